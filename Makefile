@@ -1,0 +1,69 @@
+# DistRL: every command a person or the CI runs. `make` alone lists them.
+# Each target makes its own .venv first when there is none, or when pyproject.toml or
+# constraints.txt have changed since. PYTHON=python3.12 picks another interpreter for it,
+# ARGS="…" is handed on to the command behind the target.
+
+PYTHON ?= python3
+VENV   ?= .venv
+ARGS   ?=
+
+BIN   := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+# Where this variable is set nothing is ever compiled, and every process that starts pays for it.
+unexport PYTHONDONTWRITEBYTECODE
+
+.DEFAULT_GOAL := help
+.PHONY: help train test check format phone bench-phone clean
+
+help: ## List the targets
+	@echo "DistRL. Targets, each with its own set-up:"
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@echo 'Hand on more with ARGS, e.g.  make test ARGS="-k notes"'
+
+train: $(STAMP) ## Train an agent on the simulated phone
+	@echo "→ distrl train $(ARGS)"
+	@$(BIN)/distrl train $(ARGS)
+
+test: $(STAMP) ## Run every test, two at a time
+	@echo "→ pytest"
+	@$(BIN)/python -m pytest -n 2 --dist worksteal $(ARGS)
+
+check: $(STAMP) ## Format, lint, types and architecture: what must hold before every commit
+	@echo "→ format"
+	@$(BIN)/ruff format --check .
+	@echo "→ lint"
+	@$(BIN)/ruff check .
+	@echo "→ types"
+	@$(BIN)/mypy
+	@echo "→ architecture"
+	@$(BIN)/python -m pytest -q tests/test_architecture.py
+
+format: $(STAMP) ## Rewrite the code in the house format and sort its imports
+	@$(BIN)/ruff check --select I --fix --quiet .
+	@$(BIN)/ruff format .
+
+phone: $(STAMP) ## Draw a sheet of screens of the simulated phone
+	@echo "→ distrl phone sheet $(ARGS)"
+	@$(BIN)/distrl phone sheet $(ARGS)
+
+bench-phone: $(STAMP) ## Measure the phone; writes benchmarks/results/phone.json
+	@echo "→ benchmarks/phone.py"
+	@$(BIN)/python benchmarks/phone.py $(ARGS)
+
+clean: ## Remove .venv, caches and build leftovers; runs and results stay
+	@echo "→ removing $(VENV), caches and build leftovers"
+	@rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist src/*.egg-info
+	@find src tests benchmarks -type d -name __pycache__ -prune -exec rm -rf {} +
+
+$(STAMP): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+		echo "DistRL needs Python 3.11 or newer, and '$(PYTHON)' is" \
+			"$$($(PYTHON) --version 2>&1 | head -n 1). Name another one: make PYTHON=python3.12 …" >&2; \
+		exit 1; }
+	@test -x $(BIN)/python || { echo "→ making $(VENV) with $$($(PYTHON) --version)"; \
+		$(PYTHON) -m venv $(VENV); }
+	@echo "→ installing DistRL and its tools into $(VENV) (a minute the first time)"
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check \
+		-c constraints.txt -e ".[dev,gym]"
+	@touch $@

@@ -1,0 +1,1 @@
+"""Screen in, action out."""

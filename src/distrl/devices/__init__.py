@@ -1,0 +1,1 @@
+"""The phones: what every device can do, and the kinds there are."""

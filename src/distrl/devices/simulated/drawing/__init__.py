@@ -1,0 +1,1 @@
+"""Pixels: canvas, fonts, icons, pictures and themes."""

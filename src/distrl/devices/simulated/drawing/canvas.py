@@ -1,0 +1,166 @@
+"""A frame made by copying: text, corners, icons and pictures are tiles, drawn once and kept.
+
+A tile holds finished pixels on a known background colour, so putting it on the frame is one copy of
+rows (about a microsecond). Where the background is a picture, a mask is blended instead.
+Caches are shared by all phones of a process; a canvas itself is one frame.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image, ImageDraw
+
+from distrl.devices.simulated.drawing.fonts import Face, text_mask
+from distrl.devices.simulated.drawing.icons import icon_mask
+from distrl.devices.simulated.drawing.pictures import picture
+from distrl.records import Pixels
+
+Color = tuple[int, int, int]
+Mask = NDArray[np.uint8]  # [height, width]
+Rect = tuple[int, int, int, int]  # left, top, right, bottom
+
+ROW = 1024  # the widest fill
+
+
+@lru_cache(maxsize=512)
+def _color_row(color: Color) -> Pixels:
+    return np.full((1, ROW, 3), color, dtype=np.uint8)
+
+
+@lru_cache(maxsize=1024)
+def _color_words(color: Color) -> NDArray[np.int32]:
+    return np.array(color, dtype=np.int32)
+
+
+def mix(under: Color, over: Color, share: float) -> Color:
+    """`share` of the colour `over` on the colour `under`."""
+    r, g, b = (round(u + (o - u) * share) for u, o in zip(under, over, strict=True))
+    return r, g, b
+
+
+def paint(mask: Mask, color: Color, background: Color) -> Pixels:
+    """A mask in one colour on another, as finished pixels."""
+    over, under = _color_words(color), _color_words(background)
+    share = mask[..., None].astype(np.int32)
+    return ((under * (255 - share) + over * share + 127) // 255).astype(np.uint8)
+
+
+@lru_cache(maxsize=4096)
+def text_tile(text: str, of: Face, color: Color, background: Color) -> Pixels:
+    return paint(text_mask(text, of), color, background)
+
+
+@lru_cache(maxsize=2048)
+def icon_tile(name: str, size: int, color: Color, background: Color) -> Pixels:
+    return paint(icon_mask(name, size), color, background)
+
+
+@lru_cache(maxsize=1024)
+def corner_masks(radius: int) -> tuple[Mask, Mask, Mask, Mask]:
+    """Quarter discs: top left, top right, bottom left, bottom right."""
+    scale = 4
+    disc = Image.new("L", (2 * radius * scale, 2 * radius * scale))
+    ImageDraw.Draw(disc).ellipse((0, 0, 2 * radius * scale - 1, 2 * radius * scale - 1), fill=255)
+    mask = np.asarray(disc.resize((2 * radius, 2 * radius), Image.Resampling.BOX))
+    top, bottom = mask[:radius], mask[radius:]
+    return top[:, :radius], top[:, radius:], bottom[:, :radius], bottom[:, radius:]
+
+
+@lru_cache(maxsize=1024)
+def _corner_tiles(radius: int, color: Color, background: Color) -> tuple[Pixels, ...]:
+    return tuple(paint(mask, color, background) for mask in corner_masks(radius))
+
+
+class Canvas:
+    """The pixels of one frame, a clip, and the few ways to put something on them."""
+
+    __slots__ = ("clip", "pixels")
+
+    def __init__(self, width: int, height: int) -> None:
+        self.pixels: Pixels = np.zeros((height, width, 3), dtype=np.uint8)
+        self.clip: Rect = (0, 0, width, height)
+
+    def fill(self, x: int, y: int, width: int, height: int, color: Color) -> None:
+        left, top, right, bottom = self.clip
+        x0, y0 = (x if x > left else left), (y if y > top else top)
+        x1 = x + width if x + width < right else right
+        y1 = y + height if y + height < bottom else bottom
+        if x0 < x1 and y0 < y1:
+            self.pixels[y0:y1, x0:x1] = _color_row(color)[:, : x1 - x0]
+
+    def tile(self, tile: Pixels, x: int, y: int) -> None:
+        height, width, _ = tile.shape
+        left, top, right, bottom = self.clip
+        if x >= left and y >= top and x + width <= right and y + height <= bottom:
+            self.pixels[y : y + height, x : x + width] = tile
+            return
+        x0, y0 = (x if x > left else left), (y if y > top else top)
+        x1 = x + width if x + width < right else right
+        y1 = y + height if y + height < bottom else bottom
+        if x0 < x1 and y0 < y1:
+            self.pixels[y0:y1, x0:x1] = tile[y0 - y : y1 - y, x0 - x : x1 - x]
+
+    def blend(self, mask: Mask, x: int, y: int, color: Color) -> None:
+        height, width = mask.shape
+        left, top, right, bottom = self.clip
+        x0, y0 = max(x, left), max(y, top)
+        x1, y1 = min(x + width, right), min(y + height, bottom)
+        if x0 >= x1 or y0 >= y1:
+            return
+        under = self.pixels[y0:y1, x0:x1]
+        share = mask[y0 - y : y1 - y, x0 - x : x1 - x, None].astype(np.int32)
+        under[...] = (under * (255 - share) + _color_words(color) * share + 127) // 255
+
+    def dim(self, x: int, y: int, width: int, height: int) -> None:
+        """Darken a region, as behind a dialog."""
+        region = self.pixels[y : y + height, x : x + width]
+        np.right_shift(region, 1, out=region)
+
+    def text(
+        self, x: int, y: int, text: str, of: Face, color: Color, background: Color | None
+    ) -> None:
+        if background is None:
+            self.blend(text_mask(text, of), x, y, color)
+        else:
+            self.tile(text_tile(text, of, color, background), x, y)
+
+    def icon(
+        self, x: int, y: int, name: str, size: int, color: Color, background: Color | None
+    ) -> None:
+        if background is None:
+            self.blend(icon_mask(name, size), x, y, color)
+        else:
+            self.tile(icon_tile(name, size, color, background), x, y)
+
+    def picture(self, x: int, y: int, key: str, width: int, height: int) -> None:
+        self.tile(picture(key, width, height), x, y)
+
+    def rounded(
+        self, rect: tuple[int, int, int, int], radius: int, color: Color, background: Color | None
+    ) -> None:
+        """A rectangle (x, y, width, height) with round corners."""
+        x, y, width, height = rect
+        radius = min(radius, width // 2, height // 2)
+        if radius <= 0:
+            self.fill(x, y, width, height, color)
+            return
+        self.fill(x + radius, y, width - 2 * radius, height, color)
+        self.fill(x, y + radius, radius, height - 2 * radius, color)
+        self.fill(x + width - radius, y + radius, radius, height - 2 * radius, color)
+        places = (
+            (x, y),
+            (x + width - radius, y),
+            (x, y + height - radius),
+            (x + width - radius, y + height - radius),
+        )
+        if background is None:
+            for mask, (left, top) in zip(corner_masks(radius), places, strict=True):
+                self.blend(mask, left, top, color)
+        else:
+            for tile, (left, top) in zip(
+                _corner_tiles(radius, color, background), places, strict=True
+            ):
+                self.tile(tile, left, top)

@@ -1,0 +1,100 @@
+"""Text as pictures: widths, wrapped lines and masks, each computed once and kept.
+
+The typeface is Roboto, from the package `font-roboto`, laid out by Pillow's own basic engine, so
+that the same text gives the same pixels on every machine.
+"""
+
+from __future__ import annotations
+
+from functools import cache, lru_cache
+from typing import Literal
+
+import font_roboto
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image, ImageDraw, ImageFont
+
+Weight = Literal["regular", "medium", "bold"]
+ELLIPSIS = "…"
+
+
+class Face:
+    """One size and weight of the typeface. Made by `face`, so equal faces are the same object."""
+
+    __slots__ = ("ascent", "font", "line_height", "size")
+
+    def __init__(self, size: int, weight: Weight) -> None:
+        path = font_roboto.font_files[
+            "Roboto" if weight == "regular" else f"Roboto{weight.title()}"
+        ]
+        self.size = size
+        self.font = ImageFont.truetype(path, size, layout_engine=ImageFont.Layout.BASIC)
+        self.ascent = round(size * 1.02)
+        self.line_height = round(size * 1.32)
+
+
+@cache
+def face(size: int, weight: Weight = "regular") -> Face:
+    return Face(size, weight)
+
+
+@lru_cache(maxsize=16384)
+def text_width(text: str, of: Face) -> int:
+    return int(np.ceil(of.font.getlength(text)))
+
+
+@lru_cache(maxsize=4096)
+def text_mask(text: str, of: Face) -> NDArray[np.uint8]:  # [line_height, width]
+    mask = Image.new("L", (max(1, text_width(text, of)), of.line_height))
+    ImageDraw.Draw(mask).text((0, of.ascent), text, fill=255, font=of.font, anchor="ls")
+    return np.asarray(mask)
+
+
+def shorten(text: str, of: Face, width: int) -> str:
+    """The text, cut with an ellipsis where it would be wider than `width`."""
+    if text_width(text, of) <= width:
+        return text
+    low, high = 0, len(text)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if text_width(text[:middle].rstrip() + ELLIPSIS, of) <= width:
+            low = middle
+        else:
+            high = middle - 1
+    return text[:low].rstrip() + ELLIPSIS
+
+
+@lru_cache(maxsize=8192)
+def wrap(text: str, of: Face, width: int, max_lines: int = 99) -> tuple[str, ...]:
+    """The text as lines no wider than `width`; the last one cut where lines ran out."""
+    lines: list[str] = []
+    for paragraph in text.split("\n"):
+        lines.extend(_wrap_paragraph(paragraph, of, width))
+    if len(lines) > max_lines:
+        rest = lines[max_lines - 1] + " " + lines[max_lines]
+        lines = [*lines[: max_lines - 1], shorten(rest, of, width)]
+    return tuple(lines)
+
+
+def _wrap_paragraph(paragraph: str, of: Face, width: int) -> list[str]:
+    lines, line = [], ""
+    for word in paragraph.split(" "):
+        longer = f"{line} {word}" if line else word
+        if text_width(longer, of) <= width:
+            line = longer
+            continue
+        if line:
+            lines.append(line)
+        line = word
+        while text_width(line, of) > width and len(line) > 1:  # one word wider than the line
+            cut = _fitting_prefix(line, of, width)
+            lines.append(line[:cut])
+            line = line[cut:]
+    return [*lines, line]
+
+
+def _fitting_prefix(word: str, of: Face, width: int) -> int:
+    cut = len(word) - 1
+    while cut > 1 and text_width(word[:cut], of) > width:
+        cut -= 1
+    return cut

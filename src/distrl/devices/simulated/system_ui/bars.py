@@ -1,0 +1,87 @@
+"""The bars that are always there: status at the top, navigation at the foot, and the snackbar."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from distrl.devices.simulated.drawing.fonts import face, text_width, wrap
+from distrl.devices.simulated.drawing.theme import BLACK, WHITE
+from distrl.devices.simulated.drift import navigation_reversed
+from distrl.devices.simulated.scene import Scene
+from distrl.devices.simulated.state import LAUNCHER
+from distrl.devices.simulated.system import SystemSettings
+
+if TYPE_CHECKING:
+    from distrl.devices.simulated.phone import Phone
+
+STATUS = 24
+NAVIGATION = 40
+WIDTH, HEIGHT = 360, 720
+
+
+def clock_text(phone: Phone) -> str:
+    if phone.facts.one(SystemSettings).use_24_hour:
+        return f"{phone.now:%H:%M}"
+    return f"{phone.now.hour % 12 or 12}:{phone.now:%M} {'AM' if phone.now.hour < 12 else 'PM'}"
+
+
+def place_status(scene: Scene, phone: Phone) -> None:
+    settings, theme = phone.facts.one(SystemSettings), scene.theme
+    over_picture = phone.state.front == LAUNCHER and phone.routes[0] is phone.routes[-1]
+    ink = WHITE if over_picture else theme.text
+    if not over_picture:
+        scene.fill(0, 0, WIDTH, STATUS, theme.surface)
+    scene.background = None if over_picture else theme.surface
+    small = face(12, "medium")
+    scene.text(14, 4, clock_text(phone), small, ink)
+    percent = f"{settings.battery_percent}%"
+    right = WIDTH - 14 - text_width(percent, small)
+    scene.text(right, 4, percent, small, ink)
+    shown = {
+        "battery": True,
+        "signal": not settings.airplane_mode and settings.mobile_data,
+        "wifi": settings.wifi,
+        "airplane": settings.airplane_mode,
+        "bluetooth": settings.bluetooth,
+        "moon": settings.do_not_disturb,
+    }
+    for name in (name for name, on in shown.items() if on):
+        right -= 18
+        scene.icon(right, 5, name, 14, ink)
+
+
+def place_navigation(scene: Scene, phone: Phone) -> None:
+    theme, top = scene.theme, HEIGHT - NAVIGATION
+    over_picture = phone.state.front == LAUNCHER and phone.routes[0] is phone.routes[-1]
+    ink = WHITE if over_picture and not phone.state.overlay else theme.muted
+    scene.background = None
+    if not over_picture or phone.state.overlay:
+        scene.fill(0, top, WIDTH, NAVIGATION, theme.surface)
+        scene.background = theme.surface
+    window, scene.window = scene.window, "system"
+    buttons = [
+        ("nav_back", "Back", phone.back),
+        ("nav_home", "Home", phone.home),
+        ("nav_recents", "Overview", lambda: phone.show_overlay("recents")),
+    ]
+    if navigation_reversed(phone.state.seed, phone.state.drift):
+        buttons.reverse()
+    for index, (icon, label, act) in enumerate(buttons):
+        left = index * WIDTH // 3
+        scene.icon(left + WIDTH // 6 - 9, top + 11, icon, 18, ink)
+        scene.element("button", label, (left + 20, top, WIDTH // 3 - 40, NAVIGATION), on_tap=act)
+    scene.window = window
+
+
+def place_message(scene: Scene, message: str, bottom: int) -> None:
+    theme = scene.theme
+    lines = wrap(message, theme.small, WIDTH - 56, 2)
+    height = len(lines) * theme.small.line_height + 20
+    top = bottom - height - 10
+    fill, ink = ((230, 232, 236), BLACK) if theme.dark else ((50, 52, 58), WHITE)
+    scene.background = None
+    scene.rounded(12, top, WIDTH - 24, height, 8, fill)
+    scene.background = fill
+    for index, line in enumerate(lines):
+        scene.text(28, top + 10 + index * theme.small.line_height, line, theme.small, ink)
+    scene.element("text", message, (12, top, WIDTH - 24, height))

@@ -1,0 +1,1 @@
+"""The widgets that every app is built from."""

@@ -1,0 +1,1 @@
+"""Device, agent and task make an episode."""

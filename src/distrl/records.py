@@ -1,0 +1,288 @@
+"""What travels from the phone to the gradient: small frozen records, and nothing else.
+
+A trajectory of T steps owns T + 1 screens; the next screen is a view, never a copy. Coordinates
+of actions are shares of the screen in [0, 1], x to the right and y down, so that one action means
+the same on every device. Every module may import this one; it imports none of them.
+"""
+
+from __future__ import annotations
+
+import enum
+import hashlib
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from distrl.errors import InvalidAction
+
+Pixels = NDArray[np.uint8]  # [height, width, 3]
+
+
+def _check_share(action: str, name: str, value: float) -> None:
+    if not 0.0 <= value <= 1.0:  # also refuses NaN
+        raise InvalidAction(
+            f"{action}: {name}={value!r} lies outside the screen; coordinates are shares of the "
+            "screen in [0, 1], so divide pixels by the screen's width or height"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Tap:
+    """A short touch; x and y are shares of the screen, from its top left corner."""
+
+    x: float
+    y: float
+
+    def __post_init__(self) -> None:
+        _check_share("Tap", "x", self.x)
+        _check_share("Tap", "y", self.y)
+
+
+@dataclass(frozen=True, slots=True)
+class LongPress:
+    """A touch that stays until something opens: a menu, a selection."""
+
+    x: float
+    y: float
+
+    def __post_init__(self) -> None:
+        _check_share("LongPress", "x", self.x)
+        _check_share("LongPress", "y", self.y)
+
+
+@dataclass(frozen=True, slots=True)
+class Swipe:
+    """A finger that moves from one point to another; fast ones (short `seconds`) fling."""
+
+    x: float
+    y: float
+    to_x: float
+    to_y: float
+    seconds: float = 0.3
+
+    def __post_init__(self) -> None:
+        for name in ("x", "y", "to_x", "to_y"):
+            _check_share("Swipe", name, getattr(self, name))
+        if not 0.01 <= self.seconds <= 10.0:
+            raise InvalidAction(
+                f"Swipe: seconds={self.seconds!r}; a finger moves for 0.01 to 10 seconds"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class TypeText:
+    """Text into the focused field, after what stands there already."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Back:
+    """The system's Back: close what is in front, one layer at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """The system's Home: to the first screen; what is open stays open behind it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Enter:
+    """The keyboard's Enter: send, search, or a new line, as the focused field has it."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenApp:
+    """Bring an app to the front by its name, as if found in the launcher."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Do nothing for a while, for a page that is still loading."""
+
+    seconds: float = 2.0
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.seconds <= 600.0:
+            raise InvalidAction(f"Wait: seconds={self.seconds!r}; wait for 0 to 600 seconds")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The agent's answer to a question; ends the episode."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """The agent says that the task is done; ends the episode."""
+
+
+@dataclass(frozen=True, slots=True)
+class Impossible:
+    """The agent says that the task cannot be done; ends the episode."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """An answer of the policy that no dialect could read. It leaves the phone untouched."""
+
+    text: str
+    reason: str
+
+
+Action = (
+    Tap
+    | LongPress
+    | Swipe
+    | TypeText
+    | Back
+    | Home
+    | Enter
+    | OpenApp
+    | Wait
+    | Answer
+    | Done
+    | Impossible
+    | Unreadable
+)
+FINAL_ACTIONS = (Answer, Done, Impossible)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Screen:
+    """One picture of the phone. Its pixels are read-only; equal pixels have equal digests."""
+
+    pixels: Pixels
+
+    def __post_init__(self) -> None:
+        self.pixels.flags.writeable = False
+
+    @property
+    def width(self) -> int:
+        return int(self.pixels.shape[1])
+
+    @property
+    def height(self) -> int:
+        return int(self.pixels.shape[0])
+
+    @property
+    def digest(self) -> str:
+        return hashlib.blake2b(self.pixels.tobytes(), digest_size=16).hexdigest()
+
+
+Split = Literal["train", "test", "held_out_templates", "held_out_apps"]
+SPLITS: tuple[Split, ...] = ("train", "test", "held_out_templates", "held_out_apps")
+Family = Literal["general", "shopping"]
+FAMILIES: tuple[Family, ...] = ("general", "shopping")
+Difficulty = Literal["easy", "medium", "hard"]
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One thing to do on a phone. `id` alone rebuilds it: template/split/number."""
+
+    id: str
+    instruction: str
+    family: Family
+    template: str
+    split: Split
+    seed: int
+    apps: tuple[str, ...]
+    difficulty: Difficulty
+    step_limit: int
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """What a policy sees before it decides."""
+
+    instruction: str
+    screen: Screen
+    past_actions: tuple[Action, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What a policy decided, with what the learner needs to correct for it later.
+
+    `log_probs` are those of `token_ids` as sampled, temperature applied; never recomputed.
+    Scripted agents have no tokens.
+    """
+
+    action: Action
+    text: str = ""
+    token_ids: tuple[int, ...] = ()
+    log_probs: tuple[float, ...] = ()
+    weight_version: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Was the task done? `judge` says who decided; `reason` says why not."""
+
+    success: bool
+    reason: str
+    judge: str
+
+
+class Ending(enum.Enum):
+    """How an episode ended. Each has its own rule for the learner; a fault is never reward 0."""
+
+    SUCCESS = "success"
+    FAILURE = "failure"  # the agent said it was done, and it was not
+    GAVE_UP = "gave_up"  # the agent called the task impossible
+    STEP_LIMIT = "step_limit"
+    APP_CRASH = "app_crash"
+    DEVICE_LOST = "device_lost"
+    JUDGE_UNAVAILABLE = "judge_unavailable"
+
+    @property
+    def terminated(self) -> bool:
+        """The task itself ended: nothing to bootstrap from."""
+        return self in (Ending.SUCCESS, Ending.FAILURE, Ending.GAVE_UP)
+
+    @property
+    def truncated(self) -> bool:
+        """Cut off by the world: the value of the last screen stands for what would have come."""
+        return not self.terminated
+
+    @property
+    def judged(self) -> bool:
+        """A verdict stands behind it, so that it may be trained on."""
+        return self.terminated or self is Ending.STEP_LIMIT
+
+
+@dataclass(frozen=True, slots=True)
+class Trajectory:
+    """A finished episode: T decisions between T + 1 screens, how it ended and what was judged."""
+
+    id: str
+    task: Task
+    decisions: tuple[Decision, ...]
+    screens: tuple[Screen, ...]
+    ending: Ending
+    verdict: Verdict | None
+    device_seconds: float
+    notes: tuple[str, ...] = field(default=())
+
+    def __post_init__(self) -> None:
+        if len(self.screens) != len(self.decisions) + 1:
+            raise ValueError(
+                f"trajectory {self.id}: {len(self.decisions)} decisions need "
+                f"{len(self.decisions) + 1} screens, got {len(self.screens)}"
+            )
+
+    @property
+    def success(self) -> bool:
+        return self.ending is Ending.SUCCESS
+
+    @property
+    def weight_version(self) -> int:
+        """Of the policy that began it; a collector swaps weights only between episodes."""
+        return self.decisions[0].weight_version if self.decisions else 0

@@ -1,0 +1,1 @@
+"""What is asked of an agent, and whether it was done."""

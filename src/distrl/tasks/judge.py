@@ -1,0 +1,43 @@
+"""Judges: they set a task up on a device, and say afterwards whether it was done, and why not.
+
+`FactJudge` reads the facts of a simulated phone. It never asks which way was taken, so its verdicts
+are exact and cost microseconds.
+"""
+
+from __future__ import annotations
+
+import random
+from typing import Protocol
+
+from distrl.devices.simulated.phone import Phone
+from distrl.records import Task, Verdict
+from distrl.tasks.task_sets import load_task
+from distrl.tasks.template import Template, View, view_of
+
+
+class Judge(Protocol):
+    """Judges one episode: `begin` before its first screen, `verdict` at any time after."""
+
+    def begin(self, task: Task) -> None: ...
+
+    def verdict(self, answer: str | None) -> Verdict: ...
+
+
+class FactJudge:
+    """Judges tasks on a simulated phone by its facts."""
+
+    def __init__(self, phone: Phone) -> None:
+        self.phone = phone
+        self.template: Template
+        self.start: View
+
+    def begin(self, task: Task) -> None:
+        """Put on the phone what the task needs, and remember how it was."""
+        _, self.template = load_task(task.id)
+        self.template.prepare(self.phone.facts, random.Random(f"prepare/{task.id}"))
+        self.phone.refresh()
+        self.start = view_of(self.phone)
+
+    def verdict(self, answer: str | None) -> Verdict:
+        reason = self.template.verdict(self.start, view_of(self.phone, answer))
+        return Verdict(success=reason is None, reason=reason or "", judge="facts")
