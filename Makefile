@@ -14,7 +14,7 @@ STAMP := $(VENV)/.installed
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help train test check format phone bench-phone clean
+.PHONY: help train test check format phone bench-phone bench-replay clean
 
 help: ## List the targets
 	@echo "DistRL. Targets, each with its own set-up:"
@@ -37,7 +37,7 @@ check: $(STAMP) ## Format, lint, types and architecture: what must hold before e
 	@echo "→ types"
 	@$(BIN)/mypy
 	@echo "→ architecture"
-	@$(BIN)/python -m pytest -q tests/test_architecture.py
+	@$(BIN)/python -m pytest -q tests/test_architecture.py tests/test_readme_tree.py
 
 format: $(STAMP) ## Rewrite the code in the house format and sort its imports
 	@$(BIN)/ruff check --select I --fix --quiet .
@@ -49,7 +49,11 @@ phone: $(STAMP) ## Draw a sheet of screens of the simulated phone
 
 bench-phone: $(STAMP) ## Measure the phone; writes benchmarks/results/phone.json
 	@echo "→ benchmarks/phone.py"
-	@$(BIN)/python benchmarks/phone.py $(ARGS)
+	@$(BIN)/python -m benchmarks.phone $(ARGS)
+
+bench-replay: $(STAMP) ## Measure the replay beside others; writes benchmarks/results/replay.json
+	@echo "→ benchmarks/replay.py"
+	@$(BIN)/python -m benchmarks.replay $(ARGS)
 
 clean: ## Remove .venv, caches and build leftovers; runs and results stay
 	@echo "→ removing $(VENV), caches and build leftovers"

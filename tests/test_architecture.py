@@ -1,0 +1,368 @@
+"""The rules that keep the tree readable, checked against the syntax trees of the code itself.
+
+Each rule is a function from modules to the places where they break it. Every rule is applied to the
+code on disk, and also to a small invention that breaks it, so that a rule that can no longer fail
+is a red test too. What a rule forbids and why stands beside it; exceptions are listed by name with
+their reason.
+"""
+
+from __future__ import annotations
+
+import ast
+import graphlib
+import importlib.util
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = "src/distrl/"
+
+# Data runs in a circle, imports do not: which part of distrl may import which others. Everybody may
+# import `records`, `errors` and `config`; what a module imports for types alone is not counted.
+EVERYBODY = {"records", "errors", "config"}
+CIRCLE = {"devices", "tasks", "agent", "episodes", "replay", "learning", "weights"}
+MAY_IMPORT: dict[str, set[str]] = {
+    "__init__": {"gymnasium_registration"},
+    "gymnasium_registration": set(),
+    "errors": set(),
+    "records": set(),
+    "config": set(),
+    "devices": set(),
+    "tasks": {"devices"},
+    "agent": set(),
+    "replay": set(),
+    "weights": set(),
+    "episodes": {"devices", "tasks", "agent", "weights"},
+    "learning": {"agent", "replay", "weights"},
+    "reporting": CIRCLE,  # it looks at everything; only engine and cli look at it
+    "engine": CIRCLE | {"reporting"},
+    "cli": CIRCLE | {"reporting", "engine"},
+}
+
+# Inside the phone, from the pixels upwards: no layer knows one that is listed after it.
+PHONE = "distrl.devices.simulated."
+PHONE_LAYERS = ("drawing", "scene", "toolkit", "app", "apps", "system_ui", "phone")
+
+# Heavy or far-reaching packages, and the only places that may import them.
+ONLY_IN: dict[str, tuple[str, ...]] = {
+    "ray": ("distrl.engine",),
+    "torch": ("distrl.agent", "distrl.learning", "distrl.tasks.vlm_judge"),
+    "transformers": ("distrl.agent", "distrl.learning", "distrl.tasks.vlm_judge"),
+    "peft": ("distrl.agent", "distrl.learning"),
+    "gymnasium": ("distrl.episodes.gymnasium_env", "distrl.gymnasium_registration"),
+    "typer": ("distrl.cli",),
+    "font_roboto": ("distrl.devices.simulated.drawing", "distrl.reporting"),
+    "subprocess": ("distrl.devices", "distrl.engine", "tests", "benchmarks"),
+    "tests": ("tests",),
+}
+
+DRAWERS = {"utils", "util", "helpers", "helper", "common", "misc", "base", "manager", "handler"}
+MAY_CATCH_ALL = {"src/distrl/engine/supervision.py"}
+LONGEST_FUNCTION, LONGEST_FILE = 60, 400
+LONG_FILES: dict[str, str] = {}  # path: why it is one noun all the same
+
+
+@dataclass(frozen=True)
+class Module:
+    """A file of ours, read but not run."""
+
+    path: str  # from the root of the repository
+    source: str
+
+    @property
+    def tree(self) -> ast.Module:
+        return _parse(self.source)
+
+    @property
+    def name(self) -> str:
+        dotted = self.path.removeprefix("src/").removesuffix(".py").replace("/", ".")
+        return dotted.removesuffix(".__init__")
+
+    @property
+    def part(self) -> str:
+        """The folder or file below distrl that it belongs to; empty outside the package."""
+        inside = self.path.removeprefix(PACKAGE) if self.path.startswith(PACKAGE) else ""
+        return inside.split("/")[0].removesuffix(".py")
+
+    def imports(self, *, loading: bool = False) -> Iterator[tuple[int, str]]:
+        """Line and dotted name of what it imports at run time; `loading`: when it is loaded."""
+        for node in _walk(self.tree, into_functions=not loading):
+            if isinstance(node, ast.Import):
+                yield from ((node.lineno, alias.name) for alias in node.names)
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                yield from ((node.lineno, f"{node.module}.{alias.name}") for alias in node.names)
+
+    def at(self, line: int, what: str) -> str:
+        return f"{self.path}:{line}: {what}"
+
+
+Rule = Callable[[list[Module]], list[str]]
+
+
+@cache
+def _parse(source: str) -> ast.Module:
+    return ast.parse(source)
+
+
+def _walk(node: ast.AST, *, into_functions: bool) -> Iterator[ast.AST]:
+    """Every node, but not what stands under `if TYPE_CHECKING`."""
+    yield node
+    children: Iterable[ast.AST] = ast.iter_child_nodes(node)
+    if isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING"):
+        children = node.orelse
+    elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not into_functions:
+        children = ()
+    for child in children:
+        yield from _walk(child, into_functions=into_functions)
+
+
+def _within(name: str, places: tuple[str, ...]) -> bool:
+    return any(name == place or name.startswith(f"{place}.") for place in places)
+
+
+# The rules ---------------------------------------------------------------------------------------
+
+
+def folders_import_along_the_circle(modules: list[Module]) -> list[str]:
+    broken = []
+    for module in modules:
+        if not module.part:
+            continue
+        if module.part not in MAY_IMPORT:
+            broken.append(module.at(1, f"{module.part} has no place in MAY_IMPORT; give it one"))
+            continue
+        allowed = MAY_IMPORT[module.part] | EVERYBODY | {module.part}
+        for line, name in module.imports():
+            part = name.split(".")[1] if name.startswith("distrl.") else ""
+            if part in MAY_IMPORT and part not in allowed:
+                broken.append(module.at(line, f"{module.part} may not import {name}"))
+    return broken
+
+
+def phone_layers_look_down_only(modules: list[Module]) -> list[str]:
+    def layer(name: str) -> int:
+        part = name.removeprefix(PHONE).split(".")[0] if name.startswith(PHONE) else ""
+        return PHONE_LAYERS.index(part) if part in PHONE_LAYERS else -1
+
+    return [
+        module.at(line, f"{PHONE_LAYERS[layer(module.name)]} may not import {name}")
+        for module in modules
+        if layer(module.name) >= 0
+        for line, name in module.imports()
+        if layer(name) > layer(module.name)
+    ]
+
+
+def heavy_packages_stay_in_their_place(modules: list[Module]) -> list[str]:
+    return [
+        module.at(line, f"{name} may be imported only in {', '.join(places)}")
+        for module in modules
+        for line, name in module.imports()
+        for package, places in ONLY_IN.items()
+        if _within(name, (package,))
+        and not _within(module.name, places)
+        and (module.part or package == "tests")  # tests and benchmarks may use what they measure
+    ]
+
+
+def no_import_cycles(modules: list[Module]) -> list[str]:
+    names = {module.name for module in modules}
+    graph: dict[str, set[str]] = {}
+    for module in modules:
+        found = {name for _, name in module.imports(loading=True)}
+        known = {name if name in names else name.rpartition(".")[0] for name in found}
+        graph[module.name] = (known & names) - {module.name}
+    try:
+        graphlib.TopologicalSorter(graph).prepare()
+    except graphlib.CycleError as error:
+        return [" → ".join(error.args[1])]
+    return []
+
+
+def no_drawers(modules: list[Module]) -> list[str]:
+    """A file is a noun. A drawer's name says nothing, so anything ends up in it."""
+    return [
+        f"{module.path}: '{word}' says nothing about what is inside; name the thing"
+        for module in modules
+        for word in re.split(r"[/_.]", module.path)
+        if word in DRAWERS
+    ]
+
+
+def modules_say_what_they_are_for(modules: list[Module]) -> list[str]:
+    return [
+        module.at(1, "no docstring: say what it is for, what it promises, who calls it")
+        for module in modules
+        if not (ast.get_docstring(module.tree) or "").strip()
+    ]
+
+
+def nothing_is_caught_blindly(modules: list[Module]) -> list[str]:
+    """`except Exception` hides our own mistakes; name the errors that the world makes."""
+
+    def broad(kind: ast.expr | None) -> bool:
+        names = kind.elts if isinstance(kind, ast.Tuple) else [kind]
+        return any(n is None or ast.unparse(n) in {"Exception", "BaseException"} for n in names)
+
+    broken = []
+    for module in modules:
+        for node in ast.walk(module.tree) if module.path not in MAY_CATCH_ALL else ():
+            if isinstance(node, ast.ExceptHandler) and broad(node.type):
+                broken.append(module.at(node.lineno, "catches everything"))
+            if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("suppress"):
+                kinds = [argument for argument in node.args if broad(argument)]
+                broken += [module.at(kind.lineno, "suppresses everything") for kind in kinds]
+    return broken
+
+
+def functions_fit_on_a_screen(modules: list[Module]) -> list[str]:
+    return [
+        module.at(node.lineno, f"{node.name} has {lines} lines, more than {LONGEST_FUNCTION}")
+        for module in modules
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and (lines := (node.end_lineno or node.lineno) - node.lineno + 1) > LONGEST_FUNCTION
+    ]
+
+
+def files_are_one_noun(modules: list[Module]) -> list[str]:
+    lengths = {module.path: module.source.count("\n") for module in modules}
+    broken = [
+        f"{path}: {lines} lines, more than {LONGEST_FILE}; it is probably two nouns"
+        for path, lines in lengths.items()
+        if lines > LONGEST_FILE and path not in LONG_FILES
+    ]
+    stale = [path for path in LONG_FILES if lengths.get(path, LONGEST_FILE + 1) <= LONGEST_FILE]
+    return broken + [f"{path}: no longer long; take it off LONG_FILES" for path in stale]
+
+
+def chance_comes_from_seeds(modules: list[Module]) -> list[str]:
+    """The module-wide generators and `hash` differ from process to process; a seed does not."""
+    allowed = {"random.Random", "numpy.random.Generator", "numpy.random.default_rng"}
+    broken = []
+    for module in modules:
+        calls = [node for node in ast.walk(module.tree) if isinstance(node, ast.Call)]
+        used = [(call.lineno, ast.unparse(call.func)) for call in calls] + list(module.imports())
+        for line, name in used if module.part else ():
+            whole = re.sub(r"^np\.", "numpy.", name)
+            if whole == "hash" or (
+                re.fullmatch(r"(numpy\.)?random\.\w+", whole) and whole not in allowed
+            ):
+                broken.append(module.at(line, f"{name} knows no seed"))
+    return broken
+
+
+# The rules against the code on disk --------------------------------------------------------------
+
+
+@cache
+def _modules() -> list[Module]:
+    paths = [p for folder in ("src", "tests", "benchmarks") for p in (ROOT / folder).rglob("*.py")]
+    return [Module(p.relative_to(ROOT).as_posix(), p.read_text("utf-8")) for p in sorted(paths)]
+
+
+RULES: tuple[Rule, ...] = (
+    folders_import_along_the_circle,
+    phone_layers_look_down_only,
+    heavy_packages_stay_in_their_place,
+    no_import_cycles,
+    no_drawers,
+    modules_say_what_they_are_for,
+    nothing_is_caught_blindly,
+    functions_fit_on_a_screen,
+    files_are_one_noun,
+    chance_comes_from_seeds,
+)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
+def test_the_code_keeps(rule: Rule) -> None:
+    assert len(_modules()) > 40
+    assert not (broken := rule(_modules())), "\n" + "\n".join(broken)
+
+
+DEVICE = "src/distrl/devices/handset.py"
+BREACHES: list[tuple[Rule, str, str]] = [
+    (folders_import_along_the_circle, DEVICE, "from distrl.tasks.judge import judge"),
+    (folders_import_along_the_circle, DEVICE, "def f():\n    import distrl.agent.policy"),
+    (folders_import_along_the_circle, "src/distrl/records.py", "from distrl import devices"),
+    (folders_import_along_the_circle, "src/distrl/attic/old.py", "import json"),
+    (
+        phone_layers_look_down_only,
+        "src/distrl/devices/simulated/apps/notes.py",
+        "from distrl.devices.simulated.phone import Phone",
+    ),
+    (
+        phone_layers_look_down_only,
+        "src/distrl/devices/simulated/drawing/canvas.py",
+        "from distrl.devices.simulated import scene",
+    ),
+    (heavy_packages_stay_in_their_place, "src/distrl/learning/learner.py", "import ray"),
+    (heavy_packages_stay_in_their_place, "src/distrl/tasks/judge.py", "from torch import nn"),
+    (heavy_packages_stay_in_their_place, DEVICE, "import gymnasium.spaces"),
+    (heavy_packages_stay_in_their_place, DEVICE, "from tests.phone import screen"),
+    (no_drawers, "src/distrl/devices/adb_utils.py", ""),
+    (no_drawers, "src/distrl/common/text.py", ""),
+    (modules_say_what_they_are_for, DEVICE, "import json"),
+    (modules_say_what_they_are_for, DEVICE, '"""  """'),
+    (nothing_is_caught_blindly, DEVICE, "try:\n    f()\nexcept Exception:\n    pass"),
+    (nothing_is_caught_blindly, DEVICE, "try:\n    f()\nexcept:\n    pass"),
+    (
+        nothing_is_caught_blindly,
+        DEVICE,
+        "try:\n    f()\nexcept (OSError, BaseException):\n    pass",
+    ),
+    (nothing_is_caught_blindly, DEVICE, "with contextlib.suppress(Exception):\n    f()"),
+    (functions_fit_on_a_screen, DEVICE, "def f():\n" + "    g()\n" * 60),
+    (files_are_one_noun, DEVICE, "f()\n" * 401),
+    (chance_comes_from_seeds, DEVICE, "random.shuffle(cards)"),
+    (chance_comes_from_seeds, DEVICE, "from random import choice"),
+    (chance_comes_from_seeds, DEVICE, "np.random.rand(3)"),
+    (chance_comes_from_seeds, DEVICE, "hash('notes')"),
+]
+
+
+@pytest.mark.parametrize(("rule", "path", "source"), BREACHES)
+def test_a_breach_is_seen(rule: Rule, path: str, source: str) -> None:
+    assert rule([Module(path, source)])
+
+
+def test_a_cycle_is_seen_and_types_make_none() -> None:
+    first = Module("src/distrl/a.py", "from distrl.b import B")
+    assert no_import_cycles([first, Module("src/distrl/b.py", "import distrl.a")])
+    typed = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from distrl.a import A"
+    assert not no_import_cycles([first, Module("src/distrl/b.py", typed)])
+    late = "def f():\n    from distrl.a import A"
+    assert not no_import_cycles([first, Module("src/distrl/b.py", late)])
+
+
+# What loading costs ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("module", "heavy"),
+    [
+        ("distrl", {"numpy", "PIL", "torch", "ray", "gymnasium", "typer", "rich"}),
+        ("distrl.errors", {"numpy", "PIL", "torch", "ray", "gymnasium", "typer", "rich"}),
+        ("distrl.records", {"PIL", "torch", "ray", "gymnasium", "typer", "rich"}),
+        ("distrl.devices.simulated.phone", {"torch", "ray", "gymnasium", "typer", "rich"}),
+        ("distrl.cli", {"PIL", "torch", "ray", "gymnasium"}),
+    ],
+)
+def test_importing_is_light(module: str, heavy: set[str]) -> None:
+    """Every collector process pays for its imports, so nothing is loaded that is not needed."""
+    if importlib.util.find_spec(module) is None:
+        pytest.skip(f"there is no {module} yet")
+    code = f"import sys, {module}; print(*{{name.split('.')[0] for name in sys.modules}})"
+    answer = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert module.split(".")[0] in answer.stdout.split()
+    assert not heavy & set(answer.stdout.split())
