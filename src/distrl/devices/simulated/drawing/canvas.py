@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
+from distrl.devices.simulated.drawing.colors import Color
 from distrl.devices.simulated.drawing.fonts import Face, text_mask
 from distrl.devices.simulated.drawing.icons import icon_mask
 from distrl.devices.simulated.drawing.pictures import picture
 from distrl.records import Pixels
 
-Color = tuple[int, int, int]
 Mask = NDArray[np.uint8]  # [height, width]
 Rect = tuple[int, int, int, int]  # left, top, right, bottom
 
@@ -33,12 +33,6 @@ def _color_row(color: Color) -> Pixels:
 @lru_cache(maxsize=1024)
 def _color_words(color: Color) -> NDArray[np.int32]:
     return np.array(color, dtype=np.int32)
-
-
-def mix(under: Color, over: Color, share: float) -> Color:
-    """`share` of the colour `over` on the colour `under`."""
-    r, g, b = (round(u + (o - u) * share) for u, o in zip(under, over, strict=True))
-    return r, g, b
 
 
 def paint(mask: Mask, color: Color, background: Color) -> Pixels:

@@ -1,21 +1,53 @@
-"""Pictures drawn by us from a key: wallpapers, photographs, portraits, covers, products."""
+"""Pictures drawn by us from a key: wallpapers, photographs, portraits, covers, products, banners.
+
+A key is "kind:rest", for example "wallpaper:lake", "photo:beach 3", "portrait:Ada",
+"cover:Low Tide", "product:mug:red:7" or "banner:spring". The same key and size give the same pixels
+in every process on every machine. A kind nobody knows gives a neutral gradient and a size below one
+an empty picture: a picture must never stop a phone. It is shared by all phones, so it is read-only.
+"""
 
 from __future__ import annotations
 
-import zlib
+import random
+from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
 
+from distrl.devices.simulated.drawing.brush import Brush
+from distrl.devices.simulated.drawing.colors import fade, lighter
+from distrl.devices.simulated.drawing.covers import draw_banner, draw_cover
+from distrl.devices.simulated.drawing.photographs import draw_photograph
+from distrl.devices.simulated.drawing.portraits import draw_portrait
+from distrl.devices.simulated.drawing.products import draw_product
+from distrl.devices.simulated.drawing.wallpapers import draw_wallpaper
 from distrl.records import Pixels
 
 
-@lru_cache(maxsize=512)
+def _draw_gradient(name: str, width: int, height: int) -> Pixels:
+    rng = random.Random(f"gradient/{name}")
+    grey = rng.randrange(120, 180)
+    color = (grey + rng.randrange(-16, 17), grey, grey + rng.randrange(-16, 17))
+    return Brush(width, height, fade(lighter(color, 0.35), color)).pixels()
+
+
+KINDS: dict[str, Callable[[str, int, int], Pixels]] = {
+    "wallpaper": draw_wallpaper,
+    "photo": draw_photograph,
+    "portrait": draw_portrait,
+    "cover": draw_cover,
+    "product": draw_product,
+    "banner": draw_banner,
+}
+
+
+@lru_cache(maxsize=256)
 def picture(key: str, width: int, height: int) -> Pixels:
     """The picture of that key, `width` × `height`. The same key always gives the same picture."""
-    seed = zlib.crc32(key.encode())
-    rng = np.random.default_rng(seed)
-    top, bottom = rng.integers(30, 220, 3), rng.integers(30, 220, 3)
-    share = np.linspace(0, 1, height)[:, None, None]
-    gradient = top * (1 - share) + bottom * share
-    return np.broadcast_to(gradient, (height, width, 3)).astype(np.uint8)
+    if width < 1 or height < 1:
+        pixels = np.zeros((max(0, height), max(0, width), 3), dtype=np.uint8)
+    else:
+        kind, _, name = key.partition(":")
+        pixels = KINDS.get(kind, _draw_gradient)(name, width, height)
+    pixels.flags.writeable = False
+    return pixels

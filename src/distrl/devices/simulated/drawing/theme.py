@@ -5,11 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from distrl.devices.simulated.drawing.canvas import Color, mix
+from distrl.devices.simulated.drawing.colors import WHITE, Color, mixed
 from distrl.devices.simulated.drawing.fonts import Face, face
-
-WHITE: Color = (255, 255, 255)
-BLACK: Color = (0, 0, 0)
 
 ACCENTS: dict[str, Color] = {
     "blue": (26, 115, 232),
@@ -55,9 +52,10 @@ class Theme:
 def theme(dark: bool, accent: str, font_scale: float, variant: int) -> Theme:
     """The theme of those choices. `variant` in 0..7 switches cards, centred and floating."""
     base = ACCENTS[accent]
-    page = (18, 19, 22) if dark else (250, 250, 252)
+    cards = bool(variant & 1)
+    page = (18, 19, 22) if dark else (241, 243, 247) if cards else (250, 250, 252)
     ink = (236, 238, 242) if dark else (28, 30, 34)
-    primary = mix(base, WHITE, 0.45) if dark else base
+    primary = mixed(base, WHITE, 0.45) if dark else base
 
     def sized(size: int) -> int:
         return max(9, round(size * font_scale))
@@ -68,11 +66,11 @@ def theme(dark: bool, accent: str, font_scale: float, variant: int) -> Theme:
         surface=(34, 36, 41) if dark else WHITE,
         field=(50, 53, 60) if dark else (235, 238, 243),
         text=ink,
-        muted=mix(page, ink, 0.62),
-        line=mix(page, ink, 0.13),
+        muted=mixed(page, ink, 0.62),
+        line=mixed(page, ink, 0.13),
         primary=primary,
         on_primary=(20, 22, 26) if dark else WHITE,
-        tint=mix(page, primary, 0.22 if dark else 0.16),
+        tint=mixed(page, primary, 0.22 if dark else 0.16),
         danger=(255, 120, 110) if dark else (190, 38, 38),
         headline=face(sized(24), "regular"),
         title=face(sized(18), "medium"),
@@ -80,7 +78,7 @@ def theme(dark: bool, accent: str, font_scale: float, variant: int) -> Theme:
         strong=face(sized(14), "medium"),
         small=face(sized(13), "regular"),
         tiny=face(sized(11), "regular"),
-        cards=bool(variant & 1),
+        cards=cards,
         centred=bool(variant & 2),
         floating=not variant & 4,
         row_pad=8 if font_scale <= 1.0 else 6,
