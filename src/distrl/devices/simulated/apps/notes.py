@@ -1,35 +1,50 @@
-"""Notes: write, search, pin and delete them."""
+"""Notes: write, search, label, pin, copy, archive and delete them."""
 
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from distrl.devices.simulated.app import App, Ui, Window
 from distrl.devices.simulated.facts import Facts
-from distrl.devices.simulated.toolkit.boxes import Pad
-from distrl.devices.simulated.toolkit.controls import IconButton
+from distrl.devices.simulated.scene import Handler
+from distrl.devices.simulated.toolkit.boxes import Card, Column, Grid, Pad, Row, Space
+from distrl.devices.simulated.toolkit.controls import Chip, IconButton
 from distrl.devices.simulated.toolkit.rows import Empty, ListRow
+from distrl.devices.simulated.toolkit.texts import Icon, Text
+from distrl.devices.simulated.toolkit.widget import Widget
+
+LABELS = ("Home", "Work", "Ideas", "Travel", "Family", "Money")
+MOST_ROWS = 40
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A note."""
+    """A note. `label` is one of `LABELS`, or empty."""
 
     id: int = 0
     title: str = ""
     text: str = ""
     pinned: bool = False
+    label: str = ""
+    archived: bool = False
 
 
 FIRST_NOTES = (
-    ("Groceries", "Oats, lentils, olive oil"),
-    ("Books to read", "The Left Hand of Darkness"),
-    ("Garden", "Water the tomatoes on Sunday"),
-    ("Meeting points", "Budget, hiring, summer party"),
-    ("Gift ideas", "A teapot, a map, a kite"),
-    ("Recipe", "Two eggs, flour, milk, a pinch of salt"),
+    ("Groceries", "Oats, lentils, olive oil", "Home"),
+    ("Books to read", "The one about the lighthouse, the one about bees", ""),
+    ("Garden", "Water the tomatoes on Sunday", "Home"),
+    ("Meeting points", "Budget, hiring, summer party", "Work"),
+    ("Gift ideas", "A teapot, a map, a kite", "Ideas"),
+    ("Recipe", "Two eggs, flour, milk, a pinch of salt", "Home"),
+    ("Train times", "There at 8:12, back at 17:40", "Travel"),
+    ("Standup", "Finished the draft, next the figures", "Work"),
+    ("Names for the boat", "Pelican, Second Wind, Marmalade", "Ideas"),
+    ("Hotel", "Third floor, breakfast until ten", "Travel"),
+    ("Shoe sizes", "Ada 31, Bo 34, Cleo 38", "Family"),
+    ("Savings", "A bit each month for the new roof", "Money"),
 )
 
 
@@ -42,42 +57,92 @@ class NotesApp(App):
     kinds = (Note,)
 
     def furnish(self, facts: Facts, rng: random.Random, now: datetime) -> None:
-        for title, text in rng.sample(FIRST_NOTES, 4):
-            facts.add(Note(title=title, text=text))
+        for index, (title, text, label) in enumerate(rng.sample(FIRST_NOTES, 7)):
+            facts.add(Note(title=title, text=text, label=label, archived=index == 6))
+
+    # Lists -------------------------------------------------------------------------------------
 
     def home(self, ui: Ui) -> Window:
-        query = ui.text("query").casefold()
-        notes = ui.facts.where(Note, lambda n: query in f"{n.title} {n.text}".casefold())
-        rows = [self._row(ui, note) for note in sorted(notes, key=lambda n: not n.pinned)]
+        query, label = ui.text("query").casefold(), ui.get("label", "")
+        found = ui.facts.where(
+            Note,
+            lambda n: (
+                not n.archived
+                and label in ("", n.label)
+                and query in f"{n.title} {n.text}".casefold()
+            ),
+        )
+        head: list[Widget] = [ui.field("query", "Search notes", icon="search")]
+        if label:
+            head.append(Row([Chip(label, lambda: ui.set("label", ""), selected=True)]))
         return ui.page(
             "Notes",
-            rows or [Empty("No notes", "note")],
-            head=Pad(ui.field("query", "Search notes", icon="search"), sides=12, top=4, bottom=4),
+            self._notes(ui, sorted(found, key=lambda n: not n.pinned))
+            or [Empty("No notes", "note")],
+            head=Pad(Column(head, gap=6), sides=12, top=4, bottom=6),
+            actions=[
+                IconButton("filter", "Filter by label", lambda: ui.go("filter", label)),
+                IconButton("archive", "Archived notes", lambda: ui.go("archive")),
+            ],
             primary=("plus", "New note", lambda: ui.go("edit", 0)),
         )
 
-    def _row(self, ui: Ui, note: Note) -> ListRow:
-        return ListRow(
-            note.title or "Untitled",
-            note.text,
-            icon="pin" if note.pinned else "note",
-            on_tap=lambda: ui.go("edit", note.id, title=note.title, text=note.text),
-            on_hold=lambda: ui.go("note_menu", note.id),
-        )
+    def filter(self, ui: Ui, current: str) -> Window:
+        def show(label: str) -> Handler:
+            return lambda: ui.set("label", label)
+
+        choices = {label or "All notes": show(label) for label in ("", *LABELS)}
+        return ui.sheet("Show", choices, chosen=current or "All notes")
+
+    def archive(self, ui: Ui) -> Window:
+        notes = ui.facts.where(Note, lambda note: note.archived)
+        empty: list[Widget] = [Empty("Nothing archived", "archive")]
+        return ui.page("Archive", self._notes(ui, notes) or empty)
+
+    def _notes(self, ui: Ui, notes: Sequence[Note]) -> list[Widget]:
+        if not notes:
+            return []
+        shown = notes[:MOST_ROWS]
+        if ui.version == 2:  # the second version laid notes out as cards
+            return [Pad(Grid([_card(ui, note) for note in shown], 2, 10), sides=12), Space(76)]
+        return [*(_row(ui, note) for note in shown), Space(76)]
 
     def note_menu(self, ui: Ui, note_id: int) -> Window:
         note = ui.facts.get(Note, note_id)
+
+        def change(**fields: str | bool) -> Handler:
+            return lambda: ui.facts.edit(note, **fields)
+
+        def duplicate() -> None:
+            ui.facts.add(replace(note, title=f"{note.title} (copy)"))
+            ui.say("Note copied")
+
         return ui.sheet(
             note.title or "Untitled",
             {
-                "Unpin" if note.pinned else "Pin": lambda: ui.facts.edit(
-                    note, pinned=not note.pinned
-                ),
+                "Unpin" if note.pinned else "Pin": change(pinned=not note.pinned),
+                "Make a copy": duplicate,
+                "Change label": lambda: ui.go("choose_label", note_id),
+                "Unarchive" if note.archived else "Archive": change(archived=not note.archived),
                 "Delete": lambda: ui.go("confirm_delete", note_id),
             },
         )
 
+    def choose_label(self, ui: Ui, note_id: int) -> Window:
+        note = ui.facts.get(Note, note_id)
+
+        def choose(label: str) -> Handler:
+            return lambda: ui.facts.edit(note, label=label)
+
+        choices = {label or "No label": choose(label) for label in ("", *LABELS)}
+        return ui.sheet("Label", choices, chosen=note.label or "No label")
+
+    # One note ----------------------------------------------------------------------------------
+
     def edit(self, ui: Ui, note_id: int) -> Window:
+        if note_id:
+            ui.facts.get(Note, note_id)  # a deleted note takes its page with it
+
         def save() -> None:
             title, text = ui.text("title"), ui.text("text")
             if note_id:
@@ -89,8 +154,11 @@ class NotesApp(App):
 
         actions = [IconButton("check", "Save", save)]
         if note_id:
-            delete = IconButton("trash", "Delete", lambda: ui.go("confirm_delete", note_id))
-            actions.insert(0, delete)
+            actions = [
+                IconButton("more", "More options", lambda: ui.go("note_menu", note_id)),
+                IconButton("trash", "Delete", lambda: ui.go("confirm_delete", note_id)),
+                *actions,
+            ]
         return ui.page(
             "Edit note" if note_id else "New note",
             [
@@ -110,3 +178,34 @@ class NotesApp(App):
         return ui.dialog(
             "Delete note?", f"“{note.title}” will be gone.", {"Cancel": None, "Delete": delete}
         )
+
+
+def _open(ui: Ui, note: Note) -> Handler:
+    return lambda: ui.go("edit", note.id, title=note.title, text=note.text)
+
+
+def _row(ui: Ui, note: Note) -> ListRow:
+    return ListRow(
+        note.title or "Untitled",
+        note.text,
+        trailing=note.label,
+        icon="pin" if note.pinned else "note",
+        on_tap=_open(ui, note),
+        on_hold=lambda: ui.go("note_menu", note.id),
+        detail_lines=1,
+    )
+
+
+def _card(ui: Ui, note: Note) -> Card:
+    title: Widget = Text(note.title or "Untitled", "strong", max_lines=2)
+    if note.pinned:
+        title = Row([title, Icon("pin", 16, "primary")], stretch=0)
+    lines: list[Widget] = [title, Text(note.text, "small", "muted", max_lines=2)]
+    if note.label:
+        lines.append(Text(note.label, "tiny", "primary"))
+    return Card(
+        Column(lines, gap=4),
+        note.title or "Untitled",
+        on_tap=_open(ui, note),
+        on_hold=lambda: ui.go("note_menu", note.id),
+    )

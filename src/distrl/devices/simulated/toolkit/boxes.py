@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from distrl.devices.simulated.drawing.canvas import Color
+from distrl.devices.simulated.drawing.colors import Color
 from distrl.devices.simulated.drawing.theme import Theme
 from distrl.devices.simulated.scene import Handler, Scene
 from distrl.devices.simulated.toolkit.widget import Size, Widget

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from distrl.devices.simulated.drawing.colors import WHITE
 from distrl.devices.simulated.drawing.fonts import shorten, text_width, wrap
-from distrl.devices.simulated.drawing.theme import WHITE, Theme
+from distrl.devices.simulated.drawing.theme import Theme
 from distrl.devices.simulated.scene import Drag, Handler, Scene
 from distrl.devices.simulated.toolkit.widget import Size
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from distrl.devices.simulated.drawing.canvas import Color
+from distrl.devices.simulated.drawing.colors import WHITE, Color
 from distrl.devices.simulated.drawing.fonts import shorten, text_width, wrap
-from distrl.devices.simulated.drawing.theme import WHITE, Theme
+from distrl.devices.simulated.drawing.theme import Theme
 from distrl.devices.simulated.scene import Drag, Handler, Scene
 from distrl.devices.simulated.toolkit.boxes import Column
 from distrl.devices.simulated.toolkit.controls import (

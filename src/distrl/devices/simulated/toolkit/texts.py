@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from distrl.devices.simulated.drawing.canvas import Color
+from distrl.devices.simulated.drawing.colors import Color
 from distrl.devices.simulated.drawing.fonts import Face, text_width, wrap
 from distrl.devices.simulated.drawing.theme import Theme
 from distrl.devices.simulated.scene import Handler, Scene

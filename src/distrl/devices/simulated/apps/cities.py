@@ -1,0 +1,56 @@
+"""Cities whose weather can be looked up, each with a climate of its own."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class City(NamedTuple):
+    """A city; temperatures in °C are the usual ones of its coldest and its warmest month."""
+
+    name: str
+    country: str
+    winter: int
+    summer: int
+    rain: float  # the share of days with rain or snow
+    wind: int  # km/h on an ordinary day
+    south: bool = False  # of the equator: January is summer
+    latitude: int = 45
+
+
+CITIES: tuple[City, ...] = (
+    City("Amsterdam", "Netherlands", 4, 18, 0.45, 20, latitude=52),
+    City("Athens", "Greece", 10, 29, 0.15, 13, latitude=38),
+    City("Auckland", "New Zealand", 11, 20, 0.4, 18, True, 37),
+    City("Berlin", "Germany", 1, 20, 0.35, 15, latitude=52),
+    City("Bogota", "Colombia", 13, 15, 0.5, 9, latitude=5),
+    City("Buenos Aires", "Argentina", 11, 25, 0.3, 14, True, 35),
+    City("Cairo", "Egypt", 14, 29, 0.03, 12, latitude=30),
+    City("Cape Town", "South Africa", 13, 22, 0.2, 22, True, 34),
+    City("Chicago", "United States", -4, 24, 0.35, 18, latitude=42),
+    City("Copenhagen", "Denmark", 1, 18, 0.4, 21, latitude=56),
+    City("Dublin", "Ireland", 5, 16, 0.5, 22, latitude=53),
+    City("Hanoi", "Vietnam", 17, 30, 0.4, 9, latitude=21),
+    City("Helsinki", "Finland", -5, 18, 0.4, 15, latitude=60),
+    City("Istanbul", "Turkey", 6, 25, 0.3, 17, latitude=41),
+    City("Lima", "Peru", 16, 23, 0.05, 12, True, 12),
+    City("Lisbon", "Portugal", 12, 24, 0.2, 16, latitude=39),
+    City("Madrid", "Spain", 6, 26, 0.15, 10, latitude=40),
+    City("Melbourne", "Australia", 10, 21, 0.35, 16, True, 38),
+    City("Mexico City", "Mexico", 14, 19, 0.35, 8, latitude=19),
+    City("Montreal", "Canada", -9, 22, 0.4, 14, latitude=46),
+    City("Mumbai", "India", 24, 29, 0.35, 11, latitude=19),
+    City("Nairobi", "Kenya", 17, 20, 0.25, 13, True, 1),
+    City("Oslo", "Norway", -4, 18, 0.4, 10, latitude=60),
+    City("Prague", "Czechia", 0, 20, 0.35, 12, latitude=50),
+    City("Reykjavik", "Iceland", 0, 11, 0.5, 24, latitude=64),
+    City("Rome", "Italy", 8, 26, 0.2, 11, latitude=42),
+    City("Seoul", "South Korea", -2, 26, 0.3, 9, latitude=38),
+    City("Singapore", "Singapore", 27, 28, 0.5, 8, latitude=1),
+    City("Stockholm", "Sweden", -2, 19, 0.35, 13, latitude=59),
+    City("Tokyo", "Japan", 6, 27, 0.35, 12, latitude=36),
+    City("Vienna", "Austria", 1, 22, 0.3, 14, latitude=48),
+    City("Zurich", "Switzerland", 1, 20, 0.4, 9, latitude=47),
+)
+
+CITY_OF: dict[str, City] = {city.name: city for city in CITIES}

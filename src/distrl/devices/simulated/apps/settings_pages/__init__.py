@@ -1,0 +1,1 @@
+"""The pages of the app Settings, as functions from a `Ui` to a window."""

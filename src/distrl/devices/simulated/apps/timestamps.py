@@ -1,0 +1,34 @@
+"""How lists and pages write a moment down: a time today, a weekday, a date."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+LONG_AGO = datetime(2000, 1, 1)
+DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+
+
+def clock(moment: datetime, use_24_hour: bool) -> str:
+    if use_24_hour:
+        return f"{moment.hour:02}:{moment.minute:02}"
+    half = "AM" if moment.hour < 12 else "PM"
+    return f"{(moment.hour + 11) % 12 + 1}:{moment.minute:02} {half}"
+
+
+def day(moment: datetime, now: datetime) -> str:
+    """Today, Yesterday, a weekday of the last week, or a date."""
+    days = (now.date() - moment.date()).days
+    if days in (0, 1):
+        return ("Today", "Yesterday")[days]
+    return DAYS[moment.weekday()] if 1 < days < 7 else f"{moment.day} {MONTHS[moment.month - 1]}"
+
+
+def short(moment: datetime, now: datetime, use_24_hour: bool) -> str:
+    """For the end of a row: the time if it was today, else the day."""
+    named = day(moment, now)
+    return clock(moment, use_24_hour) if named == "Today" else named
+
+
+def full(moment: datetime, now: datetime, use_24_hour: bool) -> str:
+    return f"{day(moment, now)}, {clock(moment, use_24_hour)}"

@@ -1,0 +1,166 @@
+"""Widgets that make a web page look like its owner's: bands, banners, links, tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from distrl.devices.simulated.drawing.colors import WHITE, Color, mixed
+from distrl.devices.simulated.drawing.fonts import text_width, wrap
+from distrl.devices.simulated.drawing.theme import Theme
+from distrl.devices.simulated.scene import Handler, Scene
+from distrl.devices.simulated.toolkit.texts import Kind, face_of
+from distrl.devices.simulated.toolkit.widget import Size, Widget
+
+
+@lru_cache(maxsize=256)
+def _inked(theme: Theme, ink: Color) -> Theme:
+    return replace(theme, text=ink, muted=ink, primary=ink)
+
+
+@dataclass(slots=True)
+class Band:
+    """A widget on a colour of its own, from edge to edge."""
+
+    child: Widget
+    color: Color | None = None  # None: the surface
+    ink: Color | None = None  # of what stands on it
+    pad: int = 4
+    line: bool = False  # below
+
+    def size(self, theme: Theme, width: int) -> Size:
+        return width, self.child.size(theme, width)[1] + 2 * self.pad + self.line
+
+    def place(self, scene: Scene, x: int, y: int, width: int, height: int) -> None:
+        theme, behind = scene.theme, scene.background
+        color = self.color or theme.surface
+        scene.fill(x, y, width, height, color)
+        scene.background = color
+        if self.ink:
+            scene.theme = _inked(theme, self.ink)
+        inner = height - 2 * self.pad - self.line
+        self.child.place(scene, x, y + self.pad, width, inner)
+        if self.line:
+            scene.fill(x, y + height - 1, width, 1, theme.line)
+        scene.theme, scene.background = theme, behind
+
+
+@dataclass(slots=True)
+class Banner:
+    """A promise in large letters beside a picture, on a soft field of colour."""
+
+    title: str
+    text: str
+    picture: str
+    color: Color
+    on_tap: Handler | None = None
+    high: int = 132
+    round: int = 12
+
+    def size(self, theme: Theme, width: int) -> Size:
+        return width, self.high
+
+    def place(self, scene: Scene, x: int, y: int, width: int, height: int) -> None:
+        theme, behind = scene.theme, scene.background
+        side = self.high - 24
+        scene.rounded(x, y, width, self.high, self.round, self.color)
+        scene.background = self.color
+        scene.canvas.picture(x + width - side - 12, y + 12, self.picture, side, side)
+        room = width - side - 40
+        top = y + 18
+        for text, face in ((self.title, theme.title), (self.text, theme.small)):
+            fitting = max(1, (y + self.high - 8 - top) // face.line_height)
+            for line in wrap(text, face, room, min(3, fitting)):
+                scene.text(x + 16, top, line, face, WHITE)
+                top += face.line_height
+            top += 6
+        scene.background = behind
+        scene.element(
+            "row", self.title, (x, y, width, self.high), detail=self.text, on_tap=self.on_tap
+        )
+
+
+@dataclass(slots=True)
+class Link:
+    """Words that lead somewhere."""
+
+    label: str
+    on_tap: Handler
+    kind: Kind = "body"
+    detail: str = ""
+    ink: Color | None = None
+    max_lines: int = 2
+
+    def size(self, theme: Theme, width: int) -> Size:
+        face = face_of(theme, self.kind)
+        lines = wrap(self.label, face, width, self.max_lines)
+        wide = max(text_width(line, face) for line in lines)
+        return wide, max(26, len(lines) * face.line_height + 6)
+
+    def place(self, scene: Scene, x: int, y: int, width: int, height: int) -> None:
+        face = face_of(scene.theme, self.kind)
+        lines = wrap(self.label, face, width, self.max_lines)
+        top = y + (height - len(lines) * face.line_height) // 2
+        for line in lines:
+            scene.text(x, top, line, face, self.ink or scene.theme.primary)
+            top += face.line_height
+        scene.element(
+            "row", self.label, (x, y, width, height), detail=self.detail, on_tap=self.on_tap
+        )
+
+
+@dataclass(slots=True)
+class PictureTile:
+    """A kind of thing to look at: its picture and its name."""
+
+    label: str
+    picture: str
+    on_tap: Handler
+    px: int = 64
+    round_tile: bool = False
+
+    def size(self, theme: Theme, width: int) -> Size:
+        return width, self.px + theme.tiny.line_height + 10
+
+    def place(self, scene: Scene, x: int, y: int, width: int, height: int) -> None:
+        theme, behind = scene.theme, scene.background
+        left = x + (width - self.px) // 2
+        if self.round_tile:
+            rim = 8
+            scene.rounded(left - rim // 2, y, self.px + rim, self.px + rim // 2, 14, theme.tint)
+            scene.canvas.picture(left + 6, y + 8, self.picture, self.px - 12, self.px - 12)
+        else:
+            scene.canvas.picture(left, y, self.picture, self.px, self.px)
+        scene.background = behind
+        box = (x, y + self.px + 6, width, theme.tiny.line_height)
+        scene.centred_text(box, self.label, theme.tiny)
+        scene.element("button", self.label, (x, y, width, height), on_tap=self.on_tap)
+
+
+@dataclass(slots=True)
+class Pairs:
+    """A small table of two columns: what, and how much."""
+
+    rows: Sequence[tuple[str, str]]
+    strong_last: bool = False
+
+    def size(self, theme: Theme, width: int) -> Size:
+        return width, len(self.rows) * (theme.small.line_height + 10)
+
+    def place(self, scene: Scene, x: int, y: int, width: int, height: int) -> None:
+        theme = scene.theme
+        high = theme.small.line_height + 10
+        for index, (name, value) in enumerate(self.rows):
+            top = y + index * high
+            last = self.strong_last and index == len(self.rows) - 1
+            face = theme.strong if last else theme.small
+            scene.text(x, top + 5, name, face, theme.text if last else theme.muted)
+            wide = text_width(value, face)
+            scene.text(x + width - wide, top + 5, value, face)
+            scene.fill(x, top + high - 1, width, 1, theme.line)
+            scene.element("text", name, (x, top, width, high), value=value)
+
+
+def soft(color: Color) -> Color:
+    return mixed(color, WHITE, 0.82)

@@ -1,0 +1,78 @@
+"""The app Weather, by taps."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+
+import pytest
+
+from distrl.devices.simulated.apps.cities import CITIES
+from distrl.devices.simulated.apps.forecasts import (
+    CONDITIONS,
+    day_forecast,
+    degrees,
+    temperature,
+    week,
+)
+from distrl.devices.simulated.apps.weather import SKIES, SavedCity, WeatherSettings
+from distrl.devices.simulated.drift import NO_DRIFT
+from distrl.devices.simulated.phone import Phone
+from distrl.records import FINAL_ACTIONS, OpenApp
+from distrl.tasks.moves import Fill, GoBack, Move, Press, Reveal
+from distrl.tasks.solver import Solver
+
+
+def use(phone: Phone, *moves: Move) -> None:
+    """Carry out the moves as a person would, by what the screen shows."""
+    solver = Solver(moves)
+    while not isinstance(action := solver.next(phone.elements()), FINAL_ACTIONS):
+        phone.perform(action)
+
+
+def labels(phone: Phone) -> set[str]:
+    return {element.text for element in phone.elements()}
+
+
+@pytest.fixture
+def phone() -> Phone:
+    phone = Phone(1, NO_DRIFT)
+    phone.perform(OpenApp("Weather"))
+    return phone
+
+
+def test_a_city_is_added_once_and_removed(phone: Phone) -> None:
+    saved = {city.name for city in phone.facts.all(SavedCity)}
+    new = next(city.name for city in CITIES if city.name not in saved)
+    for _ in range(2):  # the second time it is there already
+        use(phone, Press("Add city"), Fill("Search city", new), Press(new, "row"))
+    assert [city.name for city in phone.facts.all(SavedCity)].count(new) == 1
+    use(phone, Press(new), Press("Remove city"), Press("Remove"))
+    assert {city.name for city in phone.facts.all(SavedCity)} == saved
+    assert new not in labels(phone)
+
+
+def test_the_pages_show_what_the_judge_computes(phone: Phone) -> None:
+    city, settings = phone.facts.all(SavedCity)[0].name, phone.facts.one(WeatherSettings)
+    day = week(settings.seed, city, phone.now)[2]
+    use(phone, Press(city), Press(f"{day.date:%A}"))
+    shown = labels(phone)
+    assert f"High {degrees(day.high, settings.fahrenheit)}°" in shown
+    assert {day.condition, day.sunrise, f"{day.humidity}%"} <= shown
+
+
+def test_the_unit_changes_every_number(phone: Phone) -> None:
+    settings = phone.facts.one(WeatherSettings)
+    now = temperature(settings.seed, phone.facts.all(SavedCity)[0].name, phone.now)
+    use(phone, Press("Weather settings"), Press("Fahrenheit"), GoBack())
+    use(phone, Reveal(f"{round(now * 9 / 5 + 32)}°"))
+    use(phone, Press("Weather settings"), Press("Celsius"), GoBack(), Reveal(f"{now}°"))
+    assert not phone.facts.one(WeatherSettings).fahrenheit
+
+
+@pytest.mark.parametrize("city", [city.name for city in CITIES])
+def test_a_year_of_weather_makes_sense(city: str) -> None:
+    days = [day_forecast(7, city, date(2026, 1, 1) + timedelta(days=n)) for n in range(0, 365, 5)]
+    assert all(day.low < day.high for day in days)
+    assert all(day.condition in CONDITIONS and day.condition in SKIES for day in days)
+    assert all("00:00" < day.sunrise < day.sunset < "24:00" for day in days)
+    assert not any(day.condition == "Snow" and day.low > 3 for day in days)
