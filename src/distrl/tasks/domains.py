@@ -1,8 +1,8 @@
-"""The values that a task's parameters may take, split so that test values are never seen in training.
+"""The values that a task's parameters may take, split so that training sees no test value.
 
 A domain belongs to all templates that use it: a name kept for testing occurs in no training
-instruction of any template. `reserved` values (a shop that is held out, say) occur only in the split
-`held_out_apps`.
+instruction of any of them. `reserved` values (a shop that is held out, say) occur only in the
+split `held_out_apps`.
 """
 
 from __future__ import annotations

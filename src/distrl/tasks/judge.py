@@ -23,21 +23,29 @@ class Judge(Protocol):
     def verdict(self, answer: str | None) -> Verdict: ...
 
 
+class HasPhone(Protocol):
+    """A device whose simulated phone can be looked into."""
+
+    @property
+    def phone(self) -> Phone: ...
+
+
 class FactJudge:
     """Judges tasks on a simulated phone by its facts."""
 
-    def __init__(self, phone: Phone) -> None:
-        self.phone = phone
+    def __init__(self, device: HasPhone) -> None:
+        self._device = device
         self.template: Template
         self.start: View
 
     def begin(self, task: Task) -> None:
         """Put on the phone what the task needs, and remember how it was."""
         _, self.template = load_task(task.id)
-        self.template.prepare(self.phone.facts, random.Random(f"prepare/{task.id}"))
-        self.phone.refresh()
-        self.start = view_of(self.phone)
+        phone = self._device.phone
+        self.template.prepare(phone.facts, random.Random(f"prepare/{task.id}"))
+        phone.refresh()
+        self.start = view_of(phone)
 
     def verdict(self, answer: str | None) -> Verdict:
-        reason = self.template.verdict(self.start, view_of(self.phone, answer))
+        reason = self.template.verdict(self.start, view_of(self._device.phone, answer))
         return Verdict(success=reason is None, reason=reason or "", judge="facts")

@@ -1,8 +1,9 @@
 """Plays a scripted solution on a live screen, one action at a time.
 
-The solver reads the view hierarchy, as a person reads the screen: it finds what the next move names,
-scrolls to it where it is out of sight, closes pop-ups that stand in the way, and hides the keyboard
-when that covers it. It never looks at facts. `ScriptLost` means that the solution or the app is wrong.
+The solver reads the view hierarchy, as a person reads the screen: it finds what the next move
+names, scrolls to it where it is out of sight, closes pop-ups that stand in the way, and hides the
+keyboard when that covers it. It never looks at facts. `ScriptLost` means that the solution or the
+app is wrong.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from distrl.devices.hierarchy import Element
+from distrl.devices.simulated.dimensions import HEIGHT, WIDTH
 from distrl.devices.simulated.system_ui.popups import DECLINES
 from distrl.records import (
     Action,
@@ -42,7 +44,6 @@ from distrl.tasks.moves import (
     Toggle,
 )
 
-WIDTH, HEIGHT = 360, 720
 LEAST_VISIBLE = 14  # pixels of an element that must show before it is tapped
 MOST_SCROLLS = 40
 UNREACHED = ("keyboard", "system")  # windows that moves do not mean
@@ -141,7 +142,9 @@ class Solver:
                 return (Tap(x, y) if isinstance(move, Press) else LongPress(x, y)), True
         return self._search(elements, move.label), False
 
-    def _fill(self, label: str, text: str, elements: tuple[Element, ...]) -> tuple[Action | None, bool]:
+    def _fill(
+        self, label: str, text: str, elements: tuple[Element, ...]
+    ) -> tuple[Action | None, bool]:
         found = _matching(elements, label, "field")
         if not found:
             return self._search(elements, label), False

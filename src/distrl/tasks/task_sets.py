@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from distrl.errors import UnknownTask
-from distrl.records import FAMILIES, SPLITS, Difficulty, Family, Split, Task
+from distrl.records import SPLITS, Difficulty, Family, Split, Task
 from distrl.tasks.domains import domain_of
 from distrl.tasks.general import GENERAL_TEMPLATES
 from distrl.tasks.shopping import SHOPPING_TEMPLATES
@@ -60,7 +60,7 @@ def template_names(split: Split, family: Family | None = None) -> list[str]:
 
 def load_task(task_id: str) -> tuple[Task, Template]:
     """The task of an id such as `notes.create/train/7`, with what it is made of."""
-    name, split, number = _parse(task_id)
+    name, split = _parse(task_id)
     template = templates()[name]
     rng = random.Random(task_id)
     parts = template.draw(rng, split)
@@ -95,32 +95,19 @@ def tasks(split: Split, family: Family | None = None, start: int = 0) -> Iterato
         number += 1
 
 
-def _parse(task_id: str) -> tuple[str, Split, int]:
+def _parse(task_id: str) -> tuple[str, Split]:
     name, _, rest = task_id.partition("/")
     split_name, _, number = rest.partition("/")
     if name not in templates():
         near = difflib.get_close_matches(name, templates(), n=3)
         hint = f"; did you mean {' or '.join(near)}?" if near else "; `distrl tasks` lists them all"
         raise UnknownTask(f"no task template called {name!r}{hint}")
-    if not number.isdecimal() or not number.isascii():
+    if not (number.isascii() and number.isdecimal() and number == str(int(number))):
         raise UnknownTask(
             f"task id {task_id!r} is not template/split/number, for example {name}/train/0"
         )
     for split in splits_of(templates()[name]):
         if split == split_name:
-            return name, split, int(number)
+            return name, split
     have = ", ".join(splits_of(templates()[name]))
     raise UnknownTask(f"template {name!r} has no tasks in the split {split_name!r}; it has: {have}")
-
-
-__all__ = [
-    "FAMILIES",
-    "HELD_OUT_APPS",
-    "STEP_LIMITS",
-    "load_task",
-    "phone_seed",
-    "splits_of",
-    "tasks",
-    "template_names",
-    "templates",
-]

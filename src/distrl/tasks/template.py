@@ -13,8 +13,8 @@ A template is a frozen dataclass whose fields are drawn from domains; one instan
 
 `prepare` puts on the phone what the task needs (and takes away what would make it done already).
 `missing` compares the phone before and after and says what is still missing; None means done. It
-reads facts only: no path has to be followed. What the task does not list in `touches` must be as it
-was, so that a task cannot be done by breaking something else. `solve` gives the moves of one good way.
+reads facts only: no path has to be followed. What the task does not list in `touches` must be as
+it was, so that nothing can be done by breaking something else. `solve` gives one good way.
 """
 
 from __future__ import annotations

@@ -1,0 +1,122 @@
+"""Tasks that begin with a look at the alarms: when does that one ring?"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from distrl.devices.simulated.apps.notes import Note
+from distrl.devices.simulated.apps.timepieces import Alarm, time_text
+from distrl.devices.simulated.facts import Facts
+from distrl.tasks.domains import Domain, parameter
+from distrl.tasks.general.clock import (
+    LABELS,
+    choose_time,
+    labelled,
+    new_alarm_missing,
+    put_alarm,
+    uses_24_hours,
+)
+from distrl.tasks.general.notes import TITLES as NOTE_TITLES
+from distrl.tasks.moves import Fill, Move, Open, Press, Reveal
+from distrl.tasks.template import Template, View, added, changed, removed
+
+DELAYS = Domain(
+    "delays",
+    (10, 15, 20, 25, 30, 35, 40, 45, 50, 55),
+    say=lambda minutes: f"{minutes} minutes",
+)
+
+
+def states_time(answer: str | None, hour: int, minute: int) -> bool:
+    """The answer names one time of day, and it is the right one. 7:30 alone may be either half."""
+    found = re.findall(r"(\d{1,2})[:.](\d{2})\s*([ap])?", (answer or "").casefold())
+    if len(found) != 1:
+        return False
+    said, half = int(found[0][0]), found[0][2]
+    if half:
+        said = said % 12 + 12 * (half == "p")
+    right = said == hour or (not half and 1 <= said <= 12 and said % 12 == hour % 12)
+    return right and int(found[0][1]) == minute
+
+
+@dataclass(frozen=True)
+class NoteAlarm(Template):
+    name = "clock.note_alarm"
+    apps = ("Clock", "Notes")
+    difficulty = "hard"
+    phrasings = (
+        'Look up when my alarm "{label}" rings, and write a note titled "{title}" with that time',
+        'Make a note "{title}" that says at what time the alarm "{label}" is set',
+        'Find the time of the alarm "{label}" and put it into a new note called "{title}"',
+    )
+    touches = (Note,)
+    label: str = parameter(LABELS)
+    title: str = parameter(NOTE_TITLES)
+
+    def prepare(self, facts: Facts, rng: random.Random) -> None:
+        put_alarm(facts, rng, self.label)
+
+    def missing(self, start: View, end: View) -> str | None:
+        alarm, new = labelled(start, self.label), added(start, end, Note)
+        if len(new) != 1 or removed(start, end, Note) or changed(start, end, Note):
+            return f"expected one new note and the others as they were; there are {len(new)} new"
+        if new[0].title != self.title:
+            return f"the new note is titled {new[0].title!r}, not {self.title!r}"
+        right = states_time(new[0].text, alarm.hour, alarm.minute)
+        return None if right else f"the note says {new[0].text!r}"
+
+    def solve(self, start: View) -> Iterable[Move]:
+        alarm = labelled(start, self.label)
+        shown = time_text(alarm.hour, alarm.minute, uses_24_hours(start))
+        yield Open("Clock")
+        yield Reveal(shown)
+        yield Open("Notes")
+        yield Press("New note")
+        yield Fill("Title", self.title)
+        yield Fill("Text", shown)
+        yield Press("Save")
+
+
+@dataclass(frozen=True)
+class FollowAlarm(Template):
+    name = "clock.follow_alarm"
+    apps = ("Clock",)
+    difficulty = "medium"
+    phrasings = (
+        'Set another alarm {delay} after my alarm "{label}"',
+        'I need a second alarm that rings {delay} later than "{label}"',
+        'Look when the alarm "{label}" rings and add one {delay} after it',
+    )
+    touches = (Alarm,)
+    label: str = parameter(LABELS)
+    delay: int = parameter(DELAYS)
+
+    def prepare(self, facts: Facts, rng: random.Random) -> None:
+        put_alarm(facts, rng, self.label)
+
+    def time(self, view: View) -> tuple[int, int]:
+        alarm = labelled(view, self.label)
+        hour, minute = divmod(alarm.hour * 60 + alarm.minute + self.delay, 60)
+        return hour % 24, minute
+
+    def missing(self, start: View, end: View) -> str | None:
+        new = added(start, end, Alarm)
+        label = new[0].label if len(new) == 1 else ""  # any label will do
+        return new_alarm_missing(start, end, self.time(start), label, ())
+
+    def solve(self, start: View) -> Iterable[Move]:
+        alarm = labelled(start, self.label)
+        yield Open("Clock")
+        yield Reveal(time_text(alarm.hour, alarm.minute, uses_24_hours(start)))
+        yield Press("Add alarm")
+        yield from choose_time(start, self.time(start))
+        yield Press("Save")
+
+
+TEMPLATES: tuple[type[Template], ...] = (
+    NoteAlarm,
+    FollowAlarm,
+)

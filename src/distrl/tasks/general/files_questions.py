@@ -1,0 +1,84 @@
+"""Questions that the app Files answers."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from distrl.devices.simulated.apps.file_records import (
+    StoredFile,
+    size_words,
+)
+from distrl.devices.simulated.facts import Facts
+from distrl.tasks.answers import mentions, states_number
+from distrl.tasks.domains import parameter
+from distrl.tasks.general.files import FILES, TOPS, add_file, file_called, walk
+from distrl.tasks.moves import Move, Press, Reveal, Say
+from distrl.tasks.template import Template, View
+
+
+@dataclass(frozen=True)
+class HowLarge(Template):
+    name = "files.ask_size"
+    apps = ("Files",)
+    difficulty = "easy"
+    phrasings = (
+        "How large is the file {file} in {folder}?",
+        "What is the size of {file} in my {folder} folder?",
+        "Tell me how much room {file} in {folder} takes up",
+    )
+    file: str = parameter(FILES)
+    folder: str = parameter(TOPS)
+
+    def prepare(self, facts: Facts, rng: random.Random) -> None:
+        add_file(facts, rng, self.file, self.folder)
+
+    def missing(self, start: View, end: View) -> str | None:
+        words = size_words(file_called(start, self.file).kilobytes)
+        number, unit = words.split()
+        right = states_number(end.answer, float(number)) and unit in (end.answer or "").upper()
+        return None if right else f"the answer should be {words}, not {end.answer!r}"
+
+    def solve(self, start: View) -> Iterable[Move]:
+        yield from walk(start.facts, self.folder)
+        yield Reveal(self.file)
+        yield Say(size_words(file_called(start, self.file).kilobytes))
+
+
+@dataclass(frozen=True)
+class LargestFile(Template):
+    name = "files.ask_largest"
+    apps = ("Files",)
+    difficulty = "medium"
+    phrasings = (
+        "Which file in {folder} is the largest?",
+        "What is the name of the biggest file in my {folder} folder?",
+        "Find out which of the files in {folder} takes up the most room",
+    )
+    file: str = parameter(FILES)
+    folder: str = parameter(TOPS)
+
+    def words(self) -> dict[str, str]:
+        return {"folder": self.folder}
+
+    def prepare(self, facts: Facts, rng: random.Random) -> None:
+        add_file(facts, rng, self.file, self.folder)
+        largest = max(file.kilobytes for file in facts.all(StoredFile))
+        file = next(file for file in facts.all(StoredFile) if file.name == self.file)
+        facts.edit(file, kilobytes=largest + rng.randrange(2_000, 90_000))
+
+    def missing(self, start: View, end: View) -> str | None:
+        others = {file.name for file in start.all(StoredFile)}
+        right = mentions(end.answer, self.file, others)
+        return None if right else f"the answer should be {self.file}, not {end.answer!r}"
+
+    def solve(self, start: View) -> Iterable[Move]:
+        yield from walk(start.facts, self.folder)
+        yield Press("Sort")
+        yield Press("Size")
+        yield Reveal(self.file)
+        yield Say(self.file)
+
+
+TEMPLATES: tuple[type[Template], ...] = (HowLarge, LargestFile)

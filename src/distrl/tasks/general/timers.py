@@ -1,0 +1,108 @@
+"""Tasks with the timers and the stopwatch of the app Clock."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from distrl.devices.simulated.apps.timepieces import Stopwatch, Timer
+from distrl.devices.simulated.facts import Facts
+from distrl.tasks.domains import Domain, parameter
+from distrl.tasks.moves import Move, Open, Press
+from distrl.tasks.template import Template, View, added, changed, removed
+
+TIMER_MINUTES = Domain(
+    "timer minutes",
+    (2, 4, 6, 7, 8, 9, 11, 12, 14, 16, 18, 20, 22, 25, 30, 35, 40, 45, 50, 55),
+    say=lambda minutes: f"{minutes} minutes",
+)
+LAPS = Domain("laps", (1, 2, 3, 4), say=lambda laps: f"{laps} lap{'s' * (laps > 1)}")
+
+
+@dataclass(frozen=True)
+class StartTimer(Template):
+    name = "clock.start_timer"
+    apps = ("Clock",)
+    difficulty = "medium"
+    phrasings = (
+        "Start a timer for {minutes}",
+        "Set a timer of {minutes} and start it",
+        "Count down {minutes} for me",
+    )
+    touches = (Timer,)
+    minutes: int = parameter(TIMER_MINUTES)
+
+    def missing(self, start: View, end: View) -> str | None:
+        new = added(start, end, Timer)
+        if len(new) != 1 or removed(start, end, Timer) or changed(start, end, Timer):
+            return f"expected one new timer; there are {len(new)}"
+        if new[0].seconds != 60 * self.minutes:
+            return f"the timer is set to {new[0].seconds} seconds"
+        return None if new[0].ends else "the timer is paused"
+
+    def solve(self, start: View) -> Iterable[Move]:
+        yield Open("Clock")
+        yield Press("Timer", role="tab")
+        yield from (Press(digit) for digit in str(self.minutes))
+        yield Press("00")
+        yield Press("Start")
+
+
+@dataclass(frozen=True)
+class ResumeTimer(Template):
+    name = "clock.resume_timer"
+    apps = ("Clock",)
+    difficulty = "easy"
+    phrasings = (
+        "Resume my timer of {minutes}, which is paused",
+        "The timer for {minutes} stands still. Let it go on",
+        "Continue the paused timer of {minutes}",
+    )
+    touches = (Timer,)
+    minutes: int = parameter(TIMER_MINUTES)
+
+    def prepare(self, facts: Facts, rng: random.Random) -> None:
+        seconds = 60 * self.minutes
+        facts.add(Timer(seconds=seconds, left=rng.randrange(seconds // 2, seconds)))
+
+    def missing(self, start: View, end: View) -> str | None:
+        timers = end.all(Timer)
+        if [timer.id for timer in timers] != [timer.id for timer in start.all(Timer)]:
+            return "a timer was added or cancelled"
+        return None if timers[0].ends else "the timer is still paused"
+
+    def solve(self, start: View) -> Iterable[Move]:
+        yield Open("Clock")
+        yield Press("Timer", role="tab")
+        yield Press("Resume")
+
+
+@dataclass(frozen=True)
+class CountLaps(Template):
+    name = "clock.count_laps"
+    apps = ("Clock",)
+    difficulty = "medium"
+    phrasings = (
+        "Start the stopwatch and take {laps}, leaving it running",
+        "Use the stopwatch: start it and record {laps}. Do not stop it",
+        "Start the stopwatch, then press lap so that it shows {laps}",
+    )
+    touches = (Stopwatch,)
+    held_out = True
+    laps: int = parameter(LAPS)
+
+    def missing(self, start: View, end: View) -> str | None:
+        watch = end.one(Stopwatch)
+        if len(watch.laps) != self.laps:
+            return f"the stopwatch has {len(watch.laps)} laps"
+        return None if watch.since else "the stopwatch is not running"
+
+    def solve(self, start: View) -> Iterable[Move]:
+        yield Open("Clock")
+        yield Press("Stopwatch", role="tab")
+        yield Press("Start")
+        yield from (Press("Lap") for _ in range(self.laps))
+
+
+TEMPLATES: tuple[type[Template], ...] = (StartTimer, ResumeTimer, CountLaps)
