@@ -152,6 +152,7 @@ Action = (
     | Unreadable
 )
 FINAL_ACTIONS = (Answer, Done, Impossible)
+ONLY_SAID = (*FINAL_ACTIONS, Unreadable)  # these leave the phone untouched
 
 
 @dataclass(frozen=True, slots=True, eq=False)

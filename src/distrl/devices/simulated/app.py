@@ -13,8 +13,9 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from distrl.devices.simulated.drawing.canvas import Color
+from distrl.devices.simulated.drawing.colors import Color
 from distrl.devices.simulated.drawing.theme import Theme
+from distrl.devices.simulated.drift import NEWEST
 from distrl.devices.simulated.facts import Facts
 from distrl.devices.simulated.scene import Handler
 from distrl.devices.simulated.state import Plain, Route
@@ -69,9 +70,9 @@ class Ui:
 
     @property
     def version(self) -> int:
-        """The app's version, for details that changed between versions."""
+        """The app's version, 1 to 3, for details that changed between versions."""
         installed = self.facts.find(InstalledApp, lambda a: a.name == self.app.name)
-        return installed.version if installed else 1
+        return min(installed.version, NEWEST) if installed else 1
 
     def get(self, key: str, default: Plain = None) -> Any:
         """Something this page remembers (its draft, its filter, its tab)."""
@@ -88,6 +89,11 @@ class Ui:
     @property
     def ad_rate(self) -> float:
         return self._phone.state.drift.ad_rate
+
+    @property
+    def apps(self) -> Mapping[str, App]:
+        """Every app there is, by name, installed or not."""
+        return self._phone.apps
 
     # What handlers do --------------------------------------------------------------------------
 
@@ -114,6 +120,10 @@ class Ui:
         if page != "home":
             self._phone.push(Route(page, args, dict(memory)))
 
+    def stop(self, app: str) -> None:
+        """End another app; what it had open is gone."""
+        self._phone.stop(app)
+
     def say(self, message: str) -> None:
         """Show a snackbar until the next action."""
         self._phone.say(message)
@@ -136,7 +146,7 @@ class Ui:
         gap: int = 0,
     ) -> Page:
         """A full page. `primary` = (icon, label, handler) is its main action."""
-        first = len(self._phone.routes) == 1
+        first = self.route is self._phone.routes[0]
         return Page(
             title=title,
             body=self.scroll(body, gap=gap),

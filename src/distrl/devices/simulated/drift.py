@@ -17,6 +17,7 @@ from distrl.errors import InvalidSetting
 WALLPAPERS = ("dunes", "lake", "aurora", "paper", "hills", "night", "bloom", "slate")
 VARIANTS = 8
 VERSIONS = (1, 2, 3)
+NEWEST = VERSIONS[-1]  # an app that is updated further looks like this
 
 
 @dataclass(frozen=True, slots=True)

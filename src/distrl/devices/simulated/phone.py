@@ -8,70 +8,43 @@ microseconds.
 from __future__ import annotations
 
 import hashlib
-import random
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
-from functools import lru_cache
+from functools import partial
 from typing import Any
 
 from distrl.devices.hierarchy import Element
-from distrl.devices.simulated.app import App, Ui, Window
+from distrl.devices.simulated.app import App
 from distrl.devices.simulated.apps import APPS
+from distrl.devices.simulated.boot import new_state
+from distrl.devices.simulated.compositor import compose
+from distrl.devices.simulated.dimensions import HEIGHT, KEYBOARD, NAVIGATION, WIDTH
 from distrl.devices.simulated.drawing.canvas import Canvas
-from distrl.devices.simulated.drawing.theme import Theme, theme
-from distrl.devices.simulated.drift import Drift, dress, layout_variant
+from distrl.devices.simulated.drift import Drift
 from distrl.devices.simulated.facts import Facts, MissingFact
-from distrl.devices.simulated.scene import Drag, Scene
+from distrl.devices.simulated.scene import Drag, Handler, Scene
 from distrl.devices.simulated.state import LAUNCHER, PhoneState, Plain, Route
-from distrl.devices.simulated.system import InstalledApp, SystemSettings
-from distrl.devices.simulated.system_ui import bars, keyboard, popups, recents, shade
-from distrl.devices.simulated.system_ui.launcher import Launcher
-from distrl.devices.simulated.toolkit.modals import Modal
-from distrl.errors import InvalidSetting, UnknownApp
+from distrl.devices.simulated.system import InstalledApp
+from distrl.devices.simulated.system_ui import popups
+from distrl.errors import UnknownApp
 from distrl.records import (
+    ONLY_SAID,
     Action,
-    Answer,
     Back,
-    Done,
     Enter,
     Home,
-    Impossible,
     LongPress,
     OpenApp,
     Pixels,
     Swipe,
     Tap,
     TypeText,
-    Unreadable,
     Wait,
 )
 
-WIDTH, HEIGHT = 360, 720
 SECONDS_PER_ACTION = 5
 EDGE = 28  # a swipe that starts above this line pulls the shade down
-LAUNCHER_APP = Launcher()
-
-
-def new_state(seed: int, drift: Drift) -> PhoneState:
-    """A phone fresh from its box: furnished by its apps, dressed by its drift."""
-    if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
-        raise InvalidSetting(f"phone seed={seed!r}; give a whole number from 0 upwards")
-    return _new_state(seed, drift)
-
-
-@lru_cache(maxsize=256)
-def _new_state(seed: int, drift: Drift) -> PhoneState:
-    rng = random.Random(f"phone/{seed}")
-    now = datetime(2026, 1, 5, 8, 0) + timedelta(minutes=rng.randrange(60 * 24 * 300))
-    facts = Facts()
-    facts.add(SystemSettings(battery_percent=rng.randrange(20, 100)))
-    for place, app in enumerate(app for app in APPS.values() if app.preinstalled):
-        facts.add(InstalledApp(name=app.name, place=place))
-    dress(facts, seed, drift)
-    for app in APPS.values():
-        app.furnish(facts, random.Random(f"{app.name}/{seed}"), now)
-    return PhoneState(seed, drift, facts, now, running={LAUNCHER: (Route("home"),)})
 
 
 class Phone:
@@ -134,28 +107,24 @@ class Phone:
     def scene(self) -> Scene:
         if self._scene is None:
             self._frame = None
-            self._scene = self._draw()
+            self._scene = compose(self, self._canvas)
         return self._scene
 
     # Acting ------------------------------------------------------------------------------------
 
     def perform(self, action: Action) -> None:
         """Carry out an action. What the agent only says leaves the phone as it is."""
-        match action:
-            case Answer() | Done() | Impossible() | Unreadable():
-                return
-            case Wait(seconds=seconds):
-                self._begin(seconds)
-            case _:
-                self._begin(0.0)
+        if isinstance(action, ONLY_SAID):
+            return
+        self._begin(action.seconds if isinstance(action, Wait) else 0.0)
         match action:
             case Tap(x, y):
                 self._tap(_pixel(x, WIDTH), _pixel(y, HEIGHT))
             case LongPress(x, y):
                 self._hold(_pixel(x, WIDTH), _pixel(y, HEIGHT))
             case Swipe(x, y, to_x, to_y, seconds):
-                start, end = (_pixel(x, WIDTH), _pixel(y, HEIGHT)), (to_x, to_y)
-                self._drag(Drag(*start, _pixel(end[0], WIDTH), _pixel(end[1], HEIGHT), seconds))
+                start = _pixel(x, WIDTH), _pixel(y, HEIGHT)
+                self._drag(Drag(*start, _pixel(to_x, WIDTH), _pixel(to_y, HEIGHT), seconds))
             case TypeText(text):
                 self.type_text(text)
             case Enter():
@@ -166,6 +135,7 @@ class Phone:
                 self.home()
             case OpenApp(name):
                 self._open_by_name(name)
+        self._scene = None  # whatever the action did, time has passed
         self._maybe_popup(action)
 
     def _begin(self, waited: float) -> None:
@@ -177,17 +147,25 @@ class Phone:
     def _tap(self, x: int, y: int) -> None:
         for touch in self.scene.touch_at(x, y):
             if touch.on_tap_at:
-                touch.on_tap_at(x)
+                self._run(partial(touch.on_tap_at, x))
                 break
             if touch.on_tap:
-                touch.on_tap()
+                self._run(touch.on_tap)
                 break
         self._scene = None
 
+    def _run(self, handler: Handler) -> None:
+        """Let a handler act. Where its page is about something that is gone, the page closes."""
+        try:
+            handler()
+        except MissingFact:
+            self.pop()
+
     def _hold(self, x: int, y: int) -> None:
         for touch in self.scene.touch_at(x, y):
-            if touch.on_hold or touch.on_tap:
-                (touch.on_hold or touch.on_tap or _nothing)()
+            handler = touch.on_hold or touch.on_tap
+            if handler:
+                self._run(handler)
                 break
         self._scene = None
 
@@ -218,7 +196,7 @@ class Phone:
         if key is not None and self.state.focus is None and self._scene is not None:
             fields = [e for e in self._scene.elements if (e.role, e.text) == ("field", label)]
             bottom = max((field.bounds[3] for field in fields), default=0)
-            hidden = bottom + 12 - (HEIGHT - bars.NAVIGATION - keyboard.HEIGHT)
+            hidden = bottom + 12 - (HEIGHT - NAVIGATION - KEYBOARD)
             if hidden > 0 and self._scene.window == "app":
                 offset = self.routes[-1].memory.get("scroll")
                 self.remember("scroll", (offset if isinstance(offset, int) else 0) + hidden)
@@ -242,7 +220,7 @@ class Phone:
         """Enter: what the focused field does with it."""
         handler = self.scene.on_submit
         if self.state.focus is not None and handler:
-            handler()
+            self._run(handler)
         self._scene = None
 
     # Going from page to page -------------------------------------------------------------------
@@ -289,6 +267,14 @@ class Phone:
         recent = tuple(app for app in self.state.recent if app != name)
         self._update(running=running, recent=recent, front=front, focus=None)
 
+    def crash(self) -> None:
+        """The app in front stops, and a dialog says so. The home screen never does."""
+        app = self.state.front
+        if app != LAUNCHER:
+            self.stop(app)
+            self._update(overlay=None)
+            self.show_popup(f"crash:{app}")
+
     def back(self) -> None:
         if self.state.popup:
             self._update(popup=None)
@@ -321,71 +307,11 @@ class Phone:
         if self.chance("popup", state.actions) < state.drift.popup_rate:
             self.show_popup(popups.choose(self.chance("popup kind", state.actions)))
 
-    # Drawing -----------------------------------------------------------------------------------
-
     @property
     def apps(self) -> Mapping[str, App]:
+        """Every app there is, by name, installed or not."""
         return APPS
-
-    def theme_of(self, app: str) -> Theme:
-        settings = self.facts.one(SystemSettings)
-        installed = self.facts.find(InstalledApp, lambda a: a.name == app)
-        variant = layout_variant(self.state.seed, self.state.drift)
-        if self.state.drift.layouts and installed:
-            variant = (variant + installed.version) % 8
-        return theme(settings.dark_mode, settings.accent, settings.font_scale, variant)
-
-    def _draw(self) -> Scene:
-        state, canvas = self.state, self._canvas
-        scene = Scene(canvas, self.theme_of(state.front), state.focus)
-        top, bottom = bars.STATUS, HEIGHT - bars.NAVIGATION
-        if state.front == LAUNCHER and len(self.routes) == 1:
-            top, bottom = 0, HEIGHT  # the wallpaper lies below both bars
-        if state.focus:
-            bottom = HEIGHT - bars.NAVIGATION - keyboard.HEIGHT
-        canvas.clip = (0, top, WIDTH, bottom)
-        self._place_windows(scene, top, bottom)
-        canvas.clip = (0, 0, WIDTH, HEIGHT)
-        if state.message:
-            bars.place_message(scene, state.message, min(bottom, HEIGHT - bars.NAVIGATION))
-        if state.focus:
-            keyboard.place(scene, self, HEIGHT - bars.NAVIGATION - keyboard.HEIGHT)
-        if state.overlay == "recents":
-            recents.place(scene, self)
-        if state.popup:
-            canvas.clip = (0, 0, WIDTH, HEIGHT - bars.NAVIGATION)
-            popups.place(scene, self, state.popup)
-            canvas.clip = (0, 0, WIDTH, HEIGHT)
-        bars.place_navigation(scene, self)
-        bars.place_status(scene, self)
-        if state.overlay == "shade":
-            shade.place(scene, self)
-        return scene
-
-    def _place_windows(self, scene: Scene, top: int, bottom: int) -> None:
-        """The page in front; below a dialog, the page it belongs to, drawn but out of reach."""
-        windows = self._windows(scene.theme)
-        for window in reversed(windows):
-            scene.inert = window is not windows[0]
-            window.place(scene, 0, top, WIDTH, bottom - top)
-
-    def _windows(self, of: Theme) -> list[Window]:
-        app = LAUNCHER_APP if self.state.front == LAUNCHER else APPS[self.state.front]
-        while True:
-            windows: list[Window] = []
-            try:
-                for route in reversed(self.routes):
-                    window: Window = getattr(app, route.page)(Ui(self, app, route, of), *route.args)
-                    windows.append(window)
-                    if not isinstance(window, Modal):
-                        return windows
-            except MissingFact:
-                self.pop()  # what the page was about is gone
 
 
 def _pixel(share: float, extent: int) -> int:
     return min(int(share * extent), extent - 1)
-
-
-def _nothing() -> None:
-    pass

@@ -11,7 +11,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from distrl.devices.hierarchy import Element, Rect
-from distrl.devices.simulated.drawing.canvas import Canvas, Color
+from distrl.devices.simulated.drawing.canvas import Canvas
+from distrl.devices.simulated.drawing.colors import Color
 from distrl.devices.simulated.drawing.fonts import Face, shorten, text_width
 from distrl.devices.simulated.drawing.theme import Theme
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+from distrl.devices.simulated.facts import Facts
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,38 @@ class SystemSettings:
     device_name: str = "Fennec 5"
     developer_options: bool = False
     battery_percent: int = 80
+    radios_before_airplane: tuple[str, ...] = ()  # what airplane mode switched off
+    roaming: bool = False
+    data_saver: bool = False
+    wifi_scanning: bool = True
+    notification_dots: bool = True
+    lock_screen_notifications: bool = True
+    notification_history: bool = False
+    adaptive_battery: bool = True
+    charging_sounds: bool = True
+    night_light: bool = False
+    always_on_display: bool = False
+    lift_to_wake: bool = True
+    touch_sounds: bool = True
+    touch_vibration: bool = True
+    notification_volume: float = 0.5
+    notification_sound: str = "Pebble"
+    alarm_sound: str = "Sunrise"
+    screen_pin: str = ""
+    show_passwords: bool = True
+    find_my_phone: bool = False
+    usage_reports: bool = False
+    location_accuracy: bool = True
+    auto_capitals: bool = True
+    suggestions: bool = True
+    screen_reader: bool = False
+    magnification: bool = False
+    high_contrast_text: bool = False
+    color_inversion: bool = False
+    mono_audio: bool = False
+    live_captions: bool = False
+    usb_debugging: bool = False
+    stay_awake: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +93,8 @@ class InstalledApp:
     microphone: bool = False
     contacts: bool = False
     location: bool = False
+    storage_megabytes: int = 0
+    battery_share: int = 0  # percent of the battery used since the last charge
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,3 +105,35 @@ class Notification:
     app: str = ""
     title: str = ""
     text: str = ""
+
+
+RADIOS = ("wifi", "bluetooth", "hotspot")  # what airplane mode switches off
+
+
+def switch(facts: Facts, name: str, on: bool) -> None:
+    """Switch a system setting, and what a phone switches along with it."""
+    settings = facts.one(SystemSettings)
+    if name == "airplane_mode":
+        facts.put(_with_airplane_mode(settings, on))
+    elif on and name in ("wifi", "hotspot"):  # one antenna: it joins a network or offers one
+        other = "hotspot" if name == "wifi" else "wifi"
+        facts.edit(settings, **{name: True, other: False})
+    else:
+        facts.edit(settings, **{name: on})
+
+
+def _with_airplane_mode(settings: SystemSettings, on: bool) -> SystemSettings:
+    """Airplane mode silences the radios; without it, those that were on come back."""
+    if on:
+        running = tuple(name for name in RADIOS if getattr(settings, name))
+        silent = replace(settings, wifi=False, bluetooth=False, hotspot=False)
+        return replace(silent, airplane_mode=True, radios_before_airplane=running)
+    before = settings.radios_before_airplane
+    return replace(
+        settings,
+        airplane_mode=False,
+        wifi=settings.wifi or ("wifi" in before and not settings.hotspot),
+        bluetooth=settings.bluetooth or "bluetooth" in before,
+        hotspot=settings.hotspot or ("hotspot" in before and not settings.wifi),
+        radios_before_airplane=(),
+    )

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from distrl.devices.simulated.dimensions import HEIGHT, NAVIGATION, STATUS, WIDTH
+from distrl.devices.simulated.drawing.colors import BLACK, WHITE
 from distrl.devices.simulated.drawing.fonts import face, text_width, wrap
-from distrl.devices.simulated.drawing.theme import BLACK, WHITE
 from distrl.devices.simulated.drift import navigation_reversed
 from distrl.devices.simulated.scene import Scene
 from distrl.devices.simulated.state import LAUNCHER
@@ -14,10 +15,6 @@ from distrl.devices.simulated.system import SystemSettings
 if TYPE_CHECKING:
     from distrl.devices.simulated.phone import Phone
 
-STATUS = 24
-NAVIGATION = 40
-WIDTH, HEIGHT = 360, 720
-
 
 def clock_text(phone: Phone) -> str:
     if phone.facts.one(SystemSettings).use_24_hour:
@@ -25,9 +22,15 @@ def clock_text(phone: Phone) -> str:
     return f"{phone.now.hour % 12 or 12}:{phone.now:%M} {'AM' if phone.now.hour < 12 else 'PM'}"
 
 
+def _over_picture(phone: Phone) -> bool:
+    """On the home screen the bars are see-through."""
+    home = phone.state.front == LAUNCHER and len(phone.routes) == 1
+    return home and not phone.state.overlay
+
+
 def place_status(scene: Scene, phone: Phone) -> None:
     settings, theme = phone.facts.one(SystemSettings), scene.theme
-    over_picture = phone.state.front == LAUNCHER and phone.routes[0] is phone.routes[-1]
+    over_picture = _over_picture(phone)
     ink = WHITE if over_picture else theme.text
     if not over_picture:
         scene.fill(0, 0, WIDTH, STATUS, theme.surface)
@@ -52,10 +55,10 @@ def place_status(scene: Scene, phone: Phone) -> None:
 
 def place_navigation(scene: Scene, phone: Phone) -> None:
     theme, top = scene.theme, HEIGHT - NAVIGATION
-    over_picture = phone.state.front == LAUNCHER and phone.routes[0] is phone.routes[-1]
-    ink = WHITE if over_picture and not phone.state.overlay else theme.muted
+    over_picture = _over_picture(phone)
+    ink = WHITE if over_picture else theme.muted
     scene.background = None
-    if not over_picture or phone.state.overlay:
+    if not over_picture:
         scene.fill(0, top, WIDTH, NAVIGATION, theme.surface)
         scene.background = theme.surface
     window, scene.window = scene.window, "system"

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from distrl.devices.simulated.dimensions import HEIGHT, KEYBOARD, NAVIGATION, WIDTH
 from distrl.devices.simulated.drawing.fonts import face
 from distrl.devices.simulated.scene import Handler, Scene, Touch
 
 if TYPE_CHECKING:
     from distrl.devices.simulated.phone import Phone
 
-HEIGHT = 204
-WIDTH = 360
 KEY = 36  # pixels wide, in a row of ten
 ROW = 48
 LAYERS = {
@@ -21,11 +20,11 @@ LAYERS = {
 }
 
 
-def place(scene: Scene, phone: Phone, top: int) -> None:
-    theme = scene.theme
+def place(scene: Scene, phone: Phone) -> None:
+    theme, top = scene.theme, HEIGHT - NAVIGATION - KEYBOARD
     window, scene.window = scene.window, "keyboard"
-    scene.fill(0, top, WIDTH, HEIGHT, theme.field)
-    scene.touches.append(Touch((0, top, WIDTH, top + HEIGHT), on_tap=lambda: None))
+    scene.fill(0, top, WIDTH, KEYBOARD, theme.field)
+    scene.touches.append(Touch((0, top, WIDTH, top + KEYBOARD), on_tap=lambda: None))
     layer = phone.state.keyboard
     for row, keys in enumerate(LAYERS[layer]):
         left = (WIDTH - len(keys) * KEY) // 2

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 from distrl.devices.simulated.app import App, Ui, Window
 from distrl.devices.simulated.apps import APPS
-from distrl.devices.simulated.drawing.canvas import Canvas, Color
+from distrl.devices.simulated.dimensions import HEIGHT, WIDTH
+from distrl.devices.simulated.drawing.canvas import Canvas
+from distrl.devices.simulated.drawing.colors import WHITE, Color
 from distrl.devices.simulated.drawing.fonts import face, shorten, text_width
-from distrl.devices.simulated.drawing.theme import WHITE
 from distrl.devices.simulated.scene import Drag, Handler, Scene, Touch
 from distrl.devices.simulated.system import InstalledApp, SystemSettings
 from distrl.devices.simulated.toolkit.boxes import Grid, Pad
@@ -21,7 +22,6 @@ from distrl.records import Pixels
 if TYPE_CHECKING:
     from distrl.devices.simulated.drawing.theme import Theme
 
-WIDTH, HEIGHT = 360, 720
 DOCK = 4
 COLUMNS = 4
 PER_PAGE = 12

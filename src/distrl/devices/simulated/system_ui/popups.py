@@ -10,10 +10,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from distrl.devices.simulated.dimensions import HEIGHT, NAVIGATION, STATUS, WIDTH
 from distrl.devices.simulated.scene import Handler, Scene
 from distrl.devices.simulated.state import LAUNCHER
 from distrl.devices.simulated.system import InstalledApp, SystemSettings
-from distrl.devices.simulated.system_ui.bars import NAVIGATION, STATUS
 from distrl.devices.simulated.toolkit.controls import Button
 from distrl.devices.simulated.toolkit.modals import Dialog
 from distrl.devices.simulated.toolkit.texts import Text
@@ -21,7 +21,6 @@ from distrl.devices.simulated.toolkit.texts import Text
 if TYPE_CHECKING:
     from distrl.devices.simulated.phone import Phone
 
-WIDTH, HEIGHT = 360, 720
 Effect = Callable[["Phone", str], None]
 
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from distrl.devices.simulated.dimensions import HEIGHT, NAVIGATION, STATUS, WIDTH
 from distrl.devices.simulated.scene import Handler, Scene
-from distrl.devices.simulated.system_ui.bars import NAVIGATION, STATUS
 from distrl.devices.simulated.system_ui.launcher import draw_app_icon
 from distrl.devices.simulated.toolkit.controls import Button
 
 if TYPE_CHECKING:
     from distrl.devices.simulated.phone import Phone
 
-WIDTH, HEIGHT = 360, 720
 CARD = 92
 MOST = 5
 

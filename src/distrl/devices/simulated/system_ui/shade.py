@@ -5,27 +5,29 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from distrl.devices.simulated.drawing.fonts import face
+from distrl.devices.simulated.dimensions import HEIGHT, NAVIGATION, STATUS, WIDTH
+from distrl.devices.simulated.drawing.fonts import face, shorten
 from distrl.devices.simulated.scene import Drag, Handler, Scene, Touch
-from distrl.devices.simulated.system import Notification, SystemSettings
-from distrl.devices.simulated.system_ui.bars import NAVIGATION, STATUS
-from distrl.devices.simulated.toolkit.controls import IconButton, Slider
+from distrl.devices.simulated.system import Notification, SystemSettings, switch
+from distrl.devices.simulated.toolkit.controls import Button, IconButton, Slider
 from distrl.devices.simulated.toolkit.rows import ListRow
 
 if TYPE_CHECKING:
     from distrl.devices.simulated.phone import Phone
 
-WIDTH, HEIGHT = 360, 720
 TILES = (
     ("wifi", "wifi", "Wi-Fi"),
     ("bluetooth", "bluetooth", "Bluetooth"),
     ("mobile_data", "signal", "Mobile data"),
     ("airplane_mode", "airplane", "Airplane mode"),
     ("flashlight", "flashlight", "Flashlight"),
-    ("do_not_disturb", "moon", "Do not disturb"),
+    ("do_not_disturb", "mute", "Do not disturb"),
     ("auto_rotate", "rotate", "Auto-rotate"),
     ("battery_saver", "battery", "Battery saver"),
+    ("dark_mode", "moon", "Dark theme"),
+    ("hotspot", "hotspot", "Hotspot"),
 )
+TILE = (164, 50)  # width, height
 
 
 def place(scene: Scene, phone: Phone) -> None:
@@ -42,16 +44,16 @@ def place(scene: Scene, phone: Phone) -> None:
     gear = IconButton("settings", "Open settings", lambda: phone.launch("Settings"))
     gear.place(scene, WIDTH - 48, 28, 40, 40)
     for index, (setting, icon, label) in enumerate(TILES):
-        left, top = 12 + index % 2 * 170, 76 + index // 2 * 60
+        left, top = 12 + index % 2 * (TILE[0] + 8), 74 + index // 2 * (TILE[1] + 8)
         _place_tile(scene, phone, (left, top), setting, icon, label)
     brightness = phone.facts.one(SystemSettings).brightness
-    slider = Slider("Brightness", brightness, lambda share: _change(phone, brightness=share))
-    slider.place(scene, 20, 322, WIDTH - 40, slider.size(theme, WIDTH - 40)[1])
-    _place_notifications(scene, phone, 384, bottom)
+    slider = Slider("Brightness", brightness, _dimming(phone))
+    slider.place(scene, 20, 372, WIDTH - 40, slider.size(theme, WIDTH - 40)[1])
+    _place_notifications(scene, phone, 430, bottom)
 
 
-def _change(phone: Phone, **fields: object) -> None:
-    phone.facts.change(SystemSettings, **fields)
+def _dimming(phone: Phone) -> Callable[[float], None]:
+    return lambda share: phone.facts.change(SystemSettings, brightness=round(share, 2))
 
 
 def _closing(phone: Phone) -> Callable[[Drag], bool]:
@@ -64,37 +66,51 @@ def _closing(phone: Phone) -> Callable[[Drag], bool]:
 
 
 def _toggling(phone: Phone, setting: str, on: bool) -> Handler:
-    return lambda: _change(phone, **{setting: not on})
+    return lambda: switch(phone.facts, setting, not on)
 
 
 def _place_tile(
     scene: Scene, phone: Phone, at: tuple[int, int], setting: str, icon: str, label: str
 ) -> None:
-    theme, (x, y) = scene.theme, at
-    on = bool(getattr(phone.facts.one(SystemSettings), setting))
+    theme, (x, y), settings = scene.theme, at, phone.facts.one(SystemSettings)
+    on = bool(getattr(settings, setting))
+    state = "On" if on else "Off"
+    if setting == "wifi" and on:
+        state = settings.wifi_network or "Not connected"
     fill, ink = (theme.primary, theme.on_primary) if on else (theme.field, theme.text)
     scene.background = theme.page
-    scene.rounded(x, y, 164, 52, 26, fill)
+    scene.rounded(x, y, *TILE, 18, fill)
     scene.background = fill
-    scene.icon(x + 16, y + 16, icon, 20, ink)
-    scene.text(x + 46, y + 17, label, face(13, "medium"), ink)
+    scene.icon(x + 14, y + 15, icon, 20, ink)
+    small = face(11)
+    scene.text(x + 44, y + 8, label, face(13, "medium"), ink)
+    scene.text(x + 44, y + 27, shorten(state, small, TILE[0] - 54), small, ink)
     scene.background = theme.page
-    scene.element(
-        "switch", label, (x, y, 164, 52), on_tap=_toggling(phone, setting, on), checked=on
-    )
+    scene.element("switch", label, (x, y, *TILE), on_tap=_toggling(phone, setting, on), checked=on)
 
 
 def _place_notifications(scene: Scene, phone: Phone, top: int, bottom: int) -> None:
-    notes = phone.facts.all(Notification)
+    notes, theme = phone.facts.all(Notification), scene.theme
     if not notes:
-        scene.centred_text((0, top + 20, WIDTH, 30), "No notifications", scene.theme.small)
+        nothing = (0, top + 20, WIDTH, 30)
+        scene.centred_text(nothing, "No notifications", theme.small, theme.muted)
+        return
+    scene.text(20, top + 10, "Notifications", theme.strong, theme.muted)
+    clear = Button("Clear all", lambda: _clear(phone), "plain", high=36)
+    wide = clear.size(theme, WIDTH)[0]
+    clear.place(scene, WIDTH - wide - 4, top, wide, 36)
+    top += 38
     for note in reversed(notes):
         row = ListRow(note.title, note.text, on_tap=_opening(phone, note.app), avatar=note.app)
-        height = row.size(scene.theme, WIDTH)[1]
+        height = row.size(theme, WIDTH)[1]
         if top + height > bottom:
             return
         row.place(scene, 0, top, WIDTH, height)
         top += height
+
+
+def _clear(phone: Phone) -> None:
+    phone.facts.remove_where(Notification, lambda _: True)
 
 
 def _opening(phone: Phone, name: str) -> Handler:

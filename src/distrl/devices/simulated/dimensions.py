@@ -1,0 +1,6 @@
+"""How large the screen is, and what of it belongs to the system. All in pixels."""
+
+WIDTH, HEIGHT = 360, 720
+STATUS = 24  # the bar at the top
+NAVIGATION = 40  # the bar at the foot
+KEYBOARD = 204  # above the navigation bar, while a text field has the focus
