@@ -1,0 +1,224 @@
+"""How fast, how small and how fair is the simulated phone? `make bench-phone` answers.
+
+Speed is that of `perform` and `frame` for the actions of scripted solutions over all templates, on
+one core: taps, swipes, typing and so on, each followed by its rendered 360 × 720 frame as an array.
+The successes are those of the agents that need no brain, over all templates and splits. Figures of
+others are shown beside ours as published, not measured here.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import os
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+
+from benchmarks.results_file import write_results
+from distrl.devices.simulated.drift import Drift
+from distrl.devices.simulated.phone import Phone
+from distrl.devices.simulated.simulated_device import SimulatedDevice
+from distrl.episodes.demonstrations import demonstrate
+from distrl.episodes.evaluation import SIMPLE_AGENTS, evaluate, success_rate
+from distrl.records import SPLITS, Action, Ending, Task
+from distrl.tasks.judge import FactJudge
+from distrl.tasks.task_sets import load_task, template_names
+
+PHONES = 60  # made at once, to weigh one
+REPEATS = 5
+CONSOLE = Console()
+Figures = dict[str, float]
+
+
+def all_tasks(numbers: range) -> list[Task]:
+    """Every template in each of its splits, with these numbers."""
+    return [
+        load_task(f"{name}/{split}/{number}")[0]
+        for split in SPLITS
+        for name in template_names(split)
+        for number in numbers
+    ]
+
+
+# Speed -----------------------------------------------------------------------------------------
+
+
+def recorded_actions(tasks: list[Task]) -> list[tuple[Phone, list[Action]]]:
+    """A phone set up for each task, and the actions of its scripted solution."""
+    prepared = []
+    for task in tasks:
+        device = SimulatedDevice("recorder")
+        actions = [decision.action for decision in demonstrate(task, device).decisions]
+        device.reset(task.seed)
+        FactJudge(device).begin(task)
+        prepared.append((device.phone, actions))
+    return prepared
+
+
+def step_seconds(prepared: list[tuple[Phone, list[Action]]]) -> list[float]:
+    """The time of each action with its new frame; each phone is put back afterwards."""
+    taken = []
+    for phone, actions in prepared:
+        start = phone.snapshot()
+        phone.frame()
+        for action in actions[:-1]:  # the last one is only said
+            begun = time.perf_counter()
+            phone.perform(action)
+            phone.frame()
+            taken.append(time.perf_counter() - begun)
+        phone.restore(start)
+    return taken
+
+
+def measure_speed() -> Figures:
+    prepared = recorded_actions(all_tasks(range(1)))
+    cold = step_seconds(recorded_actions(all_tasks(range(1000, 1001))))
+    runs = [step_seconds(prepared) for _ in range(REPEATS)]
+    rates = sorted(len(run) / sum(run) for run in runs)
+    steps = sorted(statistics.median(times) for times in zip(*runs, strict=True))
+    return {
+        "steps_per_s_per_core": statistics.median(rates),
+        "steps_per_s_per_core_lowest_run": rates[0],
+        "steps_per_s_per_core_highest_run": rates[-1],
+        "steps_per_s_per_core_new_phones": len(cold) / sum(cold),
+        "step_ms_p50": 1000 * steps[len(steps) // 2],
+        "step_ms_p95": 1000 * steps[len(steps) * 95 // 100],
+        "step_ms_max": 1000 * steps[-1],
+    }
+
+
+def measure_reset() -> Figures:
+    device = SimulatedDevice("reset")
+    times, frames, boots = [], [], []
+    for seed in range(200):
+        begun = time.perf_counter()
+        phone = Phone(50_000 + seed)
+        boots.append(time.perf_counter() - begun)
+        start = phone.snapshot()
+        begun = time.perf_counter()
+        phone.restore(start)
+        times.append(time.perf_counter() - begun)
+        phone.frame()
+        begun = time.perf_counter()
+        phone.restore(start)
+        phone.frame()
+        frames.append(time.perf_counter() - begun)
+    device.close()
+    return {
+        "reset_ms": 1000 * statistics.median(times),
+        "reset_and_frame_ms": 1000 * statistics.median(frames),
+        "new_phone_ms": 1000 * statistics.median(boots),
+    }
+
+
+# Memory ----------------------------------------------------------------------------------------
+
+
+def resident_mb() -> float:
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+
+def weigh_phones() -> float:
+    """Megabytes for each further phone in this process, after some use and with its last frame."""
+    tasks = all_tasks(range(1))
+    for task in tasks[:40]:
+        demonstrate(task, SimulatedDevice("warm"))
+    gc.collect()
+    before = resident_mb()
+    devices = []
+    for index in range(PHONES):
+        device = SimulatedDevice(f"phone {index}")
+        demonstrate(tasks[40 + index], device)
+        devices.append(device)
+    gc.collect()
+    grown = resident_mb() - before
+    assert len(devices) == PHONES
+    return grown / PHONES
+
+
+def measure_memory() -> Figures:
+    """In a process of its own, so that nothing else is weighed."""
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks.phone", "--weigh"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return {"mb_per_phone": float(done.stdout)}
+
+
+# Fairness --------------------------------------------------------------------------------------
+
+
+def measure_success(numbers: int) -> Figures:
+    """Scripted solutions always succeed; agents without a brain do not."""
+    figures: Figures = {}
+    drift = Drift(popup_rate=0.05, ad_rate=0.4)
+    for agent, share, easy in (
+        ("scripted", 1.0, False),
+        ("idle", 0.1, False),
+        ("done", 1.0, False),
+        ("monkey", 0.5, True),
+    ):
+        tasks = all_tasks(range(max(1, round(numbers * share))))
+        device = SimulatedDevice(agent, drift=drift)
+        shown = track(tasks, f"{agent}, {len(tasks)} episodes", console=CONSOLE, transient=True)
+        outcomes = evaluate(shown, SIMPLE_AGENTS[agent], device, stop_on_success=easy)
+        rate = success_rate(outcomes)
+        low, high = rate.interval
+        figures |= {
+            f"{agent}_success": rate.rate,
+            f"{agent}_success_low": low,
+            f"{agent}_success_high": high,
+            f"{agent}_episodes": rate.episodes,
+        }
+        if agent == "scripted":
+            figures["scripted_steps_mean"] = statistics.mean(o.steps - 1 for o in outcomes)
+            for lost in (o for o in outcomes if o.ending is not Ending.SUCCESS):
+                CONSOLE.print(f"[red]failed[/] {lost.task.id}: {lost.ending.value}: {lost.reason}")
+    return figures
+
+
+def table(figures: Figures) -> Table:
+    shown = Table(title="The simulated phone", title_justify="left")
+    for column in ("figure", "here", "wanted", "Android emulator¹", "MobileGym¹"):
+        shown.add_column(column, justify="left" if column == "figure" else "right")
+    wanted = {
+        "steps_per_s_per_core": ("≥ 500", "0.08 (12 s a step)", ""),
+        "reset_ms": ("< 1", "", "3000 (start)"),
+        "mb_per_phone": ("≤ 15", "4500", "400"),
+        "scripted_success": ("1", "", ""),
+        "idle_success": ("0", "", ""),
+        "done_success": ("0", "", ""),
+        "monkey_success": ("< 0.03", "", ""),
+    }
+    for name, value in figures.items():
+        shown.add_row(name, f"{value:,.4g}", *wanted.get(name, ("", "", "")))
+    shown.caption = "¹ as published by others; not measured here"
+    return shown
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--weigh", action="store_true", help=argparse.SUPPRESS)
+    options.add_argument("--numbers", type=int, default=20, help="tasks of each template and split")
+    chosen = options.parse_args()
+    if chosen.weigh:
+        print(weigh_phones())
+        return
+    figures = measure_speed() | measure_reset() | measure_memory()
+    figures |= measure_success(chosen.numbers)
+    CONSOLE.print(table(figures))
+    CONSOLE.print(f"written to {write_results('phone', figures)}", highlight=False)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,34 @@
+"""Where a benchmark's figures go: one flat JSON file, figure -> number, with how it was made."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import platform
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+RESULTS = Path(__file__).parent / "results"
+
+
+def write_results(name: str, figures: Mapping[str, float]) -> Path:
+    """Write `benchmarks/results/NAME.json`, and return where it is."""
+    RESULTS.mkdir(exist_ok=True)
+    made = {
+        "command": f"make bench-{name}",
+        "date": dt.datetime.now(dt.UTC).date().isoformat(),
+        "python": platform.python_version(),
+        "processor": _processor(),
+    }
+    path = RESULTS / f"{name}.json"
+    path.write_text(json.dumps({**figures, **made}, indent=2, ensure_ascii=False) + "\n")
+    return path
+
+
+def _processor() -> str:
+    if sys.platform == "linux":
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor()

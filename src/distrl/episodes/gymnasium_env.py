@@ -1,0 +1,170 @@
+"""The simulated phone as a Gymnasium environment, for other people's code.
+
+`gymnasium.make("distrl/Phone-General-v0")` and `"distrl/Phone-Shopping-v0"`. An action says which
+kind it is and fills in what that kind needs; the rest is ignored. The reward is 1 when the task is
+done and 0 otherwise. `terminated`: the agent said that it was done, gave an answer or gave up.
+`truncated`: the step limit was reached, or the device failed (then `info["fault"]` says how).
+"""
+
+from __future__ import annotations
+
+import string
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+
+from distrl.devices.simulated.dimensions import HEIGHT, WIDTH
+from distrl.devices.simulated.drift import Drift
+from distrl.devices.simulated.faults import NO_FAULTS, Faults
+from distrl.devices.simulated.simulated_device import SimulatedDevice
+from distrl.errors import DeviceError, InvalidAction, UnknownTask
+from distrl.records import (
+    FINAL_ACTIONS,
+    Action,
+    Answer,
+    Back,
+    Done,
+    Enter,
+    Family,
+    Home,
+    Impossible,
+    LongPress,
+    OpenApp,
+    Pixels,
+    Split,
+    Swipe,
+    Tap,
+    Task,
+    TypeText,
+    Wait,
+)
+from distrl.tasks.judge import FactJudge
+from distrl.tasks.task_sets import load_task, template_names
+
+KINDS = (
+    "tap", "long_press", "swipe", "type", "back", "home", "enter", "open_app", "wait", "answer",
+    "done", "impossible",
+)  # fmt: skip
+MOST_TEXT = 200
+NUMBERS = 1_000_000  # tasks of each template
+CHARACTERS = frozenset(string.printable + "äöüéèñßçåøŽščřłąęıİğ’“”…–—€£")
+
+Observed = dict[str, Any]
+
+
+class PhoneEnv(gymnasium.Env[Observed, dict[str, Any]]):
+    """One phone and one task at a time."""
+
+    metadata = {"render_modes": ["rgb_array"], "render_fps": 2}  # noqa: RUF012
+
+    def __init__(
+        self,
+        family: Family = "general",
+        split: Split = "train",
+        drift: Drift | None = None,
+        faults: Faults = NO_FAULTS,
+        stop_on_success: bool = False,
+        render_mode: str | None = None,
+    ) -> None:
+        self.render_mode = render_mode
+        self._split: Split = split
+        self._names = template_names(split, family)
+        if not self._names:
+            raise UnknownTask(f"no tasks of the family {family!r} in the split {split!r}")
+        self._stop_on_success = stop_on_success
+        self.device = SimulatedDevice("gymnasium", drift=drift, faults=faults)
+        self.judge = FactJudge(self.device)
+        self.task: Task | None = None
+        self._steps = 0
+        text = spaces.Text(max_length=MOST_TEXT, min_length=0, charset=CHARACTERS)
+        point = spaces.Box(0.0, 1.0, (2,), dtype=np.float32)
+        self.action_space = spaces.Dict(
+            {"kind": spaces.Discrete(len(KINDS)), "point": point, "to": point, "text": text}
+        )
+        self.observation_space = spaces.Dict(
+            {
+                "screen": spaces.Box(0, 255, (HEIGHT, WIDTH, 3), dtype=np.uint8),
+                "instruction": spaces.Text(max_length=400, min_length=0, charset=CHARACTERS),
+            }
+        )
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observed, dict[str, Any]]:
+        """A new task: drawn from the split, or `options={"task": "notes.create/train/7"}`."""
+        super().reset(seed=seed)
+        task_id = (options or {}).get("task") or self._draw_task()
+        self.task, _ = load_task(task_id)
+        self.device.reset(self.task.seed)
+        self.judge.begin(self.task)
+        self._steps = 0
+        return self._observed(self.device.screen().pixels), {"task": self.task}
+
+    def _draw_task(self) -> str:
+        name = self._names[int(self.np_random.integers(len(self._names)))]
+        return f"{name}/{self._split}/{int(self.np_random.integers(NUMBERS))}"
+
+    def step(self, action: dict[str, Any]) -> tuple[Observed, float, bool, bool, dict[str, Any]]:
+        task = self._current_task()
+        act = read_action(action)
+        self._steps += 1
+        try:
+            pixels = self.device.perform(act).pixels
+        except DeviceError as error:
+            info = {"task": task, "fault": f"{type(error).__name__}: {error}"}
+            return self._observed(self.device.phone.frame()), 0.0, False, True, info
+        answer = act.text if isinstance(act, Answer) else None
+        verdict = self.judge.verdict(answer)
+        said_so = isinstance(act, FINAL_ACTIONS)
+        gave_up = isinstance(act, Impossible)
+        success = verdict.success and not gave_up and (said_so or self._stop_on_success)
+        terminated = said_so or success
+        truncated = not terminated and self._steps >= task.step_limit
+        info = {"task": task, "success": success, "reason": verdict.reason}
+        return self._observed(pixels), float(success), terminated, truncated, info
+
+    def _current_task(self) -> Task:
+        if self.task is None:
+            raise gymnasium.error.ResetNeeded("call reset() before step()")
+        return self.task
+
+    def _observed(self, pixels: Pixels) -> Observed:
+        return {"screen": pixels.copy(), "instruction": self._current_task().instruction}
+
+    def render(self) -> Pixels | None:
+        return self.device.phone.frame().copy() if self.render_mode == "rgb_array" else None
+
+    def close(self) -> None:
+        self.device.close()
+
+
+def read_action(action: dict[str, Any]) -> Action:
+    """A sample of the action space as one of our actions."""
+    kind = int(action["kind"])
+    if not 0 <= kind < len(KINDS):
+        raise InvalidAction(f"action kind {kind}; there are {len(KINDS)}: {', '.join(KINDS)}")
+    x, y = (float(value) for value in action["point"])
+    to_x, to_y = (float(value) for value in action["to"])
+    text = str(action["text"])
+    actions: dict[str, Action] = {
+        "back": Back(),
+        "home": Home(),
+        "enter": Enter(),
+        "wait": Wait(),
+        "done": Done(),
+        "impossible": Impossible(),
+        "type": TypeText(text),
+        "open_app": OpenApp(text),
+        "answer": Answer(text),
+    }
+    match KINDS[kind]:
+        case "tap":
+            return Tap(x, y)
+        case "long_press":
+            return LongPress(x, y)
+        case "swipe":
+            return Swipe(x, y, to_x, to_y)
+        case name:
+            return actions[name]

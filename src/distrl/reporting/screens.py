@@ -1,0 +1,94 @@
+"""Pictures of the phone: one screen, every app, one screen on many phones, a task being played."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import font_roboto
+from PIL import Image, ImageDraw, ImageFont
+
+from distrl.devices.simulated.dimensions import HEIGHT, WIDTH
+from distrl.devices.simulated.phone import Phone
+from distrl.devices.simulated.simulated_device import SimulatedDevice
+from distrl.episodes.episode import run_episode
+from distrl.episodes.evaluation import SIMPLE_AGENTS
+from distrl.errors import UnknownApp, UsageError
+from distrl.records import Action, OpenApp, Swipe, Trajectory
+from distrl.reporting.film import INK, PAPER, write_film
+from distrl.tasks.judge import FactJudge
+from distrl.tasks.task_sets import load_task
+
+GAP, FOOT = 16, 30
+DRAWER = Swipe(0.5, 0.75, 0.5, 0.3)
+SHADE = Swipe(0.5, 0.005, 0.5, 0.6)
+
+
+def draw_screen(app: str, seed: int) -> Image.Image:
+    return Image.fromarray(_phone_at(app, seed).frame())
+
+
+def _phone_at(app: str, seed: int) -> Phone:
+    phone = Phone(seed)
+    if app:
+        names = {name.casefold(): name for name in phone.apps}
+        if app.casefold() not in names:
+            raise UnknownApp(f"no app called {app!r}; there are {', '.join(phone.apps)}")
+        phone.launch(names[app.casefold()])
+    return phone
+
+
+def draw_sheet(seed: int) -> Image.Image:
+    """Home screen, drawer, shade and every preinstalled app."""
+    actions: dict[str, Action | None] = {"Home": None, "Drawer": DRAWER, "Quick settings": SHADE}
+    phone = Phone(seed)
+    for name, app in phone.apps.items():
+        if app.preinstalled:
+            actions[name] = OpenApp(name)
+    pictures = []
+    start = phone.snapshot()
+    for action in actions.values():
+        phone.restore(start)
+        if action:
+            phone.perform(action)
+            phone.show_popup(None)
+        pictures.append(Image.fromarray(phone.frame()))
+    return tile_pictures(pictures, list(actions), columns=7, width=200)
+
+
+def draw_looks(app: str, seeds: int) -> Image.Image:
+    pictures = [draw_screen(app, seed) for seed in range(seeds)]
+    return tile_pictures(pictures, [f"seed {s}" for s in range(seeds)], columns=6, width=220)
+
+
+def tile_pictures(
+    pictures: Sequence[Image.Image], captions: Sequence[str], columns: int, width: int
+) -> Image.Image:
+    """Pictures side by side with a caption below each."""
+    height = round(width * HEIGHT / WIDTH)
+    columns = min(columns, len(pictures))
+    rows = -(-len(pictures) // columns)
+    size = (columns * (width + GAP) + GAP, rows * (height + FOOT + GAP) + GAP)
+    sheet = Image.new("RGB", size, PAPER)
+    draw = ImageDraw.Draw(sheet)
+    font = ImageFont.truetype(
+        font_roboto.font_files["RobotoMedium"], 15, layout_engine=ImageFont.Layout.BASIC
+    )
+    for index, (picture, caption) in enumerate(zip(pictures, captions, strict=True)):
+        x = GAP + index % columns * (width + GAP)
+        y = GAP + index // columns * (height + FOOT + GAP)
+        sheet.paste(picture.resize((width, height), Image.Resampling.LANCZOS), (x, y))
+        draw.text((x + 2, y + height + 6), caption, fill=INK, font=font)
+    return sheet
+
+
+def play_task(task_id: str, agent: str, out: Path) -> Trajectory:
+    """Let a simple agent play a task, and write the film."""
+    if agent not in SIMPLE_AGENTS:
+        raise UsageError(f"no agent called {agent!r}; there are {', '.join(SIMPLE_AGENTS)}")
+    task, _ = load_task(task_id)
+    device = SimulatedDevice("film")
+    judge = FactJudge(device)
+    trajectory = run_episode(task, device, SIMPLE_AGENTS[agent](task, device, judge), judge)
+    write_film(trajectory, out)
+    return trajectory

@@ -1,0 +1,128 @@
+"""The loop, and every way in which it can end."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from distrl.devices.simulated.faults import Faults
+from distrl.devices.simulated.simulated_device import SimulatedDevice
+from distrl.episodes.demonstrations import ScriptedPolicy, demonstrate
+from distrl.episodes.episode import run_episode
+from distrl.errors import JudgeError
+from distrl.records import (
+    Action,
+    Decision,
+    Done,
+    Ending,
+    Impossible,
+    Observation,
+    OpenApp,
+    Task,
+    Unreadable,
+    Verdict,
+    Wait,
+)
+from distrl.tasks.judge import FactJudge
+from distrl.tasks.task_sets import load_task
+
+TASK, _ = load_task("notes.create/train/1")
+
+
+class Recital:
+    """Says its lines, then waits. Keeps what it saw."""
+
+    def __init__(self, *actions: Action) -> None:
+        self._actions = list(actions)
+        self.seen: list[Observation] = []
+
+    def decide(self, observations: Sequence[Observation]) -> list[Decision]:
+        self.seen.extend(observations)
+        return [Decision(self._actions.pop(0) if self._actions else Wait())]
+
+
+class SilentJudge:
+    """A judge that cannot be reached."""
+
+    def begin(self, task: Task) -> None:
+        pass
+
+    def verdict(self, answer: str | None) -> Verdict:
+        raise JudgeError("no line to the judge")
+
+
+def run(*actions: Action, faults: Faults | None = None) -> tuple[Ending, Recital]:
+    device = SimulatedDevice("test", faults=faults or Faults())
+    policy = Recital(*actions)
+    trajectory = run_episode(TASK, device, policy, FactJudge(device))
+    assert len(trajectory.screens) == len(trajectory.decisions) + 1
+    return trajectory.ending, policy
+
+
+def test_the_solution_succeeds_and_the_trajectory_says_who_judged() -> None:
+    trajectory = demonstrate(TASK, SimulatedDevice("test"))
+    assert trajectory.ending is Ending.SUCCESS
+    assert trajectory.verdict == Verdict(True, "", "facts")
+
+
+def test_saying_done_too_early_is_a_failure_with_a_reason() -> None:
+    device = SimulatedDevice("test")
+    trajectory = run_episode(TASK, device, Recital(Done()), FactJudge(device))
+    assert trajectory.ending is Ending.FAILURE
+    assert trajectory.verdict
+    assert "note" in trajectory.verdict.reason
+
+
+def test_giving_up_waiting_too_long_and_babbling_are_endings_of_their_own() -> None:
+    assert run(Impossible())[0] is Ending.GAVE_UP
+    assert run()[0] is Ending.STEP_LIMIT
+    ending, policy = run(*[Unreadable("?", "no such word")] * 50)
+    assert ending is Ending.STEP_LIMIT
+    assert len(policy.seen) == TASK.step_limit
+    assert len({observation.screen.digest for observation in policy.seen}) == 1
+
+
+def test_the_policy_sees_its_past_actions_and_the_newest_screen() -> None:
+    _, policy = run(OpenApp("Notes"), Done())
+    first, second = policy.seen
+    assert first.past_actions == ()
+    assert second.past_actions == (OpenApp("Notes"),)
+    assert first.screen.digest != second.screen.digest
+
+
+@pytest.mark.parametrize(
+    ("kind", "ending"),
+    [
+        ("disconnect", Ending.DEVICE_LOST),
+        ("freeze", Ending.DEVICE_LOST),
+        ("app_crash", Ending.APP_CRASH),
+    ],
+)
+def test_a_fault_ends_the_episode_as_a_fault_and_not_as_a_failure(
+    kind: str, ending: Ending
+) -> None:
+    faults = Faults(schedule={2: kind})  # type: ignore[dict-item]
+    device = SimulatedDevice("test", faults=faults)
+    policy = Recital(OpenApp("Notes"), Wait(), Done())
+    trajectory = run_episode(TASK, device, policy, FactJudge(device))
+    assert trajectory.ending is ending
+    assert trajectory.verdict is None
+    assert not trajectory.ending.judged
+    assert [d.action for d in trajectory.decisions] == [OpenApp("Notes")]
+    assert trajectory.notes
+
+
+def test_no_verdict_is_made_up_when_the_judge_is_out_of_reach() -> None:
+    device = SimulatedDevice("test")
+    trajectory = run_episode(TASK, device, Recital(Done()), SilentJudge())
+    assert trajectory.ending is Ending.JUDGE_UNAVAILABLE
+    assert trajectory.verdict is None
+
+
+def test_with_stop_on_success_the_episode_ends_when_the_task_is_done() -> None:
+    device = SimulatedDevice("test")
+    judge = FactJudge(device)
+    trajectory = run_episode(
+        TASK, device, ScriptedPolicy(device, judge), judge, stop_on_success=True
+    )
+    assert trajectory.ending is Ending.SUCCESS
+    assert not isinstance(trajectory.decisions[-1].action, Done)

@@ -1,0 +1,99 @@
+"""The phone as a Gymnasium environment, for other people's code."""
+
+import subprocess
+import sys
+import warnings
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+
+import distrl
+from distrl.devices.simulated.faults import Faults
+from distrl.episodes.gymnasium_env import KINDS, PhoneEnv
+from distrl.errors import InvalidAction, UnknownTask
+
+assert distrl.__version__
+
+
+def action(kind: str, x: float = 0.5, y: float = 0.5, text: str = "") -> dict[str, object]:
+    point = np.array([x, y], dtype=np.float32)
+    return {"kind": KINDS.index(kind), "point": point, "to": point, "text": text}
+
+
+@pytest.mark.parametrize("name", ["distrl/Phone-General-v0", "distrl/Phone-Shopping-v0"])
+def test_it_passes_gymnasiums_own_checker(name: str) -> None:
+    environment = gymnasium.make(name, render_mode="rgb_array")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        check_env(environment.unwrapped)
+
+
+@pytest.mark.parametrize("order", ["distrl, gymnasium", "gymnasium, distrl"])
+def test_make_works_whichever_is_imported_first(order: str) -> None:
+    code = f"import {order}; print(gymnasium.make('distrl/Phone-General-v0').spec.id)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "distrl/Phone-General-v0"
+
+
+def test_the_same_seed_gives_the_same_task_and_screen() -> None:
+    one, two = PhoneEnv(), PhoneEnv()
+    (first, info_one), (second, info_two) = one.reset(seed=5), two.reset(seed=5)
+    assert info_one["task"] == info_two["task"]
+    assert np.array_equal(first["screen"], second["screen"])
+
+
+def test_saying_done_terminates_and_the_step_limit_truncates() -> None:
+    environment = PhoneEnv()
+    environment.reset(options={"task": "notes.create/train/0"})
+    _, reward, terminated, truncated, info = environment.step(action("done"))
+    assert (reward, terminated, truncated) == (0.0, True, False)
+    assert info["reason"]
+    _, begun = environment.reset(options={"task": "notes.create/train/0"})
+    ends = [environment.step(action("wait"))[2:4] for _ in range(begun["task"].step_limit)]
+    assert ends[-1] == (False, True)
+    assert set(ends[:-1]) == {(False, False)}
+
+
+def test_the_task_can_be_done_through_it() -> None:
+    environment = PhoneEnv()
+    _, begun = environment.reset(options={"task": "notes.pin/train/2"})
+    template = environment.judge.template
+
+    def centre(label: str) -> tuple[float, float]:
+        found = [e for e in environment.device.elements() if e.text == label]
+        return found[-1].centre[0] / 360, found[-1].centre[1] / 720
+
+    environment.step(action("open_app", text="Notes"))
+    if environment.device.phone.state.popup:
+        environment.step(action("back"))
+    environment.step(action("long_press", *centre(template.title)))  # type: ignore[attr-defined]
+    if environment.device.phone.state.popup:
+        environment.step(action("back"))
+    environment.step(action("tap", *centre("Pin")))
+    _, reward, terminated, _, info = environment.step(action("done"))
+    assert (reward, terminated) == (1.0, True), info["reason"]
+    assert begun["task"].template == "notes.pin"
+
+
+def test_a_device_fault_truncates_and_is_named() -> None:
+    environment = PhoneEnv(faults=Faults(schedule={1: "disconnect"}))
+    environment.reset(seed=1)
+    _, reward, terminated, truncated, info = environment.step(action("home"))
+    assert (reward, terminated, truncated) == (0.0, False, True)
+    assert "DeviceDisconnected" in info["fault"]
+
+
+def test_bad_input_is_refused_and_the_environment_stays_usable() -> None:
+    environment = PhoneEnv()
+    with pytest.raises(gymnasium.error.ResetNeeded):
+        environment.step(action("home"))
+    environment.reset(seed=1)
+    with pytest.raises(UnknownTask):
+        environment.reset(options={"task": "no.such/train/0"})
+    with pytest.raises(InvalidAction, match="outside the screen"):
+        environment.step(action("tap", x=1.5))
+    with pytest.raises(InvalidAction, match="there are 12"):
+        environment.step(action("tap") | {"kind": 99})
+    assert environment.step(action("home"))[0]["screen"].shape == (720, 360, 3)

@@ -1,0 +1,92 @@
+"""The command line, as a newcomer meets it."""
+
+import json
+from pathlib import Path
+
+import pytest
+from PIL import Image
+from typer.testing import CliRunner
+
+import distrl
+from distrl.cli import app, main
+from distrl.errors import UnknownApp, UnknownTask, UsageError
+
+RUNNER = CliRunner()
+
+
+def invoke(*words: str) -> str:
+    result = RUNNER.invoke(app, list(words))
+    if result.exception and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def test_it_says_its_version_and_lists_its_commands() -> None:
+    assert invoke("--version").strip() == f"distrl {distrl.__version__}"
+    for command in ("train", "tasks", "phone"):
+        assert command in invoke("--help")
+
+
+def test_a_screen_is_drawn_to_a_file(tmp_path: Path) -> None:
+    out = tmp_path / "deep" / "screen.png"
+    invoke("phone", "draw", "--app", "notes", "--seed", "4", "--out", str(out))
+    assert Image.open(out).size == (360, 720)
+
+
+def test_every_app_is_on_the_sheet_and_looks_differ(tmp_path: Path) -> None:
+    invoke("phone", "sheet", "--out", str(tmp_path / "sheet.png"))
+    assert Image.open(tmp_path / "sheet.png").width > 1000
+    invoke("phone", "looks", "--seeds", "3", "--out", str(tmp_path / "looks.png"))
+    assert Image.open(tmp_path / "looks.png").width > 600
+
+
+def test_a_task_is_played_as_a_film_and_as_a_contact_sheet(tmp_path: Path) -> None:
+    film, sheet = tmp_path / "film.gif", tmp_path / "sheet.png"
+    said = invoke("phone", "play", "notes.create/train/3", "--out", str(film))
+    assert "success" in said
+    with Image.open(film) as moving:
+        assert moving.n_frames > 5  # type: ignore[attr-defined]
+    invoke("phone", "play", "notes.create/train/3", "--agent", "monkey", "--out", str(sheet))
+    assert Image.open(sheet).height > 400
+
+
+def test_train_writes_what_it_measured(tmp_path: Path) -> None:
+    said = invoke("train", "--episodes", "3", "--run", str(tmp_path / "run"))
+    assert "scripted" in said
+    result = json.loads((tmp_path / "run" / "result.json").read_text())
+    assert result["scripted_general"] == 1.0
+    assert result["done_shopping"] == 0.0
+    assert list((tmp_path / "run").glob("*.png"))
+
+
+def test_tasks_can_be_listed_by_family_and_split() -> None:
+    assert "notes.create" in invoke("tasks", "--family", "general", "--split", "train")
+
+
+@pytest.mark.parametrize(
+    ("words", "error"),
+    [
+        (["phone", "draw", "--app", "Nowhere"], UnknownApp),
+        (["phone", "play", "no.such/train/0"], UnknownTask),
+        (["phone", "play", "notes.create/train/0", "--agent", "robot"], UsageError),
+        (["tasks", "--family", "garden"], UsageError),
+        (["tasks", "--split", "exam"], UsageError),
+        (["train", "--split", "exam"], UsageError),
+    ],
+)
+def test_bad_input_is_a_typed_error(words: list[str], error: type[Exception]) -> None:
+    with pytest.raises(error):
+        invoke(*words)
+
+
+def test_the_program_says_an_error_in_one_line_and_exits_with_two(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.argv", ["distrl", "phone", "play", "notes.creat/train/0"])
+    with pytest.raises(SystemExit) as stopped:
+        main()
+    assert stopped.value.code == 2
+    said = capsys.readouterr().err
+    assert said.startswith("UnknownTask")
+    assert "Traceback" not in said
