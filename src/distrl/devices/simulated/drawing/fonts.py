@@ -55,13 +55,13 @@ def glyph(character: str, of: Face) -> Glyph:
     return Glyph(mask, int(left), of.ascent + int(top), round(of.font.getlength(character)))
 
 
-@lru_cache(maxsize=16384)
+@lru_cache(maxsize=65536)
 def text_width(text: str, of: Face) -> int:
     """The width in pixels. The basic engine knows no kerning, so advances simply add up."""
     return sum(glyph(character, of).advance for character in text)
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=16384)
 def text_mask(text: str, of: Face) -> NDArray[np.uint8]:  # [line_height, width]
     """A line of text, put together from its characters: ten times faster than drawing it anew."""
     line = np.zeros((of.line_height, max(1, text_width(text, of))), dtype=np.uint8)
@@ -90,7 +90,7 @@ def shorten(text: str, of: Face, width: int) -> str:
     return text[:low].rstrip() + ELLIPSIS
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=16384)
 def wrap(text: str, of: Face, width: int, max_lines: int = 99) -> tuple[str, ...]:
     """The text as lines no wider than `width`; the last one cut where lines ran out."""
     lines: list[str] = []

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from functools import lru_cache
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from distrl.devices.simulated.drawing.brush import Brush
 from distrl.devices.simulated.drawing.colors import fade, lighter
 from distrl.devices.simulated.drawing.covers import draw_banner, draw_cover
 from distrl.devices.simulated.drawing.photographs import draw_photograph
+from distrl.devices.simulated.drawing.picture_cache import PictureCache
 from distrl.devices.simulated.drawing.portraits import draw_portrait
 from distrl.devices.simulated.drawing.products import draw_product
 from distrl.devices.simulated.drawing.wallpapers import draw_wallpaper
@@ -41,9 +41,15 @@ KINDS: dict[str, Callable[[str, int, int], Pixels]] = {
 }
 
 
-@lru_cache(maxsize=256)
+_CACHE = PictureCache(most_bytes=64 * 2**20)  # shared by all phones of the process
+
+
 def picture(key: str, width: int, height: int) -> Pixels:
     """The picture of that key, `width` × `height`. The same key always gives the same picture."""
+    return _CACHE.get((key, width, height), lambda: _draw(key, width, height))
+
+
+def _draw(key: str, width: int, height: int) -> Pixels:
     if width < 1 or height < 1:
         pixels = np.zeros((max(0, height), max(0, width), 3), dtype=np.uint8)
     else:
