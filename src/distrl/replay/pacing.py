@@ -1,0 +1,89 @@
+"""How fast the learner may use up data, and how fast data may come in.
+
+Counted in trajectories since the start:
+
+    owed = samples_per_insert · (inserted − minimum_fill) − sampled
+
+is how many draws the inserts so far have paid for. The learner may sample n when the replay was
+filled once and it does not run ahead; collectors may insert n while filling, and afterwards when
+the learner is not too far behind:
+
+    may_sample(n)   inserted ≥ minimum_fill   and   owed − n ≥ −tolerance
+    may_insert(n)   inserted < minimum_fill   or   owed + n · samples_per_insert ≤ tolerance
+
+An infinite tolerance lets both run free once the replay is filled. Both sides could wait for each
+other for ever if 2 · tolerance < samples at once + inserts at once · samples_per_insert; such a
+tolerance is refused as soon as it is known. The engine asks before each step and reports after it;
+nothing here waits.
+"""
+
+from __future__ import annotations
+
+import math
+
+from distrl.errors import CorruptSnapshot, InvalidSetting
+
+
+class Pacing:
+    """Keeps draws and inserts in step."""
+
+    def __init__(
+        self, samples_per_insert: float, minimum_fill: int = 1, tolerance: float = math.inf
+    ) -> None:
+        if not (math.isfinite(samples_per_insert) and samples_per_insert > 0.0):
+            raise InvalidSetting(
+                f"samples_per_insert={samples_per_insert!r}; give a finite number above 0"
+            )
+        if minimum_fill < 1:
+            raise InvalidSetting(
+                f"minimum_fill={minimum_fill!r}; there must be 1 trajectory to draw from"
+            )
+        self.samples_per_insert = samples_per_insert
+        self.minimum_fill = minimum_fill
+        self.tolerance = tolerance
+        self.inserted = 0
+        self.sampled = 0
+        self._samples_at_once = 1  # the most that was asked for so far
+        self._inserts_at_once = 1
+        self._admit(samples=1, inserts=1)
+
+    @property
+    def owed(self) -> float:
+        """Draws that the inserts so far have paid for and that were not made yet."""
+        return self.samples_per_insert * (self.inserted - self.minimum_fill) - self.sampled
+
+    def may_sample(self, n: int = 1) -> bool:
+        self._admit(samples=n, inserts=self._inserts_at_once)
+        return self.inserted >= self.minimum_fill and self.owed - n >= -self.tolerance
+
+    def may_insert(self, n: int = 1) -> bool:
+        self._admit(samples=self._samples_at_once, inserts=n)
+        filling = self.inserted < self.minimum_fill
+        return filling or self.owed + n * self.samples_per_insert <= self.tolerance
+
+    def on_sample(self, n: int = 1) -> None:
+        self.sampled += n
+
+    def on_insert(self, n: int = 1) -> None:
+        self.inserted += n
+
+    def state_dict(self) -> dict[str, int]:
+        return {"inserted": self.inserted, "sampled": self.sampled}
+
+    def load_state(self, state: dict[str, int]) -> None:
+        if set(state) != {"inserted", "sampled"} or min(state.values()) < 0:
+            raise CorruptSnapshot(f"{state} is no state of a pacing; it has inserted and sampled")
+        self.inserted, self.sampled = state["inserted"], state["sampled"]
+
+    def _admit(self, samples: int, inserts: int) -> None:
+        """Neither side can move when tolerance − inserts · ratio < owed < samples − tolerance."""
+        samples = max(samples, self._samples_at_once)
+        inserts = max(inserts, self._inserts_at_once)
+        least = (samples + inserts * self.samples_per_insert) / 2
+        if not self.tolerance >= least:  # also refuses NaN
+            raise InvalidSetting(
+                f"tolerance={self.tolerance!r} is too small for {samples} samples and {inserts} "
+                f"inserts at once with samples_per_insert={self.samples_per_insert:g}: both sides "
+                f"could wait for each other for ever; give {least:g} or more"
+            )
+        self._samples_at_once, self._inserts_at_once = samples, inserts
