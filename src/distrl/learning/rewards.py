@@ -1,0 +1,116 @@
+"""What a step was worth: the task's reward and the named terms around it, from a trajectory.
+
+No loss holds a literal of its own: every term has a name here and a setting. Terms are reported one
+by one, so that a run can be asked why its return moved. Only judged trajectories have rewards; one
+that the world cut off (a crash, a lost device, no verdict) is refused, never scored 0.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields
+
+import numpy as np
+from numpy.typing import NDArray
+
+from distrl.errors import InvalidSetting, UsageError
+from distrl.records import Action, Screen, Trajectory, Unreadable
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class RewardSettings:
+    """What each thing is worth. Costs and penalties are written as positive numbers."""
+
+    success: float = 1.0  # at the last step of a success; > 0
+    step_cost: float = 0.01  # every step; >= 0
+    repetition_penalty: float = 0.05  # the same action on the same screen as before; >= 0
+    invalid_penalty: float = 0.1  # an answer that could not be read; >= 0
+    status_bar: float = 1 / 30  # share of the screen's height whose clock makes no new screen
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if not (math.isfinite(value) and value >= 0.0):
+                raise InvalidSetting(f"rewards.{field.name}={value!r}; give a number, 0 or more")
+        if self.success == 0.0:
+            raise InvalidSetting("rewards.success=0.0; a success must be worth something")
+        if self.status_bar >= 1.0:
+            raise InvalidSetting(f"rewards.status_bar={self.status_bar!r}; a share below 1")
+
+
+DEFAULT_REWARDS = RewardSettings()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StepRewards:
+    """The reward of each of T steps, by name; costs and penalties are negative here."""
+
+    task: Floats  # [T]
+    step_cost: Floats  # [T]
+    repetition: Floats  # [T]
+    invalid: Floats  # [T]
+
+    @property
+    def total(self) -> Floats:
+        return self.task + self.step_cost + self.repetition + self.invalid
+
+    @property
+    def parts(self) -> tuple[tuple[str, Floats], ...]:
+        """Name and rewards of each term, for a report."""
+        return tuple((field.name, getattr(self, field.name)) for field in fields(self))
+
+
+def step_rewards(trajectory: Trajectory, settings: RewardSettings = DEFAULT_REWARDS) -> StepRewards:
+    """The rewards of a judged trajectory, term by term.
+
+    Success counts as the ending has it: a task that stood done when the steps ran out, without the
+    agent saying so, is not one.
+    """
+    _check_judged(trajectory)
+    actions = [decision.action for decision in trajectory.decisions]
+    task = np.zeros(len(actions))
+    task[-1] = settings.success if trajectory.success else 0.0
+    repeated = _repetitions(actions, trajectory.screens, settings.status_bar)
+    return StepRewards(
+        task=task,
+        step_cost=np.full(len(actions), -settings.step_cost),
+        repetition=-settings.repetition_penalty * repeated,
+        invalid=-settings.invalid_penalty * invalid_steps(trajectory),
+    )
+
+
+def invalid_steps(trajectory: Trajectory) -> Floats:
+    """1 where the answer could not be read, else 0, [T]; also the flags of the invalid term."""
+    return np.array([isinstance(d.action, Unreadable) for d in trajectory.decisions], np.float64)
+
+
+def _repetitions(actions: list[Action], screens: tuple[Screen, ...], status_bar: float) -> Floats:
+    """1 where the same action met the same screen at an earlier step. Unreadable answers do nothing
+    and have a penalty of their own, so they repeat nothing.
+    """
+    seen: set[tuple[Action, bytes]] = set()
+    repeated = np.zeros(len(actions))
+    for step, action in enumerate(actions):
+        if isinstance(action, Unreadable):
+            continue
+        deed = (action, _below_status_bar(screens[step], status_bar))
+        repeated[step] = deed in seen
+        seen.add(deed)
+    return repeated
+
+
+def _below_status_bar(screen: Screen, status_bar: float) -> bytes:
+    return screen.pixels[math.ceil(screen.height * status_bar) :].tobytes()
+
+
+def _check_judged(trajectory: Trajectory) -> None:
+    if not trajectory.ending.judged or trajectory.verdict is None:
+        raise UsageError(
+            f"trajectory {trajectory.id} ended with {trajectory.ending.value} and has "
+            f"{'no' if trajectory.verdict is None else 'a'} verdict: it has no reward; keep it out "
+            "of training (a fault is never a reward of 0)"
+        )
+    if not trajectory.decisions:
+        raise UsageError(f"trajectory {trajectory.id} has no steps, so there is nothing to reward")
