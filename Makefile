@@ -14,7 +14,7 @@ STAMP := $(VENV)/.installed
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help train test check format phone bench-phone bench-replay clean
+.PHONY: help train test check format phone pictures bench-phone bench-replay clean
 
 help: ## List the targets
 	@echo "DistRL. Targets, each with its own set-up:"
@@ -46,6 +46,11 @@ format: $(STAMP) ## Rewrite the code in the house format and sort its imports
 phone: $(STAMP) ## Draw a sheet of screens of the simulated phone
 	@echo "→ distrl phone sheet $(ARGS)"
 	@$(BIN)/distrl phone sheet $(ARGS)
+
+pictures: $(STAMP) ## Draw the pictures of the README anew
+	@$(BIN)/distrl phone play messages.send_number/train/1 shopping.buy_express/train/0 \
+		calendar.move/train/1 --out docs/pictures/tasks.gif
+	@$(BIN)/distrl phone sheet --seed 5 --out docs/pictures/apps.png
 
 bench-phone: $(STAMP) ## Measure the phone; writes benchmarks/results/phone.json
 	@echo "→ benchmarks/phone.py"

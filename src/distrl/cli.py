@@ -111,17 +111,20 @@ def looks(
 
 @phone_app.command()
 def play(
-    task_id: Annotated[str, typer.Argument(help="For example notes.create/train/3")],
+    task_ids: Annotated[
+        list[str], typer.Argument(metavar="TASK…", help="For example notes.create/train/3")
+    ],
     out: Annotated[Path, typer.Option(help="A film (.gif) or a contact sheet (.png).")] = Path(
         "out/episode.png"
     ),
     agent: Annotated[str, typer.Option(help="scripted, monkey, idle or done")] = "scripted",
 ) -> None:
-    """Play a task, with the agent's finger drawn on every screen."""
-    from distrl.reporting.screens import play_task
+    """Play tasks, with the agent's finger drawn on every screen."""
+    from distrl.reporting.screens import play_tasks
 
-    trajectory = play_task(task_id, agent, _ready(out))
-    Console().print(f"{trajectory.task.instruction}\n{trajectory.ending.value}: {out}")
+    for played in play_tasks(task_ids, agent, _ready(out)):
+        Console().print(f"{played.ending.value}: {played.task.instruction}", highlight=False)
+    Console().print(out, highlight=False)
 
 
 def _ready(path: Path) -> Path:
@@ -133,5 +136,5 @@ def _write(path: Path, picture: object) -> None:
     from PIL.Image import Image
 
     assert isinstance(picture, Image)
-    picture.save(_ready(path))
+    picture.save(_ready(path), optimize=True)
     Console().print(f"{path}  ({picture.width} × {picture.height})", highlight=False)

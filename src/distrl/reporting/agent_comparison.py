@@ -65,7 +65,7 @@ def _play(
         advance()
         if agent == "scripted" and filmed < FILMS:
             filmed += 1
-            write_film(trajectory, run / f"{trajectory.task.template}.png")
+            write_film([trajectory], run / f"{trajectory.task.template}.png")
 
     device = SimulatedDevice(f"{agent}-{family}")
     outcomes = evaluate(

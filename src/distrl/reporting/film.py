@@ -210,17 +210,39 @@ def _two_lines(text: str, width: int) -> list[str]:
     return lines
 
 
-def write_film(trajectory: Trajectory, path: Path, width: int = 270) -> None:
-    """A contact sheet (.png) or a film (.gif), by the name of the file."""
+def write_film(trajectories: Sequence[Trajectory], path: Path, width: int = 270) -> None:
+    """Films side by side (.gif), or contact sheets below each other, by the name of the file."""
     if path.suffix == ".gif":
-        write_gif(film_frames(trajectory, width), path)
+        write_gif(_side_by_side([film_frames(each, width) for each in trajectories]), path)
     else:
-        contact_sheet(trajectory).save(path)
+        _below_each_other([contact_sheet(each) for each in trajectories]).save(path)
+
+
+def _side_by_side(films: Sequence[Sequence[Image.Image]]) -> list[Image.Image]:
+    """Films that start together; those that end first hold their last picture."""
+    size = (sum(film[0].width for film in films), films[0][0].height)
+    frames = []
+    for number in range(max(map(len, films))):
+        frame, left = Image.new("RGB", size, PAPER), 0
+        for film in films:
+            frame.paste(film[min(number, len(film) - 1)], (left, 0))
+            left += film[0].width
+        frames.append(frame)
+    return frames
+
+
+def _below_each_other(sheets: Sequence[Image.Image]) -> Image.Image:
+    size = (max(sheet.width for sheet in sheets), sum(sheet.height for sheet in sheets))
+    page, top = Image.new("RGB", size, PAPER), 0
+    for sheet in sheets:
+        page.paste(sheet, (0, top))
+        top += sheet.height
+    return page
 
 
 def write_gif(frames: Sequence[Image.Image], path: Path) -> None:
     durations = [1100] * (len(frames) - 1) + [2600]
-    shared = frames[len(frames) // 2].quantize(160, method=Image.Quantize.MEDIANCUT)
+    shared = _below_each_other([frame.reduce(2) for frame in frames]).quantize(256)
     indexed = [frame.quantize(palette=shared, dither=Image.Dither.NONE) for frame in frames]
     indexed[0].save(
         path, save_all=True, append_images=indexed[1:], duration=durations, loop=0, optimize=True

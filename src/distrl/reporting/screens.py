@@ -64,7 +64,7 @@ def draw_looks(app: str, seeds: int) -> Image.Image:
 def tile_pictures(
     pictures: Sequence[Image.Image], captions: Sequence[str], columns: int, width: int
 ) -> Image.Image:
-    """Pictures side by side with a caption below each."""
+    """Pictures side by side with a caption below each, in 256 colours: small enough to send."""
     height = round(width * HEIGHT / WIDTH)
     columns = min(columns, len(pictures))
     rows = -(-len(pictures) // columns)
@@ -79,16 +79,18 @@ def tile_pictures(
         y = GAP + index // columns * (height + FOOT + GAP)
         sheet.paste(picture.resize((width, height), Image.Resampling.LANCZOS), (x, y))
         draw.text((x + 2, y + height + 6), caption, fill=INK, font=font)
-    return sheet
+    return sheet.quantize(256)
 
 
-def play_task(task_id: str, agent: str, out: Path) -> Trajectory:
-    """Let a simple agent play a task, and write the film."""
+def play_tasks(task_ids: Sequence[str], agent: str, out: Path) -> list[Trajectory]:
+    """Let a simple agent play tasks, and write the film."""
     if agent not in SIMPLE_AGENTS:
         raise UsageError(f"no agent called {agent!r}; there are {', '.join(SIMPLE_AGENTS)}")
-    task, _ = load_task(task_id)
     device = SimulatedDevice("film")
     judge = FactJudge(device)
-    trajectory = run_episode(task, device, SIMPLE_AGENTS[agent](task, device, judge), judge)
-    write_film(trajectory, out)
-    return trajectory
+    played = []
+    for task, _ in [load_task(task_id) for task_id in task_ids]:
+        policy = SIMPLE_AGENTS[agent](task, device, judge)
+        played.append(run_episode(task, device, policy, judge))
+    write_film(played, out)
+    return played
