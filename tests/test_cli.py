@@ -39,6 +39,16 @@ def test_a_screen_is_drawn_to_a_file(tmp_path: Path) -> None:
     assert size_of(out) == (360, 720)
 
 
+def test_any_screen_can_be_reached_by_labels_drawn_and_read(tmp_path: Path) -> None:
+    way = ["--app", "Notes", "--tap", "New note", "--tap", "Title"]
+    invoke("phone", "draw", *way, "--out", str(tmp_path / "edit.png"))
+    assert size_of(tmp_path / "edit.png") == (360, 720)
+    assert "focused" in invoke("phone", "read", *way)
+    assert 'class="android.widget.EditText"' in invoke("phone", "read", *way, "--xml")
+    with pytest.raises(UsageError, match="nothing called 'No such button'"):
+        invoke("phone", "draw", "--app", "Notes", "--tap", "No such button")
+
+
 def test_every_app_is_on_the_sheet_and_looks_differ(tmp_path: Path) -> None:
     invoke("phone", "sheet", "--out", str(tmp_path / "sheet.png"))
     assert size_of(tmp_path / "sheet.png")[0] > 1000

@@ -27,6 +27,10 @@ phone_app = typer.Typer(
 app.add_typer(phone_app, name="phone")
 
 Seed = Annotated[int, typer.Option(help="Which phone: its look, its contents.")]
+AppName = Annotated[str, typer.Option("--app", help="Which app; none: the home screen.")]
+Taps = Annotated[
+    list[str] | None, typer.Option("--tap", help="Then tap what bears this label; may be repeated.")
+]
 Out = Annotated[Path, typer.Option(help="The picture to write.")]
 
 
@@ -79,14 +83,32 @@ def tasks(
 
 @phone_app.command()
 def draw(
-    app_name: Annotated[str, typer.Option("--app", help="Which app; none: home.")] = "",
+    app_name: AppName = "",
+    taps: Taps = None,
     seed: Seed = 0,
     out: Out = Path("out/screen.png"),
 ) -> None:
-    """Draw one screen: the home screen, or the first page of an app."""
+    """Draw any screen: the home screen, an app, and what taps on labels lead to."""
     from distrl.reporting.screens import draw_screen
 
-    _write(out, draw_screen(app_name, seed))
+    _write(out, draw_screen(app_name, seed, taps or []))
+
+
+@phone_app.command()
+def read(
+    app_name: AppName = "",
+    taps: Taps = None,
+    seed: Seed = 0,
+    xml: Annotated[bool, typer.Option("--xml", help="As uiautomator would dump it.")] = False,
+) -> None:
+    """List what stands on a screen: role, text, bounds and state of every element."""
+    from distrl.reporting.screens import read_screen
+
+    found = read_screen(app_name, seed, taps or [], xml)
+    if isinstance(found, str):
+        typer.echo(found)
+    else:
+        Console().print(found, highlight=False)
 
 
 @phone_app.command()
@@ -99,7 +121,7 @@ def sheet(seed: Seed = 0, out: Out = Path("out/phone.png")) -> None:
 
 @phone_app.command()
 def looks(
-    app_name: Annotated[str, typer.Option("--app", help="Which app; none: home.")] = "",
+    app_name: AppName = "",
     seeds: Annotated[int, typer.Option(min=1, max=40, help="How many phones.")] = 12,
     out: Out = Path("out/looks.png"),
 ) -> None:

@@ -7,8 +7,12 @@ from pathlib import Path
 
 import font_roboto
 from PIL import Image, ImageDraw, ImageFont
+from rich.table import Table
 
+from distrl.devices.hierarchy import uiautomator_xml
 from distrl.devices.simulated.dimensions import HEIGHT, WIDTH
+from distrl.devices.simulated.drift import Drift
+from distrl.devices.simulated.finger import Finger
 from distrl.devices.simulated.phone import Phone
 from distrl.devices.simulated.simulated_device import SimulatedDevice
 from distrl.episodes.episode import run_episode
@@ -24,17 +28,40 @@ DRAWER = Swipe(0.5, 0.75, 0.5, 0.3)
 SHADE = Swipe(0.5, 0.005, 0.5, 0.6)
 
 
-def draw_screen(app: str, seed: int) -> Image.Image:
-    return Image.fromarray(_phone_at(app, seed).frame())
+def draw_screen(app: str, seed: int, taps: Sequence[str] = ()) -> Image.Image:
+    """The home screen, or an app; then whatever the labels in `taps` lead to."""
+    return Image.fromarray(_phone_at(app, seed, taps).frame())
 
 
-def _phone_at(app: str, seed: int) -> Phone:
-    phone = Phone(seed)
+def read_screen(app: str, seed: int, taps: Sequence[str], xml: bool) -> str | Table:
+    """What stands on that screen, as a table or as `uiautomator dump` would write it."""
+    elements = _phone_at(app, seed, taps).elements()
+    if xml:
+        return uiautomator_xml(elements, f"org.distrl.{app.casefold() or 'launcher'}")
+    table = Table("role", "text", "detail", "value", "bounds", "state", box=None)
+    for element in elements:
+        flags = {
+            "clickable": element.clickable,
+            "checked": element.checked,
+            "selected": element.selected,
+            "focused": element.focused,
+            "disabled": not element.enabled,
+        }
+        state = " ".join(name for name, on in flags.items() if on)
+        texts = (element.text, element.detail, element.value)
+        table.add_row(element.role, *texts, str(element.bounds), state)
+    return table
+
+
+def _phone_at(app: str, seed: int, taps: Sequence[str] = ()) -> Phone:
+    phone = Phone(seed, Drift(popup_rate=0.0))
     if app:
         names = {name.casefold(): name for name in phone.apps}
         if app.casefold() not in names:
             raise UnknownApp(f"no app called {app!r}; there are {', '.join(phone.apps)}")
         phone.launch(names[app.casefold()])
+    for label in taps:
+        Finger(phone).tap(label)
     return phone
 
 
