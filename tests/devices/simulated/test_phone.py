@@ -6,38 +6,14 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 
-from distrl.devices.hierarchy import Element, uiautomator_xml
+from distrl.devices.hierarchy import uiautomator_xml
 from distrl.devices.simulated.dimensions import HEIGHT, WIDTH
 from distrl.devices.simulated.drift import NO_DRIFT, Drift
+from distrl.devices.simulated.finger import Finger
 from distrl.devices.simulated.phone import Phone
 from distrl.devices.simulated.system import SystemSettings
 from distrl.errors import InvalidSetting, UnknownApp
-from distrl.records import Back, Done, Enter, Home, LongPress, OpenApp, Swipe, Tap, TypeText, Wait
-
-
-def element(phone: Phone, label: str, role: str | None = None) -> Element:
-    found = [e for e in phone.elements() if e.text == label and role in (None, e.role)]
-    assert found, f"{label!r} is not among {sorted({e.text for e in phone.elements()})}"
-    return found[-1]
-
-
-def tap(phone: Phone, label: str, role: str | None = None) -> None:
-    x, y = element(phone, label, role).centre
-    phone.perform(Tap(x / WIDTH, y / HEIGHT))
-
-
-def hold(phone: Phone, label: str) -> None:
-    x, y = element(phone, label).centre
-    phone.perform(LongPress(x / WIDTH, y / HEIGHT))
-
-
-def labels(phone: Phone) -> set[str]:
-    return {e.text for e in phone.elements()}
-
-
-@pytest.fixture
-def phone() -> Phone:
-    return Phone(1, NO_DRIFT)
+from distrl.records import Back, Done, Enter, Home, OpenApp, Swipe, Tap, TypeText, Wait
 
 
 def test_a_frame_is_a_real_picture_that_nobody_can_write_to(phone: Phone) -> None:
@@ -57,18 +33,18 @@ def test_an_earlier_frame_stays_as_it_was(phone: Phone) -> None:
     assert np.array_equal(before, kept)
 
 
-def test_the_keyboard_types_when_its_keys_are_tapped(phone: Phone) -> None:
+def test_the_keyboard_types_when_its_keys_are_tapped(phone: Phone, finger: Finger) -> None:
     phone.perform(OpenApp("Notes"))
-    tap(phone, "New note")
-    tap(phone, "Title", "field")
-    tap(phone, "Shift", "key")
+    finger.tap("New note")
+    finger.tap("Title", "field")
+    finger.tap("Shift", "key")
     for key in ("H", "i"):
-        tap(phone, key, "key")
-    tap(phone, "?123", "key")
-    tap(phone, "!", "key")
-    assert element(phone, "Title", "field").value == "Hi!"
-    tap(phone, "Delete", "key")
-    assert element(phone, "Title", "field").value == "Hi"
+        finger.tap(key, "key")
+    finger.tap("?123", "key")
+    finger.tap("!", "key")
+    assert finger.find("Title", "field").value == "Hi!"
+    finger.tap("Delete", "key")
+    assert finger.find("Title", "field").value == "Hi"
 
 
 def test_text_goes_nowhere_without_a_focused_field(phone: Phone) -> None:
@@ -78,30 +54,32 @@ def test_text_goes_nowhere_without_a_focused_field(phone: Phone) -> None:
     assert phone.state.running == before
 
 
-def test_back_hides_the_keyboard_first_then_closes_the_page_then_the_app(phone: Phone) -> None:
+def test_back_hides_the_keyboard_first_then_closes_the_page_then_the_app(
+    phone: Phone, finger: Finger
+) -> None:
     phone.perform(OpenApp("Notes"))
-    tap(phone, "New note")
-    tap(phone, "Title", "field")
+    finger.tap("New note")
+    finger.tap("Title", "field")
     assert any(e.window == "keyboard" for e in phone.elements())
     phone.perform(Back())
     assert not any(e.window == "keyboard" for e in phone.elements())
     phone.perform(Back())
-    assert "New note" in labels(phone)
+    assert "New note" in finger.labels
     phone.perform(Back())
-    assert "Search the web" in labels(phone)
+    assert "Search the web" in finger.labels
 
 
-def test_below_a_dialog_nothing_can_be_read_or_reached(phone: Phone) -> None:
+def test_below_a_dialog_nothing_can_be_read_or_reached(phone: Phone, finger: Finger) -> None:
     phone.perform(OpenApp("Notes"))
     note = next(e for e in phone.elements() if e.role == "row")
-    hold(phone, note.text)
-    tap(phone, "Delete")
-    assert "Delete note?" in labels(phone)
-    assert "Search notes" not in labels(phone)
+    finger.hold(note.text)
+    finger.tap("Delete")
+    assert "Delete note?" in finger.labels
+    assert "Search notes" not in finger.labels
     x, y = note.centre
     phone.perform(Tap(x / WIDTH, y / HEIGHT))  # beside the dialog: it closes, nothing else happens
-    assert "Delete note?" not in labels(phone)
-    assert note.text in labels(phone)
+    assert "Delete note?" not in finger.labels
+    assert note.text in finger.labels
 
 
 def test_a_faster_swipe_rolls_further(phone: Phone) -> None:
@@ -127,35 +105,37 @@ def test_a_list_stops_at_its_ends(phone: Phone) -> None:
     assert phone.routes[-1].memory["scroll"] == 0
 
 
-def test_the_shade_comes_down_from_the_top_and_its_tiles_work(phone: Phone) -> None:
+def test_the_shade_comes_down_from_the_top_and_its_tiles_work(phone: Phone, finger: Finger) -> None:
     phone.perform(Swipe(0.5, 0.01, 0.5, 0.6))
     before = phone.facts.one(SystemSettings).flashlight
-    tap(phone, "Flashlight", "switch")
+    finger.tap("Flashlight", "switch")
     assert phone.facts.one(SystemSettings).flashlight is not before
     phone.perform(Back())
-    assert "Search the web" in labels(phone)
+    assert "Search the web" in finger.labels
 
 
-def test_recents_bring_an_app_back_to_the_page_where_it_was(phone: Phone) -> None:
+def test_recents_bring_an_app_back_to_the_page_where_it_was(phone: Phone, finger: Finger) -> None:
     phone.perform(OpenApp("Notes"))
-    tap(phone, "New note")
+    finger.tap("New note")
     phone.perform(Home())
-    tap(phone, "Overview", "button")
-    tap(phone, "Notes", "app")
-    assert "Title" in labels(phone)
+    finger.tap("Overview", "button")
+    finger.tap("Notes", "app")
+    assert "Title" in finger.labels
 
 
-def test_the_drawer_finds_every_app_by_name(phone: Phone) -> None:
+def test_the_drawer_finds_every_app_by_name(phone: Phone, finger: Finger) -> None:
     phone.perform(Swipe(0.5, 0.75, 0.5, 0.3))
-    tap(phone, "Search apps", "field")
+    finger.tap("Search apps", "field")
     phone.perform(TypeText("not"))
-    tap(phone, "Notes", "app")
+    finger.tap("Notes", "app")
     assert phone.state.front == "Notes"
 
 
-def test_an_unknown_app_is_said_on_the_screen_and_changes_nothing_else(phone: Phone) -> None:
+def test_an_unknown_app_is_said_on_the_screen_and_changes_nothing_else(
+    phone: Phone, finger: Finger
+) -> None:
     phone.perform(OpenApp("Nowhere"))
-    assert "No app called Nowhere" in labels(phone)
+    assert "No app called Nowhere" in finger.labels
     assert phone.state.front == "Launcher"
     with pytest.raises(UnknownApp, match="no app called 'Nowhere'; there are"):
         phone.launch("Nowhere")
@@ -185,16 +165,16 @@ def test_waiting_makes_the_clock_go_on(phone: Phone) -> None:
     assert (phone.now - before).total_seconds() >= 120
 
 
-def test_a_snapshot_can_be_forked_and_both_go_their_own_way(phone: Phone) -> None:
+def test_a_snapshot_can_be_forked_and_both_go_their_own_way(phone: Phone, finger: Finger) -> None:
     phone.perform(OpenApp("Notes"))
     middle = phone.snapshot()
-    tap(phone, "New note")
+    finger.tap("New note")
     one = phone.frame()
     other = Phone(99)
     other.restore(middle)
-    tap(other, "New note")
+    Finger(other).tap("New note")
     assert np.array_equal(one, other.frame())
-    tap(other, "Save")
+    Finger(other).tap("Save")
     phone.restore(middle)
     assert len(other.facts.all(type(other.facts.all(_note_kind(other))[0]))) > len(
         phone.facts.all(_note_kind(phone))
@@ -241,12 +221,12 @@ def test_the_hierarchy_reads_like_uiautomators(phone: Phone) -> None:
         assert 0 <= top < bottom <= HEIGHT
 
 
-def test_enter_submits_the_focused_field_only(phone: Phone) -> None:
+def test_enter_submits_the_focused_field_only(phone: Phone, finger: Finger) -> None:
     phone.perform(OpenApp("Notes"))
     phone.perform(Enter())
     assert phone.state.front == "Notes"
-    tap(phone, "Search notes", "field")
+    finger.tap("Search notes", "field")
     phone.perform(TypeText("zzzz"))
     phone.perform(Enter())
-    assert "No notes" in labels(phone)
+    assert "No notes" in finger.labels
     assert phone.state.focus is None

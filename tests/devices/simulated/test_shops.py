@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from tests.devices.simulated.conftest import Use
 
 from distrl.devices.simulated.drift import NO_DRIFT, Drift
+from distrl.devices.simulated.finger import Finger
 from distrl.devices.simulated.phone import Phone
 from distrl.devices.simulated.web.address import page_of, parse
 from distrl.devices.simulated.web.basket import (
@@ -23,23 +25,12 @@ from distrl.devices.simulated.web.offers import SORTS, Offer, Wanted
 from distrl.devices.simulated.web.shop import Shop
 from distrl.devices.simulated.web.shops import HELD_OUT_SHOP, MARLOWE, SHOPS
 from distrl.devices.simulated.web.site import BannerAnswer
-from distrl.records import FINAL_ACTIONS, OpenApp
-from distrl.tasks.moves import Fill, Move, Press, Submit
+from distrl.records import OpenApp
+from distrl.tasks.moves import Fill, Press, Submit
 from distrl.tasks.shopping.shelves import COLOURED, LISTINGS, OPTIONS, TWICE_SOLD
 from distrl.tasks.solver import Solver
 
 EVERY_SHOP = pytest.mark.parametrize("shop", SHOPS.values(), ids=lambda shop: shop.domain)
-
-
-def use(phone: Phone, *moves: Move) -> None:
-    """Carry out the moves as a person would, by what the screen shows."""
-    solver = Solver(moves)
-    while not isinstance(action := solver.next(phone.elements()), FINAL_ACTIONS):
-        phone.perform(action)
-
-
-def labels(phone: Phone) -> set[str]:
-    return {element.text for element in phone.elements()}
 
 
 def enter(shop: Shop, drift: Drift = NO_DRIFT, seed: int = 1) -> Phone:
@@ -48,8 +39,18 @@ def enter(shop: Shop, drift: Drift = NO_DRIFT, seed: int = 1) -> Phone:
     phone.facts.remove_where(CartItem, lambda item: item.shop == shop.domain)
     phone.facts.remove_where(WishItem, lambda wish: wish.shop == shop.domain)
     phone.perform(OpenApp("Browser"))
-    use(phone, Press(shop.name, role="button"))
+    Finger(phone).follow(Solver([Press(shop.name, role="button")]))
     return phone
+
+
+@pytest.fixture
+def shop() -> Shop:
+    return MARLOWE
+
+
+@pytest.fixture
+def phone(shop: Shop) -> Phone:
+    return enter(shop)
 
 
 def ready(phone: Phone, shop: Shop) -> Product:
@@ -58,8 +59,8 @@ def ready(phone: Phone, shop: Shop) -> Product:
     return next(o.product for o in offers if o.in_stock and len(o.product.colours) > 1)
 
 
-def find(phone: Phone, shop: Shop, product: Product) -> None:
-    use(phone, Fill(shop.search_label, product.name), Submit(), Press(product.name, role="row"))
+def find(use: Use, shop: Shop, product: Product) -> None:
+    use(Fill(shop.search_label, product.name), Submit(), Press(product.name, role="row"))
 
 
 # Catalogue and search --------------------------------------------------------------------------
@@ -135,42 +136,43 @@ def test_no_product_is_in_training_and_in_test_and_the_held_out_shop_in_neither(
 
 
 @EVERY_SHOP
-def test_a_product_gets_into_the_cart_with_colour_and_quantity(shop: Shop) -> None:
-    phone = enter(shop)
+def test_a_product_gets_into_the_cart_with_colour_and_quantity(
+    phone: Phone, use: Use, shop: Shop
+) -> None:
     product = ready(phone, shop)
-    find(phone, shop, product)
+    find(use, shop, product)
     colour = product.colours[1].title()
-    use(phone, Press(colour), Press("Increase quantity"), Press(shop.add_label))
+    use(Press(colour), Press("Increase quantity"), Press(shop.add_label))
     (item,) = cart_of(phone.facts, shop.domain)
     assert (item.product, item.quantity, item.options[0]) == (product.id, 2, colour)
-    use(phone, Press(shop.add_label), Press(shop.cart), Press(f"Fewer {product.name}"))
+    use(Press(shop.add_label), Press(shop.cart), Press(f"Fewer {product.name}"))
     assert cart_of(phone.facts, shop.domain)[0].quantity == 3
 
 
 @EVERY_SHOP
-def test_an_order_is_placed_with_the_chosen_delivery_and_the_right_total(shop: Shop) -> None:
-    phone = enter(shop)
+def test_an_order_is_placed_with_the_chosen_delivery_and_the_right_total(
+    phone: Phone, use: Use, shop: Shop
+) -> None:
     product = ready(phone, shop)
-    find(phone, shop, product)
-    use(phone, Press("Buy now"), Press("Express"), Press("Work"), Press("Place order"))
+    find(use, shop, product)
+    use(Press("Buy now"), Press("Express"), Press("Work"), Press("Place order"))
     order = phone.facts.all(Order)[-1]
     day = phone.facts.one(WebDay).number
     price = shop.offers(day)[product.id].price
     assert order.lines == ((product.id, product.defaults, 1, price),)
     assert (order.delivery, order.place, order.status) == ("Express", "Work", "Processing")
     assert order.total == price + shop.terms(day).express
-    use(phone, Press("Cancel order"), Press("Cancel it"))
+    use(Press("Cancel order"), Press("Cancel it"))
     assert phone.facts.all(Order)[-1].status == "Cancelled"
 
 
-def test_a_coupon_lowers_the_total_and_is_used_up() -> None:
-    phone = enter(MARLOWE)
+def test_a_coupon_lowers_the_total_and_is_used_up(phone: Phone, use: Use) -> None:
     product = ready(phone, MARLOWE)
-    find(phone, MARLOWE, product)
-    use(phone, Press("Add to cart"), Press("Cart"), Fill("Coupon code", "nonsense"), Press("Apply"))
+    find(use, MARLOWE, product)
+    use(Press("Add to cart"), Press("Cart"), Fill("Coupon code", "nonsense"), Press("Apply"))
     assert not phone.facts.all(AppliedCoupon)
-    use(phone, Fill("Coupon code", "SPRING10"), Press("Apply"), Press("Checkout"))
-    use(phone, Press("Pick-up"), Press("Place order"))
+    use(Fill("Coupon code", "SPRING10"), Press("Apply"), Press("Checkout"))
+    use(Press("Pick-up"), Press("Place order"))
     price = MARLOWE.offers(phone.facts.one(WebDay).number)[product.id].price
     assert phone.facts.all(Order)[-1].total == price - price // 10
     assert not phone.facts.all(AppliedCoupon)
@@ -178,42 +180,40 @@ def test_a_coupon_lowers_the_total_and_is_used_up() -> None:
 
 
 @EVERY_SHOP
-def test_a_wish_moves_to_the_cart(shop: Shop) -> None:
-    phone = enter(shop)
+def test_a_wish_moves_to_the_cart(phone: Phone, use: Use, shop: Shop) -> None:
     product = ready(phone, shop)
-    find(phone, shop, product)
-    use(phone, Press("Add to wish list"), Press("Wish list"))
-    use(phone, Press(f"Move {product.name} to {shop.cart.lower()}"))
+    find(use, shop, product)
+    use(Press("Add to wish list"), Press("Wish list"))
+    use(Press(f"Move {product.name} to {shop.cart.lower()}"))
     assert not phone.facts.where(WishItem, lambda wish: wish.shop == shop.domain)
     assert [i.product for i in cart_of(phone.facts, shop.domain)] == [product.id]
 
 
-def test_what_is_sold_out_cannot_be_bought() -> None:
-    phone = enter(MARLOWE)
+def test_what_is_sold_out_cannot_be_bought(phone: Phone, finger: Finger, use: Use) -> None:
     offers = MARLOWE.offers(phone.facts.one(WebDay).number).values()
     product = next(offer.product for offer in offers if not offer.in_stock)
-    find(phone, MARLOWE, product)
+    find(use, MARLOWE, product)
     states = {e.text: e.enabled for e in phone.elements() if e.role == "button"}
-    assert "Sold out" in labels(phone)
+    assert "Sold out" in finger.labels
     assert not any(states.get(label, False) for label in ("Add to cart", "Buy now"))
 
 
-def test_a_filter_counts_once_results_are_shown() -> None:
-    phone = enter(MARLOWE)
-    use(phone, Fill(MARLOWE.search_label, "mug"), Submit(), Press("Filter"), Press("Under $25"))
-    use(phone, Press("Show results"))
+def test_a_filter_counts_once_results_are_shown(phone: Phone, use: Use) -> None:
+    use(Fill(MARLOWE.search_label, "mug"), Submit(), Press("Filter"), Press("Under $25"))
+    use(Press("Show results"))
     assert parse(str(phone.routes[-1].args[0])).get("price") == "0-25"
 
 
 def test_banners_come_at_the_advertisement_rate_and_go_when_answered() -> None:
     loud = Drift(popup_rate=0.0, ad_rate=1.0)
     phone = enter(MARLOWE, loud)
-    assert "Accept cookies" in labels(phone)
-    use(phone, Press("Necessary only"))
-    assert "Accept cookies" not in labels(phone)
+    finger = Finger(phone)
+    assert "Accept cookies" in finger.labels
+    finger.tap("Necessary only")
+    assert "Accept cookies" not in finger.labels
     assert phone.facts.all(BannerAnswer)
     assert not any(e.detail.startswith("Sponsored") for e in enter(MARLOWE).elements())
-    use(phone, Fill(MARLOWE.search_label, "mug"), Submit())
+    finger.follow(Solver([Fill(MARLOWE.search_label, "mug"), Submit()]))
     assert any(e.detail.startswith("Sponsored") for e in phone.elements())
 
 
@@ -223,16 +223,18 @@ def test_saying_no_to_the_newsletter_changes_nothing() -> None:
     for seed in range(12):
         phone = enter(MARLOWE, always, seed)
         before = phone.facts.all(Newsletter)
-        use(phone, Fill(MARLOWE.search_label, "lamp"), Submit())
-        use(phone, Press("Menu"))  # whoever asks is refused on the way
+        search = (Fill(MARLOWE.search_label, "lamp"), Submit())
+        # whoever asks is refused on the way to the menu
+        Finger(phone).follow(Solver([*search, Press("Menu")]))
         asked += any(answer.banner == "newsletter" for answer in phone.facts.all(BannerAnswer))
         assert phone.facts.all(Newsletter) == before
     assert asked
 
 
-def test_the_price_on_the_page_is_the_price_of_the_day() -> None:
-    phone = enter(MARLOWE)
+def test_the_price_on_the_page_is_the_price_of_the_day(
+    phone: Phone, finger: Finger, use: Use
+) -> None:
     product = ready(phone, MARLOWE)
-    find(phone, MARLOWE, product)
+    find(use, MARLOWE, product)
     price = MARLOWE.offers(phone.facts.one(WebDay).number)[product.id].price
-    assert dollars(price) in labels(phone)
+    assert dollars(price) in finger.labels

@@ -7,25 +7,17 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.devices.simulated.conftest import Use
 
 from distrl.devices.simulated.apps.arithmetic import NotAnExpression, evaluate, shown
 from distrl.devices.simulated.apps.calculator import Calculation
-from distrl.devices.simulated.drift import NO_DRIFT
 from distrl.devices.simulated.phone import Phone
-from distrl.records import FINAL_ACTIONS, OpenApp
-from distrl.tasks.moves import Hold, Move, Press
-from distrl.tasks.solver import Solver
+from distrl.records import OpenApp
+from distrl.tasks.moves import Hold, Press
 
 
-def use(phone: Phone, *moves: Move) -> None:
-    """Carry out the moves as a person would, by what the screen shows."""
-    solver = Solver(moves)
-    while not isinstance(action := solver.next(phone.elements()), FINAL_ACTIONS):
-        phone.perform(action)
-
-
-def key_in(phone: Phone, keys: str) -> None:
-    use(phone, *(Press(key, role="button") for key in keys))
+def key_in(use: Use, keys: str) -> None:
+    use(*(Press(key, role="button") for key in keys))
 
 
 def readout(phone: Phone, part: str = "Display") -> str:
@@ -33,8 +25,7 @@ def readout(phone: Phone, part: str = "Display") -> str:
 
 
 @pytest.fixture
-def phone() -> Phone:
-    phone = Phone(1, NO_DRIFT)
+def phone(phone: Phone) -> Phone:
     phone.perform(OpenApp("Calculator"))
     return phone
 
@@ -83,41 +74,43 @@ def test_as_exact_as_whole_numbers(steps: list[tuple[str, int]]) -> None:
     assert evaluate(text) == sum(terms)
 
 
-def test_keys_show_a_preview_and_then_the_result(phone: Phone) -> None:
-    key_in(phone, "12×(3+4)")
+def test_keys_show_a_preview_and_then_the_result(phone: Phone, use: Use) -> None:
+    key_in(use, "12×(3+4)")
     assert (readout(phone), readout(phone, "Result")) == ("12×(3+4)", "84")
-    key_in(phone, "=")
+    key_in(use, "=")
     assert (readout(phone), readout(phone, "Result")) == ("84", "")
 
 
-def test_an_operator_goes_on_from_the_result_and_a_digit_starts_anew(phone: Phone) -> None:
-    key_in(phone, "6×7=÷2=")
+def test_an_operator_goes_on_from_the_result_and_a_digit_starts_anew(
+    phone: Phone, use: Use
+) -> None:
+    key_in(use, "6×7=÷2=")
     assert readout(phone) == "21"
-    key_in(phone, "5")
+    key_in(use, "5")
     assert readout(phone) == "5"
 
 
-def test_mistakes_are_mended(phone: Phone) -> None:
-    key_in(phone, "12+−5⌫")
+def test_mistakes_are_mended(phone: Phone, use: Use) -> None:
+    key_in(use, "12+−5⌫")
     assert readout(phone) == "12−"
-    key_in(phone, "C")
+    key_in(use, "C")
     assert readout(phone) == "0"
 
 
-def test_division_by_zero_is_said_and_kept_out_of_the_history(phone: Phone) -> None:
-    key_in(phone, "8÷0=")
+def test_division_by_zero_is_said_and_kept_out_of_the_history(phone: Phone, use: Use) -> None:
+    key_in(use, "8÷0=")
     assert readout(phone, "Result") == "Cannot divide by 0"
     assert phone.facts.all(Calculation) == ()
-    key_in(phone, "⌫4=")
+    key_in(use, "⌫4=")
     assert readout(phone) == "2"
 
 
-def test_the_history_gives_results_back(phone: Phone) -> None:
-    key_in(phone, "6×7=")
-    key_in(phone, "1+1=")
-    use(phone, Press("History"), Press("6×7"))
+def test_the_history_gives_results_back(phone: Phone, use: Use) -> None:
+    key_in(use, "6×7=")
+    key_in(use, "1+1=")
+    use(Press("History"), Press("6×7"))
     assert readout(phone) == "42"
-    use(phone, Press("History"), Hold("1+1"), Press("Delete"))
+    use(Press("History"), Hold("1+1"), Press("Delete"))
     assert [line.expression for line in phone.facts.all(Calculation)] == ["6×7"]
-    use(phone, Press("Clear history"), Press("Clear"))
+    use(Press("Clear history"), Press("Clear"))
     assert phone.facts.all(Calculation) == ()

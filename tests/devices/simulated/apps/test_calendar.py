@@ -5,30 +5,18 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from tests.devices.simulated.conftest import Use
 
 from distrl.devices.simulated.apps.calendar_events import CalendarEvent, at
-from distrl.devices.simulated.drift import NO_DRIFT
+from distrl.devices.simulated.finger import Finger
 from distrl.devices.simulated.phone import Phone
 from distrl.devices.simulated.system import SystemSettings
-from distrl.records import FINAL_ACTIONS, OpenApp
-from distrl.tasks.moves import Fill, Move, Press
-from distrl.tasks.solver import Solver
-
-
-def use(phone: Phone, *moves: Move) -> None:
-    """Carry out the moves as a person would, by what the screen shows."""
-    solver = Solver(moves)
-    while not isinstance(action := solver.next(phone.elements()), FINAL_ACTIONS):
-        phone.perform(action)
-
-
-def labels(phone: Phone) -> set[str]:
-    return {element.text for element in phone.elements()}
+from distrl.records import OpenApp
+from distrl.tasks.moves import Fill, Press
 
 
 @pytest.fixture
-def phone() -> Phone:
-    phone = Phone(1, NO_DRIFT)
+def phone(phone: Phone) -> Phone:
     phone.facts.change(SystemSettings, use_24_hour=True)
     phone.perform(OpenApp("Calendar"))
     return phone
@@ -39,10 +27,10 @@ def add(phone: Phone, title: str, days: int = 1) -> CalendarEvent:
     return phone.facts.add(CalendarEvent(title=title, start=start, place="Pier 3"))
 
 
-def test_a_new_event_gets_what_the_form_says(phone: Phone) -> None:
-    use(phone, Press("New event"), Fill("Title", "Regatta"), Press("Day"), Press("Next month"))
-    use(phone, Press("17", role="day"), Press("14"), Press(":30"), Press("2 h"))
-    use(phone, Fill("Place", "Lake"), Press("Work"), Press("Save"))
+def test_a_new_event_gets_what_the_form_says(phone: Phone, use: Use) -> None:
+    use(Press("New event"), Fill("Title", "Regatta"), Press("Day"), Press("Next month"))
+    use(Press("17", role="day"), Press("14"), Press(":30"), Press("2 h"))
+    use(Fill("Place", "Lake"), Press("Work"), Press("Save"))
     (event,) = phone.facts.where(CalendarEvent, lambda e: e.title == "Regatta")
     month = phone.now.month % 12 + 1
     assert (event.start.month, event.start.day) == (month, 17)
@@ -50,58 +38,58 @@ def test_a_new_event_gets_what_the_form_says(phone: Phone) -> None:
     assert (event.place, event.calendar) == ("Lake", "Work")
 
 
-def test_an_event_without_a_title_is_not_saved(phone: Phone) -> None:
+def test_an_event_without_a_title_is_not_saved(phone: Phone, use: Use) -> None:
     before = phone.facts.all(CalendarEvent)
-    use(phone, Press("New event"), Press("Save"))
+    use(Press("New event"), Press("Save"))
     assert phone.facts.all(CalendarEvent) == before
     assert phone.routes[-1].page == "form"
 
 
-def test_moving_keeps_the_time_of_day(phone: Phone) -> None:
+def test_moving_keeps_the_time_of_day(phone: Phone, use: Use) -> None:
     event = add(phone, "Regatta")
     phone.refresh()
-    use(phone, Press("Agenda", role="tab"), Press("Regatta"), Press("Move"))
-    use(phone, Press("Next month"), Press("9", role="day"))
+    use(Press("Agenda", role="tab"), Press("Regatta"), Press("Move"))
+    use(Press("Next month"), Press("9", role="day"))
     moved = phone.facts.get(CalendarEvent, event.id)
     assert moved.start.day == 9
     assert moved.start.time() == event.start.time()
 
 
-def test_a_deleted_event_takes_its_page_with_it(phone: Phone) -> None:
+def test_a_deleted_event_takes_its_page_with_it(phone: Phone, use: Use) -> None:
     event = add(phone, "Regatta")
     phone.refresh()
-    use(phone, Press("Agenda", role="tab"), Press("Regatta"), Press("Delete"), Press("Delete"))
+    use(Press("Agenda", role="tab"), Press("Regatta"), Press("Delete"), Press("Delete"))
     assert event not in phone.facts.all(CalendarEvent)
     phone.frame()
     assert phone.routes[-1].page == "home"
 
 
-def test_a_day_of_the_grid_shows_that_day(phone: Phone) -> None:
+def test_a_day_of_the_grid_shows_that_day(phone: Phone, finger: Finger, use: Use) -> None:
     add(phone, "Regatta", days=40)
     day = phone.now.date() + timedelta(days=40)
     months = (day.year - phone.now.year) * 12 + day.month - phone.now.month
-    use(phone, *[Press("Next month")] * months, Press(str(day.day), role="day"))
-    assert "Regatta" in labels(phone)
+    use(*[Press("Next month")] * months, Press(str(day.day), role="day"))
+    assert "Regatta" in finger.labels
 
 
-def test_the_name_of_the_month_leads_to_any_month(phone: Phone) -> None:
-    title = next(text for text in labels(phone) if text.endswith(f" {phone.now.year}"))
-    use(phone, Press(title), Press("Dec"))
-    assert f"December {phone.now.year}" in labels(phone)
+def test_the_name_of_the_month_leads_to_any_month(phone: Phone, finger: Finger, use: Use) -> None:
+    title = next(text for text in finger.labels if text.endswith(f" {phone.now.year}"))
+    use(Press(title), Press("Dec"))
+    assert f"December {phone.now.year}" in finger.labels
 
 
-def test_times_follow_the_clock_of_the_system(phone: Phone) -> None:
+def test_times_follow_the_clock_of_the_system(phone: Phone, finger: Finger, use: Use) -> None:
     event = add(phone, "Regatta")
     phone.facts.edit(event, start=event.start.replace(hour=15))
     phone.facts.change(SystemSettings, use_24_hour=False)
     phone.refresh()
-    use(phone, Press("Agenda", role="tab"), Press("Regatta"))
-    assert "3:00 PM – 4:00 PM" in labels(phone)
+    use(Press("Agenda", role="tab"), Press("Regatta"))
+    assert "3:00 PM – 4:00 PM" in finger.labels
 
 
-def test_a_reminder_is_one_of_several_choices(phone: Phone) -> None:
+def test_a_reminder_is_one_of_several_choices(phone: Phone, use: Use) -> None:
     event = add(phone, "Regatta")
     phone.refresh()
-    use(phone, Press("Search events"), Fill("Search events", "rega"), Press("Regatta"))
-    use(phone, Press("Reminder"), Press("1 hour before"))
+    use(Press("Search events"), Fill("Search events", "rega"), Press("Regatta"))
+    use(Press("Reminder"), Press("1 hour before"))
     assert phone.facts.get(CalendarEvent, event.id).reminder == 60

@@ -1,24 +1,15 @@
 """The address book, by what stands on the screen."""
 
 import pytest
+from tests.devices.simulated.conftest import Use
 
 from distrl.devices.simulated.apps.calls import Call
 from distrl.devices.simulated.apps.people import Contact, by_name
 from distrl.devices.simulated.drift import NO_DRIFT, Drift
+from distrl.devices.simulated.finger import Finger
 from distrl.devices.simulated.phone import Phone
-from distrl.records import FINAL_ACTIONS
-from distrl.tasks.moves import Fill, Move, Open, Press
+from distrl.tasks.moves import Fill, Open, Press
 from distrl.tasks.solver import Solver
-
-
-def play(phone: Phone, *moves: Move) -> None:
-    solver = Solver(moves)
-    while not isinstance(action := solver.next(phone.elements()), FINAL_ACTIONS):
-        phone.perform(action)
-
-
-def labels(phone: Phone) -> list[str]:
-    return [e.text for e in phone.elements() if e.window != "system"]
 
 
 @pytest.fixture
@@ -26,9 +17,8 @@ def phone() -> Phone:
     return Phone(5, NO_DRIFT)
 
 
-def test_a_new_contact_has_what_was_typed(phone: Phone) -> None:
-    play(
-        phone,
+def test_a_new_contact_has_what_was_typed(phone: Phone, use: Use) -> None:
+    use(
         Open("Contacts"),
         Press("New contact"),
         Fill("Name", "Ada Example"),
@@ -43,41 +33,43 @@ def test_a_new_contact_has_what_was_typed(phone: Phone) -> None:
     assert (ada.phone, ada.label, ada.birthday) == ("557 1234", "Work", (3, 14))
 
 
-def test_a_contact_without_a_name_is_not_saved(phone: Phone) -> None:
+def test_a_contact_without_a_name_is_not_saved(phone: Phone, use: Use) -> None:
     before = phone.facts.all(Contact)
-    play(phone, Open("Contacts"), Press("New contact"), Fill("Phone number", "557 1"))
-    play(phone, Press("Save"))
+    use(Open("Contacts"), Press("New contact"), Fill("Phone number", "557 1"))
+    use(Press("Save"))
     assert phone.facts.all(Contact) == before
     assert phone.routes[-1].page == "edit"
 
 
-def test_search_finds_names_and_the_digits_of_numbers(phone: Phone) -> None:
+def test_search_finds_names_and_the_digits_of_numbers(
+    phone: Phone, finger: Finger, use: Use
+) -> None:
     person = by_name(phone.facts)[3]
     for query in (person.name[:6].upper(), person.phone.replace(" ", "")):
-        play(phone, Open("Contacts"), Fill("Search contacts", query))
-        assert person.name in labels(phone)
-    play(phone, Fill("Search contacts", "nobody at all"))
-    assert "Nobody here" in labels(phone)
+        use(Open("Contacts"), Fill("Search contacts", query))
+        assert person.name in finger.labels
+    use(Fill("Search contacts", "nobody at all"))
+    assert "Nobody here" in finger.labels
 
 
-def test_deleting_asks_first_and_closes_the_page(phone: Phone) -> None:
+def test_deleting_asks_first_and_closes_the_page(phone: Phone, use: Use) -> None:
     person = by_name(phone.facts)[0]
-    play(phone, Open("Contacts"), Press(person.name), Press("Delete contact"), Press("Cancel"))
+    use(Open("Contacts"), Press(person.name), Press("Delete contact"), Press("Cancel"))
     assert person in phone.facts.all(Contact)
-    play(phone, Press("Delete contact"), Press("Delete"))
+    use(Press("Delete contact"), Press("Delete"))
     assert person not in phone.facts.all(Contact)
     assert phone.routes[-1].page == "home"
 
 
-def test_the_ways_to_reach_somebody_lead_to_the_other_apps(phone: Phone) -> None:
+def test_the_ways_to_reach_somebody_lead_to_the_other_apps(phone: Phone, use: Use) -> None:
     person = by_name(phone.facts)[1]
-    play(phone, Open("Contacts"), Press(person.name), Press("Message"))
+    use(Open("Contacts"), Press(person.name), Press("Message"))
     assert (phone.state.front, phone.routes[-1].args) == ("Messages", (person.phone,))
     phone.launch("Contacts")
-    play(phone, Press("Mail"))
+    use(Press("Mail"))
     assert phone.routes[-1].memory["to"] == person.email
     phone.launch("Contacts")
-    play(phone, Press("Call"))
+    use(Press("Call"))
     assert phone.facts.all(Call)[-1].number == person.phone
     assert phone.state.front == "Phone"
 
@@ -85,10 +77,11 @@ def test_the_ways_to_reach_somebody_lead_to_the_other_apps(phone: Phone) -> None
 @pytest.mark.parametrize("seed", range(6))
 def test_favourites_are_a_tab_in_every_version(seed: int) -> None:
     phone = Phone(seed, Drift(popup_rate=0.0))
+    finger = Finger(phone)
     for person in phone.facts.all(Contact):
         phone.facts.edit(person, favourite=False)
     person = by_name(phone.facts)[0]
-    play(phone, Open("Contacts"), Press(person.name), Press("Add to favourites"))
+    finger.follow(Solver([Open("Contacts"), Press(person.name), Press("Add to favourites")]))
     phone.back()
-    play(phone, Press("Favourites", role="tab"))
+    finger.tap("Favourites", "tab")
     assert [e.text for e in phone.elements() if e.role == "row"] == [person.name]

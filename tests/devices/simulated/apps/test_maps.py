@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 import pytest
+from tests.devices.simulated.conftest import Use
 
 from distrl.devices.simulated.apps.directions import MODES, find_way
 from distrl.devices.simulated.apps.gazetteer import Navigation, Place, RecentSearch, SavedPlace
@@ -16,27 +17,14 @@ from distrl.devices.simulated.apps.transit import (
     next_departures,
     rides,
 )
-from distrl.devices.simulated.drift import NO_DRIFT
+from distrl.devices.simulated.finger import Finger
 from distrl.devices.simulated.phone import Phone
-from distrl.records import FINAL_ACTIONS, OpenApp, Swipe
-from distrl.tasks.moves import Fill, Move, Press
-from distrl.tasks.solver import Solver
-
-
-def use(phone: Phone, *moves: Move) -> None:
-    """Carry out the moves as a person would, by what the screen shows."""
-    solver = Solver(moves)
-    while not isinstance(action := solver.next(phone.elements()), FINAL_ACTIONS):
-        phone.perform(action)
-
-
-def labels(phone: Phone) -> set[str]:
-    return {element.text for element in phone.elements()}
+from distrl.records import OpenApp, Swipe
+from distrl.tasks.moves import Fill, Press
 
 
 @pytest.fixture
-def phone() -> Phone:
-    phone = Phone(1, NO_DRIFT)
+def phone(phone: Phone) -> Phone:
     phone.perform(OpenApp("Maps"))
     return phone
 
@@ -45,30 +33,32 @@ def named(phone: Phone, name: str) -> Place:
     return next(place for place in phone.facts.all(Place) if place.name == name)
 
 
-def test_a_place_is_saved_and_taken_off_again(phone: Phone) -> None:
+def test_a_place_is_saved_and_taken_off_again(phone: Phone, finger: Finger, use: Use) -> None:
     place = named(phone, "Inkwell Books")
     phone.facts.remove_where(SavedPlace, lambda saved: saved.place == place.id)
-    use(phone, Fill("Search places", "ink"), Press("Inkwell Books", "row"))
-    assert {place.hours, place.phone, place.address, f"{place.rating:.1f}"} <= labels(phone)
-    use(phone, Press("Save"))
+    use(Fill("Search places", "ink"), Press("Inkwell Books", "row"))
+    assert {place.hours, place.phone, place.address, f"{place.rating:.1f}"} <= finger.labels
+    use(Press("Save"))
     assert phone.facts.find(SavedPlace, lambda saved: saved.place == place.id)
-    use(phone, Press("Saved", "button"))
+    use(Press("Saved", "button"))
     assert not phone.facts.find(SavedPlace, lambda saved: saved.place == place.id)
     assert [recent.place for recent in phone.facts.all(RecentSearch)] == [place.id]
 
 
-def test_directions_between_two_places_are_started_and_stopped(phone: Phone) -> None:
+def test_directions_between_two_places_are_started_and_stopped(
+    phone: Phone, finger: Finger, use: Use
+) -> None:
     start, end = named(phone, "Grand Fenn"), named(phone, "Abbey Gardens")
-    use(phone, Fill("Search places", end.name), Press(end.name, "row"), Press("Directions"))
-    use(phone, Press("From"), Fill("Search places", start.name), Press(start.name, "row"))
-    use(phone, Press("Bike", "tab"))
+    use(Fill("Search places", end.name), Press(end.name, "row"), Press("Directions"))
+    use(Press("From"), Fill("Search places", start.name), Press(start.name, "row"))
+    use(Press("Bike", "tab"))
     way = find_way((start.x, start.y), (end.x, end.y), "Bike", end.name)
-    assert f"{way.minutes} min" in labels(phone)
-    use(phone, Press("Start"))
+    assert f"{way.minutes} min" in finger.labels
+    use(Press("Start"))
     trip = phone.facts.one(Navigation)
     assert (trip.active, trip.origin, trip.destination) == (True, start.id, end.id)
     assert trip.mode == "Bike"
-    use(phone, Press("Stop"))
+    use(Press("Stop"))
     assert not phone.facts.one(Navigation).active
 
 
@@ -83,8 +73,8 @@ def test_the_map_moves_under_a_finger(phone: Phone) -> None:
     assert pins() != before
 
 
-def test_a_station_shows_its_next_departures(phone: Phone) -> None:
-    use(phone, Fill("Search places", "Orchard"), Press("Orchard Station", "row"))
+def test_a_station_shows_its_next_departures(phone: Phone, use: Use) -> None:
+    use(Fill("Search places", "Orchard"), Press("Orchard Station", "row"))
     line = next(line for line in phone.facts.all(TransitLine) if line.name == "Line 2")
     first = departures(line, "Orchard Station", "Foundry Station", phone.now)[0]
     (row,) = [e for e in phone.elements() if e.text == "Line 2 to Foundry Station"]

@@ -1,6 +1,7 @@
 """Conversations, by what stands on the screen."""
 
 import pytest
+from tests.devices.simulated.conftest import Use
 
 from distrl.devices.simulated.apps.conversations import (
     Conversation,
@@ -12,20 +13,9 @@ from distrl.devices.simulated.apps.conversations import (
 )
 from distrl.devices.simulated.apps.people import Contact, by_name
 from distrl.devices.simulated.drift import NO_DRIFT
+from distrl.devices.simulated.finger import Finger
 from distrl.devices.simulated.phone import Phone
-from distrl.records import FINAL_ACTIONS
 from distrl.tasks.moves import Fill, GoBack, Hold, Move, Open, Press, Submit
-from distrl.tasks.solver import Solver
-
-
-def play(phone: Phone, *moves: Move) -> None:
-    solver = Solver(moves)
-    while not isinstance(action := solver.next(phone.elements()), FINAL_ACTIONS):
-        phone.perform(action)
-
-
-def labels(phone: Phone) -> list[str]:
-    return [e.text for e in phone.elements() if e.window != "system"]
 
 
 @pytest.fixture
@@ -43,9 +33,9 @@ def somebody(phone: Phone) -> tuple[Contact, Conversation]:
 
 
 @pytest.mark.parametrize("send", [Press("Send"), Submit()])
-def test_a_sent_message_stands_at_the_end_of_the_chat(phone: Phone, send: Move) -> None:
+def test_a_sent_message_stands_at_the_end_of_the_chat(phone: Phone, use: Use, send: Move) -> None:
     person, chat = somebody(phone)
-    play(phone, Open("Messages"), Press(person.name), Fill("Text message", "Hello there"), send)
+    use(Open("Messages"), Press(person.name), Fill("Text message", "Hello there"), send)
     sent = phone.facts.all(Message)[-1]
     assert (sent.conversation, sent.text, sent.ours) == (chat.id, "Hello there", True)
     bubbles = [e for e in phone.elements() if e.detail in ("sent", "received")]
@@ -53,54 +43,56 @@ def test_a_sent_message_stands_at_the_end_of_the_chat(phone: Phone, send: Move) 
     assert phone.routes[-1].memory["draft"] == ""
 
 
-def test_nothing_is_sent_without_words(phone: Phone) -> None:
+def test_nothing_is_sent_without_words(phone: Phone, use: Use) -> None:
     person, _ = somebody(phone)
     before = phone.facts.all(Message)
-    play(phone, Open("Messages"), Press(person.name), Fill("Text message", "  "), Press("Send"))
+    use(Open("Messages"), Press(person.name), Fill("Text message", "  "), Press("Send"))
     assert phone.facts.all(Message) == before
 
 
-def test_a_first_message_makes_a_conversation(phone: Phone) -> None:
+def test_a_first_message_makes_a_conversation(phone: Phone, finger: Finger, use: Use) -> None:
     numbers = {chat.number for chat in phone.facts.all(Conversation)}
     stranger = next(c for c in by_name(phone.facts) if c.phone not in numbers)
-    play(phone, Open("Messages"), Press("New message"), Press(stranger.name))
-    assert "No messages yet" in labels(phone)
+    use(Open("Messages"), Press("New message"), Press(stranger.name))
+    assert "No messages yet" in finger.labels
     assert conversation_with(phone.facts, stranger.phone) is None
-    play(phone, Fill("Text message", "Hi"), Press("Send"))
+    use(Fill("Text message", "Hi"), Press("Send"))
     assert conversation_with(phone.facts, stranger.phone) is not None
 
 
-def test_opening_a_conversation_makes_it_read_and_that_is_incidental(phone: Phone) -> None:
+def test_opening_a_conversation_makes_it_read_and_that_is_incidental(
+    phone: Phone, use: Use
+) -> None:
     person, chat = somebody(phone)
     phone.facts.add(UnreadConversation(conversation=chat.id))
-    play(phone, Open("Messages"), Press(person.name))
+    use(Open("Messages"), Press(person.name))
     assert not is_unread(phone.facts, chat)
     assert UnreadConversation.INCIDENTAL
-    play(phone, Press("More options"), Press("Mark as unread"))
+    use(Press("More options"), Press("Mark as unread"))
     assert is_unread(phone.facts, chat)
     assert phone.routes[-1].page == "home"
 
 
-def test_an_archived_conversation_is_kept_elsewhere(phone: Phone) -> None:
+def test_an_archived_conversation_is_kept_elsewhere(phone: Phone, finger: Finger, use: Use) -> None:
     person, chat = somebody(phone)
-    play(phone, Open("Messages"), Hold(person.name), Press("Archive"))
-    assert person.name not in labels(phone)
-    play(phone, Press("Archived"), Hold(person.name), Press("Unarchive"), GoBack())
-    assert person.name in labels(phone)
+    use(Open("Messages"), Hold(person.name), Press("Archive"))
+    assert person.name not in finger.labels
+    use(Press("Archived"), Hold(person.name), Press("Unarchive"), GoBack())
+    assert person.name in finger.labels
     assert phone.facts.get(Conversation, chat.id) == chat
 
 
-def test_deleting_takes_the_messages_along(phone: Phone) -> None:
+def test_deleting_takes_the_messages_along(phone: Phone, use: Use) -> None:
     person, chat = somebody(phone)
-    play(phone, Open("Messages"), Hold(person.name), Press("Delete conversation"), Press("Delete"))
+    use(Open("Messages"), Hold(person.name), Press("Delete conversation"), Press("Delete"))
     assert chat not in phone.facts.all(Conversation)
     assert all(message.conversation != chat.id for message in phone.facts.all(Message))
 
 
-def test_search_looks_into_the_messages(phone: Phone) -> None:
+def test_search_looks_into_the_messages(phone: Phone, finger: Finger, use: Use) -> None:
     person, chat = somebody(phone)
     old = phone.facts.where(Message, lambda m: m.conversation == chat.id)[0]
-    play(phone, Open("Messages"), Fill("Search messages", old.text))
-    assert person.name in labels(phone)
-    play(phone, Fill("Search messages", "xyzzy"))
-    assert "No conversations" in labels(phone)
+    use(Open("Messages"), Fill("Search messages", old.text))
+    assert person.name in finger.labels
+    use(Fill("Search messages", "xyzzy"))
+    assert "No conversations" in finger.labels

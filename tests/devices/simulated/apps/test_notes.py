@@ -3,29 +3,17 @@
 from __future__ import annotations
 
 import pytest
+from tests.devices.simulated.conftest import Use
 
 from distrl.devices.simulated.apps.notes import Note
-from distrl.devices.simulated.drift import NO_DRIFT
+from distrl.devices.simulated.finger import Finger
 from distrl.devices.simulated.phone import Phone
-from distrl.records import FINAL_ACTIONS, OpenApp
-from distrl.tasks.moves import Fill, Hold, Move, Press
-from distrl.tasks.solver import Solver
-
-
-def use(phone: Phone, *moves: Move) -> None:
-    """Carry out the moves as a person would, by what the screen shows."""
-    solver = Solver(moves)
-    while not isinstance(action := solver.next(phone.elements()), FINAL_ACTIONS):
-        phone.perform(action)
-
-
-def labels(phone: Phone) -> set[str]:
-    return {element.text for element in phone.elements()}
+from distrl.records import OpenApp
+from distrl.tasks.moves import Fill, Hold, Press
 
 
 @pytest.fixture
-def phone() -> Phone:
-    phone = Phone(1, NO_DRIFT)
+def phone(phone: Phone) -> Phone:
     phone.perform(OpenApp("Notes"))
     return phone
 
@@ -36,54 +24,56 @@ def add(phone: Phone, title: str, label: str = "") -> Note:
     return note
 
 
-def test_a_note_is_written_and_changed(phone: Phone) -> None:
-    use(phone, Press("New note"), Fill("Title", "Tides"), Fill("Text", "High"), Press("Save"))
+def test_a_note_is_written_and_changed(phone: Phone, use: Use) -> None:
+    use(Press("New note"), Fill("Title", "Tides"), Fill("Text", "High"), Press("Save"))
     (note,) = phone.facts.where(Note, lambda note: note.title == "Tides")
-    use(phone, Press("Tides"), Fill("Text", "Low"), Press("Save"))
+    use(Press("Tides"), Fill("Text", "Low"), Press("Save"))
     assert phone.facts.get(Note, note.id).text == "Low"
 
 
-def test_pinned_notes_come_first(phone: Phone) -> None:
+def test_pinned_notes_come_first(phone: Phone, use: Use) -> None:
     add(phone, "Tides")
-    use(phone, Hold("Tides"), Press("Pin"))
+    use(Hold("Tides"), Press("Pin"))
     rows = [element.text for element in phone.elements() if element.role == "row"]
     assert rows[0] == "Tides"
 
 
-def test_a_copy_is_a_note_of_its_own(phone: Phone) -> None:
+def test_a_copy_is_a_note_of_its_own(phone: Phone, use: Use) -> None:
     note = add(phone, "Tides")
-    use(phone, Hold("Tides"), Press("Make a copy"))
+    use(Hold("Tides"), Press("Make a copy"))
     (copy,) = phone.facts.where(Note, lambda each: each.title == "Tides (copy)")
     assert (copy.text, copy.id != note.id) == (note.text, True)
 
 
-def test_the_filter_shows_one_label_only(phone: Phone) -> None:
+def test_the_filter_shows_one_label_only(phone: Phone, finger: Finger, use: Use) -> None:
     add(phone, "Tides", label="Money")
     add(phone, "Waves", label="Travel")
-    use(phone, Press("Filter by label"), Press("Money"))
-    assert "Tides" in labels(phone)
-    assert "Waves" not in labels(phone)
-    use(phone, Press("Money", role="button"))
-    assert "Waves" in labels(phone)
+    use(Press("Filter by label"), Press("Money"))
+    assert "Tides" in finger.labels
+    assert "Waves" not in finger.labels
+    use(Press("Money", role="button"))
+    assert "Waves" in finger.labels
 
 
-def test_archived_notes_leave_the_list_and_come_back(phone: Phone) -> None:
+def test_archived_notes_leave_the_list_and_come_back(
+    phone: Phone, finger: Finger, use: Use
+) -> None:
     note = add(phone, "Tides")
-    use(phone, Hold("Tides"), Press("Archive"))
-    assert "Tides" not in labels(phone)
-    use(phone, Press("Archived notes"), Hold("Tides"), Press("Unarchive"))
+    use(Hold("Tides"), Press("Archive"))
+    assert "Tides" not in finger.labels
+    use(Press("Archived notes"), Hold("Tides"), Press("Unarchive"))
     assert phone.facts.get(Note, note.id) == note
 
 
-def test_search_looks_into_the_text(phone: Phone) -> None:
+def test_search_looks_into_the_text(phone: Phone, use: Use) -> None:
     phone.facts.edit(add(phone, "Tides"), text="full of herring")
     phone.refresh()
-    use(phone, Fill("Search notes", "HERRING"))
+    use(Fill("Search notes", "HERRING"))
     assert [e.text for e in phone.elements() if e.role == "row"] == ["Tides"]
 
 
-def test_a_deleted_note_takes_its_page_with_it(phone: Phone) -> None:
+def test_a_deleted_note_takes_its_page_with_it(phone: Phone, finger: Finger, use: Use) -> None:
     note = add(phone, "Tides")
-    use(phone, Press("Tides"), Press("Delete"), Press("Delete"))
+    use(Press("Tides"), Press("Delete"), Press("Delete"))
     assert note not in phone.facts.all(Note)
-    assert "New note" in labels(phone)
+    assert "New note" in finger.labels

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.devices.simulated.conftest import Use
 
 from distrl.devices.simulated.apps.settings import SettingsApp
 from distrl.devices.simulated.apps.settings_pages.catalogue import (
@@ -17,16 +18,16 @@ from distrl.devices.simulated.apps.settings_pages.connected_devices import Bluet
 from distrl.devices.simulated.apps.settings_pages.networks import WifiNetwork
 from distrl.devices.simulated.drawing.theme import ACCENTS
 from distrl.devices.simulated.drift import NO_DRIFT
+from distrl.devices.simulated.finger import Finger
 from distrl.devices.simulated.phone import Phone
 from distrl.devices.simulated.state import Route
 from distrl.devices.simulated.system import InstalledApp, SystemSettings, switch
-from distrl.records import FINAL_ACTIONS, OpenApp
+from distrl.records import OpenApp
 from distrl.tasks.moves import (
     Fill,
     GoBack,
     GoHome,
     Hold,
-    Move,
     Press,
     PullShade,
     Slide,
@@ -35,19 +36,8 @@ from distrl.tasks.moves import (
 from distrl.tasks.solver import Solver
 
 
-def use(phone: Phone, *moves: Move) -> None:
-    """Carry out the moves as a person would, by what the screen shows."""
-    solver = Solver(moves)
-    while not isinstance(action := solver.next(phone.elements()), FINAL_ACTIONS):
-        phone.perform(action)
-
-
-def go(phone: Phone, page: str) -> None:
-    use(phone, *(Press(title, role="row") for title in path_to(page)))
-
-
-def labels(phone: Phone) -> set[str]:
-    return {element.text for element in phone.elements()}
+def go(use: Use, page: str) -> None:
+    use(*(Press(title, role="row") for title in path_to(page)))
 
 
 def settings(phone: Phone) -> SystemSettings:
@@ -55,32 +45,31 @@ def settings(phone: Phone) -> SystemSettings:
 
 
 @pytest.fixture
-def phone() -> Phone:
-    phone = Phone(1, NO_DRIFT)
+def phone(phone: Phone) -> Phone:
     phone.perform(OpenApp("Settings"))
     return phone
 
 
 @pytest.mark.parametrize("setting", SWITCHES)
-def test_every_switch_stands_on_its_page_and_switches(phone: Phone, setting: str) -> None:
+def test_every_switch_stands_on_its_page_and_switches(phone: Phone, use: Use, setting: str) -> None:
     phone.facts.change(SystemSettings, developer_options=True)
     phone.refresh()
     before = bool(getattr(settings(phone), setting))
-    go(phone, SWITCHES[setting].page)
-    use(phone, Toggle(SWITCHES[setting].label, not before))
+    go(use, SWITCHES[setting].page)
+    use(Toggle(SWITCHES[setting].label, not before))
     assert getattr(settings(phone), setting) is not before
 
 
 @pytest.mark.parametrize("setting", [name for name in CHOICES if name != "screen_lock"])
-def test_every_choice_offers_what_the_catalogue_says(phone: Phone, setting: str) -> None:
+def test_every_choice_offers_what_the_catalogue_says(phone: Phone, use: Use, setting: str) -> None:
     phone.facts.change(SystemSettings, automatic_time=False)
     phone.refresh()
     entry = CHOICES[setting]
-    go(phone, entry.page)
+    go(use, entry.page)
     if entry.page not in ("wallpapers", "accents"):
-        use(phone, Press(entry.label, role="row"))
+        use(Press(entry.label, role="row"))
     label, value = list(entry.options.items())[-1]
-    use(phone, Press(label))
+    use(Press(label))
     assert getattr(settings(phone), setting) == value
 
 
@@ -88,42 +77,42 @@ def test_every_page_of_the_catalogue_is_a_page_of_the_app() -> None:
     assert all(callable(getattr(SettingsApp, page)) for page in PAGES)
 
 
-def test_the_look_changes_at_once(phone: Phone) -> None:
-    go(phone, "display")
+def test_the_look_changes_at_once(phone: Phone, use: Use) -> None:
+    go(use, "display")
     light = phone.frame()
-    use(phone, Toggle("Dark theme", True))
+    use(Toggle("Dark theme", True))
     assert phone.frame().mean() < light.mean() / 2
     dark = phone.frame()
-    use(phone, Press("Font size"), Press("Largest"))
+    use(Press("Font size"), Press("Largest"))
     assert not np.array_equal(phone.frame(), dark)
 
 
-def test_the_accent_colours_the_screen(phone: Phone) -> None:
-    go(phone, "accents")
-    use(phone, Press("Orange"), GoBack(), GoBack())
-    go(phone, "sound")
+def test_the_accent_colours_the_screen(phone: Phone, use: Use) -> None:
+    go(use, "accents")
+    use(Press("Orange"), GoBack(), GoBack())
+    go(use, "sound")
     assert (phone.frame() == ACCENTS["orange"]).all(axis=2).any()
 
 
-def test_a_network_wants_its_own_password(phone: Phone) -> None:
+def test_a_network_wants_its_own_password(phone: Phone, finger: Finger, use: Use) -> None:
     phone.facts.add(WifiNetwork(name="Tulip", password="greenkite", strength=3))
     phone.refresh()
-    go(phone, "wifi")
-    use(phone, Press("Tulip"), Fill("Password", "wrong"), Press("Connect"))
+    go(use, "wifi")
+    use(Press("Tulip"), Fill("Password", "wrong"), Press("Connect"))
     assert settings(phone).wifi_network != "Tulip"
-    assert "Wrong password, try again" in labels(phone)
-    use(phone, Fill("Password", "greenkite"), Press("Connect"))
+    assert "Wrong password, try again" in finger.labels
+    use(Fill("Password", "greenkite"), Press("Connect"))
     assert settings(phone).wifi_network == "Tulip"
-    use(phone, Press("Details of Tulip"), Press("Forget"))
+    use(Press("Details of Tulip"), Press("Forget"))
     assert settings(phone).wifi_network == ""
 
 
-def test_without_wifi_there_are_no_networks(phone: Phone) -> None:
+def test_without_wifi_there_are_no_networks(phone: Phone, finger: Finger, use: Use) -> None:
     name = settings(phone).wifi_network
-    go(phone, "wifi")
-    assert name in labels(phone)
-    use(phone, Toggle("Use Wi-Fi", False))
-    assert name not in labels(phone)
+    go(use, "wifi")
+    assert name in finger.labels
+    use(Toggle("Use Wi-Fi", False))
+    assert name not in finger.labels
 
 
 def test_airplane_mode_silences_the_radios_and_brings_back_those_that_were_on() -> None:
@@ -146,68 +135,72 @@ def test_one_antenna_joins_a_network_or_offers_one() -> None:
     assert (settings(phone).wifi, settings(phone).hotspot) == (True, False)
 
 
-def test_a_device_is_paired_and_unpaired(phone: Phone) -> None:
+def test_a_device_is_paired_and_unpaired(phone: Phone, use: Use) -> None:
     device = phone.facts.add(BluetoothDevice(name="Toy robot"))
     phone.refresh()
-    go(phone, "bluetooth")
-    use(phone, Toggle("Use Bluetooth", True), Press("Toy robot"), Press("Pair"))
+    go(use, "bluetooth")
+    use(Toggle("Use Bluetooth", True), Press("Toy robot"), Press("Pair"))
     assert phone.facts.get(BluetoothDevice, device.id).connected
-    use(phone, Press("Toy robot"), Press("Unpair"))
+    use(Press("Toy robot"), Press("Unpair"))
     assert not phone.facts.get(BluetoothDevice, device.id).paired
 
 
-def test_an_app_is_opened_from_the_home_screen_and_uninstalled(phone: Phone) -> None:
+def test_an_app_is_opened_from_the_home_screen_and_uninstalled(
+    phone: Phone, finger: Finger, use: Use
+) -> None:
     phone.facts.remove_where(InstalledApp, lambda app: app.name == "Chess")
     phone.facts.add(InstalledApp(name="Chess"))
-    go(phone, "app_list")
-    use(phone, Press("Chess"), Press("Open"), GoHome())
+    go(use, "app_list")
+    use(Press("Chess"), Press("Open"), GoHome())
     assert "Chess" in phone.state.running
     phone.perform(OpenApp("Settings"))
-    use(phone, Press("Uninstall"), Press("Uninstall"))
+    use(Press("Uninstall"), Press("Uninstall"))
     assert not phone.facts.where(InstalledApp, lambda app: app.name == "Chess")
     assert "Chess" not in phone.state.running
-    assert "Search apps" in labels(phone)  # the page of the app has closed itself
+    assert "Search apps" in finger.labels  # the page of the app has closed itself
 
 
-def test_what_came_with_the_phone_stays(phone: Phone) -> None:
+def test_what_came_with_the_phone_stays(phone: Phone, finger: Finger, use: Use) -> None:
     phone.push(Route("app_info", ("Clock",)))
-    assert "Uninstall" not in labels(phone)
-    use(phone, Toggle("Camera", True))
+    assert "Uninstall" not in finger.labels
+    use(Toggle("Camera", True))
     clock = phone.facts.find(InstalledApp, lambda app: app.name == "Clock")
     assert clock
     assert clock.camera
 
 
 def test_the_launcher_leads_to_the_page_of_an_app() -> None:
-    phone = Phone(1, NO_DRIFT)
-    name = min(phone.facts.all(InstalledApp), key=lambda app: app.place).name
-    use(phone, Hold(name), Press("App info"))
-    assert {"App info", name, "Force stop"} <= labels(phone)
+    finger = Finger(Phone(1, NO_DRIFT))
+    name = min(finger.phone.facts.all(InstalledApp), key=lambda app: app.place).name
+    finger.follow(Solver([Hold(name), Press("App info")]))
+    assert {"App info", name, "Force stop"} <= finger.labels
 
 
-def test_a_pin_has_four_digits(phone: Phone) -> None:
-    go(phone, "security")
-    use(phone, Press("Screen lock"), Press("PIN"), Fill("New PIN", "12a"), Press("Save"))
+def test_a_pin_has_four_digits(phone: Phone, use: Use) -> None:
+    go(use, "security")
+    use(Press("Screen lock"), Press("PIN"), Fill("New PIN", "12a"), Press("Save"))
     assert settings(phone).screen_lock == "Swipe"
-    use(phone, Fill("New PIN", "4821"), Press("Save"))
+    use(Fill("New PIN", "4821"), Press("Save"))
     assert (settings(phone).screen_lock, settings(phone).screen_pin) == ("PIN", "4821")
 
 
-def test_seven_taps_on_the_build_number_make_a_developer(phone: Phone) -> None:
-    go(phone, "about")
-    use(phone, *(Press("Build number"),) * 6)
+def test_seven_taps_on_the_build_number_make_a_developer(
+    phone: Phone, finger: Finger, use: Use
+) -> None:
+    go(use, "about")
+    use(*(Press("Build number"),) * 6)
     assert not settings(phone).developer_options
-    use(phone, Press("Build number"), GoBack())
-    go(phone, "developer")
-    assert "USB debugging" in labels(phone)
+    use(Press("Build number"), GoBack())
+    go(use, "developer")
+    assert "USB debugging" in finger.labels
 
 
-def test_the_time_zone_waits_until_it_is_not_automatic(phone: Phone) -> None:
-    go(phone, "date_time")
+def test_the_time_zone_waits_until_it_is_not_automatic(phone: Phone, use: Use) -> None:
+    go(use, "date_time")
     rows = [e for e in phone.elements() if e.text == "Time zone"]
     assert not any(row.clickable for row in rows)
-    use(phone, Toggle("Set time automatically", False), Press("Time zone"))
-    use(phone, Fill("Search time zone", "Osl"), Press("Oslo"))
+    use(Toggle("Set time automatically", False), Press("Time zone"))
+    use(Fill("Search time zone", "Osl"), Press("Oslo"))
     assert settings(phone).timezone == "Oslo"
 
 
@@ -220,8 +213,8 @@ def test_the_time_zone_waits_until_it_is_not_automatic(phone: Phone) -> None:
         ("rename", "Device name", "about"),
     ],
 )
-def test_search_finds_the_page(phone: Phone, query: str, label: str, page: str) -> None:
-    use(phone, Fill("Search settings", query), Press(label, role="row"))
+def test_search_finds_the_page(phone: Phone, use: Use, query: str, label: str, page: str) -> None:
+    use(Fill("Search settings", query), Press(label, role="row"))
     assert phone.routes[-1].page == page
 
 
@@ -231,7 +224,8 @@ def test_search_finds_nothing_where_there_is_nothing() -> None:
 
 def test_the_shade_switches_and_dims() -> None:
     phone = Phone(1, NO_DRIFT)
-    use(phone, PullShade(), Toggle("Airplane mode", True), Slide("Brightness", 0.25))
+    moves = (PullShade(), Toggle("Airplane mode", True), Slide("Brightness", 0.25))
+    Finger(phone).follow(Solver(moves))
     assert settings(phone).airplane_mode
     assert not settings(phone).wifi
     assert settings(phone).brightness == pytest.approx(0.25, abs=0.01)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import date, timedelta
 
 import pytest
+from tests.devices.simulated.conftest import Use
 
 from distrl.devices.simulated.apps.cities import CITIES
 from distrl.devices.simulated.apps.forecasts import (
@@ -15,57 +16,44 @@ from distrl.devices.simulated.apps.forecasts import (
     week,
 )
 from distrl.devices.simulated.apps.weather import SKIES, SavedCity, WeatherSettings
-from distrl.devices.simulated.drift import NO_DRIFT
+from distrl.devices.simulated.finger import Finger
 from distrl.devices.simulated.phone import Phone
-from distrl.records import FINAL_ACTIONS, OpenApp
-from distrl.tasks.moves import Fill, GoBack, Move, Press, Reveal
-from distrl.tasks.solver import Solver
-
-
-def use(phone: Phone, *moves: Move) -> None:
-    """Carry out the moves as a person would, by what the screen shows."""
-    solver = Solver(moves)
-    while not isinstance(action := solver.next(phone.elements()), FINAL_ACTIONS):
-        phone.perform(action)
-
-
-def labels(phone: Phone) -> set[str]:
-    return {element.text for element in phone.elements()}
+from distrl.records import OpenApp
+from distrl.tasks.moves import Fill, GoBack, Press, Reveal
 
 
 @pytest.fixture
-def phone() -> Phone:
-    phone = Phone(1, NO_DRIFT)
+def phone(phone: Phone) -> Phone:
     phone.perform(OpenApp("Weather"))
     return phone
 
 
-def test_a_city_is_added_once_and_removed(phone: Phone) -> None:
+def test_a_city_is_added_once_and_removed(phone: Phone, finger: Finger, use: Use) -> None:
     saved = {city.name for city in phone.facts.all(SavedCity)}
     new = next(city.name for city in CITIES if city.name not in saved)
     for _ in range(2):  # the second time it is there already
-        use(phone, Press("Add city"), Fill("Search city", new), Press(new, "row"))
+        use(Press("Add city"), Fill("Search city", new), Press(new, "row"))
     assert [city.name for city in phone.facts.all(SavedCity)].count(new) == 1
-    use(phone, Press(new), Press("Remove city"), Press("Remove"))
+    use(Press(new), Press("Remove city"), Press("Remove"))
     assert {city.name for city in phone.facts.all(SavedCity)} == saved
-    assert new not in labels(phone)
+    assert new not in finger.labels
 
 
-def test_the_pages_show_what_the_judge_computes(phone: Phone) -> None:
+def test_the_pages_show_what_the_judge_computes(phone: Phone, finger: Finger, use: Use) -> None:
     city, settings = phone.facts.all(SavedCity)[0].name, phone.facts.one(WeatherSettings)
     day = week(settings.seed, city, phone.now)[2]
-    use(phone, Press(city), Press(f"{day.date:%A}"))
-    shown = labels(phone)
+    use(Press(city), Press(f"{day.date:%A}"))
+    shown = finger.labels
     assert f"High {degrees(day.high, settings.fahrenheit)}°" in shown
     assert {day.condition, day.sunrise, f"{day.humidity}%"} <= shown
 
 
-def test_the_unit_changes_every_number(phone: Phone) -> None:
+def test_the_unit_changes_every_number(phone: Phone, use: Use) -> None:
     settings = phone.facts.one(WeatherSettings)
     now = temperature(settings.seed, phone.facts.all(SavedCity)[0].name, phone.now)
-    use(phone, Press("Weather settings"), Press("Fahrenheit"), GoBack())
-    use(phone, Reveal(f"{round(now * 9 / 5 + 32)}°"))
-    use(phone, Press("Weather settings"), Press("Celsius"), GoBack(), Reveal(f"{now}°"))
+    use(Press("Weather settings"), Press("Fahrenheit"), GoBack())
+    use(Reveal(f"{round(now * 9 / 5 + 32)}°"))
+    use(Press("Weather settings"), Press("Celsius"), GoBack(), Reveal(f"{now}°"))
     assert not phone.facts.one(WeatherSettings).fahrenheit
 
 
