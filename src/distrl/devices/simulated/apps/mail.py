@@ -17,7 +17,7 @@ from distrl.devices.simulated.apps.people import Contact, by_name
 from distrl.devices.simulated.apps.timestamps import LONG_AGO, full, short
 from distrl.devices.simulated.facts import Facts
 from distrl.devices.simulated.scene import Handler
-from distrl.devices.simulated.toolkit.boxes import Line, Pad, Row
+from distrl.devices.simulated.toolkit.boxes import Pad, Row
 from distrl.devices.simulated.toolkit.controls import Button, IconButton
 from distrl.devices.simulated.toolkit.rows import Empty, ListRow
 from distrl.devices.simulated.toolkit.texts import Text
@@ -249,8 +249,7 @@ class MailApp(App):
                 Pad(ui.field("to", "To"), top=10, bottom=2),
                 *self._suggestions(ui),
                 Pad(ui.field("subject", "Subject"), top=2, bottom=2),
-                Line(),
-                Pad(ui.field("body", "Message", lines=5), top=6),
+                Pad(ui.field("body", "Message", lines=5), top=2),
             ],
             actions=[IconButton("send", "Send", lambda: self._send(ui), selected=True)],
         )

@@ -21,7 +21,7 @@ from distrl.devices.simulated.drawing.theme import Theme
 from distrl.devices.simulated.facts import Facts, MissingFact
 from distrl.devices.simulated.scene import Handler, Scene
 from distrl.devices.simulated.system import InstalledApp
-from distrl.devices.simulated.toolkit.boxes import Card, Column, Pad, Row
+from distrl.devices.simulated.toolkit.boxes import Card, Column, Pad, Row, Space
 from distrl.devices.simulated.toolkit.controls import Button
 from distrl.devices.simulated.toolkit.rows import Empty, ListRow
 from distrl.devices.simulated.toolkit.texts import Heading, Icon, Text
@@ -91,10 +91,11 @@ class StoreApp(App):
         names = {listing.name for listing in behind}
         listings = {listing.name: listing for listing in ui.facts.all(Listing)}
         installed = sorted(app.name for app in ui.facts.all(InstalledApp))
-        body: list[Widget] = [Heading(f"Updates available: {len(behind)}")]
+        heading = Heading(f"Updates available: {len(behind)}")
+        body: list[Widget] = [heading]
         if behind:
-            update_all = Button("Update all", lambda: _update(ui, behind), "soft", "refresh")
-            body.append(Pad(Row([update_all], align="right"), top=2, bottom=2))
+            update_all = Button("Update all", lambda: _update(ui, behind), "soft", high=36)
+            body = [Pad(Row([heading, update_all, Space(1, 8)], stretch=0), sides=0, top=4)]
         body += [_update_row(ui, listing) for listing in behind]
         body.append(Heading("Installed"))
         body += [

@@ -11,9 +11,13 @@ from distrl.devices.simulated.drift import navigation_reversed
 from distrl.devices.simulated.scene import Scene
 from distrl.devices.simulated.state import LAUNCHER
 from distrl.devices.simulated.system import SystemSettings
+from distrl.devices.simulated.toolkit.pages import FAB
 
 if TYPE_CHECKING:
     from distrl.devices.simulated.phone import Phone
+
+MOST_FOOT = 130  # pixels that fixed things take at the foot of a page
+DARKENING = frozenset(("dialog", "popup"))  # windows that put all else in the shade
 
 
 def clock_text(phone: Phone) -> str:
@@ -23,9 +27,10 @@ def clock_text(phone: Phone) -> str:
 
 
 def _over_picture(phone: Phone) -> bool:
-    """On the home screen the bars are see-through."""
-    home = phone.state.front == LAUNCHER and len(phone.routes) == 1
-    return home and not phone.state.overlay
+    """On the home screen and the overview the bars are see-through."""
+    if phone.state.overlay:
+        return phone.state.overlay == "recents"
+    return phone.state.front == LAUNCHER and len(phone.routes) == 1
 
 
 def place_status(scene: Scene, phone: Phone) -> None:
@@ -51,6 +56,8 @@ def place_status(scene: Scene, phone: Phone) -> None:
     for name in (name for name, on in shown.items() if on):
         right -= 18
         scene.icon(right, 5, name, 14, ink)
+    if scene.window in DARKENING and not phone.state.overlay:
+        scene.canvas.dim(0, 0, WIDTH, STATUS)
 
 
 def place_navigation(scene: Scene, phone: Phone) -> None:
@@ -76,11 +83,27 @@ def place_navigation(scene: Scene, phone: Phone) -> None:
     scene.window = window
 
 
+def _above_the_foot(scene: Scene, bottom: int, height: int) -> int:
+    """Where a message of that height ends, so that it hides a list but no fixed button below it."""
+    rooms = [e.bounds[3] for e in scene.elements if e.scrollable]
+    scrolls = any(foot > bottom - MOST_FOOT for foot in rooms)
+    floor = max(rooms) if scrolls else bottom
+    for element in sorted(scene.elements, key=lambda e: -e.bounds[3]):
+        left, top, right, foot = element.bounds
+        if not element.clickable or foot <= floor - height or top >= floor:
+            continue
+        floating = (right - left, foot - top) == (FAB, FAB)
+        fixed = not scrolls and top > bottom - MOST_FOOT
+        if floating or (fixed and (element.role != "row" or foot == floor)):
+            floor = top
+    return floor
+
+
 def place_message(scene: Scene, message: str, bottom: int) -> None:
     theme = scene.theme
     lines = wrap(message, theme.small, WIDTH - 56, 2)
     height = len(lines) * theme.small.line_height + 20
-    top = bottom - height - 10
+    top = _above_the_foot(scene, bottom, height + 10) - height - 10
     fill, ink = ((230, 232, 236), BLACK) if theme.dark else ((50, 52, 58), WHITE)
     scene.background = None
     scene.rounded(12, top, WIDTH - 24, height, 8, fill)

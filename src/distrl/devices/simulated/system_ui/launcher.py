@@ -7,16 +7,19 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from distrl.devices.simulated.app import App, Ui, Window
 from distrl.devices.simulated.apps import APPS
 from distrl.devices.simulated.dimensions import HEIGHT, WIDTH
-from distrl.devices.simulated.drawing.canvas import Canvas
-from distrl.devices.simulated.drawing.colors import WHITE, Color
-from distrl.devices.simulated.drawing.fonts import face, shorten, text_width
+from distrl.devices.simulated.drawing.canvas import Canvas, Mask
+from distrl.devices.simulated.drawing.colors import BLACK, WHITE, Color
+from distrl.devices.simulated.drawing.fonts import face, shorten, text_mask, text_width
 from distrl.devices.simulated.scene import Drag, Handler, Scene, Touch
 from distrl.devices.simulated.system import InstalledApp, SystemSettings
 from distrl.devices.simulated.toolkit.boxes import Grid, Pad
-from distrl.devices.simulated.toolkit.widget import Size
+from distrl.devices.simulated.toolkit.rows import Empty
+from distrl.devices.simulated.toolkit.widget import Size, Widget
 from distrl.records import Pixels
 
 if TYPE_CHECKING:
@@ -98,6 +101,17 @@ def _icon_place(index: int) -> tuple[int, int]:
     return 16 + index % COLUMNS * CELL_WIDTH, TOP + index // COLUMNS * CELL_HEIGHT
 
 
+def _shadow(mask: Mask) -> Mask:
+    """A soft dark edge two pixels around a text, so that it can be read on any wallpaper."""
+    high, wide = mask.shape
+    room = np.zeros((high + 8, wide + 8), dtype=np.uint16)
+    room[4:-4, 4:-4] = mask
+    for axis in (0, 1):
+        spread = [np.roll(room, step, axis) for step in (-2, -1, 0, 1, 2)]
+        room = np.add.reduce(spread) // 4
+    return np.minimum(room[2:-2, 2:-2], 100).astype(np.uint8)
+
+
 @lru_cache(maxsize=8)
 def home_picture(
     wallpaper: str, dock: tuple[str, ...], icons: tuple[str, ...], page: int, pages: int
@@ -115,7 +129,7 @@ def home_picture(
         draw_app_icon(canvas, left + (CELL_WIDTH - TILE) // 2, top, APPS[name], None)
         label = shorten(name, label_face, CELL_WIDTH)
         at = left + (CELL_WIDTH - text_width(label, label_face)) // 2
-        canvas.text(at + 1, top + 58, label, label_face, (40, 40, 40), None)
+        canvas.blend(_shadow(text_mask(label, label_face)), at - 2, top + 56, BLACK)
         canvas.text(at, top + 57, label, label_face, WHITE, None)
     for dot in range(pages):
         canvas.rounded(
@@ -176,9 +190,10 @@ class Launcher(App):
             for name in names
             if query in name.casefold()
         ]
+        found: Widget = Pad(Grid(tiles, COLUMNS, gap=0), sides=8)
         return ui.page(
             "Apps",
-            [Pad(Grid(tiles, COLUMNS, gap=0), sides=8)],
+            [found if tiles else Empty("No apps found", "search")],
             head=Pad(ui.field("query", "Search apps", icon="search"), sides=12, top=4, bottom=4),
         )
 

@@ -10,7 +10,8 @@ from distrl.devices.simulated.drawing.fonts import face, shorten
 from distrl.devices.simulated.scene import Drag, Handler, Scene, Touch
 from distrl.devices.simulated.system import Notification, SystemSettings, switch
 from distrl.devices.simulated.toolkit.controls import Button, IconButton, Slider
-from distrl.devices.simulated.toolkit.rows import ListRow
+from distrl.devices.simulated.toolkit.surfaces import well_color
+from distrl.devices.simulated.toolkit.tile_rows import TileRow
 
 if TYPE_CHECKING:
     from distrl.devices.simulated.phone import Phone
@@ -40,7 +41,8 @@ def place(scene: Scene, phone: Phone) -> None:
     scene.fill(0, STATUS, WIDTH, bottom - STATUS, theme.page)
     scene.background = theme.page
     scene.touches.append(Touch((0, 0, WIDTH, bottom), on_drag=_closing(phone)))
-    scene.text(16, 36, f"{phone.now:%a}, {phone.now.day} {phone.now:%b}", theme.body)
+    day = f"{phone.now:%a}, {phone.now.day} {phone.now:%b}"
+    scene.text(16, 48 - theme.body.line_height // 2, day, theme.body)
     gear = IconButton("settings", "Open settings", lambda: phone.launch("Settings"))
     gear.place(scene, WIDTH - 48, 28, 40, 40)
     for index, (setting, icon, label) in enumerate(TILES):
@@ -77,8 +79,7 @@ def _place_tile(
     state = "On" if on else "Off"
     if setting == "wifi" and on:
         state = settings.wifi_network or "Not connected"
-    fill, ink = (theme.primary, theme.on_primary) if on else (theme.field, theme.text)
-    scene.background = theme.page
+    fill, ink = (theme.primary, theme.on_primary) if on else (well_color(scene), theme.text)
     scene.rounded(x, y, *TILE, 18, fill)
     scene.background = fill
     scene.icon(x + 14, y + 15, icon, 20, ink)
@@ -95,18 +96,26 @@ def _place_notifications(scene: Scene, phone: Phone, top: int, bottom: int) -> N
         nothing = (0, top + 20, WIDTH, 30)
         scene.centred_text(nothing, "No notifications", theme.small, theme.muted)
         return
-    scene.text(20, top + 10, "Notifications", theme.strong, theme.muted)
+    middle = top + (36 - theme.strong.line_height) // 2
+    scene.text(20, middle, "Notifications", theme.strong, theme.muted)
     clear = Button("Clear all", lambda: _clear(phone), "plain", high=36)
     wide = clear.size(theme, WIDTH)[0]
     clear.place(scene, WIDTH - wide - 4, top, wide, 36)
     top += 38
     for note in reversed(notes):
-        row = ListRow(note.title, note.text, on_tap=_opening(phone, note.app), avatar=note.app)
+        row = _note_row(phone, note)
         height = row.size(theme, WIDTH)[1]
         if top + height > bottom:
             return
         row.place(scene, 0, top, WIDTH, height)
         top += height
+
+
+def _note_row(phone: Phone, note: Notification) -> TileRow:
+    app, act = phone.apps[note.app], _opening(phone, note.app)
+    return TileRow(
+        note.title, note.text, on_tap=act, icon=app.icon, color=app.color, detail_lines=1
+    )
 
 
 def _clear(phone: Phone) -> None:

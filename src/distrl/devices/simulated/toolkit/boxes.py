@@ -9,6 +9,7 @@ from typing import Literal
 from distrl.devices.simulated.drawing.colors import Color
 from distrl.devices.simulated.drawing.theme import Theme
 from distrl.devices.simulated.scene import Handler, Scene
+from distrl.devices.simulated.toolkit.surfaces import draw_framed
 from distrl.devices.simulated.toolkit.widget import Size, Widget
 
 
@@ -153,9 +154,7 @@ class Card:
     def place(self, scene: Scene, x: int, y: int, width: int, height: int) -> None:
         color = self.color or scene.theme.surface
         behind = scene.background
-        scene.rounded(x, y, width, height, 12, scene.theme.line)
-        scene.background = scene.theme.line
-        scene.rounded(x + 1, y + 1, width - 2, height - 2, 11, color)
+        draw_framed(scene, (x, y, width, height), 12, scene.theme.line, color, 1)
         scene.background = color
         if self.on_tap or self.on_hold:
             scene.element(

@@ -14,6 +14,7 @@ from distrl.devices.simulated.drawing.fonts import face, shorten
 from distrl.devices.simulated.drawing.theme import Theme
 from distrl.devices.simulated.scene import Handler, Scene
 from distrl.devices.simulated.toolkit.controls import SWITCH, draw_switch
+from distrl.devices.simulated.toolkit.surfaces import track_color
 from distrl.devices.simulated.toolkit.widget import Size
 from distrl.records import Pixels
 
@@ -78,7 +79,7 @@ class Dial:
         theme, left, top = scene.theme, x + (width - DIAL) // 2, y + 8
         ground = scene.background or theme.page
         steps = round(STEPS * min(1.0, max(0.0, self.share)))
-        scene.canvas.tile(_ring(steps, theme.primary, theme.field, ground), left, top)
+        scene.canvas.tile(_ring(steps, theme.primary, track_color(theme), ground), left, top)
         size = 44 if len(self.figures) <= 5 else 34
         scene.centred_text((left, top, DIAL, DIAL), self.figures, face(size))
         caption = (left + 24, top + DIAL // 2 + 30, DIAL - 48, 24)

@@ -10,6 +10,7 @@ from distrl.devices.simulated.drawing.colors import WHITE
 from distrl.devices.simulated.drawing.fonts import shorten, text_width, wrap
 from distrl.devices.simulated.drawing.theme import Theme
 from distrl.devices.simulated.scene import Drag, Handler, Scene
+from distrl.devices.simulated.toolkit.surfaces import draw_framed, track_color, well_color
 from distrl.devices.simulated.toolkit.widget import Size
 
 SWITCH = (40, 22)  # width, height
@@ -41,7 +42,7 @@ class Button:
             "danger": (None, theme.danger),
         }[self.look]
         if not self.enabled:
-            fill, ink = theme.field, theme.muted
+            fill, ink = track_color(theme), theme.muted
         if fill:
             scene.rounded(x, y, width, height, height // 2, fill)
             scene.background = fill
@@ -98,7 +99,7 @@ class Chip:
 
     def place(self, scene: Scene, x: int, y: int, width: int, height: int) -> None:
         theme, behind = scene.theme, scene.background
-        fill = theme.primary if self.selected else theme.field
+        fill = theme.primary if self.selected else well_color(scene)
         ink = theme.on_primary if self.selected else theme.text
         scene.rounded(x, y, width, height, height // 2, fill)
         scene.background = fill
@@ -116,7 +117,7 @@ class Chip:
 def draw_switch(scene: Scene, x: int, y: int, on: bool) -> None:
     theme, behind = scene.theme, scene.background
     width, height = SWITCH
-    track = theme.primary if on else theme.field
+    track = theme.primary if on else track_color(theme)
     scene.rounded(x, y, width, height, height // 2, track)
     scene.background = track
     knob = (WHITE if not theme.dark else theme.page) if on else theme.muted
@@ -129,22 +130,19 @@ def draw_switch(scene: Scene, x: int, y: int, on: bool) -> None:
 
 def draw_check(scene: Scene, x: int, y: int, on: bool) -> None:
     theme, behind = scene.theme, scene.background
-    scene.rounded(x, y, CHECK, CHECK, 4, theme.primary if on else theme.muted)
-    scene.background = theme.primary if on else theme.muted
-    if on:
-        scene.icon(x + 2, y + 2, "check", CHECK - 4, theme.on_primary)
-    else:
-        inside = behind or theme.surface
-        scene.rounded(x + 2, y + 2, CHECK - 4, CHECK - 4, 3, inside)
+    if not on:
+        draw_framed(scene, (x, y, CHECK, CHECK), 4, theme.muted, behind or theme.surface, 2)
+        return
+    scene.rounded(x, y, CHECK, CHECK, 4, theme.primary)
+    scene.background = theme.primary
+    scene.icon(x + 2, y + 2, "check", CHECK - 4, theme.on_primary)
     scene.background = behind
 
 
 def draw_radio(scene: Scene, x: int, y: int, on: bool) -> None:
     theme, behind = scene.theme, scene.background
     rim, inside = (theme.primary if on else theme.muted), behind or theme.surface
-    scene.rounded(x, y, CHECK, CHECK, CHECK // 2, rim)
-    scene.background = rim
-    scene.rounded(x + 2, y + 2, CHECK - 4, CHECK - 4, CHECK // 2, inside)
+    draw_framed(scene, (x, y, CHECK, CHECK), CHECK // 2, rim, inside, 2)
     scene.background = inside
     if on:
         scene.rounded(x + 5, y + 5, CHECK - 10, CHECK - 10, CHECK // 2, rim)
@@ -171,7 +169,7 @@ class Slider:
         scene.text(x + width - text_width(shown, theme.small), y, shown, theme.small, theme.muted)
         middle = y + line + 16
         filled = round((width - 16) * self.share)
-        scene.rounded(x, middle - 2, width, 4, 2, theme.field)
+        scene.rounded(x, middle - 2, width, 4, 2, track_color(theme))
         scene.rounded(x, middle - 2, filled + 8, 4, 2, theme.primary)
         scene.rounded(x + filled, middle - 8, 16, 16, 8, theme.primary)
         scene.background = behind
@@ -211,12 +209,15 @@ class TextField:
     lines: int = 1
 
     def size(self, theme: Theme, width: int) -> Size:
-        shown = len(self._lines(theme, width))
+        shown = len(self._lines(theme, width, focused=True))
         return width, max(self.lines, shown) * theme.body.line_height + 26
 
-    def _lines(self, theme: Theme, width: int) -> tuple[str, ...]:
+    def _lines(self, theme: Theme, width: int, *, focused: bool) -> tuple[str, ...]:
+        """What is shown of a text that is too long: its end while one types, else its start."""
         text = "•" * len(self.value) if self.secret else self.value
         room = width - 24 - (30 if self.icon else 0) - (26 if self.value else 0)
+        if not focused:
+            return wrap(text, theme.body, room, 1 if self.lines == 1 else FIELD_LINES)
         if self.lines == 1:
             while text and text_width(text, theme.body) > room:  # the end stays in sight
                 text = text[max(1, len(text) // 12) :]
@@ -226,17 +227,17 @@ class TextField:
     def place(self, scene: Scene, x: int, y: int, width: int, height: int) -> None:
         theme, behind = scene.theme, scene.background
         focused = scene.focused == self.key
-        rim = theme.primary if focused else theme.field
-        scene.rounded(x, y + 2, width, height - 4, 10, rim)
-        scene.background = rim
-        scene.rounded(x + 2, y + 4, width - 4, height - 8, 8, theme.field)
-        scene.background = theme.field
+        fill = well_color(scene)
+        if focused:
+            draw_framed(scene, (x, y + 2, width, height - 4), 10, theme.primary, fill, 2)
+        else:
+            scene.rounded(x, y + 2, width, height - 4, 10, fill)
+        scene.background = fill
         left, top = x + 12, y + 13
         if self.icon:
             scene.icon(left, y + (height - 20) // 2, self.icon, 20, theme.muted)
             left += 30
         self._place_text(scene, left, top, width - (left - x) - 12, focused)
-        scene.background = behind
         scene.element(
             "field",
             self.label,
@@ -246,20 +247,23 @@ class TextField:
             focused=focused,
         )
         if self.value:
-            box = (x + width - 36, y + (height - 36) // 2, 36, 36)
-            scene.background = theme.field
+            first_line = theme.body.line_height + 26  # the cross stands beside it
+            box = (x + width - 36, y + (first_line - 36) // 2, 36, 36)
             scene.icon(box[0] + 9, box[1] + 9, "close", 18, theme.muted)
-            scene.background = behind
             scene.element("button", f"Clear {self.label}", box, on_tap=self.on_clear)
+        scene.background = behind
         if focused:
             scene.on_submit = self.on_submit
 
     def _place_text(self, scene: Scene, left: int, top: int, room: int, focused: bool) -> None:
         theme = scene.theme
         if not self.value:
-            scene.text(left, top, shorten(self.label, theme.body, room), theme.body, theme.muted)
+            after = left + 5 if focused else left  # the caret stands before it, not on it
+            label = shorten(self.label, theme.body, room)
+            scene.text(after, top, label, theme.body, theme.muted)
         end = left
-        for line in self._lines(theme, room + 24 + (30 if self.icon else 0)):
+        around = 24 + (30 if self.icon else 0)
+        for line in self._lines(theme, room + around, focused=focused):
             if line:
                 scene.text(left, top, line, theme.body)
             end = left + text_width(line, theme.body)

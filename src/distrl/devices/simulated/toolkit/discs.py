@@ -9,6 +9,7 @@ from distrl.devices.simulated.drawing.fonts import face, text_width
 from distrl.devices.simulated.drawing.theme import Theme
 from distrl.devices.simulated.scene import Handler, Scene
 from distrl.devices.simulated.toolkit.rows import AVATAR_COLORS
+from distrl.devices.simulated.toolkit.surfaces import track_color, well_color
 from distrl.devices.simulated.toolkit.widget import Size
 
 
@@ -61,7 +62,7 @@ class RoundButton:
         fill = self.fill or (theme.primary if self.selected else theme.tint)
         ink = WHITE if self.fill else theme.on_primary if self.selected else theme.primary
         if not self.enabled:
-            fill, ink = theme.field, theme.muted
+            fill, ink = track_color(theme), theme.muted
         left, inset = x + (width - self.px) // 2, self.px * 7 // 24
         scene.rounded(left, y, self.px, self.px, self.px // 2, fill)
         scene.background = fill
@@ -95,8 +96,9 @@ class DialKey:
     def place(self, scene: Scene, x: int, y: int, width: int, height: int) -> None:
         theme, behind = scene.theme, scene.background
         left = x + (width - self.px) // 2
-        scene.rounded(left, y, self.px, self.px, self.px // 2, theme.field)
-        scene.background = theme.field
+        fill = well_color(scene)
+        scene.rounded(left, y, self.px, self.px, self.px // 2, fill)
+        scene.background = fill
         lift = 8 if self.letters else 0
         box = (left, y - lift, self.px, self.px)
         scene.centred_text(box, self.digit, face(26))

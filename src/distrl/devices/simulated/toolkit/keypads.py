@@ -8,6 +8,7 @@ from typing import Literal
 from distrl.devices.simulated.drawing.fonts import Face, face, shorten, text_width
 from distrl.devices.simulated.drawing.theme import Theme
 from distrl.devices.simulated.scene import Handler, Scene
+from distrl.devices.simulated.toolkit.surfaces import well_color
 from distrl.devices.simulated.toolkit.widget import Size
 
 
@@ -28,7 +29,7 @@ class Key:
     def place(self, scene: Scene, x: int, y: int, width: int, height: int) -> None:
         theme, behind = scene.theme, scene.background
         fill, ink = {
-            "plain": (theme.field, theme.text),
+            "plain": (well_color(scene), theme.text),
             "soft": (theme.tint, theme.primary),
             "filled": (theme.primary, theme.on_primary),
         }[self.look]

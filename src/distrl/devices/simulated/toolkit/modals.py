@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from distrl.devices.simulated.drawing.colors import mixed
 from distrl.devices.simulated.drawing.theme import Theme
 from distrl.devices.simulated.scene import Drag, Handler, Scene, Touch
 from distrl.devices.simulated.toolkit.boxes import Column, Row
@@ -55,7 +56,10 @@ class Dialog:
         high = 18 + tall + 14 + foot_high + 12
         left, top = x + 24, y + max(8, (height - high) // 2)
         _open(scene, (left, top, wide, high), self.window, self.on_close)
+        clip = scene.canvas.clip
+        scene.canvas.clip = (left, top, left + wide, top + 18 + tall)  # never over the buttons
         content.place(scene, left + 20, top + 18, inner, tall)
+        scene.canvas.clip = clip
         foot.place(scene, left + 20, top + high - foot_high - 12, inner, foot_high)
 
     def _foot(self, theme: Theme, width: int) -> Widget:
@@ -93,7 +97,7 @@ class Sheet:
         high = min(bar + self.body.size(theme, width)[1] + 12, height - 72)
         top = y + height - high
         _open(scene, (x, top, width, high + 16), "dialog", self.on_close)
-        scene.fill(x + width // 2 - 16, top + 6, 32, 4, theme.line)
+        scene.rounded(x + width // 2 - 16, top + 7, 32, 4, 2, mixed(theme.line, theme.muted, 0.4))
         Text(self.title, "title", max_lines=1).place(
             scene, x + 16, top + 18, width - 32, theme.title.line_height
         )

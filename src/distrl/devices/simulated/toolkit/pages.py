@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from distrl.devices.simulated.drawing.fonts import shorten, text_width
+from distrl.devices.simulated.drawing.fonts import Face, shorten, text_width
+from distrl.devices.simulated.drawing.theme import Theme
 from distrl.devices.simulated.scene import Handler, Scene
 from distrl.devices.simulated.toolkit.controls import IconButton
 from distrl.devices.simulated.toolkit.rows import Scroll
@@ -29,19 +30,35 @@ class Tabs:
         theme, behind = scene.theme, scene.background
         scene.fill(x, y, width, height, theme.surface)
         scene.background = theme.surface
-        cell = width // len(self.labels)
-        for index, (label, pick) in enumerate(zip(self.labels, self.on_pick, strict=True)):
-            left, here = x + index * cell, index == self.current
+        face, cells = self._cells(theme, width)
+        left = x
+        for index, (label, pick, cell) in enumerate(
+            zip(self.labels, self.on_pick, cells, strict=True)
+        ):
+            here = index == self.current
             color = theme.primary if here else theme.muted
             if self.icons:
                 scene.icon(left + cell // 2 - 10, y + 6, self.icons[index], 20, color)
-                scene.centred_text((left, y + 26, cell, 20), label, theme.tiny, color)
+                scene.centred_text((left, y + 26, cell, 20), label, face, color)
             else:
-                scene.centred_text((left + 2, y, cell - 4, height - 3), label, theme.strong, color)
+                scene.centred_text((left + 2, y, cell - 4, height - 3), label, face, color)
                 if here:
                     scene.rounded(left + cell // 2 - 18, y + height - 3, 36, 3, 1, theme.primary)
             scene.element("tab", label, (left, y, cell, height), on_tap=pick, selected=here)
+            left += cell
         scene.background = behind
+
+    def _cells(self, theme: Theme, width: int) -> tuple[Face, list[int]]:
+        """How wide each tab is: all the same, or as their labels need it where those are long."""
+        count, face = len(self.labels), theme.tiny if self.icons else theme.strong
+        wanted = [text_width(label, face) + 8 for label in self.labels]
+        if max(wanted) <= width // count:
+            return face, [width // count] * count
+        if sum(wanted) > width:
+            face = theme.tiny
+            wanted = [text_width(label, face) + 8 for label in self.labels]
+        spare = max(0, width - sum(wanted)) // count
+        return face, [min(wide + spare, width // 2) for wide in wanted]
 
 
 @dataclass(slots=True)
@@ -75,6 +92,10 @@ class Page:
             top += tall
         if self.foot:
             bottom -= self.foot.size(theme, width)[1]
+        if self.primary and theme.floating:
+            self.body.tail = FAB + 24  # so that the last row can be scrolled clear of the button
+        if theme.cards and not self.head:
+            self.body.lead = 4  # a first card does not touch the bar
         self.body.place(scene, x, top, width, max(0, bottom - top))
         if self.foot:
             self.foot.place(scene, x, bottom, width, self.foot.size(theme, width)[1])
@@ -95,10 +116,13 @@ class Page:
         for action in reversed(shown):
             right -= 40
             action.place(scene, right, y + 4, 40, 40)
-        title = shorten(self.title, theme.title, right - left)
+        title = shorten(self.title, theme.title, right - left - 4)
         if theme.centred:
             wide = text_width(title, theme.title)
-            left = max(left, min(x + (width - wide) // 2, right - wide))
+            middle = x + (width - wide) // 2
+            if not left <= middle <= right - wide - 8:  # in the middle of the room there is
+                middle = left + (right - left - wide) // 2
+            left = middle
         scene.text(left, y + (BAR - theme.title.line_height) // 2, title, theme.title)
         scene.element("text", self.title, (left, y + 8, max(1, right - left), BAR - 16))
         scene.background = theme.page

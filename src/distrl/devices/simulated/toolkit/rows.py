@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from distrl.devices.simulated.drawing.colors import WHITE, Color
+from distrl.devices.simulated.drawing.colors import WHITE, Color, mixed
 from distrl.devices.simulated.drawing.fonts import shorten, text_width, wrap
 from distrl.devices.simulated.drawing.theme import Theme
 from distrl.devices.simulated.scene import Drag, Handler, Scene
@@ -18,6 +18,7 @@ from distrl.devices.simulated.toolkit.controls import (
     draw_radio,
     draw_switch,
 )
+from distrl.devices.simulated.toolkit.surfaces import well_color
 from distrl.devices.simulated.toolkit.widget import Size, Widget
 
 FLING = 0.08  # seconds that a list rolls on at the finger's speed
@@ -81,7 +82,8 @@ class ListRow:
         theme, behind = scene.theme, scene.background
         outer = (x, y, width, height)
         if theme.cards:
-            x, y, width, height = x + 12, y + 4, width - 24, height - 8
+            inset = 0 if behind == theme.surface else 12  # on a sheet a card would not be seen
+            x, y, width, height = x + inset, y + 4, width - 2 * inset, height - 8
             fill = theme.tint if self.selected else theme.surface
             scene.rounded(x, y, width, height, 10, fill)
             scene.background = fill
@@ -193,7 +195,7 @@ class Bubble:
         lines = self._lines(theme, width)
         wide = max(text_width(line, theme.body) for line in (*lines, self.time)) + 24
         left = x + width - wide - 12 if self.ours else x + 12
-        fill = theme.primary if self.ours else theme.field
+        fill = theme.primary if self.ours else well_color(scene)
         ink = theme.on_primary if self.ours else theme.text
         scene.rounded(left, y + 4, wide, height - 8, 14, fill)
         scene.background = fill
@@ -214,13 +216,16 @@ class Scroll:
     offset: int
     on_scroll: Callable[[int], None]
     gap: int = 0
+    lead: int = 0  # room before the first child
+    tail: int = 0  # room after the last child, where something floats over the end
 
     def size(self, theme: Theme, width: int) -> Size:
-        return Column(self.children, gap=self.gap).size(theme, width)
+        high = Column(self.children, gap=self.gap).size(theme, width)[1]
+        return width, self.lead + high + self.tail
 
     def place(self, scene: Scene, x: int, y: int, width: int, height: int) -> None:
         column = Column(self.children, gap=self.gap)
-        content = column.size(scene.theme, width)[1]
+        content = self.lead + column.size(scene.theme, width)[1] + self.tail
         furthest = max(0, content - height)
         offset = min(self.offset, furthest)
 
@@ -241,7 +246,7 @@ class Scroll:
         )
         if furthest:
             scene.element("scroll", "", (x, y, width, height), on_drag=dragged, scrollable=True)
-        column.place(scene, x, y - offset, width, content)
+        column.place(scene, x, y + self.lead - offset, width, content)
         if furthest:
             bar = max(24, height * height // content)
             top = y + (height - bar) * offset // furthest
@@ -262,7 +267,8 @@ class Empty:
     def place(self, scene: Scene, x: int, y: int, width: int, height: int) -> None:
         theme = scene.theme
         if self.icon:
-            scene.icon(x + width // 2 - 24, y + 44, self.icon, 48, theme.line)
+            faint = mixed(scene.background or theme.page, theme.text, 0.28)
+            scene.icon(x + width // 2 - 24, y + 44, self.icon, 48, faint)
         line = shorten(self.text, theme.small, width - 32)
         scene.centred_text((x, y + 104, width, 20), line, theme.small, theme.muted)
         scene.element("text", self.text, (x, y + 104, width, 20))

@@ -9,6 +9,7 @@ from distrl.devices.simulated.drawing.colors import Color
 from distrl.devices.simulated.drawing.fonts import Face, text_width, wrap
 from distrl.devices.simulated.drawing.theme import Theme
 from distrl.devices.simulated.scene import Handler, Scene
+from distrl.devices.simulated.toolkit.surfaces import track_color
 from distrl.devices.simulated.toolkit.widget import Size
 
 Kind = Literal["headline", "title", "body", "strong", "small", "tiny"]
@@ -122,7 +123,7 @@ class Progress:
         return width, 8
 
     def place(self, scene: Scene, x: int, y: int, width: int, height: int) -> None:
-        scene.rounded(x, y + 2, width, 4, 2, scene.theme.field)
+        scene.rounded(x, y + 2, width, 4, 2, track_color(scene.theme))
         filled = round(width * min(1.0, max(0.0, self.share)))
         if filled > 4:
             scene.rounded(x, y + 2, filled, 4, 2, scene.theme.primary)

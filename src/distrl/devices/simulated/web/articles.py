@@ -63,7 +63,7 @@ STORIES = (
      "Members pay with an evening of repairs a year.", "city"),
     ("Storm closes the coast road", "Weather", "Wind speed", "112 km/h",
      "Nobody was hurt, and the road opens again on Thursday.", "beach"),
-    ("Chess champion of Karrow is eleven", "People", "Age", "11",
+    ("Chess champion of Karrow is eleven", "People", "Games won", "31",
      "She learned the game from her neighbour, a retired baker.", "portrait"),
     ("Night train to Castrel returns", "Travel", "Ticket price", "$59",
      "The train leaves at ten and serves breakfast at seven.", "night"),

@@ -59,26 +59,32 @@ class Banner:
     round: int = 12
 
     def size(self, theme: Theme, width: int) -> Size:
-        return width, self.high
+        title, text = self._lines(theme, width)
+        words = len(title) * theme.title.line_height + len(text) * theme.small.line_height
+        return width, max(self.high, words + 36)
+
+    def _lines(self, theme: Theme, width: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        room = width - self.high - 16
+        return wrap(self.title, theme.title, room, 3), wrap(self.text, theme.small, room, 4)
 
     def place(self, scene: Scene, x: int, y: int, width: int, height: int) -> None:
         theme, behind = scene.theme, scene.background
         side = self.high - 24
-        scene.rounded(x, y, width, self.high, self.round, self.color)
+        scene.rounded(x, y, width, height, self.round, self.color)
         scene.background = self.color
-        scene.canvas.picture(x + width - side - 12, y + 12, self.picture, side, side)
-        room = width - side - 40
-        top = y + 18
-        for text, face in ((self.title, theme.title), (self.text, theme.small)):
-            fitting = max(1, (y + self.high - 8 - top) // face.line_height)
-            for line in wrap(text, face, room, min(3, fitting)):
+        left = x + width - side - 12
+        scene.canvas.picture(left, y + (height - side) // 2, self.picture, side, side)
+        title, text = self._lines(theme, width)
+        words = len(title) * theme.title.line_height + len(text) * theme.small.line_height
+        top = y + (height - words - 6) // 2
+        for lines, face in ((title, theme.title), (text, theme.small)):
+            for line in lines:
                 scene.text(x + 16, top, line, face, WHITE)
                 top += face.line_height
             top += 6
         scene.background = behind
-        scene.element(
-            "row", self.title, (x, y, width, self.high), detail=self.text, on_tap=self.on_tap
-        )
+        whole = (x, y, width, height)
+        scene.element("row", self.title, whole, detail=self.text, on_tap=self.on_tap)
 
 
 @dataclass(slots=True)

@@ -11,6 +11,7 @@ from distrl.devices.simulated.scene import Handler, Scene
 from distrl.devices.simulated.toolkit.controls import IconButton, TextField
 from distrl.devices.simulated.toolkit.modals import Dialog
 from distrl.devices.simulated.toolkit.rows import Scroll
+from distrl.devices.simulated.toolkit.surfaces import draw_framed
 from distrl.devices.simulated.toolkit.widget import Size, Widget
 
 BAR = 52
@@ -62,10 +63,8 @@ class TabsButton:
     def place(self, scene: Scene, x: int, y: int, width: int, height: int) -> None:
         theme, behind = scene.theme, scene.background
         left, top = x + (width - 22) // 2, y + (height - 22) // 2
-        scene.rounded(left, top, 22, 22, 5, theme.text)
-        scene.background = theme.text
         inside = behind or theme.surface
-        scene.rounded(left + 2, top + 2, 18, 18, 3, inside)
+        draw_framed(scene, (left, top, 22, 22), 5, theme.text, inside, 2)
         scene.background = inside
         scene.centred_text((left, top, 22, 22), str(self.count), theme.tiny)
         scene.background = behind
@@ -107,7 +106,7 @@ class BrowserWindow:
         if self.head:
             top += self.head.size(look, width)[1]
             self.head.place(scene, x, y, width, top - y)
-        foot = self.foot if bottom - top > 200 else None  # no room for it above a keyboard
+        foot = None if scene.focused else self.foot  # above a keyboard there is no room for it
         if foot:
             bottom -= foot.size(look, width)[1]
         self.body.place(scene, x, top, width, max(0, bottom - top))

@@ -103,8 +103,9 @@ class SearchEngine:
         row = Row(
             [
                 Icon(shop.icon, 22, "primary"),
-                Text(f"Advertisement · {shop.tagline}", "tiny", "muted"),
-            ]
+                Text(f"Advertisement · {shop.tagline}", "tiny", "muted", max_lines=1),
+            ],
+            stretch=1,
         )
         link = Link(f"Offers at {shop.domain}", visit.opening(shop.address("deals")), "body")
         return Pad(Card(Column([row, link], gap=2), pad=8), sides=12, top=6, bottom=2)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from distrl.devices.simulated.drawing.colors import WHITE, Color
-from distrl.devices.simulated.drawing.fonts import text_width
+from distrl.devices.simulated.drawing.fonts import face, text_width
 from distrl.devices.simulated.drawing.theme import Theme
 from distrl.devices.simulated.scene import Handler, Scene
 from distrl.devices.simulated.toolkit.boxes import Column, Flow, Pad, Row
@@ -77,7 +77,7 @@ class CartIcon:
             scene.rounded(x + 23, y + 4, 16, 16, 8, color)
             scene.background = color
             box = (x + 23, y + 4, 16, 16)
-            scene.centred_text(box, str(min(self.count, 99)), scene.theme.tiny, WHITE)
+            scene.centred_text(box, str(min(self.count, 99)), face(10, "medium"), WHITE)
             scene.background = behind
         scene.element("button", self.label, (x, y, width, height), on_tap=self.on_tap)
 
