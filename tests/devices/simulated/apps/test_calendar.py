@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from tests.devices.simulated.conftest import Use
 
-from distrl.devices.simulated.apps.calendar_events import CalendarEvent, at
+from distrl.devices.simulated.contents.calendar_events import CalendarEvent, at
 from distrl.devices.simulated.finger import Finger
 from distrl.devices.simulated.phone import Phone
 from distrl.devices.simulated.system import SystemSettings

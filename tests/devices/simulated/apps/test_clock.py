@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from tests.devices.simulated.conftest import Use
 
-from distrl.devices.simulated.apps.time_zones import difference_text
-from distrl.devices.simulated.apps.timepieces import (
+from distrl.devices.simulated.contents.time_zones import difference_text
+from distrl.devices.simulated.contents.timepieces import (
     Alarm,
     Stopwatch,
     Timer,

@@ -3,8 +3,8 @@
 import pytest
 from tests.devices.simulated.conftest import Use
 
-from distrl.devices.simulated.apps.calls import BlockedNumber, Call
-from distrl.devices.simulated.apps.people import Contact, by_name
+from distrl.devices.simulated.contents.calls import BlockedNumber, Call
+from distrl.devices.simulated.contents.people import Contact, by_name
 from distrl.devices.simulated.drift import NO_DRIFT
 from distrl.devices.simulated.finger import Finger
 from distrl.devices.simulated.phone import Phone

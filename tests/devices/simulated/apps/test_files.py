@@ -7,7 +7,7 @@ from datetime import date
 import pytest
 from tests.devices.simulated.conftest import Use
 
-from distrl.devices.simulated.apps.file_records import Folder, StoredFile, size_words
+from distrl.devices.simulated.contents.file_records import Folder, StoredFile, size_words
 from distrl.devices.simulated.finger import Finger
 from distrl.devices.simulated.phone import Phone
 from distrl.records import OpenApp

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from tests.devices.simulated.conftest import Use
 
-from distrl.devices.simulated.apps.photos import Album, Photo
+from distrl.devices.simulated.contents.photos import Album, Photo
 from distrl.devices.simulated.finger import Finger
 from distrl.devices.simulated.phone import Phone
 from distrl.records import OpenApp

@@ -4,7 +4,7 @@ import pytest
 from tests.devices.simulated.conftest import Use
 
 from distrl.devices.simulated.apps.mail import Mail, UnreadMail, preview, unread_mails
-from distrl.devices.simulated.apps.people import by_name
+from distrl.devices.simulated.contents.people import by_name
 from distrl.devices.simulated.drift import NO_DRIFT
 from distrl.devices.simulated.finger import Finger
 from distrl.devices.simulated.phone import Phone

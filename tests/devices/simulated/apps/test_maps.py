@@ -7,10 +7,10 @@ from datetime import datetime, timedelta
 import pytest
 from tests.devices.simulated.conftest import Use
 
-from distrl.devices.simulated.apps.directions import MODES, find_way
-from distrl.devices.simulated.apps.gazetteer import Navigation, Place, RecentSearch, SavedPlace
-from distrl.devices.simulated.apps.places import HEIGHT, SPOT_OF, SPOTS, WIDTH
-from distrl.devices.simulated.apps.transit import (
+from distrl.devices.simulated.contents.directions import MODES, find_way
+from distrl.devices.simulated.contents.gazetteer import Navigation, Place, RecentSearch, SavedPlace
+from distrl.devices.simulated.contents.places import HEIGHT, SPOT_OF, SPOTS, WIDTH
+from distrl.devices.simulated.contents.transit import (
     ROUTES,
     TransitLine,
     departures,

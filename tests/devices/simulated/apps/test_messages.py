@@ -3,7 +3,7 @@
 import pytest
 from tests.devices.simulated.conftest import Use
 
-from distrl.devices.simulated.apps.conversations import (
+from distrl.devices.simulated.contents.conversations import (
     Conversation,
     Message,
     UnreadConversation,
@@ -11,7 +11,7 @@ from distrl.devices.simulated.apps.conversations import (
     is_unread,
     latest_messages,
 )
-from distrl.devices.simulated.apps.people import Contact, by_name
+from distrl.devices.simulated.contents.people import Contact, by_name
 from distrl.devices.simulated.drift import NO_DRIFT
 from distrl.devices.simulated.finger import Finger
 from distrl.devices.simulated.phone import Phone

@@ -5,8 +5,14 @@ from __future__ import annotations
 import pytest
 from tests.devices.simulated.conftest import Use
 
-from distrl.devices.simulated.apps.playback import Playback, Playlist, PlayPosition, Song, position
-from distrl.devices.simulated.apps.songs import ALBUM_OF, ALBUMS, SECONDS_OF, TITLES
+from distrl.devices.simulated.contents.playback import (
+    Playback,
+    Playlist,
+    PlayPosition,
+    Song,
+    position,
+)
+from distrl.devices.simulated.contents.songs import ALBUM_OF, ALBUMS, SECONDS_OF, TITLES
 from distrl.devices.simulated.finger import Finger
 from distrl.devices.simulated.phone import Phone
 from distrl.records import OpenApp, Wait

@@ -8,7 +8,7 @@ from tests.devices.simulated.conftest import Use
 from distrl.devices.simulated.app import App
 from distrl.devices.simulated.apps import APPS
 from distrl.devices.simulated.apps.extras import EXTRAS, Favourite, Recording
-from distrl.devices.simulated.apps.listings import CATEGORIES, OFFERS, Listing, install
+from distrl.devices.simulated.contents.listings import CATEGORIES, OFFERS, Listing, install
 from distrl.devices.simulated.finger import Finger
 from distrl.devices.simulated.phone import Phone
 from distrl.devices.simulated.system import InstalledApp

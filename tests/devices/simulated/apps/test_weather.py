@@ -7,15 +7,15 @@ from datetime import date, timedelta
 import pytest
 from tests.devices.simulated.conftest import Use
 
-from distrl.devices.simulated.apps.cities import CITIES
-from distrl.devices.simulated.apps.forecasts import (
+from distrl.devices.simulated.apps.weather import SKIES, SavedCity, WeatherSettings
+from distrl.devices.simulated.contents.cities import CITIES
+from distrl.devices.simulated.contents.forecasts import (
     CONDITIONS,
     day_forecast,
     degrees,
     temperature,
     week,
 )
-from distrl.devices.simulated.apps.weather import SKIES, SavedCity, WeatherSettings
 from distrl.devices.simulated.finger import Finger
 from distrl.devices.simulated.phone import Phone
 from distrl.records import OpenApp

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterable
 from datetime import date, datetime, timedelta
 
 from distrl.devices.simulated.app import App, Ui, Window
-from distrl.devices.simulated.apps.calendar_events import (
+from distrl.devices.simulated.apps.calendar_form import event_form, open_form
+from distrl.devices.simulated.contents.calendar_events import (
     CALENDARS,
     REMINDERS,
     CalendarEvent,
@@ -17,8 +18,7 @@ from distrl.devices.simulated.apps.calendar_events import (
     furnish_events,
     reminder_words,
 )
-from distrl.devices.simulated.apps.calendar_form import event_form, open_form
-from distrl.devices.simulated.apps.timestamps import clock
+from distrl.devices.simulated.contents.timestamps import clock
 from distrl.devices.simulated.facts import Facts
 from distrl.devices.simulated.scene import Handler
 from distrl.devices.simulated.toolkit.agenda import AgendaRow

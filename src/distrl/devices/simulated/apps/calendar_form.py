@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 
 from distrl.devices.simulated.app import Ui, Window
-from distrl.devices.simulated.apps.calendar_events import (
+from distrl.devices.simulated.contents.calendar_events import (
     CALENDARS,
     DURATIONS,
     CalendarEvent,
@@ -13,7 +13,7 @@ from distrl.devices.simulated.apps.calendar_events import (
     hour_words,
     reminder_words,
 )
-from distrl.devices.simulated.apps.timestamps import clock
+from distrl.devices.simulated.contents.timestamps import clock
 from distrl.devices.simulated.toolkit.boxes import Column, Flow, Grid, Pad
 from distrl.devices.simulated.toolkit.controls import Chip, IconButton
 from distrl.devices.simulated.toolkit.month import day_words

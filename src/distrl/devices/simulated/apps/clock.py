@@ -10,8 +10,8 @@ import random
 from datetime import datetime, timedelta
 
 from distrl.devices.simulated.app import App, Ui, Window
-from distrl.devices.simulated.apps.time_zones import TIME_ZONES, difference_text, time_in
-from distrl.devices.simulated.apps.timepieces import (
+from distrl.devices.simulated.contents.time_zones import TIME_ZONES, difference_text, time_in
+from distrl.devices.simulated.contents.timepieces import (
     DAYS,
     Alarm,
     Stopwatch,

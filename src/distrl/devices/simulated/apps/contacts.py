@@ -7,9 +7,9 @@ from datetime import datetime
 from functools import partial
 
 from distrl.devices.simulated.app import App, Ui, Window
-from distrl.devices.simulated.apps.calls import place_call
-from distrl.devices.simulated.apps.conversations import open_chat
-from distrl.devices.simulated.apps.people import (
+from distrl.devices.simulated.contents.calls import place_call
+from distrl.devices.simulated.contents.conversations import open_chat
+from distrl.devices.simulated.contents.people import (
     LABELS,
     PEOPLE,
     Contact,
@@ -18,7 +18,7 @@ from distrl.devices.simulated.apps.people import (
     digits,
     settle,
 )
-from distrl.devices.simulated.apps.timestamps import MONTHS
+from distrl.devices.simulated.contents.timestamps import MONTHS
 from distrl.devices.simulated.facts import Facts
 from distrl.devices.simulated.toolkit.boxes import Column, Flow, Grid, Pad, Row, Space
 from distrl.devices.simulated.toolkit.controls import Chip, IconButton

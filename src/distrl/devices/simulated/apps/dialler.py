@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from functools import partial
 
 from distrl.devices.simulated.app import App, Ui, Window
-from distrl.devices.simulated.apps.calls import (
+from distrl.devices.simulated.contents.calls import (
     DIRECTIONS,
     BlockedNumber,
     Call,
@@ -19,8 +19,8 @@ from distrl.devices.simulated.apps.calls import (
     lasting,
     place_call,
 )
-from distrl.devices.simulated.apps.conversations import open_chat
-from distrl.devices.simulated.apps.people import (
+from distrl.devices.simulated.contents.conversations import open_chat
+from distrl.devices.simulated.contents.people import (
     Contact,
     by_name,
     caller,
@@ -28,7 +28,7 @@ from distrl.devices.simulated.apps.people import (
     names_by_number,
     number_for,
 )
-from distrl.devices.simulated.apps.timestamps import full, short
+from distrl.devices.simulated.contents.timestamps import full, short
 from distrl.devices.simulated.drawing.colors import Color
 from distrl.devices.simulated.facts import Facts, MissingFact
 from distrl.devices.simulated.scene import Handler

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from distrl.devices.simulated.app import App, Ui, Window
-from distrl.devices.simulated.apps.shelves import SHELVES
+from distrl.devices.simulated.contents.shelves import SHELVES
 from distrl.devices.simulated.facts import Facts
 from distrl.devices.simulated.scene import Handler
 from distrl.devices.simulated.toolkit.boxes import Card, Column, Pad, Row

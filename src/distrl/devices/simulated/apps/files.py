@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from distrl.devices.simulated.app import App, Ui, Window
-from distrl.devices.simulated.apps.file_records import (
+from distrl.devices.simulated.contents.file_records import (
     CAPACITY,
     ICONS,
     SYSTEM,

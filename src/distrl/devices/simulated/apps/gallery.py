@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from distrl.devices.simulated.app import App, Ui, Window
-from distrl.devices.simulated.apps.photos import Album, Photo, furnish_photos
-from distrl.devices.simulated.apps.timestamps import clock
+from distrl.devices.simulated.contents.photos import Album, Photo, furnish_photos
+from distrl.devices.simulated.contents.timestamps import clock
 from distrl.devices.simulated.facts import Facts, MissingFact
 from distrl.devices.simulated.scene import Handler
 from distrl.devices.simulated.toolkit.boxes import Column, Grid, Pad, Row, Space

@@ -12,9 +12,9 @@ from functools import partial
 from typing import ClassVar
 
 from distrl.devices.simulated.app import App, Ui, Window
-from distrl.devices.simulated.apps.letters import ANSWERS, FOLDERS, LETTERS
-from distrl.devices.simulated.apps.people import Contact, by_name
-from distrl.devices.simulated.apps.timestamps import LONG_AGO, full, short
+from distrl.devices.simulated.contents.letters import ANSWERS, FOLDERS, LETTERS
+from distrl.devices.simulated.contents.people import Contact, by_name
+from distrl.devices.simulated.contents.timestamps import LONG_AGO, full, short
 from distrl.devices.simulated.facts import Facts
 from distrl.devices.simulated.scene import Handler
 from distrl.devices.simulated.toolkit.boxes import Pad, Row

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from datetime import datetime
 
 from distrl.devices.simulated.app import App, Ui, Window
-from distrl.devices.simulated.apps.directions import (
+from distrl.devices.simulated.apps.town import TownMap
+from distrl.devices.simulated.contents.directions import (
     MODE_ICONS,
     MODES,
     Point,
@@ -15,7 +16,7 @@ from distrl.devices.simulated.apps.directions import (
     distance_in_words,
     find_way,
 )
-from distrl.devices.simulated.apps.gazetteer import (
+from distrl.devices.simulated.contents.gazetteer import (
     Navigation,
     Place,
     RecentSearch,
@@ -23,9 +24,8 @@ from distrl.devices.simulated.apps.gazetteer import (
     Whereabouts,
     furnish_town,
 )
-from distrl.devices.simulated.apps.places import KINDS
-from distrl.devices.simulated.apps.town import TownMap
-from distrl.devices.simulated.apps.transit import (
+from distrl.devices.simulated.contents.places import KINDS
+from distrl.devices.simulated.contents.transit import (
     ROUTES,
     TransitLine,
     departures,

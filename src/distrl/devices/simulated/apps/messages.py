@@ -10,8 +10,8 @@ from datetime import datetime, timedelta
 from functools import partial
 
 from distrl.devices.simulated.app import App, Ui, Window
-from distrl.devices.simulated.apps.calls import place_call
-from distrl.devices.simulated.apps.conversations import (
+from distrl.devices.simulated.contents.calls import place_call
+from distrl.devices.simulated.contents.conversations import (
     BOTTOM,
     Conversation,
     Message,
@@ -23,7 +23,7 @@ from distrl.devices.simulated.apps.conversations import (
     messages_of,
     open_chat,
 )
-from distrl.devices.simulated.apps.people import (
+from distrl.devices.simulated.contents.people import (
     Contact,
     by_name,
     caller,
@@ -31,8 +31,8 @@ from distrl.devices.simulated.apps.people import (
     digits,
     names_by_number,
 )
-from distrl.devices.simulated.apps.small_talk import SERVICES, SMALL_TALK
-from distrl.devices.simulated.apps.timestamps import clock, day, short
+from distrl.devices.simulated.contents.small_talk import SERVICES, SMALL_TALK
+from distrl.devices.simulated.contents.timestamps import clock, day, short
 from distrl.devices.simulated.facts import Facts
 from distrl.devices.simulated.scene import Handler
 from distrl.devices.simulated.toolkit.boxes import Pad, Row

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from distrl.devices.simulated.app import App, Ui, Window
-from distrl.devices.simulated.apps import playback as player
-from distrl.devices.simulated.apps.playback import Playback, Playlist, PlayPosition, Song
 from distrl.devices.simulated.apps.player import large_player, mini_player
-from distrl.devices.simulated.apps.songs import ALBUMS, PLAYLIST_NAMES
+from distrl.devices.simulated.contents import playback as player
+from distrl.devices.simulated.contents.playback import Playback, Playlist, PlayPosition, Song
+from distrl.devices.simulated.contents.songs import ALBUMS, PLAYLIST_NAMES
 from distrl.devices.simulated.facts import Facts
 from distrl.devices.simulated.scene import Handler
 from distrl.devices.simulated.toolkit.boxes import Card, Column, Grid, Pad, Row

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from distrl.devices.simulated.app import Ui
-from distrl.devices.simulated.apps import playback as player
-from distrl.devices.simulated.apps.playback import Playback, Song
+from distrl.devices.simulated.contents import playback as player
+from distrl.devices.simulated.contents.playback import Playback, Song
 from distrl.devices.simulated.drawing.fonts import shorten
 from distrl.devices.simulated.drawing.theme import Theme
 from distrl.devices.simulated.scene import Handler, Scene

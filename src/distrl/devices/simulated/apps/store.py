@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from distrl.devices.simulated.app import App, Ui, Window
-from distrl.devices.simulated.apps.listings import (
+from distrl.devices.simulated.contents.listings import (
     CATEGORIES,
     OFFER_OF,
     OFFERS,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import date, datetime, timedelta
 
 from distrl.devices.simulated.app import App, Ui, Window
-from distrl.devices.simulated.apps.todo_items import ORDERS, TodoItem, TodoList, furnish_items
+from distrl.devices.simulated.contents.todo_items import ORDERS, TodoItem, TodoList, furnish_items
 from distrl.devices.simulated.facts import Facts
 from distrl.devices.simulated.scene import Handler
 from distrl.devices.simulated.toolkit.boxes import Flow, Pad, Space

@@ -15,7 +15,7 @@ from itertools import pairwise
 import numpy as np
 from PIL import Image, ImageDraw
 
-from distrl.devices.simulated.apps.places import AVENUES, HEIGHT, KINDS, SPOTS, STREETS, WIDTH
+from distrl.devices.simulated.contents.places import AVENUES, HEIGHT, KINDS, SPOTS, STREETS, WIDTH
 from distrl.devices.simulated.drawing.canvas import Canvas
 from distrl.devices.simulated.drawing.colors import WHITE, Color
 from distrl.devices.simulated.drawing.fonts import face, text_mask, text_width

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
 from distrl.devices.simulated.app import App, Ui, Window
-from distrl.devices.simulated.apps.cities import CITIES, CITY_OF
-from distrl.devices.simulated.apps.forecasts import (
+from distrl.devices.simulated.contents.cities import CITIES, CITY_OF
+from distrl.devices.simulated.contents.forecasts import (
     ICONS,
     Day,
     condition_at,

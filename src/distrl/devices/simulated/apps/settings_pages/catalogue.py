@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from distrl.devices.simulated.apps.time_zones import TIME_ZONES
+from distrl.devices.simulated.contents.time_zones import TIME_ZONES
 from distrl.devices.simulated.drawing.colors import Color
 from distrl.devices.simulated.drawing.theme import ACCENTS, FONT_SCALES
 from distrl.devices.simulated.drift import WALLPAPERS

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, ClassVar
 
-from distrl.devices.simulated.apps.songs import Album
+from distrl.devices.simulated.contents.songs import Album
 from distrl.devices.simulated.facts import Facts
 
 REPEATS = {"off": "all", "all": "one", "one": "off"}  # what the next tap on Repeat gives

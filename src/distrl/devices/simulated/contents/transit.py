@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from distrl.devices.simulated.apps.places import METRES, SPOT_OF
+from distrl.devices.simulated.contents.places import METRES, SPOT_OF
 
 TRAM_PER_MINUTE = 320  # metres
 STOP_MINUTES = 1

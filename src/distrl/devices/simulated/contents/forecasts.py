@@ -11,7 +11,7 @@ from datetime import date, datetime, timedelta
 from functools import lru_cache
 from typing import NamedTuple
 
-from distrl.devices.simulated.apps.cities import CITY_OF, City
+from distrl.devices.simulated.contents.cities import CITY_OF, City
 
 DAYS = 7
 ICONS = {

@@ -10,8 +10,8 @@ import random
 from dataclasses import dataclass
 from typing import ClassVar
 
-from distrl.devices.simulated.apps.places import AVENUES, SPOTS, STREETS
-from distrl.devices.simulated.apps.transit import ROUTES, TransitLine
+from distrl.devices.simulated.contents.places import AVENUES, SPOTS, STREETS
+from distrl.devices.simulated.contents.transit import ROUTES, TransitLine
 from distrl.devices.simulated.facts import Facts
 
 

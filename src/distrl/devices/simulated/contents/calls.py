@@ -10,8 +10,8 @@ from datetime import datetime
 from typing import Literal
 
 from distrl.devices.simulated.app import Ui
-from distrl.devices.simulated.apps.people import digits
-from distrl.devices.simulated.apps.timestamps import LONG_AGO
+from distrl.devices.simulated.contents.people import digits
+from distrl.devices.simulated.contents.timestamps import LONG_AGO
 from distrl.devices.simulated.facts import Facts
 
 Direction = Literal["incoming", "outgoing", "missed"]

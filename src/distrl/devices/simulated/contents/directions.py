@@ -6,8 +6,8 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from distrl.devices.simulated.apps.places import AVENUES, SPOTS, STREETS, Spot
-from distrl.devices.simulated.apps.transit import CHANGE_MINUTES, Ride, metres_between, rides
+from distrl.devices.simulated.contents.places import AVENUES, SPOTS, STREETS, Spot
+from distrl.devices.simulated.contents.transit import CHANGE_MINUTES, Ride, metres_between, rides
 
 Point = tuple[int, int]
 MODES = ("Car", "Transit", "Walk", "Bike")

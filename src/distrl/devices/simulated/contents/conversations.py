@@ -11,8 +11,8 @@ from datetime import datetime
 from typing import ClassVar
 
 from distrl.devices.simulated.app import Ui
-from distrl.devices.simulated.apps.people import digits
-from distrl.devices.simulated.apps.timestamps import LONG_AGO
+from distrl.devices.simulated.contents.people import digits
+from distrl.devices.simulated.contents.timestamps import LONG_AGO
 from distrl.devices.simulated.facts import Facts
 
 BOTTOM = 1_000_000  # scrolled as far down as it goes

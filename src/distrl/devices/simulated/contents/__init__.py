@@ -1,0 +1,1 @@
+"""What is on a phone: the records that apps keep, and the made-up world they are filled from."""
