@@ -17,6 +17,7 @@ from distrl.devices.simulated.contents.people import Contact, by_name
 from distrl.devices.simulated.contents.timestamps import LONG_AGO, full, short
 from distrl.devices.simulated.facts import Facts
 from distrl.devices.simulated.scene import Handler
+from distrl.devices.simulated.system import Notification
 from distrl.devices.simulated.toolkit.boxes import Pad, Row
 from distrl.devices.simulated.toolkit.controls import Button, IconButton
 from distrl.devices.simulated.toolkit.rows import Empty, ListRow
@@ -92,6 +93,10 @@ class MailApp(App):
             stored = facts.add(mail)
             if stored.folder == "Inbox" and rng.random() < 0.4:
                 facts.add(UnreadMail(mail=stored.id))
+        unread = facts.all(UnreadMail)
+        if unread:
+            newest = facts.get(Mail, unread[-1].mail)
+            facts.add(Notification(0, self.name, newest.sender, newest.subject))
 
     # A folder ----------------------------------------------------------------------------------
 

@@ -35,6 +35,7 @@ from distrl.devices.simulated.contents.small_talk import SERVICES, SMALL_TALK
 from distrl.devices.simulated.contents.timestamps import clock, day, short
 from distrl.devices.simulated.facts import Facts
 from distrl.devices.simulated.scene import Handler
+from distrl.devices.simulated.system import Notification
 from distrl.devices.simulated.toolkit.boxes import Pad, Row
 from distrl.devices.simulated.toolkit.controls import IconButton
 from distrl.devices.simulated.toolkit.rows import Bubble, Empty, ListRow
@@ -69,6 +70,8 @@ class MessagesApp(App):
                 facts.add(Message(0, chat.id, text, ours, moment))
             if not talk[-1][0] and rng.random() < 0.4:
                 facts.add(UnreadConversation(conversation=chat.id))
+                known = contact_of(facts, number)
+                facts.add(Notification(0, self.name, known.name if known else number, talk[-1][1]))
 
     # The list ----------------------------------------------------------------------------------
 

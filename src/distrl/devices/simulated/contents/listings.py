@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from distrl.devices.simulated.facts import Facts
-from distrl.devices.simulated.system import InstalledApp
+from distrl.devices.simulated.system import InstalledApp, Notification
 
 
 class Offer(NamedTuple):
@@ -77,6 +77,7 @@ def furnish_store(facts: Facts, rng: random.Random) -> None:
         listing = Listing(0, name, rng.randrange(36, 50) / 10, rng.randrange(900, 9000) * 100)
         newest = version + (name in behind)
         facts.edit(facts.add(listing), megabytes=rng.randrange(10, 120), version=newest)
+    facts.add(Notification(0, "Store", "Updates available", f"{len(behind)} apps can be updated"))
 
 
 def install(facts: Facts, name: str, version: int, megabytes: int) -> None:
