@@ -7,6 +7,7 @@ DistrlError
 │   ├── UnknownTask           no task of that name, split or number
 │   ├── UnknownApp            no app of that name on this phone
 │   ├── CorruptSnapshot       bytes that are not a snapshot, or not one of this version
+│   ├── CorruptCheckpoint     a checkpoint that is damaged, incomplete, or of something else
 │   └── DeviceNotReady        a device used before its first reset
 └── WorldError                the world failed; the episode ends with its own typed ending
     ├── DeviceError
@@ -48,6 +49,10 @@ class UnknownApp(UsageError):
 
 class CorruptSnapshot(UsageError):
     """Bytes that are not a snapshot of this version."""
+
+
+class CorruptCheckpoint(UsageError):
+    """A checkpoint that is damaged, incomplete, of another version or of another learner."""
 
 
 class DeviceNotReady(UsageError):

@@ -8,6 +8,7 @@ that the world cut off (a crash, a lost device, no verdict) is refused, never sc
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -92,9 +93,10 @@ def _repetitions(actions: list[Action], screens: tuple[Screen, ...], status_bar:
     """
     seen: set[tuple[Action, bytes]] = set()
     repeated = np.zeros(len(actions))
+    times = Counter(actions)
     for step, action in enumerate(actions):
-        if isinstance(action, Unreadable):
-            continue
+        if isinstance(action, Unreadable) or times[action] == 1:
+            continue  # and its screen stays packed
         deed = (action, _below_status_bar(screens[step], status_bar))
         repeated[step] = deed in seen
         seen.add(deed)

@@ -1,0 +1,151 @@
+"""A batch of whole trajectories, as the algorithms want it: padded arrays, and turns to be scored.
+
+Row i is trajectory i, column t its t-th decision; every trajectory is there with all of its steps,
+the rewarded last one included. `turns` lists the real steps in reading order, so that models see no
+padding; `scatter` puts what they say about turns back into rows and columns. Its arrays are on the
+CPU, where targets and weights are made: they are tiny beside what a model computes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from distrl.errors import UsageError
+from distrl.learning.rewards import DEFAULT_REWARDS, RewardSettings, invalid_steps, step_rewards
+from distrl.records import Decision, Ending, Observation, Trajectory
+from distrl.replay.entries import Draw
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One decision to be scored: what was seen, and the tokens that were answered."""
+
+    row: int
+    column: int
+    observation: Observation
+    token_ids: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """b trajectories of up to t steps with up to k tokens each."""
+
+    trajectories: tuple[Trajectory, ...]
+    turns: tuple[Turn, ...]
+    finals: tuple[Observation, ...]  # the last screen of each trajectory, b of them
+    mask: Tensor  # [b, t] bool: a real step
+    rewards: Tensor  # [b, t]
+    invalid: Tensor  # [b, t]: 1 where the answer could not be read
+    bootstrap: Tensor  # [b] bool: cut off, so that the value of the last screen counts
+    outcomes: Tensor  # [b]: 1 for success
+    behaviour_log_probs: Tensor  # [b, t, k], as sampled
+    token_mask: Tensor  # [b, t, k] bool
+    weights: Tensor  # [b]: corrects for prioritised draws; 1 where there is nothing to correct
+    weight_versions: Tensor  # [b]: of the policy that acted
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        b, t, k = self.token_mask.shape
+        return b, t, k
+
+    @property
+    def places(self) -> tuple[Tensor, Tensor]:
+        """Row and column of every turn; the mask read row by row is their order."""
+        rows, columns = self.mask.nonzero(as_tuple=True)
+        return rows, columns
+
+    def scatter(self, turn_values: Tensor) -> Tensor:
+        """[n, ...] for the turns -> [b, t, ...], zero in the padding. Gradients pass through."""
+        b, t, _ = self.shape
+        out = turn_values.new_zeros((b, t, *turn_values.shape[1:]))
+        return out.index_put(self.places, turn_values)
+
+    def gather(self, values: Tensor) -> Tensor:
+        """[b, t, ...] -> [n, ...] for the turns."""
+        return values[self.places]
+
+
+def batch_of_draws(draws: Sequence[Draw], rewards: RewardSettings = DEFAULT_REWARDS) -> Batch:
+    """What was drawn from the replay."""
+    weights = [draw.weight for draw in draws]
+    return batch_of([draw.trajectory for draw in draws], rewards, weights)
+
+
+def batch_of(
+    trajectories: Sequence[Trajectory],
+    rewards: RewardSettings = DEFAULT_REWARDS,
+    weights: Sequence[float] | None = None,
+) -> Batch:
+    """Some trajectories as a batch. Those that were not judged are refused."""
+    if not trajectories:
+        raise UsageError("a batch needs at least one trajectory")
+    if weights is not None and len(weights) != len(trajectories):
+        raise ValueError(f"{len(weights)} weights for {len(trajectories)} trajectories")
+    earned = [step_rewards(each, rewards).total for each in trajectories]
+    return Batch(
+        trajectories=tuple(trajectories),
+        turns=tuple(turn for row, each in enumerate(trajectories) for turn in _turns(row, each)),
+        finals=tuple(_observation(each, len(each.decisions)) for each in trajectories),
+        mask=_padded([np.ones(len(each), np.bool_) for each in earned]),
+        rewards=_padded(earned).float(),
+        invalid=_padded([invalid_steps(each) for each in trajectories]).float(),
+        bootstrap=torch.tensor([each.ending.truncated for each in trajectories]),
+        outcomes=torch.tensor([float(each.ending is Ending.SUCCESS) for each in trajectories]),
+        weights=torch.tensor([1.0] * len(earned) if weights is None else list(weights)),
+        weight_versions=torch.tensor([each.weight_version for each in trajectories]),
+        **_token_arrays(trajectories),
+    )
+
+
+def _padded(rows: Sequence[NDArray[Any]]) -> Tensor:
+    """Rows of different lengths below each other, 0 (or False) at their ends, [b, t]."""
+    out = np.zeros((len(rows), max(len(row) for row in rows)), rows[0].dtype)
+    for place, row in zip(out, rows, strict=True):
+        place[: len(row)] = row
+    return torch.from_numpy(out)
+
+
+def _token_arrays(trajectories: Sequence[Trajectory]) -> dict[str, Tensor]:
+    """Log-probs as sampled and where they are real, [b, t, k]; at least one token wide."""
+    steps = max(len(each.decisions) for each in trajectories)
+    decisions = [decision for each in trajectories for decision in each.decisions]
+    tokens = max(1, max(len(decision.token_ids) for decision in decisions))
+    log_probs = np.zeros((len(trajectories), steps, tokens))
+    mask = np.zeros(log_probs.shape, np.bool_)
+    for row, each in enumerate(trajectories):
+        for column, decision in enumerate(each.decisions):
+            length = _answer_length(each, decision)
+            log_probs[row, column, :length] = decision.log_probs
+            mask[row, column, :length] = True
+    return {
+        "behaviour_log_probs": torch.from_numpy(log_probs).float(),
+        "token_mask": torch.from_numpy(mask),
+    }
+
+
+def _answer_length(trajectory: Trajectory, decision: Decision) -> int:
+    if len(decision.token_ids) != len(decision.log_probs):
+        raise UsageError(
+            f"trajectory {trajectory.id}: an answer of {len(decision.token_ids)} tokens has "
+            f"{len(decision.log_probs)} log-probabilities; record one for each as it is sampled"
+        )
+    return len(decision.token_ids)
+
+
+def _turns(row: int, trajectory: Trajectory) -> list[Turn]:
+    return [
+        Turn(row, column, _observation(trajectory, column), decision.token_ids)
+        for column, decision in enumerate(trajectory.decisions)
+    ]
+
+
+def _observation(trajectory: Trajectory, step: int) -> Observation:
+    past = tuple(decision.action for decision in trajectory.decisions[:step])
+    return Observation(trajectory.task.instruction, trajectory.screens[step], past)

@@ -1,0 +1,159 @@
+"""Everything a restarted learner needs, on disk: all of it or nothing of it.
+
+A checkpoint is a folder: `tensors.safetensors` (weights, optimisers, priorities, random states),
+`state.json` (counters, and where the tensors belong) and `manifest.json` (the format's version, and
+size and checksum of the other two). It is written under a hidden name, forced to the disk, and then
+renamed: whoever kills the learner in between finds the checkpoint before. Reading trusts nothing
+and runs nothing: what is missing, cut short, changed or of another version is a `CorruptCheckpoint`
+that says so.
+
+Trajectories are not in it. They have a store of their own, in which a restarted learner finds them
+by their ids. One learner writes to a folder of checkpoints.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from distrl.errors import CorruptCheckpoint, InvalidSetting
+from distrl.learning.learner import Learner
+from distrl.learning.state_tree import join, split
+from distrl.records import Trajectory
+
+FORMAT, VERSION = "distrl learner checkpoint", 1
+MANIFEST, STATE, TENSORS = "manifest.json", "state.json", "tensors.safetensors"
+UNFINISHED = ".unfinished-"
+
+
+class CheckpointFolder:
+    """The checkpoints of one run: the newest `keep` of them, named after their update."""
+
+    def __init__(self, directory: Path, keep: int = 3) -> None:
+        if keep < 1:
+            raise InvalidSetting(f"checkpoints.keep={keep!r}; keep 1 or more")
+        self.directory = directory
+        self.keep = keep
+
+    def save(self, learner: Learner) -> Path:
+        """Write a checkpoint of this moment, then let go of those that are too many."""
+        path = self._free_name(learner.updates)
+        write_checkpoint(path, learner.state_dict())
+        for unfinished in self.directory.glob(f"{UNFINISHED}*"):
+            shutil.rmtree(unfinished)
+        for old in self.all()[: -self.keep]:
+            shutil.rmtree(old)
+        return path
+
+    def all(self) -> list[Path]:
+        """Oldest first."""
+        return sorted(self.directory.glob("update-*"))
+
+    def _free_name(self, updates: int) -> Path:
+        """A second checkpoint of one update (after a restart) goes beside the first."""
+        names = (self.directory / f"update-{updates:09d}.{edition:03d}" for edition in range(1000))
+        return next(name for name in names if not name.exists())
+
+    def latest(self) -> Path | None:
+        """The newest one; None before the first."""
+        return max(self.all(), default=None)
+
+    def restore(
+        self, learner: Learner, find: Callable[[str], Trajectory | None]
+    ) -> tuple[str, ...] | None:
+        """Continue from the newest checkpoint; None if there is none to continue from.
+
+        Returns the ids of the trajectories that `find` no longer has. A newest checkpoint that is
+        damaged is an error rather than a reason to take an older one unasked: remove it to do so.
+        """
+        path = self.latest()
+        return None if path is None else learner.load_state(read_checkpoint(path), find)
+
+
+def write_checkpoint(path: Path, state: dict[str, Any]) -> None:
+    """Write a learner's state (see `state_tree`) to a folder that is there whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = Path(tempfile.mkdtemp(prefix=UNFINISHED, dir=path.parent))
+    try:
+        tensors: dict[str, Tensor] = {}
+        tree = split(state, tensors)
+        save_file(tensors, unfinished / TENSORS)
+        (unfinished / STATE).write_text(json.dumps(tree), encoding="utf-8")
+        files = {name: _fingerprint(unfinished / name) for name in (STATE, TENSORS)}
+        manifest = {"format": FORMAT, "version": VERSION, "files": files}
+        (unfinished / MANIFEST).write_text(json.dumps(manifest, indent=2), encoding="utf-8")
+        for name in (STATE, TENSORS, MANIFEST, "."):
+            _to_disk(unfinished / name)
+        unfinished.rename(path)
+        _to_disk(path.parent)
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)  # gone already if all went well
+
+
+def read_checkpoint(path: Path) -> dict[str, Any]:
+    """The state in a checkpoint; raises `CorruptCheckpoint` unless every byte is as written."""
+    _check_files(path, _manifest(path))
+    try:
+        tree = json.loads((path / STATE).read_text("utf-8"))
+        state = join(tree, load_file(path / TENSORS))
+    except (OSError, KeyError, TypeError, ValueError, SafetensorError) as error:
+        raise _corrupt(path, f"its files do not fit together: {error!r}") from error
+    if not isinstance(state, dict):
+        raise _corrupt(path, f"{STATE} holds a {type(state).__name__}")
+    return state
+
+
+def _manifest(path: Path) -> dict[str, dict[str, Any]]:
+    """Size and checksum by file."""
+    try:
+        manifest = json.loads((path / MANIFEST).read_text("utf-8"))
+        name, version, files = manifest["format"], manifest["version"], manifest["files"]
+        fingerprints = {each: dict(files[each]) for each in (STATE, TENSORS)}
+    except (OSError, KeyError, TypeError, ValueError) as error:
+        raise _corrupt(path, f"{MANIFEST} cannot be read: {error!r}") from error
+    if (name, version) != (FORMAT, VERSION):
+        raise _corrupt(
+            path, f"it is a {name!r} of version {version!r}, this reads version {VERSION}"
+        )
+    return fingerprints
+
+
+def _check_files(path: Path, wanted: dict[str, dict[str, Any]]) -> None:
+    for name, fingerprint in wanted.items():
+        try:
+            found = _fingerprint(path / name)
+        except OSError as error:
+            raise _corrupt(path, f"{name} cannot be read: {error!r}") from error
+        if found != fingerprint:
+            raise _corrupt(path, f"{name} is {found}, and was written as {fingerprint}")
+
+
+def _fingerprint(path: Path) -> dict[str, Any]:
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "blake2b").hexdigest()
+    return {"bytes": path.stat().st_size, "blake2b": digest}
+
+
+def _to_disk(path: Path) -> None:
+    """Wait until a file, or the names in a folder, are on the disk itself."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _corrupt(path: Path, why: str) -> CorruptCheckpoint:
+    beside = [each.name for each in sorted(path.parent.glob("update-*")) if each != path]
+    older = f"remove it to continue from {beside[-1]}" if beside else "there is no other beside it"
+    return CorruptCheckpoint(f"checkpoint {path}: {why}; {older}")

@@ -1,0 +1,167 @@
+"""One step of the optimisers over a whole batch, in micro-batches that fit the memory.
+
+`survey` looks at the batch without gradients: what targets and ratios are made from. `step` runs
+through the turns again in micro-batches of bounded size, lets the algorithm make losses from the
+scores of each, adds up the gradients, clips those of the policy and of the critic separately, and
+moves both. Losses must be sums over turns divided by totals of the whole batch, so that the split
+does not change the result. A gradient that is no number stops the step before anything has moved.
+
+What a survey says is on the CPU, like the batch; scores are where the policy is, so a loss brings
+what it made for the turns `.to` there.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from distrl.agent.trainable_policy import Scores, TrainablePolicy
+from distrl.errors import InvalidSetting
+from distrl.learning.batch import Batch
+from distrl.learning.value_losses import minimum_of_heads
+
+Losses = dict[str, Tensor]  # named; their sum is what is minimised
+TurnLoss = Callable[[Scores, Tensor], Losses]  # scores of some turns, and which turns: [m]
+
+
+@dataclass(frozen=True, slots=True)
+class StepSettings:
+    """How the optimisers move. Gradients with norms above the clips are scaled down to them."""
+
+    learning_rate: float = 1e-4  # of the policy; above 0
+    critic_learning_rate: float = 1e-3  # above 0
+    clip: float = 1.0  # norm of the policy's gradient; above 0, may be infinite
+    critic_clip: float = 1.0
+    weight_decay: float = 0.0  # per step, times the learning rate; 0 or more
+    micro_batch_turns: int = 64  # at most that many turns go through the model at once; 1 or more
+    micro_batch_tokens: int = 8192  # and that many tokens of answers, their padding counted
+
+    def __post_init__(self) -> None:
+        for name in ("learning_rate", "critic_learning_rate", "clip", "critic_clip"):
+            if not getattr(self, name) > 0.0:
+                raise InvalidSetting(f"step.{name}={getattr(self, name)!r}; give a number above 0")
+        if not self.weight_decay >= 0.0:
+            raise InvalidSetting(f"step.weight_decay={self.weight_decay!r}; give 0 or more")
+        for name in ("micro_batch_turns", "micro_batch_tokens"):
+            if getattr(self, name) < 1:
+                raise InvalidSetting(f"step.{name}={getattr(self, name)!r}; at least 1")
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """The policy's opinion on a whole batch, without gradients, on the CPU."""
+
+    log_probs: Tensor  # [b, t, k]
+    entropies: Tensor  # [b, t, k]
+    values: Tensor  # [b, t + 1]: the least of the heads, as a probability; last screens included
+
+
+class GradientStep:
+    """Surveys batches, and moves a policy and its critic."""
+
+    def __init__(self, policy: TrainablePolicy, settings: StepSettings | None = None) -> None:
+        self.policy = policy
+        self.settings = settings or StepSettings()
+        self.policy_parameters = list(policy.policy_parameters())
+        self.critic_parameters = list(policy.critic_parameters())
+        decay = self.settings.weight_decay
+        self.policy_optimiser = torch.optim.AdamW(
+            self.policy_parameters, lr=self.settings.learning_rate, weight_decay=decay
+        )
+        self.critic_optimiser = torch.optim.AdamW(
+            self.critic_parameters, lr=self.settings.critic_learning_rate, weight_decay=decay
+        )
+
+    def survey(self, batch: Batch) -> Survey:
+        """What the policy and the critic think of every step now."""
+        with torch.no_grad():
+            parts = [_score(self.policy, batch, turns) for turns in self._micro_batches(batch)]
+            heads = torch.cat([part.value_logits.cpu() for part in parts]).sigmoid()
+            finals = self._final_values(batch)
+        steps = batch.scatter(minimum_of_heads(heads))  # [b, t]
+        values = torch.cat([steps, torch.zeros_like(steps[:, :1])], dim=1)
+        values[torch.arange(len(finals)), batch.mask.sum(dim=1)] = finals.to(values.dtype)
+        return Survey(
+            log_probs=_scattered(batch, [part.log_probs for part in parts]),
+            entropies=_scattered(batch, [part.entropies for part in parts]),
+            values=values,
+        )
+
+    def log_probs_of(self, policy: TrainablePolicy, batch: Batch) -> Tensor:  # [b, t, k]
+        """What another policy, such as a reference, thinks of the same answers."""
+        with torch.no_grad():
+            parts = [_score(policy, batch, turns) for turns in self._micro_batches(batch)]
+        return _scattered(batch, [part.log_probs for part in parts])
+
+    def step(
+        self, batch: Batch, loss: TurnLoss, *, policy_moves: bool = True
+    ) -> tuple[dict[str, float], dict[str, float]]:
+        """Minimise the losses; their values and the norms of the gradients come back."""
+        self.policy_optimiser.zero_grad(set_to_none=True)
+        self.critic_optimiser.zero_grad(set_to_none=True)
+        totals: dict[str, float] = {}
+        for turns in self._micro_batches(batch):
+            losses = loss(_score(self.policy, batch, turns), turns)
+            torch.autograd.backward(torch.stack(list(losses.values())).sum())
+            for name, value in losses.items():
+                totals[name] = totals.get(name, 0.0) + float(value.detach())
+        norms = {
+            "policy": _clipped(self.policy_parameters, self.settings.clip),
+            "critic": _clipped(self.critic_parameters, self.settings.critic_clip),
+        }
+        _check_finite(totals, norms)
+        if policy_moves:
+            self.policy_optimiser.step()
+        self.critic_optimiser.step()
+        return totals, norms
+
+    def _final_values(self, batch: Batch) -> Tensor:  # [b]
+        """The values of last screens where they count: no pass is spent on an ended task."""
+        cut = batch.bootstrap.nonzero().flatten().tolist()
+        values = torch.zeros(len(batch.finals), dtype=torch.float64)
+        for start in range(0, len(cut), self.settings.micro_batch_turns):
+            rows = cut[start : start + self.settings.micro_batch_turns]
+            logits = self.policy.value_logits([batch.finals[row] for row in rows])
+            values[rows] = minimum_of_heads(logits.sigmoid()).to(values)
+        return values
+
+    def _micro_batches(self, batch: Batch) -> Iterator[Tensor]:
+        """Turns in reading order, as many at a time as the settings allow; at least one."""
+        first, widest = 0, 0
+        for place, turn in enumerate(batch.turns):
+            wider = max(widest, len(turn.token_ids))
+            turns = place + 1 - first
+            full = turns > self.settings.micro_batch_turns
+            if place > first and (full or turns * wider > self.settings.micro_batch_tokens):
+                yield torch.arange(first, place)
+                first, wider = place, len(turn.token_ids)
+            widest = wider
+        yield torch.arange(first, len(batch.turns))
+
+
+def _score(policy: TrainablePolicy, batch: Batch, turns: Tensor) -> Scores:
+    chosen = [batch.turns[index] for index in turns.tolist()]
+    return policy.score([turn.observation for turn in chosen], [turn.token_ids for turn in chosen])
+
+
+def _scattered(batch: Batch, parts: list[Tensor]) -> Tensor:
+    """Scores of micro-batches, of different widths, as [b, t, k]."""
+    tokens = batch.shape[2]
+    padded = [torch.nn.functional.pad(part.cpu(), (0, tokens - part.shape[1])) for part in parts]
+    return batch.scatter(torch.cat(padded))
+
+
+def _clipped(parameters: list[torch.nn.Parameter], most: float) -> float:
+    return float(torch.nn.utils.clip_grad_norm_(parameters, most))
+
+
+def _check_finite(losses: dict[str, float], norms: dict[str, float]) -> None:
+    if not all(math.isfinite(norm) for norm in norms.values()):
+        raise FloatingPointError(
+            f"the gradient is no number (norms {norms}, losses {losses}); nothing was moved: "
+            "look for log-probabilities of -inf or values that are NaN in this batch"
+        )

@@ -1,0 +1,314 @@
+"""The learner: drain, admit, sample, update, re-prioritise, publish; round and round.
+
+A plain synchronous class: it knows nothing of processes, and it never sleeps. An engine calls
+`step` and decides what to do when it says `Waiting`. What it promises:
+
+- Whatever arrives is accounted for: each arrival is counted once, under what became of it
+  (`arrivals`). What does not get in is refused, never an error and never a reward of 0.
+- Draws keep the pace that `Pacing` sets, once the collectors' inserts have filled the replay; and
+  while pacing forbids inserts, arrivals stay where they wait, which is what holds collectors back.
+  A preloaded corpus is no insert: it pays for nothing, and the offline phase is not paced.
+- Published versions only grow, also after a restart from an older checkpoint: a version that was
+  seen on an arrival is not given to other weights. Nothing is published while the critic warms up,
+  since the policy is what it was.
+- With `state_dict` and `load_state` a run goes on as if it had not been interrupted, bit by bit.
+
+One process, one policy: several GPUs are for the policy to spread over (it owns its placement).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from distrl.agent.trainable_policy import TrainablePolicy
+from distrl.errors import CorruptCheckpoint, InvalidSetting, UsageError
+from distrl.learning.algorithm import Algorithm, UpdateReport
+from distrl.learning.batch import Batch, batch_of, batch_of_draws
+from distrl.learning.gradient_step import GradientStep
+from distrl.learning.learner_report import LearnerReport, Standing, Waiting, learner_report
+from distrl.learning.learner_settings import LearnerSettings
+from distrl.learning.stage_clock import StageClock
+from distrl.learning.update_gauges import update_report
+from distrl.records import Trajectory
+from distrl.replay.entries import Draw, Entry, Outcome
+from distrl.replay.pacing import Pacing
+from distrl.replay.priority import priority
+from distrl.replay.replay_buffer import ReplayBuffer
+from distrl.weights.staleness import staleness, versions_to_come
+
+STALE = "stale"  # beside the replay's own outcomes
+
+
+class LearnedPolicy(TrainablePolicy, Protocol):
+    """A policy whose weights can be taken away and put back."""
+
+    def weights(self) -> dict[str, Tensor]:
+        """A copy of all that is learned."""
+        ...
+
+    def load_weights(self, weights: Mapping[str, Tensor], version: int) -> None: ...
+
+
+class Arrivals(Protocol):
+    """Finished trajectories, first come first served; a deque will do. Never waits."""
+
+    def __len__(self) -> int: ...
+
+    def popleft(self) -> Trajectory: ...
+
+
+class Publisher(Protocol):
+    """Where new weights go. They are the publisher's own: the learner keeps no hold on them."""
+
+    def publish(self, weights: Mapping[str, Tensor], version: int) -> None: ...
+
+
+class Learner:
+    """Turns trajectories into better weights, one step at a time."""
+
+    def __init__(
+        self,
+        policy: LearnedPolicy,
+        algorithm: Algorithm,
+        gradient_step: GradientStep,  # the algorithm's own, on this policy
+        replay: ReplayBuffer,
+        pacing: Pacing,
+        arrivals: Arrivals,
+        publisher: Publisher,
+        settings: LearnerSettings | None = None,
+    ) -> None:
+        self.policy = policy
+        self.algorithm = algorithm
+        self.gradient_step = gradient_step
+        self.replay = replay
+        self.pacing = pacing
+        self.incoming = arrivals
+        self.publisher = publisher
+        self.settings = settings or LearnerSettings()
+        self.device = next(iter(policy.policy_parameters())).device
+        self.updates = 0
+        self.version = 0
+        self.arrivals = dict.fromkeys([STALE, *(outcome.value for outcome in Outcome)], 0)
+        self._newest_seen = 0
+        self._chance = np.random.default_rng(self.settings.seed)
+        self._check_fit()
+
+    # The circle ---------------------------------------------------------------------------------
+
+    def step(self) -> LearnerReport | Waiting:
+        """Once round the circle; `Waiting` if more trajectories must come first."""
+        clock = StageClock()
+        with clock.stage("drain"):
+            self._drain()
+        if not self._may_sample():
+            return Waiting(self.standing())
+        with clock.stage("sample"):
+            draws = self._sample()
+        with clock.stage("batch"):
+            batch = batch_of_draws(draws, self.settings.rewards)
+            behind = [staleness(self.version, d.trajectory.weight_version) for d in draws]
+        with clock.stage("update"), self._precision():
+            policy_moves = self.updates >= self.settings.warm_up_updates
+            update = self.algorithm.update(batch, policy_moves=policy_moves)
+            self.updates += 1
+        with clock.stage("refresh"):
+            self._reprioritise(draws, batch, update)
+            self._refresh_slice(besides={draw.slot_id for draw in draws})
+        with clock.stage("publish"):
+            published = self._publish_if_due()
+        return learner_report(
+            batch,
+            update,
+            behind,
+            self.standing(),
+            clock.seconds,
+            published=published,
+            policy_moved=policy_moves,
+        )
+
+    def preload(self, corpus: Iterable[Trajectory]) -> None:
+        """Take in a corpus before the first step, however old it is."""
+        for trajectory in corpus:
+            self.arrivals[self.replay.insert(trajectory).outcome.value] += 1
+
+    def may_start(self, weight_version: int, in_flight: int) -> bool:
+        """May a collector begin an episode with these weights, behind `in_flight` others?"""
+        to_come = versions_to_come(
+            in_flight,
+            owed=self.pacing.owed,
+            samples_per_insert=self.pacing.samples_per_insert,
+            draws_per_version=self.settings.draws_per_version,
+            draws_since_version=self._updates_since_version * self.settings.batch_trajectories,
+        )
+        limit = self.settings.staleness
+        return not self._offline and limit.may_start(self.version, weight_version, to_come)
+
+    def standing(self) -> Standing:
+        inserted = self.pacing.inserted
+        return Standing(
+            updates=self.updates,
+            version=self.version,
+            samples_per_insert=self.pacing.sampled / inserted if inserted else 0.0,
+            owed=self.pacing.owed,
+            arrivals=dict(self.arrivals),
+            replay=self.replay.gauges(),
+        )
+
+    # Its stages ---------------------------------------------------------------------------------
+
+    def _drain(self) -> None:
+        if self._offline:
+            return
+        for _ in range(len(self.incoming)):  # not what arrives meanwhile: a flood must end
+            if not self.pacing.may_insert():
+                return
+            self._admit(self.incoming.popleft())
+
+    def _admit(self, trajectory: Trajectory) -> None:
+        version = trajectory.weight_version
+        self._newest_seen = max(self._newest_seen, version)
+        if not self.settings.staleness.admits(self.version, version):
+            self.arrivals[STALE] += 1
+            return
+        outcome = self.replay.insert(trajectory).outcome
+        self.arrivals[outcome.value] += 1
+        if outcome is Outcome.STORED:
+            self.pacing.on_insert()
+
+    def _may_sample(self) -> bool:
+        if not self._offline:
+            return len(self.replay) > 0 and self.pacing.may_sample(self.settings.batch_trajectories)
+        if not len(self.replay):
+            raise UsageError(
+                f"mode={self.settings.mode!r} and an empty replay after {self.updates} updates; "
+                "preload a corpus of judged trajectories before the first step"
+            )
+        return True
+
+    def _sample(self) -> list[Draw]:
+        n = self.settings.batch_trajectories
+        draws = self.replay.sample(n, self._chance, beta=self.settings.beta)
+        if not self._offline:
+            self.pacing.on_sample(n)
+        return draws
+
+    def _refresh_slice(self, besides: set[int]) -> None:
+        """The next few of the rest are looked at again, so that no priority grows old for ever."""
+        entries = self.replay.next_slice(self.settings.refresh_trajectories)
+        rest = [entry for entry in entries if entry.slot_id not in besides]
+        if not rest:
+            return
+        batch = batch_of([entry.trajectory for entry in rest], self.settings.rewards)
+        with self._precision():
+            survey = self.gradient_step.survey(batch)
+        nothing = torch.zeros_like(batch.rewards)  # no update, so no advantages and no losses
+        found = update_report(batch, survey, nothing, {}, {}, discount=self.settings.discount)
+        self._reprioritise(rest, batch, found)
+
+    def _reprioritise(
+        self, entries: Sequence[Draw | Entry], batch: Batch, found: UpdateReport
+    ) -> None:
+        """Give them the priority that follows from what was found about them."""
+        errors, weights = found.td_errors.abs(), self.settings.priorities
+        fresh = priority(errors, found.ratios, found.entropies, batch.mask, weights)
+        self.replay.update_priorities([entry.slot_id for entry in entries], fresh)
+
+    def _publish_if_due(self) -> bool:
+        if self.updates <= self.settings.warm_up_updates or self._updates_since_version:
+            return False
+        self.version = max(self.version, self._newest_seen) + 1
+        self.publisher.publish(self.policy.weights(), self.version)
+        return True
+
+    @property
+    def _updates_since_version(self) -> int:
+        """Updates that count for the next version; below 0 while the critic warms up."""
+        moved = self.updates - self.settings.warm_up_updates
+        return min(moved, 0) or moved % self.settings.updates_per_publish
+
+    @property
+    def _offline(self) -> bool:
+        return self.settings.is_offline(self.updates)
+
+    def _precision(self) -> AbstractContextManager[object]:
+        if self.settings.precision == "full":
+            return nullcontext()
+        # No cache: it would hand weights that were narrowed for a survey, or before the optimiser
+        # moved, to a later pass of the same update, which then has no gradient or an old one.
+        return torch.autocast(self.device.type, dtype=torch.bfloat16, cache_enabled=False)
+
+    def _check_fit(self) -> None:
+        """What can be known to be wrong before the first step."""
+        if self.gradient_step.policy is not self.policy:
+            raise InvalidSetting(
+                "the learner's policy and that of its gradient step are two objects; build the "
+                "gradient step on the policy that is to be trained"
+            )
+        if self.settings.precision == "bf16" and self.device.type == "cpu":
+            raise InvalidSetting(
+                'learner.precision="bf16" with a policy on the CPU, where it is slower than full '
+                'precision; move the policy to a GPU or give precision="full"'
+            )
+        self.pacing.may_sample(self.settings.batch_trajectories)  # refuses too little tolerance
+
+    # For checkpoints ----------------------------------------------------------------------------
+
+    def state_dict(self) -> dict[str, Any]:
+        """All that a restarted learner needs but the trajectories, which go by their ids.
+
+        Tensors, arrays, numbers, texts, and lists and dicts of them.
+        """
+        return {
+            "policy": self.policy.weights(),
+            "policy_optimiser": self.gradient_step.policy_optimiser.state_dict(),
+            "critic_optimiser": self.gradient_step.critic_optimiser.state_dict(),
+            "replay": self.replay.state_dict(),
+            "pacing": self.pacing.state_dict(),
+            "arrivals": dict(self.arrivals),
+            "updates": self.updates,
+            "version": self.version,
+            "newest_seen": self._newest_seen,
+            "chance": self._chance.bit_generator.state,
+            "torch_chance": torch.get_rng_state(),
+            "gpu_chance": torch.cuda.get_rng_state_all() if self.device.type == "cuda" else [],
+        }
+
+    def load_state(
+        self, state: Mapping[str, Any], find: Callable[[str], Trajectory | None]
+    ) -> tuple[str, ...]:
+        """Become what `state_dict` described; returns the ids of trajectories that are lost.
+
+        `find` looks a trajectory up by its id. After a `CorruptCheckpoint` this learner is half of
+        each and must not be used.
+        """
+        try:
+            return self._load(state, find)
+        except (KeyError, TypeError, ValueError, RuntimeError, UsageError) as error:
+            raise CorruptCheckpoint(
+                f"this is no state of such a learner: {error}; it was saved by one with another "
+                "policy or other optimisers, or by another version of DistRL"
+            ) from error
+
+    def _load(
+        self, state: Mapping[str, Any], find: Callable[[str], Trajectory | None]
+    ) -> tuple[str, ...]:
+        self.policy.load_weights(state["policy"], state["version"])
+        self.gradient_step.policy_optimiser.load_state_dict(state["policy_optimiser"])
+        self.gradient_step.critic_optimiser.load_state_dict(state["critic_optimiser"])
+        lost = self.replay.load_state(state["replay"], find)
+        self.pacing.load_state(state["pacing"])
+        self.arrivals |= state["arrivals"]
+        self.updates = int(state["updates"])
+        self.version = int(state["version"])
+        self._newest_seen = int(state["newest_seen"])
+        self._chance.bit_generator.state = state["chance"]
+        torch.set_rng_state(state["torch_chance"])
+        if self.device.type == "cuda":
+            torch.cuda.set_rng_state_all(state["gpu_chance"])
+        return lost

@@ -1,0 +1,187 @@
+"""What a step of the learner tells: how old and how far off its data was, and where time went.
+
+Figures are of this one step; the counts of the standing run from the start. Two reports are equal
+when they say the same about learning: seconds are not compared, so that a run which was interrupted
+can be held against one which was not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import torch
+from torch import Tensor
+
+from distrl.learning import ratios
+from distrl.learning.algorithm import UpdateReport
+from distrl.learning.averages import step_mean
+from distrl.learning.batch import Batch
+
+STALENESS_EDGES = (0, 1, 2, 4, 8, 16, 32)  # the highest in each bucket; one more for the rest
+CALIBRATION_BINS = 10
+RATIO_LIMIT = 1.0  # Retrace cuts ratios off above it
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where the learner stands."""
+
+    updates: int  # made since the start
+    version: int  # of the weights that are out
+    samples_per_insert: float  # drawn and inserted under pacing, since the start
+    owed: float  # draws that the inserts so far have paid for; see `Pacing`
+    arrivals: dict[str, int]  # what became of all that arrived, since the start
+    replay: dict[str, float]
+
+    def gauges(self) -> dict[str, float]:
+        return {
+            "updates": float(self.updates),
+            "version": float(self.version),
+            "samples_per_insert": self.samples_per_insert,
+            "owed": self.owed,
+            **named("arrivals", self.arrivals),
+            **named("replay", self.replay),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A step without an update: more trajectories must come first."""
+
+    standing: Standing
+
+    def gauges(self) -> dict[str, float]:
+        return self.standing.gauges()
+
+
+@dataclass(frozen=True, slots=True)
+class LearnerReport:
+    """A step with an update."""
+
+    standing: Standing  # after it
+    published: bool
+    policy_moved: bool  # False while the critic warms up
+    losses: dict[str, float]
+    gradient_norms: dict[str, float]
+    algorithm: dict[str, float]  # the algorithm's own gauges
+    ratio_quantiles: tuple[float, ...]  # of whole turns, at ratios.QUANTILES
+    effective_sample_size: float  # of so many turns
+    clip_fraction: float  # of the turns' ratios, above RATIO_LIMIT
+    staleness: tuple[int, ...]  # trajectories of the batch in each bucket of STALENESS_EDGES
+    mean_staleness: float
+    calibration_error: float
+    mean_value: float
+    success_rate: float  # of the batch, which was drawn by priority
+    entropy: float  # nats per token
+    invalid_rate: float  # share of the turns
+    turns: int
+    tokens: int
+    seconds: dict[str, float] = field(compare=False)  # by stage
+
+    @property
+    def tokens_per_second(self) -> float:
+        """Tokens of answers that the whole step learned from in a second."""
+        spent = sum(self.seconds.values())
+        return self.tokens / spent if spent else 0.0
+
+    def gauges(self) -> dict[str, float]:
+        """All of it, flat, for a dashboard or a file."""
+        quantiles = [f"q{100 * place:02.0f}" for place in ratios.QUANTILES]
+        return {
+            **self.standing.gauges(),
+            "published": float(self.published),
+            "policy_moved": float(self.policy_moved),
+            **named("loss", self.losses),
+            **named("gradient_norm", self.gradient_norms),
+            **named("algorithm", self.algorithm),
+            **named("ratio", dict(zip(quantiles, self.ratio_quantiles, strict=True))),
+            "ratio/effective_sample_size": self.effective_sample_size,
+            "ratio/clip_fraction": self.clip_fraction,
+            **named("staleness", dict(zip(bucket_names(), self.staleness, strict=True))),
+            "staleness/mean": self.mean_staleness,
+            "value/calibration_error": self.calibration_error,
+            "value/mean": self.mean_value,
+            "success_rate": self.success_rate,
+            "entropy": self.entropy,
+            "invalid_rate": self.invalid_rate,
+            "turns": float(self.turns),
+            "tokens": float(self.tokens),
+            "tokens_per_second": self.tokens_per_second,
+            **named("seconds", self.seconds),
+        }
+
+
+def learner_report(
+    batch: Batch,
+    update: UpdateReport,
+    behind: Sequence[int],  # staleness of each trajectory of the batch, when it was drawn
+    standing: Standing,
+    seconds: dict[str, float],
+    *,
+    published: bool,
+    policy_moved: bool,
+) -> LearnerReport:
+    """The report of an update; the batch lies on the CPU."""
+    mask, turn_ratios, values = batch.mask, update.ratios.cpu(), update.values.cpu()
+    return LearnerReport(
+        standing=standing,
+        published=published,
+        policy_moved=policy_moved,
+        losses=update.losses,
+        gradient_norms=update.gradient_norms,
+        algorithm=update.gauges,
+        ratio_quantiles=tuple(ratios.quantiles(turn_ratios, mask).tolist()),
+        effective_sample_size=float(ratios.effective_sample_size(turn_ratios, mask)),
+        clip_fraction=float(ratios.clip_fraction(turn_ratios, mask, high=RATIO_LIMIT)),
+        staleness=staleness_histogram(behind),
+        mean_staleness=sum(behind) / len(behind),
+        calibration_error=calibration_error(values, batch.outcomes, mask),
+        mean_value=float(step_mean(values, mask)),
+        success_rate=float(batch.outcomes.mean()),
+        entropy=float(step_mean(update.entropies.cpu(), mask)),
+        invalid_rate=float(step_mean(batch.invalid, mask)),
+        turns=len(batch.turns),
+        tokens=int(batch.token_mask.sum()),
+        seconds=seconds,
+    )
+
+
+def calibration_error(
+    values: Tensor,  # [batch, time]: success probabilities
+    outcomes: Tensor,  # [batch]: 1 for success
+    mask: Tensor,  # [batch, time]
+) -> float:
+    """Σ_bins share · |mean value − share of successes|: 0 for a critic that means what it says.
+
+    Steps are sorted into CALIBRATION_BINS equal bins by their value.
+    """
+    said = values[mask].clamp(0.0, 1.0)
+    came = outcomes.unsqueeze(1).expand(mask.shape)[mask]
+    bins = (said * CALIBRATION_BINS).long().clamp(max=CALIBRATION_BINS - 1)
+    gaps = torch.zeros(CALIBRATION_BINS, dtype=torch.float64)
+    gaps.index_add_(0, bins, (said - came).double())  # |sum of gaps| = count · |gap of means|
+    return float(gaps.abs().sum() / max(1, len(said)))
+
+
+def staleness_histogram(behind: Sequence[int]) -> tuple[int, ...]:
+    """How many lie in each bucket of STALENESS_EDGES, and above."""
+    counts = [0] * (len(STALENESS_EDGES) + 1)
+    for each in behind:
+        counts[sum(each > edge for edge in STALENESS_EDGES)] += 1
+    return tuple(counts)
+
+
+def bucket_names() -> list[str]:
+    """0, 1, 2, 3_to_4, …, over_32."""
+    edges = (-1, *STALENESS_EDGES)
+    names = [
+        str(high) if high - low == 1 else f"{low + 1}_to_{high}" for low, high in pairwise(edges)
+    ]
+    return [*names, f"over_{STALENESS_EDGES[-1]}"]
+
+
+def named(group: str, figures: Mapping[str, float]) -> dict[str, float]:
+    """group/name for each name."""
+    return {f"{group}/{name}": float(figure) for name, figure in figures.items()}

@@ -1,0 +1,42 @@
+"""What every algorithm reports the same way: where a batch stood before the update moved anything.
+
+Ratios, errors, entropies and values are those of the survey, so that priorities of different
+algorithms can be compared; the losses and norms are what the update itself saw.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from distrl.learning.algorithm import UpdateReport
+from distrl.learning.batch import Batch
+from distrl.learning.gradient_step import Survey
+from distrl.learning.ratios import clip_fraction, per_turn
+from distrl.learning.retrace import td_errors
+
+
+def update_report(
+    batch: Batch,
+    survey: Survey,
+    advantages: Tensor,  # [b, t]
+    losses: dict[str, float],
+    norms: dict[str, float],
+    *,
+    discount: float,
+    cap: float = 1.0,
+    **gauges: float,
+) -> UpdateReport:
+    """The report of an update; `gauges` are those that only this algorithm has."""
+    ratios = per_turn(survey.log_probs, batch.behaviour_log_probs, batch.token_mask)
+    tokens = batch.token_mask.sum(-1).clamp(min=1)
+    return UpdateReport(
+        losses=losses,
+        gradient_norms=norms,
+        td_errors=td_errors(survey.values, batch.rewards, batch.mask, batch.bootstrap, discount),
+        ratios=ratios,
+        entropies=torch.where(batch.token_mask, survey.entropies, 0.0).sum(-1) / tokens,
+        values=torch.where(batch.mask, survey.values[:, :-1], 0.0),
+        advantages=torch.where(batch.mask, advantages, 0.0),
+        gauges={"clip_fraction": float(clip_fraction(ratios, batch.mask, high=cap)), **gauges},
+    )

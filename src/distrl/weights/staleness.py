@@ -1,0 +1,78 @@
+"""How old the weights behind an episode may be: refuse to start what would come too late.
+
+    staleness = learner version − version of the weights that acted
+
+It counts published versions and is never below 0: a learner that came back from a checkpoint may
+meet trajectories of versions that it has yet to reach again; those are as good as new.
+
+An episode costs minutes, so the decision belongs before it starts. What is in flight (running, or
+done and waiting) comes in before an episode that starts now. By then a paced learner was paid for
+so many draws, and publishes a version for each `draws_per_version` of them:
+
+    to come   = ⌊(draws since the last version + owed + samples per insert · in flight)
+                 / draws per version⌋                         (`owed` as in replay.pacing)
+    may_start   staleness now + to come ≤ at_start
+    admits      staleness at its end    ≤ at_arrival
+
+Where episodes end in the order of their start and the learner does not draw ahead of its pay, all
+that was let start is within `at_start` at its end. The second bound is for what took longer than
+that; it drops work that was paid for, so it is the looser one. Collectors ask `may_start`, the
+learner asks `admits`. Nothing here waits or counts.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from distrl.errors import InvalidSetting
+
+
+@dataclass(frozen=True, slots=True)
+class StalenessLimit:
+    """The most versions that a trajectory may be behind; None: as many as it likes."""
+
+    at_start: int | None = 8  # expected at its end, when an episode starts; 0 or more
+    at_arrival: int | None = 32  # at its end; not below `at_start`
+
+    def __post_init__(self) -> None:
+        for name in ("at_start", "at_arrival"):
+            limit = getattr(self, name)
+            if limit is not None and limit < 0:
+                raise InvalidSetting(f"staleness.{name}={limit!r}; give 0 or more versions")
+        if self.at_arrival is not None and (
+            self.at_start is None or self.at_start > self.at_arrival
+        ):
+            raise InvalidSetting(
+                f"staleness.at_start={self.at_start!r} is above at_arrival={self.at_arrival!r}: "
+                "episodes would be started only to be thrown away; lower the first or raise the "
+                "second"
+            )
+
+    def may_start(self, learner_version: int, weight_version: int, to_come: int) -> bool:
+        """May an episode start with these weights, if so many versions come before its end?"""
+        expected = staleness(learner_version, weight_version) + to_come
+        return self.at_start is None or expected <= self.at_start
+
+    def admits(self, learner_version: int, trajectory_version: int) -> bool:
+        """May a trajectory that has arrived be learned from?"""
+        late = staleness(learner_version, trajectory_version)
+        return self.at_arrival is None or late <= self.at_arrival
+
+
+def staleness(learner_version: int, trajectory_version: int) -> int:
+    """Versions that were published since the trajectory's own; 0 or more."""
+    return max(0, learner_version - trajectory_version)
+
+
+def versions_to_come(
+    in_flight: int,
+    *,
+    owed: float,
+    samples_per_insert: float,
+    draws_per_version: int,
+    draws_since_version: int = 0,  # below 0 where draws are left that count for no version
+) -> int:
+    """How many versions are published while all that is in flight comes in; 0 or more."""
+    draws = draws_since_version + owed + samples_per_insert * in_flight
+    return max(0, math.floor(draws / draws_per_version))

@@ -1,0 +1,101 @@
+"""The whole circle in one process: a small world, a policy that collects and one that learns."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from distrl.learning.a_ride import ARide, ARideSettings
+from distrl.learning.gradient_step import GradientStep, StepSettings
+from distrl.learning.learner import Learner
+from distrl.learning.learner_report import LearnerReport, Waiting
+from distrl.learning.learner_settings import LearnerSettings
+from distrl.learning.small_world import (
+    REWARDS,
+    SmallWorld,
+    Solution,
+    action_probabilities,
+    new_policy,
+)
+from distrl.records import Trajectory
+from distrl.replay.pacing import Pacing
+from distrl.replay.replay_buffer import ReplayBuffer, ReplaySettings
+
+DISCOUNT = 0.9
+torch.set_num_threads(1)  # tables are so small that threads only wait for each other
+
+
+class SmallCircle:
+    """Collects with the last weights that were published; the learner's own are elsewhere."""
+
+    def __init__(
+        self,
+        world_seed: int = 0,
+        *,
+        pacing: Pacing | None = None,
+        capacity: int = 500,
+        byte_limit: int = 2**30,
+        learning_rate: float = 0.1,
+        critic_learning_rate: float = 0.05,
+        **settings: Any,
+    ) -> None:
+        self.seed = world_seed
+        self.world = SmallWorld()
+        self.collector = new_policy(world_seed)
+        self.arrivals: deque[Trajectory] = deque()
+        self.kept: dict[str, Trajectory] = {}  # all that was ever collected, as on a disk
+        self.versions: list[int] = []
+        self.published: list[Mapping[str, Tensor]] = []
+        policy = new_policy(world_seed)
+        step = GradientStep(
+            policy,
+            StepSettings(learning_rate=learning_rate, critic_learning_rate=critic_learning_rate),
+        )
+        self.policy = policy
+        self.learner = Learner(
+            policy,
+            ARide(step, ARideSettings(discount=DISCOUNT)),
+            step,
+            ReplayBuffer(ReplaySettings(capacity=capacity, byte_limit=byte_limit)),
+            pacing or Pacing(samples_per_insert=4.0, minimum_fill=16),
+            self.arrivals,
+            self,
+            LearnerSettings(
+                **{
+                    "seed": world_seed,
+                    "discount": DISCOUNT,
+                    "rewards": REWARDS,
+                    "refresh_trajectories": 4,
+                    **settings,
+                }
+            ),
+        )
+
+    def publish(self, weights: Mapping[str, Tensor], version: int) -> None:
+        self.versions.append(version)
+        self.published.append(weights)
+        self.collector.load_weights(weights, version)
+
+    def collect(self, name: int | str, count: int = 4) -> list[Trajectory]:
+        """Episodes that depend on the weights and the name alone, not on what came before."""
+        self.collector.seed(f"{self.seed}/{name}")
+        made = self.world.episodes(self.collector, count, f"{self.seed}/{name}")
+        self.kept |= {each.id: each for each in made}
+        self.arrivals.extend(made)
+        return made
+
+    def rounds(self, first: int, last: int) -> list[LearnerReport | Waiting]:
+        """Collect a little and step, for each of these rounds."""
+        answers = []
+        for number in range(first, last):
+            self.collect(number)
+            answers.append(self.learner.step())
+        return answers
+
+    def success_rate(self) -> float:
+        """Of the learner's policy, exactly."""
+        return Solution(DISCOUNT).success_rate(action_probabilities(self.policy))

@@ -1,0 +1,206 @@
+"""One step: the same however it is split, clipped apart, and never half a step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+import torch
+from tests.learning.small_world import moved_policy, old_episodes
+from torch import Tensor
+
+from distrl.agent.tabular_policy import TabularPolicy
+from distrl.agent.trainable_policy import Scores
+from distrl.errors import InvalidSetting
+from distrl.learning.batch import Batch, batch_of
+from distrl.learning.gradient_step import GradientStep, Losses, StepSettings, TurnLoss
+from distrl.learning.small_world import ANSWERS, REWARDS, STATE_NAMES, VOCABULARY
+from distrl.records import Observation
+
+ENDLESS = float("inf")
+
+
+class WatchedPolicy(TabularPolicy):
+    """Notes how much went through it at once."""
+
+    def __init__(self) -> None:
+        super().__init__(len(STATE_NAMES), VOCABULARY, ANSWERS)
+        self.scored: list[tuple[int, int]] = []  # turns, and tokens with their padding
+        self.valued: list[int] = []
+
+    def score(
+        self, observations: Sequence[Observation], answers: Sequence[Sequence[int]]
+    ) -> Scores:
+        scores = super().score(observations, answers)
+        self.scored.append((len(observations), scores.log_probs.numel()))
+        return scores
+
+    def value_logits(self, observations: Sequence[Observation]) -> Tensor:
+        self.valued.append(len(observations))
+        return super().value_logits(observations)
+
+
+def _batch() -> Batch:
+    return batch_of(old_episodes(), REWARDS)
+
+
+def _loss(batch: Batch, scale: float = 1.0) -> TurnLoss:
+    """Something of everything: sums over turns, divided by the turns of the whole batch."""
+
+    def loss(scores: Scores, turns: Tensor) -> Losses:
+        said = torch.where(scores.token_mask, scores.log_probs, 0.0).sum(-1)
+        weights = (turns % 5 - 2).to(said)
+        total = len(batch.turns)
+        return {
+            "policy": scale * (weights * said).sum() / total,
+            "value": (weights.unsqueeze(1) * scores.value_logits).sum() / total,
+        }
+
+    return loss
+
+
+def _step(
+    policy: TabularPolicy, batch: Batch, scale: float = 1.0, **settings: Any
+) -> tuple[dict[str, float], dict[str, float]]:
+    """Losses and norms of one step."""
+    return GradientStep(policy, StepSettings(**settings)).step(batch, _loss(batch, scale))
+
+
+@pytest.mark.parametrize(
+    "split",
+    [
+        {"micro_batch_turns": 1},
+        {"micro_batch_turns": 7},
+        {"micro_batch_tokens": 1},
+        {"micro_batch_tokens": 9},
+        {"micro_batch_turns": 5, "micro_batch_tokens": 8},
+    ],
+)
+def test_any_split_gives_the_same_gradients_losses_and_survey(split: dict[str, Any]) -> None:
+    batch, whole, parts = _batch(), moved_policy(), moved_policy()
+    big = {"clip": ENDLESS, "critic_clip": ENDLESS}
+    surveys = [
+        GradientStep(whole, StepSettings(micro_batch_turns=4096)).survey(batch),
+        GradientStep(parts, StepSettings(**split)).survey(batch),
+    ]
+    for name in ("log_probs", "entropies", "values"):
+        real = batch.token_mask if name != "values" else torch.ones_like(surveys[0].values).bool()
+        one, other = (getattr(survey, name)[real] for survey in surveys)
+        torch.testing.assert_close(one, other, atol=1e-12, rtol=0.0)
+    losses, norms = _step(whole, batch, micro_batch_turns=4096, **big)
+    split_losses, split_norms = _step(parts, batch, **split, **big)
+    torch.testing.assert_close(whole.logits.grad, parts.logits.grad, atol=1e-12, rtol=0.0)
+    torch.testing.assert_close(whole.value_table.grad, parts.value_table.grad, atol=1e-12, rtol=0)
+    assert losses == pytest.approx(split_losses, abs=1e-12)
+    assert norms == pytest.approx(split_norms, abs=1e-12)
+
+
+@pytest.mark.parametrize("tokens", [2, 3, 12])
+def test_no_more_goes_through_at_once_than_allowed_and_everything_goes_once(tokens: int) -> None:
+    batch, policy = _batch(), WatchedPolicy()
+    _step(policy, batch, micro_batch_turns=8, micro_batch_tokens=tokens)
+    assert sum(turns for turns, _ in policy.scored) == len(batch.turns)
+    assert max(turns for turns, _ in policy.scored) <= 8
+    assert max(size for _, size in policy.scored) in (tokens - 1, tokens)  # full, and no fuller
+
+
+def test_a_turn_above_the_limit_goes_alone() -> None:
+    policy = WatchedPolicy()
+    _step(policy, _batch(), micro_batch_tokens=1)
+    assert {turns for turns, _ in policy.scored} == {1}
+
+
+def test_a_survey_is_what_the_policy_says_in_rows_and_columns() -> None:
+    batch, policy = _batch(), moved_policy()
+    survey = GradientStep(policy, StepSettings(micro_batch_turns=4)).survey(batch)
+    with torch.no_grad():
+        for turn in batch.turns:
+            scores = policy.score([turn.observation], [turn.token_ids])
+            tokens = len(turn.token_ids)
+            place = (turn.row, turn.column)
+            torch.testing.assert_close(survey.log_probs[place][:tokens], scores.log_probs[0])
+            torch.testing.assert_close(survey.entropies[place][:tokens], scores.entropies[0])
+            lowest = scores.value_logits[0].sigmoid().min()
+            torch.testing.assert_close(survey.values[place], lowest)
+    assert not survey.log_probs.requires_grad
+    assert not survey.values.requires_grad
+
+
+def test_last_screens_have_a_value_where_an_episode_was_cut_off_and_none_where_it_ended() -> None:
+    batch, policy = _batch(), WatchedPolicy()
+    assert bool(batch.bootstrap.any())
+    assert not bool(batch.bootstrap.all())
+    values = GradientStep(policy, StepSettings(micro_batch_turns=2)).survey(batch).values
+    lengths = batch.mask.sum(1).tolist()
+    for row, length in enumerate(lengths):
+        final = TabularPolicy.value_logits(policy, [batch.finals[row]]).detach().sigmoid().min()
+        wanted = float(final) if bool(batch.bootstrap[row]) else 0.0
+        assert float(values[row, length]) == pytest.approx(wanted)
+        assert float(values[row, length + 1 :].abs().sum()) == 0.0
+    assert sum(policy.valued) == int(batch.bootstrap.sum())  # no pass for what has ended
+    assert max(policy.valued) <= 2
+
+
+def test_another_policy_can_be_asked_about_the_same_answers() -> None:
+    batch, policy, other = _batch(), moved_policy(0), moved_policy(1)
+    asked = GradientStep(policy).log_probs_of(other, batch)
+    own = GradientStep(other).survey(batch).log_probs
+    torch.testing.assert_close(asked, own, atol=0.0, rtol=0.0)
+    assert not asked.requires_grad
+
+
+def test_the_policy_stands_still_while_the_critic_warms_up() -> None:
+    batch, policy = _batch(), moved_policy()
+    before = policy.weights()
+    step = GradientStep(policy, StepSettings(weight_decay=0.1))
+    for _ in range(3):
+        step.step(batch, _loss(batch), policy_moves=False)
+    assert torch.equal(policy.logits, before["logits"])
+    assert not torch.equal(policy.value_table, before["values"])
+    step.step(batch, _loss(batch))
+    assert not torch.equal(policy.logits, before["logits"])
+
+
+def test_policy_and_critic_are_clipped_apart_and_norms_are_those_before() -> None:
+    batch = _batch()
+    free, tight = moved_policy(), moved_policy()
+    _, norms = _step(free, batch, scale=100.0, clip=ENDLESS, critic_clip=ENDLESS)
+    _, clipped = _step(tight, batch, scale=100.0, clip=0.01, critic_clip=ENDLESS)
+    assert clipped == pytest.approx(norms)
+    assert norms["policy"] > 1.0
+    assert free.logits.grad is not None
+    assert tight.logits.grad is not None
+    assert float(tight.logits.grad.norm()) == pytest.approx(0.01, rel=1e-4)
+    torch.testing.assert_close(tight.logits.grad, free.logits.grad * 0.01 / norms["policy"])
+    torch.testing.assert_close(tight.value_table.grad, free.value_table.grad)
+
+
+@pytest.mark.parametrize("bad", [float("nan"), float("inf")])
+def test_a_gradient_that_is_no_number_moves_nothing(bad: float) -> None:
+    batch, policy = _batch(), moved_policy()
+    before = policy.weights()
+
+    def loss(scores: Scores, turns: Tensor) -> Losses:
+        return {"policy": bad * scores.log_probs.sum(), "value": scores.value_logits.sum()}
+
+    with pytest.raises(FloatingPointError, match="nothing was moved"):
+        GradientStep(policy).step(batch, loss)
+    assert all(torch.equal(before[name], now) for name, now in policy.weights().items())
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        {"learning_rate": 0.0},
+        {"critic_learning_rate": -1.0},
+        {"clip": float("nan")},
+        {"critic_clip": 0.0},
+        {"weight_decay": -0.1},
+        {"micro_batch_turns": 0},
+        {"micro_batch_tokens": 0},
+    ],
+)
+def test_settings_out_of_range_are_refused_by_name(setting: dict[str, float]) -> None:
+    with pytest.raises(InvalidSetting, match=next(iter(setting))):
+        StepSettings(**setting)  # type: ignore[arg-type]

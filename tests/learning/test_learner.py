@@ -1,0 +1,374 @@
+"""The learner on the small world, with real trajectories, a real replay and A-RIDE."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+from tests.learning.small_circle import DISCOUNT, SmallCircle
+
+from distrl.errors import InvalidSetting, UsageError
+from distrl.learning.a_ride import ARide
+from distrl.learning.batch import batch_of
+from distrl.learning.gradient_step import GradientStep
+from distrl.learning.learner import Learner
+from distrl.learning.learner_report import LearnerReport, Waiting
+from distrl.learning.learner_settings import LearnerSettings
+from distrl.learning.small_world import REWARDS, new_policy
+from distrl.learning.update_gauges import update_report
+from distrl.records import Decision, Ending, Trajectory
+from distrl.replay.pacing import Pacing
+from distrl.replay.priority import PriorityWeights, priority
+from distrl.weights.staleness import StalenessLimit
+
+
+def ask(circle: SmallCircle) -> LearnerReport:
+    """A step that must be an update."""
+    report = circle.learner.step()
+    assert isinstance(report, LearnerReport)
+    return report
+
+
+def priorities(circle: SmallCircle) -> NDArray[np.float64]:
+    return np.asarray(circle.learner.replay.state_dict()["priorities"])
+
+
+# The circle ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2, 3])
+def test_success_rises(seed: int) -> None:
+    circle = SmallCircle(seed)
+    assert circle.success_rate() < 0.05
+    circle.rounds(0, 120)
+    assert circle.success_rate() > 0.8
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_a_fixed_corpus_is_enough_offline(seed: int) -> None:
+    circle = SmallCircle(seed, mode="offline")
+    circle.learner.preload(circle.collect("corpus", 300))
+    waiting = len(circle.arrivals)
+    for _ in range(150):
+        ask(circle)
+    assert circle.success_rate() > 0.6
+    assert len(circle.arrivals) == waiting  # nobody looked at what arrived
+    assert circle.learner.replay.gauges()["inserted"] == 300
+
+
+def test_offline_without_a_corpus_is_refused() -> None:
+    with pytest.raises(UsageError, match="preload a corpus"):
+        SmallCircle(mode="offline").learner.step()
+
+
+def test_offline_to_online_begins_with_the_corpus_and_goes_on_with_arrivals() -> None:
+    pacing = Pacing(samples_per_insert=4.0, minimum_fill=8)
+    circle = SmallCircle(mode="offline_to_online", offline_updates=5, pacing=pacing)
+    circle.learner.preload(circle.world.episodes(circle.collector, 40, "corpus"))
+    circle.collect("early", 4)
+    for _ in range(5):
+        ask(circle)
+    assert len(circle.arrivals) == 4
+    assert (pacing.inserted, pacing.sampled) == (0, 0)  # a corpus pays for nothing
+    assert isinstance(circle.learner.step(), Waiting)
+    assert not circle.arrivals
+    circle.collect("late", 4)
+    assert ask(circle).standing.replay["trajectories"] == 48
+    assert (pacing.inserted, pacing.sampled) == (8, 16)
+
+
+def test_an_old_corpus_is_taken_and_does_not_age_the_learner() -> None:
+    circle = SmallCircle(mode="offline", updates_per_publish=1)
+    circle.collector.load_weights(circle.policy.weights(), 70)
+    circle.learner.preload(circle.world.episodes(circle.collector, 20, "corpus"))
+    assert ask(circle).mean_staleness == 0.0
+    assert circle.versions == [1]
+
+
+# Pacing -------------------------------------------------------------------------------------------
+
+
+def test_it_waits_until_the_replay_is_filled() -> None:
+    circle = SmallCircle(pacing=Pacing(samples_per_insert=1.0, minimum_fill=10))
+    circle.collect("few", 9)
+    answer = circle.learner.step()
+    assert isinstance(answer, Waiting)
+    assert answer.gauges()["arrivals/stored"] == 9.0
+    assert answer.standing.updates == 0
+    circle.collect("one more", 1)
+    assert ask(circle).standing.updates == 1
+
+
+@pytest.mark.parametrize(("arriving", "ratio"), [(1, 2.0), (8, 2.0), (40, 0.5)])
+def test_the_pace_is_kept_by_whoever_is_too_fast(arriving: int, ratio: float) -> None:
+    pacing = Pacing(samples_per_insert=ratio, minimum_fill=20, tolerance=24.0)
+    circle = SmallCircle(pacing=pacing, batch_trajectories=16, refresh_trajectories=0)
+    answers = []
+    for number in range(80):
+        circle.collect(number, arriving)
+        answers.append(circle.learner.step())
+        assert abs(pacing.owed) <= 24.0 or pacing.inserted < 20
+    updates = sum(isinstance(answer, LearnerReport) for answer in answers)
+    assert pacing.sampled == 16 * updates
+    assert pacing.inserted + len(circle.arrivals) == 80 * arriving  # held back, not lost
+    assert pacing.sampled == pytest.approx(ratio * (pacing.inserted - 20), abs=24.0)
+
+
+def test_a_tolerance_that_could_lock_both_sides_is_refused_before_the_first_step() -> None:
+    with pytest.raises(InvalidSetting, match="wait for each other"):
+        SmallCircle(pacing=Pacing(samples_per_insert=1.0, tolerance=8.0), batch_trajectories=64)
+
+
+# What arrives -------------------------------------------------------------------------------------
+
+
+def test_what_is_too_old_is_refused_and_counted() -> None:
+    circle = SmallCircle(staleness=StalenessLimit(at_start=0, at_arrival=2), updates_per_publish=1)
+    old = circle.world.episodes(circle.collector, 5, "old")
+    circle.rounds(0, 8)
+    assert circle.learner.version > 2
+    inserted = circle.learner.pacing.inserted
+    circle.arrivals.extend(old)
+    fresh = circle.collect("fresh", 3)
+    standing = ask(circle).standing
+    assert standing.arrivals["stale"] == 5
+    assert circle.learner.pacing.inserted == inserted + 3
+    assert not any(each.id in circle.learner.replay for each in old)
+    assert all(each.id in circle.learner.replay for each in fresh)
+
+
+def test_episodes_start_only_while_they_will_be_young_enough() -> None:
+    # 16 draws a version and 4 draws per insert: 4 trajectories in flight are a version to come.
+    circle = SmallCircle(
+        pacing=Pacing(4.0, minimum_fill=4, tolerance=16.0),
+        updates_per_publish=1,
+        staleness=StalenessLimit(at_start=1, at_arrival=None),
+    )
+    learner = circle.learner
+    assert learner.may_start(0, in_flight=11)  # the first 4 of them fill the replay
+    assert not learner.may_start(0, in_flight=12)
+    circle.collect("first", 4)
+    ask(circle)  # ahead of its pay, by the tolerance
+    assert learner.version == 1
+    assert learner.may_start(1, in_flight=11)
+    assert learner.may_start(0, in_flight=7)
+    assert not learner.may_start(0, in_flight=8)
+
+
+def test_no_version_comes_while_the_critic_warms_up() -> None:
+    circle = SmallCircle(
+        pacing=Pacing(4.0, minimum_fill=1, tolerance=40.0),
+        warm_up_updates=2,
+        updates_per_publish=1,
+        staleness=StalenessLimit(at_start=0, at_arrival=None),
+    )
+    assert circle.learner.may_start(0, in_flight=12)  # 44 draws: 2 updates to warm up and a bit
+    assert not circle.learner.may_start(0, in_flight=13)  # 48 draws: a third one
+
+
+def test_nobody_starts_while_the_learner_is_offline() -> None:
+    assert not SmallCircle(mode="offline").learner.may_start(0, in_flight=0)
+
+
+def test_the_report_says_how_old_the_batch_is() -> None:
+    circle = SmallCircle(updates_per_publish=1, pacing=Pacing(1.0, minimum_fill=20))
+    circle.collect("all", 20)  # all of them with version 0
+    ages = [ask(circle).mean_staleness for _ in range(4)]
+    assert ages == [0.0, 1.0, 2.0, 3.0]
+    report = ask(circle)
+    assert report.gauges()["staleness/3_to_4"] == sum(report.staleness) == 16
+
+
+def test_nothing_that_arrives_is_lost_from_the_accounts() -> None:
+    circle = SmallCircle(byte_limit=60_000, staleness=StalenessLimit(0, 0))
+    made = circle.collect("judged", 20)
+    lost = [replace(each, id=f"lost/{each.id}", ending=Ending.DEVICE_LOST) for each in made[:3]]
+    empty = replace(made[0], id="empty", decisions=(), screens=made[0].screens[:1])
+    large = replace(made[0], id="large", notes=("x" * 70_000,))
+    circle.arrivals.extend([*lost, empty, large, made[19], made[19]])
+    ask(circle)
+    counted = circle.learner.arrivals
+    assert counted == {
+        "stale": 0,
+        "stored": 20,
+        "resent": 2,
+        "not_judged": 3,
+        "empty": 1,
+        "too_large": 1,
+    }
+    assert sum(counted.values()) == 27
+    assert circle.learner.pacing.inserted == 20
+    replay = circle.learner.replay.gauges()
+    assert replay["trajectories"] + replay["evicted"] == 20
+
+
+# The update ---------------------------------------------------------------------------------------
+
+
+def test_warming_up_moves_the_critic_alone() -> None:
+    circle = SmallCircle(warm_up_updates=3, updates_per_publish=1)
+    circle.collect("all", 20)
+    before = circle.policy.weights()
+    for _ in range(3):
+        assert not ask(circle).policy_moved
+    warmed = circle.policy.weights()
+    assert torch.equal(warmed["logits"], before["logits"])
+    assert not torch.equal(warmed["values"], before["values"])
+    assert circle.versions == []
+    assert ask(circle).policy_moved
+    assert not torch.equal(circle.policy.weights()["logits"], before["logits"])
+    assert circle.versions == [1]
+
+
+def test_the_same_seed_gives_the_same_run_and_another_one_does_not() -> None:
+    runs = [SmallCircle(0, seed=draws).rounds(0, 10) for draws in (5, 5, 6)]
+    assert runs[0] == runs[1]
+    assert runs[0] != runs[2]
+
+
+def test_beta_corrects_for_the_preference_of_the_draws() -> None:
+    plain, corrected = (SmallCircle(beta=beta) for beta in (0.0, 1.0))
+    for circle in (plain, corrected):
+        circle.collect("all", 40)
+        ask(circle)  # the first draws have no preference, so there is nothing to correct
+    assert torch.equal(plain.policy.logits, corrected.policy.logits)
+    ask(plain)
+    ask(corrected)
+    assert not torch.equal(plain.policy.logits, corrected.policy.logits)
+
+
+# Priorities ---------------------------------------------------------------------------------------
+
+
+def test_priorities_change_with_what_is_learned() -> None:
+    circle = SmallCircle(refresh_trajectories=0)
+    circle.collect("all", 60)
+    ask(circle)
+    first = priorities(circle)
+    drawn = circle.learner.replay.state_dict()["times_drawn"] > 0
+    assert (first[~drawn] == 1.0).all()  # newcomers' priority
+    assert (first[drawn] != 1.0).all()
+    ask(circle)
+    assert (priorities(circle) != first).any()
+
+
+def test_a_slice_of_the_rest_is_refreshed_until_all_were() -> None:
+    circle = SmallCircle(refresh_trajectories=10, batch_trajectories=1)
+    circle.collect("all", 60)
+    touched = []
+    for _ in range(6):
+        ask(circle)
+        touched.append(int((priorities(circle) != 1.0).sum()))
+    assert all(10 <= now <= 11 * (turn + 1) for turn, now in enumerate(touched))
+    assert touched[-1] == 60
+
+
+def test_refreshed_and_drawn_priorities_are_what_the_policy_thinks() -> None:
+    circle = SmallCircle(refresh_trajectories=30, learning_rate=1e-12, critic_learning_rate=1e-12)
+    made = circle.collect("all", 30)
+    ask(circle)
+    batch = batch_of(made, REWARDS)
+    survey = GradientStep(circle.policy).survey(batch)
+    nothing = torch.zeros_like(batch.rewards)
+    found = update_report(batch, survey, nothing, {}, {}, discount=DISCOUNT)
+    wanted = priority(
+        found.td_errors.abs(), found.ratios, found.entropies, batch.mask, PriorityWeights()
+    )
+    np.testing.assert_allclose(priorities(circle), wanted, rtol=1e-5)
+    assert len(set(wanted.round(6))) > 3
+
+
+# Publishing ---------------------------------------------------------------------------------------
+
+
+def test_versions_only_grow() -> None:
+    circle = SmallCircle(updates_per_publish=3)
+    reports = [each for each in circle.rounds(0, 25) if isinstance(each, LearnerReport)]
+    assert circle.versions == list(range(1, len(reports) // 3 + 1))
+    assert [each.published for each in reports[:6]] == [False, False, True] * 2
+    assert reports[-1].standing.version == circle.versions[-1]
+
+
+def test_a_version_that_was_out_before_a_restart_is_not_given_again() -> None:
+    circle = SmallCircle(updates_per_publish=1)
+    circle.collector.load_weights(circle.policy.weights(), 7)  # by the learner before this one
+    circle.collect("all", 20)
+    report = ask(circle)
+    assert report.mean_staleness == 0.0
+    assert circle.versions == [8]
+
+
+def test_published_weights_are_the_publishers_own() -> None:
+    circle = SmallCircle(updates_per_publish=1)
+    circle.rounds(0, 8)
+    first = {name: tensor.clone() for name, tensor in circle.published[0].items()}
+    circle.rounds(8, 12)
+    assert all(torch.equal(circle.published[0][name], first[name]) for name in first)
+    assert not torch.equal(circle.published[-1]["logits"], first["logits"])
+
+
+# Settings -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"batch_trajectories": 0},
+        {"updates_per_publish": 0},
+        {"warm_up_updates": -1},
+        {"refresh_trajectories": -1},
+        {"seed": -1},
+        {"discount": 1.1},
+        {"beta": float("nan")},
+        {"mode": "sometimes"},
+        {"precision": "int8"},
+        {"offline_updates": 3},
+        {"mode": "offline_to_online"},
+    ],
+)
+def test_settings_out_of_range_are_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises(InvalidSetting, match=f"learner.*{next(iter(wrong.values()))}"):
+        LearnerSettings(**wrong)
+
+
+def test_half_precision_needs_a_gpu() -> None:
+    with pytest.raises(InvalidSetting, match="on the CPU"):
+        SmallCircle(precision="bf16")
+
+
+def test_the_gradient_step_must_be_on_the_policy() -> None:
+    circle = SmallCircle()
+    other = GradientStep(new_policy())
+    with pytest.raises(InvalidSetting, match="two objects"):
+        Learner(
+            circle.policy,
+            ARide(other),
+            other,
+            circle.learner.replay,
+            circle.learner.pacing,
+            circle.arrivals,
+            circle,
+        )
+
+
+def test_trajectories_without_tokens_do_no_harm() -> None:
+    """Scripted agents leave none; the critic can learn from them all the same."""
+    circle = SmallCircle()
+
+    def scripted(each: Trajectory) -> Trajectory:
+        return replace(each, decisions=tuple(Decision(d.action) for d in each.decisions))
+
+    circle.arrivals.extend(
+        scripted(each) for each in circle.world.episodes(circle.collector, 20, 0)
+    )
+    before = circle.policy.weights()
+    report = ask(circle)
+    assert report.tokens == 0
+    assert report.gauges()["ratio/q50"] == 1.0
+    after = circle.policy.weights()
+    assert torch.equal(after["logits"], before["logits"])
+    assert not torch.equal(after["values"], before["values"])

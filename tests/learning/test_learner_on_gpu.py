@@ -1,0 +1,95 @@
+"""The learner with its policy on a GPU, in full precision and in half."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+import torch
+from benchmarks.learner_profile import corpus
+from benchmarks.pixel_policy import PixelPolicy
+from torch import Tensor
+
+from distrl.learning.checkpoint import CheckpointFolder
+from distrl.learning.gradient_step import GradientStep
+from distrl.learning.learner import Learner
+from distrl.learning.learner_report import LearnerReport
+from distrl.learning.learner_settings import LearnerSettings, Precision
+from distrl.learning.ppo import Ppo, PpoSettings
+from distrl.records import Trajectory
+from distrl.replay.pacing import Pacing
+from distrl.replay.replay_buffer import ReplayBuffer
+
+pytestmark = pytest.mark.gpu
+
+
+class Published:
+    def __init__(self) -> None:
+        self.weights: list[Mapping[str, Tensor]] = []
+
+    def publish(self, weights: Mapping[str, Tensor], version: int) -> None:
+        self.weights.append(weights)
+
+
+def learner(precision: Precision) -> tuple[Learner, PixelPolicy, list[Trajectory]]:
+    policy = PixelPolicy(width=64).cuda()
+    step = GradientStep(policy)
+    made = Learner(
+        policy,
+        Ppo(step, PpoSettings(epochs=2)),  # a second pass after the optimiser has moved
+        step,
+        ReplayBuffer(),
+        Pacing(1.0),
+        deque(),
+        Published(),
+        LearnerSettings(mode="offline", precision=precision, updates_per_publish=1),
+    )
+    data = corpus(policy, 64, 64)
+    made.preload(data)
+    return made, policy, data
+
+
+def update(of: Learner) -> LearnerReport:
+    report = of.step()
+    assert isinstance(report, LearnerReport)
+    return report
+
+
+def test_half_precision_moves_every_weight() -> None:
+    """Weights that were narrowed for a pass without gradients must not be used for one with."""
+    made, policy, _ = learner("bf16")
+    before = policy.weights()
+    report = update(made)
+    after = policy.weights()
+    still = [name for name in before if torch.equal(before[name], after[name])]
+    assert still == ["instruction"]  # PPO has no critic of instructions
+    assert report.gradient_norms["policy"] > 0.0
+    assert all(tensor.dtype == torch.float32 for tensor in after.values())
+
+
+def test_half_precision_is_near_full_precision() -> None:
+    half, full = (update(learner(precision)[0]) for precision in ("bf16", "full"))
+    assert half != full
+    for name, loss in full.losses.items():
+        assert half.losses[name] == pytest.approx(loss, abs=0.02)
+    assert full.ratio_quantiles[3] == pytest.approx(1.0, abs=1e-3)
+    assert half.ratio_quantiles[3] == pytest.approx(1.0, abs=0.1)
+
+
+def test_a_resumed_run_goes_on_on_the_gpu(tmp_path: Path) -> None:
+    first, _, data = learner("full")
+    folder = CheckpointFolder(tmp_path)
+    for _ in range(3):
+        update(first)
+    folder.save(first)
+    second, policy, _ = learner("full")
+    assert folder.restore(second, {each.id: each for each in data}.get) == ()
+    torch.cuda.manual_seed(5)
+    wanted = update(first)
+    found = update(second)
+    assert found.standing.updates == wanted.standing.updates == 4
+    for name, loss in wanted.losses.items():
+        assert found.losses[name] == pytest.approx(loss, rel=1e-4, abs=1e-6)
+    assert policy.instruction.is_cuda
