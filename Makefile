@@ -14,11 +14,11 @@ STAMP := $(VENV)/.installed
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help train test check format phone pictures bench-phone bench-replay clean
+.PHONY: help train test check format phone pictures bench-phone bench-replay bench-staleness clean
 
 help: ## List the targets
 	@echo "DistRL. Targets, each with its own set-up:"
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo 'Hand on more with ARGS, e.g.  make test ARGS="-k notes"'
 
 train: $(STAMP) ## Train an agent on the simulated phone
@@ -59,6 +59,10 @@ bench-phone: $(STAMP) ## Measure the phone; writes benchmarks/results/phone.json
 bench-replay: $(STAMP) ## Measure the replay beside others; writes benchmarks/results/replay.json
 	@echo "→ benchmarks/replay.py"
 	@$(BIN)/python -m benchmarks.replay $(ARGS)
+
+bench-staleness: $(STAMP) ## What old data costs each algorithm; writes results/staleness.json
+	@echo "→ benchmarks/staleness.py"
+	@$(BIN)/python -m benchmarks.staleness $(ARGS)
 
 clean: ## Remove .venv, caches and build leftovers; runs and results stay
 	@echo "→ removing $(VENV), caches and build leftovers"

@@ -49,7 +49,8 @@ MAY_IMPORT: dict[str, set[str]] = {
 # Inside the phone, from the pixels upwards: no layer knows one that is listed after it.
 PHONE = "distrl.devices.simulated."
 PHONE_LAYERS = (
-    "drawing", "scene", "toolkit", "app", "contents", "web", "apps", "system_ui", "compositor", "phone",
+    "drawing", "scene", "toolkit", "app", "contents", "web", "apps", "system_ui", "compositor",
+    "phone",
 )  # fmt: skip
 
 # Heavy or far-reaching packages, and the only places that may import them.

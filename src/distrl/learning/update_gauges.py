@@ -19,7 +19,7 @@ from distrl.learning.retrace import td_errors
 def update_report(
     batch: Batch,
     survey: Survey,
-    advantages: Tensor,  # [b, t]
+    advantages: Tensor,  # [b, t], 0 at padding
     losses: dict[str, float],
     norms: dict[str, float],
     *,
@@ -37,6 +37,6 @@ def update_report(
         ratios=ratios,
         entropies=torch.where(batch.token_mask, survey.entropies, 0.0).sum(-1) / tokens,
         values=torch.where(batch.mask, survey.values[:, :-1], 0.0),
-        advantages=torch.where(batch.mask, advantages, 0.0),
+        advantages=advantages,
         gauges={"clip_fraction": float(clip_fraction(ratios, batch.mask, high=cap)), **gauges},
     )

@@ -28,7 +28,7 @@ from typing import Any, ClassVar, Self
 
 from distrl.devices.simulated.facts import Facts, R
 from distrl.devices.simulated.phone import Phone
-from distrl.devices.simulated.state import Plain
+from distrl.devices.simulated.state import Plain, Route
 from distrl.devices.simulated.system import InstalledApp, Notification
 from distrl.records import Difficulty, Family, Split
 from distrl.tasks.domains import domain_of
@@ -57,8 +57,10 @@ class View:
 
 
 def view_of(phone: Phone, answer: str | None = None) -> View:
-    """The phone as it is now, frozen."""
+    """The phone as it is now, frozen. The shade or the recent apps hide the page below them."""
     top = phone.routes[-1]
+    if phone.state.overlay:
+        top = Route(phone.state.overlay)
     return View(
         facts=phone.facts.copy(),
         now=phone.now,
@@ -91,8 +93,13 @@ def changed(start: View, end: View, kind: type[R]) -> tuple[tuple[R, R], ...]:
 
 def differing_fields(old: Any, new: Any) -> set[str]:
     """The names of the fields in which two records of one kind differ."""
-    names = (field.name for field in dataclasses.fields(old))
+    names = (field.name for field in dataclasses.fields(old) if field.compare)
     return {name for name in names if getattr(old, name) != getattr(new, name)}
+
+
+def without_popups(app: InstalledApp) -> InstalledApp:
+    """The app apart from what an uninvited dialog may change: an update, a permission."""
+    return dataclasses.replace(app, version=0, location=False)
 
 
 class Template:
@@ -151,12 +158,8 @@ class Template:
             if getattr(kind, "INCIDENTAL", False):
                 continue
             before, after = start.all(kind), end.all(kind)
-            if kind is InstalledApp:  # a pop-up may update an app or grant it something
-                before, after = _names(before), _names(after)
+            if kind is InstalledApp:
+                before, after = (tuple(map(without_popups, apps)) for apps in (before, after))
             if before != after:
                 return f"done, but something else was changed as well: {kind.__name__}"
         return None
-
-
-def _names(apps: tuple[Any, ...]) -> tuple[Any, ...]:
-    return tuple(app.name for app in apps)

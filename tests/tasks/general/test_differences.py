@@ -52,3 +52,11 @@ def test_only_removed_wants_exactly_these_gone(phone: Phone) -> None:
     assert only_removed(start, view_of(phone), Note, first.id, second.id) is None
     phone.facts.remove(third)
     assert only_removed(start, view_of(phone), Note, first.id, second.id)
+
+
+def test_text_need_not_match_to_the_last_space(phone: Phone) -> None:
+    first, *_ = phone.facts.all(Note)
+    start = view_of(phone)
+    phone.facts.edit(first, text="new  text. ")
+    assert only_changed(start, view_of(phone), Note, first.id, text="New text") is None
+    assert only_changed(start, view_of(phone), Note, first.id, text="New texts")

@@ -44,6 +44,7 @@ from distrl.tasks.general import (
     todo,
     todo_lists,
     weather,
+    weather_questions,
     world_clock,
 )
 from distrl.tasks.template import Template
@@ -56,6 +57,7 @@ GENERAL_TEMPLATES: tuple[type[Template], ...] = (
     *maps_questions.TEMPLATES,
     *maps.TEMPLATES,
     *weather.TEMPLATES,
+    *weather_questions.TEMPLATES,
     *music_playlists.TEMPLATES,
     *music_questions.TEMPLATES,
     *music.TEMPLATES,

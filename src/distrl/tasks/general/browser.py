@@ -16,6 +16,8 @@ from distrl.devices.simulated.web.search_engine import FINCH
 from distrl.devices.simulated.web.site import PageVisit
 from distrl.devices.simulated.web.sites import SITES, title_of
 from distrl.tasks.domains import Domain, parameter
+from distrl.tasks.general.differences import only_removed
+from distrl.tasks.general.tolerance import same_text
 from distrl.tasks.moves import Fill, Hold, Move, Open, Press, Submit
 from distrl.tasks.template import Template, View, added, changed, removed
 
@@ -66,7 +68,7 @@ class SearchTheWeb(Template):
     phrasings = (
         'Search the web for "{topic}"',
         'Open the browser and look up "{topic}"',
-        "I want to know about {topic}. Search for it in the browser",
+        'Type "{topic}" into the browser and show me what the search finds',
     )
     topic: str = parameter(TOPICS)
 
@@ -74,8 +76,8 @@ class SearchTheWeb(Template):
         here = _address(end)
         if here is None or here.domain != FINCH.domain:
             return "the browser does not show search results"
-        found = here.get("q").casefold()
-        return None if found == self.topic.casefold() else f"the search was for {found!r}"
+        found = here.get("q")
+        return None if same_text(found, self.topic) else f"the search was for {found!r}"
 
     def solve(self, start: View) -> Iterable[Move]:
         yield Open("Browser")
@@ -154,10 +156,9 @@ class DeleteBookmark(Template):
         facts.add(Bookmark(url=url, title=title_of(url)))
 
     def missing(self, start: View, end: View) -> str | None:
-        gone = [bookmark.url for bookmark in removed(start, end, Bookmark)]
-        if gone != [_url(ALMANAC, self.entry)]:
-            return f"expected only the bookmark of {self.entry!r} to be gone; gone: {gone}"
-        return "another bookmark was changed" if added(start, end, Bookmark) else None
+        url = _url(ALMANAC, self.entry)
+        mark = next(bookmark for bookmark in start.all(Bookmark) if bookmark.url == url)
+        return only_removed(start, end, Bookmark, mark.id)
 
     def solve(self, start: View) -> Iterable[Move]:
         yield Open("Browser")
@@ -183,7 +184,10 @@ class OpenBookmark(Template):
     def prepare(self, facts: Facts, rng: random.Random) -> None:
         url = _url(HARBOUR_POST, self.story)
         facts.remove_where(Bookmark, lambda bookmark: bookmark.url == url)
-        facts.add(Bookmark(url=url, title=title_of(url)))
+        shown = [url, *(_url(ALMANAC, slug) for slug in rng.sample(list(entries()), 5))]
+        rng.shuffle(shown)
+        for each in shown:
+            facts.add(Bookmark(url=each, title=title_of(each)))
 
     def missing(self, start: View, end: View) -> str | None:
         here, wanted = _address(end), _url(HARBOUR_POST, self.story)
@@ -240,7 +244,7 @@ class CloseTab(Template):
 
     def prepare(self, facts: Facts, rng: random.Random) -> None:
         others = [slug for slug in entries() if slug != self.entry]
-        shown = [self.entry, *rng.sample(others, 2)]
+        shown = [self.entry, *rng.sample(others, 4)]
         rng.shuffle(shown)
         for slug in shown:
             facts.add(Tab(url=_url(ALMANAC, slug)))
@@ -273,8 +277,8 @@ class RemoveShortcut(Template):
     )
 
     def missing(self, start: View, end: View) -> str | None:
-        gone = [shortcut.domain for shortcut in removed(start, end, Shortcut)]
-        return None if gone == [self.site] else f"removed: {gone}, not only {self.site}"
+        shortcut = next(s for s in start.all(Shortcut) if s.domain == self.site)
+        return only_removed(start, end, Shortcut, shortcut.id)
 
     def solve(self, start: View) -> Iterable[Move]:
         yield Open("Browser")

@@ -15,6 +15,7 @@ from distrl.devices.simulated.facts import Facts
 from distrl.records import Difficulty
 from distrl.tasks.answers import states_number
 from distrl.tasks.domains import Domain, parameter
+from distrl.tasks.general.differences import only_removed
 from distrl.tasks.moves import Hold, Move, Open, Press, Reveal, Say
 from distrl.tasks.template import Template, View, added
 
@@ -74,24 +75,24 @@ def press_keys(keys: str) -> Iterable[Move]:
     return (Press(key, role="button") for key in keys)
 
 
-def answer_missing(end: View, value: float) -> str | None:
-    said = (end.answer or "").replace("−", "-")
-    return None if states_number(said, value) else f"it is {value:g}; the answer: {end.answer!r}"
+def answer_missing(end: View, value: float, *question: str) -> str | None:
+    right = states_number(end.answer, value, question)
+    return None if right else f"it is {value:g}; the answer: {end.answer!r}"
 
 
 def not_calculated(start: View, end: View, expression: str) -> str | None:
     """A sum can be done in the head, so the calculator must have had the same result."""
     result = shown(evaluate(expression))
-    if any(line.result == result for line in added(start, end, Calculation)):
+    lines = added(start, end, Calculation)
+    if any(line.result == result != line.expression for line in lines):
         return None
     return f"the calculator was not used: nothing new in its history gives {result}"
 
 
-def names_expression(answer: str | None, expression: str, others: Iterable[str]) -> bool:
-    """The answer has the expression in it, however it is spaced, and none of the others."""
+def names_expression(answer: str | None, expression: str) -> bool:
+    """The answer has the expression in it, however it is spaced, and no other."""
     said = re.sub(r"\s", "", answer or "").translate(SIGNS)
-    found = set(re.findall(r"\d+[+−×÷]\d+", said))
-    return expression in found and not found & ({*others} - {expression})
+    return set(re.findall(r"\d+[+−×÷]\d+", said)) == {expression}
 
 
 @dataclass(frozen=True)
@@ -107,7 +108,8 @@ class AskSum(Template):
     sum: str = parameter(SUMS)
 
     def missing(self, start: View, end: View) -> str | None:
-        return not_calculated(start, end, self.sum) or answer_missing(end, number_of(self.sum))
+        wrong = not_calculated(start, end, self.sum)
+        return wrong or answer_missing(end, number_of(self.sum), self.sum)
 
     def solve(self, start: View) -> Iterable[Move]:
         yield Open("Calculator")
@@ -138,9 +140,9 @@ class ShowSum(Template):
     def missing(self, start: View, end: View) -> str | None:
         display = str(end.memory.get("keyed", ""))
         result = shown(evaluate(self.sum))
-        if (end.app, end.page, display) == ("Calculator", "home", result):
-            return None
-        return f"the calculator should show {result}; in front: {end.app}, keyed in: {display!r}"
+        if (end.app, end.page, display) != ("Calculator", "home", result):
+            return f"{result} should be on the display; in front: {end.app}, keyed in: {display!r}"
+        return not_calculated(start, end, self.sum)
 
     def solve(self, start: View) -> Iterable[Move]:
         yield Open("Calculator")
@@ -165,7 +167,8 @@ class AskShare(Template):
         return f"{self.share}%×{self.amount}"
 
     def missing(self, start: View, end: View) -> str | None:
-        return not_calculated(start, end, self.keys) or answer_missing(end, number_of(self.keys))
+        wrong = not_calculated(start, end, self.keys)
+        return wrong or answer_missing(end, number_of(self.keys), self.keys)
 
     def solve(self, start: View) -> Iterable[Move]:
         yield Open("Calculator")
@@ -181,7 +184,7 @@ class AskHistory(Template):
     phrasings = (
         "Which calculation in the calculator's history gave {result}?",
         "Look into the history of the calculator: what did I calculate to get {result}?",
-        "I once got {result} in the calculator. Find the calculation in its history",
+        "I once got {result} in the calculator. Find that line of its history and tell me the sum",
     )
     sum: str = parameter(SUMS)
 
@@ -197,10 +200,8 @@ class AskHistory(Template):
             facts.add(Calculation(expression=line, result=shown(evaluate(line))))
 
     def missing(self, start: View, end: View) -> str | None:
-        others = [line.expression for line in start.all(Calculation)]
-        if names_expression(end.answer, self.sum, others):
-            return None
-        return f"it was {self.sum}; the answer: {end.answer!r}"
+        right = names_expression(end.answer, self.sum)
+        return None if right else f"it was {self.sum}; the answer: {end.answer!r}"
 
     def solve(self, start: View) -> Iterable[Move]:
         yield Open("Calculator")
@@ -223,10 +224,8 @@ class DeleteCalculation(AskHistory):
         return {"sum": _spaced(self.sum)}
 
     def missing(self, start: View, end: View) -> str | None:
-        before = [line.expression for line in start.all(Calculation)]
-        after = [line.expression for line in end.all(Calculation)]
-        wanted = [line for line in before if line != self.sum]
-        return None if after == wanted else f"the history should be {wanted}; it is {after}"
+        lines = [line.id for line in start.all(Calculation) if line.expression == self.sum]
+        return only_removed(start, end, Calculation, *lines)
 
     def solve(self, start: View) -> Iterable[Move]:
         yield Open("Calculator")
@@ -242,7 +241,7 @@ class SplitBill(Template):
     difficulty = "hard"
     phrasings = (
         'What does each of us pay for "{occasion}"? We are {guests}; the total is in my notes',
-        'The cost of "{occasion}" is in Notes. Divide it by {guests} and tell me the share of each',
+        'The cost of "{occasion}" is in Notes. Split it among {guests} and tell me what each pays',
         'Find the note "{occasion}" and work out how much each pays if {guests} share the total',
     )
     occasion: str = parameter(OCCASIONS)
@@ -257,7 +256,8 @@ class SplitBill(Template):
         return int(note.text.split()[1])
 
     def missing(self, start: View, end: View) -> str | None:
-        return answer_missing(end, self.total(start) / self.guests)
+        total = self.total(start)
+        return answer_missing(end, total / self.guests, f"{total} by {self.guests}")
 
     def solve(self, start: View) -> Iterable[Move]:
         total = self.total(start)

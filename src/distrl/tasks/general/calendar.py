@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, time, timedelta
 
-from distrl.devices.simulated.apps.calendar_events import CalendarEvent, at, hour_words
 from distrl.devices.simulated.apps.notes import Note
+from distrl.devices.simulated.contents.calendar_events import CalendarEvent, at, hour_words
 from distrl.devices.simulated.facts import Facts
 from distrl.devices.simulated.system import SystemSettings
 from distrl.tasks.domains import Domain, parameter
@@ -107,7 +107,7 @@ class CreateEvent(Template):
     def missing(self, start: View, end: View) -> str | None:
         day = self.day.after(start.now.date())
         wanted = at(day, self.moment.hour, self.moment.minute)
-        return only_added(start, end, CalendarEvent, title=self.title, start=wanted)
+        return only_added(start, end, CalendarEvent, title=self.title, start=wanted, place="")
 
     def solve(self, start: View) -> Iterable[Move]:
         today = start.now.date()

@@ -6,9 +6,9 @@ import random
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from distrl.devices.simulated.apps.calendar_events import CalendarEvent, at
+from distrl.devices.simulated.contents.calendar_events import CalendarEvent, at
 from distrl.devices.simulated.facts import Facts
-from distrl.tasks.answers import mentions, states_number
+from distrl.tasks.answers import mentions, states_number, states_time
 from distrl.tasks.domains import parameter
 from distrl.tasks.general.calendar import EVENTS, PLACES, add_event, event_called
 from distrl.tasks.general.days import (
@@ -17,7 +17,6 @@ from distrl.tasks.general.days import (
     date_words,
     pick,
     states_date,
-    states_time,
     today_of,
 )
 from distrl.tasks.moves import Move, Open, Press, Reveal, Say
@@ -123,12 +122,12 @@ class HowManyEvents(Template):
     day: SaidDay = parameter(DAYS)
 
     def words(self) -> dict[str, str]:
-        return {"when": self.day.when.replace("on the", "for the")}
+        return {"when": f"for {self.day.words}"}
 
     def prepare(self, facts: Facts, rng: random.Random) -> None:
         day = self.day.after(today_of(facts))
         facts.remove_where(CalendarEvent, lambda event: event.start.date() == day)
-        hours = rng.sample(range(8, 20), rng.randrange(1, 8))
+        hours = rng.sample(range(8, 20), rng.randrange(1, 11))
         for hour, title in zip(hours, rng.sample(EVENTS.train, len(hours)), strict=True):
             facts.add(CalendarEvent(title=title, start=at(day, hour)))
 
@@ -138,7 +137,7 @@ class HowManyEvents(Template):
 
     def missing(self, start: View, end: View) -> str | None:
         count = self._count(start)
-        right = states_number(end.answer, count)
+        right = states_number(end.answer, count, self.words().values())
         return None if right else f"the answer should be {count}, not {end.answer!r}"
 
     def solve(self, start: View) -> Iterable[Move]:

@@ -7,14 +7,14 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from distrl.devices.simulated.apps.calls import (
+from distrl.devices.simulated.contents.calls import (
     BlockedNumber,
     Call,
     Direction,
     blocked_number,
     lasting,
 )
-from distrl.devices.simulated.apps.people import Contact
+from distrl.devices.simulated.contents.people import Contact
 from distrl.devices.simulated.facts import Facts
 from distrl.tasks.answers import states_number
 from distrl.tasks.domains import parameter
@@ -191,7 +191,7 @@ class CountMissedCalls(Template):
     difficulty = "easy"
     phrasings = (
         "How many calls from {person} did I miss?",
-        "How often has {person} called me in vain? Count the missed calls",
+        "How often did {person} call without reaching me? Count the missed calls",
         "Tell me the number of missed calls from {person}",
     )
     person: str = parameter(NAMES)
@@ -199,7 +199,7 @@ class CountMissedCalls(Template):
     def prepare(self, facts: Facts, rng: random.Random) -> None:
         number = known(facts, self.person, rng).phone
         forget_calls(facts, number)
-        calls: list[Direction] = ["missed"] * rng.randrange(1, 5)
+        calls: list[Direction] = ["missed"] * rng.randrange(1, 9)
         calls.extend(["incoming"] * rng.randrange(0, 3))
         calls.extend(["outgoing"] * rng.randrange(0, 2))
         rng.shuffle(calls)

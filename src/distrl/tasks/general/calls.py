@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from distrl.devices.simulated.apps.calls import (
+from distrl.devices.simulated.contents.calls import (
     Call,
     Direction,
 )

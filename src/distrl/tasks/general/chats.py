@@ -5,12 +5,12 @@ from __future__ import annotations
 import random
 from datetime import timedelta
 
-from distrl.devices.simulated.apps.conversations import (
+from distrl.devices.simulated.contents.conversations import (
     Conversation,
     Message,
     conversation_with,
 )
-from distrl.devices.simulated.apps.small_talk import SMALL_TALK
+from distrl.devices.simulated.contents.small_talk import SMALL_TALK
 from distrl.devices.simulated.facts import Facts
 from distrl.tasks.general.differences import only_added
 from distrl.tasks.general.people import contact_named, known

@@ -6,107 +6,28 @@ import random
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from distrl.devices.simulated.apps.timepieces import (
-    DAYS,
-    Alarm,
-    alarm_detail,
-    alarm_switch,
-    days_text,
-    time_text,
-)
+from distrl.devices.simulated.contents.timepieces import DAYS, Alarm, alarm_switch
 from distrl.devices.simulated.facts import Facts
-from distrl.devices.simulated.system import SystemSettings
-from distrl.tasks.domains import Domain, parameter
+from distrl.tasks.domains import parameter
+from distrl.tasks.general.alarms import (
+    FULL_HOURS,
+    LABELS,
+    REPEATS,
+    TIMES,
+    Time,
+    choose_time,
+    free_time,
+    labelled,
+    new_alarm_missing,
+    press_alarm,
+    put_alarm,
+    put_others,
+    spoken,
+    uses_24_hours,
+)
+from distrl.tasks.general.tolerance import same_text
 from distrl.tasks.moves import Fill, Move, Open, Press, Toggle
 from distrl.tasks.template import Template, View, added, changed, differing_fields, removed
-
-Time = tuple[int, int]  # hour, minute
-TIMES = Domain(
-    "alarm times",
-    tuple((hour, (hour * 25 + 10 * n) % 60) for hour in range(4, 24) for n in range(3)),
-    say=lambda time: f"{time[0]}:{time[1]:02d}",
-)
-FULL_HOURS = Domain(
-    "full hours",
-    tuple((hour, 0) for hour in range(4, 24)),
-    say=lambda time: f"{time[0]}:{time[1]:02d}",
-)
-LABELS = Domain(
-    "alarm labels",
-    (
-        "Medicine", "School run", "Swimming", "Yoga", "Feed the cat", "Radio show", "Bread",
-        "Train", "Stand up", "Language course", "Take a walk", "Choir", "Night shift", "Vitamins",
-        "Piano", "Laundry",
-    ),
-)  # fmt: skip
-DAY_NAMES = (
-    "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday",
-)  # fmt: skip
-REPEATS = Domain(
-    "alarm days",
-    (
-        (0,), (1,), (2,), (3,), (4,), (5,), (6,), (0, 2), (5, 6),
-    ),
-    say=lambda days: " and ".join(DAY_NAMES[day] for day in days),
-)  # fmt: skip
-
-
-def spoken(time: Time) -> str:
-    return time_text(*time, use_24_hour=False)
-
-
-def uses_24_hours(view: View) -> bool:
-    return view.one(SystemSettings).use_24_hour
-
-
-def choose_time(view: View, time: Time, shown: Time = (8, 0)) -> Iterable[Move]:
-    """Pick an hour and a minute on the page of an alarm that shows another time."""
-    hour, minute = time
-    if uses_24_hours(view):
-        if hour != shown[0]:
-            yield Press(str(hour))
-    else:
-        if hour // 12 != shown[0] // 12:
-            yield Press("PM" if hour >= 12 else "AM")
-        if hour % 12 != shown[0] % 12:
-            yield Press(str(hour % 12 or 12))
-    if minute != shown[1]:
-        yield Press(f":{minute:02d}")
-
-
-def press_alarm(view: View, alarm: Alarm) -> Press:
-    shown = time_text(alarm.hour, alarm.minute, uses_24_hours(view))
-    return Press(shown, role="row", detail=alarm_detail(alarm))
-
-
-def labelled(view: View, label: str) -> Alarm:
-    return next(alarm for alarm in view.all(Alarm) if alarm.label == label)
-
-
-def new_alarm_missing(
-    start: View, end: View, time: Time, label: str, days: tuple[int, ...]
-) -> str | None:
-    """Is there just one new alarm, as wanted, and are the others as they were?"""
-    new = added(start, end, Alarm)
-    if len(new) != 1 or removed(start, end, Alarm) or changed(start, end, Alarm):
-        return f"expected one new alarm and the others as they were; there are {len(new)} new"
-    alarm = new[0]
-    if (alarm.hour, alarm.minute) != time:
-        return f"the new alarm is set for {alarm.hour}:{alarm.minute:02d}"
-    if alarm.label.casefold() != label.casefold():
-        return f"the new alarm is labelled {alarm.label!r}, not {label!r}"
-    if alarm.days != days:
-        return f"the new alarm rings {days_text(alarm.days)}, not {days_text(days)}"
-    return None if alarm.enabled else "the new alarm is switched off"
-
-
-def put_alarm(facts: Facts, rng: random.Random, label: str, **fields: object) -> None:
-    """An alarm with a label, at a time that no other alarm has."""
-    taken = {(alarm.hour, alarm.minute) for alarm in facts.all(Alarm)}
-    free = [time for time in TIMES.train if time not in taken]
-    hour, minute = rng.choice(free)
-    alarm = facts.add(Alarm(hour=hour, minute=minute, label=label))
-    facts.edit(alarm, **fields)
 
 
 class AlarmTemplate(Template):
@@ -132,6 +53,9 @@ class SetAlarm(AlarmTemplate):
     )
     time: Time = parameter(TIMES)
 
+    def prepare(self, facts: Facts, rng: random.Random) -> None:
+        free_time(facts, self.time)
+
     def missing(self, start: View, end: View) -> str | None:
         return new_alarm_missing(start, end, self.time, "", ())
 
@@ -147,13 +71,16 @@ class SetLabelledAlarm(AlarmTemplate):
     name = "clock.set_labelled_alarm"
     difficulty = "hard"
     phrasings = (
-        'Set an alarm for {time} on {days} with the label "{label}"',
+        'Set an alarm for {time} every {days} with the label "{label}"',
         'Add an alarm called "{label}" at {spoken}, repeating every {days}',
         'Every {days} at {spoken}, remind me with an alarm labelled "{label}"',
     )
     time: Time = parameter(TIMES)
     label: str = parameter(LABELS)
     days: tuple[int, ...] = parameter(REPEATS)
+
+    def prepare(self, facts: Facts, rng: random.Random) -> None:
+        free_time(facts, self.time)
 
     def missing(self, start: View, end: View) -> str | None:
         return new_alarm_missing(start, end, self.time, self.label, self.days)
@@ -173,11 +100,14 @@ class SetRepeatingAlarm(AlarmTemplate):
     difficulty = "medium"
     phrasings = (
         "Set an alarm for {time} that repeats every {days}",
-        "Every {days} I want to get up at {spoken}. Set the alarm",
+        "I need an alarm at {spoken} every {days}. Set it",
         "Add an alarm at {spoken}, repeating on {days}",
     )
     time: Time = parameter(FULL_HOURS)
     days: tuple[int, ...] = parameter(REPEATS)
+
+    def prepare(self, facts: Facts, rng: random.Random) -> None:
+        free_time(facts, self.time)
 
     def missing(self, start: View, end: View) -> str | None:
         return new_alarm_missing(start, end, self.time, "", self.days)
@@ -241,6 +171,7 @@ class DeleteAlarm(AlarmTemplate):
 
     def prepare(self, facts: Facts, rng: random.Random) -> None:
         put_alarm(facts, rng, self.label)
+        put_others(facts, rng, self.label)
 
     def missing(self, start: View, end: View) -> str | None:
         gone = [alarm.label for alarm in removed(start, end, Alarm)]
@@ -270,6 +201,7 @@ class SilenceAlarm(AlarmTemplate):
 
     def prepare(self, facts: Facts, rng: random.Random) -> None:
         put_alarm(facts, rng, self.label, enabled=not self.wanted)
+        put_others(facts, rng, self.label, enabled=not self.wanted)
 
     def missing(self, start: View, end: View) -> str | None:
         if added(start, end, Alarm) or removed(start, end, Alarm):
@@ -306,7 +238,7 @@ class RelabelAlarm(Template):
     phrasings = (
         'Rename the alarm "{old}" to "{new}"',
         'The alarm "{old}" should be labelled "{new}" instead',
-        'Change the label of my alarm "{old}" into "{new}"',
+        'Change the label of my alarm "{old}" to "{new}"',
     )
     touches = (Alarm,)
     old: str = parameter(LABELS)
@@ -320,13 +252,14 @@ class RelabelAlarm(Template):
 
     def missing(self, start: View, end: View) -> str | None:
         pairs = changed(start, end, Alarm)
-        if len(pairs) != 1 or len(start.all(Alarm)) != len(end.all(Alarm)):
-            return f"expected one changed alarm; {len(pairs)} were changed"
+        if len(pairs) != 1 or added(start, end, Alarm) or removed(start, end, Alarm):
+            return f"expected one changed alarm and no other change; {len(pairs)} were changed"
         before, after = pairs[0]
         if before.label != self.old or differing_fields(before, after) - {"label", "enabled"}:
             return f"something else was changed: {after}"
-        right = after.label.casefold() == self.new.casefold()
-        return None if right else f"its label is {after.label!r}"
+        if not after.enabled and before.enabled:
+            return "the alarm was switched off"
+        return None if same_text(after.label, self.new) else f"its label is {after.label!r}"
 
     def solve(self, start: View) -> Iterable[Move]:
         yield Open("Clock")

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import random
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import time
 
 from distrl.devices.simulated.apps.notes import Note
-from distrl.devices.simulated.apps.timepieces import Alarm, time_text
+from distrl.devices.simulated.contents.timepieces import Alarm, time_text
 from distrl.devices.simulated.facts import Facts
+from distrl.tasks.answers import states_time
 from distrl.tasks.domains import Domain, parameter
-from distrl.tasks.general.clock import (
+from distrl.tasks.general.alarms import (
     LABELS,
     choose_time,
     labelled,
@@ -19,27 +20,16 @@ from distrl.tasks.general.clock import (
     put_alarm,
     uses_24_hours,
 )
+from distrl.tasks.general.differences import only_added
 from distrl.tasks.general.notes import TITLES as NOTE_TITLES
 from distrl.tasks.moves import Fill, Move, Open, Press, Reveal
-from distrl.tasks.template import Template, View, added, changed, removed
+from distrl.tasks.template import Template, View, added
 
 DELAYS = Domain(
     "delays",
     (10, 15, 20, 25, 30, 35, 40, 45, 50, 55),
     say=lambda minutes: f"{minutes} minutes",
 )
-
-
-def states_time(answer: str | None, hour: int, minute: int) -> bool:
-    """The answer names one time of day, and it is the right one. 7:30 alone may be either half."""
-    found = re.findall(r"(\d{1,2})[:.](\d{2})\s*([ap])?", (answer or "").casefold())
-    if len(found) != 1:
-        return False
-    said, half = int(found[0][0]), found[0][2]
-    if half:
-        said = said % 12 + 12 * (half == "p")
-    right = said == hour or (not half and 1 <= said <= 12 and said % 12 == hour % 12)
-    return right and int(found[0][1]) == minute
 
 
 @dataclass(frozen=True)
@@ -60,13 +50,12 @@ class NoteAlarm(Template):
         put_alarm(facts, rng, self.label)
 
     def missing(self, start: View, end: View) -> str | None:
-        alarm, new = labelled(start, self.label), added(start, end, Note)
-        if len(new) != 1 or removed(start, end, Note) or changed(start, end, Note):
-            return f"expected one new note and the others as they were; there are {len(new)} new"
-        if new[0].title != self.title:
-            return f"the new note is titled {new[0].title!r}, not {self.title!r}"
-        right = states_time(new[0].text, alarm.hour, alarm.minute)
-        return None if right else f"the note says {new[0].text!r}"
+        wrong = only_added(start, end, Note, title=self.title)
+        if wrong:
+            return wrong
+        alarm, (note,) = labelled(start, self.label), added(start, end, Note)
+        right = states_time(note.text, time(alarm.hour, alarm.minute))
+        return None if right else f"the note says {note.text!r}"
 
     def solve(self, start: View) -> Iterable[Move]:
         alarm = labelled(start, self.label)
@@ -88,7 +77,7 @@ class FollowAlarm(Template):
     phrasings = (
         'Set another alarm {delay} after my alarm "{label}"',
         'I need a second alarm that rings {delay} later than "{label}"',
-        'Look when the alarm "{label}" rings and add one {delay} after it',
+        'See when the alarm "{label}" rings and add another one {delay} after it',
     )
     touches = (Alarm,)
     label: str = parameter(LABELS)

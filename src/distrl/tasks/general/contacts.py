@@ -6,8 +6,8 @@ import random
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from distrl.devices.simulated.apps.people import Contact
-from distrl.devices.simulated.apps.timestamps import MONTHS
+from distrl.devices.simulated.contents.people import Contact
+from distrl.devices.simulated.contents.timestamps import MONTHS
 from distrl.devices.simulated.facts import Facts
 from distrl.tasks.domains import parameter
 from distrl.tasks.general.differences import only_changed, only_removed

@@ -5,11 +5,13 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import date
 
-from distrl.devices.simulated.apps.people import Contact, birthday_text
+from distrl.devices.simulated.contents.people import Contact, birthday_text
 from distrl.devices.simulated.facts import Facts
 from distrl.tasks.answers import mentions
 from distrl.tasks.domains import parameter
+from distrl.tasks.general.days import states_date
 from distrl.tasks.general.people import (
     NAMES,
     NUMBERS,
@@ -19,6 +21,8 @@ from distrl.tasks.general.people import (
 )
 from distrl.tasks.moves import Fill, Move, Open, Press, Say
 from distrl.tasks.template import Template, View
+
+LEAP_YEAR = 2024  # birthdays have no year
 
 
 @dataclass(frozen=True)
@@ -63,7 +67,8 @@ class AskEmail(Template):
 
     def missing(self, start: View, end: View) -> str | None:
         email = contact_named(start, self.person).email
-        return None if mentions(end.answer, email) else f"the address is {email}"
+        others = [contact.email for contact in start.all(Contact)]
+        return None if mentions(end.answer, email, others) else f"the address is {email}"
 
     def solve(self, start: View) -> Iterable[Move]:
         yield Open("Contacts")
@@ -90,10 +95,8 @@ class AskBirthday(Template):
     def missing(self, start: View, end: View) -> str | None:
         birthday = contact_named(start, self.person).birthday
         assert birthday is not None  # prepared
-        said = birthday_text(birthday)
-        day, month = said.split()
-        right = any(mentions(end.answer, form) for form in (said, f"{month} {day}"))
-        return None if right else f"the birthday is {said}"
+        right = states_date(end.answer, date(LEAP_YEAR, *birthday))
+        return None if right else f"the birthday is {birthday_text(birthday)}"
 
     def solve(self, start: View) -> Iterable[Move]:
         birthday = contact_named(start, self.person).birthday

@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from distrl.devices.simulated.apps.conversations import (
+from distrl.devices.simulated.contents.conversations import (
     Conversation,
     Message,
     UnreadConversation,

@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import date, time, timedelta
+from datetime import date, timedelta
 
-from distrl.devices.simulated.apps.calendar_events import CalendarStart
+from distrl.devices.simulated.contents.calendar_events import CalendarStart
 from distrl.devices.simulated.facts import Facts
 from distrl.devices.simulated.toolkit.month import MONTHS, WEEKDAYS, months_after
+from distrl.tasks.answers import MOST_WORDS
 from distrl.tasks.domains import Domain
 from distrl.tasks.moves import Move, Press
 
@@ -83,27 +84,20 @@ def date_words(day: date) -> str:
 
 def states_date(answer: str | None, day: date) -> bool:
     """Does the answer give this date, in one of the usual ways, and no other?"""
-    if answer is None or len(answer) > 60:
+    if answer is None or len(answer.split()) > MOST_WORDS:
         return False
     if re.findall(r"\d+-\d+-\d+", answer) == [day.isoformat()]:
         return True
-    words = answer.casefold().replace(",", " ").replace(".", " ").split()
+    figures = re.findall(r"\b(\d{1,2})[./](\d{1,2})\b", answer)  # 14.3. or 3/14
+    if [sorted(map(int, pair)) for pair in figures] == [sorted((day.day, day.month))]:
+        return True
+    words = re.findall(r"\w+", re.sub(r"\d+:\d+", "", answer.casefold()))
     month = MONTHS[day.month - 1].casefold()
     named = [word for word in words if any(m.casefold().startswith(word) for m in MONTHS)]
     named = [word for word in named if len(word) >= 3]
     days = [word for word in words if word.rstrip("sthndr").isdecimal() and len(word) < 5]
     numbers = {int(word.rstrip("sthndr")) for word in days} - {day.year}
     return len(named) == 1 and month.startswith(named[0]) and numbers == {day.day}
-
-
-def states_time(answer: str | None, moment: time) -> bool:
-    """Does the answer give this time of day, on a 24- or a 12-hour clock, and no other?"""
-    found = re.findall(r"(\d{1,2})[:.](\d\d)\s*([ap]\.?m)?", (answer or "").casefold())
-    hours = {
-        (int(hour) % 12 + 12 * half.startswith("p") if half else int(hour), int(minute))
-        for hour, minute, half in found
-    }
-    return hours == {(moment.hour, moment.minute)}
 
 
 def pick(day: date, shown: date) -> Iterator[Move]:

@@ -6,11 +6,11 @@ import random
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from distrl.devices.simulated.apps.calls import (
+from distrl.devices.simulated.contents.calls import (
     Call,
 )
-from distrl.devices.simulated.apps.conversations import Conversation, Message
-from distrl.devices.simulated.apps.people import Contact, digits
+from distrl.devices.simulated.contents.conversations import Conversation, Message
+from distrl.devices.simulated.contents.people import Contact, digits
 from distrl.devices.simulated.facts import Facts
 from distrl.tasks.domains import Domain, parameter
 from distrl.tasks.general.calls import called, last_missed, not_called
@@ -93,7 +93,7 @@ class CallAndHangUp(Template):
     difficulty = "medium"
     held_out = True
     phrasings = (
-        "Let it ring once at {person}'s: call and hang up again",
+        "Let {person}'s phone ring: start a call, then hang up again",
         "Call {person} briefly, then end the call",
         "Ring {person} and hang up",
     )
@@ -201,7 +201,7 @@ class TextMissedCaller(Template):
     difficulty = "medium"
     phrasings = (
         'Text the person whose call I missed last: "{text}"',
-        'See who called me in vain last and send them "{text}"',
+        'See whose call I missed last and send that person "{text}"',
         'Answer my latest missed call with a text message: "{text}"',
     )
     touches = (Message, Conversation)

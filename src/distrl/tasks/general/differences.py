@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from distrl.devices.simulated.facts import R
+from distrl.tasks.general.tolerance import same_text
 from distrl.tasks.template import View, added, changed, differing_fields, removed
 
 
@@ -22,7 +23,7 @@ def only_changed(
     if any(new.id != record_id for _, new in pairs):
         return f"another record was changed: {noun}"
     for old, new in pairs:
-        wrong = {n: getattr(new, n) for n, value in wanted.items() if getattr(new, n) != value}
+        wrong = _wrong_fields(new, wanted)
         if wrong:
             return f"not as wanted yet: {noun} with {wrong}"
         beside = differing_fields(old, new) - set(wanted)
@@ -49,5 +50,17 @@ def only_added(start: View, end: View, kind: type[R], /, **wanted: Any) -> str |
     new = added(start, end, kind)
     if len(new) != 1:
         return f"expected one new {noun}, got {len(new)}"
-    wrong = {n: getattr(new[0], n) for n, value in wanted.items() if getattr(new[0], n) != value}
+    wrong = _wrong_fields(new[0], wanted)
     return f"the new {noun} has {wrong}" if wrong else None
+
+
+def _wrong_fields(record: Any, wanted: dict[str, Any]) -> dict[str, Any]:
+    """What the record has in place of what is wanted; text need not match to the last space."""
+    found = {name: getattr(record, name) for name in wanted}
+    return {name: value for name, value in found.items() if not _same(value, wanted[name])}
+
+
+def _same(value: Any, wanted: Any) -> bool:
+    if isinstance(value, str) and isinstance(wanted, str):
+        return same_text(value, wanted)
+    return bool(value == wanted)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 
-from distrl.devices.simulated.apps.file_records import (
+from distrl.devices.simulated.contents.file_records import (
     TOP_FOLDERS,
     Folder,
     StoredFile,
@@ -51,8 +51,18 @@ def folder_called(facts: Facts, name: str) -> Folder:
     return next(folder for folder in facts.all(Folder) if folder.name == name)
 
 
-def file_called(view: View, name: str) -> StoredFile:
-    return next(file for file in view.all(StoredFile) if file.name == name)
+def file_in(view: View, folder: str, name: str) -> StoredFile:
+    place = folder_called(view.facts, folder).id
+    return next(f for f in view.all(StoredFile) if (f.folder_id, f.name) == (place, name))
+
+
+def trashed_file(view: View, name: str) -> StoredFile:
+    return next(file for file in view.all(StoredFile) if file.trashed and file.name == name)
+
+
+def add_twin(facts: Facts, rng: random.Random, name: str, *folders: str) -> None:
+    """A file of the same name in a folder that is none of these: the folder matters."""
+    add_file(facts, rng, name, rng.choice([top for top in TOP_FOLDERS if top not in folders]))
 
 
 def add_file(
@@ -88,9 +98,11 @@ class DeleteFile(Template):
 
     def prepare(self, facts: Facts, rng: random.Random) -> None:
         add_file(facts, rng, self.file, self.folder)
+        add_twin(facts, rng, self.file, self.folder)
 
     def missing(self, start: View, end: View) -> str | None:
-        return only_changed(start, end, StoredFile, file_called(start, self.file).id, trashed=True)
+        file = file_in(start, self.folder, self.file)
+        return only_changed(start, end, StoredFile, file.id, trashed=True)
 
     def solve(self, start: View) -> Iterable[Move]:
         yield from walk(start.facts, self.folder)
@@ -123,11 +135,11 @@ class RenameFile(Template):
 
     def prepare(self, facts: Facts, rng: random.Random) -> None:
         add_file(facts, rng, self.file, self.folder)
+        add_twin(facts, rng, self.file, self.folder)
 
     def missing(self, start: View, end: View) -> str | None:
-        return only_changed(
-            start, end, StoredFile, file_called(start, self.file).id, name=self._new
-        )
+        file = file_in(start, self.folder, self.file)
+        return only_changed(start, end, StoredFile, file.id, name=self._new)
 
     def solve(self, start: View) -> Iterable[Move]:
         yield from walk(start.facts, self.folder)
@@ -157,10 +169,11 @@ class MoveFile(Template):
 
     def prepare(self, facts: Facts, rng: random.Random) -> None:
         add_file(facts, rng, self.file, self.folder)
+        add_twin(facts, rng, self.file, self.folder, self.other)
 
     def missing(self, start: View, end: View) -> str | None:
         other = folder_called(start.facts, self.other).id
-        file = file_called(start, self.file)
+        file = file_in(start, self.folder, self.file)
         return only_changed(start, end, StoredFile, file.id, folder_id=other)
 
     def solve(self, start: View) -> Iterable[Move]:
@@ -176,12 +189,15 @@ class CopyFile(MoveFile):
     phrasings = (
         "Copy the file {file} from {folder} to {other}",
         "Put a copy of {file} from {folder} into the folder {other}",
-        "I need {file} in {other} as well as in {folder}. Copy it there",
+        "I need the {file} from {folder} in {other} as well. Copy it there",
     )
 
     def missing(self, start: View, end: View) -> str | None:
         other = folder_called(start.facts, self.other).id
-        return only_added(start, end, StoredFile, name=self.file, folder_id=other, trashed=False)
+        size = file_in(start, self.folder, self.file).kilobytes
+        return only_added(
+            start, end, StoredFile, name=self.file, folder_id=other, kilobytes=size, trashed=False
+        )
 
     def solve(self, start: View) -> Iterable[Move]:
         yield from walk(start.facts, self.folder)
@@ -238,7 +254,7 @@ class MoveToNewFolder(Template):
         wrong = only_added(start, end, Folder, name=self.new, parent_id=parent)
         if wrong:
             return wrong
-        made, file = added(start, end, Folder)[0], file_called(start, self.file)
+        made, file = added(start, end, Folder)[0], file_in(start, self.folder, self.file)
         return only_changed(start, end, StoredFile, file.id, folder_id=made.id)
 
     def solve(self, start: View) -> Iterable[Move]:
@@ -268,7 +284,8 @@ class RestoreFile(Template):
         add_file(facts, rng, self.file, rng.choice(TOP_FOLDERS), trashed=True)
 
     def missing(self, start: View, end: View) -> str | None:
-        return only_changed(start, end, StoredFile, file_called(start, self.file).id, trashed=False)
+        file = trashed_file(start, self.file)
+        return only_changed(start, end, StoredFile, file.id, trashed=False)
 
     def solve(self, start: View) -> Iterable[Move]:
         yield Open("Files")
@@ -287,7 +304,7 @@ class DeleteForGood(RestoreFile):
     )
 
     def missing(self, start: View, end: View) -> str | None:
-        return only_removed(start, end, StoredFile, file_called(start, self.file).id)
+        return only_removed(start, end, StoredFile, trashed_file(start, self.file).id)
 
     def solve(self, start: View) -> Iterable[Move]:
         yield Open("Files")

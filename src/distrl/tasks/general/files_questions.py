@@ -6,16 +6,18 @@ import random
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from distrl.devices.simulated.apps.file_records import (
+from distrl.devices.simulated.contents.file_records import (
     StoredFile,
     size_words,
 )
 from distrl.devices.simulated.facts import Facts
 from distrl.tasks.answers import mentions, states_number
 from distrl.tasks.domains import parameter
-from distrl.tasks.general.files import FILES, TOPS, add_file, file_called, walk
+from distrl.tasks.general.files import FILES, TOPS, add_file, add_twin, file_in, folder_called, walk
 from distrl.tasks.moves import Move, Press, Reveal, Say
 from distrl.tasks.template import Template, View
+
+UNITS = {"KB": "kilobyte", "MB": "megabyte", "GB": "gigabyte"}
 
 
 @dataclass(frozen=True)
@@ -33,17 +35,21 @@ class HowLarge(Template):
 
     def prepare(self, facts: Facts, rng: random.Random) -> None:
         add_file(facts, rng, self.file, self.folder)
+        add_twin(facts, rng, self.file, self.folder)
 
     def missing(self, start: View, end: View) -> str | None:
-        words = size_words(file_called(start, self.file).kilobytes)
+        words = size_words(file_in(start, self.folder, self.file).kilobytes)
         number, unit = words.split()
-        right = states_number(end.answer, float(number)) and unit in (end.answer or "").upper()
+        said = (end.answer or "").casefold()
+        right = states_number(said, float(number), [self.file]) and any(
+            name in said for name in (unit.casefold(), UNITS[unit])
+        )
         return None if right else f"the answer should be {words}, not {end.answer!r}"
 
     def solve(self, start: View) -> Iterable[Move]:
         yield from walk(start.facts, self.folder)
         yield Reveal(self.file)
-        yield Say(size_words(file_called(start, self.file).kilobytes))
+        yield Say(size_words(file_in(start, self.folder, self.file).kilobytes))
 
 
 @dataclass(frozen=True)
@@ -65,7 +71,8 @@ class LargestFile(Template):
     def prepare(self, facts: Facts, rng: random.Random) -> None:
         add_file(facts, rng, self.file, self.folder)
         largest = max(file.kilobytes for file in facts.all(StoredFile))
-        file = next(file for file in facts.all(StoredFile) if file.name == self.file)
+        place = folder_called(facts, self.folder).id
+        file = next(f for f in facts.all(StoredFile) if (f.folder_id, f.name) == (place, self.file))
         facts.edit(file, kilobytes=largest + rng.randrange(2_000, 90_000))
 
     def missing(self, start: View, end: View) -> str | None:

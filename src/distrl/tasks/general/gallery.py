@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, time, timedelta
 from typing import Any, ClassVar
 
-from distrl.devices.simulated.apps.photos import Album, Photo, picture_key
+from distrl.devices.simulated.contents.photos import Album, Photo, picture_key
 from distrl.devices.simulated.facts import Facts
 from distrl.records import Difficulty
 from distrl.tasks.domains import Domain, parameter

@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from distrl.devices.simulated.apps.photos import Photo
+from distrl.devices.simulated.contents.photos import Photo
 from distrl.devices.simulated.facts import Facts
 from distrl.tasks.answers import mentions, states_number
 from distrl.tasks.domains import Domain, parameter
@@ -97,13 +97,13 @@ class HowManyPhotos(Template):
     phrasings = (
         'How many photos are in the album "{album}"?',
         'Count the pictures in my album "{album}"',
-        'Of how many photos does the album "{album}" in Gallery consist?',
+        'How many pictures did I put into the album "{album}" in Gallery?',
     )
     album: str = parameter(ALBUMS)
 
     def prepare(self, facts: Facts, rng: random.Random) -> None:
         album = ensure_album(facts, self.album)
-        for photo in rng.sample(PHOTOS.train, rng.randrange(2, 8)):
+        for photo in rng.sample(PHOTOS.train, rng.randrange(2, 13)):
             add_photo(facts, rng, photo, albums=(album.id,))
 
     def _count(self, view: View) -> int:

@@ -116,7 +116,7 @@ class MoveMail(Template):
     phrasings = (
         'Move the mail "{subject}" to the folder {folder}',
         'File the email about "{subject}" under {folder}',
-        'The mail "{subject}" belongs into {folder}. Move it there',
+        'The mail "{subject}" belongs in {folder}. Move it there',
     )
     touches = (Mail,)
     subject: str = parameter(SUBJECTS)

@@ -99,12 +99,13 @@ class CountUnread(Template):
     folder: str = parameter(SHELVES)
 
     def prepare(self, facts: Facts, rng: random.Random) -> None:
-        for subject in rng.sample(SUBJECTS.values("held_out_templates"), rng.randrange(2, 8)):
+        unread = [True] * rng.randrange(1, 9) + [False] * rng.randrange(0, 4)
+        rng.shuffle(unread)
+        subjects = rng.sample(SUBJECTS.values("held_out_templates"), len(unread))
+        for subject, is_unread in zip(subjects, unread, strict=True):
             mail = delivered(facts, rng, subject, folder=self.folder)
-            if rng.random() < 0.7:
+            if is_unread:
                 facts.add(UnreadMail(mail=mail.id))
-        if not self._count(facts):
-            facts.add(UnreadMail(mail=facts.where(Mail, lambda m: m.folder == self.folder)[0].id))
 
     def _count(self, facts: Facts) -> int:
         unread = unread_mails(facts)

@@ -6,9 +6,9 @@ import random
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from distrl.devices.simulated.apps.conversations import Conversation, Message
 from distrl.devices.simulated.apps.mail import Mail
-from distrl.devices.simulated.apps.people import Contact
+from distrl.devices.simulated.contents.conversations import Conversation, Message
+from distrl.devices.simulated.contents.people import Contact
 from distrl.devices.simulated.facts import Facts
 from distrl.tasks.answers import mentions
 from distrl.tasks.domains import parameter
@@ -143,7 +143,7 @@ class TextBookingCode(Template):
     apps = ("Mail", "Messages")
     difficulty = "hard"
     phrasings = (
-        "Send {person} a text message with the booking code from the mail by {company}",
+        "Send {person} a text message with the booking code that {company} mailed me",
         "{person} needs the booking code that {company} mailed me. Send it in Messages",
         "Look up the booking code in the mail from {company} and text it to {person}",
     )
@@ -179,7 +179,7 @@ class SaveNewAddress(Template):
     held_out = True
     phrasings = (
         "{person} has mailed me from a new address. It should replace the old one in Contacts",
-        "Update {person}'s email in Contacts to the address that the latest mail came from",
+        "Set {person}'s email in Contacts to the address that {person}'s latest mail came from",
         "The contact {person} has an old email address. The right one is in the mail from {person}",
     )
     touches = (Contact,)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import random
 from datetime import timedelta
 
-from distrl.devices.simulated.apps.letters import FOLDERS
 from distrl.devices.simulated.apps.mail import Mail, UnreadMail, preview
-from distrl.devices.simulated.apps.people import Contact
+from distrl.devices.simulated.contents.letters import FOLDERS
+from distrl.devices.simulated.contents.people import Contact
 from distrl.devices.simulated.facts import Facts
 from distrl.tasks.domains import Domain
 from distrl.tasks.general.differences import only_added

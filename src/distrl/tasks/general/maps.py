@@ -6,9 +6,9 @@ import random
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from distrl.devices.simulated.apps.directions import MODES
-from distrl.devices.simulated.apps.gazetteer import Navigation, Place, SavedPlace
-from distrl.devices.simulated.apps.places import KINDS, SPOTS
+from distrl.devices.simulated.contents.directions import MODES
+from distrl.devices.simulated.contents.gazetteer import Navigation, Place, SavedPlace
+from distrl.devices.simulated.contents.places import KINDS, SPOTS
 from distrl.devices.simulated.facts import Facts
 from distrl.tasks.domains import Domain, parameter
 from distrl.tasks.general.differences import only_added, only_changed, only_removed

@@ -8,20 +8,19 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import time
 
-from distrl.devices.simulated.apps.directions import find_way
-from distrl.devices.simulated.apps.gazetteer import Place, Whereabouts
 from distrl.devices.simulated.apps.notes import Note
-from distrl.devices.simulated.apps.places import KINDS
-from distrl.devices.simulated.apps.transit import (
+from distrl.devices.simulated.contents.directions import find_way
+from distrl.devices.simulated.contents.gazetteer import Place, Whereabouts
+from distrl.devices.simulated.contents.places import KINDS
+from distrl.devices.simulated.contents.transit import (
     ROUTES,
     TransitLine,
     departures,
     next_departures,
 )
 from distrl.devices.simulated.facts import Facts
-from distrl.tasks.answers import mentions, states_number
+from distrl.tasks.answers import mentions, states_number, states_time
 from distrl.tasks.domains import Domain, parameter
-from distrl.tasks.general.days import states_time
 from distrl.tasks.general.differences import only_added
 from distrl.tasks.general.maps import (
     BUSINESSES,
@@ -53,14 +52,10 @@ def digits(text: str | None) -> str:
     return "".join(re.findall(r"\d", text or ""))
 
 
-def states_hour(answer: str | None, hour: int) -> bool:
-    """9:00, 09:00, 9 am, 9 o'clock, and no other time."""
-    said = (answer or "").casefold()
-    if ":" in said:
-        return states_time(answer, time(hour))
-    found = re.findall(r"(\d{1,2})\s*([ap])?", said)
-    hours = [int(n) % 12 + 12 * (half == "p") if half else int(n) for n, half in found]
-    return hours == [hour]
+def set_hours(facts: Facts, name: str, rng: random.Random) -> None:
+    """Give a place opening hours that nobody could guess."""
+    place = next(p for p in facts.all(Place) if p.name == name)
+    facts.edit(place, opens=rng.randrange(4, 13), closes=rng.randrange(14, 24))
 
 
 @dataclass(frozen=True)
@@ -78,9 +73,12 @@ class OpeningTime(Template):
     def sensible(self) -> bool:
         return self.place in BUSINESSES
 
+    def prepare(self, facts: Facts, rng: random.Random) -> None:
+        set_hours(facts, self.place, rng)
+
     def missing(self, start: View, end: View) -> str | None:
         opens = place_of(start, self.place).opens
-        right = states_hour(end.answer, opens)
+        right = states_time(end.answer, time(opens))
         return None if right else f"the answer {end.answer!r} does not say {opens:02d}:00"
 
     def solve(self, start: View) -> Iterable[Move]:
@@ -105,9 +103,12 @@ class ClosingTime(Template):
     def sensible(self) -> bool:
         return self.place in BUSINESSES
 
+    def prepare(self, facts: Facts, rng: random.Random) -> None:
+        set_hours(facts, self.place, rng)
+
     def missing(self, start: View, end: View) -> str | None:
         closes = place_of(start, self.place).closes
-        right = states_hour(end.answer, closes)
+        right = states_time(end.answer, time(closes))
         return None if right else f"the answer {end.answer!r} does not say {closes:02d}:00"
 
     def solve(self, start: View) -> Iterable[Move]:
@@ -153,7 +154,7 @@ class PlaceRating(Template):
 
     def missing(self, start: View, end: View) -> str | None:
         rating = place_of(start, self.place).rating
-        right = states_number(end.answer, rating)
+        right = states_number(end.answer, rating, ["5 stars"])
         return None if right else f"the answer {end.answer!r} does not say {rating}"
 
     def solve(self, start: View) -> Iterable[Move]:
@@ -196,7 +197,7 @@ class TravelTime(Template):
     difficulty = "medium"
     phrasings = (
         "How many minutes does it take from here to {place} {means}?",
-        "How long do I need to {place} {means}? Look in Maps",
+        "How long does it take me to get to {place} {means}? Look in Maps",
         "Check in Maps how many minutes it is to {place} {means}",
     )
     place: str = parameter(PLACES)

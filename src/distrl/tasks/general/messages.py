@@ -6,15 +6,16 @@ import random
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from distrl.devices.simulated.apps.conversations import (
+from distrl.devices.simulated.contents.conversations import (
     Conversation,
     Message,
     UnreadConversation,
     conversation_with,
     mark_read,
 )
-from distrl.devices.simulated.apps.people import Contact, digits
+from distrl.devices.simulated.contents.people import Contact, digits
 from distrl.devices.simulated.facts import Facts
+from distrl.tasks.answers import mentions
 from distrl.tasks.domains import parameter
 from distrl.tasks.general.chats import (
     chat_of,
@@ -198,7 +199,7 @@ class PassOnAddress(Template):
         if isinstance(new, str):
             return new
         address = self._address(start)
-        right = address.casefold() in " ".join(new.text.split()).casefold()
+        right = mentions(new.text, address)
         return None if right else f"the message says {new.text!r}; the address is {address}"
 
     def solve(self, start: View) -> Iterable[Move]:

@@ -6,13 +6,13 @@ import random
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from distrl.devices.simulated.apps.conversations import (
+from distrl.devices.simulated.contents.conversations import (
     Message,
 )
-from distrl.devices.simulated.apps.timestamps import clock
+from distrl.devices.simulated.contents.timestamps import clock
 from distrl.devices.simulated.facts import Facts
 from distrl.devices.simulated.system import SystemSettings
-from distrl.tasks.answers import mentions
+from distrl.tasks.answers import mentions, states_time
 from distrl.tasks.domains import Domain, parameter
 from distrl.tasks.general.chats import (
     chat_of,
@@ -57,7 +57,8 @@ class AskWhatWasWritten(Template):
 
     def missing(self, start: View, end: View) -> str | None:
         text = self._text(start)
-        return None if mentions(end.answer, text) else f"{self.person} wrote {text!r}"
+        others = [m.text for m in start.all(Message)]
+        return None if mentions(end.answer, text, others) else f"{self.person} wrote {text!r}"
 
     def solve(self, start: View) -> Iterable[Move]:
         yield Open("Messages")
@@ -91,12 +92,9 @@ class AskTime(Template):
         )
 
     def missing(self, start: View, end: View) -> str | None:
-        asked = self._message(start)
-        times = [m.time for m in start.all(Message) if m.conversation == asked.conversation]
-        for style in (True, False):
-            if mentions(end.answer, clock(asked.time, style), [clock(t, style) for t in times]):
-                return None
-        return f"it was sent at {clock(asked.time, True)}"
+        sent = self._message(start).time
+        right = states_time(end.answer, sent.time())
+        return None if right else f"it was sent at {clock(sent, True)}"
 
     def solve(self, start: View) -> Iterable[Move]:
         yield Open("Messages")

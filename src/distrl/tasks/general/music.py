@@ -6,8 +6,8 @@ import random
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from distrl.devices.simulated.apps.playback import Playback, Playlist, Song, add_album
-from distrl.devices.simulated.apps.songs import ALBUM_OF, ALBUMS, TITLES
+from distrl.devices.simulated.contents.playback import Playback, Playlist, Song, add_album
+from distrl.devices.simulated.contents.songs import ALBUM_OF, ALBUMS, TITLES
 from distrl.devices.simulated.facts import Facts
 from distrl.tasks.domains import Domain, parameter
 from distrl.tasks.general.differences import only_changed
@@ -50,6 +50,16 @@ def playlist_of(view: View, name: str) -> Playlist:
     return next(playlist for playlist in view.all(Playlist) if playlist.name == name)
 
 
+def not_playing(start: View, end: View, title: str) -> str | None:
+    """Is this song playing, and does the player go on as it did?"""
+    playback, before = end.one(Playback), start.one(Playback)
+    if playback.song != song_of(start, title).id:
+        return "another song is in the player"
+    if (playback.shuffle, playback.repeat) != (before.shuffle, before.repeat):
+        return "shuffle or repeat was changed as well"
+    return None if playback.playing else "the song is not playing"
+
+
 def find_song(title: str) -> Iterable[Move]:
     yield Open("Music")
     yield Fill("Search music", title)
@@ -81,12 +91,7 @@ class PlaySong(Template):
         facts.change(Playback, song=other.id, playing=False)
 
     def missing(self, start: View, end: View) -> str | None:
-        wanted, playback, before = song_of(start, self.song), end.one(Playback), start.one(Playback)
-        if playback.song != wanted.id:
-            return "another song is in the player"
-        if (playback.shuffle, playback.repeat) != (before.shuffle, before.repeat):
-            return "shuffle or repeat was changed as well"
-        return None if playback.playing else "the song is not playing"
+        return not_playing(start, end, self.song)
 
     def solve(self, start: View) -> Iterable[Move]:
         yield from find_song(self.song)
@@ -131,7 +136,7 @@ class Unfavourite(Template):
         "{song} is no longer a favourite of mine. Take it off the favourites in Music",
         "Unmark the song {song} as a favourite",
     )
-    touches = (Song, Playback)
+    touches = (Song, Playback)  # one may play the song and unmark it in the player
     song: str = parameter(SONGS)
 
     def prepare(self, facts: Facts, rng: random.Random) -> None:
@@ -156,7 +161,7 @@ class ShuffleAlbum(Template):
     phrasings = (
         'Shuffle the album "{album}"',
         'Play the songs of the album "{album}" in random order',
-        'Start "{album}" on shuffle in Music',
+        'Put the album "{album}" on shuffle in Music',
     )
     touches = (Playback,)
     album: str = parameter(ALBUM_NAMES)
@@ -170,8 +175,8 @@ class ShuffleAlbum(Template):
         songs = {song.id for song in start.all(Song) if song.album == self.album}
         if playback.song not in songs or set(playback.queue) != songs:
             return f"the queue is not the album {self.album!r}"
-        if not playback.shuffle:
-            return "shuffle is off"
+        if not playback.shuffle or playback.repeat != start.one(Playback).repeat:
+            return "shuffle is off, or repeat was changed as well"
         return None if playback.playing else "nothing is playing"
 
     def solve(self, start: View) -> Iterable[Move]:
@@ -232,6 +237,8 @@ class RepeatSong(Template):
         playback = end.one(Playback)
         if playback.song != song_of(start, self.song).id or not playback.playing:
             return f"{self.song!r} is not playing"
+        if playback.shuffle != start.one(Playback).shuffle:
+            return "shuffle was changed as well"
         return None if playback.repeat == "one" else f"repeat is set to {playback.repeat!r}"
 
     def solve(self, start: View) -> Iterable[Move]:

@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from distrl.devices.simulated.apps.playback import Playlist
+from distrl.devices.simulated.contents.playback import Playlist
 from distrl.devices.simulated.facts import Facts
 from distrl.tasks.domains import parameter
 from distrl.tasks.general.differences import only_added, only_changed, only_removed
@@ -153,7 +153,7 @@ class DeletePlaylist(Template):
     phrasings = (
         'Delete the playlist "{playlist}"',
         'I do not need the playlist "{playlist}" any more. Remove it',
-        'Get rid of "{playlist}" among my playlists',
+        'Get rid of my playlist "{playlist}"',
     )
     touches = (Playlist,)
     playlist: str = parameter(PLAYLISTS)

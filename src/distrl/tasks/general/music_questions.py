@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from distrl.devices.simulated.apps.notes import Note
-from distrl.devices.simulated.apps.playback import Playback, Song
-from distrl.devices.simulated.apps.songs import ALBUM_OF, ALBUMS
+from distrl.devices.simulated.contents.playback import Playback, Song
+from distrl.devices.simulated.contents.songs import ALBUM_OF, ALBUMS
 from distrl.devices.simulated.facts import Facts
 from distrl.tasks.answers import mentions, states_number
 from distrl.tasks.domains import Domain, parameter
@@ -17,6 +17,7 @@ from distrl.tasks.general.music import (
     PLAYLISTS,
     SONGS,
     find_song,
+    not_playing,
     playlist_of,
     put_playlist,
     put_song,
@@ -47,9 +48,10 @@ class WhichAlbum(Template):
     difficulty = "medium"
     phrasings = (
         "Which album is the song {song} on?",
-        "Look up in Music from which album {song} is",
+        "Look up in Music which album {song} is from",
         "On what album can I find {song}? Check in Music",
     )
+    touches = (Playback,)  # one may play the song to see it
     song: str = parameter(SONGS)
 
     def prepare(self, facts: Facts, rng: random.Random) -> None:
@@ -84,6 +86,7 @@ class SongLength(Template):
         "What is the length of {song}? Look in Music",
         "Tell me how many minutes and seconds {song} takes",
     )
+    touches = (Playback,)  # one may play the song to see it
     song: str = parameter(SONGS)
 
     def prepare(self, facts: Facts, rng: random.Random) -> None:
@@ -153,10 +156,7 @@ class PlayNotedSong(Template):
         facts.change(Playback, song=other.id, playing=False)
 
     def missing(self, start: View, end: View) -> str | None:
-        playback = end.one(Playback)
-        if playback.song != song_of(start, self.song).id:
-            return "another song is in the player"
-        return None if playback.playing else "the song is not playing"
+        return not_playing(start, end, self.song)
 
     def solve(self, start: View) -> Iterable[Move]:
         yield Open("Notes")

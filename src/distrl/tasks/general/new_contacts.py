@@ -6,8 +6,8 @@ import random
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from distrl.devices.simulated.apps.conversations import Conversation, Message
-from distrl.devices.simulated.apps.people import Contact
+from distrl.devices.simulated.contents.conversations import Conversation, Message
+from distrl.devices.simulated.contents.people import Contact
 from distrl.devices.simulated.facts import Facts
 from distrl.tasks.domains import parameter
 from distrl.tasks.general.chats import (
@@ -36,7 +36,7 @@ def wrong_contact(start: View, end: View, wanted: Contact) -> str | None:
         return f"the new contact is called {new.name!r}"
     if not same_number(new.phone, wanted.phone):
         return f"the new contact has the number {new.phone!r}"
-    if new.email.casefold() != wanted.email.casefold():
+    if not same_text(new.email, wanted.email):
         return f"the new contact has the address {new.email!r}"
     if new.label != wanted.label:
         return f"the new contact has the label {new.label!r}"

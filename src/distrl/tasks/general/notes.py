@@ -74,7 +74,8 @@ class CreateNote(Template):
     text: str = parameter(TEXTS)
 
     def missing(self, start: View, end: View) -> str | None:
-        return only_added(start, end, Note, title=self.title, text=self.text)
+        wanted = {"title": self.title, "text": self.text}
+        return only_added(start, end, Note, **wanted, pinned=False, archived=False)
 
     def solve(self, start: View) -> Iterable[Move]:
         yield Open("Notes")
@@ -315,9 +316,8 @@ class CreateLabelledNote(CreateNote):
     label: str = parameter(LABEL_NAMES)
 
     def missing(self, start: View, end: View) -> str | None:
-        return only_added(
-            start, end, Note, title=self.title, text=self.text, label=self.label, archived=False
-        )
+        wanted = {"title": self.title, "text": self.text, "label": self.label}
+        return only_added(start, end, Note, **wanted, pinned=False, archived=False)
 
     def solve(self, start: View) -> Iterable[Move]:
         yield from super().solve(start)

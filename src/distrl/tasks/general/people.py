@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from distrl.devices.simulated.apps.people import (
+from distrl.devices.simulated.contents.people import (
     LABELS,
     PEOPLE,
     Contact,

@@ -20,17 +20,17 @@ SPOKEN = {  # switches by what a person would call them
     "wifi": "Wi-Fi", "bluetooth": "Bluetooth", "nfc": "NFC", "location": "location services",
     "mobile_data": "mobile data", "roaming": "roaming", "data_saver": "data saver",
     "airplane_mode": "airplane mode", "hotspot": "the Wi-Fi hotspot",
-    "do_not_disturb": "do not disturb", "notification_dots": "notification dots",
+    "do_not_disturb": '"Do not disturb"', "notification_dots": "notification dots",
     "lock_screen_notifications": "notifications on the lock screen",
     "notification_history": "the notification history", "battery_saver": "battery saver",
     "adaptive_battery": "adaptive battery", "auto_brightness": "adaptive brightness",
     "dark_mode": "the dark theme", "night_light": "night light", "auto_rotate": "auto-rotate",
-    "always_on_display": "the always-on display", "lift_to_wake": "lift to wake",
+    "always_on_display": "the always-on display", "lift_to_wake": '"Lift to wake"',
     "vibrate_on_ring": "vibration for calls", "touch_sounds": "touch sounds",
     "touch_vibration": "touch vibration", "charging_sounds": "charging sounds",
-    "show_passwords": "showing passwords", "find_my_phone": "find my phone",
+    "show_passwords": '"Show passwords"', "find_my_phone": '"Find my phone"',
     "usage_reports": "usage reports", "location_accuracy": "location accuracy",
-    "wifi_scanning": "looking for open Wi-Fi networks",
+    "wifi_scanning": 'the Wi-Fi option "Look for networks"',
     "use_24_hour": "the 24-hour format", "autocorrect": "autocorrect",
     "suggestions": "suggestions on the keyboard", "auto_capitals": "automatic capitals",
     "keyboard_sounds": "key sounds", "screen_reader": "the screen reader",
@@ -50,7 +50,9 @@ TILES = {
     "mobile_data": "Mobile data", "airplane_mode": "Airplane mode", "dark_mode": "Dark theme",
     "hotspot": "Hotspot",
 }  # fmt: skip
-TILE_NAMES = Domain("quick settings", tuple(TILES), say=lambda name: TILES[name].lower())
+TILE_NAMES = Domain(
+    "quick settings", tuple(TILES), say=(SPOKEN | {"flashlight": "the flashlight"}).__getitem__
+)
 PERCENTS = Domain("percents", tuple(range(5, 100, 5)), say=lambda percent: f"{percent} %")
 VOLUME_PAIRS = Domain("pairs of volumes", tuple(itertools.permutations(VOLUMES, 2)))
 
@@ -217,7 +219,7 @@ class SetBrightness(Template):
     difficulty = "easy"
     phrasings = (
         "Set the screen brightness to about {percent}",
-        "Please make the screen {percent} bright",
+        "Please bring the screen brightness to {percent}, more or less",
         "Change the brightness to roughly {percent}",
     )
     touches = (SystemSettings,)

@@ -13,7 +13,7 @@ from distrl.devices.simulated.system import InstalledApp
 from distrl.tasks.answers import mentions, states_number
 from distrl.tasks.domains import Domain, parameter
 from distrl.tasks.general.settings import to_page
-from distrl.tasks.general.store import OFFERED, put_app
+from distrl.tasks.general.store import OFFERED, put_app, wrong_apps
 from distrl.tasks.moves import Move, Press, Reveal, Say, Toggle
 from distrl.tasks.template import Template, View, added, changed, differing_fields, removed
 
@@ -27,6 +27,10 @@ APP_NAMES = Domain(
 GRANTS = Domain(  # a permission, and whether to give it
     "permissions", tuple((name, give) for name in PERMISSIONS for give in (True, False))
 )
+NOUNS = {  # what a permission is for
+    "camera": "the camera", "microphone": "the microphone", "contacts": "my contacts",
+    "location": "my location",
+}  # fmt: skip
 RANKS = Domain(
     "ranks",
     (1, 2, 3, 4),
@@ -58,9 +62,9 @@ class SetPermission(Template):
     apps = ("Settings",)
     difficulty = "medium"
     phrasings = (
-        "{verb} the app {app} to use the {permission}",
-        "In the settings, {verb_small} {app} the use of the {permission}",
-        "Go to the permissions of {app} and {verb_small} the {permission}",
+        "{verb} the app {app} to use {permission}",
+        "In the settings, {verb_small} {app} to use {permission}",
+        "Go to the permissions of {app} and {verb_small} access to {permission}",
     )
     touches = (InstalledApp,)
     app: str = parameter(APP_NAMES)
@@ -71,7 +75,7 @@ class SetPermission(Template):
         verb = "allow" if give else "forbid"
         return {
             "app": self.app,
-            "permission": permission,
+            "permission": NOUNS[permission],
             "verb": verb.title(),
             "verb_small": verb,
         }
@@ -132,13 +136,7 @@ class UninstallApp(Template):
         put_app(facts, self.app)
 
     def missing(self, start: View, end: View) -> str | None:
-        gone = [app.name for app in removed(start, end, InstalledApp)]
-        if gone != [self.app]:
-            return f"expected only {self.app} to be uninstalled; gone: {gone}"
-        for old, new in changed(start, end, InstalledApp):
-            if differing_fields(old, new) - BY_POPUP:
-                return f"something was changed for {old.name}"
-        return None
+        return wrong_apps(start, end, gone=self.app)
 
     def solve(self, start: View) -> Iterable[Move]:
         yield from to_page("app_list")
@@ -155,12 +153,12 @@ class AskStorage(Template):
     phrasings = (
         "How many megabytes of storage does the app {app} use?",
         "How much storage does {app} take up on this phone, in MB?",
-        "Tell me the storage that {app} needs, in megabytes",
+        "Tell me how many megabytes {app} takes up, according to the settings",
     )
     app: str = parameter(APP_NAMES)
 
     def missing(self, start: View, end: View) -> str | None:
-        megabytes = find_app(end.facts, self.app).storage_megabytes
+        megabytes = find_app(start.facts, self.app).storage_megabytes
         right = states_number(end.answer, megabytes)
         return None if right else f"{self.app} uses {megabytes} MB; the answer: {end.answer!r}"
 
@@ -178,8 +176,8 @@ class AskBattery(Template):
     difficulty = "easy"
     phrasings = (
         "Which app has used {rank} battery since the last charge?",
-        "Look at the battery page: what is the app that took {rank} power?",
-        "Find out which app used {rank} of the battery",
+        "Look at the battery page in the settings: which app took {rank} power?",
+        "Find out in the settings which app uses {rank} battery",
     )
     rank: int = parameter(RANKS)
 
@@ -188,7 +186,7 @@ class AskBattery(Template):
         return apps[self.rank - 1].name
 
     def missing(self, start: View, end: View) -> str | None:
-        others = [app.name for app in start.all(InstalledApp)]
+        others = [app.name for app in start.all(InstalledApp) if app.name != "Settings"]
         if mentions(end.answer, self.answer(start), others):
             return None
         return f"it was {self.answer(start)}; the answer: {end.answer!r}"

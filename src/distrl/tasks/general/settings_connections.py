@@ -57,14 +57,16 @@ def network_missing(start: View, end: View, name: str, saved: bool) -> str | Non
 
 def joined_missing(start: View, end: View, name: str) -> str | None:
     """Is the phone in one network, and is nothing else set differently?"""
-    return settings_missing(start, end, {"wifi": True, "wifi_network": name}, ("hotspot",))
+    return settings_missing(start, end, {"wifi": True, "wifi_network": name, "hotspot": False})
 
 
 def device_missing(start: View, end: View, name: str, paired: bool, connected: bool) -> str | None:
     """Is one device paired and connected as wanted, and are all others as they were?"""
-    for old, _ in changed(start, end, BluetoothDevice):
-        if old.name != name:
-            return f"another device was changed: {old.name}"
+    if added(start, end, BluetoothDevice) or removed(start, end, BluetoothDevice):
+        return "a device came or went"
+    for old, new in changed(start, end, BluetoothDevice):
+        if old.name != name or differing_fields(old, new) - {"paired", "connected"}:
+            return f"something else was changed: {old.name}"
     device = next((d for d in end.all(BluetoothDevice) if d.name == name), None)
     if device is None or (device.paired, device.connected) != (paired, connected):
         return f"{name} should be paired: {paired}, connected: {connected}; it is {device}"
@@ -128,7 +130,7 @@ class JoinSavedWifi(Template):
     phrasings = (
         'Switch to the Wi-Fi network "{network}"; I have used it before',
         'Connect to my saved network "{network}"',
-        'Use the Wi-Fi "{network}" instead of the present one',
+        'Use the Wi-Fi "{network}" instead of the current one',
     )
     touches = (SystemSettings, WifiNetwork)
     network: str = parameter(NETWORK_NAMES)

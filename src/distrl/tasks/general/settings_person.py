@@ -7,11 +7,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from distrl.devices.simulated.apps.settings_pages.catalogue import FONT_SIZES
-from distrl.devices.simulated.apps.time_zones import TIME_ZONES
+from distrl.devices.simulated.contents.time_zones import TIME_ZONES
 from distrl.devices.simulated.facts import Facts
 from distrl.devices.simulated.system import SystemSettings
 from distrl.tasks.domains import Domain, parameter
 from distrl.tasks.general.settings import settings_missing, to_page
+from distrl.tasks.general.tolerance import same_text
 from distrl.tasks.moves import Fill, Move, Press, Toggle
 from distrl.tasks.template import Template, View
 
@@ -106,7 +107,9 @@ class RenamePhone(Template):
     title: str = parameter(PHONE_NAMES)
 
     def missing(self, start: View, end: View) -> str | None:
-        return settings_missing(start, end, {"device_name": self.title})
+        named = end.one(SystemSettings).device_name
+        wanted = named if same_text(named, self.title) else self.title
+        return settings_missing(start, end, {"device_name": wanted})
 
     def solve(self, start: View) -> Iterable[Move]:
         yield from to_page("about")

@@ -12,8 +12,9 @@ from distrl.devices.simulated.apps.settings_pages.networks import WifiNetwork
 from distrl.devices.simulated.apps.settings_pages.phone_itself import DeviceIdentity
 from distrl.devices.simulated.facts import Facts
 from distrl.devices.simulated.system import SystemSettings
-from distrl.tasks.answers import mentions, states_number
+from distrl.tasks.answers import mentions, numbers_in, states_number
 from distrl.tasks.domains import Domain, parameter
+from distrl.tasks.general.people import answers_number
 from distrl.tasks.general.settings import PERCENTS, to_page
 from distrl.tasks.general.settings_connections import NETWORK_NAMES
 from distrl.tasks.moves import Move, Reveal, Say
@@ -27,7 +28,7 @@ IDENTITY = {
 IDENTITY_NAMES = Domain("identity", tuple(IDENTITY), say=IDENTITY.__getitem__)
 ASKED = {  # setting: how it is asked for
     "ringtone": "ringtone", "notification_sound": "notification sound",
-    "alarm_sound": "alarm sound", "screen_lock": "kind of screen lock", "language": "language",
+    "alarm_sound": "alarm sound", "language": "language",
     "timezone": "time zone", "screen_timeout_minutes": "screen timeout", "font_scale": "font size",
 }  # fmt: skip
 LEVELS = {"brightness": "screen brightness"} | {key: VOLUMES[key].lower() for key in VOLUMES}
@@ -50,6 +51,8 @@ class AskIdentity(Template):
     def missing(self, start: View, end: View) -> str | None:
         identity = start.one(DeviceIdentity)
         value = str(getattr(identity, self.item))
+        if self.item == "phone_number" and answers_number(end.answer, value):
+            return None
         others = [str(getattr(identity, item)) for item in IDENTITY if item != self.item]
         if mentions(end.answer, value, [*others, *MODELS]):
             return None
@@ -77,15 +80,17 @@ class AskSetting(Template):
 
     def prepare(self, facts: Facts, rng: random.Random) -> None:
         options = [*CHOICES[self.item].options.values()]
-        if self.item == "screen_lock":
-            options.remove("PIN")
         facts.change(SystemSettings, **{self.item: rng.choice(options)})
 
     def answer(self, view: View) -> str:
         return CHOICES[self.item].shown(getattr(view.one(SystemSettings), self.item))
 
     def missing(self, start: View, end: View) -> str | None:
-        if mentions(end.answer, self.answer(start), CHOICES[self.item].options):
+        answer = self.answer(start)
+        if mentions(end.answer, answer, CHOICES[self.item].options):
+            return None
+        figures = numbers_in(answer)
+        if len(figures) == 1 and states_number(end.answer, figures[0]):
             return None
         return f"it is {self.answer(start)}; the answer: {end.answer!r}"
 
@@ -103,7 +108,7 @@ class AskLevel(Template):
     difficulty = "easy"
     phrasings = (
         "What is the {level} set to, in percent?",
-        "How many percent is my {level} at?",
+        "At what percentage is my {level}?",
         "Check the {level} and tell me the percentage",
     )
     held_out = True
@@ -138,7 +143,7 @@ class AskNetwork(Template):
     def missing(self, start: View, end: View) -> str | None:
         name = start.one(SystemSettings).wifi_network
         others = [network.name for network in start.all(WifiNetwork)]
-        right = mentions(end.answer, name, [*others, self.guess])
+        right = mentions(end.answer, name, others)
         return None if right else f"it is {name}; the answer: {end.answer!r}"
 
     def solve(self, start: View) -> Iterable[Move]:

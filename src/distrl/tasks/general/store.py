@@ -6,13 +6,19 @@ import random
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from distrl.devices.simulated.apps.listings import CATEGORIES, OFFER_OF, OFFERS, Listing, install
+from distrl.devices.simulated.contents.listings import (
+    CATEGORIES,
+    OFFER_OF,
+    OFFERS,
+    Listing,
+    install,
+)
 from distrl.devices.simulated.facts import Facts
 from distrl.devices.simulated.system import InstalledApp
 from distrl.tasks.answers import mentions, states_number
 from distrl.tasks.domains import Domain, parameter
 from distrl.tasks.moves import Fill, GoBack, Move, Open, Press, Reveal, Say
-from distrl.tasks.template import Template, View
+from distrl.tasks.template import Template, View, changed, without_popups
 
 OFFERED = Domain("apps of the store", tuple(offer.name for offer in OFFERS))
 CATEGORY_NAMES = Domain("categories of the store", tuple(CATEGORIES))
@@ -43,7 +49,11 @@ def wrong_apps(start: View, end: View, *, new: str = "", gone: str = "") -> str 
     if gone and gone in after:
         return f"{gone} is still installed"
     others = (before ^ after) - {new, gone}
-    return f"installed or removed as well: {', '.join(sorted(others))}" if others else None
+    if others or len(end.all(InstalledApp)) != len(after):
+        return f"installed or removed as well: {', '.join(sorted(others))}"
+    pairs = changed(start, end, InstalledApp)
+    wrong = [old.name for old, app in pairs if without_popups(old) != without_popups(app)]
+    return f"changed as well: {', '.join(wrong)}" if wrong else None
 
 
 def best_of(view: View, category: str) -> Listing:
@@ -208,7 +218,7 @@ class AppRating(Template):
 
     def missing(self, start: View, end: View) -> str | None:
         rating = listing_of(start, self.app).rating
-        right = states_number(end.answer, rating)
+        right = states_number(end.answer, rating, ["5 stars"])
         return None if right else f"the answer {end.answer!r} does not say {rating}"
 
     def solve(self, start: View) -> Iterable[Move]:

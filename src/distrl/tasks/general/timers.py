@@ -6,11 +6,11 @@ import random
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from distrl.devices.simulated.apps.timepieces import Stopwatch, Timer
+from distrl.devices.simulated.contents.timepieces import Stopwatch, Timer
 from distrl.devices.simulated.facts import Facts
 from distrl.tasks.domains import Domain, parameter
 from distrl.tasks.moves import Move, Open, Press
-from distrl.tasks.template import Template, View, added, changed, removed
+from distrl.tasks.template import Template, View, added, changed, differing_fields, removed
 
 TIMER_MINUTES = Domain(
     "timer minutes",
@@ -27,7 +27,7 @@ class StartTimer(Template):
     difficulty = "medium"
     phrasings = (
         "Start a timer for {minutes}",
-        "Set a timer of {minutes} and start it",
+        "Set a timer to {minutes} and start it",
         "Count down {minutes} for me",
     )
     touches = (Timer,)
@@ -56,7 +56,7 @@ class ResumeTimer(Template):
     difficulty = "easy"
     phrasings = (
         "Resume my timer of {minutes}, which is paused",
-        "The timer for {minutes} stands still. Let it go on",
+        "The timer for {minutes} is paused. Let it run again",
         "Continue the paused timer of {minutes}",
     )
     touches = (Timer,)
@@ -67,10 +67,15 @@ class ResumeTimer(Template):
         facts.add(Timer(seconds=seconds, left=rng.randrange(seconds // 2, seconds)))
 
     def missing(self, start: View, end: View) -> str | None:
-        timers = end.all(Timer)
-        if [timer.id for timer in timers] != [timer.id for timer in start.all(Timer)]:
+        wanted = next(timer for timer in start.all(Timer) if timer.seconds == 60 * self.minutes)
+        if added(start, end, Timer) or removed(start, end, Timer):
             return "a timer was added or cancelled"
-        return None if timers[0].ends else "the timer is still paused"
+        pairs = changed(start, end, Timer)
+        if [old.id for old, _ in pairs] != [wanted.id]:
+            return f"expected only the timer of {self.minutes} minutes to change"
+        if "seconds" in differing_fields(*pairs[0]):
+            return "the length of the timer was changed"
+        return None if pairs[0][1].ends else "the timer is still paused"
 
     def solve(self, start: View) -> Iterable[Move]:
         yield Open("Clock")
@@ -96,6 +101,8 @@ class CountLaps(Template):
         watch = end.one(Stopwatch)
         if len(watch.laps) != self.laps:
             return f"the stopwatch has {len(watch.laps)} laps"
+        if watch.before:
+            return "the stopwatch was stopped on the way"
         return None if watch.since else "the stopwatch is not running"
 
     def solve(self, start: View) -> Iterable[Move]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import date, timedelta
 from typing import ClassVar
 
 from distrl.devices.simulated.apps.notes import Note
-from distrl.devices.simulated.apps.todo_items import TodoItem, TodoList
+from distrl.devices.simulated.contents.todo_items import TodoItem, TodoList
 from distrl.devices.simulated.facts import Facts
 from distrl.records import Difficulty
 from distrl.tasks.domains import Domain, parameter
@@ -56,8 +56,15 @@ def list_called(view: View, name: str) -> TodoList:
     return next(each for each in view.all(TodoList) if each.name == name)
 
 
-def item_called(view: View, title: str) -> TodoItem:
-    return next(item for item in view.all(TodoItem) if item.title == title)
+def item_on(view: View, place: str, title: str) -> TodoItem:
+    list_id = list_called(view, place).id
+    return next(i for i in view.all(TodoItem) if (i.list_id, i.title) == (list_id, title))
+
+
+def add_twin(facts: Facts, rng: random.Random, title: str, *places: str) -> None:
+    """An item of the same name on a list that is none of these: the list matters."""
+    others = facts.where(TodoList, lambda each: each.name not in places)
+    facts.add(TodoItem(list_id=rng.choice(others).id, title=title))
 
 
 @dataclass(frozen=True)
@@ -78,8 +85,12 @@ class AddItem(Template):
         ensure_list(facts, rng, self.place)
 
     def missing(self, start: View, end: View) -> str | None:
+        return self._not_added(start, end, None)
+
+    def _not_added(self, start: View, end: View, due: date | None) -> str | None:
         place = list_called(start, self.place).id
-        return only_added(start, end, TodoItem, title=self.item, list_id=place, done=False)
+        wanted = {"title": self.item, "list_id": place, "due": due}
+        return only_added(start, end, TodoItem, **wanted, done=False, starred=False)
 
     def solve(self, start: View) -> Iterable[Move]:
         yield Open("To-do")
@@ -104,8 +115,7 @@ class AddItemWithDay(AddItem):
         return {**super().words(), "when": self.day.when}
 
     def missing(self, start: View, end: View) -> str | None:
-        place, due = list_called(start, self.place).id, self.day.after(start.now.date())
-        return only_added(start, end, TodoItem, title=self.item, list_id=place, due=due, done=False)
+        return self._not_added(start, end, self.day.after(start.now.date()))
 
     def solve(self, start: View) -> Iterable[Move]:
         today = start.now.date()
@@ -134,9 +144,17 @@ class CheckOff(Template):
 
     def prepare(self, facts: Facts, rng: random.Random) -> None:
         facts.add(TodoItem(list_id=ensure_list(facts, rng, self.place).id, title=self.item))
+        add_twin(facts, rng, self.item, *self._places())
+
+    def _places(self) -> tuple[str, ...]:
+        """The lists that the task names."""
+        return (self.place,)
+
+    def _item(self, view: View) -> int:
+        return item_on(view, self.place, self.item).id
 
     def missing(self, start: View, end: View) -> str | None:
-        return only_changed(start, end, TodoItem, item_called(start, self.item).id, done=True)
+        return only_changed(start, end, TodoItem, self._item(start), done=True)
 
     def solve(self, start: View) -> Iterable[Move]:
         yield Open("To-do")
@@ -154,7 +172,7 @@ class StarItem(CheckOff):
     )
 
     def missing(self, start: View, end: View) -> str | None:
-        return only_changed(start, end, TodoItem, item_called(start, self.item).id, starred=True)
+        return only_changed(start, end, TodoItem, self._item(start), starred=True)
 
     def solve(self, start: View) -> Iterable[Move]:
         yield Open("To-do")
@@ -173,7 +191,7 @@ class DeleteItem(CheckOff):
     )
 
     def missing(self, start: View, end: View) -> str | None:
-        return only_removed(start, end, TodoItem, item_called(start, self.item).id)
+        return only_removed(start, end, TodoItem, self._item(start))
 
     def solve(self, start: View) -> Iterable[Move]:
         yield Open("To-do")
@@ -200,9 +218,12 @@ class MoveItem(CheckOff):
         super().prepare(facts, rng)
         ensure_list(facts, rng, self.other)
 
+    def _places(self) -> tuple[str, ...]:
+        return (self.place, self.other)
+
     def missing(self, start: View, end: View) -> str | None:
-        item, other = item_called(start, self.item), list_called(start, self.other)
-        return only_changed(start, end, TodoItem, item.id, list_id=other.id)
+        other = list_called(start, self.other).id
+        return only_changed(start, end, TodoItem, self._item(start), list_id=other)
 
     def solve(self, start: View) -> Iterable[Move]:
         yield Open("To-do")
@@ -229,14 +250,15 @@ class WhenIsItDue(Template):
         due = today_of(facts) + timedelta(days=rng.randrange(1, 25))
         place = ensure_list(facts, rng, self.place).id
         facts.add(TodoItem(list_id=place, title=self.item, due=due))
+        add_twin(facts, rng, self.item, self.place)
 
     def missing(self, start: View, end: View) -> str | None:
-        due = item_called(start, self.item).due
+        due = item_on(start, self.place, self.item).due
         right = due is not None and states_date(end.answer, due)
         return None if right else f"the answer should be {due}, not {end.answer!r}"
 
     def solve(self, start: View) -> Iterable[Move]:
-        due = item_called(start, self.item).due
+        due = item_on(start, self.place, self.item).due
         yield Open("To-do")
         yield Press(self.place)
         yield Reveal(self.item)

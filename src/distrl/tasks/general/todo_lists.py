@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from distrl.devices.simulated.apps.todo_items import TodoItem, TodoList
+from distrl.devices.simulated.contents.todo_items import TodoItem, TodoList
 from distrl.devices.simulated.facts import Facts
 from distrl.tasks.answers import states_number
 from distrl.tasks.domains import Domain, parameter
@@ -85,7 +85,7 @@ class RenameList(Template):
     held_out = True
     phrasings = (
         'Rename the to-do list "{place}" to "{new}"',
-        'In To-do, call the list "{place}" "{new}" from now on',
+        'My to-do list "{place}" should be called "{new}" from now on',
         'Change the name of my list "{place}" to "{new}"',
     )
     touches = (TodoList,)
@@ -121,7 +121,7 @@ class HowManyDone(Template):
 
     def prepare(self, facts: Facts, rng: random.Random) -> None:
         place = ensure_list(facts, rng, self.place)
-        for title in rng.sample(ITEMS.train, rng.randrange(1, 8)):
+        for title in rng.sample(ITEMS.train, rng.randrange(1, 12)):
             facts.add(TodoItem(list_id=place.id, title=title, done=True))
 
     def _count(self, view: View) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from distrl.devices.simulated.apps.people import digits
+from distrl.devices.simulated.contents.people import digits
 from distrl.devices.simulated.facts import MissingFact, Record
 from distrl.tasks.template import View
 

@@ -7,18 +7,19 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 
-from distrl.devices.simulated.apps.time_zones import TIME_ZONES, hours_ahead, time_in
-from distrl.devices.simulated.apps.timepieces import WorldCity, time_text
+from distrl.devices.simulated.contents.time_zones import TIME_ZONES, hours_ahead, time_in
+from distrl.devices.simulated.contents.timepieces import WorldCity, time_text
 from distrl.devices.simulated.facts import Facts
 from distrl.devices.simulated.system import SystemSettings
-from distrl.tasks.answers import states_number
+from distrl.tasks.answers import states_number, states_time
 from distrl.tasks.domains import Domain, parameter
-from distrl.tasks.general.clock import uses_24_hours
-from distrl.tasks.general.clock_questions import states_time
+from distrl.tasks.general.alarms import uses_24_hours
+from distrl.tasks.general.differences import only_added, only_removed
 from distrl.tasks.moves import Fill, Move, Open, Press, Say
-from distrl.tasks.template import Template, View, added, removed
+from distrl.tasks.template import Template, View
 
 CITY_NAMES = Domain("world cities", tuple(city for city in TIME_ZONES if city != "Berlin"))
+WHOLE_HOURS = range(1, 20)
 SLACK = 2  # minutes that may pass between reading the time and saying it
 
 
@@ -44,10 +45,7 @@ class AddCity(Template):
         facts.remove_where(WorldCity, lambda city: city.name == self.city)
 
     def missing(self, start: View, end: View) -> str | None:
-        new = [city.name for city in added(start, end, WorldCity)]
-        if new != [self.city] or removed(start, end, WorldCity):
-            return f"expected only {self.city} to be added; added: {new}"
-        return None
+        return only_added(start, end, WorldCity, name=self.city)
 
     def solve(self, start: View) -> Iterable[Move]:
         yield Open("Clock")
@@ -71,14 +69,11 @@ class RemoveCity(Template):
     city: str = parameter(CITY_NAMES)
 
     def prepare(self, facts: Facts, rng: random.Random) -> None:
-        if not facts.find(WorldCity, lambda city: city.name == self.city):
-            facts.add(WorldCity(name=self.city))
+        put_city(facts, self.city)
 
     def missing(self, start: View, end: View) -> str | None:
-        gone = [city.name for city in removed(start, end, WorldCity)]
-        if gone != [self.city] or added(start, end, WorldCity):
-            return f"expected only {self.city} to be removed; removed: {gone}"
-        return None
+        shown = next(city for city in start.all(WorldCity) if city.name == self.city)
+        return only_removed(start, end, WorldCity, shown.id)
 
     def solve(self, start: View) -> Iterable[Move]:
         yield Open("Clock")
@@ -99,21 +94,26 @@ class AskDifference(Template):
     city: str = parameter(CITY_NAMES)
 
     def sensible(self) -> bool:
-        """Whole hours, and not none: nobody asks for the difference to their own time."""
-        ahead = hours_ahead(self.city, "Berlin")
-        return ahead % 1 == 0 and ahead != 0
+        return bool(self._away())
+
+    def _away(self) -> dict[str, float]:
+        """The cities that are whole hours away, and how many."""
+        hours = {home: abs(hours_ahead(self.city, home)) for home in TIME_ZONES}
+        return {home: away for home, away in hours.items() if away in WHOLE_HOURS}
 
     def prepare(self, facts: Facts, rng: random.Random) -> None:
-        facts.change(SystemSettings, timezone="Berlin")
+        """Be somewhere whole hours away: where that is only this phone knows."""
+        away = self._away()
+        hours = rng.choice(sorted(set(away.values())))
+        facts.change(SystemSettings, timezone=rng.choice([c for c in away if away[c] == hours]))
         put_city(facts, self.city)
 
     def hours(self, view: View) -> int:
         return abs(round(hours_ahead(self.city, view.one(SystemSettings).timezone)))
 
     def missing(self, start: View, end: View) -> str | None:
-        said = (end.answer or "").replace("-", "").replace("−", "")
         hours = self.hours(start)
-        if states_number(said, hours):
+        if states_number(end.answer, hours) or states_number(end.answer, -hours):
             return None
         return f"the difference is {hours} hours; the answer: {end.answer!r}"
 
@@ -131,7 +131,7 @@ class AskTime(Template):
     phrasings = (
         "What time is it in {city}? I have it on my world clock",
         "Look up the current time in {city} on the world clock",
-        "Tell me how late it is in {city} right now; the world clock knows",
+        "Tell me what time it is in {city} right now, according to my world clock",
     )
     held_out = True
     city: str = parameter(CITY_NAMES)
@@ -140,9 +140,9 @@ class AskTime(Template):
         put_city(facts, self.city)
 
     def missing(self, start: View, end: View) -> str | None:
-        there = time_in(self.city, end.one(SystemSettings).timezone, end.now)
+        there = time_in(self.city, start.one(SystemSettings).timezone, end.now)
         recent = (there - timedelta(minutes=ago) for ago in range(SLACK + 1))
-        if any(states_time(end.answer, time.hour, time.minute) for time in recent):
+        if any(states_time(end.answer, moment.time()) for moment in recent):
             return None
         return f"there it is {there:%H:%M}; the answer: {end.answer!r}"
 

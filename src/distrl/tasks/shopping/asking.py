@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from distrl.devices.simulated.facts import Facts
 from distrl.devices.simulated.web.browser_window import ADDRESS_LABEL
 from distrl.devices.simulated.web.catalogue import dollars
+from distrl.devices.simulated.web.day import DAYS
 from distrl.devices.simulated.web.offers import Offer, Wanted
 from distrl.devices.simulated.web.shops import MARLOWE
 from distrl.tasks.answers import mentions, states_number
@@ -20,6 +21,7 @@ from distrl.tasks.shopping.errand import (
     choose_day,
     day_of,
     offer_of,
+    says_count,
     says_dollars,
     sorting,
     to_product,
@@ -49,7 +51,7 @@ class AskPrice(Errand):
     item: Listing = parameter(LISTINGS)
 
     def missing(self, start: View, end: View) -> str | None:
-        return says_dollars(end, offer_of(start, self.item).price)
+        return says_dollars(end, offer_of(start, self.item).price, self.words())
 
     def solve(self, start: View) -> Iterable[Move]:
         yield from to_product(start, self.item)
@@ -71,7 +73,8 @@ class AskRating(Errand):
 
     def missing(self, start: View, end: View) -> str | None:
         offer = offer_of(start, self.item)
-        right = states_number(end.answer, offer.rating / 10)
+        question = [*self.words().values(), "5 stars"]
+        right = states_number(end.answer, offer.rating / 10, question)
         return None if right else wrong_answer(end.answer, offer.stars)
 
     def solve(self, start: View) -> Iterable[Move]:
@@ -93,7 +96,7 @@ class AskReviews(Errand):
 
     def missing(self, start: View, end: View) -> str | None:
         count = offer_of(start, self.item).reviews
-        return None if states_number(end.answer, count) else wrong_answer(end.answer, count)
+        return says_count(end, count, self.words().values())
 
     def solve(self, start: View) -> Iterable[Move]:
         yield from to_product(start, self.item)
@@ -107,7 +110,7 @@ class AskCheapest(Errand):
     phrasings = (
         "What does the cheapest {one} on {shop} cost?",
         "Search for {many} on {shop}: what is the lowest price?",
-        "How much do I have to pay at least for {a_one} at {shop_name}?",
+        "What is the least that I have to pay for {a_one} at {shop_name}?",
     )
     aisle: Aisle = parameter(AISLES)
 
@@ -116,7 +119,7 @@ class AskCheapest(Errand):
         return aisle_offers(self.aisle.shop, self.aisle.line, day, "price_up")[0]
 
     def missing(self, start: View, end: View) -> str | None:
-        return says_dollars(end, self._cheapest(start).price)
+        return says_dollars(end, self._cheapest(start).price, self.words())
 
     def solve(self, start: View) -> Iterable[Move]:
         yield from to_results(start, self.aisle.shop, self.aisle.line.title.lower())
@@ -177,11 +180,13 @@ class AskHowMany(Errand):
         return len(self.aisle.shop.find(day, wanted))
 
     def prepare(self, facts: Facts, rng: random.Random) -> None:
-        choose_day(facts, rng, lambda day: self._count(day) > 0)
+        counts = sorted({count for day in range(DAYS) if (count := self._count(day))})
+        wanted = rng.choice(counts)  # each as likely as the others
+        choose_day(facts, rng, lambda day: self._count(day) == wanted)
 
     def missing(self, start: View, end: View) -> str | None:
         count = self._count(day_of(start.facts))
-        return None if states_number(end.answer, count) else wrong_answer(end.answer, count)
+        return says_count(end, count, [*self.words().values(), "4 stars"])
 
     def solve(self, start: View) -> Iterable[Move]:
         yield from to_results(start, self.aisle.shop, self.aisle.line.title.lower())
@@ -210,7 +215,7 @@ class ComparePrices(Errand):
         return offer_of(start, self.item).price, there.price
 
     def missing(self, start: View, end: View) -> str | None:
-        return says_dollars(end, min(self._prices(start)))
+        return says_dollars(end, min(self._prices(start)), self.words())
 
     def solve(self, start: View) -> Iterable[Move]:
         yield from to_results(start, self.item.shop, self.item.product.name)

@@ -16,6 +16,7 @@ from distrl.devices.simulated.web.basket import (
 )
 from distrl.devices.simulated.web.customer import add_order
 from distrl.tasks.domains import parameter
+from distrl.tasks.general.differences import only_changed
 from distrl.tasks.moves import Move, Press, Toggle
 from distrl.tasks.shopping.errand import (
     Errand,
@@ -198,13 +199,22 @@ class OrderAgain(Errand):
     item: Listing = parameter(LISTINGS)
 
     def prepare(self, facts: Facts, rng: random.Random) -> None:
+        """What was ordered need not be what the shop offers first."""
         take_out(facts, self.item)
         facts.remove_where(Order, lambda order: order.lines[0][0] == self.item.product_id)
-        add_order(facts, self.item.shop, self.item.product_id, rng, LONG_AGO)
+        order = add_order(facts, self.item.shop, self.item.product_id, rng, LONG_AGO)
+        (product, _, quantity, price), *_ = order.lines
+        sold = self.item.product
+        choice = [rng.choice(sold.choices)] if sold.choices else []
+        options = (rng.choice(sold.colours).title(), *choice)
+        facts.edit(order, lines=((product, options, quantity, price),))
 
     def missing(self, start: View, end: View) -> str | None:
         found = one_new_item(start, end, self.item)
-        return found if isinstance(found, str) else None
+        if isinstance(found, str):
+            return found
+        ordered = order_of(start, self.item).lines[0][1]
+        return None if found.options == ordered else f"it is {found.options}, not {ordered}"
 
     def solve(self, start: View) -> Iterable[Move]:
         yield from from_menu(start, self.item.shop, "Orders")
@@ -268,10 +278,8 @@ class SetNewsletter(Errand):
     store: Store = parameter(STORES)
 
     def missing(self, start: View, end: View) -> str | None:
-        pairs = changed(start, end, Newsletter)
-        if added(start, end, Newsletter) or [new.shop for _, new in pairs] != [self.store.domain]:
-            return f"the newsletter of {self.store.domain} was not changed alone"
-        return None if pairs[0][1].wanted else "the newsletter is off"
+        letter = next(n for n in start.all(Newsletter) if n.shop == self.store.domain)
+        return only_changed(start, end, Newsletter, letter.id, wanted=True)
 
     def solve(self, start: View) -> Iterable[Move]:
         yield from from_menu(start, self.store.shop, "Account")

@@ -14,6 +14,7 @@ from distrl.devices.simulated.web.basket import (
     cart_of,
 )
 from distrl.tasks.domains import Domain, parameter
+from distrl.tasks.general.differences import only_added
 from distrl.tasks.moves import Fill, Move, Press
 from distrl.tasks.shopping.errand import (
     Errand,
@@ -133,7 +134,7 @@ class AddSeveral(_Adding):
     difficulty = "hard"
     phrasings = (
         "Add {quantity} of the {product} to my {cart} on {shop}",
-        "I need {quantity} times the {product}. Put them into the {cart} at {shop}",
+        "I need {quantity} pieces of the {product}. Put them into the {cart} at {shop}",
         "Go to {shop} and put the {product} into the {cart}, quantity {quantity}",
     )
     item: Listing = parameter(LISTINGS)
@@ -294,7 +295,8 @@ class EmptyCart(Errand):
         if left:
             return f"the cart of {self.store.domain} still has {len(left)} things"
         gone = removed(start, end, CartItem)
-        if added(start, end, CartItem) or any(i.shop != self.store.domain for i in gone):
+        others = any(item.shop != self.store.domain for item in gone)
+        if others or added(start, end, CartItem) or changed(start, end, CartItem):
             return "another cart was changed"
         return None
 
@@ -323,10 +325,7 @@ class UseCoupon(Errand):
         distract(facts, rng, self.item.shop, CartItem, self.item.product_id)
 
     def missing(self, start: View, end: View) -> str | None:
-        new = [(c.shop, c.code) for c in added(start, end, AppliedCoupon)]
-        if new != [(self.item.domain, self.code)]:
-            return f"expected the code {self.code} at {self.item.domain}; new: {new}"
-        return None
+        return only_added(start, end, AppliedCoupon, shop=self.item.domain, code=self.code)
 
     def solve(self, start: View) -> Iterable[Move]:
         yield from to_shop(start, self.item.shop)

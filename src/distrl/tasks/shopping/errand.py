@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import ClassVar
 
 from distrl.devices.simulated.facts import Facts
@@ -20,9 +20,12 @@ from distrl.devices.simulated.web.shop import Shop
 from distrl.records import Family
 from distrl.tasks.answers import states_number
 from distrl.tasks.domains import domain_of
+from distrl.tasks.general.tolerance import same_text
 from distrl.tasks.moves import Fill, Move, Open, Press, Submit
 from distrl.tasks.shopping.shelves import Listing
 from distrl.tasks.template import Template, View, added, changed, removed
+
+NARROWING = ("sort", "price", "stars", "stock", "brand")  # what changes the results of a search
 
 
 class Errand(Template):
@@ -151,16 +154,18 @@ def address_of(view: View) -> Address | None:
 
 
 def not_at(view: View, wanted: Address) -> str | None:
-    """None when the browser shows that page, whatever else its address says."""
+    """None when the browser shows that page, sorted and filtered as wanted and no further."""
     here = address_of(view)
     if here is None:
         return "the browser does not show a page"
     if (here.domain, here.path) != (wanted.domain, wanted.path):
         return f"the browser shows {here}, not {wanted}"
     for key, value in wanted.query:
-        if here.get(key).casefold() != value.casefold():
+        if not same_text(here.get(key), value):
             return f"the page has {key}={here.get(key)!r}, not {value!r}"
-    return None
+    asked = {key for key, _ in wanted.query}
+    extra = [key for key in NARROWING if key not in asked and here.get(key)]
+    return f"the results are narrowed by {', '.join(extra)} as well" if extra else None
 
 
 def sort_key(label: str) -> str:
@@ -182,6 +187,12 @@ def wrong_answer(said: str | None, expected: object) -> str:
     return f"the answer is {said!r}; expected {expected}"
 
 
-def says_dollars(end: View, cents: int) -> str | None:
-    right = states_number(end.answer, cents / 100)
+def says_count(end: View, count: int, question: Iterable[str]) -> str | None:
+    right = states_number(end.answer, count, question)
+    return None if right else wrong_answer(end.answer, count)
+
+
+def says_dollars(end: View, cents: int, question: Mapping[str, str]) -> str | None:
+    """Whether the answer is this price; names with figures in them may be repeated."""
+    right = states_number(end.answer, cents / 100, question.values())
     return None if right else wrong_answer(end.answer, dollars(cents))

@@ -36,7 +36,7 @@ class SortResults(Errand):
     difficulty = "medium"
     phrasings = (
         "Search for {many} on {shop} and sort them by “{detail}”",
-        "On {shop}, search for {many}, then order the results: {detail}",
+        "On {shop}, search for {many}, then have the results sorted: {detail}",
         "Go to {shop}, look for {many} and use the sorting “{detail}”",
     )
     aisle: Aisle = parameter(SORTED_AISLES)
@@ -64,7 +64,7 @@ class FilterResults(Errand):
     difficulty = "hard"
     phrasings = (
         "Search for {many} on {shop} and filter them: {detail}",
-        "On {shop}, search for {many} and show only those with “{detail}”",
+        "On {shop}, search for {many} and narrow the results with the filter “{detail}”",
         "Go to {shop}, look for {many}, then set the filter “{detail}”",
     )
     aisle: Aisle = parameter(FILTERED_AISLES)

@@ -19,7 +19,7 @@ from distrl.devices.simulated.web.basket import (
 from distrl.devices.simulated.web.catalogue import dollars
 from distrl.devices.simulated.web.customer import add_order
 from distrl.devices.simulated.web.shop_front import banner_title, code_of_the_day
-from distrl.tasks.answers import mentions, states_number
+from distrl.tasks.answers import mentions
 from distrl.tasks.domains import parameter
 from distrl.tasks.moves import Move, Press, Reveal, Say
 from distrl.tasks.shopping.buying import LONG_AGO, order_of
@@ -31,6 +31,7 @@ from distrl.tasks.shopping.errand import (
     from_menu,
     offer_of,
     put_on,
+    says_count,
     says_dollars,
     to_shop,
     wrong_answer,
@@ -56,7 +57,7 @@ class AskDeliveryCost(Errand):
     store: Store = parameter(STORES)
 
     def missing(self, start: View, end: View) -> str | None:
-        return says_dollars(end, self.store.shop.terms(day_of(start.facts)).express)
+        return says_dollars(end, self.store.shop.terms(day_of(start.facts)).express, self.words())
 
     def solve(self, start: View) -> Iterable[Move]:
         yield from from_menu(start, self.store.shop, "Delivery and returns")
@@ -109,7 +110,7 @@ class AskOrderTotal(Errand):
         add_order(facts, shop, product, rng, LONG_AGO, quantity=quantity)
 
     def missing(self, start: View, end: View) -> str | None:
-        return says_dollars(end, order_of(start, self.item).total)
+        return says_dollars(end, order_of(start, self.item).total, self.words())
 
     def solve(self, start: View) -> Iterable[Move]:
         order = order_of(start, self.item)
@@ -125,7 +126,7 @@ class AskCartTotal(Errand):
     phrasings = (
         "What is the total of my {cart} on {shop}?",
         "How much is everything in my {cart} at {shop} together?",
-        "Tell me the sum of what lies in the {shop_name} {cart}",
+        "Tell me what everything in the {shop_name} {cart} costs altogether",
     )
     store: Store = parameter(STORES)
 
@@ -141,7 +142,7 @@ class AskCartTotal(Errand):
         return sum(offers[item.product].price * item.quantity for item in items)
 
     def missing(self, start: View, end: View) -> str | None:
-        return says_dollars(end, self._total(start))
+        return says_dollars(end, self._total(start), self.words())
 
     def solve(self, start: View) -> Iterable[Move]:
         yield from to_shop(start, self.store.shop)
@@ -164,12 +165,12 @@ class AskWishes(Errand):
     def prepare(self, facts: Facts, rng: random.Random) -> None:
         shop = self.store.shop
         facts.remove_where(WishItem, lambda wish: wish.shop == shop.domain)
-        for _ in range(rng.randint(1, 5)):
+        for _ in range(rng.randint(1, 9)):
             distract(facts, rng, shop, WishItem)
 
     def missing(self, start: View, end: View) -> str | None:
         count = len(wishes_of(start.facts, self.store.domain))
-        return None if states_number(end.answer, count) else wrong_answer(end.answer, count)
+        return says_count(end, count, self.words().values())
 
     def solve(self, start: View) -> Iterable[Move]:
         yield from to_shop(start, self.store.shop)
@@ -183,7 +184,7 @@ class AskCartQuantity(Errand):
     difficulty = "easy"
     phrasings = (
         "How many of the {product} are in my {cart} on {shop}?",
-        "I put the {product} into my {cart} at {shop}. How many of them?",
+        "How many of the {product} did I put into my {cart} at {shop}?",
         "Tell me the quantity of the {product} in the {shop_name} {cart}",
     )
     item: Listing = parameter(LISTINGS)
@@ -201,7 +202,7 @@ class AskCartQuantity(Errand):
 
     def missing(self, start: View, end: View) -> str | None:
         count = self._quantity(start)
-        return None if states_number(end.answer, count) else wrong_answer(end.answer, count)
+        return says_count(end, count, self.words().values())
 
     def solve(self, start: View) -> Iterable[Move]:
         yield from to_shop(start, self.item.shop)
@@ -227,7 +228,7 @@ class AskWishPrice(Errand):
         distract(facts, rng, self.item.shop, WishItem)
 
     def missing(self, start: View, end: View) -> str | None:
-        return says_dollars(end, offer_of(start, self.item).price)
+        return says_dollars(end, offer_of(start, self.item).price, self.words())
 
     def solve(self, start: View) -> Iterable[Move]:
         yield from to_shop(start, self.item.shop)

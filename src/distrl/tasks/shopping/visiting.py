@@ -7,11 +7,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from distrl.devices.simulated.facts import Facts
+from distrl.devices.simulated.web.address import parse
 from distrl.devices.simulated.web.browser_window import ADDRESS_LABEL
 from distrl.devices.simulated.web.browsing import Bookmark, Shortcut
 from distrl.devices.simulated.web.catalogue import Product
 from distrl.devices.simulated.web.offers import Wanted
 from distrl.tasks.domains import parameter
+from distrl.tasks.general.differences import only_added
 from distrl.tasks.moves import Fill, Move, Open, Press, Submit
 from distrl.tasks.shopping.errand import (
     Errand,
@@ -34,7 +36,7 @@ from distrl.tasks.shopping.shelves import (
     Section,
     Store,
 )
-from distrl.tasks.template import Template, View, added, changed, removed
+from distrl.tasks.template import Template, View, added
 
 
 @dataclass(frozen=True)
@@ -187,11 +189,13 @@ class BookmarkProduct(Errand):
     item: Listing = parameter(LISTINGS)
 
     def missing(self, start: View, end: View) -> str | None:
-        new = added(start, end, Bookmark)
-        if len(new) != 1 or removed(start, end, Bookmark) or changed(start, end, Bookmark):
-            return f"expected one new bookmark; {len(new)} are new"
-        wanted = str(self.item.shop.product_address(self.item.product))
-        return None if new[0].url == wanted else f"the new bookmark is {new[0].url}, not {wanted}"
+        wrong = only_added(start, end, Bookmark)
+        if wrong:
+            return wrong
+        url = added(start, end, Bookmark)[0].url
+        wanted, found = self.item.shop.product_address(self.item.product), parse(url)
+        right = (found.domain, found.path) == (wanted.domain, wanted.path)
+        return None if right else f"the new bookmark is {url}, not {wanted}"
 
     def solve(self, start: View) -> Iterable[Move]:
         yield from to_product(start, self.item)

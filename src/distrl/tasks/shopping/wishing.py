@@ -14,6 +14,7 @@ from distrl.devices.simulated.web.basket import (
     wishes_of,
 )
 from distrl.tasks.domains import Domain, parameter
+from distrl.tasks.general.differences import only_added, only_removed
 from distrl.tasks.moves import Move, Press
 from distrl.tasks.shopping.errand import (
     Errand,
@@ -38,7 +39,7 @@ from distrl.tasks.shopping.shelves import (
     Listing,
     Store,
 )
-from distrl.tasks.template import Template, View, added, removed
+from distrl.tasks.template import Template, View, added, changed, removed
 
 CODES = Domain("coupon codes", tuple(COUPONS))
 
@@ -48,7 +49,7 @@ class WishBestRated(Errand):
     name = "shopping.wish_best_rated"
     difficulty = "hard"
     phrasings = (
-        "Search for {many} on {shop} and put the best rated on my wish list",
+        "Search for {many} on {shop} and put the best rated one on my wish list",
         "Which {one} do customers of {shop} rate best? Add it to the wish list",
         "Find the {one} with the most stars at {shop} and add it to my wish list",
     )
@@ -79,12 +80,13 @@ class WishBestRated(Errand):
 
 
 def _one_new_wish(start: View, end: View, listing: Listing) -> str | None:
-    new = added(start, end, WishItem)
-    if len(new) != 1 or removed(start, end, WishItem):
-        return f"expected one new wish and the others as they were; {len(new)} are new"
-    if (new[0].shop, new[0].product) != (listing.domain, listing.product_id):
-        return f"{listing.product.name!r} is not on the wish list of {listing.domain}"
-    return None
+    return only_added(start, end, WishItem, shop=listing.domain, product=listing.product_id)
+
+
+def _one_wish_less(start: View, end: View, listing: Listing) -> str | None:
+    wishes = wishes_of(start.facts, listing.domain)
+    wish = next(wish for wish in wishes if wish.product == listing.product_id)
+    return only_removed(start, end, WishItem, wish.id)
 
 
 @dataclass(frozen=True)
@@ -94,7 +96,7 @@ class AddToWishList(Errand):
     phrasings = (
         "Add the {product} to my wish list on {shop}",
         "Put the {product} on the wish list at {shop}",
-        "I wish for the {product} from {shop_name}. Please note it on my wish list there",
+        "I would love to have the {product} from {shop_name}. Put it on my wish list there",
     )
     touches = (WishItem,)
     item: Listing = parameter(LISTINGS)
@@ -129,10 +131,7 @@ class RemoveFromWishList(Errand):
         facts.add(WishItem(shop=self.item.domain, product=self.item.product_id))
 
     def missing(self, start: View, end: View) -> str | None:
-        gone = [(wish.shop, wish.product) for wish in removed(start, end, WishItem)]
-        if gone != [(self.item.domain, self.item.product_id)] or added(start, end, WishItem):
-            return f"expected only {self.item.product.name!r} to be gone; {len(gone)} are gone"
-        return None
+        return _one_wish_less(start, end, self.item)
 
     def solve(self, start: View) -> Iterable[Move]:
         yield from to_shop(start, self.item.shop)
@@ -160,12 +159,7 @@ class WishToCart(Errand):
 
     def missing(self, start: View, end: View) -> str | None:
         found = one_new_item(start, end, self.item)
-        if isinstance(found, str):
-            return found
-        gone = [(wish.shop, wish.product) for wish in removed(start, end, WishItem)]
-        if gone != [(self.item.domain, self.item.product_id)] or added(start, end, WishItem):
-            return f"expected only {self.item.product.name!r} to leave the wish list"
-        return None
+        return found if isinstance(found, str) else _one_wish_less(start, end, self.item)
 
     def solve(self, start: View) -> Iterable[Move]:
         yield from to_shop(start, self.item.shop)
@@ -195,18 +189,15 @@ class AllWishesToCart(Errand):
             facts.add(WishItem(shop=shop.domain, product=number))
 
     def missing(self, start: View, end: View) -> str | None:
-        if wishes_of(end.facts, self.store.domain):
-            return f"the wish list of {self.store.domain} is not empty"
-        wishes = sorted(wish.product for wish in wishes_of(start.facts, self.store.domain))
+        wishes = wishes_of(start.facts, self.store.domain)
         new = added(start, end, CartItem)
-        if sorted(item.product for item in new) != wishes:
+        if sorted(item.product for item in new) != sorted(wish.product for wish in wishes):
             return "the cart did not get exactly what was on the wish list"
         if any(item.shop != self.store.domain or item.quantity != 1 for item in new):
             return "something is in the wrong cart, or there twice"
-        gone = removed(start, end, WishItem)
-        if any(wish.shop != self.store.domain for wish in gone) or removed(start, end, CartItem):
-            return "something else was removed"
-        return None
+        if removed(start, end, CartItem) or changed(start, end, CartItem):
+            return "something else in a cart was changed"
+        return only_removed(start, end, WishItem, *(wish.id for wish in wishes))
 
     def solve(self, start: View) -> Iterable[Move]:
         yield from to_shop(start, self.store.shop)

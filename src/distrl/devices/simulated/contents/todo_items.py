@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, timedelta
 
 from distrl.devices.simulated.facts import Facts
@@ -12,11 +12,14 @@ from distrl.devices.simulated.facts import Facts
 
 @dataclass(frozen=True, slots=True)
 class TodoList:
-    """A list of things to do. `order` is how it is sorted, a key of `ORDERS`."""
+    """A list of things to do. `order` is how it is sorted, a key of `ORDERS`.
+
+    Sorting is a way of looking at a list and does not make it another one.
+    """
 
     id: int = 0
     name: str = ""
-    order: str = "Order added"
+    order: str = field(default="Order added", compare=False)
 
 
 @dataclass(frozen=True, slots=True)

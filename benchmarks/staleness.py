@@ -1,0 +1,265 @@
+"""What does old data cost? `make bench-staleness` answers, method by method.
+
+Each method trains on the small world, whose success rates are known exactly, from a pretrained
+policy that mostly goes the wrong way. The data of update u is made by the learner's own policy of
+`lag` updates ago (by the first one, until there are so many), as it is where weights are published
+late or episodes are long: 16 trajectories an update, four attempts at each of the four tasks, the
+same number for everybody. *Offline* is the end of that road: one corpus, recorded once by the first
+policy and replayed to every method in the same order. What is shown is the success rate of the
+policy that comes out, by dynamic programming: means over seeds with 95 % bootstrap intervals.
+
+A method has its defaults but for three things. All that have a discount have the same one. A-RIDE's
+invalid-action term is off, so that only what is done about age differs. And the learning rate is
+chosen for each method by one rule before the race, at lag 0 and with other seeds: the smallest of a
+fixed grid that comes within a hundredth of the best. Nothing is tuned on old data.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import torch
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.line_chart import Line, LineChart, Point
+from benchmarks.results_file import write_results
+from distrl.agent.tabular_policy import TabularPolicy
+from distrl.learning.a_ride import ARide, ARideSettings
+from distrl.learning.algorithm import Algorithm
+from distrl.learning.batch import Batch, batch_of
+from distrl.learning.clipped_objective import ClipSettings
+from distrl.learning.digirl import Digirl
+from distrl.learning.filtered_bc import FilteredBc
+from distrl.learning.gradient_step import GradientStep, StepSettings
+from distrl.learning.group_relative import GroupRelative
+from distrl.learning.impala import Impala, ImpalaSettings
+from distrl.learning.ppo import Ppo, PpoSettings
+from distrl.learning.small_world import (
+    REWARDS,
+    SmallWorld,
+    Solution,
+    action_probabilities,
+    old_policy,
+)
+from distrl.records import Trajectory
+
+LAGS = (0, 1, 2, 4, 8, 16, 32)
+SETTINGS = (*(f"lag_{lag}" for lag in LAGS), "offline")
+SEEDS = 10
+UPDATES = 80
+ATTEMPTS = 4  # at each task, per update
+CORPUS = 100  # attempts at each task, offline
+GRID = (0.05, 0.1, 0.2, 0.4)
+GRID_SEEDS = 5
+CLOSE_ENOUGH = 0.01
+CRITIC_RATE = 0.05
+DISCOUNT = 0.95
+EVERYTHING = 10**6  # a batch of the table fits into one micro-batch
+WORLD = SmallWorld()
+SOLUTION = Solution(discount=DISCOUNT)
+PLOT = Path("out/staleness.png")
+CONSOLE = Console(width=150)
+Figures = dict[str, float]
+
+
+@dataclass(frozen=True)
+class Method:
+    """Something to train with, and how it is shown."""
+
+    name: str
+    label: str
+    colour: str
+    make: Callable[[GradientStep], Algorithm]
+
+
+UNCORRECTED = ARideSettings(discount=DISCOUNT, invalid_weight=0.0, ratio_level="none")
+DECOUPLED = PpoSettings(discount=DISCOUNT, objective=ClipSettings(decoupled=True))
+METHODS = (
+    Method(
+        "a_ride",
+        "A-RIDE",
+        "#c2185b",
+        lambda step: ARide(step, ARideSettings(discount=DISCOUNT, invalid_weight=0.0)),
+    ),
+    Method(
+        "a_ride_uncorrected", "A-RIDE, no correction", "#f06292", lambda s: ARide(s, UNCORRECTED)
+    ),
+    Method("vtrace", "V-trace", "#1565c0", lambda s: Impala(s, ImpalaSettings(discount=DISCOUNT))),
+    Method("ppo", "PPO", "#ef6c00", lambda step: Ppo(step, PpoSettings(discount=DISCOUNT))),
+    Method("ppo_decoupled", "PPO, decoupled", "#f9a825", lambda step: Ppo(step, DECOUPLED)),
+    Method("grpo", "GRPO", "#6a1b9a", GroupRelative),
+    Method("digirl", "DigiRL", "#2e7d32", Digirl),
+    Method("filtered_bc", "filtered BC", "#616161", FilteredBc),
+)
+
+
+# Data --------------------------------------------------------------------------------------------
+
+
+def attempts(policy: TabularPolicy, count: int, seed: str) -> list[Trajectory]:
+    """So many at each task; the chances of each attempt are its own."""
+    policy.seed(seed)
+    return [
+        WORLD.episode(policy, task, random.Random(f"{seed}/{task.id}/{number}"), f"{seed}/{number}")
+        for task in WORLD.tasks
+        for number in range(count)
+    ]
+
+
+def delayed(policy: TabularPolicy, lag: int, seed: str) -> Iterator[Batch]:
+    """Fresh data for each update, made by the policy of `lag` updates ago."""
+    actor = old_policy()
+    past = deque([policy.weights()], maxlen=lag + 1)
+    for update in range(UPDATES):
+        actor.load_weights(past[0], version=max(0, update - lag))
+        yield batch_of(attempts(actor, ATTEMPTS, f"{seed}/{update}"), REWARDS)
+        past.append(policy.weights())
+
+
+@cache
+def recorded(seed: str) -> tuple[Batch, ...]:
+    """Data for all updates, drawn from a corpus that the first policy made."""
+    corpus = attempts(old_policy(), CORPUS, f"{seed}/corpus")
+    chance = random.Random(f"{seed}/draws")
+    of_task = [corpus[start : start + CORPUS] for start in range(0, len(corpus), CORPUS)]
+    return tuple(
+        batch_of([one for every in of_task for one in chance.sample(every, ATTEMPTS)], REWARDS)
+        for _ in range(UPDATES)
+    )
+
+
+# Runs --------------------------------------------------------------------------------------------
+
+
+def final_success(method: Method, setting: str, seed: str, learning_rate: float) -> float:
+    """Train once; what the policy achieves then, exactly."""
+    policy = old_policy()
+    step = StepSettings(
+        learning_rate=learning_rate,
+        critic_learning_rate=CRITIC_RATE,
+        micro_batch_turns=EVERYTHING,
+        micro_batch_tokens=EVERYTHING,
+    )
+    algorithm = method.make(GradientStep(policy, step))
+    lag = setting.removeprefix("lag_")
+    data = recorded(seed) if setting == "offline" else delayed(policy, int(lag), seed)
+    for batch in data:
+        algorithm.update(batch)
+    return success(policy)
+
+
+def success(policy: TabularPolicy) -> float:
+    return SOLUTION.success_rate(action_probabilities(policy))
+
+
+def best_success() -> float:
+    """What the best policy achieves that knows how many steps are left."""
+    rates = np.zeros(len(SOLUTION.rewards))
+    for _ in range(SOLUTION.step_limit):
+        rates = (SOLUTION.rewards + SOLUTION.transitions @ rates).max(1)
+    return float(np.mean([rates[task.seed] for task in WORLD.tasks]))
+
+
+def chosen_rate(method: Method) -> float:
+    """The smallest learning rate that is close to the best at lag 0."""
+    means = {
+        rate: float(
+            np.mean([final_success(method, "lag_0", f"grid/{n}", rate) for n in range(GRID_SEEDS)])
+        )
+        for rate in GRID
+    }
+    return min(rate for rate in GRID if means[rate] >= max(means.values()) - CLOSE_ENOUGH)
+
+
+def race(method: Method) -> Figures:
+    begun = time.process_time()
+    rate = chosen_rate(method)
+    figures: Figures = {f"{method.name}_learning_rate": rate}
+    for setting in SETTINGS:
+        rates = [final_success(method, setting, f"race/{n}", rate) for n in range(SEEDS)]
+        name = f"{method.name}_{setting}"
+        low, high = bootstrap_interval(rates)
+        figures |= {name: float(np.mean(rates)), f"{name}_low": low, f"{name}_high": high}
+    taken = time.process_time() - begun
+    CONSOLE.print(
+        f"{method.label}: learning rate {rate}, {taken:.0f} s of one core", highlight=False
+    )
+    return figures
+
+
+def bootstrap_interval(numbers: list[float], resamples: int = 10_000) -> tuple[float, float]:
+    """Of the mean, 95 %, by percentiles."""
+    chance = np.random.default_rng(0)
+    means = chance.choice(numbers, (resamples, len(numbers))).mean(1)
+    low, high = np.quantile(means, (0.025, 0.975))
+    return float(low), float(high)
+
+
+# Report ------------------------------------------------------------------------------------------
+
+
+def table(figures: Figures) -> Table:
+    shown = Table(title="Final success rate, % (95 % interval)", title_justify="left")
+    shown.add_column("method")
+    for setting in SETTINGS:
+        shown.add_column(setting.replace("_", " "), justify="right")
+    for method in METHODS:
+        cells = (_cell(figures, f"{method.name}_{setting}") for setting in SETTINGS)
+        shown.add_row(method.label, *cells)
+    return shown
+
+
+def _cell(figures: Figures, name: str) -> str:
+    mean, low, high = (100 * figures[f"{name}{end}"] for end in ("", "_low", "_high"))
+    return f"{mean:.1f} ({low:.0f}–{high:.0f})"
+
+
+def chart(figures: Figures) -> LineChart:
+    lines = [
+        Line(method.label, method.colour, [_point(figures, method, each) for each in SETTINGS])
+        for method in METHODS
+    ]
+    return LineChart(
+        title="What old data costs: success after training, by the age of the data",
+        subtitle=f"small world, {SEEDS} seeds, {UPDATES} updates; bars are 95 % intervals",
+        axis="age of the data, in updates of the policy",
+        places=[setting.removeprefix("lag_") for setting in SETTINGS],
+        lines=lines,
+        marks={"at the start": figures["start"], "best": figures["best"]},
+        apart=1,
+    )
+
+
+def _point(figures: Figures, method: Method, setting: str) -> Point:
+    name = f"{method.name}_{setting}"
+    return Point(figures[name], figures[f"{name}_low"], figures[f"{name}_high"])
+
+
+def main() -> None:
+    torch.set_num_threads(1)
+    begun = time.process_time()
+    figures: Figures = {"start": success(old_policy()), "best": best_success(), "seeds": SEEDS}
+    for method in METHODS:
+        figures |= race(method)
+    CONSOLE.print(table(figures))
+    CONSOLE.print(
+        f"start {figures['start']:.3f}, best {figures['best']:.3f}; "
+        f"{time.process_time() - begun:.0f} s of one core in all",
+        highlight=False,
+    )
+    PLOT.parent.mkdir(exist_ok=True)
+    chart(figures).draw().save(PLOT)
+    CONSOLE.print(f"drawn to {PLOT}", highlight=False)
+    CONSOLE.print(f"written to {write_results('staleness', figures)}", highlight=False)
+
+
+if __name__ == "__main__":
+    main()
