@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from PIL import Image, ImageDraw, ImageFont
 
 WIDTH, HEIGHT, SCALE = 1100, 640, 2  # drawn twice as large, so that slanted lines are smooth
-LEFT, RIGHT, TOP, BOTTOM = 70, 210, 90, 70  # margins
+LEFT, RIGHT, TOP, BOTTOM = 70, 210, 110, 70  # margins
 INK, FAINT, GRID = "#202124", "#5f6368", "#e3e5e8"
 
 
@@ -44,6 +44,7 @@ class LineChart:
     places: Sequence[str]
     lines: Sequence[Line]
     marks: Mapping[str, float]  # levels to compare with, dotted
+    floor: float = 0.0  # where the vertical axis begins
     apart: int = 0  # so many of the last places are something else: no line leads there
 
     def draw(self) -> Image.Image:
@@ -58,8 +59,8 @@ class LineChart:
         return picture.resize((WIDTH, HEIGHT), Image.Resampling.LANCZOS)
 
     def _draw_axes(self, pen: _Pen) -> None:
-        for tenth in range(0, 11, 2):
-            y = _height(tenth / 10)
+        for tenth in range(round(10 * self.floor), 11):
+            y = self._height(tenth / 10)
             pen.line([(LEFT, y), (WIDTH - RIGHT, y)], GRID, 1)
             pen.text((LEFT - 10, y), f"{10 * tenth} %", 14, FAINT, "rm")
         for place, name in enumerate(self.places):
@@ -67,7 +68,7 @@ class LineChart:
         middle = (LEFT + WIDTH - RIGHT) / 2
         pen.text((middle, HEIGHT - 28), self.axis, 14, FAINT, "ma")
         for name, level in self.marks.items():
-            y = _height(level)
+            y = self._height(level)
             for x in range(LEFT, WIDTH - RIGHT, 8):
                 pen.line([(x, y), (x + 3, y)], FAINT, 1)
             pen.text((LEFT + 4, y - 3), f"{name} {100 * level:.0f} %", 12, FAINT, "ld")
@@ -75,27 +76,27 @@ class LineChart:
     def _draw_line(self, pen: _Pen, line: Line, beside: float) -> None:
         across = [self._across(place) + beside for place in range(len(line.points))]
         for x, point in zip(across, line.points, strict=True):
-            pen.line([(x, _height(point.low)), (x, _height(point.high))], line.colour, 1)
-        means = [(x, _height(p.mean)) for x, p in zip(across, line.points, strict=True)]
+            pen.line([(x, self._height(point.low)), (x, self._height(point.high))], line.colour, 1)
+        means = [(x, self._height(p.mean)) for x, p in zip(across, line.points, strict=True)]
         pen.line(means[: len(means) - self.apart], line.colour, 2.5)
         for spot in means:
             pen.dot(spot, 3.5, line.colour)
 
     def _draw_labels(self, pen: _Pen) -> None:
         ends = sorted(self.lines, key=lambda line: -line.points[-1].mean)
-        heights = _spread([_height(line.points[-1].mean) for line in ends], apart=19)
+        heights = _spread([self._height(line.points[-1].mean) for line in ends], apart=19)
         x = WIDTH - RIGHT
         for line, y in zip(ends, heights, strict=True):
-            pen.line([(x + 2, _height(line.points[-1].mean)), (x + 18, y)], line.colour, 1)
+            pen.line([(x + 2, self._height(line.points[-1].mean)), (x + 18, y)], line.colour, 1)
             pen.text((x + 22, y), line.label, 15, line.colour, "lm")
+
+    def _height(self, share: float) -> float:
+        room = HEIGHT - TOP - BOTTOM
+        return HEIGHT - BOTTOM - room * (share - self.floor) / (1.0 - self.floor)
 
     def _across(self, place: int) -> float:
         room = WIDTH - LEFT - RIGHT - 60
         return LEFT + 30 + room * place / max(1, len(self.places) - 1)
-
-
-def _height(share: float) -> float:
-    return HEIGHT - BOTTOM - share * (HEIGHT - TOP - BOTTOM)
 
 
 def _spread(heights: list[float], apart: float) -> list[float]:

@@ -69,7 +69,7 @@ def test_saying_done_too_early_is_a_failure_with_a_reason() -> None:
     trajectory = run_episode(TASK, device, Recital(Done()), FactJudge(device))
     assert trajectory.ending is Ending.FAILURE
     assert trajectory.verdict
-    assert "note" in trajectory.verdict.reason
+    assert "new Note" in trajectory.verdict.reason
 
 
 def test_giving_up_waiting_too_long_and_babbling_are_endings_of_their_own() -> None:

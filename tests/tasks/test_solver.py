@@ -2,6 +2,7 @@
 
 import pytest
 
+from distrl.devices.hierarchy import Element
 from distrl.devices.simulated.drift import NO_DRIFT, Drift
 from distrl.devices.simulated.phone import Phone
 from distrl.records import Answer, Back, Done, Home, OpenApp, Swipe, Tap
@@ -52,16 +53,17 @@ def test_it_replaces_what_stands_in_a_field() -> None:
 
 
 def test_it_declines_popups_on_the_way() -> None:
-    phone = Phone(3, Drift(popup_rate=1.0))
+    phone = Phone(3, Drift(popup_rate=0.6))
     play(phone, Open("Notes"), Press("New note"))
     assert phone.routes[-1].page == "edit"
+    assert phone.state.popups > 0
 
 
 def test_it_hides_the_keyboard_when_that_covers_the_target() -> None:
-    phone = Phone(2, NO_DRIFT)
-    play(phone, Open("Settings"), Press("System"), Press("About phone"))
-    page = phone.routes[-1].page
-    assert page != "home"
+    page = Element("scroll", "", (0, 72, 360, 476), scrollable=True)
+    key = Element("key", "q", (0, 482, 36, 526), window="keyboard", clickable=True)
+    assert Solver([Press("Further down")]).next([page, key]) == Back()
+    assert isinstance(Solver([Press("Further down")]).next([page]), Swipe)
 
 
 def test_an_answer_ends_the_script() -> None:
