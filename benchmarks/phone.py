@@ -95,7 +95,6 @@ def measure_speed() -> Figures:
 
 
 def measure_reset() -> Figures:
-    device = SimulatedDevice("reset")
     times, frames, boots = [], [], []
     for seed in range(200):
         begun = time.perf_counter()
@@ -110,7 +109,6 @@ def measure_reset() -> Figures:
         phone.restore(start)
         phone.frame()
         frames.append(time.perf_counter() - begun)
-    device.close()
     return {
         "reset_ms": 1000 * statistics.median(times),
         "reset_and_frame_ms": 1000 * statistics.median(frames),

@@ -36,7 +36,7 @@ SHADOW = (214, 218, 226)
 COLUMNS = 6
 
 
-def _font(size: int, weight: str = "") -> ImageFont.FreeTypeFont:
+def caption_font(size: int, weight: str = "") -> ImageFont.FreeTypeFont:
     path = font_roboto.font_files[f"Roboto{weight}"]
     return ImageFont.truetype(path, size, layout_engine=ImageFont.Layout.BASIC)
 
@@ -139,17 +139,17 @@ def contact_sheet(trajectory: Trajectory, width: int = 216) -> Image.Image:
         PAPER,
     )
     draw = ImageDraw.Draw(sheet)
-    draw.text((gap, 18), trajectory.task.instruction, fill=INK, font=_font(22, "Medium"))
+    draw.text((gap, 18), trajectory.task.instruction, fill=INK, font=caption_font(22, "Medium"))
     line, color = verdict_line(trajectory)
-    draw.text((gap, 50), f"{trajectory.task.id}   ·   ", fill=MUTED, font=_font(15))
-    offset = draw.textlength(f"{trajectory.task.id}   ·   ", font=_font(15))
-    draw.text((gap + offset, 50), line, fill=color, font=_font(15, "Medium"))
+    draw.text((gap, 50), f"{trajectory.task.id}   ·   ", fill=MUTED, font=caption_font(15))
+    offset = draw.textlength(f"{trajectory.task.id}   ·   ", font=caption_font(15))
+    draw.text((gap + offset, 50), line, fill=color, font=caption_font(15, "Medium"))
     for index, (screen, action) in enumerate(panels):
         x = gap + index % columns * (width + gap)
         y = head + index // columns * (height + foot + gap)
         _panel(sheet, screen, action, (x, y, width, height))
         caption = f"{index + 1}  {describe(action)}" if action else "end"
-        draw.text((x, y + height + 8), _fit(caption, width), fill=INK, font=_font(14))
+        draw.text((x, y + height + 8), _fit(caption, width), fill=INK, font=caption_font(14))
     return sheet
 
 
@@ -167,7 +167,7 @@ def _panel(
 
 
 def _fit(text: str, width: int, size: int = 14) -> str:
-    font = _font(size)
+    font = caption_font(size)
     while font.getlength(text) > width:
         text = text[:-2].rstrip() + "…"
     return text
@@ -183,7 +183,7 @@ def film_frames(trajectory: Trajectory, width: int = 270) -> list[Image.Image]:
         frame = Image.new("RGB", (width + 24, head + height + foot), PAPER)
         draw = ImageDraw.Draw(frame)
         for line, text in enumerate(_two_lines(trajectory.task.instruction, width)):
-            draw.text((12, 8 + 22 * line), text, fill=INK, font=_font(16, "Medium"))
+            draw.text((12, 8 + 22 * line), text, fill=INK, font=caption_font(16, "Medium"))
         _panel(frame, screen, action, (12, head, width, height))
         line_text, color = verdict_line(trajectory)
         caption = f"{index + 1}  {describe(action)}" if action else line_text
@@ -191,14 +191,14 @@ def film_frames(trajectory: Trajectory, width: int = 270) -> list[Image.Image]:
             (12, head + height + 9),
             _fit(caption, width, 15),
             fill=MUTED if action else color,
-            font=_font(15, "Medium"),
+            font=caption_font(15, "Medium"),
         )
         frames.append(frame)
     return frames
 
 
 def _two_lines(text: str, width: int) -> list[str]:
-    font, lines = _font(16, "Medium"), [""]
+    font, lines = caption_font(16, "Medium"), [""]
     for word in text.split():
         longer = f"{lines[-1]} {word}".strip()
         if font.getlength(longer) <= width or not lines[-1]:

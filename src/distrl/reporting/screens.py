@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-import font_roboto
-from PIL import Image, ImageDraw, ImageFont
+from PIL import Image, ImageDraw
 from rich.table import Table
 
 from distrl.devices.hierarchy import uiautomator_xml
@@ -19,7 +18,7 @@ from distrl.episodes.episode import run_episode
 from distrl.episodes.evaluation import SIMPLE_AGENTS
 from distrl.errors import UnknownApp, UsageError
 from distrl.records import Action, OpenApp, Swipe, Trajectory
-from distrl.reporting.film import INK, PAPER, write_film
+from distrl.reporting.film import INK, PAPER, caption_font, write_film
 from distrl.tasks.judge import FactJudge
 from distrl.tasks.task_sets import load_task
 
@@ -98,9 +97,7 @@ def tile_pictures(
     size = (columns * (width + GAP) + GAP, rows * (height + FOOT + GAP) + GAP)
     sheet = Image.new("RGB", size, PAPER)
     draw = ImageDraw.Draw(sheet)
-    font = ImageFont.truetype(
-        font_roboto.font_files["RobotoMedium"], 15, layout_engine=ImageFont.Layout.BASIC
-    )
+    font = caption_font(15, "Medium")
     for index, (picture, caption) in enumerate(zip(pictures, captions, strict=True)):
         x = GAP + index % columns * (width + GAP)
         y = GAP + index // columns * (height + FOOT + GAP)

@@ -76,45 +76,32 @@ class OpeningTime(Template):
     def prepare(self, facts: Facts, rng: random.Random) -> None:
         set_hours(facts, self.place, rng)
 
+    def hour(self, view: View) -> int:
+        return place_of(view, self.place).opens
+
     def missing(self, start: View, end: View) -> str | None:
-        opens = place_of(start, self.place).opens
-        right = states_time(end.answer, time(opens))
-        return None if right else f"the answer {end.answer!r} does not say {opens:02d}:00"
+        hour = self.hour(start)
+        right = states_time(end.answer, time(hour))
+        return None if right else f"the answer {end.answer!r} does not say {hour:02d}:00"
 
     def solve(self, start: View) -> Iterable[Move]:
         yield from open_place(self.place)
         yield Reveal(place_of(start, self.place).hours)
-        yield Say(f"{place_of(start, self.place).opens:02d}:00")
+        yield Say(f"{self.hour(start):02d}:00")
 
 
 @dataclass(frozen=True)
-class ClosingTime(Template):
+class ClosingTime(OpeningTime):
     name = "maps.closing_time"
-    apps = ("Maps",)
-    difficulty = "medium"
     held_out = True
     phrasings = (
         "Until what time is {place} open?",
         "When does {place} close? Check in Maps",
         "Tell me the closing time of {place}",
     )
-    place: str = parameter(PLACES)
 
-    def sensible(self) -> bool:
-        return self.place in BUSINESSES
-
-    def prepare(self, facts: Facts, rng: random.Random) -> None:
-        set_hours(facts, self.place, rng)
-
-    def missing(self, start: View, end: View) -> str | None:
-        closes = place_of(start, self.place).closes
-        right = states_time(end.answer, time(closes))
-        return None if right else f"the answer {end.answer!r} does not say {closes:02d}:00"
-
-    def solve(self, start: View) -> Iterable[Move]:
-        yield from open_place(self.place)
-        yield Reveal(place_of(start, self.place).hours)
-        yield Say(f"{place_of(start, self.place).closes:02d}:00")
+    def hour(self, view: View) -> int:
+        return place_of(view, self.place).closes
 
 
 @dataclass(frozen=True)
