@@ -8,6 +8,18 @@ DistrlError
 │   ├── UnknownApp            no app of that name on this phone
 │   ├── CorruptSnapshot       bytes that are not a snapshot, or not one of this version
 │   ├── CorruptCheckpoint     a checkpoint that is damaged, incomplete, or of something else
+│   ├── CorruptRecord         stored bytes that are no trajectory, or none of this version
+│   ├── CorruptWeights        published weights that are damaged or gone
+│   ├── DirectoryInUse        another process writes to that directory
+│   ├── CorruptLog            a line of a run's own log that cannot be read
+│   ├── CorruptOutcomes       a log of outcomes that cannot be read
+│   ├── OtherSettings         what is to be resumed was begun with other settings
+│   ├── NotInstalled          a package of an optional extra is not there
+│   ├── UnusableModel         a model that no policy can be made of
+│   │   ├── NotAModel         no model of that name, or a directory that holds none
+│   │   ├── UnknownModelFamily  a model of a family that we have no inputs for
+│   │   ├── MissingTokens     a tokenizer without the tokens that its model needs
+│   │   └── CorruptModel      weights that are damaged, incomplete, or of another model
 │   └── DeviceNotReady        a device used before its first reset
 └── WorldError                the world failed; the episode ends with its own typed ending
     ├── DeviceError
@@ -17,10 +29,23 @@ DistrlError
     │   ├── BlankScreen       the screen stayed black or white longer than the patience for it
     │   ├── TypingFailed      the keyboard took no text
     │   └── PageTimeout       a page did not load before the deadline
-    └── JudgeError            no verdict could be had
+    ├── JudgeError            no verdict could be had
+    ├── PolicyServerError     the server that a served policy asks
+    │   ├── PolicyServerUnreachable  no answer before the deadline, however often it was tried
+    │   ├── RequestRefused    it will not answer this, now or later (a wrong key, say)
+    │   └── UnusableAnswer    it answered, but not with what was asked for
+    ├── ProcessError          a process of a run is gone
+    │   ├── LearnerGone       nobody answers a collector any more
+    │   └── CollectorsLost    every collector failed more often than it may be started again
+    └── StorageError          a disk failed; what it was to keep is not acknowledged
+        └── StorageFull       no space left, or no more of it for us
 
 Messages say what was tried, with which values, and what to do next.
 """
+
+from __future__ import annotations
+
+import errno
 
 
 class DistrlError(Exception):
@@ -53,6 +78,54 @@ class CorruptSnapshot(UsageError):
 
 class CorruptCheckpoint(UsageError):
     """A checkpoint that is damaged, incomplete, of another version or of another learner."""
+
+
+class CorruptRecord(UsageError):
+    """Stored bytes that are no trajectory, or one of a version that is not known here."""
+
+
+class CorruptWeights(UsageError):
+    """Published weights that are damaged or gone."""
+
+
+class DirectoryInUse(UsageError):
+    """Another process writes to that directory; there is room for one."""
+
+
+class CorruptLog(UsageError):
+    """A line of a run's own log (metrics, episodes, …) that cannot be read."""
+
+
+class CorruptOutcomes(UsageError):
+    """A log of outcomes that cannot be read."""
+
+
+class OtherSettings(UsageError):
+    """What is to be resumed was begun with other settings."""
+
+
+class NotInstalled(UsageError):
+    """A package of an optional extra is not there; the message says which extra to install."""
+
+
+class UnusableModel(UsageError):
+    """A model that no policy can be made of."""
+
+
+class NotAModel(UnusableModel):
+    """No model of that name, or a directory that holds none."""
+
+
+class UnknownModelFamily(UnusableModel):
+    """A model of a family that we have no inputs for."""
+
+
+class MissingTokens(UnusableModel):
+    """A tokenizer without the tokens that its model needs."""
+
+
+class CorruptModel(UnusableModel):
+    """Weights that are damaged, incomplete, or of another model."""
 
 
 class DeviceNotReady(UsageError):
@@ -93,3 +166,50 @@ class PageTimeout(DeviceError):
 
 class JudgeError(WorldError):
     """No verdict could be had."""
+
+
+class PolicyServerError(WorldError):
+    """The server that a served policy asks has failed."""
+
+
+class PolicyServerUnreachable(PolicyServerError):
+    """No answer before the deadline, however often it was tried."""
+
+
+class RequestRefused(PolicyServerError):
+    """The server will not answer this, now or later; the message says what would help."""
+
+
+class UnusableAnswer(PolicyServerError):
+    """The server answered, but not with what was asked for."""
+
+
+class ProcessError(WorldError):
+    """A process of a run is gone."""
+
+
+class LearnerGone(ProcessError):
+    """Nobody answers a collector any more; what was not acknowledged is not stored."""
+
+
+class CollectorsLost(ProcessError):
+    """Every collector failed more often than it may be started again."""
+
+
+class StorageError(WorldError):
+    """A disk failed. What it was to keep is not acknowledged; keep it and try again."""
+
+
+class StorageFull(StorageError):
+    """No space left on the disk, or no more of it for this user or this file."""
+
+
+NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # of the disk, the user's share, one file
+
+
+def storage_error(error: OSError, tried: str) -> StorageError:
+    """What the operating system said about a disk, in our words; `tried` says what we wanted."""
+    said = f"{tried}: {error.strerror or error}"
+    if error.errno in NO_SPACE:
+        return StorageFull(f"{said}; make room there, or lower the byte limit, and try again")
+    return StorageError(f"{said}; see that the disk is well and that we may write there")

@@ -201,11 +201,12 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """What a policy sees before it decides."""
+    """What a policy sees before it decides. The past is all of this episode's, oldest first."""
 
     instruction: str
     screen: Screen
     past_actions: tuple[Action, ...]
+    past_screens: tuple[Screen, ...] = ()  # those before `screen`: references, no copies
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,5 +286,5 @@ class Trajectory:
 
     @property
     def weight_version(self) -> int:
-        """Of the policy that began it; a collector swaps weights only between episodes."""
+        """Of the weights that began it, the oldest in it; each decision carries its own."""
         return self.decisions[0].weight_version if self.decisions else 0

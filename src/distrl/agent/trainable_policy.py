@@ -8,7 +8,7 @@ The tensors are where the policy is, in float32 or wider, whatever it computes i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -58,6 +58,14 @@ class TrainablePolicy(Protocol):
 
     def critic_parameters(self) -> Iterable[torch.nn.Parameter]:
         """What the value losses may move: the heads."""
+        ...
+
+    def weights(self) -> dict[str, Tensor]:
+        """A copy of all that is learned, policy and critic, by name."""
+        ...
+
+    def load_weights(self, weights: Mapping[str, Tensor], version: int) -> None:
+        """Take over the weights of another policy of the same shape; decisions carry `version`."""
         ...
 
     @property

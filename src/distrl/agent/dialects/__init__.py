@@ -1,0 +1,1 @@
+"""Ways to write an action down: one file for each dialect."""

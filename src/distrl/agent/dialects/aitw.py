@@ -1,0 +1,173 @@
+"""Android in the Wild, as Auto-UI prints it (and DigiRL and DistRL after it).
+
+    Action Plan: [DUAL_POINT] ; Action Decision: "action_type": "DUAL_POINT", "touch_point":
+    "[0.2463, 0.1245]", "lift_point": "[0.2463, 0.1245]", "typed_text": ""
+
+on one line. Points are shares of the screen with four digits and have **y first**. A DUAL_POINT
+whose ends are at most 0.04 apart is a tap, any other is a swipe. The other types are TYPE,
+PRESS_BACK, PRESS_HOME, PRESS_ENTER, STATUS_TASK_COMPLETE and STATUS_TASK_IMPOSSIBLE (DigiRL's
+TASK_IMPOSSIBLE is read too); their points are [-1.0, -1.0]. `decision` is the same without the
+plan, the form in which Auto-UI is told of past actions. Typed text is escaped as in JSON, so that
+commas and quotes survive; plain text looks as Auto-UI prints it.
+
+What it cannot say, and what is written instead:
+- a long press: a tap at the same place;
+- a swipe of 0.04 or less: a tap where it begins; how long a swipe takes: nothing;
+- opening an app: PRESS_HOME, from where it can be tapped;
+- waiting: IDLE, which is what DigiRL does with a type that it does not know; never for how long;
+- an answer: STATUS_TASK_COMPLETE with the answer as its typed text (so no empty answer).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+
+from distrl.agent.dialects.dialect import ImageSize
+from distrl.agent.dialects.fields import Fields
+from distrl.agent.dialects.loose_reader import LooseReader
+from distrl.agent.dialects.scale import numbers_in
+from distrl.agent.dialects.utterance import without_thoughts
+from distrl.errors import InvalidAction
+from distrl.records import (
+    Action,
+    Answer,
+    Back,
+    Done,
+    Enter,
+    Home,
+    Impossible,
+    LongPress,
+    OpenApp,
+    Swipe,
+    Tap,
+    TypeText,
+    Unreadable,
+    Wait,
+)
+
+LONGEST_TAP = 0.04  # the swipe distance threshold of Android in the Wild
+
+Point = tuple[float, float]  # x first, as everywhere but in the text
+
+_NOWHERE = "[-1.0, -1.0]"
+_PLAIN: dict[str, Action] = {
+    "PRESS_BACK": Back(),
+    "PRESS_HOME": Home(),
+    "PRESS_ENTER": Enter(),
+    "IDLE": Wait(),
+    "STATUS_TASK_COMPLETE": Done(),
+    "STATUS_TASK_IMPOSSIBLE": Impossible(),
+    "TASK_IMPOSSIBLE": Impossible(),
+}
+_TYPES = ("DUAL_POINT", "TYPE", *_PLAIN)
+_DECISION = re.compile(r"Action Decision\s?[:：]", re.IGNORECASE)
+_FIRST_FIELD = re.compile(r"[\"'“]?action_type", re.IGNORECASE)
+
+INSTRUCTIONS = """\
+You operate a phone for a user. Answer with a plan, the types of the actions still to come, and with
+your decision, the next action, on one line:
+Action Plan: [<types>] ; Action Decision: "action_type": "<type>", "touch_point": "[<y>, <x>]", \
+"lift_point": "[<y>, <x>]", "typed_text": "<text>"
+Points are shares of the screen from the top left corner, y first. The types are DUAL_POINT (a
+finger goes from touch_point to lift_point; a tap if they are the same), TYPE (types typed_text into
+the field that has the focus), PRESS_BACK, PRESS_HOME, PRESS_ENTER, IDLE (wait a moment),
+STATUS_TASK_COMPLETE (typed_text is the answer if the task was a question) and
+STATUS_TASK_IMPOSSIBLE. Points of all but DUAL_POINT are [-1.0, -1.0]."""
+
+
+class Aitw:
+    """Implements `Dialect`; the size of the picture does not matter to it."""
+
+    name = "aitw"
+    instructions = INSTRUCTIONS
+
+    def write(self, action: Action, image: ImageSize) -> str:
+        if isinstance(action, Unreadable):
+            return action.text
+        return f"Action Plan: [{_type(action)}] ; Action Decision: {decision(action)}"
+
+    def read(self, text: str, image: ImageSize) -> Action:
+        try:
+            said = without_thoughts(text, ("Action Plan", "Action Decision", '"action_type"'))
+            start = _DECISION.search(said)
+            first = _FIRST_FIELD.search(said, start.end() if start else 0)
+            if not first:
+                raise InvalidAction('there is no "action_type" in it')
+            return _meaning(Fields(LooseReader(said, first.start()).members()))
+        except InvalidAction as error:
+            return Unreadable(text, str(error))
+
+
+def decision(action: Action) -> str:
+    """The action without a plan, as Auto-UI's prompts list past actions."""
+    touch, lift, text = _NOWHERE, _NOWHERE, ""
+    match action:
+        case Tap(x, y) | LongPress(x, y):
+            touch = lift = _written(x, y)
+        case Swipe(x, y, to_x, to_y):
+            touch, lift = _written(x, y), _written(to_x, to_y)
+            if _is_tap(_rounded(x, y), _rounded(to_x, to_y)):
+                lift = touch
+        case TypeText(text) | Answer(text):
+            pass
+    return (
+        f'"action_type": "{_type(action)}", "touch_point": "{touch}", "lift_point": "{lift}", '
+        f'"typed_text": {json.dumps(text, ensure_ascii=False)}'
+    )
+
+
+def _type(action: Action) -> str:
+    match action:
+        case Tap() | LongPress() | Swipe():
+            return "DUAL_POINT"
+        case TypeText():
+            return "TYPE"
+        case Answer():
+            return "STATUS_TASK_COMPLETE"
+        case OpenApp():
+            return "PRESS_HOME"
+        case Wait():
+            return "IDLE"
+        case _:
+            return next(word for word, plain in _PLAIN.items() if plain == action)
+
+
+def _rounded(x: float, y: float) -> Point:
+    return round(x, 4), round(y, 4)
+
+
+def _written(x: float, y: float) -> str:
+    """As Python prints a list of floats, which is what Auto-UI was trained on."""
+    down, across = (f"{share:.4f}".rstrip("0") for share in (y, x))
+    return "[" + ", ".join(f"{n}0" if n.endswith(".") else n for n in (down, across)) + "]"
+
+
+def _is_tap(touch: Point, lift: Point) -> bool:
+    return math.dist(touch, lift) <= LONGEST_TAP
+
+
+def _meaning(fields: Fields) -> Action:
+    kind = fields.text("action_type")
+    match kind.strip().upper():
+        case "DUAL_POINT":
+            touch, lift = _point(fields, "touch_point"), _point(fields, "lift_point")
+            return Tap(*touch) if _is_tap(touch, lift) else Swipe(*touch, *lift)
+        case "TYPE":
+            return TypeText(fields.text("typed_text"))
+        case "STATUS_TASK_COMPLETE" if fields.has("typed_text") and fields.text("typed_text"):
+            return Answer(fields.text("typed_text"))
+        case word if word in _PLAIN:
+            return _PLAIN[word]
+        case _:
+            raise InvalidAction(f"there is no type {kind[:40]!r}, only {', '.join(_TYPES)}")
+
+
+def _point(fields: Fields, name: str) -> Point:
+    numbers = numbers_in(fields.get(name))
+    if len(numbers) != 2:
+        raise InvalidAction(f"{name} is no point such as [y, x]: {fields.get(name)!r:.60}")
+    if not all(0.0 <= number <= 1.0 for number in numbers):
+        raise InvalidAction(f"{name} is {numbers}, off the screen; points are shares of it")
+    return numbers[1], numbers[0]

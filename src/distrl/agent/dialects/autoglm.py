@@ -1,0 +1,157 @@
+"""AutoGLM's phone language: one call to `do`, or to `finish`, in an answer tag.
+
+    <think>The field is at the top.</think><answer>do(action="Tap", element=[500,120])</answer>
+
+and likewise Long Press (element), Swipe (start, end), Type (text), Launch (app), Back, Home, Wait
+(duration="2 seconds") and Enter; finish(message="...") ends the task. Places count to 1000 in both
+directions, and 999 is the largest that is written. Actions are written without a thought, for none
+is known.
+
+What it cannot say: how long a swipe takes, and an empty answer; `finish` with a message is an
+answer, without one it is done. Impossible is written as Take_over, with which AutoGLM hands a task
+back to its user. Enter is not among the actions of the released models; programs built on them
+added it. Text is escaped as in Python, and quotes that a model forgot to escape are forgiven.
+
+Unreadable here: Double Tap, Note, Call_API and Interact, which no phone of ours knows.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+
+from distrl.agent.dialects.dialect import ImageSize
+from distrl.agent.dialects.fields import Fields
+from distrl.agent.dialects.scale import Scale
+from distrl.agent.dialects.utterance import first_call, without_thoughts
+from distrl.errors import InvalidAction
+from distrl.records import (
+    Action,
+    Answer,
+    Back,
+    Done,
+    Enter,
+    Home,
+    Impossible,
+    LongPress,
+    OpenApp,
+    Swipe,
+    Tap,
+    TypeText,
+    Unreadable,
+    Wait,
+)
+
+SCALE = Scale(1000, 1000)
+OPENING, CLOSING = "<answer>", "</answer>"
+
+_PLAIN: dict[str, Action] = {"Back": Back(), "Home": Home(), "Enter": Enter()}
+_KNOWN = "Tap, Long Press, Swipe, Type, Launch, Back, Home, Enter, Wait and Take_over"
+# prose has brackets too: "what to do (if anything)" is no call
+_CALL = re.compile(
+    r"\b(do\s?[(（](?=\s*[\"'“]?action\b)|finish\s?[(（](?=\s*(?:message\b|[)）\"'“]|\Z)))",
+    re.IGNORECASE,
+)
+
+INSTRUCTIONS = """\
+You operate a phone for a user. Think about the screen that you are shown, then answer with exactly
+one action, in this form:
+<think>{why}</think>
+<answer>{action}</answer>
+
+The actions:
+- do(action="Launch", app="...") opens an app by its name.
+- do(action="Tap", element=[x,y])
+- do(action="Long Press", element=[x,y])
+- do(action="Swipe", start=[x1,y1], end=[x2,y2])
+- do(action="Type", text="...") types into the field that has the focus. Escape \\" and \\n.
+- do(action="Enter") presses the keyboard's Enter.
+- do(action="Back") and do(action="Home")
+- do(action="Wait", duration="2 seconds")
+- do(action="Take_over", message="...") if the task cannot be done.
+- finish(message="...") once it is done; message is the answer if the task was a question.
+Places run from (0,0) at the top left to (999,999) at the bottom right."""
+
+
+class AutoGlm:
+    """Implements `Dialect`; the size of the picture does not matter to it."""
+
+    name = "autoglm"
+    instructions = INSTRUCTIONS
+
+    def write(self, action: Action, image: ImageSize) -> str:
+        if isinstance(action, Unreadable):
+            return action.text
+        return f"{OPENING}{_call(action)}{CLOSING}"
+
+    def read(self, text: str, image: ImageSize) -> Action:
+        try:
+            said = without_thoughts(text, (OPENING, "do(", "finish("))
+            before, tag, after = said.partition(OPENING)
+            name, arguments = first_call(after if tag else before, _CALL)
+            fields = Fields(arguments)
+            return _finished(fields) if name[:1] in "fF" else _done(fields)
+        except InvalidAction as error:
+            return Unreadable(text, str(error))
+
+
+def _call(action: Action) -> str:
+    match action:
+        case Tap(x, y):
+            return f'do(action="Tap", element={_place(x, y)})'
+        case LongPress(x, y):
+            return f'do(action="Long Press", element={_place(x, y)})'
+        case Swipe(x, y, to_x, to_y):
+            return f'do(action="Swipe", start={_place(x, y)}, end={_place(to_x, to_y)})'
+        case TypeText(text):
+            return f'do(action="Type", text={_quoted(text)})'
+        case OpenApp(name):
+            return f'do(action="Launch", app={_quoted(name)})'
+        case Wait(seconds):
+            return f'do(action="Wait", duration="{seconds:g} seconds")'
+        case Answer(text):
+            return f"finish(message={_quoted(text)})"
+        case Done():
+            return 'finish(message="")'
+        case Impossible():
+            return 'do(action="Take_over", message="")'
+        case _:
+            return next(f'do(action="{word}")' for word, act in _PLAIN.items() if act == action)
+
+
+def _place(x: float, y: float) -> str:
+    across, down = SCALE.write(x, y)
+    return f"[{across},{down}]"
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _finished(fields: Fields) -> Action:
+    if fields.has("message", "0") and fields.text("message", "0"):
+        return Answer(fields.text("message", "0"))
+    return Done()
+
+
+def _done(fields: Fields) -> Action:
+    kind = fields.text("action")
+    match fields.word("action"):
+        case "tap":
+            return Tap(*fields.point(SCALE, "element"))
+        case "longpress":
+            return LongPress(*fields.point(SCALE, "element"))
+        case "swipe":
+            return Swipe(*fields.point(SCALE, "start"), *fields.point(SCALE, "end"))
+        case "type" | "typename":
+            return TypeText(fields.text("text"))
+        case "launch":
+            return OpenApp(fields.text("app"))
+        case "wait":
+            return Wait(fields.seconds("duration", default=Wait().seconds))
+        case "takeover":
+            return Impossible()
+        case word if word.capitalize() in _PLAIN:
+            return _PLAIN[word.capitalize()]
+        case _:
+            raise InvalidAction(f"there is no action {kind[:40]!r} here, only {_KNOWN}")

@@ -1,0 +1,79 @@
+"""The named parts of an action as a model gave them, asked for one by one.
+
+Names match however they are cased or joined: app_name, appName and "App Name" are one name. What
+is missing, or is not what was asked for, is an `InvalidAction` that says so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from distrl.agent.dialects.loose_reader import Number, Value
+from distrl.agent.dialects.scale import Scale
+from distrl.errors import InvalidAction
+
+_SECONDS = re.compile(r"([0-9]+(?:\.[0-9]*)?(?:e[-+]?[0-9]+)?)\s*(?:s|secs?|seconds?|秒)?")
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def plain(word: str) -> str:
+    """The word that press_back, PressBack and "Press Back" all are: pressback."""
+    return re.sub(r"[\W_]+", "", word).casefold()
+
+
+def whole(text: str) -> str:
+    """The text, unless it could not be stored or sent."""
+    if _LONE_SURROGATE.search(text):
+        raise InvalidAction("its text has half of a surrogate pair in it, which is no character")
+    return text
+
+
+class Fields:
+    """The fields of one action; several names for a field are tried in their order."""
+
+    def __init__(self, values: Mapping[str, Value]) -> None:
+        self._values = {plain(name): value for name, value in values.items()}
+
+    def has(self, *names: str) -> bool:
+        return self._find(names) is not None
+
+    def get(self, name: str) -> Value:
+        return self._values.get(plain(name))
+
+    def text(self, *names: str) -> str:
+        """A text; a number counts as one, with the digits it was written with."""
+        value = self._find(names)
+        if isinstance(value, Number):
+            return value.digits
+        if not isinstance(value, str):
+            said = "missing" if value is None else f"no text: {value!r:.40}"
+            raise InvalidAction(f"{names[0]} is {said}")
+        return whole(value)
+
+    def word(self, *names: str) -> str:
+        """A text as a plain word; empty where there is none."""
+        value = self._find(names)
+        return plain(value) if isinstance(value, str) else ""
+
+    def seconds(self, *names: str, default: float) -> float:
+        """A duration such as 3, "3" or "3 seconds"."""
+        value = self._find(names)
+        if value is None:
+            return default
+        said = value.digits if isinstance(value, Number) else value
+        found = _SECONDS.fullmatch(said.strip().lower()) if isinstance(said, str) else None
+        if not found:
+            raise InvalidAction(f"{names[0]} is no number of seconds: {said!r:.40}")
+        return float(found.group(1))
+
+    def point(self, scale: Scale, *names: str) -> tuple[float, float]:
+        """A place, in shares of the screen; a box stands for its middle."""
+        value = self._find(names)
+        if value is None:
+            raise InvalidAction(f"{names[0]} is missing")
+        return scale.read(value, names[0])
+
+    def _find(self, names: tuple[str, ...]) -> Value:
+        found = (self._values.get(plain(name)) for name in names)
+        return next((value for value in found if value is not None), None)

@@ -1,0 +1,196 @@
+"""Reads values and arguments of calls as models write them: nearly JSON, or nearly Python.
+
+What is valid JSON is read as JSON has it. Forgiven besides: single and Chinese quotes, quotes
+inside a text that should have been escaped, raw line breaks, names without quotes, Python's `None`
+and tuples, trailing, missing or full-width commas, and closing brackets that are missing at the
+end. Not forgiven is an end in the middle of a text, a list, a number or a word: what is left of it
+may mean something else than the whole. Every failure is an `InvalidAction` that says why; time
+grows with the length of the text and no faster.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from distrl.errors import InvalidAction
+
+DEEPEST = 8  # brackets within brackets; an action needs three
+
+CLOSING_QUOTES = {'"': '"', "'": "'", "“": "”", "”": "”", "‘": "’", "’": "’", "「": "」"}
+_NAME_IN_QUOTES = r"(?:\"(?:\\.|[^\"\\\n])*\"|'[^'\n]*'|[“”‘’「][^“”‘’」\n]*[”’」])"
+_CUT = r"\Z|</|<\||```"  # nothing that belongs to the action can follow
+_COMMA = "[,，、]"
+
+# A quote ends its text only where one of these follows; else it belongs to the text.
+_AFTER_NAME = re.compile(r"\s*[:：]")
+_AFTER_MEMBER = re.compile(
+    rf"\s*(?:[}}\]]|{_CUT}|{_COMMA}\s*(?:[}}\]]|\Z|\w+\s*[:：])"
+    rf"|(?:{_COMMA}\s*)?{_NAME_IN_QUOTES}\s*[:：])"
+)
+_AFTER_ITEM = re.compile(rf"\s*(?:{_COMMA}|[\])）}}]|{_CUT})")
+_AFTER_ARGUMENT = re.compile(rf"\s*(?:[)）]|{_CUT}|{_COMMA}\s*(?:[)）]|\w+\s*=))")
+
+_SPACE = re.compile(r"[\s\ufeff]*")
+_CUT_OFF = re.compile(rf"\s*(?:{_CUT})")
+_NUMBER = re.compile(r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?(?![\w.])")
+_WORD = re.compile(r"[^\W\d]\w*")
+_NAME = re.compile(r"([^\W\d]\w*)\s*[:：=]")
+_TAGGED = re.compile(r"<\|?\w+\|?>[^<>]*<[|/][^<>]*>")  # <point>12 40</point>, without quotes
+_ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|.)", re.DOTALL)
+_SURROGATES = re.compile("[\ud800-\udbff][\udc00-\udfff]")
+_ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"} | {s: s for s in "\"'\\/"}
+_CONSTANTS = {"true": True, "false": False, "null": None, "none": None}
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Number:
+    """A number with the digits it was written with: typed text may be a telephone number."""
+
+    digits: str
+
+    @property
+    def value(self) -> float:
+        return float(self.digits)
+
+    def __repr__(self) -> str:
+        return self.digits
+
+
+Value: TypeAlias = "str | Number | bool | list[Value] | dict[str, Value] | None"
+
+
+class LooseReader:
+    """Reads one value, or the arguments of one call, from a place in a text onwards."""
+
+    def __init__(self, text: str, at: int = 0) -> None:
+        self._text = text
+        self._at = at
+
+    def value(self) -> Value:
+        """The value that begins here."""
+        return self._value(_AFTER_ITEM, 0)
+
+    def members(self) -> dict[str, Value]:
+        """What stands in an object, up to its closing bracket, which may be missing."""
+        return self._members(0)
+
+    def arguments(self) -> dict[str, Value]:
+        """The arguments of a call whose opening bracket lies behind; those without a name are
+        called "0", "1" and so on.
+        """
+        found: dict[str, Value] = {}
+        while not self._eat(")）") and not _CUT_OFF.match(self._text, self._at):
+            name = _NAME.match(self._text, self._at)
+            self._at = name.end() if name else self._at
+            key = name.group(1) if name else str(len(found))
+            found[key] = self._value(_AFTER_ARGUMENT, 0)
+            self._eat(",，、;")
+        return found
+
+    def _value(self, after: re.Pattern[str], depth: int) -> Value:
+        if depth > DEEPEST:
+            raise InvalidAction(f"brackets are nested more than {DEEPEST} deep")
+        if self._eat("{"):
+            return self._members(depth)
+        if self._eat("[(（"):
+            return self._items(depth)
+        if self._text[self._at : self._at + 1] in CLOSING_QUOTES:
+            return self._quoted(after)
+        if tagged := _TAGGED.match(self._text, self._at):
+            self._at = tagged.end()
+            return tagged.group()
+        return self._bare()
+
+    def _members(self, depth: int) -> dict[str, Value]:
+        found: dict[str, Value] = {}
+        while not self._eat("}") and not _CUT_OFF.match(self._text, self._at):
+            name = self._member_name()
+            if not self._eat(":：="):
+                raise InvalidAction(f"no colon after {name[:40]!r}")
+            found[name] = self._value(_AFTER_MEMBER, depth + 1)
+            if not self._eat(",，、") and not self._ends_members():
+                raise self._misplaced("a comma")
+        return found
+
+    def _ends_members(self) -> bool:
+        """Or goes on with a name, where only the comma is missing."""
+        follows = self._text[self._at : self._at + 1]
+        at_end = follows in ("}", "]", "") or _CUT_OFF.match(self._text, self._at) is not None
+        if follows == "]":  # the wrong bracket, but a bracket
+            self._at += 1
+        return at_end or follows in CLOSING_QUOTES
+
+    def _member_name(self) -> str:
+        if self._text[self._at : self._at + 1] in CLOSING_QUOTES:
+            return self._quoted(_AFTER_NAME)
+        word = _WORD.match(self._text, self._at)
+        if not word:
+            raise self._misplaced("a name")
+        self._at = word.end()
+        return word.group()
+
+    def _items(self, depth: int) -> list[Value]:
+        found: list[Value] = []
+        while not self._eat("])）"):
+            if _CUT_OFF.match(self._text, self._at):
+                raise InvalidAction("it ends in the middle of a list")
+            if self._text[self._at] == "}":  # the wrong bracket, but a bracket
+                break
+            found.append(self._value(_AFTER_ITEM, depth + 1))
+            self._eat(",，、;")
+        return found
+
+    def _quoted(self, after: re.Pattern[str]) -> str:
+        opening = self._text[self._at]
+        closing = CLOSING_QUOTES[opening]
+        for sign in re.compile(rf"\\.|{closing}", re.DOTALL).finditer(self._text, self._at + 1):
+            if sign.group() == closing and after.match(self._text, sign.end()):
+                raw = self._text[self._at + 1 : sign.start()]
+                self._at = sign.end()
+                return unescaped(raw)
+        raise InvalidAction("it ends in the middle of a text in quotes")
+
+    def _bare(self) -> Value:
+        found = _NUMBER.match(self._text, self._at) or _WORD.match(self._text, self._at)
+        if not found:
+            raise self._misplaced("a value")
+        if found.end() == len(self._text):
+            raise InvalidAction(f"it ends in the middle of {found.group()[:40]!r}")
+        self._at = found.end()
+        if found.re is _NUMBER:
+            return Number(found.group())
+        return _CONSTANTS.get(found.group().lower(), found.group())
+
+    def _eat(self, signs: str) -> bool:
+        """Step over one of these signs, if it is next."""
+        space = _SPACE.match(self._text, self._at)
+        self._at = space.end() if space else self._at
+        if self._text[self._at : self._at + 1] not in tuple(signs):
+            return False
+        self._at += 1
+        return True
+
+    def _misplaced(self, belongs: str) -> InvalidAction:
+        here = self._text[self._at : self._at + 20]
+        found = f"{here!r} stands" if here else "it ends"
+        return InvalidAction(f"{found} where {belongs} belongs")
+
+
+def unescaped(raw: str) -> str:
+    """Escapes of JSON and Python resolved; a backslash before anything else stays."""
+
+    def sign(match: re.Match[str]) -> str:
+        code = match.group(1)
+        if len(code) > 1:
+            return chr(int(code[1:], 16))
+        return _ESCAPED.get(code, match.group())
+
+    if "\\" not in raw:
+        return raw
+    return _SURROGATES.sub(_joined, _ESCAPE.sub(sign, raw))
+
+
+def _joined(pair: re.Match[str]) -> str:
+    return pair.group().encode("utf-16", "surrogatepass").decode("utf-16")

@@ -1,0 +1,212 @@
+"""The `mobile_use` tool call of the Qwen-VL models, and of many that were trained from them.
+
+    <tool_call>
+    {"name": "mobile_use", "arguments": {"action": "click", "coordinate": [540, 1200]}}
+    </tool_call>
+
+Arguments of the other actions: long_press (coordinate, time), swipe (coordinate, coordinate2),
+type (text), open (text), answer (text), system_button (button: Back, Home, Enter), wait (time) and
+terminate (status: success, failure). Qwen2.5-VL counts pixels of the picture as it was resized for
+the model, Qwen3-VL counts 0 to 999 in both directions.
+
+What it cannot say: how long a swipe takes. `answer` is not among Qwen2.5-VL's own actions, but it
+is in the description of the tool that the model is given. Read besides: `swipe` with a direction,
+the way that the finger goes, in place of its end; `drag`; and `key` for back, home and enter.
+There is nobody here to be asked, so `ask_user` is unreadable, as are the Menu button and other
+keys.
+"""
+
+from __future__ import annotations
+
+import json
+
+from distrl.agent.dialects.dialect import ImageSize
+from distrl.agent.dialects.fields import Fields, plain
+from distrl.agent.dialects.loose_reader import LooseReader
+from distrl.agent.dialects.plain_actions import key, outcome
+from distrl.agent.dialects.scale import Scale
+from distrl.agent.dialects.scrolling import scroll
+from distrl.agent.dialects.utterance import after_action_label, first_object, without_thoughts
+from distrl.errors import InvalidAction
+from distrl.records import (
+    Action,
+    Answer,
+    Back,
+    Done,
+    Enter,
+    Home,
+    Impossible,
+    LongPress,
+    OpenApp,
+    Swipe,
+    Tap,
+    TypeText,
+    Unreadable,
+    Wait,
+)
+
+TOOL = "mobile_use"
+OPENING, CLOSING = "<tool_call>", "</tool_call>"
+ACTIONS = {
+    "click": "Tap the point `coordinate`.",
+    "long_press": "Hold the point `coordinate` for `time` seconds.",
+    "swipe": "Move a finger from `coordinate` to `coordinate2`.",
+    "type": "Type `text` into the field that has the focus.",
+    "system_button": "Press `button`.",
+    "open": "Open the app named `text`.",
+    "wait": "Wait for `time` seconds.",
+    "answer": "Answer the user's question with `text`; this ends the task.",
+    "terminate": "End the task with `status`: success if it is done, failure if it cannot be.",
+}
+_BUTTONS: dict[str, Action] = {"Back": Back(), "Home": Home(), "Enter": Enter()}
+
+Arguments = dict[str, str | float | list[int]]
+
+
+class MobileUse:
+    """Implements `Dialect` for one way of counting: pixels, or so many units to the far edge."""
+
+    def __init__(self, name: str, units: int | None) -> None:
+        self.name = name
+        self._units = units
+
+    @property
+    def instructions(self) -> str:
+        tool = json.dumps(_tool(self._units), ensure_ascii=False)
+        return (
+            "You operate a phone for a user, one action at a time.\n\n# Tools\n\n"
+            f"This function is at your service:\n<tools>\n{tool}\n</tools>\n\n"
+            f"Call it once, with its name and arguments as JSON within {OPENING}{CLOSING} tags:\n"
+            f'{OPENING}\n{{"name": "{TOOL}", "arguments": <arguments as JSON>}}\n{CLOSING}'
+        )
+
+    def write(self, action: Action, image: ImageSize) -> str:
+        if isinstance(action, Unreadable):
+            return action.text
+        call = {"name": TOOL, "arguments": _arguments(action, self._scale(image))}
+        return f"{OPENING}\n{json.dumps(call, ensure_ascii=False)}\n{CLOSING}"
+
+    def read(self, text: str, image: ImageSize) -> Action:
+        try:
+            said = without_thoughts(text, (OPENING, "{"))
+            before, tag, call = said.partition(OPENING)
+            return _meaning(_call(call if tag else after_action_label(before)), self._scale(image))
+        except InvalidAction as error:
+            return Unreadable(text, str(error))
+
+    def _scale(self, image: ImageSize) -> Scale:
+        if self._units is None:
+            return Scale.of_pixels(image)
+        return Scale(self._units, self._units, to_edge=True)
+
+
+def qwen2_5_vl() -> MobileUse:
+    """As Qwen2.5-VL speaks it: pixels of the resized picture."""
+    return MobileUse("qwen2_5_vl", None)
+
+
+def qwen3_vl() -> MobileUse:
+    """As Qwen3-VL speaks it: 0 to 999 in both directions."""
+    return MobileUse("qwen3_vl", 999)
+
+
+def _arguments(action: Action, scale: Scale) -> Arguments:
+    match action:
+        case Tap(x, y):
+            return {"action": "click", "coordinate": list(scale.write(x, y))}
+        case LongPress(x, y):
+            return {"action": "long_press", "coordinate": list(scale.write(x, y)), "time": 1}
+        case Swipe(x, y, to_x, to_y):
+            start, end = list(scale.write(x, y)), list(scale.write(to_x, to_y))
+            return {"action": "swipe", "coordinate": start, "coordinate2": end}
+        case TypeText(text):
+            return {"action": "type", "text": text}
+        case OpenApp(name):
+            return {"action": "open", "text": name}
+        case Answer(text):
+            return {"action": "answer", "text": text}
+        case Wait(seconds):
+            return {"action": "wait", "time": int(seconds) if seconds.is_integer() else seconds}
+        case Done():
+            return {"action": "terminate", "status": "success"}
+        case Impossible():
+            return {"action": "terminate", "status": "failure"}
+        case _:
+            button = next(word for word, press in _BUTTONS.items() if press == action)
+            return {"action": "system_button", "button": button}
+
+
+def _call(text: str) -> Fields:
+    """The arguments of the first call, whether they stand in one, in a text, or by themselves."""
+    call = first_object(text, ("arguments", "action", "parameters"))
+    fields = Fields(call)
+    arguments = next((v for k, v in call.items() if plain(k) in ("arguments", "parameters")), None)
+    if isinstance(arguments, str):
+        arguments = LooseReader(arguments).value()
+    if not isinstance(arguments, dict):
+        return fields
+    tool = fields.word("name")
+    if tool in {plain(action) for action in ACTIONS}:  # the action in place of the tool
+        arguments = {"action": tool, **arguments}
+    elif tool and tool != plain(TOOL):
+        raise InvalidAction(f"it calls {fields.text('name')[:40]!r}; the only tool is {TOOL}")
+    return Fields(arguments)
+
+
+def _meaning(fields: Fields, scale: Scale) -> Action:
+    kind = fields.text("action")
+    match fields.word("action"):
+        case "click" | "tap" | "leftclick":
+            return Tap(*fields.point(scale, "coordinate"))
+        case "longpress":
+            return LongPress(*fields.point(scale, "coordinate"))
+        case "swipe" | "drag":
+            return _stroke(fields, scale)
+        case "type":
+            return TypeText(fields.text("text"))
+        case "open" | "openapp":
+            return OpenApp(fields.text("text", "app_name", "app"))
+        case "answer":
+            return Answer(fields.text("text"))
+        case "wait":
+            return Wait(fields.seconds("time", default=Wait().seconds))
+        case "systembutton":
+            return key(fields.text("button"))
+        case "key":
+            return key(fields.text("text"))
+        case "terminate":
+            return outcome(fields.text("status"))
+        case _:
+            raise InvalidAction(f"there is no action {kind[:40]!r}, only {', '.join(ACTIONS)}")
+
+
+def _stroke(fields: Fields, scale: Scale) -> Swipe:
+    if fields.has("direction") and not fields.has("coordinate2"):
+        middle = fields.point(scale, "coordinate") if fields.has("coordinate") else (0.5, 0.5)
+        away = {"up": "down", "down": "up", "left": "right", "right": "left"}
+        word = fields.word("direction")
+        return scroll(away.get(word, word), *middle)
+    start = fields.point(scale, "coordinate", "start_coordinate")
+    return Swipe(*start, *fields.point(scale, "coordinate2", "end_coordinate"))
+
+
+def _tool(units: int | None) -> dict[str, object]:
+    """The description of the tool, as function calling has it."""
+    where = "pixels of the picture" if units is None else f"0 to {units} in both directions"
+    point = {"type": "array", "description": f"[x, y] from the top left corner: {where}."}
+    says = "\n".join(f"* `{action}`: {what}" for action, what in ACTIONS.items())
+    properties = {
+        "action": {"type": "string", "enum": list(ACTIONS), "description": says},
+        "coordinate": point,
+        "coordinate2": point,
+        "text": {"type": "string"},
+        "time": {"type": "number", "description": "Seconds."},
+        "button": {"type": "string", "enum": list(_BUTTONS)},
+        "status": {"type": "string", "enum": ["success", "failure"]},
+    }
+    function = {
+        "name": TOOL,
+        "description": "Touch, type and press buttons on the phone whose screen is shown.",
+        "parameters": {"type": "object", "properties": properties, "required": ["action"]},
+    }
+    return {"type": "function", "function": function}

@@ -1,0 +1,198 @@
+"""UI-TARS: calls in the manner of Python, after a thought.
+
+    Thought: The search field is at the top.
+    Action: click(start_box='<|box_start|>(540,210)<|box_end|>')
+
+and likewise long_press(start_box), drag(start_box, end_box), type(content), open_app(app_name),
+press_back(), press_home(), press_enter(), wait(), finished(content) and call_user(). UI-TARS-1.5
+counts pixels of the picture as it was resized for the model; the first UI-TARS (and Doubao after
+it) counts to 1000 in both directions. Actions are written without a thought, for none is known.
+
+What it cannot say: how long a swipe or a wait takes (`wait` is 5 seconds, as the models are told),
+and an empty answer. `finished` with a content is an answer, without one it is done. `call_user` is
+what an agent does that cannot go on, so it means impossible.
+
+Read besides: `scroll` with two boxes, or with one and a direction (which is where to look); points
+as <point>x y</point> under the names point, start_point and end_point; hotkey(key='enter').
+"""
+
+from __future__ import annotations
+
+import json
+import re
+
+from distrl.agent.dialects.dialect import ImageSize
+from distrl.agent.dialects.fields import Fields, plain
+from distrl.agent.dialects.plain_actions import key
+from distrl.agent.dialects.scale import Scale
+from distrl.agent.dialects.scrolling import scroll
+from distrl.agent.dialects.utterance import after_action_label, first_call, without_thoughts
+from distrl.errors import InvalidAction
+from distrl.records import (
+    Action,
+    Answer,
+    Back,
+    Done,
+    Enter,
+    Home,
+    Impossible,
+    LongPress,
+    OpenApp,
+    Swipe,
+    Tap,
+    TypeText,
+    Unreadable,
+    Wait,
+)
+
+WAIT_SECONDS = 5.0
+
+_PLAIN: dict[str, Action] = {
+    "press_back": Back(),
+    "press_home": Home(),
+    "press_enter": Enter(),
+    "wait": Wait(WAIT_SECONDS),
+    "finished": Done(),
+    "call_user": Impossible(),
+}
+_NAMES = (
+    "click|tap|left_single|left_double|right_single|long_?press|drag|swipe|scroll|type|"
+    "open_?app|launch|press_?back|press_?home|press_?enter|press_?recent|hotkey|wait|finished|"
+    "call_?user"
+)
+# prose has brackets too: "click (the button)" is no call
+_CALL = re.compile(
+    rf"\b({_NAMES})\s?[(（](?=\s*(?:\w+\s*[=:：]|[)）\[(\"'“‘<\d]|\Z))", re.IGNORECASE
+)
+_START = ("start_box", "start_point", "point", "box", "start", "coordinate", "0")
+_END = ("end_box", "end_point", "end", "coordinate2")
+
+INSTRUCTIONS = """\
+You are a GUI agent: you operate a phone for a user, whose task and past actions you are told, and
+whose screen you are shown. Decide on the next action.
+
+## Output Format
+```
+Thought: ...
+Action: ...
+```
+
+## Action Space
+click(start_box='<|box_start|>(x1,y1)<|box_end|>')
+long_press(start_box='<|box_start|>(x1,y1)<|box_end|>')
+drag(start_box='<|box_start|>(x1,y1)<|box_end|>', end_box='<|box_start|>(x3,y3)<|box_end|>')
+scroll(start_box='<|box_start|>(x1,y1)<|box_end|>', direction='down or up or right or left')
+type(content='') # into the field that has the focus; escape \\', \\" and \\n as in Python
+open_app(app_name='')
+press_back()
+press_home()
+press_enter()
+wait() # 5 seconds
+finished(content='') # the task is done; content is the answer if it was a question
+call_user() # the task cannot be done
+
+## Note
+- {units}
+- Keep the thought short: what you see, and what you do next."""
+
+
+class UiTars:
+    """Implements `Dialect` for one way of counting: pixels, or so many units."""
+
+    def __init__(self, name: str, units: int | None) -> None:
+        self.name = name
+        self._units = units
+
+    @property
+    def instructions(self) -> str:
+        count = f"0 to {self._units}" if self._units else "pixels of the picture"
+        return INSTRUCTIONS.replace("{units}", f"x and y are {count}, from the top left corner.")
+
+    def write(self, action: Action, image: ImageSize) -> str:
+        if isinstance(action, Unreadable):
+            return action.text
+        return f"Action: {_call(action, self._scale(image))}"
+
+    def read(self, text: str, image: ImageSize) -> Action:
+        try:
+            said = after_action_label(without_thoughts(text, ("Action:",)))
+            name, arguments = first_call(said, _CALL)
+            return _meaning(name, Fields(arguments), self._scale(image))
+        except InvalidAction as error:
+            return Unreadable(text, str(error))
+
+    def _scale(self, image: ImageSize) -> Scale:
+        return Scale(self._units, self._units) if self._units else Scale.of_pixels(image)
+
+
+def ui_tars() -> UiTars:
+    """As the first UI-TARS speaks it: up to 1000 in both directions."""
+    return UiTars("ui_tars", 1000)
+
+
+def ui_tars_1_5() -> UiTars:
+    """As UI-TARS-1.5 speaks it: pixels of the resized picture."""
+    return UiTars("ui_tars_1_5", None)
+
+
+def _call(action: Action, scale: Scale) -> str:
+    match action:
+        case Tap(x, y):
+            return f"click(start_box={_box(scale, x, y)})"
+        case LongPress(x, y):
+            return f"long_press(start_box={_box(scale, x, y)})"
+        case Swipe(x, y, to_x, to_y):
+            return f"drag(start_box={_box(scale, x, y)}, end_box={_box(scale, to_x, to_y)})"
+        case TypeText(text):
+            return f"type(content={_quoted(text)})"
+        case OpenApp(name):
+            return f"open_app(app_name={_quoted(name)})"
+        case Answer(text):
+            return f"finished(content={_quoted(text)})" if text else "finished()"
+        case Wait():
+            return "wait()"
+        case _:
+            return next(f"{word}()" for word, press in _PLAIN.items() if press == action)
+
+
+def _box(scale: Scale, x: float, y: float) -> str:
+    across, down = scale.write(x, y)
+    return f"'<|box_start|>({across},{down})<|box_end|>'"
+
+
+def _quoted(text: str) -> str:
+    """In single quotes, with both kinds of quotes escaped, as the models are told to."""
+    escaped = json.dumps(text, ensure_ascii=False)[1:-1].replace("'", "\\'")
+    return f"'{escaped}'"
+
+
+def _meaning(name: str, fields: Fields, scale: Scale) -> Action:
+    match plain(name):
+        case "click" | "tap" | "leftsingle":
+            return Tap(*fields.point(scale, *_START))
+        case "longpress":
+            return LongPress(*fields.point(scale, *_START))
+        case "drag" | "swipe" | "scroll":
+            return _stroke(plain(name), fields, scale)
+        case "type":
+            return TypeText(fields.text("content", "text", "0"))
+        case "openapp" | "launch":
+            return OpenApp(fields.text("app_name", "app", "content", "0"))
+        case "hotkey":
+            return key(fields.text("key", "0"))
+        case "finished" if fields.has("content", "0") and fields.text("content", "0"):
+            return Answer(fields.text("content", "0"))
+        case word:
+            known = {plain(spelling): action for spelling, action in _PLAIN.items()}
+            if word not in known:
+                raise InvalidAction(f"{name} is nothing that can be done on this phone")
+            return known[word]
+
+
+def _stroke(name: str, fields: Fields, scale: Scale) -> Swipe:
+    if fields.has(*_END):
+        return Swipe(*fields.point(scale, *_START), *fields.point(scale, *_END))
+    if name == "scroll" and fields.has("direction"):
+        middle = fields.point(scale, *_START) if fields.has(*_START) else (0.5, 0.5)
+        return scroll(fields.word("direction"), *middle)
+    raise InvalidAction(f"{name} has neither an end nor a direction to scroll in")

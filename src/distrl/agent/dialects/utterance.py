@@ -1,0 +1,73 @@
+"""Where in all that a model says its action stands: past the thoughts, in a tag, in a code fence.
+
+An answer that begins at once with an action is taken as it stands, so that text to be typed may
+hold anything, even the marks that are looked for here. Failures are `InvalidAction` with a reason.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+
+from distrl.agent.dialects.fields import plain
+from distrl.agent.dialects.loose_reader import LooseReader, Value, unescaped
+from distrl.errors import InvalidAction
+
+LONGEST = 50_000  # characters; beyond it nothing is searched
+MOST_ATTEMPTS = 20  # places where an action may begin
+
+_END_OF_THOUGHT = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
+_THOUGHT = re.compile(r"<think(?:ing)?>", re.IGNORECASE)
+_ACTION_LABEL = re.compile(
+    r"^[ \t*#>-]*Action[ \t]{0,3}\*{0,2}[ \t]{0,3}[:：]\*{0,2}", re.IGNORECASE | re.MULTILINE
+)
+_BRACE = re.compile(r"\{(?=\s*[\"'“”‘’「}\w])")
+
+
+def without_thoughts(text: str, openings: tuple[str, ...]) -> str:
+    """What is said after thinking; all of it, where it begins with one of these openings."""
+    if len(text) > LONGEST:
+        raise InvalidAction(f"it has {len(text):,} characters; an answer has {LONGEST:,} at most")
+    if text.lstrip().startswith(openings):
+        return text
+    ends = [match.end() for match in _END_OF_THOUGHT.finditer(text)]
+    said = text[ends[-1] :] if ends else text
+    if _THOUGHT.search(said):
+        raise InvalidAction("it is all thought: there is no </think>, and no action after it")
+    return said
+
+
+def after_action_label(text: str) -> str:
+    """What follows the first "Action:" that begins a line; everything, if there is none."""
+    label = _ACTION_LABEL.search(text)
+    return text[label.end() :] if label else text
+
+
+def first_object(text: str, names: Collection[str]) -> dict[str, Value]:
+    """The first object that has a member of one of these (plain) names."""
+    reasons = []
+    for _, brace in zip(range(MOST_ATTEMPTS), _BRACE.finditer(text), strict=False):
+        try:
+            members = LooseReader(text, brace.end()).members()
+        except InvalidAction as error:
+            reasons.append(str(error))
+            continue
+        if any(plain(name) in names for name in members):
+            return members
+        reasons.append(f"there is no {' or '.join(names)} in its JSON")
+    if not reasons and '{\\"' in text:  # JSON written as a text within JSON
+        return first_object(unescaped(text), names)
+    raise InvalidAction(reasons[0] if reasons else "there is no JSON object in it")
+
+
+def first_call(text: str, beginning: re.Pattern[str]) -> tuple[str, dict[str, Value]]:
+    """The first call that can be read, with its arguments; `beginning` is a name (its first group)
+    with the opening bracket.
+    """
+    reasons = []
+    for _, call in zip(range(MOST_ATTEMPTS), beginning.finditer(text), strict=False):
+        try:
+            return call.group(1), LooseReader(text, call.end()).arguments()
+        except InvalidAction as error:
+            reasons.append(str(error))
+    raise InvalidAction(reasons[0] if reasons else "there is no action in it")

@@ -1,0 +1,1 @@
+"""The families of models that we know: what each wants for inputs."""

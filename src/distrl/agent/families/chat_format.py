@@ -1,0 +1,133 @@
+"""A prompt as the one text that a model was trained to be asked with.
+
+The model's own chat template decides, where it has one. Templates differ: some take pictures as
+typed content and some only text, some know no system message. Which way of asking a template can
+take is found out once, when the model is opened; without a template the prompt is written plainly.
+
+What people and pages say goes into the prompt as words only: a special token in it is broken by a
+space, so that no note can end a turn or promise a picture that is not there.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from jinja2 import TemplateError
+from transformers import PreTrainedTokenizerBase
+
+from distrl.agent.prompt import Prompt
+from distrl.errors import MissingTokens
+
+SYSTEM_PROBE, USER_PROBE = "Be brief.", "What now?"
+
+
+@dataclass(frozen=True, slots=True)
+class PictureMarks:
+    """The tokens that a family has for pictures and turns; none is ever taken from a prompt.
+
+    `placeholder` is what a chat template writes for a picture until its image tokens are filled in;
+    `plain` is what we write where no template does, and contains the placeholder. `needed` must be
+    in the tokenizer, and so must `image`, of which a picture has as many as it has pieces.
+    """
+
+    image: str
+    placeholder: str
+    plain: str
+    needed: tuple[str, ...]
+    turn_end: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChatFormat:
+    """Writes prompts; `typed_content` and `system_message` say what its template can take."""
+
+    tokenizer: PreTrainedTokenizerBase
+    template: str | None
+    marks: PictureMarks
+    special_tokens: re.Pattern[str]
+    typed_content: bool = False
+    system_message: bool = True
+
+    def text(self, prompt: Prompt) -> str:
+        """The prompt with a placeholder for each of its screens."""
+        system = self.special_tokens.sub(_broken, prompt.system)
+        words = self.special_tokens.sub(_broken, prompt.text)
+        return self.written(system, words, len(prompt.screens))
+
+    def written(self, system: str, words: str, pictures: int) -> str:
+        if self.template is None:
+            asked = f"{system}\n\n" if system else ""
+            return f"{asked}{self._inline(words, pictures)}\n"
+        messages: list[dict[str, Any]] = []
+        if system and self.system_message:
+            messages.append({"role": "system", "content": self._content(system, 0)})
+        elif system:
+            words = f"{system}\n\n{words}"
+        messages.append({"role": "user", "content": self._content(words, pictures)})
+        rendered = self.tokenizer.apply_chat_template(
+            messages, chat_template=self.template, tokenize=False, add_generation_prompt=True
+        )
+        return str(rendered)
+
+    def begins_itself(self, text: str) -> bool:
+        """The text has its begin token already, so the tokenizer must not add another."""
+        begin = self.tokenizer.bos_token
+        return bool(begin) and text.startswith(str(begin))
+
+    def _content(self, words: str, pictures: int) -> str | list[dict[str, str]]:
+        if self.typed_content:
+            return [*[{"type": "image"}] * pictures, {"type": "text", "text": words}]
+        return self._inline(words, pictures)
+
+    def _inline(self, words: str, pictures: int) -> str:
+        return f"{self.marks.plain * pictures}\n{words}" if pictures else words
+
+
+def chat_format(
+    directory: Path, tokenizer: PreTrainedTokenizerBase, marks: PictureMarks
+) -> ChatFormat:
+    """The way of asking that the model in `directory` can take."""
+    template = processor_template(directory) or tokenizer.chat_template
+    if isinstance(template, dict):  # a tokenizer with several, of which one is for plain chat
+        template = template.get("default")
+    plain = ChatFormat(tokenizer, template or None, marks, special_tokens(tokenizer, marks))
+    if plain.template is None:
+        return plain
+    problem = ""
+    for typed, system in ((True, True), (True, False), (False, True), (False, False)):
+        chat = replace(plain, typed_content=typed, system_message=system)
+        try:
+            text = chat.written(SYSTEM_PROBE, USER_PROBE, 2)
+        except (TemplateError, TypeError, ValueError) as error:
+            problem = f"{type(error).__name__}: {error}"
+            continue
+        if (text.count(marks.placeholder), SYSTEM_PROBE in text, USER_PROBE in text) == (2, 1, 1):
+            return chat
+        problem = f"two pictures and two texts became {text[:200]!r}"
+    raise MissingTokens(
+        f"the chat template in {directory} cannot ask about a picture ({problem}); take the "
+        f"template of the model that this one was made from: one that writes {marks.placeholder!r}"
+    )
+
+
+def processor_template(directory: Path) -> str | None:
+    """The template in chat_template.json, where processors of older models keep it."""
+    file = directory / "chat_template.json"
+    template = json.loads(file.read_text("utf-8")).get("chat_template") if file.is_file() else None
+    return template if isinstance(template, str) else None
+
+
+def special_tokens(tokenizer: PreTrainedTokenizerBase, marks: PictureMarks) -> re.Pattern[str]:
+    """Everything that the tokenizer, or we, would not read as words."""
+    added = {each.content for each in tokenizer.added_tokens_decoder.values() if each.special}
+    tokens = {marks.image, marks.placeholder, *marks.needed} | added
+    longest_first = sorted(filter(None, tokens), key=lambda token: (-len(token), token))
+    return re.compile("|".join(re.escape(token) for token in longest_first))
+
+
+def _broken(token: re.Match[str]) -> str:
+    return f"{token[0][0]} {token[0][1:]}"

@@ -1,0 +1,53 @@
+"""Gemma 3: every picture becomes a square of one size and the same number of tokens.
+
+A tall screen is squeezed. (Gemma can also look at crops of a picture; that would double its tokens,
+and is off by default there, too.) The tokens of a picture see each other in both directions, so the
+model must be told which they are (`token_type_ids`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from distrl.agent.dialects.dialect import ImageSize
+from distrl.agent.families.chat_format import PictureMarks
+from distrl.agent.families.decoder_inputs import DecoderInputs, decoder_inputs
+from distrl.agent.families.model_family import ModelFamily, ModelParts
+from distrl.agent.families.one_size import OneSize, one_size
+from distrl.agent.families.pictures import PlacedPicture, PreparedPictures, side_by_side
+from distrl.records import Screen
+
+START, IMAGE, END = "<start_of_image>", "<image_soft_token>", "<end_of_image>"
+MARKS = PictureMarks(IMAGE, START, START, (START, END), "<end_of_turn>")
+
+
+@dataclass(frozen=True, slots=True)
+class GemmaPictures:
+    """Implements `Pictures`."""
+
+    pixels: OneSize
+    tokens: int
+
+    def seen_size(self, screen: Screen) -> ImageSize:
+        return self.pixels.size
+
+    def prepare(self, screens: Sequence[Sequence[Screen]]) -> PreparedPictures:
+        flat = [screen for row in screens for screen in row]
+        picture = PlacedPicture(f"\n\n{START}{IMAGE}{END}\n\n", (self.tokens,), self.pixels.size)
+        placed = side_by_side([picture] * len(flat), screens)
+        return PreparedPictures({"pixel_values": self.pixels.of(flat)}, placed)
+
+
+def gemma_inputs(parts: ModelParts) -> DecoderInputs:
+    pictures = GemmaPictures(one_size(parts), int(parts.config.mm_tokens_per_image))
+    return decoder_inputs(parts, MARKS, pictures, token_types="token_type_ids")
+
+
+GEMMA = ModelFamily(
+    "Gemma 3",
+    ("gemma3",),
+    "autoglm",
+    r".*language_model.*\.(q_proj|k_proj|v_proj|o_proj)",
+    gemma_inputs,
+)

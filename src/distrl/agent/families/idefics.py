@@ -1,0 +1,147 @@
+"""Idefics3 and SmolVLM: a picture is cut into square tiles, with a small whole one at the end.
+
+The screen is enlarged to the model's longest edge, then stretched to whole tiles; each tile is as
+many image tokens, after a token that says in which row and column it lies.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from distrl.agent.dialects.dialect import ImageSize
+from distrl.agent.families.chat_format import PictureMarks
+from distrl.agent.families.decoder_inputs import DecoderInputs, decoder_inputs
+from distrl.agent.families.model_family import ModelFamily, ModelParts
+from distrl.agent.families.pictures import (
+    PlacedPicture,
+    PreparedPictures,
+    edges,
+    image_processor,
+)
+from distrl.agent.families.pixels import (
+    Floats,
+    PixelScale,
+    at_once,
+    pixel_scale,
+    resized,
+    tiles_of,
+)
+from distrl.errors import InvalidSetting
+from distrl.records import Screen
+
+IMAGE, AROUND, WHOLE = "<image>", "<fake_token_around_image>", "<global-img>"
+MARKS = PictureMarks(IMAGE, IMAGE, IMAGE, (AROUND, WHOLE), "<end_of_utterance>")
+
+
+@dataclass(frozen=True, slots=True)
+class IdeficsPictures:
+    """Implements `Pictures`."""
+
+    scale: PixelScale
+    filter_number: int
+    tile_edge: int
+    longest_edge: int
+    splits: bool
+    tokens_per_tile: int
+
+    def seen_size(self, screen: Screen) -> ImageSize:
+        if not self.splits:
+            return ImageSize(self.tile_edge, self.tile_edge)
+        width, height = self._enlarged(screen)
+        if width >= height:
+            height = int(self._whole(width) / (width / height))
+        else:
+            width = int(self._whole(height) * (width / height))
+        return ImageSize(self._whole(width), self._whole(height))
+
+    def prepare(self, screens: Sequence[Sequence[Screen]]) -> PreparedPictures:
+        placed = tuple(tuple(self._placed(screen) for screen in row) for row in screens)
+        tiles = [[len(picture.runs) for picture in row] for row in placed]
+        shape = (len(screens), max(map(sum, tiles)), 3, self.tile_edge, self.tile_edge)
+        pixels = np.zeros(shape, np.float32)  # tiles of nothing are left out by the model
+        jobs = [
+            (screen, pixels[prompt, sum(tiles[prompt][:number]) :])
+            for prompt, row in enumerate(screens)
+            for number, screen in enumerate(row)
+        ]
+        at_once(lambda job: self._write(*job), jobs)
+        return PreparedPictures({"pixel_values": torch.from_numpy(pixels)}, placed)
+
+    def _write(self, screen: Screen, into: Floats) -> None:
+        tile = ImageSize(self.tile_edge, self.tile_edge)
+        picture = resized(screen.pixels, self._enlarged(screen), self.filter_number)
+        picture = resized(picture, self.seen_size(screen), self.filter_number)
+        tiles = tiles_of(picture, tile)
+        if len(tiles) > 1:
+            whole = tiles_of(resized(picture, tile, self.filter_number), tile)
+            self.scale.write(whole, into[len(tiles) : len(tiles) + 1])
+        self.scale.write(tiles, into[: len(tiles)])
+
+    def _placed(self, screen: Screen) -> PlacedPicture:
+        size = self.seen_size(screen)
+        rows, columns = size.height // self.tile_edge, size.width // self.tile_edge
+        whole = f"{AROUND}{WHOLE}{IMAGE}{AROUND}"
+        if rows == columns == 1:
+            return PlacedPicture(whole, (self.tokens_per_tile,), size)
+        lines = [
+            "".join(f"{AROUND}<row_{row}_col_{column}>{IMAGE}" for column in range(1, columns + 1))
+            for row in range(1, rows + 1)
+        ]
+        runs = (self.tokens_per_tile,) * (rows * columns + 1)
+        return PlacedPicture("\n".join(lines) + f"\n\n{whole}", runs, size)
+
+    def _enlarged(self, screen: Screen) -> ImageSize:
+        ratio = screen.width / screen.height
+        if ratio >= 1.0:
+            return ImageSize(self.longest_edge, _even(self.longest_edge / ratio))
+        return ImageSize(_even(self.longest_edge * ratio), self.longest_edge)
+
+    def _whole(self, edge: int) -> int:
+        return math.ceil(edge / self.tile_edge) * self.tile_edge
+
+
+def _even(edge: float) -> int:
+    return max(1, int(edge) + int(edge) % 2)
+
+
+def idefics_inputs(parts: ModelParts) -> DecoderInputs:
+    processor = image_processor(parts)
+    vision = parts.config.vision_config
+    patches = (vision.image_size // vision.patch_size) ** 2
+    tile_edge = edges(processor, "max_image_size")["longest_edge"]
+    pictures = IdeficsPictures(
+        pixel_scale(processor),
+        int(processor.resample),
+        tile_edge,
+        _longest_edge(parts, tile_edge, edges(processor, "size")["longest_edge"]),
+        bool(processor.do_image_splitting),
+        int(patches / parts.config.scale_factor**2),
+    )
+    return decoder_inputs(parts, MARKS, pictures)
+
+
+def _longest_edge(parts: ModelParts, tile_edge: int, usual: int) -> int:
+    """The longest edge, in whole tiles, with which no picture is larger than the budget."""
+    if parts.pixels.min_pixels is not None:
+        raise InvalidSetting(
+            f"{parts.pixels}: a {parts.config.model_type!r} model enlarges every picture to its "
+            "longest edge; leave min_pixels out"
+        )
+    if parts.pixels.max_pixels is None:
+        return usual
+    tiles = max(1, math.isqrt(parts.pixels.max_pixels) // tile_edge)
+    return min(usual, tiles * tile_edge)
+
+
+IDEFICS = ModelFamily(
+    "Idefics3 and SmolVLM",
+    ("idefics3", "smolvlm"),
+    "autoglm",
+    r".*text_model.*\.(q_proj|k_proj|v_proj|o_proj)",
+    idefics_inputs,
+)

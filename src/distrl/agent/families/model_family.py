@@ -1,0 +1,72 @@
+"""What there is to know about a family of models, and what is at hand when one is opened.
+
+A family is chosen by the `model_type` in a model's config.json. It names the dialect that its
+models speak best, which of its weights LoRA adapts, and it makes the `InputBuilder`. A family whose
+model class is our own registers that class with the Auto classes before anything is loaded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from distrl.agent.model_inputs import InputBuilder
+from distrl.errors import InvalidSetting
+
+
+@dataclass(frozen=True, slots=True)
+class PixelBudget:
+    """How many pixels a picture may have when the model sees it; None leaves it to the model.
+
+    More pixels cost more tokens and show smaller letters. Families that see pictures of one size
+    only take no budget.
+    """
+
+    min_pixels: int | None = None
+    max_pixels: int | None = None
+
+    def __post_init__(self) -> None:
+        low, high = self.min_pixels, self.max_pixels
+        if (low is not None and low < 1) or (high is not None and high < max(1, low or 1)):
+            raise InvalidSetting(
+                f"min_pixels={low!r}, max_pixels={high!r}; both count pixels of the resized "
+                "picture, at least 1, the first no larger than the second"
+            )
+
+    @property
+    def given(self) -> bool:
+        return self.min_pixels is not None or self.max_pixels is not None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelParts:
+    """What a family makes its inputs from: a model directory that was read, but no weights yet."""
+
+    directory: Path
+    config: Any  # a PreTrainedConfig; what is in it differs from family to family
+    pixels: PixelBudget
+
+
+def nothing_to_register() -> None:
+    """For families whose classes are part of transformers."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFamily:
+    """A family of models.
+
+    `adapter_targets` is a regular expression over module names: the projections of the language
+    model, not those of the image encoder. `frozen` is one over the names of weights that stay as
+    they are when the whole model is trained: what reads a screen should not unlearn to read.
+    """
+
+    name: str
+    model_types: tuple[str, ...]
+    dialect: str
+    adapter_targets: str
+    input_builder: Callable[[ModelParts], InputBuilder]
+    register: Callable[[], None] = nothing_to_register
+    past_actions: int = 4  # that a prompt tells, unless a setting says otherwise
+    frozen: str | None = None

@@ -1,0 +1,101 @@
+"""A policy by the name of its model: what the command line and the engines call.
+
+A model is a directory, an id on the Hugging Face hub, or "starter" for the one that ships with us.
+Each family speaks the dialect that its models know best, unless another is asked for. What was
+trained and exported goes on top: adapters through `adapter`, a whole exported model as the model
+itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import torch
+
+from distrl.agent.action_language import dialect as dialect_of
+from distrl.agent.answer_sampling import SamplingSettings
+from distrl.agent.families.model_family import PixelBudget
+from distrl.agent.model_directory import ANY_SIZE, local_directory, open_model, saved_type
+from distrl.agent.policy_weights import MANIFEST, load_exported, read_manifest
+from distrl.agent.vlm_policy import VlmPolicy, vlm_policy
+from distrl.agent.vlm_settings import VlmSettings, WeightType
+from distrl.errors import NotAModel
+
+STARTER = "starter"
+STARTER_DIRECTORY = Path(__file__).parent / "starter" / "weights"
+COMPACT_ANSWER, LONG_ANSWER = 64, 256  # tokens; tool calls and thoughts are wordy
+
+
+def load_policy(
+    model: str | Path,
+    *,
+    device: str = "cpu",
+    weights: WeightType | None = None,
+    greedy: bool = False,
+    temperature: float = 1.0,
+    most_new_tokens: int | None = None,
+    dialect: str | None = None,
+    adapter: Path | None = None,
+    pixels: PixelBudget = ANY_SIZE,
+    seed: int = 0,
+) -> VlmPolicy:
+    """A policy that is ready to decide, with nothing else to choose.
+
+    Without `dialect`, `most_new_tokens` and `weights` they are what goes with the model: on a GPU
+    its weights are bfloat16 if they were saved so.
+    """
+    directory = local_directory(model_path(model))
+    if weights is None:
+        on_gpu = device != "cpu" and saved_type(directory) == "bfloat16"
+        weights = "bfloat16" if on_gpu else "float32"
+    sampling = SamplingSettings(temperature, most_new_tokens or LONG_ANSWER, greedy)
+    settings = VlmSettings(sampling=sampling, device=device, weights=weights, seed=seed)
+    policy = open_policy(directory, settings, dialect=dialect, adapter=adapter, pixels=pixels)
+    if most_new_tokens is None and policy.prompter.dialect.name == "compact":
+        policy.sampling = replace(sampling, most_new_tokens=COMPACT_ANSWER)
+    return policy
+
+
+def open_policy(
+    model: str | Path,
+    settings: VlmSettings,
+    *,
+    dialect: str | None = None,
+    adapter: Path | None = None,
+    pixels: PixelBudget = ANY_SIZE,
+) -> VlmPolicy:
+    """A policy with all its settings. What was exported is asked as it was while it learned,
+    and brings its own adapters and critic.
+    """
+    dtype = getattr(torch, settings.weights)
+    opened = open_model(model_path(model), dtype=dtype, pixels=pixels)
+    exported = adapter
+    if exported is None and (opened.directory / MANIFEST).is_file():
+        exported = opened.directory
+    if exported is not None:
+        manifest = read_manifest(exported)
+        dialect = dialect or manifest.dialect
+        settings = replace(
+            settings,
+            past_actions=manifest.past_actions,
+            past_screens=manifest.past_screens,
+            lora=manifest.lora,
+            critic=manifest.critic,
+        )
+    policy = vlm_policy(opened, dialect_of(dialect or opened.family.dialect), settings)
+    if exported is not None:
+        load_exported(policy, exported)
+    return policy
+
+
+def model_path(model: str | Path) -> str | Path:
+    """What a name stands for; a directory of the same name comes first."""
+    if str(model) != STARTER or Path(model).is_dir():
+        return model
+    if not STARTER_DIRECTORY.is_dir():
+        raise NotAModel(
+            "the starter model is not in this installation; install DistRL from a release or a "
+            "whole clone, or train it with `distrl imitate`"
+        )
+    return STARTER_DIRECTORY

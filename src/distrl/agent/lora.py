@@ -1,0 +1,84 @@
+"""LoRA: a small trainable addition to some layers of a model whose own weights stay as they are.
+
+The adapters are PEFT's, so that anything else that reads PEFT directories reads ours. They start
+as no change at all (B = 0), from a seed, and are kept in float32 whatever the model is in: steps of
+an optimiser are too small for half precision. They have no dropout: the log-probability of an
+answer must be the same at every look.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import torch
+from transformers import PreTrainedModel
+
+from distrl.errors import InvalidSetting, NotInstalled
+
+if TYPE_CHECKING:
+    from peft import LoraConfig
+
+
+@dataclass(frozen=True, slots=True)
+class LoraSettings:
+    """Which layers get an addition, and how large it is.
+
+    `targets` is a regular expression that matches whole names of modules, or "" for what goes with
+    the model's family: the projections of its language model.
+    """
+
+    rank: int = 16  # 1 or more
+    alpha: int = 32  # the addition is scaled by alpha / rank; 1 or more
+    targets: str = ""
+
+    def __post_init__(self) -> None:
+        if self.rank < 1 or self.alpha < 1:
+            raise InvalidSetting(
+                f"lora.rank={self.rank!r}, lora.alpha={self.alpha!r}; give a rank of at least 1 "
+                "and an alpha of at least 1"
+            )
+        try:
+            re.compile(self.targets)
+        except re.error as error:
+            raise InvalidSetting(
+                f"lora.targets={self.targets!r} is no regular expression: {error}"
+            ) from error
+
+
+def attach_lora(model: PreTrainedModel, settings: LoraSettings, seed: int = 0) -> None:
+    """Freeze the model and add trainable adapters to it, in place."""
+    config = peft_config(settings)
+    from peft import inject_adapter_in_model
+
+    _check_targets(model, settings.targets)
+    model.requires_grad_(False)
+    with torch.random.fork_rng(devices=[]):
+        torch.default_generator.manual_seed(seed)  # not those of the GPUs as well
+        inject_adapter_in_model(config, model)
+    for parameter in model.parameters():
+        if parameter.requires_grad:
+            parameter.data = parameter.data.float()
+
+
+def peft_config(settings: LoraSettings) -> LoraConfig:
+    """What PEFT calls these settings."""
+    try:
+        from peft import LoraConfig
+    except ModuleNotFoundError as error:
+        raise NotInstalled(
+            f"adapters need the package {error.name!r}: pip install 'distrl[learn]', or train the "
+            "whole model (lora: null)"
+        ) from error
+
+    return LoraConfig(r=settings.rank, lora_alpha=settings.alpha, target_modules=settings.targets)
+
+
+def _check_targets(model: PreTrainedModel, targets: str) -> None:
+    linear = [name for name, module in model.named_modules() if isinstance(module, torch.nn.Linear)]
+    if not any(re.fullmatch(targets, name) for name in linear):
+        raise InvalidSetting(
+            f"lora.targets={targets!r} matches none of the {len(linear)} linear layers of this "
+            f"model, such as {', '.join(linear[-3:])}; the expression must match a whole name"
+        )

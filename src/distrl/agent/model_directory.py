@@ -1,0 +1,235 @@
+"""Opens a model: a local directory, or an id on the Hugging Face hub, which becomes a directory.
+
+Nothing in a directory is trusted: weights are safetensors, no code that came with a model is run,
+and whatever is wrong with it is found before the first byte of weights is loaded, where that can
+be done, and said in one clear error: no model, an adapter, an unknown family, missing tokens,
+missing or damaged weights.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from huggingface_hub import snapshot_download
+from huggingface_hub.errors import HfHubHTTPError, HFValidationError, StrictDataclassError
+from safetensors import SafetensorError, safe_open
+from transformers import (
+    AutoConfig,
+    AutoModelForImageTextToText,
+    PreTrainedConfig,
+    PreTrainedModel,
+)
+from transformers.utils import logging as transformers_logging
+
+from distrl.agent.families.known_families import FAMILIES, family_of
+from distrl.agent.families.model_family import ModelFamily, ModelParts, PixelBudget
+from distrl.agent.model_inputs import InputBuilder
+from distrl.errors import CorruptModel, NotAModel, UnknownModelFamily
+
+WEIGHTS, INDEX = "model.safetensors", "model.safetensors.index.json"
+WANTED_FILES = ("*.json", "*.jinja", "*.txt", "*.model", "*.safetensors")  # no code, no pickles
+HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
+ANY_SIZE = PixelBudget()
+OFFLINE: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedModel:
+    """A model with its weights, and what makes its inputs."""
+
+    model: PreTrainedModel
+    input_builder: InputBuilder
+    family: ModelFamily
+    directory: Path
+
+
+def open_model(
+    name_or_path: str | Path,
+    *,
+    device: str | torch.device = "cpu",
+    dtype: torch.dtype | None = None,
+    pixels: PixelBudget = ANY_SIZE,
+) -> OpenedModel:
+    """A model that is ready to be asked.
+
+    Without a `dtype` it computes in float32 on a CPU, and on a GPU in what it was saved in.
+    """
+    directory = local_directory(name_or_path)
+    family = known_family(directory)
+    family.register()
+    check_weights(directory)
+    config = read_config(directory)
+    builder = family.input_builder(ModelParts(directory, config, pixels))
+    if dtype is None and torch.device(device).type == "cpu":
+        dtype = torch.float32
+    model = load_weights(directory, config, dtype)
+    network: Any = model.to(torch.device(device))  # type: ignore[arg-type]
+    return OpenedModel(network.eval(), builder, family, directory)
+
+
+def local_directory(name_or_path: str | Path) -> Path:
+    """Where the model lies; a hub id is downloaded first, if it is not here already."""
+    path = Path(name_or_path).expanduser()
+    if path.is_dir():
+        return path.resolve()
+    if path.exists():
+        raise NotAModel(f"{path} is a file; a model is the directory that such files lie in")
+    if not HUB_ID.fullmatch(str(name_or_path)):
+        raise NotAModel(
+            f"there is no directory {path}; give the directory of a model, or its id on the "
+            "Hugging Face hub, such as Qwen/Qwen2.5-VL-3B-Instruct"
+        )
+    try:
+        return Path(snapshot_download(str(name_or_path), allow_patterns=list(WANTED_FILES)))
+    except (HfHubHTTPError, HFValidationError, OSError) as error:
+        raise NotAModel(
+            f"there is no directory {path}, and the hub gave no model of that id: {error}"
+        ) from error
+
+
+def known_family(directory: Path) -> ModelFamily:
+    """The family of the model in a directory, by its config.json alone."""
+    adapter = directory / "adapter_config.json"
+    if adapter.is_file() and not (directory / "config.json").is_file():
+        base = read_json(adapter).get("base_model_name_or_path", "unknown")
+        raise NotAModel(
+            f"{directory} holds an adapter, not a model: it goes onto {base}. Give that model, and "
+            "this directory as the adapter"
+        )
+    if not (directory / "config.json").is_file():
+        found = ", ".join(sorted(path.name for path in directory.iterdir())[:8]) or "nothing"
+        raise NotAModel(f"{directory} is no model: it has no config.json (it has {found})")
+    settings = read_json(directory / "config.json")
+    model_type = str(settings.get("model_type", ""))
+    family = family_of(model_type)
+    if family is None:
+        known = "; ".join(f"{f.name} ({', '.join(f.model_types)})" for f in FAMILIES)
+        own_code = " It wants to run code of its own, which is never done here; look for a version "
+        own_code += "that transformers knows (often named …-hf)." if "auto_map" in settings else ""
+        raise UnknownModelFamily(
+            f"{directory} is of the type {model_type!r}, which is none that we have inputs for."
+            f"{own_code if 'auto_map' in settings else ''} We know: {known}"
+        )
+    return family
+
+
+def saved_type(directory: Path) -> str:
+    """The type of numbers that a model was saved in, such as "bfloat16"; empty if it is not said.
+
+    Newer models say it as `dtype`; some say it only of their language model.
+    """
+    settings = read_json(directory / "config.json")
+    parts = (settings, settings.get("text_config") or {})
+    found = [part.get(name) for part in parts for name in ("dtype", "torch_dtype")]
+    return next((str(each) for each in found if each), "")
+
+
+def check_weights(directory: Path) -> None:
+    """Every file of weights is there and whole, as far as its header and its length can tell."""
+    for file in weight_files(directory):
+        if not file.is_file():
+            raise CorruptModel(
+                f"{directory} lacks {file.name}, which its {INDEX} lists; fetch it again"
+            )
+        try:
+            with safe_open(file, framework="pt"):
+                pass
+        except (SafetensorError, OSError) as error:
+            raise CorruptModel(
+                f"{file} is damaged or was cut off ({file.stat().st_size:,} bytes; {error}); fetch "
+                "or export it again"
+            ) from error
+
+
+def weight_files(directory: Path) -> list[Path]:
+    if (directory / INDEX).is_file():
+        listed = read_json(directory / INDEX).get("weight_map")
+        if not isinstance(listed, dict) or not listed:
+            raise CorruptModel(f"{directory / INDEX} lists no weights; fetch it again")
+        names = sorted({str(name) for name in listed.values()})
+        if outside := [name for name in names if Path(name).name != name]:
+            raise CorruptModel(f"{directory / INDEX} points to {outside[0]}, outside the model")
+        return [directory / name for name in names]
+    if (directory / WEIGHTS).is_file():
+        return [directory / WEIGHTS]
+    pickles = sorted(path.name for path in directory.glob("*.bin"))
+    advice = (
+        f"it has {', '.join(pickles)}, which could run code when loaded; save the model once more "
+        "with save_pretrained, as safetensors"
+        if pickles
+        else "fetch them, or save the model with save_pretrained"
+    )
+    raise CorruptModel(f"{directory} has no weights ({WEIGHTS} or {INDEX}): {advice}")
+
+
+def read_json(file: Path) -> dict[str, Any]:
+    try:
+        content = json.loads(file.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise NotAModel(f"{file} cannot be read: {error}") from error
+    if not isinstance(content, dict):
+        raise NotAModel(f"{file} should hold settings by name, but begins {str(content)[:40]!r}")
+    return content
+
+
+def read_config(directory: Path) -> PreTrainedConfig:
+    try:
+        config: PreTrainedConfig = AutoConfig.from_pretrained(directory, **OFFLINE)
+    except (StrictDataclassError, OSError, ValueError, KeyError, TypeError) as error:
+        raise NotAModel(f"{directory / 'config.json'} makes no sense: {error}") from error
+    return config
+
+
+def load_weights(
+    directory: Path, config: PreTrainedConfig, dtype: torch.dtype | None
+) -> PreTrainedModel:
+    """The model on the CPU; every weight comes from the files, none is left to chance."""
+    try:
+        with _quietly():
+            loaded: Any = AutoModelForImageTextToText.from_pretrained(
+                directory,
+                config=config,
+                dtype=dtype or "auto",
+                use_safetensors=True,
+                output_loading_info=True,
+                ignore_mismatched_sizes=True,  # they are in the report, and refused below
+                **OFFLINE,
+            )
+    except (SafetensorError, OSError, RuntimeError, ValueError) as error:
+        raise CorruptModel(f"the weights in {directory} cannot be loaded: {error}") from error
+    model, report = loaded
+    missing, mismatched = sorted(report["missing_keys"]), sorted(report["mismatched_keys"])
+    if missing or mismatched:
+        names = [str(name) for name in (*missing, *mismatched)]
+        more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+        raise CorruptModel(
+            f"the weights in {directory} are not those of its config.json: {', '.join(names[:3])}"
+            f"{more} are missing or of another shape; fetch or export the model again"
+        )
+    opened: PreTrainedModel = model
+    return opened
+
+
+@contextmanager
+def _quietly() -> Iterator[None]:
+    """Every collector opens a model; none should draw bars and tables over the others' lines.
+
+    What is wrong with the weights is in the report, and we say it ourselves.
+    """
+    logging: Any = transformers_logging
+    shown, verbosity = logging.is_progress_bar_enabled(), logging.get_verbosity()
+    logging.disable_progress_bar()
+    logging.set_verbosity_error()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(verbosity)
+        if shown:
+            logging.enable_progress_bar()

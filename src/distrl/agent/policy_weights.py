@@ -1,0 +1,200 @@
+"""What a policy has learned, as a directory: an adapter that PEFT reads, or a whole model.
+
+    policy.json            what is in here: version of the weights, base model, sizes, checksums
+    adapter_config.json    } where adapters were trained; goes onto the base model that policy.json
+    adapter_model.safetensors  } names, and onto no other: its fingerprint is compared
+    config.json, model.safetensors, tokenizer …   where the whole model was trained: a model itself
+    critic.safetensors     the value heads
+
+It is written under a hidden name and then renamed: it is there whole or not at all. Reading trusts
+nothing and runs nothing; whatever is wrong is a `CorruptModel` that says so.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import tempfile
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Literal
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+from transformers import PreTrainedModel
+
+from distrl.agent.critic import CriticSettings
+from distrl.agent.lora import LoraSettings, peft_config
+from distrl.agent.model_directory import load_weights, read_config
+from distrl.agent.vlm_policy import CRITIC, POLICY, VlmPolicy
+from distrl.errors import CorruptModel, UsageError
+
+FORMAT, FORMAT_VERSION = "distrl policy", 1
+MANIFEST, CRITIC_FILE, ADAPTER_FILE = (
+    "policy.json",
+    "critic.safetensors",
+    "adapter_model.safetensors",
+)
+COMPANIONS = ("*.json", "*.jinja", "*.txt", "*.model")  # tokenizer, image processor, templates
+FINGERPRINT_VALUES = 16  # of each weight; enough to tell models of one shape apart
+
+Kind = Literal["adapters", "whole"]
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What policy.json says."""
+
+    kind: Kind
+    weight_version: int
+    base_model: str  # the directory or name that it was opened by
+    base_fingerprint: str
+    dialect: str  # how the policy was asked while it learned, which is how it should be asked
+    past_actions: int
+    past_screens: int
+    lora: LoraSettings | None
+    critic: CriticSettings
+    files: dict[str, str]  # checksum by name
+
+
+def export_policy(policy: VlmPolicy, directory: Path) -> None:
+    """Write what the policy has learned to a directory that is not there yet."""
+    if directory.exists():
+        raise UsageError(f"{directory} is there already; export to a directory of its own")
+    directory.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = Path(tempfile.mkdtemp(prefix=".unfinished-", dir=directory.parent))
+    try:
+        _write(policy, unfinished)
+        unfinished.rename(directory)
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)  # gone already if all went well
+
+
+def load_exported(policy: VlmPolicy, directory: Path) -> int:
+    """Let a policy take over what was exported; returns the version of its weights."""
+    manifest = read_manifest(directory)
+    if manifest.kind == "adapters" and fingerprint(policy.network) != manifest.base_fingerprint:
+        raise CorruptModel(
+            f"{directory} goes onto {manifest.base_model}, and this policy's model is another one "
+            f"({policy.directory}); open the policy with the model of the adapter"
+        )
+    try:
+        weights = {**_critic_weights(directory), **_policy_weights(policy, directory, manifest)}
+        policy.load_weights(weights, manifest.weight_version)
+    except (UsageError, SafetensorError, OSError) as error:
+        raise CorruptModel(f"{directory} does not fit this policy: {error}") from error
+    return manifest.weight_version
+
+
+def read_manifest(directory: Path) -> Manifest:
+    """What is in a directory of ours; every file is as it was written, or this raises."""
+    try:
+        found = json.loads((directory / MANIFEST).read_text("utf-8"))
+        name, version = found.pop("format"), found.pop("format_version")
+        lora = found.pop("lora")
+        critic = CriticSettings(**found.pop("critic"))
+        manifest = Manifest(**found, lora=LoraSettings(**lora) if lora else None, critic=critic)
+        files = dict(manifest.files)
+        counts = (manifest.weight_version, manifest.past_actions, manifest.past_screens)
+        if manifest.kind not in ("adapters", "whole") or not all(type(n) is int for n in counts):
+            raise ValueError(f"kind={manifest.kind!r}, version and past {counts!r}")
+    except (OSError, KeyError, TypeError, ValueError, AttributeError) as error:
+        raise CorruptModel(f"{directory / MANIFEST} cannot be read: {error!r}") from error
+    if (name, version) != (FORMAT, FORMAT_VERSION):
+        raise CorruptModel(
+            f"{directory} is a {name!r} of version {version!r}, this reads {FORMAT_VERSION}"
+        )
+    for file, checksum in files.items():
+        if not (directory / file).is_file() or _checksum(directory / file) != checksum:
+            raise CorruptModel(
+                f"{directory / file} is gone or not as it was written; copy or export it again"
+            )
+    return manifest
+
+
+def fingerprint(network: PreTrainedModel) -> str:
+    """Tells base models apart, whatever adapters they wear and whichever type they are held in."""
+    digest = hashlib.blake2b(digest_size=16)
+    for name, parameter in sorted(network.named_parameters()):
+        if ".lora_" not in name:
+            some = parameter.detach().flatten()[:FINGERPRINT_VALUES].to("cpu", torch.bfloat16)
+            plain = name.replace(".base_layer.", ".")
+            digest.update(f"{plain} {tuple(parameter.shape)} {some.tolist()}\n".encode())
+    return digest.hexdigest()
+
+
+def _write(policy: VlmPolicy, directory: Path) -> None:
+    weights = policy.weights()
+    save_file(_part(weights, CRITIC), directory / CRITIC_FILE)
+    if policy.lora is None:
+        policy.network.save_pretrained(directory)
+        _copy_companions(policy.directory, directory)
+    else:
+        config = peft_config(policy.lora)
+        config.base_model_name_or_path = str(policy.directory)
+        config.inference_mode = True
+        config.save_pretrained(str(directory))
+        adapter = {_peft_name(name): each for name, each in _part(weights, POLICY).items()}
+        save_file(adapter, directory / ADAPTER_FILE, metadata={"format": "pt"})
+    manifest = {
+        "format": FORMAT,
+        "format_version": FORMAT_VERSION,
+        "kind": "whole" if policy.lora is None else "adapters",
+        "weight_version": policy.weight_version,
+        "base_model": str(policy.directory),
+        "base_fingerprint": fingerprint(policy.network),
+        "dialect": policy.prompter.dialect.name,
+        "past_actions": policy.prompter.past_actions,
+        "past_screens": policy.prompter.past_screens,
+        "lora": asdict(policy.lora) if policy.lora else None,
+        "critic": asdict(policy.critic.settings),
+        "files": {each.name: _checksum(each) for each in sorted(directory.glob("*.safetensors"))},
+    }
+    (directory / MANIFEST).write_text(json.dumps(manifest, indent=2), encoding="utf-8")
+
+
+def _copy_companions(source: Path, directory: Path) -> None:
+    """What makes weights a model: everything small beside them, except what is written anew."""
+    for pattern in COMPANIONS:
+        for file in source.glob(pattern):
+            if not (directory / file.name).exists() and "safetensors" not in file.name:
+                shutil.copyfile(file, directory / file.name)
+
+
+def _policy_weights(policy: VlmPolicy, directory: Path, manifest: Manifest) -> dict[str, Tensor]:
+    if manifest.kind == "adapters":
+        named = load_file(directory / ADAPTER_FILE)
+        return {f"{POLICY}{_own_name(name)}": each for name, each in named.items()}
+    model = load_weights(directory, read_config(directory), policy.network.dtype)
+    return {f"{POLICY}{name}": each for name, each in model.named_parameters()}
+
+
+def _critic_weights(directory: Path) -> dict[str, Tensor]:
+    return {f"{CRITIC}{name}": each for name, each in load_file(directory / CRITIC_FILE).items()}
+
+
+def _part(weights: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:
+    return {
+        name.removeprefix(prefix): each.contiguous()
+        for name, each in weights.items()
+        if name.startswith(prefix)
+    }
+
+
+def _peft_name(name: str) -> str:
+    """PEFT leaves the adapter's own name out, and puts those of its wrappers before."""
+    return "base_model.model." + name.replace(".default.", ".")
+
+
+def _own_name(name: str) -> str:
+    plain = name.removeprefix("base_model.model.")
+    return plain.replace(".lora_A.", ".lora_A.default.").replace(".lora_B.", ".lora_B.default.")
+
+
+def _checksum(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "blake2b").hexdigest()

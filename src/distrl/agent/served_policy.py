@@ -1,0 +1,249 @@
+"""A policy whose model runs elsewhere: behind an OpenAI-compatible endpoint (vLLM, SGLang).
+
+For collectors without a GPU. Each observation is one chat completion; those of a batch are asked
+at the same time, and the server batches them. Decisions carry the server's own token ids and their
+log-probabilities: nothing is tokenised again, nothing is recomputed.
+
+What the server must be, for decisions that a learner may use:
+
+- vLLM 0.10.2 or newer, or an SGLang that knows `return_token_ids` (July 2026 or newer).
+- Log-probabilities as sampled. vLLM returns those of temperature 1 unless it was started with
+  `--logprobs-mode processed_logprobs`; no request can change or ask that, so it is a setting here
+  (`log_probs="processed"`), and any temperature but 1 is refused without it. SGLang applies the
+  temperature unless it was told to return the original ones.
+- No reasoning or tool parser that takes parts of the answer out of its text.
+
+Every knob that would bend the distribution is sent at rest, because servers otherwise take top-k,
+top-p and penalties from the model's own generation_config.json.
+
+Which weights answered is read from each answer: SGLang says so in `metadata.weight_version`; a vLLM
+that swaps adapters says so in the model's name, `policy-v17`. Another convention: `version_of`.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Literal, Self
+
+from distrl.agent.chat_server import ChatServer, ServerSettings
+from distrl.agent.dialects.dialect import ImageSize
+from distrl.agent.picture_urls import PictureUrls
+from distrl.agent.prompt import Prompt, Prompter
+from distrl.errors import InvalidSetting, UnusableAnswer
+from distrl.records import Decision, Observation, Screen
+
+CONCURRENCY = 64  # requests at once; the others of a batch wait for a free thread
+LARGEST_LOG_PROB = 1e-3  # above 0 by rounding alone
+_VERSION_IN_NAME = re.compile(r"[-_@:/]v(\d+)$")
+
+
+@dataclass(frozen=True, slots=True)
+class ServedSampling:
+    """How answers are sampled, and what the server says about them."""
+
+    temperature: float | None = 1.0  # None: greedy
+    answer_tokens: int = 256  # at most
+    log_probs: Literal["raw", "processed"] = "raw"  # what the server was started to return
+    require_tokens: bool = True  # False: decisions without tokens, good for evaluation alone
+
+    def __post_init__(self) -> None:
+        if self.temperature is not None and not 0.0 < self.temperature <= 100.0:
+            raise InvalidSetting(f"temperature={self.temperature!r}; above 0, or None for greedy")
+        if self.answer_tokens < 1:
+            raise InvalidSetting(f"answer_tokens={self.answer_tokens!r}; give 1 or more")
+        bent = self.temperature not in (None, 1.0) and self.log_probs == "raw"
+        if self.require_tokens and bent:
+            raise InvalidSetting(
+                f"temperature={self.temperature!r} with raw log-probabilities: the server would "
+                "return those of temperature 1, and the learner would correct for the wrong "
+                "policy. Start vLLM with --logprobs-mode processed_logprobs and say "
+                "log_probs='processed', or sample at temperature 1"
+            )
+
+
+def weight_version_of(answer: Mapping[str, Any]) -> int:
+    """The version that an answer states, in its metadata or in its model's name; else 0."""
+    metadata = answer.get("metadata")
+    stated = metadata.get("weight_version") if isinstance(metadata, dict) else None
+    if isinstance(stated, int | str) and str(stated).isdecimal():
+        return int(stated)
+    return version_in_name(answer.get("model"))
+
+
+def version_in_name(name: object) -> int:
+    """17 of `policy-v17`; 0 where a name has no version."""
+    found = _VERSION_IN_NAME.search(name) if isinstance(name, str) else None
+    return int(found.group(1)) if found else 0
+
+
+def in_patches(screen: Screen, patch: int = 28) -> ImageSize:
+    """The nearest size of whole patches, which a Qwen2.5-VL processor leaves as it is.
+
+    Give it to the `Prompter` as `seen_size`: what we send is then what the model sees, and a
+    dialect that counts in pixels counts in the right ones.
+    """
+    width, height = (max(1, round(side / patch)) * patch for side in (screen.width, screen.height))
+    return ImageSize(width, height)
+
+
+class ServedPolicy:
+    """Implements `Policy`; a context manager. `open` makes one from settings.
+
+    `model`: the name to ask for; none: the newest that the server lists, found at the first
+    decision and again at each `refresh`.
+    """
+
+    def __init__(
+        self,
+        server: ChatServer,
+        prompter: Prompter,
+        sampling: ServedSampling,
+        *,
+        model: str = "",
+        version_of: Callable[[Mapping[str, Any]], int] = weight_version_of,
+        concurrency: int = CONCURRENCY,
+    ) -> None:
+        self._server = server
+        self._prompter = prompter
+        self._sampling = sampling
+        self._wanted = self._model = model
+        self._version_of = version_of
+        self._pictures = PictureUrls()
+        self._threads = ThreadPoolExecutor(concurrency, thread_name_prefix="served-policy")
+
+    @classmethod
+    def open(
+        cls,
+        settings: ServerSettings,
+        prompter: Prompter,
+        sampling: ServedSampling,
+        *,
+        model: str = "",
+        concurrency: int = CONCURRENCY,
+    ) -> Self:
+        server = ChatServer.open(settings)
+        return cls(server, prompter, sampling, model=model, concurrency=concurrency)
+
+    def close(self) -> None:
+        self._server.close()
+        self._threads.shutdown()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def refresh(self) -> str:
+        """Look for a newer model, between episodes; the name that will be asked for."""
+        if not self._wanted:
+            listed = self._server.get("/models").get("data")
+            names = [entry["id"] for entry in _objects(listed) if isinstance(entry.get("id"), str)]
+            if not names:
+                raise UnusableAnswer(f"{self._server.settings.url}/models lists no model")
+            self._model = max(names, key=version_in_name)  # the first, where none has a version
+        return self._model
+
+    def decide(self, observations: Sequence[Observation]) -> list[Decision]:
+        if not self._model:
+            self.refresh()
+        asked = [self._threads.submit(self._decide, observation) for observation in observations]
+        try:
+            return [future.result() for future in asked]
+        finally:
+            for future in asked:
+                future.cancel()  # where one has failed, the others are not worth asking
+
+    def _decide(self, observation: Observation) -> Decision:
+        answer = self._server.post("/chat/completions", self._request(observation))
+        choice = next(iter(_objects(answer.get("choices"))), None)
+        if choice is None or not isinstance(choice.get("message"), dict):
+            raise UnusableAnswer(
+                f"{self._server.settings.url}: an answer without choices: {str(answer)[:300]}"
+            )
+        text = choice["message"].get("content")
+        text = text if isinstance(text, str) else ""  # null where the model said nothing
+        seen = self._prompter.seen_size(observation.screen)
+        token_ids, log_probs = self._tokens(choice)
+        return Decision(
+            action=self._prompter.dialect.read(text, seen),
+            text=text,
+            token_ids=token_ids,
+            log_probs=log_probs,
+            weight_version=self._version_of(answer),
+        )
+
+    def _request(self, observation: Observation) -> dict[str, Any]:
+        temperature = self._sampling.temperature
+        return {
+            "model": self._model,
+            "messages": self._messages(self._prompter.write(observation)),
+            "max_tokens": self._sampling.answer_tokens,
+            "temperature": 0.0 if temperature is None else temperature,
+            "top_p": 1.0,
+            "top_k": -1,
+            "min_p": 0.0,
+            "repetition_penalty": 1.0,
+            "presence_penalty": 0.0,
+            "frequency_penalty": 0.0,
+            "n": 1,
+            "stream": False,
+            "logprobs": True,
+            "return_token_ids": True,
+        }
+
+    def _messages(self, prompt: Prompt) -> list[dict[str, Any]]:
+        size = self._prompter.seen_size
+        urls = [self._pictures.url(screen, size(screen)) for screen in prompt.screens]
+        content = [{"type": "image_url", "image_url": {"url": url}} for url in urls]
+        user = {"role": "user", "content": [*content, {"type": "text", "text": prompt.text}]}
+        system = [{"role": "system", "content": prompt.system}] if prompt.system else []
+        return [*system, user]
+
+    def _tokens(self, choice: Mapping[str, Any]) -> tuple[tuple[int, ...], tuple[float, ...]]:
+        """The answer's token ids and their log-probabilities, checked against each other."""
+        ids = choice.get("token_ids")
+        scored = choice.get("logprobs")
+        entries = _objects(scored.get("content") if isinstance(scored, dict) else None)
+        log_probs: list[Any] = [entry.get("logprob") for entry in entries]
+        wrong = _fault_in_tokens(ids, log_probs)
+        if not wrong and isinstance(ids, list):
+            return tuple(ids), tuple(float(value) for value in log_probs)
+        if self._sampling.require_tokens:
+            raise UnusableAnswer(
+                f"{self._server.settings.url}: {wrong}. A learner needs every token of an answer "
+                "with its log-probability: serve with vLLM 0.10.2 or newer, or an SGLang that "
+                "knows return_token_ids; for evaluation alone, say require_tokens=False"
+            )
+        return (), ()
+
+
+def _objects(value: object) -> list[dict[str, Any]]:
+    """The objects in a JSON list; none where it is something else."""
+    return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
+
+
+def _fault_in_tokens(ids: object, log_probs: Sequence[object]) -> str:
+    """What is wrong with the tokens of an answer; empty where they are sound."""
+    if not isinstance(ids, list) or not ids:
+        return "an answer without token ids"
+    if not all(type(token) is int and token >= 0 for token in ids):
+        return f"token ids that are no numbers: {str(ids)[:80]}"
+    if len(ids) != len(log_probs):
+        return f"{len(ids)} token ids with {len(log_probs)} log-probabilities"
+    for value in log_probs:
+        if not isinstance(value, int | float) or not math.isfinite(value):
+            return f"a log-probability that is no number: {value!r}"
+        if value > LARGEST_LOG_PROB:
+            return f"a log-probability above 0: {value!r}"
+    return ""

@@ -1,0 +1,39 @@
+"""A new starter model with random weights, and how it reaches Hugging Face's Auto classes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import torch
+from transformers import AutoConfig, AutoModelForImageTextToText
+
+from distrl.agent.starter.configuration import StarterConfig
+from distrl.agent.starter.model import StarterModel
+from distrl.agent.starter.vocabulary import CHARACTERS, signs, tokens
+
+
+def new_config(icons: Iterable[str], **sizes: Any) -> StarterConfig:
+    """All that the vocabulary decides, the icons that screens may show, and sizes of your own."""
+    numbers = {token: number for number, token in enumerate(tokens())}
+    return StarterConfig(
+        signs=list(signs(tuple(sorted(icons)))),
+        first_character=numbers[CHARACTERS[0]],
+        characters=CHARACTERS,
+        first_place=numbers["<0,0>"],
+        vocab_size=len(numbers),
+        **sizes,
+    )
+
+
+def new_model(icons: Iterable[str], seed: int, **sizes: Any) -> StarterModel:
+    """Random weights, the same for the same seed."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return StarterModel(new_config(icons, **sizes))
+
+
+def register() -> None:
+    """Make the Auto classes know it; doing so twice does no harm."""
+    AutoConfig.register(StarterConfig.model_type, StarterConfig, exist_ok=True)
+    AutoModelForImageTextToText.register(StarterConfig, StarterModel, exist_ok=True)

@@ -1,0 +1,350 @@
+"""The starter model: reads the screen and the instruction, matches the two, says what to do.
+
+    pixels ─► ScreenReader ─► items ┐                       ┌─► words, written or copied
+                                    ├─► encoder ─► decoder ─┤
+    prompt ─► TextReader  ─► words ─┘                       └─► places, on an item or anywhere
+
+An item of the screen and a word of the prompt are spelled with the same letters, so both live in
+one space: "find what is called X" is a dot product, and works for names never seen. Answers are
+written with two hands: one copies, letter by letter, from the item or the word it looks at; the
+other knows what is usually written. A place is pointed at: on an item, or anywhere by habit.
+
+A `PreTrainedModel` of Hugging Face, encoder-decoder shaped, so that it loads, samples, trains and
+takes adapters on the same path as any other model.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+from transformers import PreTrainedModel
+from transformers.modeling_outputs import Seq2SeqLMOutput
+
+from distrl.agent.dialects.compact import COLUMNS, ROWS
+from distrl.agent.starter.configuration import StarterConfig
+from distrl.agent.starter.layers import DecoderLayer, EncoderLayer, KeysAndValues
+from distrl.agent.starter.reading_memory import ReadingMemory
+from distrl.agent.starter.screen_reader import ACROSS, ReadScreen, ScreenReader
+from distrl.agent.starter.text_reader import TextReader
+
+CELL = 10  # pixels
+WAVES = 16  # of each of sine and cosine, for each axis
+RARE = -4.0  # the logit, at first, of ink at a place
+EVERYWHERE = -4.0  # how much less likely, at first, a place is without an item on it
+
+
+@dataclass(frozen=True, slots=True)
+class EncodedScreen:
+    """What the decoder works from: the states of items and words, and how they are spelled."""
+
+    last_hidden_state: Tensor  # [n, items + words, width]
+    memory_mask: Tensor  # [n, items + words], bool
+    letters: Tensor  # [n, items + words, letters, letter_width]
+    cells: Tensor  # [n, items]: the place of each item
+
+
+class Lookup(nn.Module):
+    """Who is spelled like me over there? Attention by spelling alone, with no one as an option."""
+
+    def __init__(self, config: StarterConfig) -> None:
+        super().__init__()
+        self.sharpness = nn.Parameter(torch.tensor(12.0))
+        self.nobody = nn.Parameter(torch.tensor(0.7))
+        self.out = nn.Linear(config.width + 1, config.width)
+
+    def forward(self, mine: Tensor, theirs: Tensor, states: Tensor, mask: Tensor) -> Tensor:
+        """`mine` [n, m, spelling], `theirs` [n, k, spelling], `states` [n, k, width]."""
+        alike = functional.normalize(mine, dim=-1) @ functional.normalize(theirs, dim=-1).transpose(
+            1, 2
+        )
+        nobody = (self.sharpness * self.nobody).expand(*alike.shape[:2], 1)
+        alike = (self.sharpness * alike).masked_fill(~mask.unsqueeze(1), -torch.inf)
+        share = torch.cat((alike, nobody), -1).softmax(-1)[..., :-1]
+        found = torch.cat((share @ states, share.sum(-1, keepdim=True)), -1)
+        out: Tensor = self.out(found)
+        return out
+
+
+class Neighbours(nn.Module):
+    """What stands just before and after, in reading order: names have more than one word."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.norm = nn.LayerNorm(width)
+        self.mix = nn.Conv1d(width, width, 5, padding=2)
+
+    def forward(self, states: Tensor, mask: Tensor) -> Tensor:
+        """Padding is masked after the norm, so that no answer depends on it."""
+        normed = self.norm(states) * mask.unsqueeze(-1)
+        mixed = self.mix(normed.transpose(1, 2)).transpose(1, 2)
+        out: Tensor = states + functional.gelu(mixed)
+        return out
+
+
+class Encoder(nn.Module):
+    """Screen and prompt become one sequence of states, items first."""
+
+    something: Tensor
+
+    def __init__(self, config: StarterConfig) -> None:
+        super().__init__()
+        self.config = config
+        width, spelling = config.width, config.letters * config.letter_width
+        self.screen_reader = ScreenReader(config)
+        self.text_reader = TextReader(config)
+        self.memory = ReadingMemory(config.remembered_screens)
+        self.letter_table = nn.Embedding(len(config.signs) + 1, config.letter_width)
+        self.register_buffer(
+            "something", (torch.arange(len(config.signs) + 1) > 0).float().unsqueeze(1)
+        )
+        self.spelling = nn.Linear(spelling, width)
+        self.features = nn.Linear(config.reader_width + 1, width)
+        self.place = nn.Linear(4 * WAVES, width)
+        self.token_table = nn.Embedding(config.first_place, width)
+        self.before_table = nn.Embedding(config.first_place, width)
+        self.after_table = nn.Embedding(config.first_place, width)
+        self.order_table = nn.Embedding(config.most_words, width)
+        self.kind_table = nn.Embedding(2, width)
+        self.find_word = Lookup(config)
+        self.find_item = Lookup(config)
+        self.beside_item = Neighbours(width)
+        self.beside_word = Neighbours(width)
+        self.layers = nn.ModuleList(
+            EncoderLayer(width, config.heads) for _ in range(config.encoder_layers)
+        )
+        self.norm = nn.LayerNorm(width)
+
+    def forward(
+        self,
+        input_ids: Tensor,
+        attention_mask: Tensor | None = None,
+        pixel_values: Tensor | None = None,
+        **ignored: Any,
+    ) -> EncodedScreen:
+        encoded, _ = self.read(input_ids, pixel_values)
+        return encoded
+
+    def read(
+        self, input_ids: Tensor, pixel_values: Tensor | None
+    ) -> tuple[EncodedScreen, ReadScreen]:
+        """As `forward`, with the reader's raw opinions beside it."""
+        if pixel_values is None:
+            raise ValueError("the starter model needs pixel_values [n, height, width, 3], uint8")
+        table = self.letter_table.weight * self.something  # 0: after the last letter is nothing
+        screen = self._read_screen(pixel_values, table)
+        text = self.text_reader(input_ids)
+        kind = self.kind_table.weight
+        dtype = self.spelling.weight.dtype
+        item_letters = screen.letters.to(dtype)
+        word_letters = functional.embedding(text.signs, table, padding_idx=0).to(dtype)
+        x = (screen.columns * ACROSS + ACROSS / 2) / CELL
+        y = screen.rows.float() + 0.5
+        features = torch.cat((screen.features, screen.certainty.unsqueeze(-1)), -1).to(dtype)
+        items = self.spelling(item_letters.flatten(2)) + self.features(features)
+        items = items + self.place(waves(x, y).to(dtype)) + kind[0]
+        words = self.spelling(word_letters.flatten(2)) + self._surroundings(text, dtype) + kind[1]
+        everything = torch.ones_like(screen.rows, dtype=torch.bool)
+        spelled_items, spelled_words = item_letters.flatten(2), word_letters.flatten(2)
+        nearer_items = items + self.find_word(spelled_items, spelled_words, words, text.mask)
+        words = words + self.find_item(spelled_words, spelled_items, items, everything)
+        items = self.beside_item(nearer_items, everything)
+        states = torch.cat((items, self.beside_word(words, text.mask)), 1)
+        mask = torch.cat((everything, text.mask), 1)
+        for layer in self.layers:
+            states = layer(states, mask[:, None, None, :])
+        encoded = EncodedScreen(
+            last_hidden_state=self.norm(states),
+            memory_mask=mask,
+            letters=torch.cat((item_letters, word_letters), 1),
+            cells=screen.rows * COLUMNS + x.long().clamp(max=COLUMNS - 1),
+        )
+        return encoded, screen
+
+    def _read_screen(self, pixels: Tensor, table: Tensor) -> ReadScreen:
+        """A reader that no longer learns reads the same screen the same way: once is enough."""
+        if self.letter_table.weight.requires_grad or self.screen_reader.learns:
+            read: ReadScreen = self.screen_reader(pixels, table)
+            return read
+        return self.memory.read(pixels, lambda unread: self.screen_reader(unread, table))
+
+    def _surroundings(self, text: Any, dtype: torch.dtype) -> Tensor:
+        """What a word's own letters do not say: its token, its order, what stands beside it."""
+        cell = text.tokens - self.config.first_place
+        on_screen = (cell >= 0).unsqueeze(-1)
+        place = self.place(waves(cell % COLUMNS + 0.5, cell // COLUMNS + 0.5).to(dtype)) * on_screen
+        token = torch.where(on_screen, 0.0, self.token_table(text.tokens * ~on_screen.squeeze(-1)))
+        order = self.order_table.weight[: text.tokens.shape[1]]
+        last = self.config.first_place - 1  # beside a word, any place is the same
+        around = self.before_table(text.before.clamp(max=last))
+        around = around + self.after_table(text.after.clamp(max=last))
+        out: Tensor = place + token + around + order
+        return out
+
+
+class StarterModel(PreTrainedModel):  # type: ignore[no-untyped-call]
+    """The whole of it. `pixel_values` are uint8 [n, 720, 360, 3], exactly the phone's pixels."""
+
+    config: StarterConfig
+    config_class = StarterConfig
+    base_model_prefix = ""
+    main_input_name = "input_ids"
+    supports_gradient_checkpointing = False
+    _supports_sdpa = True
+
+    def __init__(self, config: StarterConfig) -> None:
+        super().__init__(config)
+        width, spelling = config.width, config.letter_width
+        self.encoder = Encoder(config)
+        self.answer_table = nn.Embedding(config.first_place, width)
+        self.answer_order = nn.Embedding(config.most_answer, width)
+        self.letter_order = nn.Embedding(config.letters + 1, width)
+        self.answer_place = nn.Linear(4 * WAVES, width)
+        self.layers = nn.ModuleList(
+            DecoderLayer(width, config.heads) for _ in range(config.decoder_layers)
+        )
+        self.norm = nn.LayerNorm(width)
+        self.say = nn.Linear(width, config.first_place)
+        self.copy_query = nn.Linear(width, width)
+        self.copy_key = nn.Linear(width, width)
+        self.copy_out = nn.Linear(spelling, config.first_place)
+        self.point_query = nn.Linear(width, width)
+        self.point_key = nn.Linear(width, width)
+        self.anywhere = nn.Linear(width, ROWS * COLUMNS)
+        self.post_init()  # type: ignore[no-untyped-call]
+
+    def _init_weights(self, module: nn.Module) -> None:
+        """Full-scale embeddings: with tiny ones, nothing is ever found (docs/log.md)."""
+        if isinstance(module, nn.Embedding):
+            nn.init.normal_(module.weight, std=0.5)
+        elif module is self.encoder.screen_reader.marks:
+            nn.init.xavier_uniform_(module.weight)
+            nn.init.constant_(module.bias, RARE)
+        elif isinstance(module, nn.Linear):
+            nn.init.xavier_uniform_(module.weight)
+            if module.bias is not None:
+                nn.init.zeros_(module.bias)
+
+    def get_encoder(self, *args: Any, **kwargs: Any) -> Encoder:
+        return self.encoder
+
+    def forward(
+        self,
+        input_ids: Tensor | None = None,
+        attention_mask: Tensor | None = None,
+        pixel_values: Tensor | None = None,
+        decoder_input_ids: Tensor | None = None,
+        encoder_outputs: EncodedScreen | None = None,
+        past_key_values: Any = None,
+        use_cache: bool | None = None,
+        **ignored: Any,
+    ) -> Seq2SeqLMOutput:
+        if encoder_outputs is None:
+            if input_ids is None:
+                raise ValueError("give input_ids and pixel_values, or encoder_outputs")
+            encoder_outputs = self.encoder(input_ids, attention_mask, pixel_values)
+        if decoder_input_ids is None:
+            raise ValueError("give decoder_input_ids; an answer begins with <start>")
+        return self.decode(encoder_outputs, decoder_input_ids, past_key_values)
+
+    def decode(
+        self, encoded: EncodedScreen, answer: Tensor, past: AnswerSoFar | None = None
+    ) -> Seq2SeqLMOutput:
+        """The logits of the next token after each token of `answer` [n, length]."""
+        memory, mask = encoded.last_hidden_state, encoded.memory_mask
+        past = past if isinstance(past, AnswerSoFar) else AnswerSoFar.begin(self, memory)
+        slot = past.letter_slots(answer, self.config)
+        order = torch.arange(past.length, past.length + answer.shape[1], device=answer.device)
+        states = self._embed(answer) + self.letter_order(slot)
+        states = states + self.answer_order(order.clamp(max=self.config.most_answer - 1))
+        kept = []
+        for number, layer in enumerate(self.layers):
+            states, keys_and_values = layer(
+                states, past.memory[number], mask[:, None, None, :], past.answer[number]
+            )
+            kept.append(keys_and_values)
+        hidden = self.norm(states)
+        said: Any = torch.cat((self._say(hidden, encoded, slot), self._point(hidden, encoded)), -1)
+        so_far: Any = past.after(kept, slot, answer)  # a cache of our own, not of transformers
+        states_of: Any = (hidden,)
+        return Seq2SeqLMOutput(logits=said, past_key_values=so_far, decoder_hidden_states=states_of)
+
+    def _embed(self, answer: Tensor) -> Tensor:
+        cell = answer - self.config.first_place
+        on_screen = (cell >= 0).unsqueeze(-1)
+        dtype = self.answer_place.weight.dtype
+        where = waves(cell % COLUMNS + 0.5, cell // COLUMNS + 0.5).to(dtype)
+        embedded: Tensor = torch.where(
+            on_screen,
+            self.answer_place(where),
+            self.answer_table(answer.clamp(max=self.config.first_place - 1)),
+        )
+        return embedded
+
+    def _say(self, hidden: Tensor, encoded: EncodedScreen, slot: Tensor) -> Tensor:
+        """What is usually said here, and the next letter of what is being copied."""
+        memory, letters = encoded.last_hidden_state, encoded.letters
+        alike = self.copy_query(hidden) @ self.copy_key(memory).transpose(1, 2)
+        alike = (alike / hidden.shape[-1] ** 0.5).masked_fill(
+            ~encoded.memory_mask.unsqueeze(1), -1e4
+        )
+        share = alike.softmax(-1)  # [n, length, memory]
+        spelled = (share @ letters.flatten(2)).unflatten(-1, letters.shape[2:])
+        nothing = torch.zeros_like(spelled[:, :, :1])
+        spelled = torch.cat((spelled, nothing), 2)  # beyond the last letter that is kept
+        index = slot.view(*slot.shape, 1, 1).expand(-1, -1, 1, spelled.shape[-1])
+        letter = spelled.gather(2, index).squeeze(2)  # [n, length, letter_width]
+        out: Tensor = self.say(hidden) + self.copy_out(letter)
+        return out
+
+    def _point(self, hidden: Tensor, encoded: EncodedScreen) -> Tensor:
+        """Every place by habit, and the places of items by what they are."""
+        count = encoded.cells.shape[1]
+        keys = self.point_key(encoded.last_hidden_state[:, :count])
+        on_items = self.point_query(hidden) @ keys.transpose(1, 2) / hidden.shape[-1] ** 0.5
+        cells = encoded.cells.unsqueeze(1).expand_as(on_items)
+        habit = (self.anywhere(hidden) + EVERYWHERE).float()
+        most = torch.maximum(habit.amax(-1, keepdim=True), on_items.float().amax(-1, keepdim=True))
+        weight = (habit - most).exp().scatter_add(2, cells, (on_items.float() - most).exp())
+        logits: Tensor = (weight.clamp(min=1e-30).log() + most).to(hidden.dtype)
+        return logits
+
+
+@dataclass(frozen=True)
+class AnswerSoFar:
+    """What the decoder keeps from token to token."""
+
+    memory: tuple[KeysAndValues, ...]
+    answer: tuple[KeysAndValues | None, ...]
+    slot: Tensor  # [n]: letters since the last space, before the next token
+    length: int
+
+    @staticmethod
+    def begin(model: StarterModel, memory: Tensor) -> AnswerSoFar:
+        layers: Any = model.layers
+        kept = tuple(layer.memory_attention.keys_and_values(memory) for layer in layers)
+        slot = torch.zeros(len(memory), dtype=torch.long, device=memory.device)
+        return AnswerSoFar(kept, (None,) * len(kept), slot, 0)
+
+    def letter_slots(self, answer: Tensor, config: StarterConfig) -> Tensor:  # [n, length]
+        """Which letter of a word comes next after each token: counted from the last space."""
+        first = config.first_character
+        is_letter = (answer >= first) & (answer < first + len(config.characters))
+        is_letter = is_letter & (answer != first + config.characters.index(" "))
+        at = torch.arange(1, answer.shape[1] + 1, device=answer.device).expand_as(answer)
+        broken = torch.where(is_letter, 0, at).cummax(1).values
+        slots = torch.where(broken > 0, at - broken, self.slot.unsqueeze(1) + at)
+        return slots.clamp(max=config.letters)
+
+    def after(self, kept: list[KeysAndValues], slots: Tensor, answer: Tensor) -> AnswerSoFar:
+        return AnswerSoFar(self.memory, tuple(kept), slots[:, -1], self.length + answer.shape[1])
+
+
+def waves(x: Tensor, y: Tensor) -> Tensor:  # [..., 4 · WAVES]
+    """A place on the screen, in cells, as sines and cosines from coarse to fine."""
+    scale = 2.0 ** (-torch.arange(WAVES, device=x.device) / 2.5) * 1.5
+    angles = torch.cat((x.float().unsqueeze(-1) * scale, y.float().unsqueeze(-1) * scale), -1)
+    return torch.cat((angles.sin(), angles.cos()), -1)

@@ -1,0 +1,162 @@
+"""Reads a screen: finds where words, icons and controls stand, and spells them out.
+
+A small convolutional network looks at every place of the screen (10 rows × 3 columns of pixels) and
+says three things: is there ink (a letter, an icon, a control), does a word begin here, and which
+sign is it. The most likely beginnings become the screen's items, in reading order. A word is then
+spelled by going right from its beginning: the n-th ink is its n-th letter, until a space. So any
+word can be read, seen before or not. Where the picture is flat there is nothing to read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from distrl.agent.starter.configuration import StarterConfig
+
+ACROSS, DOWN = 3, 10  # pixels of a place
+MARGIN = 3  # pixels seen to the left and right of a place
+FLAT = 12  # grey levels: a place that varies less has nothing on it
+SPACE = 1  # the sign that ends a word
+
+
+@dataclass(frozen=True, slots=True)
+class Opinions:
+    """What the reader thinks of every place, for whoever teaches it."""
+
+    places: Tensor  # [n, rows · columns, reader_width]
+    ink_logits: Tensor  # [n, rows · columns]
+    start_logits: Tensor  # [n, rows · columns]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadScreen:
+    """What stands on a batch of screens, item by item."""
+
+    rows: Tensor  # [n, items]
+    columns: Tensor  # [n, items], in places
+    certainty: Tensor  # [n, items]
+    letters: Tensor  # [n, items, letters, letter_width]
+    features: Tensor  # [n, items, reader_width]
+    opinions: Opinions | None = None  # None where it was remembered
+
+
+class ScreenReader(nn.Module):
+    """From pixels to items."""
+
+    def __init__(self, config: StarterConfig) -> None:
+        super().__init__()
+        width = config.reader_width
+        self.config = config
+        self.look = nn.Conv2d(
+            3, width, (DOWN, ACROSS + 2 * MARGIN), stride=(DOWN, ACROSS), padding=(0, MARGIN)
+        )
+        self.layers = nn.ModuleList(
+            nn.Conv2d(width, width, 3, padding=1) for _ in range(config.reader_layers)
+        )
+        self.norm = nn.LayerNorm(width)
+        self.marks = nn.Linear(width, 2)  # ink, beginning
+        self.signs = nn.Linear(width, len(config.signs) + 1)
+
+    def forward(self, pixels: Tensor, sign_table: Tensor) -> ReadScreen:
+        """`pixels` [n, height, width, 3] uint8; `sign_table` [signs + 1, letter_width]."""
+        places, columns = self.see(pixels)
+        marks = self.marks(places).float()
+        ink, starts = marks[..., 0], marks[..., 1]
+        with torch.no_grad():
+            items = starts.topk(self.config.most_items, dim=1).indices.sort(dim=1).values
+            inky, chances = self._spell(places, ink)
+        letters = self._letters(items, ink.detach(), inky, chances, columns, sign_table)
+        features = self.norm(_at(places, items))
+        return ReadScreen(
+            rows=items // columns,
+            columns=items % columns,
+            certainty=starts.detach().gather(1, items).sigmoid(),
+            letters=letters,
+            features=features,
+            opinions=Opinions(places, ink, starts),
+        )
+
+    @property
+    def learns(self) -> bool:
+        return any(parameter.requires_grad for parameter in self.parameters())
+
+    def see(self, pixels: Tensor) -> tuple[Tensor, int]:
+        """The features of every place [n, rows · columns, reader_width]; and how many columns."""
+        lively = lively_places(pixels).unsqueeze(1)
+        picture = pixels.permute(0, 3, 1, 2).to(self.look.weight.dtype) / 127.5 - 1.0
+        seen = functional.gelu(self.look(picture)) * lively
+        for layer in self.layers:
+            seen = (seen + functional.gelu(layer(seen))) * lively
+        return seen.permute(0, 2, 3, 1).flatten(1, 2), seen.shape[3]
+
+    def _spell(self, places: Tensor, ink: Tensor) -> tuple[Tensor, Tensor]:
+        """The inkiest places [n, ink], and what stands there [n, ink, signs + 1]."""
+        inky = ink.topk(min(self.config.most_ink, ink.shape[1]), dim=1).indices
+        return inky, self.sign_logits(_at(places, inky)).softmax(-1)
+
+    def sign_logits(self, places: Tensor) -> Tensor:
+        """Which sign stands at some places, given their features [..., reader_width]."""
+        logits: Tensor = self.signs(self.norm(places)).float()
+        return logits
+
+    def _letters(
+        self,
+        items: Tensor,
+        ink: Tensor,
+        inky: Tensor,
+        chances: Tensor,
+        columns: int,
+        sign_table: Tensor,
+    ) -> Tensor:  # [n, items, letters, letter_width]
+        """The letters of every item: the n-th ink to the right of its beginning is the n-th."""
+        letter_width = sign_table.shape[1]
+        values = torch.zeros(*ink.shape, letter_width, device=ink.device)
+        spots = inky.unsqueeze(-1).expand(-1, -1, letter_width)
+        values = values.scatter(1, spots, (chances @ sign_table.float()).float())
+        spaces = torch.zeros_like(ink).scatter(1, inky, chances[..., SPACE])
+        steps = torch.arange(self.config.strip, device=items.device)
+        strip = items.unsqueeze(-1) + steps  # [n, items, strip]
+        inside = (items % columns).unsqueeze(-1) + steps < columns
+        strip = strip.clamp(max=ink.shape[1] - 1)
+        count, long = items.shape[1], self.config.strip
+        flat = strip.flatten(1)
+        here = (ink.sigmoid().gather(1, flat)).view(-1, count, long) * inside
+        here[..., 0] = 1.0  # it begins here, whatever the ink says
+        space = spaces.gather(1, flat).view(-1, count, long) * here
+        space[..., 0] = 0.0
+        alive = torch.cumprod(1.0 - space, dim=-1)
+        number = torch.cumsum(here, dim=-1) - 1.0
+        slots = torch.arange(self.config.letters, device=items.device)
+        near = (1.0 - (number.unsqueeze(2) - slots.view(1, 1, -1, 1)).abs()).clamp(min=0.0)
+        share = near * (here * alive).unsqueeze(2)  # [n, items, letters, strip]
+        found = values.gather(1, flat.unsqueeze(-1).expand(-1, -1, values.shape[-1]))
+        return share @ found.view(-1, count, long, values.shape[-1])
+
+
+def _at(places: Tensor, chosen: Tensor) -> Tensor:  # [n, chosen, width]
+    return places.gather(1, chosen.unsqueeze(-1).expand(-1, -1, places.shape[-1]))
+
+
+def lively_places(pixels: Tensor) -> Tensor:  # [n, rows, columns], bool
+    """Where the picture varies, or beside such a place (inside a box, say)."""
+    count, height, width, _ = pixels.shape
+    blocks = pixels.view(count, height // DOWN, DOWN, width // ACROSS, ACROSS, 3)
+    high, low = blocks.amax((2, 4)), blocks.amin((2, 4))  # [n, rows, columns, 3]
+    for _ in range(MARGIN // ACROSS):
+        high, low = _widened(high, torch.maximum), _widened(low, torch.minimum)
+    varied = (high - low > FLAT).any(-1)
+    reach = functional.max_pool2d(varied.float().unsqueeze(1), (1, 5), 1, (0, 2))
+    return reach.squeeze(1) > 0
+
+
+def _widened(values: Tensor, join: Callable[[Tensor, Tensor], Tensor]) -> Tensor:
+    """Each column joined with its two neighbours."""
+    wide = values.clone()
+    wide[:, :, 1:] = join(wide[:, :, 1:], values[:, :, :-1])
+    wide[:, :, :-1] = join(wide[:, :, :-1], values[:, :, 1:])
+    return wide

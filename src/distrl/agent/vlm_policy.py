@@ -1,0 +1,322 @@
+"""The policy for every model that Hugging Face can load, from our starter model to Qwen-VL.
+
+One path for all sizes: what is tested small is what runs large. Observations become prompts
+(`prompt`), prompts become tensors (`model_inputs`), and one of two shapes of model (`shapes`) turns
+them into answers, which a dialect reads. The same tokens get the same log-probabilities when they
+are sampled and when they are scored; values are read off what the model makes of the prompt, which
+is the same whether an answer follows or not.
+
+The model never runs in training mode: dropout would make every look at an answer a different one.
+All tensors that come out are float32, on the policy's device.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from transformers import PreTrainedModel
+from transformers.modeling_layers import GradientCheckpointingLayer
+
+from distrl.agent.answer_sampling import SampledAnswer, SamplingSettings, sample_answers
+from distrl.agent.critic import Critic
+from distrl.agent.dialects.dialect import Dialect, ImageSize
+from distrl.agent.lora import LoraSettings, attach_lora
+from distrl.agent.model_directory import OpenedModel
+from distrl.agent.model_inputs import InputBuilder, ModelInputs
+from distrl.agent.prompt import Prompt, Prompter
+from distrl.agent.shapes.decoder_only import DecoderOnly
+from distrl.agent.shapes.encoder_decoder import EncoderDecoder
+from distrl.agent.shapes.shape import Shape
+from distrl.agent.token_scores import token_scores
+from distrl.agent.trainable_policy import Scores
+from distrl.agent.vlm_settings import VlmSettings
+from distrl.errors import InvalidSetting, UsageError
+from distrl.records import Decision, Observation
+
+POLICY, CRITIC = "policy.", "critic."  # what the names of weights begin with
+
+
+class VlmPolicy:
+    """Implements `TrainablePolicy`. Build one with `vlm_policy`.
+
+    `sampling` may be replaced between two decisions, for a greedy evaluation say.
+    """
+
+    def __init__(
+        self,
+        network: PreTrainedModel,  # on its device, adapters attached, never in training mode
+        critic: Critic,
+        builder: InputBuilder,
+        prompter: Prompter,
+        sampling: SamplingSettings,
+        *,
+        directory: Path,  # that the model was opened from
+        lora: LoraSettings | None = None,  # the adapters that it wears
+        seed: int = 0,
+    ) -> None:
+        self.network = network
+        self.critic = critic
+        self.builder = builder
+        self.prompter = prompter
+        self.sampling = sampling
+        self.directory = directory
+        self.lora = lora
+        self.device = network.device
+        self.shape = shape_of(network, builder)
+        self.forward_tokens = 0  # that went through the model so far without a gradient
+        self.training_tokens = 0  # and with one
+        self._learned = _learned(network, critic)
+        self._ends = torch.tensor(sorted(builder.end_token_ids), device=self.device)
+        self._checkpointing_layers = [
+            module
+            for module in network.modules()
+            if isinstance(module, GradientCheckpointingLayer) and module.gradient_checkpointing
+        ]
+        self._version = 0
+        self._chance = torch.Generator(self.device)
+        self.seed(seed)
+
+    # Deciding -----------------------------------------------------------------------------------
+
+    @property
+    def weight_version(self) -> int:
+        return self._version
+
+    def seed(self, seed: int | str) -> None:
+        """Begin a new sequence of draws."""
+        digest = hashlib.blake2b(f"vlm_policy/decide/{seed}".encode(), digest_size=8).digest()
+        self._chance.manual_seed(int.from_bytes(digest, "little") >> 1)
+
+    @torch.inference_mode()
+    def decide(self, observations: Sequence[Observation]) -> list[Decision]:
+        if not observations:
+            return []
+        inputs = self._inputs([self.prompter.write(each) for each in observations])
+        utterance = self.shape.begin(inputs.tensors, self.sampling.most_new_tokens)
+        answers = sample_answers(utterance, self._ends, self.sampling, self._chance)
+        self.forward_tokens += sum(len(answer.token_ids) for answer in answers)
+        return [
+            self._decision(answer, size)
+            for answer, size in zip(answers, inputs.image_sizes, strict=True)
+        ]
+
+    def _decision(self, answer: SampledAnswer, size: ImageSize) -> Decision:
+        text = self.builder.decode(answer.token_ids)
+        action = self.prompter.dialect.read(text, size)
+        return Decision(action, text, answer.token_ids, answer.log_probs, self._version)
+
+    # Training -----------------------------------------------------------------------------------
+
+    def score(
+        self, observations: Sequence[Observation], answers: Sequence[Sequence[int]]
+    ) -> Scores:
+        tokens, mask = self._padded(observations, answers)
+        inputs = self._inputs([self.prompter.write(each) for each in observations])
+        self._count(int(mask.sum()))
+        with self._checkpointing():
+            judged = self.shape.judge(inputs.tensors, tokens)
+        places = tuple(place.to(self.device) for place in mask.nonzero(as_tuple=True))
+        log_probs, entropies = token_scores(
+            judged.states[places],
+            judged.project,
+            tokens.to(self.device)[places],
+            self.sampling.temperature,
+            self.shape.vocabulary_size,
+        )
+        nothing = log_probs.new_zeros(mask.shape)
+        return Scores(
+            log_probs=nothing.index_put(places, log_probs),
+            entropies=nothing.index_put(places, entropies),
+            token_mask=mask.to(self.device),
+            value_logits=self.critic.values(judged.beginnings),
+        )
+
+    def value_logits(self, observations: Sequence[Observation]) -> Tensor:  # [n, heads]
+        prompts = [self.prompter.write(each) for each in observations]
+        return self.critic.values(self._beginnings(prompts))
+
+    def instruction_logits(self, instructions: Sequence[str]) -> Tensor:  # [n]
+        prompts = [Prompt("", instruction, ()) for instruction in instructions]
+        return self.critic.instruction_values(self._beginnings(prompts))
+
+    def policy_parameters(self) -> Iterable[nn.Parameter]:
+        return [each for each in self.network.parameters() if each.requires_grad]
+
+    def critic_parameters(self) -> Iterable[nn.Parameter]:
+        return list(self.critic.parameters())
+
+    def _beginnings(self, prompts: Sequence[Prompt]) -> Tensor:  # [n, hidden]
+        """What the model makes of prompts; with a gradient only where somebody wants one."""
+        wanted = torch.is_grad_enabled() and self.critic.settings.trains_trunk
+        with torch.set_grad_enabled(wanted), self._checkpointing():
+            inputs = self._inputs(prompts)
+            nothing = torch.zeros((len(prompts), 0), dtype=torch.long)
+            return self.shape.judge(inputs.tensors, nothing).beginnings
+
+    @contextmanager
+    def _checkpointing(self) -> Iterator[None]:
+        """Layers checkpoint while they say that they train; nothing else in them looks at that."""
+        for layer in self._checkpointing_layers:
+            layer.training = torch.is_grad_enabled()
+        try:
+            yield
+        finally:
+            for layer in self._checkpointing_layers:
+                layer.training = False
+
+    def _padded(
+        self, observations: Sequence[Observation], answers: Sequence[Sequence[int]]
+    ) -> tuple[Tensor, Tensor]:  # [n, k], [n, k]
+        if len(observations) != len(answers) or not answers:
+            raise UsageError(
+                f"{len(answers)} answers to {len(observations)} observations; give one for each, "
+                "and at least one"
+            )
+        highest = max(itertools.chain.from_iterable(answers), default=0)
+        if highest >= self.shape.vocabulary_size:
+            raise UsageError(
+                f"an answer has token {highest}, this model's last is "
+                f"{self.shape.vocabulary_size - 1}; was it given by a model with another tokenizer?"
+            )
+        width = max(len(answer) for answer in answers)
+        pad = self.builder.pad_token_id
+        rows = [[*answer, *[pad] * (width - len(answer))] for answer in answers]
+        lengths = torch.tensor([len(answer) for answer in answers])
+        tokens = torch.tensor(rows, dtype=torch.long).reshape(len(rows), width)
+        return tokens, torch.arange(width) < lengths.unsqueeze(1)
+
+    # What it costs ------------------------------------------------------------------------------
+
+    @property
+    def parameter_count(self) -> int:
+        return sum(parameter.numel() for parameter in self.network.parameters())
+
+    @property
+    def trainable_count(self) -> int:
+        return sum(parameter.numel() for parameter in self.policy_parameters())
+
+    @property
+    def flops(self) -> float:
+        """An estimate of the arithmetic done so far, attention and image encoder not counted.
+
+        2·P for a token forward, 2·P more for the way back through the layers and 2·T for the
+        gradients of T trainable parameters: 6·P with a gradient where everything is trained, and
+        8·P where checkpointing layers go forward once more.
+        """
+        forward = 2.0 * self.parameter_count * (self.forward_tokens + self.training_tokens)
+        backward = 2.0 * (self.parameter_count + self.trainable_count) * self.training_tokens
+        again = 2.0 * self.parameter_count * self.training_tokens
+        return forward + backward + (again if self._checkpointing_layers else 0.0)
+
+    def _inputs(self, prompts: Sequence[Prompt]) -> ModelInputs:
+        inputs = self.builder.build(prompts)
+        self._count(int(inputs.tensors["attention_mask"].sum()))
+        return inputs
+
+    def _count(self, tokens: int) -> None:
+        if torch.is_grad_enabled():
+            self.training_tokens += tokens
+        else:
+            self.forward_tokens += tokens
+
+    # Weights ------------------------------------------------------------------------------------
+
+    def weights(self) -> dict[str, Tensor]:
+        """A copy, on the CPU, of all that is learned: adapters or the whole model, and critic."""
+        return {
+            name: parameter.detach().to("cpu", copy=True)
+            for name, parameter in self._learned.items()
+        }
+
+    def load_weights(self, weights: Mapping[str, Tensor], version: int) -> None:
+        """Take over the weights of another policy of the same shape; decisions carry `version`."""
+        if set(weights) != set(self._learned):
+            strange = sorted(set(weights) ^ set(self._learned))
+            raise UsageError(
+                f"{len(weights)} weights given, {len(self._learned)} wanted; {strange[:3]} are on "
+                "one side only: was it another model, or another choice of adapters?"
+            )
+        for name, parameter in self._learned.items():
+            if parameter.shape != weights[name].shape:
+                raise UsageError(
+                    f"weights {name}: {tuple(weights[name].shape)} given, "
+                    f"{tuple(parameter.shape)} wanted; was it another size or rank?"
+                )
+        with torch.no_grad():
+            for name, parameter in self._learned.items():
+                parameter.copy_(weights[name])
+        self._version = version
+
+
+def vlm_policy(
+    opened: OpenedModel, dialect: Dialect, settings: VlmSettings | None = None
+) -> VlmPolicy:
+    """A policy around a model that was just opened; the model is changed in place."""
+    settings = settings or VlmSettings()
+    network: Any = opened.model
+    builder, lora = opened.input_builder, settings.lora
+    set_weight_type(network, getattr(torch, settings.weights))
+    network.to(settings.device)
+    for name, parameter in network.named_parameters():
+        parameter.requires_grad_(not re.fullmatch(opened.family.frozen or "", name))
+    if lora is not None:
+        lora = replace(lora, targets=lora.targets or opened.family.adapter_targets)
+        attach_lora(network, lora, settings.seed)
+    network.eval()
+    if settings.gradient_checkpointing:
+        _enable_checkpointing(network)
+    critic = Critic(shape_of(network, builder).hidden_size, settings.critic, settings.seed)
+    return VlmPolicy(
+        network,
+        critic.to(settings.device),
+        builder,
+        Prompter(
+            dialect,
+            opened.family.past_actions if settings.past_actions is None else settings.past_actions,
+            settings.past_screens,
+            seen_size=builder.seen_size,
+        ),
+        settings.sampling,
+        directory=opened.directory,
+        lora=lora,
+        seed=settings.seed,
+    )
+
+
+def set_weight_type(network: nn.Module, dtype: torch.dtype) -> None:
+    """The weights alone: frequencies of positions are buffers, and useless in half precision."""
+    for parameter in network.parameters():
+        parameter.data = parameter.data.to(dtype)
+
+
+def shape_of(network: PreTrainedModel, builder: InputBuilder) -> Shape:
+    if network.config.is_encoder_decoder:
+        return EncoderDecoder(network)
+    return DecoderOnly(network, stand_in=builder.pad_token_id)
+
+
+def _learned(network: PreTrainedModel, critic: Critic) -> dict[str, nn.Parameter]:
+    trained = {name: each for name, each in network.named_parameters() if each.requires_grad}
+    return {f"{POLICY}{name}": each for name, each in trained.items()} | {
+        f"{CRITIC}{name}": each for name, each in critic.named_parameters()
+    }
+
+
+def _enable_checkpointing(network: Any) -> None:
+    if not network.supports_gradient_checkpointing:
+        raise InvalidSetting(
+            f"policy.gradient_checkpointing=True: a {type(network).__name__} cannot do that; "
+            "take smaller micro-batches instead"
+        )
+    network.gradient_checkpointing_enable({"use_reentrant": False})
+    # It also makes embeddings ask for gradients, which this kind of checkpointing does not need.
+    network.disable_input_require_grads()
