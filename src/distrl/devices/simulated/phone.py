@@ -68,6 +68,11 @@ class Phone:
         self._scene = None
         self._frame = None
 
+    def draw_on(self, canvas: Canvas) -> None:
+        """Draw on this canvas from now on, for example on one that keeps labels."""
+        self._canvas = canvas
+        self._scene = None
+
     def refresh(self) -> None:
         """Draw anew: somebody changed facts from outside."""
         self._scene = None

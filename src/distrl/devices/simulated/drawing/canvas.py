@@ -120,6 +120,9 @@ class Canvas:
         mixed >>= 8
         self.pixels[y0:y1, x0:x1] = mixed.reshape(shape[0], -1, 3)
 
+    def mark(self, name: str, x: int, y: int, width: int, height: int) -> None:
+        """Says what a drawing stands for. Only a canvas that keeps labels takes it down."""
+
     def dim(self, x: int, y: int, width: int, height: int) -> None:
         """Darken a region, as behind a dialog."""
         region = self.pixels[y : y + height, x : x + width]

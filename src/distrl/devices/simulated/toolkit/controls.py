@@ -126,17 +126,20 @@ def draw_switch(scene: Scene, x: int, y: int, on: bool) -> None:
     left = x + width - size - inset if on else x + inset
     scene.rounded(left, y + inset, size, size, size // 2, knob)
     scene.background = behind
+    scene.canvas.mark("switch on" if on else "switch off", x, y, width, height)
 
 
 def draw_check(scene: Scene, x: int, y: int, on: bool) -> None:
     theme, behind = scene.theme, scene.background
     if not on:
         draw_framed(scene, (x, y, CHECK, CHECK), 4, theme.muted, behind or theme.surface, 2)
+        scene.canvas.mark("box empty", x, y, CHECK, CHECK)
         return
     scene.rounded(x, y, CHECK, CHECK, 4, theme.primary)
     scene.background = theme.primary
     scene.icon(x + 2, y + 2, "check", CHECK - 4, theme.on_primary)
     scene.background = behind
+    scene.canvas.mark("box checked", x, y, CHECK, CHECK)
 
 
 def draw_radio(scene: Scene, x: int, y: int, on: bool) -> None:
@@ -147,6 +150,7 @@ def draw_radio(scene: Scene, x: int, y: int, on: bool) -> None:
     if on:
         scene.rounded(x + 5, y + 5, CHECK - 10, CHECK - 10, CHECK // 2, rim)
     scene.background = behind
+    scene.canvas.mark("radio on" if on else "radio off", x, y, CHECK, CHECK)
 
 
 @dataclass(slots=True)
@@ -172,6 +176,7 @@ class Slider:
         scene.rounded(x, middle - 2, width, 4, 2, track_color(theme))
         scene.rounded(x, middle - 2, filled + 8, 4, 2, theme.primary)
         scene.rounded(x + filled, middle - 8, 16, 16, 8, theme.primary)
+        scene.canvas.mark("knob", x + filled, middle - 8, 16, 16)
         scene.background = behind
 
         def set_at(at_x: int) -> None:

@@ -1,0 +1,1 @@
+"""Teaches the starter model to act, by example, from random weights."""

@@ -1,0 +1,270 @@
+"""Teaches the starter model to act by example, from random weights.
+
+Lessons stream in from scripted demonstrations (`lesson_stream`), wait in a reservoir, and are drawn
+in random batches. The weights that are kept are a running mean of those that are trained: steadier,
+and a little better. The curve (losses, and the share of right actions on tasks of the test split)
+is returned as it was measured, so that it can be saved beside the model.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from distrl.agent.starter.model import StarterModel
+from distrl.errors import InvalidSetting
+from distrl.imitation.lesson_arrays import SHAPES
+from distrl.imitation.lesson_reservoir import LessonReservoir
+from distrl.imitation.lesson_stream import SLAB, Lecture, LessonStream, open_stream
+from distrl.imitation.losses import ImitationLosses, imitation_losses
+from distrl.tasks.task_sets import template_names
+
+NOTE_EVERY, NOTE_SECONDS = 50, 10.0  # steps, or seconds, from one point of the curve to the next
+
+
+@dataclass(frozen=True, slots=True)
+class ImitationSettings:
+    """Few and typed. The defaults made the model that we ship, on one GPU and 16 cores."""
+
+    steps: int = 14_000
+    batch: int = 256  # lessons
+    learning_rate: float = 1e-3  # at its highest
+    warm_up: int = 200  # steps
+    weight_decay: float = 0.01
+    most_gradient: float = 1.0  # a longer gradient is shortened to this norm
+    averaging: float = 0.999  # of the running mean of the weights, per step
+    reservoir: int = 49_152  # lessons, a multiple of 64
+    fill: int = 4_096  # lessons that must be there before the first step
+    processes: int = 14
+    slip_rate: float = 0.12
+    shopping_weight: int = 2  # how often a shopping template comes for each general one
+    exam: int = 2_048  # lessons of the test split, to measure by
+    examine_every: int = 500  # steps
+    enough: float = 1.0  # stop early once this share of the exam is right
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("steps", "batch", "reservoir", "fill", "processes", "exam", "examine_every"):
+            if getattr(self, name) < 1:
+                raise InvalidSetting(f"imitation.{name}={getattr(self, name)!r}; give 1 or more")
+        for name in ("averaging", "slip_rate", "enough"):
+            if not 0.0 <= getattr(self, name) <= 1.0:
+                raise InvalidSetting(f"imitation.{name}={getattr(self, name)!r}; give 0 to 1")
+        if self.reservoir % SLAB:
+            raise InvalidSetting(
+                f"imitation.reservoir={self.reservoir!r}; give a multiple of {SLAB}: lessons come "
+                "in slabs of that many"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """A point of the learning curve."""
+
+    step: int
+    seconds: float
+    lessons: int  # made so far
+    action_loss: float
+    reading_loss: float
+    right_signs: float
+    right_actions: float  # of the last batch
+    exam: float | None = None  # right actions on the test split, by the averaged weights
+    by_word: dict[str, float] = field(default_factory=dict)
+
+
+def lecture_of(settings: ImitationSettings, model: StarterModel) -> Lecture:
+    """Every training template, those of the shops more often."""
+    general = template_names("train", "general")
+    shopping = template_names("train", "shopping") * settings.shopping_weight
+    return Lecture(
+        templates=(*general, *shopping),
+        signs=tuple(model.config.signs),
+        slip_rate=settings.slip_rate,
+        seed=settings.seed,
+    )
+
+
+class Imitation:
+    """One training run. `run` goes through its steps; `averaged` is what to keep."""
+
+    def __init__(
+        self,
+        model: StarterModel,
+        settings: ImitationSettings,
+        seen: Callable[[Progress], None] = lambda progress: None,
+    ) -> None:
+        self.model = model
+        self.settings = settings
+        self.device = next(model.parameters()).device
+        self.masters = [p.detach().float().clone() for p in model.parameters()]
+        self.averaged = [master.clone() for master in self.masters]
+        self._seen = seen
+        for master in self.masters:
+            master.grad = torch.zeros_like(master)
+        self._optimizer = torch.optim.AdamW(
+            self.masters,
+            lr=torch.tensor(settings.learning_rate, device=self.device),
+            betas=(0.9, 0.98),
+            weight_decay=settings.weight_decay,
+            fused=True,
+            capturable=self.device.type == "cuda",
+        )
+        self._graph: torch.cuda.CUDAGraph | None = None
+        self._batch: dict[str, Tensor] = {}
+        self._losses: ImitationLosses
+        self._generator = torch.Generator(self.device).manual_seed(settings.seed)
+        self._began = self._noted = time.monotonic()
+        self._step = 0
+        self._best = 0.0  # exam so far
+
+    def run(self, stream: LessonStream, exam: dict[str, Tensor]) -> None:
+        reservoir = LessonReservoir(self.settings.reservoir, self.device)
+        while len(reservoir) < min(self.settings.fill, self.settings.reservoir):
+            _pour(stream, reservoir, wait=True)
+        while self._step < self.settings.steps and self._best < self.settings.enough:
+            _pour(stream, reservoir, wait=False)
+            examine = (self._step + 1) % self.settings.examine_every == 0
+            self._learn(
+                reservoir, exam if examine or self._step + 1 == self.settings.steps else None
+            )
+
+    def _learn(self, reservoir: LessonReservoir, exam: dict[str, Tensor] | None) -> None:
+        for group in self._optimizer.param_groups:
+            group["lr"].fill_(self._learning_rate())
+        batch = reservoir.draw(self.settings.batch, self._generator)
+        if self.device.type == "cuda":
+            self._replay(batch)
+        else:
+            self._losses = self._train(batch)
+        self._step += 1
+        self._average()
+        overdue = time.monotonic() - self._noted > NOTE_SECONDS
+        if self._step % NOTE_EVERY and exam is None and not overdue:
+            return
+        losses = self._losses
+        measured = self.examine(exam) if exam else (None, {})
+        reading = losses.ink + losses.starts + losses.signs
+        self._noted = time.monotonic()
+        self._seen(
+            Progress(
+                self._step,
+                time.monotonic() - self._began,
+                reservoir.seen,
+                float(losses.action.detach()),
+                float(reading.detach()),
+                float(losses.right_signs),
+                float(losses.right_actions.float().mean()),
+                *measured,
+            )
+        )
+
+    def _learning_rate(self) -> float:
+        """Up in a line, then down in a half cosine to a hundredth."""
+        settings = self.settings
+        if self._step < settings.warm_up:
+            return settings.learning_rate * (self._step + 1) / settings.warm_up
+        done = (self._step - settings.warm_up) / max(1, settings.steps - settings.warm_up)
+        return settings.learning_rate * (0.01 + 0.99 * 0.5 * (1 + math.cos(math.pi * done)))
+
+    def _train(self, batch: dict[str, Tensor]) -> ImitationLosses:
+        losses = imitation_losses(self.model, batch)
+        self.model.zero_grad()
+        torch.autograd.backward(losses.total)
+        self._move()
+        return losses
+
+    def _replay(self, batch: dict[str, Tensor]) -> None:
+        """On a GPU a step is two thousand small kernels; as one graph they need no CPU."""
+        if self._graph is None:
+            self._record(batch)
+            return
+        for name, tensor in self._batch.items():
+            tensor.copy_(batch[name])
+        self._graph.replay()
+
+    def _record(self, batch: dict[str, Tensor]) -> None:
+        """A few plain steps first, on a stream of their own, as recording demands."""
+        self._batch = {name: tensor.clone() for name, tensor in batch.items()}
+        stream: Any = torch.cuda.Stream()  # type: ignore[no-untyped-call]
+        stream.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(stream):
+            for _ in range(3):
+                self._train(self._batch)
+        torch.cuda.current_stream().wait_stream(stream)
+        self.model.zero_grad()
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            self._losses = self._train(self._batch)
+        self._graph = graph
+
+    @torch.no_grad()
+    def _move(self) -> None:
+        """One step of the masters in float32; the model follows in whatever it computes in."""
+        parameters: list[Tensor] = list(self.model.parameters())
+        gradients = [_gradient(parameter) for parameter in parameters]
+        torch._foreach_copy_([_gradient(master) for master in self.masters], gradients)
+        torch.nn.utils.clip_grad_norm_(self.masters, self.settings.most_gradient)
+        self._optimizer.step()
+        torch._foreach_copy_(parameters, self.masters)
+
+    @torch.no_grad()
+    def _average(self) -> None:
+        share = min(self.settings.averaging, (1 + self._step) / (10 + self._step))
+        torch._foreach_lerp_(self.averaged, self.masters, 1.0 - share)
+
+    @torch.no_grad()
+    def take_average(self) -> None:
+        """Put the averaged weights into the model."""
+        torch._foreach_copy_(list(self.model.parameters()), self.averaged)
+
+    @torch.no_grad()
+    def examine(self, exam: dict[str, Tensor]) -> tuple[float, dict[str, float]]:
+        """Right answers on the exam, by the averaged weights: all, and by the first word."""
+        self.take_average()
+        right = []
+        for at in range(0, len(exam["answer"]), self.settings.batch):
+            part = {name: tensor[at : at + self.settings.batch] for name, tensor in exam.items()}
+            right.append(imitation_losses(self.model, part).right_actions)
+        torch._foreach_copy_(list(self.model.parameters()), self.masters)
+        all_right = torch.cat(right).float()
+        self._best = max(self._best, float(all_right.mean()))
+        first = exam["answer"][:, 0]
+        by_word = {
+            str(word): float(all_right[first == word].mean())
+            for word in sorted(set(first.tolist()))
+        }
+        return float(all_right.mean()), by_word
+
+
+def _gradient(parameter: Tensor) -> Tensor:
+    return torch.zeros_like(parameter) if parameter.grad is None else parameter.grad
+
+
+def make_exam(
+    lecture: Lecture, count: int, processes: int, device: torch.device
+) -> dict[str, Tensor]:
+    """Lessons of the lecture, once, to measure by."""
+    slab = max(1, min(64, count // processes))
+    count = count // slab * slab
+    reservoir = LessonReservoir(count, device)
+    with open_stream(lecture, processes, slab) as stream:
+        while len(reservoir) < count:
+            _pour(stream, reservoir, wait=True)
+    return {name: reservoir.tensor(name) for name in SHAPES}
+
+
+def _pour(stream: LessonStream, reservoir: LessonReservoir, *, wait: bool) -> None:
+    """Everything that is ready, and at least one slab if we wait."""
+    while (taken := stream.take(wait=wait)) is not None:
+        number, arrays = taken
+        reservoir.add(arrays)
+        if reservoir.device.type == "cuda":
+            torch.cuda.current_stream().synchronize()  # the slab is written again when given back
+        stream.give_back(number)
+        wait = False

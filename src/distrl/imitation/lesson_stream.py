@@ -1,0 +1,157 @@
+"""Processes that never stop making lessons, and the shared memory through which they hand them on.
+
+Every process plays scripted solutions of its own tasks and fills slabs of shared memory; whoever
+trains takes a full slab, copies it, and gives it back. No lesson is pickled. The memory belongs to
+the processes that were forked with it, so it vanishes with them, whatever happens; and they end
+with whoever started them, even if that was killed.
+"""
+
+from __future__ import annotations
+
+import mmap
+import multiprocessing
+import os
+import queue
+import random
+import signal
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from multiprocessing.process import BaseProcess
+from multiprocessing.queues import Queue
+
+from distrl.devices.simulated.dimensions import HEIGHT, WIDTH
+from distrl.devices.simulated.drawing.labelled_canvas import LabelledCanvas
+from distrl.devices.simulated.drift import Drift
+from distrl.devices.simulated.simulated_device import SimulatedDevice
+from distrl.episodes.lessons import Lesson, Teacher
+from distrl.errors import WorldError
+from distrl.imitation.lesson_arrays import (
+    Arrays,
+    LessonWriter,
+    bytes_per_lesson,
+    new_inputs,
+    views,
+)
+from distrl.records import Split
+from distrl.tasks.task_sets import load_task
+
+NUMBERS = 1_000_000  # tasks of each template
+SLAB = 64  # lessons
+SLABS = 3  # of each process: one is filled, one waits, one is copied
+PATIENCE = 120.0  # seconds until a full slab must have come
+ORPHANED_AFTER = 2.0  # seconds in which a process notices that it works for nobody
+
+
+@dataclass(frozen=True, slots=True)
+class Lecture:
+    """What the lessons are about. A template named twice comes twice as often."""
+
+    templates: tuple[str, ...]
+    signs: tuple[str, ...]
+    split: Split = "train"
+    drift: Drift = Drift()
+    slip_rate: float = 0.12
+    seed: int = 0
+
+
+class LessonStream:
+    """Full slabs, as they come. Use it as `with open_stream(...) as stream`."""
+
+    def __init__(
+        self, slab: int, slabs: Sequence[Arrays], full: Queue[int], free: Sequence[Queue[int]]
+    ) -> None:
+        self.slab = slab  # lessons in each
+        self._slabs = slabs
+        self._full = full
+        self._free = free
+
+    def take(self, *, wait: bool) -> tuple[int, Arrays] | None:
+        """A full slab and its number; None if there is none yet and we do not wait."""
+        if not wait and self._full.empty():
+            return None
+        try:
+            number = self._full.get(timeout=PATIENCE)
+        except queue.Empty:
+            raise WorldError(
+                f"no lessons for {PATIENCE:g} s from {len(self._free)} processes; did they run out "
+                "of memory? Take fewer processes, or smaller slabs"
+            ) from None
+        return number, self._slabs[number]
+
+    def give_back(self, number: int) -> None:
+        self._free[number // SLABS].put(number)
+
+
+@contextmanager
+def open_stream(lecture: Lecture, processes: int, slab: int = SLAB) -> Iterator[LessonStream]:
+    """Start the processes; they end with the context."""
+    context = multiprocessing.get_context("fork")  # the memory is inherited, not named
+    full: Queue[int] = context.Queue()
+    slabs = [
+        views(memoryview(mmap.mmap(-1, slab * bytes_per_lesson())), slab)
+        for _ in range(processes * SLABS)
+    ]
+    free: list[Queue[int]] = [context.Queue() for _ in range(processes)]
+    workers: list[BaseProcess] = []
+    for number in range(processes):
+        mine = range(number * SLABS, (number + 1) * SLABS)
+        for each in mine:
+            free[number].put(each)
+        workers.append(
+            context.Process(
+                target=_make_lessons,
+                args=(lecture, number, slabs, slab, free[number], full),
+                daemon=True,
+            )
+        )
+    for worker in workers:
+        worker.start()
+    try:
+        yield LessonStream(slab, slabs, full, free)
+    finally:
+        for worker in workers:
+            worker.terminate()
+        for worker in workers:
+            worker.join()
+
+
+def _make_lessons(
+    lecture: Lecture,
+    number: int,
+    slabs: Sequence[Arrays],
+    slab: int,
+    free: Queue[int],
+    full: Queue[int],
+) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # for whoever trains, who then ends us
+    employer = os.getppid()
+    writer = LessonWriter(new_inputs())
+    lessons = endless_lessons(lecture, number)
+    while (mine := _free_slab(free, employer)) is not None:
+        filled = 0
+        while filled < slab:
+            filled += writer.write(next(lessons), slabs[mine], filled)
+        full.put(mine)
+
+
+def _free_slab(free: Queue[int], employer: int) -> int | None:
+    """None when whoever started us is gone."""
+    while os.getppid() == employer:
+        with suppress(queue.Empty):
+            return free.get(timeout=ORPHANED_AFTER)
+    return None
+
+
+def endless_lessons(lecture: Lecture, stream: int) -> Iterator[Lesson]:
+    """The lessons of one process; another `stream`, other tasks."""
+    chance = random.Random(f"lessons/{lecture.seed}/{stream}")
+    device = SimulatedDevice(f"teacher {stream}", drift=lecture.drift)
+    device.reset(0)
+    alphabet = {sign: place for place, sign in enumerate(lecture.signs, start=1)}
+    device.phone.draw_on(LabelledCanvas(WIDTH, HEIGHT, alphabet))
+    teacher = Teacher(device, f"{lecture.seed}/{stream}", lecture.slip_rate)
+    while True:
+        template = chance.choice(lecture.templates)
+        task, _ = load_task(f"{template}/{lecture.split}/{chance.randrange(NUMBERS)}")
+        yield from teacher.teach(task)

@@ -1,0 +1,105 @@
+"""From random weights to a directory with a model in it: the whole of `distrl imitate`.
+
+The directory is a Hugging Face model (config.json, model.safetensors in bfloat16, tokenizer) that
+every part of DistRL opens by its path, with the learning curve and the settings beside it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import tempfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from distrl.agent.starter.building import new_model
+from distrl.agent.starter.model import StarterModel
+from distrl.agent.starter.vocabulary import build_tokenizer, tokens
+from distrl.devices.simulated.drawing.icons import ICONS
+from distrl.errors import UsageError
+from distrl.imitation.imitation import (
+    Imitation,
+    ImitationSettings,
+    Progress,
+    lecture_of,
+    make_exam,
+)
+from distrl.imitation.lesson_stream import open_stream
+
+EXAM_SEED = 77  # other phones and other words than any lesson
+CURVE, SETTINGS = "curve.json", "imitation.json"
+
+
+def teach(
+    settings: ImitationSettings,
+    directory: Path,
+    *,
+    device: str = "cpu",
+    sizes: Mapping[str, int] | None = None,
+    seen: Callable[[Progress], None] = lambda progress: None,
+) -> list[Progress]:
+    """Teach a new model and save it; returns its learning curve."""
+    if directory.exists() and any(directory.iterdir()):
+        raise UsageError(f"{directory} is not empty; give a directory that is not there yet")
+    _check_device(device)
+    model = new_model(ICONS, settings.seed, **dict(sizes or {}))
+    lecture = lecture_of(settings, model)
+    on_test = dataclasses.replace(lecture, split="test", slip_rate=0.0, seed=EXAM_SEED)
+    exam = make_exam(on_test, settings.exam, settings.processes, torch.device("cpu"))
+    curve: list[Progress] = []
+
+    def noted(progress: Progress) -> None:
+        curve.append(progress)
+        seen(progress)
+
+    # The processes are forked before the GPU is touched: it does not survive a fork.
+    with open_stream(lecture, settings.processes) as stream:
+        placed: Any = model.to(torch.device(device))  # type: ignore[arg-type]
+        if placed.device.type == "cuda":
+            placed.to(torch.bfloat16)
+            placed.encoder.screen_reader.to(memory_format=torch.channels_last)
+        imitation = Imitation(placed, settings, noted)
+        imitation.run(stream, {name: tensor.to(device) for name, tensor in exam.items()})
+    imitation.take_average()
+    save(placed, directory)
+    _write(directory / CURVE, [_readable(progress) for progress in curve])
+    _write(directory / SETTINGS, dataclasses.asdict(settings))
+    return curve
+
+
+def save(model: StarterModel, directory: Path) -> None:
+    """Write a model with its tokenizer, in half precision: whole or not at all."""
+    directory.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=directory.parent, prefix=".unfinished-") as unfinished:
+        halved: Any = model.to(torch.bfloat16)  # type: ignore[arg-type]
+        halved.save_pretrained(unfinished)
+        build_tokenizer().save_pretrained(unfinished)
+        Path(unfinished).chmod(0o755)
+        if directory.exists():
+            directory.rmdir()
+        Path(unfinished).rename(directory)
+        Path(unfinished).mkdir()  # so that there is something to clean up
+
+
+def _check_device(device: str) -> None:
+    """Before an hour of lessons is made for a device that is not there."""
+    try:
+        kind = torch.device(device).type
+    except RuntimeError as error:
+        raise UsageError(f"no device is called {device!r}; there are cpu, cuda, cuda:1, …") from error
+    if kind == "cuda" and not torch.cuda.device_count():
+        raise UsageError(f"--device {device}: there is no GPU that torch can use; take cpu")
+
+
+def _readable(progress: Progress) -> dict[str, Any]:
+    point = dataclasses.asdict(progress)
+    words = tokens()
+    point["by_word"] = {words[int(word)]: share for word, share in progress.by_word.items()}
+    return point
+
+
+def _write(file: Path, content: object) -> None:
+    file.write_text(json.dumps(content, indent=1) + "\n", "utf-8")
