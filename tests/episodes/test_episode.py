@@ -87,6 +87,8 @@ def test_the_policy_sees_its_past_actions_and_the_newest_screen() -> None:
     assert first.past_actions == ()
     assert second.past_actions == (OpenApp("Notes"),)
     assert first.screen.digest != second.screen.digest
+    assert first.past_screens == ()
+    assert second.past_screens == (first.screen,)
 
 
 @pytest.mark.parametrize(
@@ -126,3 +128,11 @@ def test_with_stop_on_success_the_episode_ends_when_the_task_is_done() -> None:
     )
     assert trajectory.ending is Ending.SUCCESS
     assert not isinstance(trajectory.decisions[-1].action, Done)
+
+
+def test_a_judge_out_of_reach_in_the_middle_ends_the_episode_too() -> None:
+    device = SimulatedDevice("test")
+    trajectory = run_episode(TASK, device, Recital(), SilentJudge(), stop_on_success=True)
+    assert trajectory.ending is Ending.JUDGE_UNAVAILABLE
+    assert len(trajectory.decisions) == 1
+    assert "no line to the judge" in trajectory.notes[0]

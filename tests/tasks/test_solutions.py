@@ -10,7 +10,8 @@ import pytest
 from distrl.devices.simulated.drift import Drift
 from distrl.devices.simulated.simulated_device import SimulatedDevice
 from distrl.episodes.demonstrations import demonstrate
-from distrl.episodes.evaluation import SIMPLE_AGENTS, evaluate, success_rate
+from distrl.episodes.evaluation import SIMPLE_AGENTS, evaluate
+from distrl.episodes.outcome import success_rate
 from distrl.records import SPLITS, Ending, Split
 from distrl.tasks.judge import FactJudge
 from distrl.tasks.task_sets import load_task, splits_of, template_names, templates
@@ -56,13 +57,14 @@ def test_the_number_of_steps_fits_the_difficulty(name: str) -> None:
 @pytest.mark.parametrize("agent", ["idle", "done"])
 def test_an_agent_that_does_nothing_never_succeeds(agent: str) -> None:
     some = [load_task(f"{name}/{split}/1")[0] for name, split in CASES]
-    outcomes = evaluate(some, SIMPLE_AGENTS[agent], SimulatedDevice(agent))
+    outcomes = evaluate(some, SIMPLE_AGENTS[agent], [SimulatedDevice(agent)])
     assert success_rate(outcomes).successes == 0
 
 
 def test_a_monkey_rarely_succeeds_even_when_it_need_not_say_so() -> None:
     some = [load_task(f"{name}/{split}/{n}")[0] for name, split in CASES for n in range(3)]
-    outcomes = evaluate(some, SIMPLE_AGENTS["monkey"], SimulatedDevice("ape"), stop_on_success=True)
+    ape = SimulatedDevice("ape")
+    outcomes = evaluate(some, SIMPLE_AGENTS["monkey"], [ape], stop_on_success=True)
     rate = success_rate(outcomes)
     assert rate.episodes >= 600
     assert rate.rate < 0.03, [o.task.id for o in outcomes if o.ending is Ending.SUCCESS]

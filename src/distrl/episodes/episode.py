@@ -3,9 +3,14 @@
 Every episode gets exactly one typed ending. A device that fails ends the episode as such: what was
 done and seen up to the last good screen is kept, and no verdict is made up. If the device fails
 before there is a first screen, there is no episode, and its error is raised.
+
+`Episode` is the attempt taken one decision at a time, by whoever has many of them to look after;
+`run_episode` is the same thing for one device and one policy.
 """
 
 from __future__ import annotations
+
+from typing import Self
 
 from distrl.agent.policy import Policy
 from distrl.devices.device import Device
@@ -25,6 +30,130 @@ from distrl.records import (
 from distrl.tasks.judge import Judge
 
 
+class Episode:
+    """An attempt under way. `begin` one, `take` decisions on what it shows, until it has `ended`.
+
+    The agent ends it by saying so, as a person would; with `stop_on_success` the judge is asked
+    after every step and ends it as soon as the task is done.
+    """
+
+    def __init__(
+        self,
+        task: Task,
+        device: Device,
+        judge: Judge,
+        first: Screen,
+        *,
+        episode_id: str = "",
+        stop_on_success: bool = False,
+    ) -> None:
+        self.task = task
+        self.id = episode_id or task.id
+        self._device = device
+        self._judge = judge
+        self._stop_on_success = stop_on_success
+        self._screens = [first]
+        self._decisions: list[Decision] = []
+        self._fault: DeviceError | JudgeError | None = None
+        self._success: Verdict | None = None  # the verdict that ended it early
+
+    @classmethod
+    def begin(
+        cls,
+        task: Task,
+        device: Device,
+        judge: Judge,
+        *,
+        episode_id: str = "",
+        stop_on_success: bool = False,
+    ) -> Self:
+        """A clean phone, the task set up on it, and its first screen."""
+        device.reset(task.seed)
+        judge.begin(task)
+        first = device.screen()
+        return cls(
+            task, device, judge, first, episode_id=episode_id, stop_on_success=stop_on_success
+        )
+
+    @property
+    def observation(self) -> Observation:
+        """What the policy sees now."""
+        past_actions = tuple(decision.action for decision in self._decisions)
+        *past_screens, screen = self._screens
+        return Observation(self.task.instruction, screen, past_actions, tuple(past_screens))
+
+    @property
+    def ended(self) -> bool:
+        return (
+            self._fault is not None
+            or self._success is not None
+            or len(self._decisions) >= self.task.step_limit
+            or isinstance(self._last_action, FINAL_ACTIONS)
+        )
+
+    @property
+    def _last_action(self) -> object:
+        return self._decisions[-1].action if self._decisions else None
+
+    def take(self, decision: Decision) -> None:
+        """Do on the phone what was decided, and look at what came of it."""
+        try:
+            screen = self._device.perform(decision.action)
+        except DeviceError as error:
+            self._fault = error
+            return
+        self._screens.append(screen)
+        self._decisions.append(decision)
+        if self._stop_on_success and not self.ended:
+            self._ask_whether_done()
+
+    def _ask_whether_done(self) -> None:
+        try:
+            verdict = self._judge.verdict(None)
+        except JudgeError as error:
+            self._fault = error
+        else:
+            self._success = verdict if verdict.success else None
+
+    def trajectory(self) -> Trajectory:
+        """The whole of it, judged. Ask once it has ended."""
+        ending, verdict, notes = self._end()
+        return Trajectory(
+            id=self.id,
+            task=self.task,
+            decisions=tuple(self._decisions),
+            screens=tuple(self._screens),
+            ending=ending,
+            verdict=verdict,
+            device_seconds=self._device.seconds,
+            notes=notes,
+        )
+
+    def _end(self) -> tuple[Ending, Verdict | None, tuple[str, ...]]:
+        """How it ended, who says so, and what else is worth knowing."""
+        if self._fault is not None:
+            return _ending_of(self._fault), None, (f"{type(self._fault).__name__}: {self._fault}",)
+        if self._success is not None:
+            return Ending.SUCCESS, self._success, ()
+        last = self._last_action
+        try:
+            verdict = self._judge.verdict(last.text if isinstance(last, Answer) else None)
+        except JudgeError as error:
+            return _ending_of(error), None, (f"{type(error).__name__}: {error}",)
+        if isinstance(last, Impossible):
+            return Ending.GAVE_UP, verdict, ()
+        said_so = isinstance(last, FINAL_ACTIONS)
+        if said_so or (self._stop_on_success and verdict.success):
+            return (Ending.SUCCESS if verdict.success else Ending.FAILURE), verdict, ()
+        return Ending.STEP_LIMIT, verdict, ()
+
+
+def _ending_of(fault: DeviceError | JudgeError) -> Ending:
+    if isinstance(fault, JudgeError):
+        return Ending.JUDGE_UNAVAILABLE
+    return Ending.APP_CRASH if isinstance(fault, AppCrashed) else Ending.DEVICE_LOST
+
+
 def run_episode(
     task: Task,
     device: Device,
@@ -34,69 +163,11 @@ def run_episode(
     episode_id: str = "",
     stop_on_success: bool = False,
 ) -> Trajectory:
-    """Let a policy try a task on a device.
-
-    The agent ends the episode by saying so, as a person would; with `stop_on_success` the judge is
-    asked after every step and ends it as soon as the task is done.
-    """
-    device.reset(task.seed)
-    judge.begin(task)
-    screens = [device.screen()]
-    decisions: list[Decision] = []
-    fault: DeviceError | None = None
-    while len(decisions) < task.step_limit:
-        past_actions = tuple(decision.action for decision in decisions)
-        [decision] = policy.decide([Observation(task.instruction, screens[-1], past_actions)])
-        try:
-            screens.append(device.perform(decision.action))
-        except DeviceError as error:
-            fault = error
-            break
-        decisions.append(decision)
-        if isinstance(decision.action, FINAL_ACTIONS):
-            break
-        if stop_on_success and judge.verdict(None).success:
-            break
-    ending, verdict, notes = _end(judge, decisions, fault, stop_on_success)
-    return _sealed(episode_id or task.id, task, decisions, screens, ending, verdict, device, notes)
-
-
-def _end(
-    judge: Judge, decisions: list[Decision], fault: DeviceError | None, stop_on_success: bool
-) -> tuple[Ending, Verdict | None, tuple[str, ...]]:
-    """How it ended, who says so, and what else is worth knowing."""
-    if fault is not None:
-        lost = Ending.APP_CRASH if isinstance(fault, AppCrashed) else Ending.DEVICE_LOST
-        return lost, None, (f"{type(fault).__name__}: {fault}",)
-    last = decisions[-1].action if decisions else None
-    try:
-        verdict = judge.verdict(last.text if isinstance(last, Answer) else None)
-    except JudgeError as error:
-        return Ending.JUDGE_UNAVAILABLE, None, (str(error),)
-    if isinstance(last, Impossible):
-        return Ending.GAVE_UP, verdict, ()
-    if isinstance(last, FINAL_ACTIONS) or (stop_on_success and verdict.success):
-        return (Ending.SUCCESS if verdict.success else Ending.FAILURE), verdict, ()
-    return Ending.STEP_LIMIT, verdict, ()
-
-
-def _sealed(
-    episode_id: str,
-    task: Task,
-    decisions: list[Decision],
-    screens: list[Screen],
-    ending: Ending,
-    verdict: Verdict | None,
-    device: Device,
-    notes: tuple[str, ...],
-) -> Trajectory:
-    return Trajectory(
-        id=episode_id,
-        task=task,
-        decisions=tuple(decisions),
-        screens=tuple(screens),
-        ending=ending,
-        verdict=verdict,
-        device_seconds=device.seconds,
-        notes=notes,
+    """Let a policy try a task on a device."""
+    episode = Episode.begin(
+        task, device, judge, episode_id=episode_id, stop_on_success=stop_on_success
     )
+    while not episode.ended:
+        [decision] = policy.decide([episode.observation])
+        episode.take(decision)
+    return episode.trajectory()

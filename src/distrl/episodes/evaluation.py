@@ -1,72 +1,26 @@
-"""How good is an agent? Episodes over many tasks, counted, with intervals.
+"""How good is an agent? It plays many tasks, each once, and the outcomes are counted.
 
-An episode that the world broke (a lost device, say) has no verdict, so it counts neither for nor
-against the agent; it is reported beside the rate.
+Which tasks: `evaluation_tasks` draws them from a seed, the families in turn, within each the
+templates in turn in a shuffled order, so that any number of episodes is as balanced as it can be
+and a longer evaluation goes on where a shorter one ended.
 """
 
 from __future__ import annotations
 
-import math
-from collections import Counter
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+import random
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from distrl.agent.policy import Policy
 from distrl.agent.simple_policies import DonePolicy, IdlePolicy, MonkeyPolicy
 from distrl.devices.simulated.simulated_device import SimulatedDevice
 from distrl.episodes.demonstrations import ScriptedPolicy
-from distrl.episodes.episode import run_episode
-from distrl.records import Ending, Task, Trajectory
+from distrl.episodes.episode import Episode
+from distrl.episodes.episode_batch import Attempt, EpisodeBatch
+from distrl.episodes.outcome import Outcome, outcome_of
+from distrl.errors import UnknownTask
+from distrl.records import FAMILIES, Family, Split, Task, Trajectory
 from distrl.tasks.judge import FactJudge
-
-NORMAL_95 = 1.959964  # the 97.5 % quantile of the normal distribution
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What is kept of an episode: how it ended, after how many steps."""
-
-    task: Task
-    ending: Ending
-    steps: int
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class SuccessRate:
-    """A share of successes with its 95 % interval (Wilson)."""
-
-    successes: int
-    episodes: int
-
-    @property
-    def rate(self) -> float:
-        return self.successes / self.episodes if self.episodes else math.nan
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        if not self.episodes:
-            return 0.0, 1.0
-        n, z = self.episodes, NORMAL_95
-        middle = (self.rate + z * z / (2 * n)) / (1 + z * z / n)
-        half = (
-            z / (1 + z * z / n) * math.sqrt(self.rate * (1 - self.rate) / n + z * z / (4 * n * n))
-        )
-        return max(0.0, middle - half), min(1.0, middle + half)
-
-    def __str__(self) -> str:
-        low, high = self.interval
-        return f"{self.rate:6.1%}  [{low:.1%}, {high:.1%}]"
-
-
-def success_rate(outcomes: Iterable[Outcome]) -> SuccessRate:
-    judged = [outcome for outcome in outcomes if outcome.ending.judged]
-    return SuccessRate(sum(o.ending is Ending.SUCCESS for o in judged), len(judged))
-
-
-def endings(outcomes: Iterable[Outcome]) -> Counter[Ending]:
-    return Counter(outcome.ending for outcome in outcomes)
-
+from distrl.tasks.task_sets import load_task, template_names
 
 PolicyFor = Callable[[Task, SimulatedDevice, FactJudge], Policy]
 
@@ -76,23 +30,71 @@ SIMPLE_AGENTS: dict[str, PolicyFor] = {
     "done": lambda task, device, judge: DonePolicy(),
     "monkey": lambda task, device, judge: MonkeyPolicy(task.seed),
 }
+NUMBERS = 10_000  # how far apart the task numbers of two seeds begin
+
+
+def play(
+    tasks: Iterable[Task],
+    policy_for: PolicyFor,
+    devices: Sequence[SimulatedDevice],
+    *,
+    stop_on_success: bool = False,
+) -> Iterator[Trajectory]:
+    """One episode for each task, on as many devices at once as there are; as they end."""
+
+    def begin(task: Task, device: SimulatedDevice) -> Attempt:
+        judge = FactJudge(device)
+        policy = policy_for(task, device, judge)
+        return Attempt(Episode.begin(task, device, judge, stop_on_success=stop_on_success), policy)
+
+    return EpisodeBatch(tasks, devices, begin).trajectories()
 
 
 def evaluate(
     tasks: Iterable[Task],
     policy_for: PolicyFor,
-    device: SimulatedDevice,
+    devices: Sequence[SimulatedDevice],
     *,
     stop_on_success: bool = False,
     seen: Callable[[Trajectory], None] = lambda trajectory: None,
 ) -> list[Outcome]:
-    """One episode for each task; `seen` gets every trajectory as it ends."""
+    """One episode for each task, counted; `seen` gets every trajectory as it ends."""
     outcomes = []
-    for task in tasks:
-        judge = FactJudge(device)
-        policy = policy_for(task, device, judge)
-        trajectory = run_episode(task, device, policy, judge, stop_on_success=stop_on_success)
+    for trajectory in play(tasks, policy_for, devices, stop_on_success=stop_on_success):
         seen(trajectory)
-        reason = trajectory.verdict.reason if trajectory.verdict else " ".join(trajectory.notes)
-        outcomes.append(Outcome(task, trajectory.ending, len(trajectory.decisions), reason))
+        outcomes.append(outcome_of(trajectory))
     return outcomes
+
+
+def evaluation_tasks(
+    split: Split,
+    families: Sequence[Family] = FAMILIES,
+    only: Sequence[str] = (),
+    seed: int = 0,
+) -> Iterator[Task]:
+    """Tasks to evaluate on, without end. `only`: of these templates alone, whatever the family."""
+    if only:
+        turns = [_rounds(_known(split, only), split, seed)]
+    else:
+        groups = [template_names(split, family) for family in families]
+        turns = [_rounds(names, split, seed) for names in groups if names]
+    if not turns:
+        raise UnknownTask(f"no templates in the split {split!r} of the families {families!r}")
+    while True:
+        for turn in turns:
+            yield load_task(next(turn))[0]
+
+
+def _rounds(names: Sequence[str], split: Split, seed: int) -> Iterator[str]:
+    """Task ids, each template once a round, in an order of the seed's own."""
+    order = random.Random(f"evaluation/{split}/{seed}").sample(names, len(names))
+    number = seed * NUMBERS
+    while True:
+        yield from (f"{name}/{split}/{number}" for name in order)
+        number += 1
+
+
+def _known(split: Split, names: Sequence[str]) -> list[str]:
+    for name in names:
+        load_task(f"{name}/{split}/0")  # raises, and says which name or split would do
+    return list(dict.fromkeys(names))

@@ -18,7 +18,8 @@ from rich.progress import Progress
 from rich.table import Table
 
 from distrl.devices.simulated.simulated_device import SimulatedDevice
-from distrl.episodes.evaluation import SIMPLE_AGENTS, SuccessRate, evaluate, success_rate
+from distrl.episodes.evaluation import SIMPLE_AGENTS, evaluate
+from distrl.episodes.outcome import SuccessRate, success_rate
 from distrl.errors import UsageError
 from distrl.records import FAMILIES, SPLITS, Family, Split, Trajectory
 from distrl.reporting.film import write_film
@@ -69,7 +70,7 @@ def _play(
 
     device = SimulatedDevice(f"{agent}-{family}")
     outcomes = evaluate(
-        islice(tasks(split, family), episodes), SIMPLE_AGENTS[agent], device, seen=seen
+        islice(tasks(split, family), episodes), SIMPLE_AGENTS[agent], [device], seen=seen
     )
     return success_rate(outcomes)
 

@@ -1,0 +1,76 @@
+"""What is kept of an episode for counting: how it ended, and after how many steps.
+
+An episode that the world broke (a lost device, say) has no verdict, so it counts neither for nor
+against the agent; it is reported beside the rate.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from distrl.records import Ending, Task, Trajectory, Unreadable
+
+NORMAL_95 = 1.959964  # the 97.5 % quantile of the normal distribution
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One episode, counted. `unreadable` of its `steps` were answers that no dialect could read."""
+
+    task: Task
+    ending: Ending
+    steps: int
+    reason: str
+    unreadable: int = 0
+    weight_version: int = 0
+
+
+def outcome_of(trajectory: Trajectory) -> Outcome:
+    verdict = trajectory.verdict
+    return Outcome(
+        task=trajectory.task,
+        ending=trajectory.ending,
+        steps=len(trajectory.decisions),
+        reason=verdict.reason if verdict else " ".join(trajectory.notes),
+        unreadable=sum(isinstance(d.action, Unreadable) for d in trajectory.decisions),
+        weight_version=trajectory.weight_version,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class SuccessRate:
+    """A share of successes with its 95 % interval (Wilson)."""
+
+    successes: int
+    episodes: int
+
+    @property
+    def rate(self) -> float:
+        return self.successes / self.episodes if self.episodes else math.nan
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        if not self.episodes:
+            return 0.0, 1.0
+        n, z = self.episodes, NORMAL_95
+        middle = (self.rate + z * z / (2 * n)) / (1 + z * z / n)
+        half = (
+            z / (1 + z * z / n) * math.sqrt(self.rate * (1 - self.rate) / n + z * z / (4 * n * n))
+        )
+        return max(0.0, middle - half), min(1.0, middle + half)
+
+    def __str__(self) -> str:
+        low, high = self.interval
+        return f"{self.rate:6.1%}  [{low:.1%}, {high:.1%}]"
+
+
+def success_rate(outcomes: Iterable[Outcome]) -> SuccessRate:
+    judged = [outcome for outcome in outcomes if outcome.ending.judged]
+    return SuccessRate(sum(o.ending is Ending.SUCCESS for o in judged), len(judged))
+
+
+def endings(outcomes: Iterable[Outcome]) -> Counter[Ending]:
+    return Counter(outcome.ending for outcome in outcomes)

@@ -1,0 +1,147 @@
+"""What an evaluation found, as tables for the terminal and as figures for a JSON file.
+
+Success rates come with their 95 % interval, in all and by family, difficulty, app and template. A
+task of several apps counts for each of them. Episodes that the world broke are played but not
+judged: they are in `episodes` and in `endings`, and the rates leave them out.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from distrl.episodes.outcome import Outcome, SuccessRate, endings, success_rate
+from distrl.records import Task
+
+Rates = dict[str, SuccessRate]
+DIFFICULTIES = ("easy", "medium", "hard")
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationReport:
+    """The outcomes of one evaluation. `settings` say what was evaluated, and go into the file."""
+
+    settings: Mapping[str, object]
+    outcomes: Sequence[Outcome]
+    wall_s: float
+
+    def figures(self) -> dict[str, object]:
+        """What the JSON file says; a rate without a judged episode is null."""
+        return {
+            **_rate_figures(success_rate(self.outcomes)),
+            "episodes": len(self.outcomes),
+            "judged": success_rate(self.outcomes).episodes,
+            "by_family": _grouped_figures(self.by_family()),
+            "by_difficulty": _grouped_figures(self.by_difficulty()),
+            "by_app": _grouped_figures(self.by_app()),
+            "by_template": _grouped_figures(self.by_template()),
+            "endings": self.endings(),
+            "invalid_rate": self.invalid_rate(),
+            "steps_mean": self.steps_mean(),
+            "weight_version": max((o.weight_version for o in self.outcomes), default=0),
+            "wall_s": round(self.wall_s, 3),
+            **self.settings,
+        }
+
+    def by_family(self) -> Rates:
+        return _rates(self.outcomes, lambda task: (task.family,))
+
+    def by_difficulty(self) -> Rates:
+        found = _rates(self.outcomes, lambda task: (task.difficulty,))
+        return {name: found[name] for name in DIFFICULTIES if name in found}
+
+    def by_app(self) -> Rates:
+        return _rates(self.outcomes, lambda task: task.apps)
+
+    def by_template(self) -> Rates:
+        return _rates(self.outcomes, lambda task: (task.template,))
+
+    def endings(self) -> dict[str, int]:
+        counted = endings(self.outcomes)
+        return {ending.value: number for ending, number in counted.most_common()}
+
+    def invalid_rate(self) -> float:
+        """The share of answers that no dialect could read."""
+        steps = sum(outcome.steps for outcome in self.outcomes)
+        return sum(outcome.unreadable for outcome in self.outcomes) / steps if steps else 0.0
+
+    def steps_mean(self) -> float:
+        return statistics.mean(o.steps for o in self.outcomes) if self.outcomes else 0.0
+
+    def shown(self) -> RenderableType:
+        """The tables for the terminal."""
+        return Group(_template_lines(self.by_template()), Text(), self._summary(), self._foot())
+
+    def _summary(self) -> Table:
+        judged = success_rate(self.outcomes)
+        table = Table(title=Text(self._title()), title_justify="left")
+        table.add_column("")
+        table.add_column("success", justify="right")
+        table.add_column("95 % interval", justify="right")
+        table.add_column("episodes", justify="right")
+        table.add_row("all", *_cells(judged), style="bold", end_section=True)
+        for rates in (self.by_family(), self.by_difficulty(), self.by_app()):
+            for index, (name, rate) in enumerate(rates.items(), 1):
+                table.add_row(name, *_cells(rate), end_section=index == len(rates))
+        return table
+
+    def _title(self) -> str:
+        blank = f", without the {self.settings['blank']}" if self.settings.get("blank") else ""
+        return f"{self.settings.get('model', '')} on the split “{self.settings['split']}”{blank}"
+
+    def _foot(self) -> Text:
+        counted = ", ".join(f"{name} {number}" for name, number in self.endings().items())
+        return Text(
+            f"endings: {counted}\n"
+            f"invalid actions: {self.invalid_rate():.1%} of all   "
+            f"steps: {self.steps_mean():.1f} an episode   "
+            f"time: {self.wall_s:.1f} s"
+        )
+
+
+def _rates(outcomes: Sequence[Outcome], keys: Callable[[Task], Sequence[str]]) -> Rates:
+    groups: dict[str, list[Outcome]] = {}
+    for outcome in outcomes:
+        for key in keys(outcome.task):
+            groups.setdefault(key, []).append(outcome)
+    return {key: success_rate(groups[key]) for key in sorted(groups)}
+
+
+def _rate_figures(rate: SuccessRate) -> dict[str, float | int | None]:
+    low, high = rate.interval
+    return {
+        "success": rate.rate if rate.episodes else None,
+        "low": round(low, 6),
+        "high": round(high, 6),
+        "episodes": rate.episodes,
+    }
+
+
+def _grouped_figures(rates: Rates) -> dict[str, dict[str, float | int | None]]:
+    return {name: _rate_figures(rate) for name, rate in rates.items()}
+
+
+def _cells(rate: SuccessRate) -> tuple[str, str, str]:
+    if not rate.episodes:
+        return "–", "–", "0"
+    low, high = rate.interval
+    return f"{rate.rate:.1%}", f"{low:.1%} – {high:.1%}", str(rate.episodes)
+
+
+def _template_lines(rates: Rates) -> Table:
+    """Every template with its successes of its episodes: a line for each app or family of them."""
+    groups: dict[str, list[Text]] = {}
+    for name, rate in rates.items():
+        group, _, rest = name.partition(".")
+        color = "green" if rate.successes == rate.episodes else "yellow"
+        count = Text(f"{rate.successes}/{rate.episodes}", color if rate.successes else "red")
+        groups.setdefault(group, []).append(Text.assemble(rest, " ", count))
+    table = Table.grid(padding=(0, 2))
+    for group, cells in groups.items():
+        table.add_row(Text(group, "bold"), Text(" · ").join(cells))
+    return table

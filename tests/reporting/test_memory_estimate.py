@@ -1,0 +1,49 @@
+"""What a run will take, before it starts."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+from rich.console import Console
+
+from distrl.config.training_config import load_config
+from distrl.reporting.memory_estimate import (
+    DEVICE_BYTES,
+    PROCESS_BYTES,
+    estimate_memory,
+    show_dry_run,
+)
+
+
+def test_processes_phones_replay_and_copies_of_the_model_are_counted(tmp_path: Path) -> None:
+    (tmp_path / "model.safetensors").write_bytes(bytes(1000))
+    (tmp_path / "config.json").write_bytes(bytes(500))
+    words = [
+        f"agent.model={tmp_path}",
+        "collection.collectors=2",
+        "replay.byte_limit=5000",
+        "replay.capacity=100",
+        "devices.count=4",
+    ]
+    estimate = estimate_memory(load_config(None, words))
+    assert estimate.parts == {
+        "3 processes": 3 * PROCESS_BYTES,
+        "4 phones": 4 * DEVICE_BYTES,
+        "replay, when full": 5000 + 60 * 100,
+        "3 copies of the model": 3000,
+        "gradients and optimiser": 3000,
+    }
+    adapters = estimate_memory(load_config(None, [*words, "agent.policy.lora.rank=8"]))
+    assert adapters.parts["gradients and optimiser"] == 90
+    alone = [*words, "collection.collectors=1", "collection.mode=one_process"]
+    assert estimate_memory(load_config(None, alone)).parts["1 process"] == PROCESS_BYTES
+
+
+def test_a_dry_run_prints_all_settings_and_the_sum() -> None:
+    file = io.StringIO()
+    show_dry_run(Console(file=file, width=80), load_config(None, ["agent.model=elsewhere"]))
+    said = file.getvalue()
+    assert "[learning.a_ride]" in said
+    assert "memory at most" in said
+    assert "without the weights of 'elsewhere'" in said

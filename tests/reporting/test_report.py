@@ -1,0 +1,231 @@
+"""The page: whole, self-contained, harmless, and made from whatever a run has left."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator
+from datetime import datetime
+from html.parser import HTMLParser
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from distrl.records import Ending
+from distrl.reporting.json_lines import LineLog
+from distrl.reporting.report import report_page, write_report
+from distrl.reporting.run_directory import RunDirectory
+from distrl.reporting.run_records import (
+    EpisodeLine,
+    EvaluationLine,
+    Film,
+    FilmStep,
+    TemplateCount,
+)
+from distrl.reporting.run_story import read_story
+
+VOID = {"meta", "img"}
+
+
+class Outline(HTMLParser):
+    """Every tag with its attributes; complains about one that is not closed where it should be."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self._open: list[str] = []
+        self.text = ""
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attributes)))
+        if tag not in VOID:
+            self._open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self._open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data + "\n"
+
+    def close(self) -> None:
+        super().close()
+        assert not self._open
+
+
+def outline(page: str) -> Outline:
+    read = Outline()
+    read.feed(page)
+    read.close()
+    return read
+
+
+@pytest.fixture(scope="module")
+def page(example_run: RunDirectory) -> str:
+    return write_report(example_run).read_text("utf-8")
+
+
+def test_every_part_is_there(page: str) -> None:
+    read = outline(page)
+    for title in (
+        "Learning curve",
+        "Before and after, task by task",
+        "Devices",
+        "Staleness",
+        "How episodes ended",
+        "The learner",
+        "Episodes",
+        "Every setting of this run",
+    ):
+        assert title in read.text
+    assert 'algorithm = "a_ride"' in read.text
+
+
+def test_it_loads_nothing_and_runs_nothing(page: str) -> None:
+    read = outline(page)
+    names = {name for name, _ in read.tags}
+    assert not names & {"script", "link", "iframe", "object", "embed", "form"}
+    for _, attributes in read.tags:
+        for name, value in attributes.items():
+            assert not name.startswith("on")
+            if name in ("src", "href"):
+                assert value is not None
+                assert value.startswith("data:image/webp;base64,")
+    assert "url(" not in page
+    assert "@import" not in page
+    policy = [a["content"] for n, a in read.tags if a.get("http-equiv")]
+    assert policy == ["default-src 'none'; img-src data:; style-src 'unsafe-inline'"]
+
+
+def test_every_drawing_is_sound_and_stays_on_its_ground(page: str) -> None:
+    drawings = re.findall(r"<svg.*?</svg>", page, re.DOTALL)
+    assert len(drawings) > 20
+    for drawing in drawings:
+        assert "nan" not in drawing
+        assert "inf" not in drawing
+        root = ET.fromstring(drawing)
+        width, height = map(float, root.attrib["viewBox"].split()[2:])
+        for x, y in _places(root):
+            assert -1.0 <= x <= width + 1.0, drawing[:300]
+            assert -1.0 <= y <= height + 1.0, drawing[:300]
+
+
+def _places(root: ET.Element) -> Iterator[tuple[float, float]]:
+    for mark in root.iter():
+        for x, y in (("x", "y"), ("x1", "y1"), ("x2", "y2"), ("cx", "cy")):
+            if x in mark.attrib:
+                yield float(mark.attrib[x]), float(mark.attrib[y])
+        for step in re.findall(r"([\d.-]+) ([\d.-]+)", mark.attrib.get("d", "")):
+            yield float(step[0]), float(step[1])
+
+
+def test_the_figures_are_those_of_the_run(example_run: RunDirectory, page: str) -> None:
+    story, text = read_story(example_run), outline(page).text
+    before, after = story.evaluation("before"), story.evaluation("after")
+    assert before is not None
+    assert after is not None
+    assert f"{before.rate.rate:.0%}" in text
+    assert f"{after.rate.rate:.0%}" in text
+    for count in after.templates:
+        assert count.template in text
+        assert f"{count.successes}/{count.episodes}" in text
+    for film in story.films:
+        assert film.instruction in text
+    pictures = [a for n, a in outline(page).tags if n == "img"]
+    assert len(pictures) == sum(len(film.steps) for film in story.films)
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> RunDirectory:
+    return RunDirectory.new(tmp_path, "train", datetime(2026, 1, 5))
+
+
+def test_a_run_that_has_left_nothing_yet_has_a_page_that_says_so(run: RunDirectory) -> None:
+    text = outline(report_page(read_story(run))).text
+    assert "Not finished" in text
+    assert "No episodes so far." in text
+    assert "No updates so far." in text
+
+
+@pytest.mark.parametrize("lost", ["metrics", "episodes", "evaluations", "films", "config"])
+def test_a_run_without_one_of_its_files_has_a_page_without_that_part(
+    example_run: RunDirectory, tmp_path: Path, lost: str
+) -> None:
+    shutil.copytree(example_run.path, tmp_path / "run")
+    damaged = RunDirectory(tmp_path / "run")
+    getattr(damaged, lost).unlink()
+    outline(report_page(read_story(damaged)))
+
+
+def test_a_lost_picture_is_a_gap_and_no_error(example_run: RunDirectory, tmp_path: Path) -> None:
+    shutil.copytree(example_run.path, tmp_path / "run")
+    shutil.rmtree(tmp_path / "run" / "pictures")
+    assert "this picture is gone" in report_page(read_story(RunDirectory(tmp_path / "run")))
+
+
+def test_whatever_a_task_says_is_text_and_nothing_else(run: RunDirectory) -> None:
+    evil = "</p><script>alert('&')</script>"
+    run.config.write_text(f"# {evil}\n[run]\nseed = 0\n")
+    film = Film("1", "after", evil, evil, Ending.FAILURE, evil, 0, 0, (FilmStep("x.webp", evil),))
+    episode = EpisodeLine("1", evil, evil, Ending.SUCCESS, 1, 0, 0, evil, 0.0, 5.0)
+    with LineLog.open(run.films) as films, LineLog.open(run.episodes) as episodes:
+        films.append(film)
+        episodes.append(episode)
+    with LineLog.open(run.evaluations) as log:
+        for stage in ("before", "after"):
+            counts = (TemplateCount(evil, 1, 2),)
+            log.append(EvaluationLine(stage, evil, 0, 0, 0.0, counts))
+    page = report_page(read_story(run))
+    assert "script" not in {name for name, _ in outline(page).tags}
+    assert page.count("&lt;script&gt;") >= 6
+
+
+def test_many_templates_are_folded_away(run: RunDirectory) -> None:
+    counts = tuple(TemplateCount(f"template.{n:03}", n % 3, 3) for n in range(80))
+    with LineLog.open(run.evaluations) as log:
+        for stage in ("before", "after"):
+            log.append(EvaluationLine(stage, "test", 0, 0, 0.0, counts))
+    text = outline(report_page(read_story(run))).text
+    assert "55 more" in text
+    assert all(count.template in text for count in counts)
+
+
+def test_the_story_counts_as_one_would_by_hand(run: RunDirectory) -> None:
+    """In spans of ten seconds: two failures, a success and a lost device, a success."""
+    endings = (
+        (5.0, Ending.FAILURE, 0),
+        (9.0, Ending.FAILURE, 1),
+        (15.0, Ending.SUCCESS, 1),
+        (18.0, Ending.DEVICE_LOST, 3),
+        (30.0, Ending.SUCCESS, 40),
+    )
+    with LineLog.open(run.episodes) as log:
+        for ended, ending, late in reversed(endings):
+            log.append(
+                EpisodeLine(f"{ended}", "t", "t", ending, 1, 0, late, "phone", ended - 4.0, ended)
+            )
+    story = read_story(run)
+    assert story.seconds == 30.0
+    first, second, third = story.endings(3)
+    assert first == {"failure": 2}
+    assert second == {"success": 1, "device_lost": 1}
+    assert third == {"success": 1}
+    assert list(story.staleness().items())[:4] == [("0", 1), ("1", 2), ("2", 0), ("3", 1)]
+    assert story.staleness()["12+"] == 1
+    assert story.success_curve() == []  # fewer than a window
+
+
+def test_the_curve_is_over_judged_episodes_in_sliding_windows(run: RunDirectory) -> None:
+    with LineLog.open(run.episodes) as log:
+        for number in range(40):
+            ending = Ending.SUCCESS if number >= 20 else Ending.FAILURE
+            if number % 5 == 0:
+                ending = Ending.APP_CRASH
+            log.append(
+                EpisodeLine(f"{number}", "t", "t", ending, 1, 0, 0, "p", number, number + 1.0)
+            )
+    curve = read_story(run).success_curve()
+    assert curve[0].rate.rate == 0.0
+    assert curve[-1].rate.rate == 1.0
+    assert {each.rate.episodes for each in curve} == {12}
+    assert [each.seconds for each in curve] == sorted(each.seconds for each in curve)
