@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import math
 import pickle
 import tracemalloc
 from dataclasses import replace
@@ -72,6 +73,28 @@ def test_only_judged_trajectories_enter(ending: Ending) -> None:
     assert len(replay) == ("x" in replay) == receipt.held == (ending not in faults)
     assert replay.gauges()["refused"] == (ending in faults)
     assert replay.gauges()["inserted"] == (ending not in faults)
+
+
+def test_an_ending_without_a_verdict_is_not_judged() -> None:
+    """It has no reward, so every batch that it is drawn into would be an error."""
+    replay = ReplayBuffer()
+    receipt = replay.insert(replace(trajectory("x", ending=Ending.STEP_LIMIT), verdict=None))
+    assert (receipt.outcome, len(replay)) == (Outcome.NOT_JUDGED, 0)
+
+
+@pytest.mark.parametrize(
+    "log_probs",
+    [(-0.5,), (-0.5, -0.5, -0.5), (-0.5, math.nan), (-0.5, math.inf), (-0.5, -math.inf)],
+)
+def test_answers_that_no_ratio_can_be_had_from_are_refused(log_probs: tuple[float, ...]) -> None:
+    """One of them in the replay would stop the learner each time that it is drawn."""
+    good = trajectory("x", screens=(0, 1, 2), tokens=2)
+    bad = replace(good.decisions[1], log_probs=log_probs)
+    replay = ReplayBuffer()
+    receipt = replay.insert(replace(good, decisions=(good.decisions[0], bad)))
+    assert (receipt.outcome, len(replay), replay.nbytes) == (Outcome.MALFORMED, 0, 0)
+    assert replay.gauges()["refused"] == 1.0
+    assert replay.insert(good).outcome is Outcome.STORED
 
 
 def test_a_trajectory_without_a_decision_is_refused() -> None:

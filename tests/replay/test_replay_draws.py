@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -103,6 +104,56 @@ def test_draws_from_a_ring_that_went_round_name_the_right_slots() -> None:
         assert 15 <= draw.slot_id < 25
 
 
+def of_tasks(attempts: dict[str, int], **settings: Any) -> ReplayBuffer:
+    """A replay with so many attempts at each task, their tasks mixed."""
+    replay = ReplayBuffer(ReplaySettings(**settings))
+    for number in range(max(attempts.values())):
+        for task, most in attempts.items():
+            if number < most:
+                made = trajectory(f"{task}/{number}")
+                replay.insert(replace(made, task=replace(made.task, id=task)))
+    return replay
+
+
+def test_attempts_at_one_task_are_drawn_together() -> None:
+    replay = of_tasks({"a": 6, "b": 6, "c": 2, "d": 1}, capacity=16)
+    rng = np.random.default_rng(0)
+    sizes = Counter[int]()
+    for _ in range(200):
+        draws = replay.sample(4, rng, together=4)
+        assert len(draws) == 4
+        group = [draw for draw in draws if draw.trajectory.task.id == draws[0].trajectory.task.id]
+        many = {"a": 4, "b": 4, "c": 2, "d": 1}[group[0].trajectory.task.id]
+        assert len({draw.slot_id for draw in group}) >= many  # others, not the same again
+        sizes[many] += 1
+    assert set(sizes) == {1, 2, 4}
+
+
+def test_a_group_is_drawn_by_the_priority_of_one_and_the_others_come_evenly() -> None:
+    replay = of_tasks({"a": 3, "b": 3}, capacity=8, alpha=1.0)
+    slots = {e.trajectory.id: e.slot_id for e in replay.next_slice(6)}
+    replay.update_priorities(list(slots.values()), [1e-6] * 6)
+    replay.update_priorities([slots["b/1"]], [1e6])
+    rng = np.random.default_rng(0)
+    draws = [draw for _ in range(300) for draw in replay.sample(2, rng, together=2)]
+    counts = Counter(draw.trajectory.id for draw in draws)
+    assert counts["b/1"] == 300
+    assert counts["b/0"] + counts["b/2"] == 300
+    assert 110 < counts["b/0"] < 190
+
+
+def test_attempts_that_left_are_not_brought_along() -> None:
+    replay = of_tasks({"a": 20, "b": 20}, capacity=5)  # of which 2 of a and 3 of b are in
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        draws = replay.sample(8, rng, together=8)
+        task = draws[0].trajectory.task.id
+        group = draws[: {"a": 2, "b": 3}[task]]
+        assert len({draw.slot_id for draw in group}) == len(group)
+        assert {draw.trajectory.task.id for draw in group} == {task}
+        assert len(draws) == 8
+
+
 def test_a_drawn_trajectory_outlives_its_slot() -> None:
     replay = filled(1, capacity=1)
     [draw] = replay.sample(1, np.random.default_rng(0))
@@ -157,6 +208,8 @@ def test_draws_that_make_no_sense_are_refused() -> None:
     for n, beta in ((0, 0.0), (4, -0.1), (4, 1.1)):
         with pytest.raises(UsageError, match="draw 1 or more"):
             filled(1).sample(n, rng, beta=beta)
+    with pytest.raises(UsageError, match="0 together"):
+        filled(1).sample(4, rng, together=0)
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -89,6 +90,12 @@ def test_trajectories_that_are_lost_are_reported_and_the_rest_goes_on() -> None:
     live_on(replay, disk)
 
 
+def test_what_nothing_can_be_learned_from_any_more_is_lost() -> None:
+    replay, disk = lived_in()
+    disk["22"] = replace(disk["22"], verdict=None)
+    assert replay.load_state(replay.state_dict(), disk.get) == ("22",)
+
+
 def test_a_smaller_replay_takes_the_newest() -> None:
     replay, disk = lived_in()
     small = ReplayBuffer(ReplaySettings(capacity=5))
@@ -101,6 +108,7 @@ BREAK: dict[str, Callable[[dict[str, Any]], Any]] = {
     "version": lambda state: state.update(version=0),
     "no ids": lambda state: state.pop("ids"),
     "an id short": lambda state: state["ids"].pop(),
+    "an id twice": lambda state: state["ids"].__setitem__(3, state["ids"][2]),
     "slots before the first": lambda state: state.update(next_slot=3),
     "priority of zero": lambda state: state["priorities"].fill(0.0),
     "priority of nan": lambda state: state["priorities"].fill(np.nan),

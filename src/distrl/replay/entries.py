@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import math
 from dataclasses import dataclass
 
 from distrl.records import Trajectory
@@ -13,9 +14,27 @@ class Outcome(enum.Enum):
 
     STORED = "stored"
     RESENT = "resent"  # it is in already
-    NOT_JUDGED = "not_judged"  # a fault ended it: nothing to learn from
+    NOT_JUDGED = "not_judged"  # a fault ended it, or nobody judged it: nothing to learn from
     EMPTY = "empty"  # no decision in it
+    MALFORMED = "malformed"  # an answer without one finite log-probability for each token
     TOO_LARGE = "too_large"  # alone above the byte limit
+
+
+def flaw(trajectory: Trajectory) -> Outcome | None:
+    """Why nothing can be learned from it; None if something can.
+
+    Whatever is in the replay is drawn again and again, so that a trajectory which no batch can be
+    made from would stop the learner for ever.
+    """
+    if not trajectory.ending.judged or trajectory.verdict is None:
+        return Outcome.NOT_JUDGED
+    if not trajectory.decisions:
+        return Outcome.EMPTY
+    for decision in trajectory.decisions:
+        matching = len(decision.token_ids) == len(decision.log_probs)
+        if not (matching and math.isfinite(sum(decision.log_probs))):
+            return Outcome.MALFORMED
+    return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,9 @@ What it promises:
 - A slot id is not used again while the process lives, so an update that comes after its trajectory
   has left does nothing; it is counted.
 - A trajectory that is in stays in once: a resend (same id) changes nothing and is reported as such.
-- Only judged, non-empty trajectories enter. Others are refused in the receipt rather than by an
-  error: a lost device is daily business, and the learner that drains its queue goes on with the
-  next one.
+- Only judged, non-empty trajectories whose answers have their log-probabilities enter. Others are
+  refused in the receipt rather than by an error: a lost device is daily business, and the learner
+  that drains its queue goes on with the next one.
 - A drawn trajectory keeps its screens packed until somebody looks at their pixels. It stays valid
   after its slot is gone.
 
@@ -30,8 +30,9 @@ from numpy.typing import ArrayLike
 
 from distrl.errors import InvalidSetting, UsageError
 from distrl.records import Trajectory
+from distrl.replay.attempts_by_task import AttemptsByTask
 from distrl.replay.compressed_screen import CompressedScreen
-from distrl.replay.entries import Draw, Entry, Outcome, Receipt
+from distrl.replay.entries import Draw, Entry, Outcome, Receipt, flaw
 from distrl.replay.reduction_tree import LARGEST, Indices, ReductionTree
 from distrl.replay.replay_state import ReplayState
 from distrl.replay.screen_store import ScreenStore
@@ -82,6 +83,7 @@ class ReplayBuffer:
         self._oldest = self._next = self._rotation = 0
         self._trajectories: list[Trajectory | None] = [None] * capacity
         self._slots: dict[str, int] = {}  # by trajectory id
+        self._attempts = AttemptsByTask()
         self._screens = ScreenStore()
         self._record_bytes = 0
         self._times_drawn = np.zeros(capacity, dtype=np.int64)
@@ -105,10 +107,8 @@ class ReplayBuffer:
         if (slot := self._slots.get(trajectory.id)) is not None:
             self._counts["resent"] += 1
             return Receipt(Outcome.RESENT, slot)
-        if not trajectory.ending.judged:
-            return self._refuse(Outcome.NOT_JUDGED)
-        if not trajectory.decisions:
-            return self._refuse(Outcome.EMPTY)
+        if (why := flaw(trajectory)) is not None:
+            return self._refuse(why)
         receipt = self._store(trajectory, self._priorities.root or 1.0)
         if not receipt.held:
             return self._refuse(receipt.outcome)
@@ -131,6 +131,7 @@ class ReplayBuffer:
         slot, place = self._next, self._next % self.settings.capacity
         self._next += 1
         self._slots[trajectory.id] = slot
+        self._attempts.add(trajectory.task.id, slot)
         self._trajectories[place] = replace(trajectory, screens=kept)
         self._times_drawn[place] = times_drawn
         self._record_bytes += records
@@ -155,6 +156,7 @@ class ReplayBuffer:
         self._priorities.set(place, 0.0)
         self._shares.set(place, 0.0)
         del self._slots[trajectory.id]
+        self._attempts.drop_oldest(trajectory.task.id)
         self._record_bytes -= record_bytes(trajectory)
         for screen in trajectory.screens:
             assert isinstance(screen, CompressedScreen)
@@ -168,16 +170,23 @@ class ReplayBuffer:
 
     # Draws and priorities -----------------------------------------------------------------------
 
-    def sample(self, n: int, rng: np.random.Generator, *, beta: float = 0.0) -> list[Draw]:
+    def sample(
+        self, n: int, rng: np.random.Generator, *, beta: float = 0.0, together: int = 1
+    ) -> list[Draw]:
         """Draw n times, with replacement, in proportion to priority^alpha.
 
-        `beta` from 0 to 1 says how much of the preference the draws' weights correct for.
+        `beta` from 0 to 1 says how much of the preference the draws' weights correct for. With
+        `together` above 1 each draw brings other attempts at its task along, whatever their own
+        priority, up to so many in all; where there are not enough of them, more is drawn.
         """
         if not len(self):
             raise UsageError(f"{n} draws from an empty replay; ask Pacing.may_sample first")
-        if n < 1 or not 0.0 <= beta <= 1.0:
-            raise UsageError(f"{n} draws with beta={beta!r}; draw 1 or more, with beta in [0, 1]")
-        places = self._shares.sample(n, rng, stratified=self.settings.stratified)
+        if n < 1 or together < 1 or not 0.0 <= beta <= 1.0:
+            raise UsageError(
+                f"{n} draws with beta={beta!r}, {together} together; draw 1 or more, with beta in "
+                "[0, 1]"
+            )
+        places = self._places(n, together, rng)
         probabilities = self._shares.values(places) / self._shares.total
         weights = (len(self) * probabilities) ** -beta
         np.add.at(self._times_drawn, places, 1)
@@ -191,6 +200,21 @@ class ReplayBuffer:
             (weights / weights.max()).tolist(),
         )
         return [Draw(*values) for values in zip(*columns, strict=True)]
+
+    def _places(self, n: int, together: int, rng: np.random.Generator) -> Indices:
+        stratified = self.settings.stratified
+        if together == 1:
+            return self._shares.sample(n, rng, stratified=stratified)
+        drawn = self._shares.sample(max(1, n // together), rng, stratified=stratified)
+        slots: list[int] = []
+        for slot in self._slots_at(drawn):
+            task = self._at(slot % self.settings.capacity).task.id
+            slots += [slot, *self._attempts.beside(task, slot, together - 1, rng)]
+        places = np.array(slots[:n], dtype=np.int64) % self.settings.capacity
+        if len(places) == n:
+            return places
+        more = self._shares.sample(n - len(places), rng, stratified=stratified)
+        return np.concatenate([places, more])
 
     def _slots_at(self, places: Indices) -> list[int]:
         slots: list[int] = (
@@ -272,7 +296,11 @@ class ReplayBuffer:
         slots = zip(saved.ids, saved.priorities.tolist(), saved.times_drawn.tolist(), strict=True)
         for name, priority, times_drawn in slots:
             trajectory = find(name)
-            if trajectory is None or not self._store(trajectory, priority, times_drawn).held:
+            if (
+                trajectory is None
+                or flaw(trajectory) is not None
+                or not self._store(trajectory, priority, times_drawn).held
+            ):
                 lost.append(name)
         self._rotation = saved.rotation
         self._counts |= saved.counts

@@ -53,6 +53,8 @@ class ReplayState:
     def _check(self) -> None:
         n = len(self.ids)
         fits = self.priorities.shape == self.times_drawn.shape == (n,) and self.next_slot >= n
+        if len(set(self.ids)) < n:
+            raise CorruptSnapshot(f"replay state in which one of {n} ids comes twice; take another")
         if not fits or not ((self.priorities > 0.0) & (self.priorities <= LARGEST)).all():
             raise CorruptSnapshot(
                 f"replay state of {n} ids, {self.priorities.shape} priorities and "

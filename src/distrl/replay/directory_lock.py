@@ -1,0 +1,51 @@
+"""One writer at a time: a lock on a directory that goes away with the process that holds it.
+
+It is the operating system's lock on a file in the directory, so a killed process leaves none
+behind. The file stays and names the last holder. A forked child gets no share in it: otherwise a
+collector that outlives its learner would keep the restarted learner out.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import weakref
+from pathlib import Path
+
+from distrl.errors import DirectoryInUse
+
+NAME = "writer.lock"
+
+
+class DirectoryLock:
+    """Held from `acquire` to `release`."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self._file: int | None = None
+
+    def acquire(self) -> None:
+        """Take the lock at once, or raise `DirectoryInUse`."""
+        file = os.open(self.directory / NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            holder = os.pread(file, 20, 0).decode("ascii", "replace").strip() or "unknown"
+            os.close(file)
+            raise DirectoryInUse(
+                f"{self.directory} is in use: process {holder} writes to it; wait for that run to "
+                "end or stop it, or give this run a directory of its own"
+            ) from None
+        os.pwrite(file, b"%-19d\n" % os.getpid(), 0)
+        self._file = file
+        forget = weakref.WeakMethod(self._close)
+        os.register_at_fork(after_in_child=lambda: (close := forget()) and close())
+
+    def release(self) -> None:
+        """Give it back; without effect if it is not held."""
+        self._close()
+
+    def _close(self) -> None:
+        file, self._file = self._file, None
+        if file is not None:
+            os.close(file)

@@ -1,0 +1,166 @@
+"""Trajectories as a Parquet file that anybody can open, pictures included.
+
+One row for each screen, in order: what was asked, the screen as PNG, what was decided on it, and
+how the episode ended. The last screen of a trajectory has a row too, with no decision in it. The
+columns `trajectory_id` and `step` put a trajectory together again; `action` is JSON, with its kind
+under "kind".
+
+The file says in its metadata which column is a picture, so that Hugging Face's `datasets` shows
+them: `load_dataset("parquet", data_files=…)`. Pictures are in the struct {bytes, path} that it
+uses. Rows are written a few at a time: memory stays bounded however long the file gets, and a file
+that could not be finished is not left behind. Needs pyarrow (the extra `data`).
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import asdict
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from PIL import Image
+
+from distrl.errors import NotInstalled, storage_error
+from distrl.records import Action, Decision, Screen, Trajectory
+
+ROWS_AT_ONCE = 100  # also those of a row group: what a viewer must load to show one
+Row = dict[str, Any]
+
+# Columns and what is in them; a star makes a list of it.
+COLUMNS = (
+    ("trajectory_id", "string"),
+    ("step", "int32"),
+    ("task_id", "string"),
+    ("template", "string"),
+    ("family", "string"),
+    ("split", "string"),
+    ("difficulty", "string"),
+    ("instruction", "string"),
+    ("image", "image"),
+    ("action", "string"),
+    ("text", "string"),
+    ("token_ids", "int64*"),
+    ("log_probs", "float64*"),
+    ("weight_version", "int64"),
+    ("last", "bool"),
+    ("steps", "int32"),
+    ("ending", "string"),
+    ("success", "bool"),
+    ("judge", "string"),
+    ("reason", "string"),
+    ("device_seconds", "float64"),
+    ("notes", "string*"),
+)
+
+
+def export_parquet(trajectories: Iterable[Trajectory], path: Path) -> int:
+    """Write the trajectories to a Parquet file, replacing it; returns how many rows it has."""
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError as error:
+        raise NotInstalled(
+            f"{path}: Parquet files need pyarrow; pip install 'distrl[data]'"
+        ) from error
+    unfinished = path.with_name(f".unfinished-{path.name}")
+    written = 0
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with pq.ParquetWriter(unfinished, _schema(pa), compression="zstd") as file:
+            rows = (row for trajectory in trajectories for row in _rows(trajectory))
+            while some := list(islice(rows, ROWS_AT_ONCE)):
+                file.write_table(pa.Table.from_pylist(some, file.schema))
+                written += len(some)
+        unfinished.replace(path)
+    except OSError as error:
+        raise storage_error(error, f"could not export trajectories to {path}") from error
+    finally:
+        with suppress(OSError):
+            unfinished.unlink(missing_ok=True)  # gone already if all went well
+    return written
+
+
+# Rows ---------------------------------------------------------------------------------------------
+
+
+def _rows(trajectory: Trajectory) -> Iterator[Row]:
+    """A row for each screen; what was decided on it, and what holds for the whole trajectory."""
+    task, verdict = trajectory.task, trajectory.verdict
+    of_all = {
+        "trajectory_id": _text(trajectory.id),
+        "task_id": _text(task.id),
+        "template": _text(task.template),
+        "family": task.family,
+        "split": task.split,
+        "difficulty": task.difficulty,
+        "instruction": _text(task.instruction),
+        "steps": len(trajectory.decisions),
+        "ending": trajectory.ending.value,
+        "success": None if verdict is None else verdict.success,
+        "judge": None if verdict is None else _text(verdict.judge),
+        "reason": None if verdict is None else _text(verdict.reason),
+        "device_seconds": trajectory.device_seconds,
+        "notes": [_text(note) for note in trajectory.notes],
+    }
+    for step, screen in enumerate(trajectory.screens):
+        last = step == len(trajectory.decisions)
+        decided = {} if last else _decision(trajectory.decisions[step])
+        image = {"bytes": _png(screen), "path": f"{step:03d}.png"}
+        yield of_all | decided | {"step": step, "last": last, "image": image}
+
+
+def _decision(decision: Decision) -> Row:
+    return {
+        "action": _action(decision.action),
+        "text": _text(decision.text),
+        "token_ids": [int(token) for token in decision.token_ids],
+        "log_probs": [float(log_prob) for log_prob in decision.log_probs],
+        "weight_version": int(decision.weight_version),
+    }
+
+
+def _action(action: Action) -> str:
+    return json.dumps({"kind": type(action).__name__} | asdict(action))
+
+
+def _png(screen: Screen) -> bytes:
+    file = io.BytesIO()
+    Image.fromarray(screen.pixels).save(file, "PNG")
+    return file.getvalue()
+
+
+def _text(text: str) -> str:
+    """Parquet's text is UTF-8, which has no place for half a surrogate pair."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+# Columns ------------------------------------------------------------------------------------------
+
+
+def _schema(pa: Any) -> Any:
+    """The columns for pyarrow, and beside them what `datasets` wants to know about them."""
+    kinds = {
+        "string": pa.string(),
+        "int32": pa.int32(),
+        "int64": pa.int64(),
+        "float64": pa.float64(),
+        "bool": pa.bool_(),
+        "image": pa.struct([("bytes", pa.binary()), ("path", pa.string())]),
+    }
+    columns = []
+    for name, kind in COLUMNS:
+        of_each = kinds[kind.rstrip("*")]
+        columns.append((name, pa.list_(of_each) if kind.endswith("*") else of_each))
+    features = {name: _feature(kind) for name, kind in COLUMNS}
+    return pa.schema(columns, {"huggingface": json.dumps({"info": {"features": features}})})
+
+
+def _feature(kind: str) -> Row:
+    if kind.endswith("*"):
+        # Newer versions of `datasets` write List, but still read this; older ones read only this.
+        return {"feature": _feature(kind[:-1]), "_type": "Sequence"}
+    return {"_type": "Image"} if kind == "image" else {"dtype": kind, "_type": "Value"}

@@ -1,0 +1,181 @@
+"""A trajectory as bytes, to be kept on a disk or sent to another machine.
+
+Layout: magic (4 bytes), version (2), length of the header (4), the header, and the packed screens
+one after the other. The header is JSON: every record by the names of its fields, floats as Python
+writes them (they come back bit for bit, infinities and NaN included), text as it was, halves of
+surrogate pairs included. A screen that comes several times in a trajectory is there once. Equal
+screens of different trajectories are not shared: each phone has a picture of its own, so there is
+next to nothing to be had, and one damaged screen would take other trajectories with it.
+
+Nothing in it is ever executed: kinds of actions are looked up among those of `records`, each field
+is checked against its type, and a field that is missing gets its default, so that a record may
+grow one. Whatever is wrong, `decode_trajectory` raises `CorruptRecord` and nothing else. There is
+no checksum in it; whoever keeps or sends it has one around it. Screens stay packed, so damage
+inside one shows when its pixels are looked at; `verify` looks at once, for bytes of a stranger.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Callable
+from dataclasses import fields
+from functools import cache
+from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+
+from distrl.errors import CorruptRecord, DistrlError
+from distrl.records import Action, Decision, Ending, Task, Trajectory, Verdict
+from distrl.replay.compressed_screen import CompressedScreen, compress
+
+MAGIC, VERSION = b"DRTJ", 1
+PREFIX = struct.Struct("<4sHI")
+LARGEST_SIDE = 2**14  # pixels
+ACTIONS = {kind.__name__: kind for kind in get_args(Action)}
+# What reading bytes of the wrong shape runs into.
+UNFIT = (
+    ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError,
+    struct.error, DistrlError,
+)  # fmt: skip
+Record = TypeVar("Record")
+
+
+def encode_trajectory(trajectory: Trajectory) -> bytes:
+    """The trajectory as bytes; screens that are not packed yet are packed for it."""
+    screens = [compress(screen) for screen in trajectory.screens]
+    unique = {screen.address: screen for screen in screens}
+    places = {address: place for place, address in enumerate(unique)}
+    header = {
+        "id": trajectory.id,
+        "task": _tree(trajectory.task),
+        "decisions": [_tree(decision) for decision in trajectory.decisions],
+        "ending": trajectory.ending.value,
+        "verdict": None if trajectory.verdict is None else _tree(trajectory.verdict),
+        "device_seconds": float(trajectory.device_seconds),
+        "notes": list(trajectory.notes),
+        "screens": [places[screen.address] for screen in screens],
+        "pictures": [[s.height, s.width, s.address, len(s.packed)] for s in unique.values()],
+    }
+    text = json.dumps(header, separators=(",", ":")).encode("ascii")
+    prefix = PREFIX.pack(MAGIC, VERSION, len(text))
+    return b"".join((prefix, text, *(screen.packed for screen in unique.values())))
+
+
+def decode_trajectory(data: bytes, *, verify: bool = False) -> Trajectory:
+    """The trajectory that was encoded. `verify` unpacks every screen and checks its address."""
+    try:
+        trajectory = _decode(data)
+        for screen in trajectory.screens if verify else ():
+            assert isinstance(screen, CompressedScreen)
+            screen.verify()
+    except UNFIT as error:
+        if isinstance(error, CorruptRecord):
+            raise
+        raise CorruptRecord(
+            f"{len(data)} bytes hold no trajectory ({type(error).__name__}: {error}); "
+            "they are damaged, or were made by something else"
+        ) from error
+    return trajectory
+
+
+def _decode(data: bytes) -> Trajectory:
+    magic, version, length = PREFIX.unpack_from(data)
+    if (magic, version) != (MAGIC, VERSION):
+        raise CorruptRecord(
+            f"a trajectory begins with {MAGIC!r} and version {VERSION}, these bytes with {magic!r} "
+            f"and {version}; read them with the version of distrl that wrote them"
+        )
+    start = PREFIX.size + length
+    header = json.loads(data[PREFIX.size : start])
+    pictures = _pictures(header["pictures"], data, start)
+    verdict = header["verdict"]
+    return Trajectory(
+        id=_value(str, header["id"]),
+        task=_record(Task, header["task"]),
+        decisions=tuple(_record(Decision, tree) for tree in header["decisions"]),
+        screens=tuple(pictures[place] for place in _value(tuple[int, ...], header["screens"])),
+        ending=Ending(header["ending"]),
+        verdict=None if verdict is None else _record(Verdict, verdict),
+        device_seconds=_value(float, header["device_seconds"]),
+        notes=_value(tuple[str, ...], header["notes"]),
+    )
+
+
+def _pictures(rows: list[list[Any]], data: bytes, start: int) -> list[CompressedScreen]:
+    """The packed screens, which fill the rest of the bytes to the last one."""
+    pictures = []
+    for height, width, address, length in rows:
+        sides = _value(tuple[int, ...], [height, width, length])
+        if min(sides) < 1 or max(height, width) > LARGEST_SIDE:
+            raise ValueError(f"a screen of {width}x{height} in {length} bytes")
+        packed = data[start : start + length]
+        pictures.append(CompressedScreen(packed, height, width, _value(str, address)))
+        start += length
+    if start != len(data):
+        raise ValueError(f"screens end at byte {start} of {len(data)}")
+    return pictures
+
+
+# Records by the names of their fields -------------------------------------------------------------
+
+
+def _tree(record: Any) -> dict[str, Any]:
+    its: Any = type(record)
+    return {name: _plain(kind, getattr(record, name)) for name, kind in _kinds(its)}
+
+
+def _plain(kind: Any, value: Any) -> Any:
+    """The value as JSON has it. Numbers of numpy become those of Python."""
+    if kind is Action:
+        return [_action_name(value), _tree(value)]
+    if each := _of_tuple(kind):
+        return list(map(each, value))
+    return kind(value) if kind in (int, float) else value
+
+
+def _action_name(action: Any) -> str:
+    name = type(action).__name__
+    if ACTIONS.get(name) is not type(action):
+        raise TypeError(f"{action!r} is no action of distrl.records")
+    return name
+
+
+def _record(kind: Callable[..., Record], tree: dict[str, Any]) -> Record:
+    values = {name: _value(hint, tree[name]) for name, hint in _kinds(kind) if name in tree}
+    if len(values) != len(tree):
+        raise ValueError(f"{kind.__name__} has no {sorted(set(tree) - set(values))}")
+    return kind(**values)
+
+
+def _value(kind: Any, value: Any) -> Any:
+    """The value, which must be of that kind; lists become tuples."""
+    if kind is Action:
+        name, tree = value
+        return _record(ACTIONS[name], tree)
+    if each := _of_tuple(kind):
+        if type(value) is not list or not set(map(type, value)) <= {each}:
+            raise TypeError(f"{value!r} is no list of {each.__name__}")
+        return tuple(value)
+    if allowed := _literals(kind):
+        if value not in allowed:
+            raise ValueError(f"{value!r} is none of {allowed}")
+    elif type(value) is not kind:
+        raise TypeError(f"{value!r} is no {kind.__name__}")
+    return value
+
+
+@cache
+def _of_tuple(kind: Any) -> Any:
+    """What a tuple[int, ...] is made of: int; None for other kinds."""
+    return get_args(kind)[0] if get_origin(kind) is tuple else None
+
+
+@cache
+def _literals(kind: Any) -> tuple[Any, ...]:
+    return get_args(kind) if get_origin(kind) is Literal else ()
+
+
+@cache
+def _kinds(kind: Any) -> tuple[tuple[str, Any], ...]:
+    """Name and type of every field."""
+    hints = get_type_hints(kind)
+    return tuple((each.name, hints[each.name]) for each in fields(kind))

@@ -1,0 +1,109 @@
+"""Weights as a safetensors file: written a tensor at a time, read only if every byte is right.
+
+The file is a plain safetensors file that other programs read as well; nothing in it is ever
+executed. What stands in its name is a digest of its content: a file that was cut short, changed or
+renamed is a `CorruptWeights`. Tensors of PyTorch go in wherever they are, in whatever they compute
+in, and arrays of numpy as well; this folder itself does without PyTorch, and asks safetensors for
+the kind of tensors that are wanted back.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError, safe_open
+
+from distrl.errors import CorruptWeights, UsageError
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+Framework = Literal["pt", "np"]
+Weights = Mapping[str, "Tensor"] | Mapping[str, NDArray[Any]]
+DTYPES = {
+    "float64": "F64", "float32": "F32", "float16": "F16", "bfloat16": "BF16",
+    "float8_e4m3fn": "F8_E4M3", "float8_e5m2": "F8_E5M2",
+    "int64": "I64", "int32": "I32", "int16": "I16", "int8": "I8",
+    "uint64": "U64", "uint32": "U32", "uint16": "U16", "uint8": "U8", "bool": "BOOL",
+}  # fmt: skip
+DIGEST_BYTES = 16
+
+
+def write_weights(path: Path, weights: Weights, metadata: Mapping[str, str]) -> str:
+    """Write the file and wait for the disk; returns the digest of its content."""
+    digest = hashlib.blake2b(digest_size=DIGEST_BYTES)
+    with path.open("xb") as file:
+        for piece in _pieces(weights, metadata):
+            digest.update(piece)
+            file.write(piece)
+        file.flush()
+        os.fsync(file.fileno())
+    return digest.hexdigest()
+
+
+def read_weights(
+    path: Path, digest: str, framework: Framework
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """Tensors and metadata of the file; `FileNotFoundError` if it is gone."""
+    with path.open("rb") as file:
+        found = hashlib.file_digest(
+            file, lambda: hashlib.blake2b(digest_size=DIGEST_BYTES)
+        ).hexdigest()
+    if found != digest:
+        raise CorruptWeights(
+            f"weights {path}: {path.stat().st_size} bytes have the digest {found}, and were "
+            f"written with {digest}; the file is damaged, have it published again"
+        )
+    try:
+        with safe_open(path, framework=framework) as opened:
+            tensors = {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118
+            return tensors, dict(opened.metadata() or {})
+    except SafetensorError as error:
+        raise CorruptWeights(f"weights {path}: {error}; have them published again") from error
+
+
+# The format: length of the header, header, tensors one after the other ----------------------------
+
+
+def _pieces(weights: Weights, metadata: Mapping[str, str]) -> Iterator[bytes | memoryview]:
+    header: dict[str, Any] = {"__metadata__": dict(metadata)}
+    end = 0
+    for name in _order(weights):
+        tensor = weights[name]
+        start, end = end, end + tensor.nbytes
+        shape = list(tensor.shape)
+        header[name] = {"dtype": _dtype(name, tensor), "shape": shape, "data_offsets": [start, end]}
+    text = json.dumps(header).encode("utf-8")
+    text += b" " * (-len(text) % 8)
+    yield len(text).to_bytes(8, "little") + text
+    for name in _order(weights):
+        yield from _content(weights[name])
+
+
+def _order(weights: Weights) -> list[str]:
+    """Wide numbers first, so that each tensor lies where its numbers may be read in place."""
+    return sorted(weights, key=lambda name: (-weights[name].itemsize, name))
+
+
+def _dtype(name: str, tensor: Tensor | NDArray[Any]) -> str:
+    dtype = str(getattr(tensor.dtype, "name", tensor.dtype)).removeprefix("torch.")
+    if dtype not in DTYPES:
+        raise UsageError(f"tensor {name} is of {dtype}; safetensors have {', '.join(DTYPES)}")
+    return DTYPES[dtype]
+
+
+def _content(tensor: Tensor | NDArray[Any]) -> Iterator[bytes | memoryview]:
+    if isinstance(tensor, np.ndarray):
+        flat = np.ascontiguousarray(tensor, tensor.dtype.newbyteorder("<")).reshape(-1)
+        yield flat.view(np.uint8).data
+    elif tensor.nbytes:
+        local = tensor.detach().cpu().contiguous()  # alive until the next piece is asked for
+        yield memoryview((ctypes.c_char * local.nbytes).from_address(local.data_ptr()))

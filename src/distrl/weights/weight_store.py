@@ -1,0 +1,215 @@
+"""The way from the learner to the collectors: weights by version, whole or not there at all.
+
+A store is a directory that all of them can see: a file for each of the last versions
+(`weight_file`), and `latest.json`, which names them. What it promises:
+
+- A version is there to its last byte before anybody can see it, and on the disk before `publish`
+  returns. Whoever is killed on the way leaves the version before.
+- Versions only grow; an older or equal one is refused.
+- `latest_version` reads one small file: ask as often as you like.
+- `load` gives the newest version that is whole. A damaged one is listed in `damages`, and the one
+  before is given instead; only if none is left, it raises `CorruptWeights`.
+- The newest `keep` versions stay. A reader that has begun goes on to its end, and one that comes
+  just when a version leaves takes a newer one.
+
+Weights are all of a policy's, or adapters to a base that everybody has; the description says which.
+One learner publishes; any number of readers, each with a `WeightStore` of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from distrl.errors import CorruptWeights, InvalidSetting, UsageError, storage_error
+from distrl.weights.weight_file import Framework, Weights, read_weights, write_weights
+
+FORMAT = 1
+LATEST = "latest.json"
+UNFINISHED = ".unfinished-"
+NAME = re.compile(r"weights-(\d{9,})-([0-9a-f]{32})\.safetensors")
+
+
+@dataclass(frozen=True, slots=True)
+class WeightDescription:
+    """What published weights are: all of a policy's, or adapters to the base that is named."""
+
+    kind: Literal["full", "adapters"] = "full"
+    base: str = ""
+    details: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.kind == "adapters" and not self.base:
+            raise InvalidSetting("adapters without a base; name the model that they belong to")
+
+
+class PublishedWeights(NamedTuple):
+    """What `load` gives: tensors by name, their version, and what they are."""
+
+    weights: dict[str, Any]
+    version: int
+    description: WeightDescription
+
+
+class WeightStore:
+    """Publishes and loads weights. `framework`: tensors of PyTorch (pt) or arrays of numpy (np)."""
+
+    def __init__(
+        self,
+        directory: Path,
+        keep: int = 3,
+        description: WeightDescription | None = None,
+        framework: Framework = "pt",
+    ) -> None:
+        if keep < 1:
+            raise InvalidSetting(f"weights.keep={keep!r}; keep 1 version or more")
+        self.directory = directory
+        self.keep = keep
+        self.description = description or WeightDescription()
+        self.framework = framework
+        self.damages: dict[int, str] = {}  # by version: what was wrong with it
+
+    # The learner's side -------------------------------------------------------------------------
+
+    def publish(
+        self, weights: Weights, version: int, description: WeightDescription | None = None
+    ) -> None:
+        """Make these weights the latest version; they are on the disk when this returns."""
+        kept = self._kept()
+        latest = max(kept, default=-1)
+        if version <= latest:
+            raise UsageError(
+                f"weights {self.directory}: version {version} cannot follow version {latest}; "
+                "versions begin with 0 and only grow, so go on counting from the latest one"
+            )
+        try:
+            self.directory.mkdir(parents=True, exist_ok=True)
+            kept[version] = self._write(weights, version, description or self.description)
+            kept = {each: kept[each] for each in sorted(kept)[-self.keep :]}
+            self._announce(kept)
+            self._remove_all_but(set(kept.values()))
+        except OSError as error:
+            raise storage_error(
+                error, f"could not publish version {version} of the weights in {self.directory}"
+            ) from error
+        finally:
+            for unfinished in self.directory.glob(f"{UNFINISHED}*"):
+                with suppress(OSError):
+                    unfinished.unlink()
+
+    def _write(self, weights: Weights, version: int, description: WeightDescription) -> str:
+        unfinished = self.directory / f"{UNFINISHED}{version}"
+        unfinished.unlink(missing_ok=True)
+        digest = write_weights(unfinished, weights, _metadata(version, description))
+        name = f"weights-{version:09d}-{digest}.safetensors"
+        unfinished.rename(self.directory / name)
+        self._sync_names()  # before anything points to it
+        return name
+
+    def _announce(self, kept: dict[int, str]) -> None:
+        unfinished = self.directory / f"{UNFINISHED}{LATEST}"
+        with unfinished.open("w", encoding="utf-8") as file:
+            json.dump({"format": FORMAT, "kept": list(kept.values())}, file)
+            file.flush()
+            os.fsync(file.fileno())
+        unfinished.rename(self.directory / LATEST)
+        self._sync_names()
+
+    def _sync_names(self) -> None:
+        handle = os.open(self.directory, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+    def _remove_all_but(self, names: set[str]) -> None:
+        """Whoever has one of them open can read it to its end all the same."""
+        for path in self.directory.glob("weights-*.safetensors"):
+            if path.name not in names:
+                path.unlink(missing_ok=True)
+
+    # The collectors' side -----------------------------------------------------------------------
+
+    def latest_version(self) -> int | None:
+        """The newest version, those that proved damaged left out; None before the first."""
+        return max(self._kept().keys() - self.damages.keys(), default=None)
+
+    def versions(self) -> list[int]:
+        """Those that are kept, oldest first."""
+        return sorted(self._kept())
+
+    def load(self, version: int | None = None) -> PublishedWeights:
+        """The newest version that is whole, or the one that is asked for."""
+        while True:
+            kept = self._kept()
+            self._check_asked_for(version, kept)
+            wanted = sorted(kept, reverse=True) if version is None else [version]
+            try:
+                return self._first_whole(wanted, kept)
+            except FileNotFoundError:
+                continue  # it left before we could open it: there are newer ones
+
+    def _check_asked_for(self, version: int | None, kept: dict[int, str]) -> None:
+        if not kept:
+            raise UsageError(
+                f"weights {self.directory}: nothing was published yet; ask latest_version first"
+            )
+        if version is not None and version not in kept:
+            raise UsageError(
+                f"weights {self.directory}: version {version} is not kept, but {sorted(kept)} are"
+            )
+
+    def _first_whole(self, versions: list[int], kept: dict[int, str]) -> PublishedWeights:
+        for version in versions:
+            try:
+                return self._read(kept[version])
+            except CorruptWeights as error:
+                self.damages[version] = str(error)
+            except FileNotFoundError:
+                if self._kept().get(version) != kept[version]:
+                    raise
+                self.damages[version] = f"weights {self.directory / kept[version]}: it is gone"
+        raise CorruptWeights("; ".join(self.damages[version] for version in versions))
+
+    def _read(self, name: str) -> PublishedWeights:
+        parts = NAME.fullmatch(name)
+        assert parts is not None
+        weights, metadata = read_weights(self.directory / name, parts[2], self.framework)
+        return PublishedWeights(weights, int(parts[1]), _description(metadata))
+
+    def _kept(self) -> dict[int, str]:
+        """File names by version: those announced, or, where that cannot be read, those found."""
+        try:
+            announced = json.loads((self.directory / LATEST).read_bytes())
+            form, names = announced["format"], list(announced["kept"])
+        except (OSError, ValueError, LookupError, TypeError):
+            form, names = FORMAT, [path.name for path in self.directory.glob("weights-*")]
+        if form != FORMAT:
+            raise CorruptWeights(
+                f"weights {self.directory}: {LATEST} is of format {form!r}, this reads {FORMAT}; "
+                "read it with the version of distrl that wrote it"
+            )
+        found = (NAME.fullmatch(str(name)) for name in names)
+        return {int(parts[1]): parts[0] for parts in found if parts}
+
+
+def _metadata(version: int, description: WeightDescription) -> dict[str, str]:
+    """As safetensors have it: text by text. `format` is for those who load it without us."""
+    return {
+        "format": "pt",
+        "version": str(version),
+        "kind": description.kind,
+        "base": description.base,
+        "details": json.dumps(dict(description.details)),
+    }
+
+
+def _description(metadata: Mapping[str, str]) -> WeightDescription:
+    kind: Literal["full", "adapters"] = "adapters" if metadata["kind"] == "adapters" else "full"
+    return WeightDescription(kind, metadata["base"], json.loads(metadata["details"]))
