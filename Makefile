@@ -14,7 +14,7 @@ STAMP := $(VENV)/.installed
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help train test check format phone pictures bench-phone bench-replay bench-staleness clean
+.PHONY: help train test check format phone pictures bench-phone bench-policy bench-replay bench-staleness clean
 
 help: ## List the targets
 	@echo "DistRL. Targets, each with its own set-up:"
@@ -56,7 +56,13 @@ bench-phone: $(STAMP) ## Measure the phone; writes benchmarks/results/phone.json
 	@echo "→ benchmarks/phone.py"
 	@$(BIN)/python -m benchmarks.phone $(ARGS)
 
+bench-policy: $(STAMP) ## Measure decisions per second; writes benchmarks/results/policy.json
+	@echo "→ benchmarks/policy.py"
+	@$(BIN)/python -m benchmarks.policy $(ARGS)
+
 bench-replay: $(STAMP) ## Measure the replay beside others; writes benchmarks/results/replay.json
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt cpprb \
+		|| echo "→ cpprb cannot be installed here; the table will say so"
 	@echo "→ benchmarks/replay.py"
 	@$(BIN)/python -m benchmarks.replay $(ARGS)
 
@@ -78,5 +84,5 @@ $(STAMP): pyproject.toml constraints.txt
 		$(PYTHON) -m venv $(VENV); }
 	@echo "→ installing DistRL and its tools into $(VENV) (a minute the first time)"
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check \
-		-c constraints.txt -e ".[dev,gym,learn]"
+		-c constraints.txt -e ".[dev,gym,learn,data]"
 	@touch $@

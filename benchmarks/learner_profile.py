@@ -1,21 +1,26 @@
 """Where a learner's step spends its time, for models of growing size.
 
     python -m benchmarks.learner_profile [--device cuda] [--precision bf16] [--screens 720x360]
+    python -m benchmarks.learner_profile --model DIRECTORY [--lora] …
 
-Sixteen trajectories of ten steps are drawn for each update, up to sixteen more are refreshed. All
-times are milliseconds of one update. "Passes" are forward and backward through the model, wherever
-they are needed (the refresh has some too); "outside" is the share of what is neither passes nor
-optimisers: draws, unpacking, rewards, padding, targets, clipping, priorities, reports.
+Without a model it is toys of growing size that learn (`pixel_policy`). Sixteen trajectories of ten
+steps are drawn for each update, up to sixteen more are refreshed; few of them come twice. All times
+are milliseconds of one update (on a CPU of this process's own time, but for the stages, which are
+by the clock on the wall). "Passes" are forward and backward through the model, wherever they are
+needed (the refresh has some too); "outside" is the share of the step beside them, the optimisers
+included: draws, unpacking and preparing screens, rewards, padding, targets, clipping, priorities,
+reports. "Peak" is the share of the device's peak, where that is known.
 """
 
 from __future__ import annotations
 
 import argparse
+import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
 import numpy as np
@@ -25,6 +30,7 @@ from rich.table import Table
 from torch import Tensor
 
 from benchmarks.pixel_policy import SIDE, PixelPolicy
+from distrl.agent.policy import Policy
 from distrl.learning.a_ride import ARide
 from distrl.learning.gradient_step import GradientStep, StepSettings
 from distrl.learning.learner import Learner
@@ -35,8 +41,11 @@ from distrl.records import Ending, Observation, Screen, Task, Trajectory, Verdic
 from distrl.replay.pacing import Pacing
 from distrl.replay.replay_buffer import ReplayBuffer
 
+if TYPE_CHECKING:
+    from distrl.agent.vlm_policy import VlmPolicy
+
 Call = Callable[..., Any]
-STEPS, CORPUS = 10, 64
+STEPS, CORPUS, MODEL_CORPUS, ANSWER = 10, 256, 64, 12
 TASK = Task("profile/train/0", "Go on", "general", "profile", "train", 0, (), "easy", STEPS)
 
 
@@ -46,12 +55,12 @@ class Nowhere:
     def publish(self, weights: Mapping[str, Tensor], version: int) -> None: ...
 
 
-def corpus(policy: PixelPolicy, height: int, width: int) -> list[Trajectory]:
+def corpus(policy: Policy, height: int, width: int, count: int = CORPUS) -> list[Trajectory]:
     """Trajectories whose screens are a page with some boxes, as well packed as real ones."""
-    return [trajectory(policy, height, width, number) for number in range(CORPUS)]
+    return [trajectory(policy, height, width, number) for number in range(count)]
 
 
-def trajectory(policy: PixelPolicy, height: int, width: int, number: int) -> Trajectory:
+def trajectory(policy: Policy, height: int, width: int, number: int) -> Trajectory:
     chance = np.random.default_rng(number)
     screens = [drawn(chance, height, width) for _ in range(STEPS + 1)]
     decisions = policy.decide([Observation("Go on", each, ()) for each in screens[:-1]])
@@ -70,109 +79,149 @@ def drawn(chance: np.random.Generator, height: int, width: int) -> Screen:
     return Screen(pixels)
 
 
-@dataclass
+@dataclass(frozen=True)
 class Profile:
     """Seconds per update."""
 
     parameters: int
     whole: float
     passes: float  # forward and backward
+    preparing: float  # screens and prompts, for the model
     optimisers: float
     stages: dict[str, float]
+    tokens_per_second: float  # through the model
+    peak_share: float | None
 
     @property
     def outside(self) -> float:
-        """Share of the step outside the passes and the optimisers."""
-        return 1.0 - (self.passes + self.optimisers) / self.whole
+        """Share of the step outside the passes."""
+        return 1.0 - self.passes / self.whole
+
+
+class Stopwatch:
+    """Adds up what some calls take."""
+
+    def __init__(self, device: torch.device) -> None:
+        self.device = device
+        self.seconds = 0.0
+
+    def now(self) -> float:
+        """On a GPU when all that was asked of it is done; else by this process's own time, which
+        others on the machine do not make longer.
+        """
+        if self.device.type != "cuda":
+            return time.process_time()
+        torch.cuda.synchronize()
+        return time.perf_counter()
+
+    @contextmanager
+    def on(self, owner: Any, *names: str) -> Iterator[None]:
+        """Runs during these methods of the owner."""
+        with ExitStack() as patches:
+            for name in names:
+                patches.enter_context(patch.object(owner, name, self._timed(getattr(owner, name))))
+            yield
+
+    def _timed(self, call: Call) -> Call:
+        def timed(*arguments: Any, **named: Any) -> Any:
+            begin = self.now()
+            answer = call(*arguments, **named)
+            self.seconds += self.now() - begin
+            return answer
+
+        return timed
 
 
 def measure(
-    width: int, device: str, precision: Precision, size: tuple[int, int], updates: int
+    policy: PixelPolicy | VlmPolicy, precision: Precision, size: tuple[int, int], updates: int
 ) -> Profile:
-    policy = PixelPolicy(width).to(device)
-    step = GradientStep(policy, StepSettings(micro_batch_turns=256, micro_batch_tokens=65536))
+    toy = isinstance(policy, PixelPolicy)
+    turns, episodes = (256, CORPUS) if toy else (32, MODEL_CORPUS)
+    step = GradientStep(policy, StepSettings(micro_batch_turns=turns))
     settings = LearnerSettings(mode="offline", precision=precision)
     learner = Learner(
         policy, ARide(step), step, ReplayBuffer(), Pacing(1.0), deque(), Nowhere(), settings
     )
-    learner.preload(corpus(policy, *size))
+    learner.preload(corpus(policy, *size, episodes))
     for _ in range(2):  # what is only slow the first time
         learner.step()
-    policy.seconds = 0.0
-    moving = Stopwatch(policy)
+    whole, scoring, back, preparing, moving = (Stopwatch(learner.device) for _ in range(5))
+    prepare = "_look" if toy else "_inputs"
     with (
-        patch.object(torch.autograd, "backward", timed(policy.timed, torch.autograd.backward)),
-        patch.object(
-            step.policy_optimiser, "step", timed(moving.timed, step.policy_optimiser.step)
-        ),
-        patch.object(
-            step.critic_optimiser, "step", timed(moving.timed, step.critic_optimiser.step)
-        ),
+        whole.on(learner, "step"),
+        scoring.on(policy, "score", "value_logits"),
+        preparing.on(policy, prepare),
+        back.on(torch.autograd, "backward"),
+        moving.on(step.policy_optimiser, "step"),
+        moving.on(step.critic_optimiser, "step"),
     ):
-        begin = policy.now()
-        reports = [learner.step() for _ in range(updates)]
-        whole = policy.now() - begin
-    stages = {
-        name: sum(each.seconds[name] for each in reports if isinstance(each, LearnerReport))
-        for name in STAGES
-    }
+        answers = [learner.step() for _ in range(updates)]
+    reports = [each for each in answers if isinstance(each, LearnerReport)]
+    shares = [each.peak_share for each in reports if each.peak_share is not None]
     return Profile(
-        policy.parameter_count,
-        whole / updates,
-        policy.seconds / updates,
-        moving.seconds / updates,
-        {name: seconds / updates for name, seconds in stages.items()},
+        parameters=policy.parameter_count,
+        whole=whole.seconds / updates,
+        passes=(scoring.seconds - preparing.seconds + back.seconds) / updates,
+        preparing=preparing.seconds / updates,
+        optimisers=moving.seconds / updates,
+        stages={name: sum(each.seconds[name] for each in reports) / updates for name in STAGES},
+        tokens_per_second=sum(each.work.tokens for each in reports if each.work) / whole.seconds,
+        peak_share=sum(shares) / len(shares) if shares else None,
     )
 
 
-class Stopwatch:
-    """Adds up the time that something beside the passes takes on the policy's device."""
+def policies(chosen: argparse.Namespace) -> Iterator[PixelPolicy | VlmPolicy]:
+    if not chosen.model:
+        for wide in map(int, chosen.widths.split(",")):
+            yield PixelPolicy(wide, patches=chosen.patches).to(chosen.device)
+        return
+    from distrl.agent.answer_sampling import SamplingSettings  # with all of transformers
+    from distrl.agent.loading import open_policy
+    from distrl.agent.lora import LoraSettings
+    from distrl.agent.vlm_settings import VlmSettings
 
-    def __init__(self, policy: PixelPolicy) -> None:
-        self.policy = policy
-        self.seconds = 0.0
-
-    @contextmanager
-    def timed(self) -> Iterator[None]:
-        begin = self.policy.now()
-        yield
-        self.seconds += self.policy.now() - begin
-
-
-def timed(watch: Callable[[], AbstractContextManager[None]], call: Call) -> Call:
-    """The same call, under a watch."""
-
-    def watched(*arguments: Any, **named: Any) -> Any:
-        with watch():
-            return call(*arguments, **named)
-
-    return watched
+    settings = VlmSettings(
+        sampling=SamplingSettings(most_new_tokens=ANSWER),
+        lora=LoraSettings() if chosen.lora else None,
+        device=chosen.device,
+    )
+    yield open_policy(chosen.model, settings)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--model", default="", help="a directory, or an id of the hub")
+    parser.add_argument("--lora", action="store_true", help="train adapters of the model")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--precision", default="full", choices=["full", "bf16"])
     parser.add_argument("--screens", default=f"{SIDE}x{SIDE}", help="height x width")
-    parser.add_argument("--widths", default="160,1024,3072")
+    parser.add_argument("--widths", default="256,768,2048")
+    parser.add_argument("--patches", type=int, default=16, help="tokens of a screen")
     parser.add_argument("--updates", type=int, default=5)
     chosen = parser.parse_args()
     if chosen.device == "cpu":
         torch.set_num_threads(1)
     height, width = map(int, chosen.screens.split("x"))
-    table = Table(title=f"a learner's step: {chosen.screens}, {chosen.device}, {chosen.precision}")
-    for name in ("parameters", "whole ms", "passes", "optimisers", "outside", *STAGES):
+    kind = chosen.model or f"toys, {chosen.patches} tokens a screen"
+    table = Table(
+        title=f"a learner's step: {kind}, screens of {chosen.screens}, {chosen.device}, "
+        f"{chosen.precision}"
+    )
+    figures = ("parameters", "whole ms", "passes", "outside", "preparing", "optimisers")
+    for name in (*figures, *STAGES, "tokens/s", "peak"):
         table.add_column(name, justify="right")
-    for wide in map(int, chosen.widths.split(",")):
-        row = measure(wide, chosen.device, chosen.precision, (height, width), chosen.updates)
-        seconds = (row.whole, row.passes, row.optimisers)
+    for policy in policies(chosen):
+        row = measure(policy, chosen.precision, (height, width), chosen.updates)
         table.add_row(
             f"{row.parameters / 1e6:.1f} M",
-            *(f"{1e3 * each:.1f}" for each in seconds),
+            *(f"{1e3 * each:.1f}" for each in (row.whole, row.passes)),
             f"{row.outside:.1%}",
+            *(f"{1e3 * each:.1f}" for each in (row.preparing, row.optimisers)),
             *(f"{1e3 * each:.1f}" for each in row.stages.values()),
+            f"{row.tokens_per_second:,.0f}",
+            "?" if row.peak_share is None else f"{row.peak_share:.1%}",
         )
-    Console(width=140).print(table)
+    Console(width=150).print(table)
 
 
 if __name__ == "__main__":

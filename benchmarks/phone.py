@@ -26,7 +26,8 @@ from distrl.devices.simulated.drift import Drift
 from distrl.devices.simulated.phone import Phone
 from distrl.devices.simulated.simulated_device import SimulatedDevice
 from distrl.episodes.demonstrations import demonstrate
-from distrl.episodes.evaluation import SIMPLE_AGENTS, evaluate, success_rate
+from distrl.episodes.evaluation import SIMPLE_AGENTS, evaluate
+from distrl.episodes.outcome import success_rate
 from distrl.records import SPLITS, Action, Ending, Task
 from distrl.tasks.judge import FactJudge
 from distrl.tasks.task_sets import load_task, template_names
@@ -169,7 +170,7 @@ def measure_success(numbers: int) -> Figures:
         tasks = all_tasks(range(max(1, round(numbers * share))))
         device = SimulatedDevice(agent, drift=drift)
         shown = track(tasks, f"{agent}, {len(tasks)} episodes", console=CONSOLE, transient=True)
-        outcomes = evaluate(shown, SIMPLE_AGENTS[agent], device, stop_on_success=easy)
+        outcomes = evaluate(shown, SIMPLE_AGENTS[agent], [device], stop_on_success=easy)
         rate = success_rate(outcomes)
         low, high = rate.interval
         figures |= {

@@ -1,36 +1,47 @@
 """A policy of any size that looks at pixels: for measuring what stands around a model.
 
-Screens are thinned out to 64 × 64, run through a stack of wide layers, and each token of an answer
-gets a softmax of its own from what comes out. It learns nothing worth having; its passes cost what
-those of a model of its size cost, and `seconds` says how long they took.
+Screens are thinned out to 64 × 64 and cut into patches. Each patch is a token: it runs through a
+stack of wide layers, as it would in a transformer, and what comes out is the mean over the patches.
+It learns nothing worth having; its passes cost what those of a model of its size and with so many
+tokens cost. What it has seen of a screen it remembers by the screen's address, as long as there is
+room: a batch is looked at at least twice.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from itertools import pairwise
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from distrl.agent.trainable_policy import Scores
-from distrl.records import Decision, Observation, Pixels, Wait
+from distrl.records import Action, Decision, Observation, Pixels, Screen, Tap, Wait
+from distrl.replay.compressed_screen import CompressedScreen
 
 SIDE = 64
+REMEMBERED_SCREENS = 400  # about those of one update, each of 12 kB
 
 
 class PixelPolicy(nn.Module):
-    """Implements `LearnedPolicy`; every answer has `tokens` tokens."""
+    """Implements `TrainablePolicy` and `CountedPolicy`; every answer has `tokens` tokens."""
 
     def __init__(
-        self, width: int, layers: int = 2, tokens: int = 12, vocabulary: int = 64, seed: int = 0
+        self,
+        width: int,
+        layers: int = 2,
+        tokens: int = 12,
+        vocabulary: int = 64,
+        patches: int = 16,  # a square number: 1, 4, 16, 64
+        seed: int = 0,
     ) -> None:
         super().__init__()
         torch.manual_seed(seed)
-        sizes = [SIDE * SIDE * 3, *[width] * layers]
+        sizes = [SIDE * SIDE * 3 // patches, *[width] * layers]
         self.trunk = nn.Sequential(
             *(
                 part
@@ -42,12 +53,20 @@ class PixelPolicy(nn.Module):
         self.heads = nn.Linear(width, 2)
         self.instruction = nn.Parameter(torch.zeros(1))
         self.shape = (tokens, vocabulary)
+        self.patches = patches
         self.weight_version = 0
-        self.seconds = 0.0
+        self.forward_tokens = 0
+        self.training_tokens = 0
+        self._remembered: OrderedDict[str, Pixels] = OrderedDict()
 
     @property
     def parameter_count(self) -> int:
         return sum(parameter.numel() for parameter in self.parameters())
+
+    @property
+    def flops(self) -> float:
+        """2·P forward and 4·P back; every weight but the critic's meets every patch."""
+        return 2.0 * self.parameter_count * (self.forward_tokens + 3 * self.training_tokens)
 
     def decide(self, observations: Sequence[Observation]) -> list[Decision]:
         with torch.no_grad():
@@ -56,7 +75,7 @@ class PixelPolicy(nn.Module):
         drawn = torch.multinomial(odds, 1).reshape(distribution.shape[:2])  # [n, k]
         chosen = distribution.gather(-1, drawn.unsqueeze(-1)).squeeze(-1)
         return [
-            Decision(Wait(), "", tuple(ids), tuple(logs), self.weight_version)
+            Decision(_action(ids), "", tuple(ids), tuple(logs), self.weight_version)
             for ids, logs in zip(drawn.tolist(), chosen.tolist(), strict=True)
         ]
 
@@ -65,16 +84,13 @@ class PixelPolicy(nn.Module):
     ) -> Scores:
         pixels = self._look(observations)
         ids = torch.tensor([list(answer) for answer in answers], device=pixels.device)
-        with self.timed():
-            values, distribution = self._think(pixels)
-            log_probs = distribution.gather(-1, ids.unsqueeze(-1)).squeeze(-1)
-            entropies = -(distribution.exp() * distribution).sum(-1)
+        values, distribution = self._think(pixels)
+        log_probs = distribution.gather(-1, ids.unsqueeze(-1)).squeeze(-1)
+        entropies = -(distribution.exp() * distribution).sum(-1)
         return Scores(log_probs, entropies, torch.ones_like(ids, dtype=torch.bool), values)
 
     def value_logits(self, observations: Sequence[Observation]) -> Tensor:
-        pixels = self._look(observations)
-        with self.timed():
-            return self._think(pixels)[0]
+        return self._think(self._look(observations))[0]
 
     def instruction_logits(self, instructions: Sequence[str]) -> Tensor:
         return self.instruction.expand(len(instructions))
@@ -92,31 +108,48 @@ class PixelPolicy(nn.Module):
         self.load_state_dict(dict(weights))
         self.weight_version = version
 
-    @contextmanager
-    def timed(self) -> Iterator[None]:
-        """Adds to `seconds` what the device really took."""
-        begin = self.now()
-        yield
-        self.seconds += self.now() - begin
-
-    def now(self) -> float:
-        if self.instruction.is_cuda:
-            torch.cuda.synchronize()
-        return time.perf_counter()
-
-    def _look(self, observations: Sequence[Observation]) -> Tensor:  # [n, 64 * 64 * 3]
-        seen = np.stack([_thinned(observation.screen.pixels) for observation in observations])
+    def _look(self, observations: Sequence[Observation]) -> Tensor:  # [n, patches, numbers]
+        seen = np.stack([self._seen(observation.screen) for observation in observations])
         pixels = torch.from_numpy(seen).to(self.instruction.device)
-        return pixels.flatten(1).float() / 255.0
+        return pixels.reshape(len(seen), self.patches, -1).float() / 255.0
+
+    def _seen(self, screen: Screen) -> Pixels:  # [64 * 64 * 3]
+        if not isinstance(screen, CompressedScreen):
+            return _cut(screen.pixels, self.patches)
+        known = self._remembered.get(screen.address)
+        if known is None:
+            known = self._remembered[screen.address] = _cut(screen.pixels, self.patches)
+            if len(self._remembered) > REMEMBERED_SCREENS:
+                self._remembered.popitem(last=False)
+        return known
 
     def _think(self, pixels: Tensor) -> tuple[Tensor, Tensor]:
         """Value logits [n, 2] and log p [n, tokens, vocabulary], in full precision."""
-        thought = self.trunk(pixels)
-        words = self.words(thought).float().unflatten(-1, self.shape)
-        return self.heads(thought.detach()).float(), torch.log_softmax(words, dim=-1)
+        if torch.is_grad_enabled():
+            self.training_tokens += len(pixels) * self.patches
+        else:
+            self.forward_tokens += len(pixels) * self.patches
+        thought = self.trunk(pixels)  # [n, patches, width]
+        words = self.words(thought).float().mean(1).unflatten(-1, self.shape)
+        values = self.heads(thought.detach().mean(1)).float()
+        return values, torch.log_softmax(words, dim=-1)
 
 
-def _thinned(pixels: Pixels) -> Pixels:
-    rows = np.linspace(0, pixels.shape[0] - 1, SIDE).astype(int)
-    columns = np.linspace(0, pixels.shape[1] - 1, SIDE).astype(int)
-    return np.ascontiguousarray(pixels[rows][:, columns])
+def _action(ids: Sequence[int]) -> Action:
+    """A third of the answers wait, which is what recurs on phones; the others tap somewhere."""
+    return Wait() if ids[0] % 3 == 0 else Tap(ids[0] % 64 / 64, ids[1] % 64 / 64)
+
+
+@cache
+def _places(length: int) -> NDArray[np.int64]:
+    """64 of so many, evenly spread."""
+    return np.linspace(0, length - 1, SIDE).astype(np.int64)
+
+
+def _cut(pixels: Pixels, patches: int) -> Pixels:
+    """Thinned out, patch after patch, as one row."""
+    height, width, _ = pixels.shape
+    small = pixels[_places(height)][:, _places(width)]  # [64, 64, 3]
+    across = round(patches**0.5)
+    squares = small.reshape(across, SIDE // across, across, SIDE // across, 3)
+    return np.ascontiguousarray(squares.swapaxes(1, 2)).reshape(-1)

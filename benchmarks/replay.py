@@ -3,9 +3,10 @@
 Insert, draw and re-prioritise at 10², 10⁴ and 10⁶ entries, per trajectory: inserts one at a time
 into a full ring (so that one leaves for each that comes), draws and updates in batches of 32.
 Beside ours, in the same run: cpprb, which holds one number for each trajectory where we hold the
-trajectory; TorchRL's prioritised buffer, likewise, where its native part loads; and the released
-code's buffer, rebuilt (`original_replay_buffer`), whose entries are steps, five to a trajectory.
-Its update is a refresh of everything, reckoned from the first 200 trajectories. Each figure is the
+trajectory; TorchRL's prioritised buffer, likewise, where its native part loads (its wheels up to
+0.14.1 do not with torch 2.13; the table says what stood in the way); and the released code's
+buffer, rebuilt (`original_replay_buffer`), whose entries are steps, five to a trajectory. Its
+update is a refresh of everything, reckoned from the first 200 trajectories. Each figure is the
 median of five turns. Our trajectories here have one step and share one packed screen, so that a
 million of them fit into memory; what a real one costs to take in is measured apart.
 """
@@ -19,7 +20,7 @@ import itertools
 import math
 import statistics
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -182,6 +183,19 @@ class Original:
         return taken * whole / min(whole, episodes)
 
 
+CONTENDERS: dict[str, Callable[[int], Contender]] = {
+    "ours": Ours,
+    "cpprb": Cpprb,
+    "torchrl": TorchRl,
+    "original": Original,
+}
+
+
+def prefix(name: str) -> str:
+    """Of its figures; ours have none."""
+    return "" if name == "ours" else f"{name}_"
+
+
 # Speed -------------------------------------------------------------------------------------------
 
 
@@ -200,14 +214,14 @@ def per_second(operate: Callable[[Any], object], prepare: Callable[[], Iterable[
     return statistics.median(rates)
 
 
-def race(make: Callable[[int], Contender], prefix: str) -> Figures:
+def race(make: Callable[[int], Contender], before: str) -> Figures:
     figures: Figures = {}
     for label, size in SIZES.items():
         begun = time.perf_counter()
         for what, rate in rates(make(size)).items():
-            figures[f"{prefix}{what}_per_s_{label}"] = rate
+            figures[f"{before}{what}_per_s_{label}"] = rate
         taken = time.perf_counter() - begun
-        CONSOLE.print(f"{prefix or 'ours'} at {size:,}: {taken:.0f} s", highlight=False)
+        CONSOLE.print(f"{before or 'ours'} at {size:,}: {taken:.0f} s", highlight=False)
     return figures
 
 
@@ -223,19 +237,15 @@ def rates(contender: Contender) -> Figures:
     return {"insert": insert, "sample": BATCH * sample, "update": BATCH * update}
 
 
-def rivals() -> Iterator[tuple[Callable[[int], Contender], str]]:
-    """Those that can run here; it says which cannot, and why."""
-    yield Ours, ""
-    for make, prefix, package in ((Cpprb, "cpprb_", "cpprb"), (TorchRl, "torchrl_", "torchrl")):
-        try:
-            make(BATCH).sample()
-        except ImportError as error:
-            CONSOLE.print(f"[yellow]{package} is left out[/]: {error} (pip install {package})")
-        except (RuntimeError, NameError, OSError) as error:
-            CONSOLE.print(f"[yellow]{package} is left out[/], its native part is missing: {error}")
-        else:
-            yield make, prefix
-    yield Original, "original_"
+def why_not(make: Callable[[int], Contender]) -> str | None:
+    """What keeps a contender from running here; None if nothing does."""
+    try:
+        make(BATCH).sample()
+    except ModuleNotFoundError as error:
+        return f"not installed ({error})"
+    except (ImportError, RuntimeError, NameError, OSError) as error:
+        return f"its native part does not load ({error})"
+    return None
 
 
 def growth(figures: Figures) -> Figures:
@@ -330,27 +340,32 @@ def _png(screen: Screen) -> bytes:
 # Report ------------------------------------------------------------------------------------------
 
 
-def table(figures: Figures) -> Table:
+def table(figures: Figures, left_out: dict[str, str]) -> Table:
     shown = Table(title="Replay, trajectories per second", title_justify="left")
-    prefixes = [
-        p for p in ("", "cpprb_", "torchrl_", "original_") if f"{p}insert_per_s_1e2" in figures
-    ]
-    for column in ("operation, entries", *((p.rstrip("_") or "ours") for p in prefixes)):
+    if left_out:
+        shown.caption = "\n".join(f"{name}: {why}" for name, why in left_out.items())
+        shown.caption_justify = "left"
+    for column in ("operation, entries", *CONTENDERS):
         shown.add_column(column, justify="left" if column.startswith("operation") else "right")
     for what, label in itertools.product(("insert", "sample", "update"), SIZES):
-        values = (figures[f"{p}{what}_per_s_{label}"] for p in prefixes)
-        shown.add_row(f"{what}, {label}", *(f"{value:,.4g}" for value in values))
+        values = (figures.get(f"{prefix(name)}{what}_per_s_{label}") for name in CONTENDERS)
+        cells = ("left out" if value is None else f"{value:,.4g}" for value in values)
+        shown.add_row(f"{what}, {label}", *cells)
     return shown
 
 
 def main() -> None:
     figures: Figures = {}
-    for make, prefix in rivals():
-        figures |= race(make, prefix)
+    left_out: dict[str, str] = {}
+    for name, make in CONTENDERS.items():
+        if (why := why_not(make)) is None:
+            figures |= race(make, prefix(name))
+        else:
+            left_out[name] = why
     figures |= growth(figures)
     episodes = real_trajectories(steps=10, n=20)
     figures |= measure_memory(episodes) | measure_screens(episodes)
-    CONSOLE.print(table(figures))
+    CONSOLE.print(table(figures, left_out))
     for name, value in figures.items():
         if "_per_s_1e" not in name:
             CONSOLE.print(f"{name:42} {value:,.4g}", highlight=False)

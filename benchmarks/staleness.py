@@ -12,14 +12,17 @@ A method has its defaults but for three things. All that have a discount have th
 invalid-action term is off, so that only what is done about age differs. And the learning rate is
 chosen for each method by one rule before the race, at lag 0 and with other seeds: the smallest of a
 fixed grid that comes within a hundredth of the best. Nothing is tuned on old data.
+
+`--quick` runs every method and setting just long enough to see that they run, and writes nothing.
 """
 
 from __future__ import annotations
 
+import argparse
 import random
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -53,12 +56,9 @@ from distrl.records import Trajectory
 
 LAGS = (0, 1, 2, 4, 8, 16, 32)
 SETTINGS = (*(f"lag_{lag}" for lag in LAGS), "offline")
-SEEDS = 10
-UPDATES = 80
 ATTEMPTS = 4  # at each task, per update
 CORPUS = 100  # attempts at each task, offline
 GRID = (0.05, 0.1, 0.2, 0.4)
-GRID_SEEDS = 5
 CLOSE_ENOUGH = 0.01
 CRITIC_RATE = 0.05
 DISCOUNT = 0.95
@@ -68,6 +68,18 @@ SOLUTION = Solution(discount=DISCOUNT)
 PLOT = Path("out/staleness.png")
 CONSOLE = Console(width=150)
 Figures = dict[str, float]
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much is spent on each figure."""
+
+    seeds: int = 10
+    grid_seeds: int = 5
+    updates: int = 80
+
+
+QUICK = Effort(seeds=2, grid_seeds=1, updates=2)
 
 
 @dataclass(frozen=True)
@@ -114,32 +126,34 @@ def attempts(policy: TabularPolicy, count: int, seed: str) -> list[Trajectory]:
     ]
 
 
-def delayed(policy: TabularPolicy, lag: int, seed: str) -> Iterator[Batch]:
+def delayed(policy: TabularPolicy, lag: int, seed: str, updates: int) -> Iterator[Batch]:
     """Fresh data for each update, made by the policy of `lag` updates ago."""
     actor = old_policy()
     past = deque([policy.weights()], maxlen=lag + 1)
-    for update in range(UPDATES):
+    for update in range(updates):
         actor.load_weights(past[0], version=max(0, update - lag))
         yield batch_of(attempts(actor, ATTEMPTS, f"{seed}/{update}"), REWARDS)
         past.append(policy.weights())
 
 
 @cache
-def recorded(seed: str) -> tuple[Batch, ...]:
+def recorded(seed: str, updates: int) -> tuple[Batch, ...]:
     """Data for all updates, drawn from a corpus that the first policy made."""
     corpus = attempts(old_policy(), CORPUS, f"{seed}/corpus")
     chance = random.Random(f"{seed}/draws")
     of_task = [corpus[start : start + CORPUS] for start in range(0, len(corpus), CORPUS)]
     return tuple(
         batch_of([one for every in of_task for one in chance.sample(every, ATTEMPTS)], REWARDS)
-        for _ in range(UPDATES)
+        for _ in range(updates)
     )
 
 
 # Runs --------------------------------------------------------------------------------------------
 
 
-def final_success(method: Method, setting: str, seed: str, learning_rate: float) -> float:
+def final_success(
+    method: Method, setting: str, seed: str, learning_rate: float, updates: int
+) -> float:
     """Train once; what the policy achieves then, exactly."""
     policy = old_policy()
     step = StepSettings(
@@ -149,8 +163,10 @@ def final_success(method: Method, setting: str, seed: str, learning_rate: float)
         micro_batch_tokens=EVERYTHING,
     )
     algorithm = method.make(GradientStep(policy, step))
-    lag = setting.removeprefix("lag_")
-    data = recorded(seed) if setting == "offline" else delayed(policy, int(lag), seed)
+    if setting == "offline":
+        data: Iterable[Batch] = recorded(seed, updates)
+    else:
+        data = delayed(policy, int(setting.removeprefix("lag_")), seed, updates)
     for batch in data:
         algorithm.update(batch)
     return success(policy)
@@ -168,23 +184,25 @@ def best_success() -> float:
     return float(np.mean([rates[task.seed] for task in WORLD.tasks]))
 
 
-def chosen_rate(method: Method) -> float:
+def chosen_rate(method: Method, effort: Effort) -> float:
     """The smallest learning rate that is close to the best at lag 0."""
-    means = {
-        rate: float(
-            np.mean([final_success(method, "lag_0", f"grid/{n}", rate) for n in range(GRID_SEEDS)])
-        )
-        for rate in GRID
-    }
+
+    def mean(rate: float) -> float:
+        seeds = [f"grid/{number}" for number in range(effort.grid_seeds)]
+        runs = [final_success(method, "lag_0", seed, rate, effort.updates) for seed in seeds]
+        return float(np.mean(runs))
+
+    means = {rate: mean(rate) for rate in GRID}
     return min(rate for rate in GRID if means[rate] >= max(means.values()) - CLOSE_ENOUGH)
 
 
-def race(method: Method) -> Figures:
+def race(method: Method, effort: Effort) -> Figures:
     begun = time.process_time()
-    rate = chosen_rate(method)
+    rate = chosen_rate(method, effort)
+    seeds = [f"race/{number}" for number in range(effort.seeds)]
     figures: Figures = {f"{method.name}_learning_rate": rate}
     for setting in SETTINGS:
-        rates = [final_success(method, setting, f"race/{n}", rate) for n in range(SEEDS)]
+        rates = [final_success(method, setting, seed, rate, effort.updates) for seed in seeds]
         name = f"{method.name}_{setting}"
         low, high = bootstrap_interval(rates)
         figures |= {name: float(np.mean(rates)), f"{name}_low": low, f"{name}_high": high}
@@ -222,15 +240,15 @@ def _cell(figures: Figures, name: str) -> str:
     return f"{mean:.1f} ({low:.0f}–{high:.0f})"
 
 
-def chart(figures: Figures) -> LineChart:
+def chart(figures: Figures, effort: Effort) -> LineChart:
     lines = [
         Line(method.label, method.colour, [_point(figures, method, each) for each in SETTINGS])
         for method in METHODS
     ]
     return LineChart(
         title="What old data costs: success after training, by the age of the data",
-        subtitle=f"small world, {UPDATES} updates from a policy that succeeds in "
-        f"{100 * figures['start']:.0f} %; {SEEDS} seeds, bars are 95 % intervals",
+        subtitle=f"small world, {effort.updates} updates from a policy that succeeds in "
+        f"{100 * figures['start']:.0f} %; {effort.seeds} seeds, bars are 95 % intervals",
         axis="age of the data, in updates of the policy",
         places=[setting.removeprefix("lag_") for setting in SETTINGS],
         lines=lines,
@@ -246,19 +264,26 @@ def _point(figures: Figures, method: Method, setting: str) -> Point:
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="only see that everything runs")
+    quick = parser.parse_args().quick
+    effort = QUICK if quick else Effort()
     torch.set_num_threads(1)
     begun = time.process_time()
-    figures: Figures = {"start": success(old_policy()), "best": best_success(), "seeds": SEEDS}
+    start, best = success(old_policy()), best_success()
+    figures: Figures = {"start": start, "best": best, "seeds": effort.seeds}
     for method in METHODS:
-        figures |= race(method)
+        figures |= race(method, effort)
     CONSOLE.print(table(figures))
     CONSOLE.print(
         f"start {figures['start']:.3f}, best {figures['best']:.3f}; "
         f"{time.process_time() - begun:.0f} s of one core in all",
         highlight=False,
     )
+    if quick:
+        return
     PLOT.parent.mkdir(exist_ok=True)
-    chart(figures).draw().save(PLOT)
+    chart(figures, effort).draw().save(PLOT)
     CONSOLE.print(f"drawn to {PLOT}", highlight=False)
     CONSOLE.print(f"written to {write_results('staleness', figures)}", highlight=False)
 

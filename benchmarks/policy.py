@@ -1,0 +1,202 @@
+"""How many decisions a second? `make bench-policy` answers.
+
+On a CPU: the starter model for 1, 8 and 32 phones at a time, on screens of real tasks, and how far
+the log-probabilities of sampling and of training lie apart in float32. On a GPU, in the same run:
+the starter, and a Qwen2.5-VL of 3B sizes with random weights, each beside Hugging Face's own
+`generate` called once for each phone; all answers have the same number of tokens (random weights
+never end one). Without a GPU the figures of the last run with one are kept, with their date.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import datetime as dt
+import json
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.random_qwen import random_qwen
+from benchmarks.results_file import RESULTS, write_results
+from distrl.agent.action_language import dialect
+from distrl.agent.answer_sampling import SamplingSettings
+from distrl.agent.loading import load_policy
+from distrl.agent.vlm_policy import VlmPolicy, vlm_policy
+from distrl.agent.vlm_settings import VlmSettings
+from distrl.devices.simulated.simulated_device import SimulatedDevice
+from distrl.episodes.demonstrations import demonstrate
+from distrl.records import Observation
+from distrl.tasks.task_sets import load_task, template_names
+
+BATCHES = (1, 8, 32)
+ANSWER = 24  # tokens of every answer where the two ways are compared: a short tool call
+CONSOLE = Console()
+Figures = dict[str, float]
+
+
+def screens(count: int) -> list[Observation]:
+    """Observations from the middle of real demonstrations, no two of the same task."""
+    device = SimulatedDevice("benchmark")
+    found = []
+    for number, template in enumerate(template_names("test")[:count]):
+        trajectory = demonstrate(load_task(f"{template}/test/{number}")[0], device)
+        step = len(trajectory.decisions) // 2
+        past = tuple(decision.action for decision in trajectory.decisions[:step])
+        screen = trajectory.screens[step]
+        found.append(Observation(trajectory.task.instruction, screen, past))
+    return found
+
+
+def rate(work: Callable[[], object], decisions: int, seconds: float) -> float:
+    """Decisions a second: the median turn of those that fit into the time, after one to warm up."""
+    work()
+    turns: list[float] = []
+    until = time.perf_counter() + seconds
+    while time.perf_counter() < until or len(turns) < 3:
+        began = time.perf_counter()
+        work()
+        turns.append(time.perf_counter() - began)
+    return decisions / statistics.median(turns)
+
+
+def on_cpu(model: str, seconds: float) -> Figures:
+    policy = load_policy(model, seed=0)
+    observed = screens(max(BATCHES))
+    figures = {
+        f"cpu_decisions_per_s_b{n}": rate(lambda n=n: policy.decide(observed[:n]), n, seconds)  # type: ignore[misc]
+        for n in BATCHES
+    }
+    return {**figures, "logprob_gap_f32": log_prob_gap(policy, observed[:8])}
+
+
+def log_prob_gap(policy: VlmPolicy, observed: list[Observation]) -> float:
+    """The largest difference of any token's log-probability between sampling and training."""
+    decided = policy.decide(observed)
+    with torch.no_grad():
+        scores = policy.score(observed, [decision.token_ids for decision in decided])
+    gaps = (
+        abs(float(scores.log_probs[row, place]) - log_prob)
+        for row, decision in enumerate(decided)
+        for place, log_prob in enumerate(decision.log_probs)
+    )
+    return max(gaps)
+
+
+def on_gpu(model: str, seconds: float) -> Figures:
+    observed = screens(max(BATCHES))
+    with tempfile.TemporaryDirectory() as directory:
+        opened = random_qwen(Path(directory), "cuda")
+        sampling = SamplingSettings(most_new_tokens=ANSWER)
+        settings = VlmSettings(sampling=sampling, device="cuda", weights="bfloat16")
+        qwen = vlm_policy(opened, dialect("qwen2_5_vl"), settings)
+        qwen.prompter.system = ""  # in bytes, as this tokenizer cuts it, it would be far too long
+        figures = _beside_generate(qwen, observed, seconds, "qwen_3b")
+    starter = load_policy(model, device="cuda", seed=0)
+    for n in BATCHES:
+        figures[f"gpu_decisions_per_s_starter_b{n}"] = rate(
+            lambda n=n: starter.decide(observed[:n]),  # type: ignore[misc]
+            n,
+            seconds,
+        )
+    figures["logprob_gap_gpu_starter_f32"] = log_prob_gap(starter, observed[:8])
+    return figures
+
+
+def _beside_generate(
+    policy: VlmPolicy, observed: list[Observation], seconds: float, name: str
+) -> Figures:
+    figures: Figures = {}
+    for n in BATCHES:
+        some = observed[:n]
+        figures[f"gpu_decisions_per_s_{name}_b{n}"] = rate(
+            lambda some=some: policy.decide(some),  # type: ignore[misc]
+            n,
+            seconds,
+        )
+    figures[f"gpu_generate_decisions_per_s_{name}"] = rate(
+        lambda: _generate_one_by_one(policy, observed[:4]), 4, seconds
+    )
+    prompts = [policy.prompter.write(each) for each in observed]
+    building = rate(lambda: policy.builder.build(prompts), len(prompts), seconds / 2)
+    figures[f"gpu_inputs_built_per_s_{name}"] = building
+    figures[f"gpu_prefill_share_{name}_b32"] = _prefill_share(policy, observed)
+    figures[f"logprob_gap_bf16_{name}"] = log_prob_gap(policy, observed[:4])
+    return figures
+
+
+def _prefill_share(policy: VlmPolicy, observed: list[Observation]) -> float:
+    """Of a decision for 32: the part until the first token, the rest is one token after another."""
+    whole = policy.sampling
+    full = rate(lambda: policy.decide(observed), 1, 1.0)
+    policy.sampling = dataclasses.replace(whole, most_new_tokens=1)
+    first = rate(lambda: policy.decide(observed), 1, 1.0)
+    policy.sampling = whole
+    return full / first
+
+
+@torch.inference_mode()
+def _generate_one_by_one(policy: VlmPolicy, observed: list[Observation]) -> None:
+    network: Any = policy.network
+    for each in observed:
+        inputs = policy.builder.build([policy.prompter.write(each)])
+        moved = {
+            name: tensor.to(policy.device, network.dtype if tensor.is_floating_point() else None)
+            for name, tensor in inputs.tensors.items()
+        }
+        network.generate(**moved, max_new_tokens=ANSWER, min_new_tokens=ANSWER, do_sample=True)
+
+
+def earlier_gpu_figures() -> dict[str, Any]:
+    """What the last run with a GPU left in the results."""
+    file = RESULTS / "policy.json"
+    kept = json.loads(file.read_text("utf-8")) if file.is_file() else {}
+    return {name: value for name, value in kept.items() if "gpu" in name or "bf16" in name}
+
+
+def show(figures: dict[str, Any]) -> None:
+    table = Table(title="Decisions, each for one phone")
+    table.add_column("figure")
+    table.add_column("value", justify="right")
+    for name, value in figures.items():
+        table.add_row(name, f"{value:.3g}" if isinstance(value, float) else str(value))
+    CONSOLE.print(table)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--model", default="starter")
+    parser.add_argument("--seconds", type=float, default=10.0, help="for each figure")
+    parser.add_argument("--gpu-out", type=Path, help="measure the GPU only, and write it here")
+    parser.add_argument("--gpu-from", type=Path, help="take the figures of such a file")
+    given = parser.parse_args()
+    if given.gpu_out:
+        gpu: dict[str, Any] = dict(on_gpu(given.model, given.seconds))
+        gpu["gpu"] = torch.cuda.get_device_name()
+        gpu["gpu_command"] = (
+            f"python -m benchmarks.policy --gpu-out FILE --seconds {given.seconds:g}"
+        )
+        gpu["gpu_date"] = dt.datetime.now(dt.UTC).date().isoformat()
+        gpu["gpu_torch"] = torch.__version__
+        given.gpu_out.write_text(json.dumps(gpu, indent=2) + "\n", "utf-8")
+        show(gpu)
+        return
+    gpu = earlier_gpu_figures()
+    if given.gpu_from:
+        gpu = json.loads(given.gpu_from.read_text("utf-8"))
+    elif torch.cuda.is_available():
+        gpu = dict(on_gpu(given.model, given.seconds))
+    figures = {**on_cpu(given.model, given.seconds), **gpu}
+    show(figures)
+    CONSOLE.print(f"written to {write_results('policy', figures)}")
+
+
+if __name__ == "__main__":
+    main()
