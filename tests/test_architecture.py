@@ -29,17 +29,18 @@ PACKAGE = "src/distrl/"
 # its settings; `config` collects them, so it stands above the parts.
 EVERYBODY = {"records", "errors"}
 CIRCLE = {"devices", "tasks", "agent", "episodes", "replay", "learning", "weights"}
-BELOW = CIRCLE | {"config", "imitation", "process_environment"}
+BELOW = CIRCLE | {"chat", "config", "imitation", "process_environment"}
 MAY_IMPORT: dict[str, set[str]] = {
     "__init__": {"gymnasium_registration"},
     "gymnasium_registration": set(),
     "errors": set(),
     "records": set(),
     "process_environment": set(),
-    "config": CIRCLE,
+    "chat": set(),
+    "config": CIRCLE | {"chat"},
     "devices": set(),
-    "tasks": {"devices"},
-    "agent": set(),
+    "tasks": {"devices", "chat"},
+    "agent": {"chat"},
     "replay": set(),
     "weights": set(),
     "episodes": {"devices", "tasks", "agent", "weights"},
@@ -60,8 +61,8 @@ PHONE_LAYERS = (
 # Heavy or far-reaching packages, and the only places that may import them.
 ONLY_IN: dict[str, tuple[str, ...]] = {
     "ray": ("distrl.engine",),
-    "torch": ("distrl.agent", "distrl.imitation", "distrl.learning", "distrl.tasks.vlm_judge"),
-    "transformers": ("distrl.agent", "distrl.learning", "distrl.tasks.vlm_judge"),
+    "torch": ("distrl.agent", "distrl.imitation", "distrl.learning"),
+    "transformers": ("distrl.agent", "distrl.learning"),
     "peft": ("distrl.agent", "distrl.learning"),
     "accelerate": ("distrl.learning.several_gpus",),
     "gymnasium": ("distrl.episodes.gymnasium_env", "distrl.gymnasium_registration"),

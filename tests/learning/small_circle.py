@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from distrl.learning.a_ride import ARide, ARideSettings
+from distrl.learning.algorithm import Algorithm
 from distrl.learning.gradient_step import GradientStep, StepSettings
 from distrl.learning.learner import Learner
 from distrl.learning.learner_report import LearnerReport, Waiting
@@ -21,12 +22,17 @@ from distrl.learning.small_world import (
     action_probabilities,
     new_policy,
 )
+from distrl.learning.team import Team
 from distrl.records import Trajectory
 from distrl.replay.pacing import Pacing
 from distrl.replay.replay_buffer import ReplayBuffer, ReplaySettings
 
 DISCOUNT = 0.9
 torch.set_num_threads(1)  # tables are so small that threads only wait for each other
+
+
+def a_ride(step: GradientStep) -> ARide:
+    return ARide(step, ARideSettings(discount=DISCOUNT))
 
 
 class SmallCircle:
@@ -41,6 +47,8 @@ class SmallCircle:
         byte_limit: int = 2**30,
         learning_rate: float = 0.1,
         critic_learning_rate: float = 0.05,
+        make: Callable[[GradientStep], Algorithm] = a_ride,
+        team: Team | None = None,
         **settings: Any,
     ) -> None:
         self.seed = world_seed
@@ -54,11 +62,12 @@ class SmallCircle:
         step = GradientStep(
             policy,
             StepSettings(learning_rate=learning_rate, critic_learning_rate=critic_learning_rate),
+            team,
         )
         self.policy = policy
         self.learner = Learner(
             policy,
-            ARide(step, ARideSettings(discount=DISCOUNT)),
+            make(step),
             step,
             ReplayBuffer(ReplaySettings(capacity=capacity, byte_limit=byte_limit)),
             pacing or Pacing(samples_per_insert=4.0, minimum_fill=16),
@@ -67,7 +76,6 @@ class SmallCircle:
             LearnerSettings(
                 **{
                     "seed": world_seed,
-                    "discount": DISCOUNT,
                     "rewards": REWARDS,
                     "refresh_trajectories": 4,
                     **settings,

@@ -10,10 +10,10 @@ from tests.learning.small_world import old_episodes
 
 from distrl.errors import UsageError
 from distrl.learning.batch import batch_of, batch_of_draws
-from distrl.learning.rewards import RewardSettings
+from distrl.learning.rewards import RewardSettings, step_rewards
 from distrl.learning.small_world import REWARDS
 from distrl.records import Ending, Trajectory, Unreadable
-from distrl.replay.entries import Draw
+from distrl.replay.entries import Draw, Entry
 
 FREE = RewardSettings(success=2.0, step_cost=0.0, repetition_penalty=0.0, invalid_penalty=0.25)
 
@@ -73,7 +73,9 @@ def test_observations_are_those_that_were_decided_on() -> None:
         assert turn.observation.past_actions == tuple(
             decision.action for decision in trajectory.decisions[:step]
         )
+        assert turn.observation.past_screens == trajectory.screens[:step]
     [final] = batch.finals
+    assert final.past_screens == trajectory.screens[:-1]
     assert final.screen is trajectory.screens[-1]
     assert len(final.past_actions) == len(trajectory.decisions)
 
@@ -95,9 +97,13 @@ def test_draws_bring_their_weights() -> None:
         Draw(slot, each, priority=1.0, times_drawn=1, probability=0.1, weight=weight)
         for slot, (each, weight) in enumerate(zip(_one_of_each(), (0.2, 1.0, 0.7), strict=True))
     ]
-    batch = batch_of_draws(draws, REWARDS)
+    earned = [step_rewards(draw.trajectory, FREE).total for draw in draws]
+    batch = batch_of_draws(draws, earned)
     torch.testing.assert_close(batch.weights, torch.tensor([0.2, 1.0, 0.7]))
     assert batch.trajectories == tuple(draw.trajectory for draw in draws)
+    assert torch.equal(batch.rewards, batch_of(batch.trajectories, FREE).rewards)
+    entries = [Entry(slot, draw.trajectory, 1.0, 0) for slot, draw in enumerate(draws)]
+    assert batch_of_draws(entries, earned).weights.tolist() == [1.0, 1.0, 1.0]
 
 
 def test_versions_are_those_of_who_began() -> None:
@@ -128,7 +134,7 @@ def test_what_cannot_be_trained_on_is_refused() -> None:
         batch_of([dataclasses.replace(first, verdict=None)])
     with pytest.raises(UsageError, match="no steps"):
         batch_of([dataclasses.replace(first, decisions=(), screens=first.screens[:1])])
-    with pytest.raises(ValueError, match="2 weights for 1"):
+    with pytest.raises(ValueError, match="2 weights and 1 rows"):
         batch_of([first], weights=[1.0, 1.0])
     short = dataclasses.replace(first.decisions[0], log_probs=())
     with pytest.raises(UsageError, match="one for each"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -9,11 +10,13 @@ import numpy as np
 import pytest
 import torch
 from numpy.typing import NDArray
-from tests.learning.small_circle import DISCOUNT, SmallCircle
+from tests.learning.small_circle import DISCOUNT, SmallCircle, a_ride
 
 from distrl.errors import InvalidSetting, UsageError
 from distrl.learning.a_ride import ARide
+from distrl.learning.algorithm import Algorithm
 from distrl.learning.batch import batch_of
+from distrl.learning.digirl import Digirl
 from distrl.learning.gradient_step import GradientStep
 from distrl.learning.learner import Learner
 from distrl.learning.learner_report import LearnerReport, Waiting
@@ -189,18 +192,22 @@ def test_nothing_that_arrives_is_lost_from_the_accounts() -> None:
     lost = [replace(each, id=f"lost/{each.id}", ending=Ending.DEVICE_LOST) for each in made[:3]]
     empty = replace(made[0], id="empty", decisions=(), screens=made[0].screens[:1])
     large = replace(made[0], id="large", notes=("x" * 70_000,))
-    circle.arrivals.extend([*lost, empty, large, made[19], made[19]])
+    unjudged = replace(made[0], id="unjudged", verdict=None)
+    wordy = replace(made[0].decisions[0], log_probs=(-0.1,) * 9)
+    bad = replace(made[0], id="bad", decisions=(wordy, *made[0].decisions[1:]))
+    circle.arrivals.extend([*lost, empty, large, unjudged, bad, made[19], made[19]])
     ask(circle)
     counted = circle.learner.arrivals
     assert counted == {
         "stale": 0,
         "stored": 20,
         "resent": 2,
-        "not_judged": 3,
+        "not_judged": 4,
         "empty": 1,
+        "malformed": 1,
         "too_large": 1,
     }
-    assert sum(counted.values()) == 27
+    assert sum(counted.values()) == 29
     assert circle.learner.pacing.inserted == 20
     replay = circle.learner.replay.gauges()
     assert replay["trajectories"] + replay["evicted"] == 20
@@ -267,14 +274,20 @@ def test_a_slice_of_the_rest_is_refreshed_until_all_were() -> None:
     assert touched[-1] == 60
 
 
-def test_refreshed_and_drawn_priorities_are_what_the_policy_thinks() -> None:
-    circle = SmallCircle(refresh_trajectories=30, learning_rate=1e-12, critic_learning_rate=1e-12)
+@pytest.mark.parametrize(("make", "discount"), [(a_ride, DISCOUNT), (Digirl, 1.0)])
+def test_refreshed_and_drawn_priorities_are_what_the_policy_thinks(
+    make: Callable[[GradientStep], Algorithm], discount: float
+) -> None:
+    """By the discount of the algorithm, both of them: they are compared with each other."""
+    circle = SmallCircle(
+        make=make, refresh_trajectories=30, learning_rate=1e-12, critic_learning_rate=1e-12
+    )
     made = circle.collect("all", 30)
     ask(circle)
     batch = batch_of(made, REWARDS)
     survey = GradientStep(circle.policy).survey(batch)
     nothing = torch.zeros_like(batch.rewards)
-    found = update_report(batch, survey, nothing, {}, {}, discount=DISCOUNT)
+    found = update_report(batch, survey, nothing, {}, {}, discount=discount)
     wanted = priority(
         found.td_errors.abs(), found.ratios, found.entropies, batch.mask, PriorityWeights()
     )
@@ -322,7 +335,6 @@ def test_published_weights_are_the_publishers_own() -> None:
         {"warm_up_updates": -1},
         {"refresh_trajectories": -1},
         {"seed": -1},
-        {"discount": 1.1},
         {"beta": float("nan")},
         {"mode": "sometimes"},
         {"precision": "int8"},

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
 import torch
-from benchmarks.learner_profile import corpus
+from benchmarks.learner_profile import corpus, trajectory
 from benchmarks.pixel_policy import PixelPolicy
 from torch import Tensor
 
+from distrl.learning.a_ride import ARide
+from distrl.learning.algorithm import Algorithm
+from distrl.learning.batch import batch_of
 from distrl.learning.checkpoint import CheckpointFolder
-from distrl.learning.gradient_step import GradientStep
+from distrl.learning.device_work import peak_flops
+from distrl.learning.digirl import Digirl
+from distrl.learning.filtered_bc import FilteredBc
+from distrl.learning.gradient_step import GradientStep, StepSettings
+from distrl.learning.group_relative import GroupRelative
+from distrl.learning.impala import Impala
 from distrl.learning.learner import Learner
 from distrl.learning.learner_report import LearnerReport
 from distrl.learning.learner_settings import LearnerSettings, Precision
@@ -93,3 +101,31 @@ def test_a_resumed_run_goes_on_on_the_gpu(tmp_path: Path) -> None:
     for name, loss in wanted.losses.items():
         assert found.losses[name] == pytest.approx(loss, rel=1e-4, abs=1e-6)
     assert policy.instruction.is_cuda
+
+
+@pytest.mark.parametrize("make", [ARide, Impala, Ppo, GroupRelative, Digirl, FilteredBc])
+def test_every_algorithm_does_on_a_gpu_what_it_does_on_the_cpu(
+    make: Callable[[GradientStep], Algorithm],
+) -> None:
+    here, there = PixelPolicy(width=32), PixelPolicy(width=32)
+    there.load_weights(here.weights(), 0)
+    there.cuda()
+    batch = batch_of([trajectory(here, 64, 64, number) for number in range(6)])
+    settings = StepSettings(micro_batch_turns=17)
+    wanted = make(GradientStep(here, settings)).update(batch)
+    found = make(GradientStep(there, settings)).update(batch)
+    assert found.losses == pytest.approx(wanted.losses, rel=1e-3, abs=1e-5)
+    assert found.gradient_norms == pytest.approx(wanted.gradient_norms, rel=1e-3, abs=1e-5)
+    assert found.advantages.device.type == found.td_errors.device.type == "cpu"
+    torch.testing.assert_close(found.advantages, wanted.advantages, rtol=1e-3, atol=1e-5)
+
+
+def test_the_share_of_the_peak_is_known_where_the_gpu_is() -> None:
+    report = update(learner("full")[0])
+    known = peak_flops(torch.device("cuda"))
+    assert report.model_tokens_per_second is not None
+    if known is None:
+        assert report.peak_share is None
+    else:
+        assert report.peak_share is not None
+        assert 0.0 < report.peak_share < 1.0

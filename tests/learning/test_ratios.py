@@ -114,6 +114,14 @@ def test_truncation_and_its_share() -> None:
     assert clip_fraction(found, torch.zeros_like(mask)).item() == 0.0
 
 
+def test_on_policy_ratios_that_were_rounded_are_not_clipped() -> None:
+    """Half of them lie above 1 by a hair: nothing is cut off there, and nobody has moved."""
+    found = torch.tensor([[1.0 + 1e-6, 1.0 - 1e-6, 1.0 + 3e-4, 1.01]])
+    mask = torch.ones_like(found, dtype=torch.bool)
+    assert clip_fraction(found, mask).item() == 0.25
+    assert clip_fraction(found, mask, low=1.0, high=1.0).item() == 0.25
+
+
 # Effective sample size ---------------------------------------------------------------------------
 
 

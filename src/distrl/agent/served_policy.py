@@ -30,10 +30,10 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Literal, Self
 
-from distrl.agent.chat_server import ChatServer, ServerSettings
 from distrl.agent.dialects.dialect import ImageSize
-from distrl.agent.picture_urls import PictureUrls
 from distrl.agent.prompt import Prompt, Prompter
+from distrl.chat.chat_server import ChatServer, ServerSettings
+from distrl.chat.picture_urls import PictureUrls
 from distrl.errors import InvalidSetting, UnusableAnswer
 from distrl.records import Decision, Observation, Screen
 

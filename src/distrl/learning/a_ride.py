@@ -101,6 +101,10 @@ class ARide:
                 "near; give one, or 0"
             )
 
+    @property
+    def discount(self) -> float:
+        return self.settings.discount
+
     def update(self, batch: Batch, *, policy_moves: bool = True) -> UpdateReport:
         survey = self.step.survey(batch)
         ratios = turn_ratios(self.settings.ratio_level, batch, survey)
@@ -126,7 +130,7 @@ class ARide:
             advantages,
             losses,
             norms,
-            discount=self.settings.discount,
+            discount=self.discount,
             **gauges,
         )
 

@@ -23,7 +23,6 @@ from distrl.learning.gradient_step import Survey
 from distrl.learning.ratios import clip_fraction, effective_sample_size, per_turn, quantiles
 
 RATIO_QUANTILES = {"ratio_p05": 0.05, "ratio_p50": 0.5, "ratio_p95": 0.95, "ratio_max": 1.0}
-ROUNDING = 1e-3  # a ratio this close to the cap is an on-policy one, rounded
 BINS = 10
 
 
@@ -40,7 +39,7 @@ def actor_critic_gauges(
     at_quantiles = quantiles(ratios, batch.mask, tuple(RATIO_QUANTILES.values())).tolist()
     return {
         **dict(zip(RATIO_QUANTILES, at_quantiles, strict=True)),
-        "clip_fraction": float(clip_fraction(ratios, batch.mask, high=cap * (1.0 + ROUNDING))),
+        "clip_fraction": float(clip_fraction(ratios, batch.mask, high=cap)),
         "effective_sample_share": float(
             effective_sample_size(ratios, batch.mask) / batch.mask.sum()
         ),

@@ -31,4 +31,9 @@ class UpdateReport:
 class Algorithm(Protocol):
     """A way to learn from trajectories."""
 
+    @property
+    def discount(self) -> float:
+        """γ of the errors in its reports; errors that are to be compared with them take it too."""
+        ...
+
     def update(self, batch: Batch, *, policy_moves: bool = True) -> UpdateReport: ...

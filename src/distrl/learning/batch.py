@@ -18,9 +18,15 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from distrl.errors import UsageError
-from distrl.learning.rewards import DEFAULT_REWARDS, RewardSettings, invalid_steps, step_rewards
+from distrl.learning.rewards import (
+    DEFAULT_REWARDS,
+    Floats,
+    RewardSettings,
+    invalid_steps,
+    step_rewards,
+)
 from distrl.records import Decision, Ending, Observation, Trajectory
-from distrl.replay.entries import Draw
+from distrl.replay.entries import Draw, Entry
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +78,10 @@ class Batch:
         return values[self.places]
 
 
-def batch_of_draws(draws: Sequence[Draw], rewards: RewardSettings = DEFAULT_REWARDS) -> Batch:
-    """What was drawn from the replay."""
-    weights = [draw.weight for draw in draws]
-    return batch_of([draw.trajectory for draw in draws], rewards, weights)
+def batch_of_draws(draws: Sequence[Draw | Entry], earned: Sequence[Floats]) -> Batch:
+    """What was drawn from the replay, or looked at there, with what each step earned."""
+    weights = [draw.weight if isinstance(draw, Draw) else 1.0 for draw in draws]
+    return _batch([draw.trajectory for draw in draws], earned, weights)
 
 
 def batch_of(
@@ -84,11 +90,20 @@ def batch_of(
     weights: Sequence[float] | None = None,
 ) -> Batch:
     """Some trajectories as a batch. Those that were not judged are refused."""
+    given = [1.0] * len(trajectories) if weights is None else weights
+    return _batch(trajectories, [step_rewards(each, rewards).total for each in trajectories], given)
+
+
+def _batch(
+    trajectories: Sequence[Trajectory], earned: Sequence[Floats], weights: Sequence[float]
+) -> Batch:
     if not trajectories:
         raise UsageError("a batch needs at least one trajectory")
-    if weights is not None and len(weights) != len(trajectories):
-        raise ValueError(f"{len(weights)} weights for {len(trajectories)} trajectories")
-    earned = [step_rewards(each, rewards).total for each in trajectories]
+    if not len(weights) == len(earned) == len(trajectories):
+        raise ValueError(
+            f"{len(weights)} weights and {len(earned)} rows of rewards for {len(trajectories)} "
+            "trajectories"
+        )
     return Batch(
         trajectories=tuple(trajectories),
         turns=tuple(turn for row, each in enumerate(trajectories) for turn in _turns(row, each)),
@@ -98,7 +113,7 @@ def batch_of(
         invalid=_padded([invalid_steps(each) for each in trajectories]).float(),
         bootstrap=torch.tensor([each.ending.truncated for each in trajectories]),
         outcomes=torch.tensor([float(each.ending is Ending.SUCCESS) for each in trajectories]),
-        weights=torch.tensor([1.0] * len(earned) if weights is None else list(weights)),
+        weights=torch.tensor(list(weights)),
         weight_versions=torch.tensor([each.weight_version for each in trajectories]),
         **_token_arrays(trajectories),
     )
@@ -147,5 +162,6 @@ def _turns(row: int, trajectory: Trajectory) -> list[Turn]:
 
 
 def _observation(trajectory: Trajectory, step: int) -> Observation:
-    past = tuple(decision.action for decision in trajectory.decisions[:step])
-    return Observation(trajectory.task.instruction, trajectory.screens[step], past)
+    past_actions = tuple(decision.action for decision in trajectory.decisions[:step])
+    *past_screens, screen = trajectory.screens[: step + 1]
+    return Observation(trajectory.task.instruction, screen, past_actions, tuple(past_screens))

@@ -18,22 +18,34 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from distrl.errors import CorruptCheckpoint, InvalidSetting
-from distrl.learning.learner import Learner
 from distrl.learning.state_tree import join, split
 from distrl.records import Trajectory
 
 FORMAT, VERSION = "distrl learner checkpoint", 1
 MANIFEST, STATE, TENSORS = "manifest.json", "state.json", "tensors.safetensors"
 UNFINISHED = ".unfinished-"
+
+
+class Resumable(Protocol):
+    """What can be saved and brought back: a learner, or a run with a learner in it."""
+
+    @property
+    def updates(self) -> int: ...
+
+    def state_dict(self) -> dict[str, Any]: ...
+
+    def load_state(
+        self, state: Mapping[str, Any], find: Callable[[str], Trajectory | None]
+    ) -> tuple[str, ...]: ...
 
 
 class CheckpointFolder:
@@ -45,7 +57,7 @@ class CheckpointFolder:
         self.directory = directory
         self.keep = keep
 
-    def save(self, learner: Learner) -> Path:
+    def save(self, learner: Resumable) -> Path:
         """Write a checkpoint of this moment, then let go of those that are too many."""
         path = self._free_name(learner.updates)
         write_checkpoint(path, learner.state_dict())
@@ -69,7 +81,7 @@ class CheckpointFolder:
         return max(self.all(), default=None)
 
     def restore(
-        self, learner: Learner, find: Callable[[str], Trajectory | None]
+        self, learner: Resumable, find: Callable[[str], Trajectory | None]
     ) -> tuple[str, ...] | None:
         """Continue from the newest checkpoint; None if there is none to continue from.
 

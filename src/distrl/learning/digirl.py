@@ -62,6 +62,10 @@ class Digirl:
         self.step = step
         self.settings = settings or DigirlSettings()
 
+    @property
+    def discount(self) -> float:
+        return 1.0  # it looks at outcomes
+
     def update(self, batch: Batch, *, policy_moves: bool = True) -> UpdateReport:
         survey = self.step.survey(batch)
         advantages = doubly_robust(
@@ -81,7 +85,7 @@ class Digirl:
         losses, norms = self.step.step(batch, loss, policy_moves=moves)
         kept_share = float(kept.sum() / batch.mask.sum())
         return update_report(
-            batch, survey, advantages, losses, norms, discount=1.0, kept_share=kept_share
+            batch, survey, advantages, losses, norms, discount=self.discount, kept_share=kept_share
         )
 
     def curriculum(self, batch: Batch) -> Tensor:

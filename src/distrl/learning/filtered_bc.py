@@ -45,6 +45,10 @@ class FilteredBc:
         self.step = step
         self.settings = settings or FilteredBcSettings()
 
+    @property
+    def discount(self) -> float:
+        return 1.0  # it looks at outcomes
+
     def update(self, batch: Batch, *, policy_moves: bool = True) -> UpdateReport:
         survey = self.step.survey(batch)
         kept = kept_successes(batch, self.settings.share)  # [b]
@@ -55,7 +59,7 @@ class FilteredBc:
         losses, norms = self.step.step(batch, loss, policy_moves=moves)
         kept_share = float(kept.mean())
         return update_report(
-            batch, survey, weights, losses, norms, discount=1.0, kept_share=kept_share
+            batch, survey, weights, losses, norms, discount=self.discount, kept_share=kept_share
         )
 
 

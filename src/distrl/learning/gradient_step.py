@@ -5,6 +5,8 @@ through the turns again in micro-batches of bounded size, lets the algorithm mak
 scores of each, adds up the gradients, clips those of the policy and of the critic separately, and
 moves both. Losses must be sums over turns divided by totals of the whole batch, so that the split
 does not change the result. A gradient that is no number stops the step before anything has moved.
+Where several processes work together (`team`), each takes a share of the turns, and all find out
+and do the same.
 
 What a survey says is on the CPU, like the batch; scores are where the policy is, so a loss brings
 what it made for the turns `.to` there.
@@ -13,19 +15,22 @@ what it made for the turns `.to` there.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
+from torch.nn import Parameter
 
 from distrl.agent.trainable_policy import Scores, TrainablePolicy
 from distrl.errors import InvalidSetting
 from distrl.learning.batch import Batch
+from distrl.learning.team import Alone, Team
 from distrl.learning.value_losses import minimum_of_heads
 
 Losses = dict[str, Tensor]  # named; their sum is what is minimised
 TurnLoss = Callable[[Scores, Tensor], Losses]  # scores of some turns, and which turns: [m]
+Found = Iterable[tuple[Tensor, Tensor]]  # which turns, [m], and what was found about them, [m, …]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,39 +68,50 @@ class Survey:
 class GradientStep:
     """Surveys batches, and moves a policy and its critic."""
 
-    def __init__(self, policy: TrainablePolicy, settings: StepSettings | None = None) -> None:
+    def __init__(
+        self,
+        policy: TrainablePolicy,
+        settings: StepSettings | None = None,
+        team: Team | None = None,
+    ) -> None:
         self.policy = policy
         self.settings = settings or StepSettings()
+        self.team = team or Alone()
         self.policy_parameters = list(policy.policy_parameters())
         self.critic_parameters = list(policy.critic_parameters())
+        rate, critic_rate = self.settings.learning_rate, self.settings.critic_learning_rate
         decay = self.settings.weight_decay
-        self.policy_optimiser = torch.optim.AdamW(
-            self.policy_parameters, lr=self.settings.learning_rate, weight_decay=decay
-        )
-        self.critic_optimiser = torch.optim.AdamW(
-            self.critic_parameters, lr=self.settings.critic_learning_rate, weight_decay=decay
-        )
+        self.policy_optimiser = _optimiser(self.policy_parameters, rate, decay)
+        self.critic_optimiser = _optimiser(self.critic_parameters, critic_rate, decay)
 
     def survey(self, batch: Batch) -> Survey:
         """What the policy and the critic think of every step now."""
         with torch.no_grad():
-            parts = [_score(self.policy, batch, turns) for turns in self._micro_batches(batch)]
-            heads = torch.cat([part.value_logits.cpu() for part in parts]).sigmoid()
+            scored = [
+                (turns, _score(self.policy, batch, turns)) for turns in self._micro_batches(batch)
+            ]
             finals = self._final_values(batch)
-        steps = batch.scatter(minimum_of_heads(heads))  # [b, t]
+        heads = ((turns, scores.value_logits) for turns, scores in scored)
+        lowest = ((turns, minimum_of_heads(logits.sigmoid())) for turns, logits in heads)
+        steps = batch.scatter(self._everyones(batch, lowest))  # [b, t]
         values = torch.cat([steps, torch.zeros_like(steps[:, :1])], dim=1)
         values[torch.arange(len(finals)), batch.mask.sum(dim=1)] = finals.to(values.dtype)
+        log_probs = ((turns, scores.log_probs) for turns, scores in scored)
+        entropies = ((turns, scores.entropies) for turns, scores in scored)
         return Survey(
-            log_probs=_scattered(batch, [part.log_probs for part in parts]),
-            entropies=_scattered(batch, [part.entropies for part in parts]),
+            log_probs=batch.scatter(self._everyones(batch, log_probs, batch.shape[2])),
+            entropies=batch.scatter(self._everyones(batch, entropies, batch.shape[2])),
             values=values,
         )
 
     def log_probs_of(self, policy: TrainablePolicy, batch: Batch) -> Tensor:  # [b, t, k]
         """What another policy, such as a reference, thinks of the same answers."""
         with torch.no_grad():
-            parts = [_score(policy, batch, turns) for turns in self._micro_batches(batch)]
-        return _scattered(batch, [part.log_probs for part in parts])
+            found = [
+                (turns, _score(policy, batch, turns).log_probs)
+                for turns in self._micro_batches(batch)
+            ]
+        return batch.scatter(self._everyones(batch, found, batch.shape[2]))
 
     def step(
         self, batch: Batch, loss: TurnLoss, *, policy_moves: bool = True
@@ -109,38 +125,59 @@ class GradientStep:
             torch.autograd.backward(torch.stack(list(losses.values())).sum())
             for name, value in losses.items():
                 totals[name] = totals.get(name, 0.0) + float(value.detach())
+        self.team.add_gradients([*self.policy_parameters, *self.critic_parameters])
+        totals = self.team.merged(totals)
         norms = {
             "policy": _clipped(self.policy_parameters, self.settings.clip),
             "critic": _clipped(self.critic_parameters, self.settings.critic_clip),
         }
         _check_finite(totals, norms)
         if policy_moves:
-            self.policy_optimiser.step()
-        self.critic_optimiser.step()
+            _move(self.policy_optimiser, self.policy_parameters)
+        _move(self.critic_optimiser, self.critic_parameters)
         return totals, norms
 
     def _final_values(self, batch: Batch) -> Tensor:  # [b]
         """The values of last screens where they count: no pass is spent on an ended task."""
         cut = batch.bootstrap.nonzero().flatten().tolist()
+        mine = [cut[place] for place in self._share(len(cut))]
         values = torch.zeros(len(batch.finals), dtype=torch.float64)
-        for start in range(0, len(cut), self.settings.micro_batch_turns):
-            rows = cut[start : start + self.settings.micro_batch_turns]
+        for start in range(0, len(mine), self.settings.micro_batch_turns):
+            rows = mine[start : start + self.settings.micro_batch_turns]
             logits = self.policy.value_logits([batch.finals[row] for row in rows])
             values[rows] = minimum_of_heads(logits.sigmoid()).to(values)
-        return values
+        return self.team.added_up(values)
+
+    def _share(self, things: int) -> range:
+        """Of so many things those that this process works on: neighbours, for they are alike."""
+        place, size = self.team.place, self.team.size
+        return range(place * things // size, (place + 1) * things // size)
+
+    def _everyones(self, batch: Batch, found: Found, width: int | None = None) -> Tensor:
+        """What all processes found about their turns, for every turn: [n] or [n, width]."""
+        shape = (len(batch.turns),) if width is None else (len(batch.turns), width)
+        kind = torch.promote_types(self.policy_parameters[0].dtype, torch.float32)
+        whole = torch.zeros(shape, dtype=kind)
+        for turns, each in found:
+            padding = 0 if width is None else width - each.shape[1]
+            whole[turns] = torch.nn.functional.pad(each.to(whole), (0, padding))
+        return self.team.added_up(whole)
 
     def _micro_batches(self, batch: Batch) -> Iterator[Tensor]:
-        """Turns in reading order, as many at a time as the settings allow; at least one."""
-        first, widest = 0, 0
-        for place, turn in enumerate(batch.turns):
-            wider = max(widest, len(turn.token_ids))
+        """This process's turns in reading order, as many at a time as the settings allow."""
+        mine = self._share(len(batch.turns))
+        first, widest = mine.start, 0
+        for place in mine:
+            width = len(batch.turns[place].token_ids)
+            wider = max(widest, width)
             turns = place + 1 - first
             full = turns > self.settings.micro_batch_turns
             if place > first and (full or turns * wider > self.settings.micro_batch_tokens):
                 yield torch.arange(first, place)
-                first, wider = place, len(turn.token_ids)
+                first, wider = place, width
             widest = wider
-        yield torch.arange(first, len(batch.turns))
+        if mine:
+            yield torch.arange(first, mine.stop)
 
 
 def _score(policy: TrainablePolicy, batch: Batch, turns: Tensor) -> Scores:
@@ -148,14 +185,18 @@ def _score(policy: TrainablePolicy, batch: Batch, turns: Tensor) -> Scores:
     return policy.score([turn.observation for turn in chosen], [turn.token_ids for turn in chosen])
 
 
-def _scattered(batch: Batch, parts: list[Tensor]) -> Tensor:
-    """Scores of micro-batches, of different widths, as [b, t, k]."""
-    tokens = batch.shape[2]
-    padded = [torch.nn.functional.pad(part.cpu(), (0, tokens - part.shape[1])) for part in parts]
-    return batch.scatter(torch.cat(padded))
+def _optimiser(parameters: list[Parameter], rate: float, decay: float) -> torch.optim.AdamW:
+    """Fused: one pass over the weights in place of a dozen, eleven times as fast on a CPU."""
+    return torch.optim.AdamW(parameters, lr=rate, weight_decay=decay, fused=True)
 
 
-def _clipped(parameters: list[torch.nn.Parameter], most: float) -> float:
+def _move(optimiser: torch.optim.AdamW, parameters: list[Parameter]) -> None:
+    optimiser.step()
+    for parameter in parameters:  # a fused step counts for nobody, and some remember by the count
+        torch.autograd.graph.increment_version(parameter)
+
+
+def _clipped(parameters: list[Parameter], most: float) -> float:
     return float(torch.nn.utils.clip_grad_norm_(parameters, most))
 
 

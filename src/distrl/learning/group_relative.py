@@ -6,9 +6,10 @@
 
 A group is what a batch holds of one task (`trajectory.task.id`); attempts that stand alone, or that
 all ended alike, teach nothing and have no gradient. So a batch should hold several attempts at each
-task: draw them that way. No critic takes part; it learns beside the policy so that priorities and
-reports mean something. R is success, 0 or 1, or the whole return with its costs: dividing by the
-deviation then blows small differences in cost up to the size of a success.
+task: `learner.attempts_together` draws them that way. No critic takes part; it learns beside the
+policy so that priorities and reports mean something. R is success, 0 or 1, or the whole return with
+its costs: dividing by the deviation then blows small differences in cost up to the size of a
+success.
 """
 
 from __future__ import annotations
@@ -71,6 +72,10 @@ class GroupRelative:
                 "to stay near; hand one in, or set it to 0"
             )
 
+    @property
+    def discount(self) -> float:
+        return 1.0  # it looks at outcomes
+
     def update(self, batch: Batch, *, policy_moves: bool = True) -> UpdateReport:
         survey = self.step.survey(batch)
         advantages = batch.mask * self.advantages(batch).unsqueeze(1)  # [b, t]
@@ -90,7 +95,7 @@ class GroupRelative:
             advantages,
             losses,
             norms,
-            discount=1.0,
+            discount=self.discount,
             cap=self.settings.objective.highest,
             teaching_share=teaching,
         )

@@ -69,6 +69,10 @@ class Impala:
         self.step = step
         self.settings = settings or ImpalaSettings()
 
+    @property
+    def discount(self) -> float:
+        return self.settings.discount
+
     def update(self, batch: Batch, *, policy_moves: bool = True) -> UpdateReport:
         chosen = self.settings
         survey = self.step.survey(batch)
@@ -100,7 +104,7 @@ class Impala:
             traced.advantages,
             losses,
             norms,
-            discount=chosen.discount,
+            discount=self.discount,
             **actor_critic_gauges(batch, survey, traced.targets, chosen.rho_clip),
         )
 

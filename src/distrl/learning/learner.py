@@ -13,13 +13,12 @@ A plain synchronous class: it knows nothing of processes, and it never sleeps. A
   since the policy is what it was.
 - With `state_dict` and `load_state` a run goes on as if it had not been interrupted, bit by bit.
 
-One process, one policy: several GPUs are for the policy to spread over (it owns its placement).
+On several GPUs one process is the learner, and the others follow it (`several_gpus`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Protocol
 
 import numpy as np
@@ -29,11 +28,16 @@ from torch import Tensor
 from distrl.agent.trainable_policy import TrainablePolicy
 from distrl.errors import CorruptCheckpoint, InvalidSetting, UsageError
 from distrl.learning.algorithm import Algorithm, UpdateReport
-from distrl.learning.batch import Batch, batch_of, batch_of_draws
+from distrl.learning.batch import Batch, batch_of_draws
+from distrl.learning.device_work import peak_flops, work_of, work_since
+from distrl.learning.earned_rewards import EarnedRewards
 from distrl.learning.gradient_step import GradientStep
 from distrl.learning.learner_report import LearnerReport, Standing, Waiting, learner_report
 from distrl.learning.learner_settings import LearnerSettings
+from distrl.learning.precision import autocast
 from distrl.learning.stage_clock import StageClock
+from distrl.learning.state_tree import split
+from distrl.learning.team import Assignment, SurveyTogether, TakeOver, UpdateTogether
 from distrl.learning.update_gauges import update_report
 from distrl.records import Trajectory
 from distrl.replay.entries import Draw, Entry, Outcome
@@ -43,16 +47,6 @@ from distrl.replay.replay_buffer import ReplayBuffer
 from distrl.weights.staleness import staleness, versions_to_come
 
 STALE = "stale"  # beside the replay's own outcomes
-
-
-class LearnedPolicy(TrainablePolicy, Protocol):
-    """A policy whose weights can be taken away and put back."""
-
-    def weights(self) -> dict[str, Tensor]:
-        """A copy of all that is learned."""
-        ...
-
-    def load_weights(self, weights: Mapping[str, Tensor], version: int) -> None: ...
 
 
 class Arrivals(Protocol):
@@ -74,7 +68,7 @@ class Learner:
 
     def __init__(
         self,
-        policy: LearnedPolicy,
+        policy: TrainablePolicy,
         algorithm: Algorithm,
         gradient_step: GradientStep,  # the algorithm's own, on this policy
         replay: ReplayBuffer,
@@ -95,7 +89,10 @@ class Learner:
         self.updates = 0
         self.version = 0
         self.arrivals = dict.fromkeys([STALE, *(outcome.value for outcome in Outcome)], 0)
+        self.peak_flops = peak_flops(self.device)
+        self._earned = EarnedRewards(self.settings.rewards, replay.settings.capacity)
         self._newest_seen = 0
+        self._followed = False  # do those who follow have these weights?
         self._chance = np.random.default_rng(self.settings.seed)
         self._check_fit()
 
@@ -103,7 +100,7 @@ class Learner:
 
     def step(self) -> LearnerReport | Waiting:
         """Once round the circle; `Waiting` if more trajectories must come first."""
-        clock = StageClock()
+        clock, before = StageClock(), work_of(self.policy)
         with clock.stage("drain"):
             self._drain()
         if not self._may_sample():
@@ -111,10 +108,11 @@ class Learner:
         with clock.stage("sample"):
             draws = self._sample()
         with clock.stage("batch"):
-            batch = batch_of_draws(draws, self.settings.rewards)
+            batch = batch_of_draws(draws, self._earned.of(draws))
             behind = [staleness(self.version, d.trajectory.weight_version) for d in draws]
-        with clock.stage("update"), self._precision():
+        with clock.stage("update"), autocast(self.settings.precision, self.device):
             policy_moves = self.updates >= self.settings.warm_up_updates
+            self._assign(UpdateTogether(batch, policy_moves))
             update = self.algorithm.update(batch, policy_moves=policy_moves)
             self.updates += 1
         with clock.stage("refresh"):
@@ -128,6 +126,8 @@ class Learner:
             behind,
             self.standing(),
             clock.seconds,
+            work_since(before, self.policy),
+            self.peak_flops,
             published=published,
             policy_moved=policy_moves,
         )
@@ -172,7 +172,8 @@ class Learner:
 
     def _admit(self, trajectory: Trajectory) -> None:
         version = trajectory.weight_version
-        self._newest_seen = max(self._newest_seen, version)
+        in_it = (decision.weight_version for decision in trajectory.decisions)
+        self._newest_seen = max([self._newest_seen, *in_it])
         if not self.settings.staleness.admits(self.version, version):
             self.arrivals[STALE] += 1
             return
@@ -193,7 +194,8 @@ class Learner:
 
     def _sample(self) -> list[Draw]:
         n = self.settings.batch_trajectories
-        draws = self.replay.sample(n, self._chance, beta=self.settings.beta)
+        beta, together = self.settings.beta, self.settings.attempts_together
+        draws = self.replay.sample(n, self._chance, beta=beta, together=together)
         if not self._offline:
             self.pacing.on_sample(n)
         return draws
@@ -204,11 +206,12 @@ class Learner:
         rest = [entry for entry in entries if entry.slot_id not in besides]
         if not rest:
             return
-        batch = batch_of([entry.trajectory for entry in rest], self.settings.rewards)
-        with self._precision():
+        batch = batch_of_draws(rest, self._earned.of(rest))
+        self._assign(SurveyTogether(batch))
+        with autocast(self.settings.precision, self.device):
             survey = self.gradient_step.survey(batch)
         nothing = torch.zeros_like(batch.rewards)  # no update, so no advantages and no losses
-        found = update_report(batch, survey, nothing, {}, {}, discount=self.settings.discount)
+        found = update_report(batch, survey, nothing, {}, {}, discount=self.algorithm.discount)
         self._reprioritise(rest, batch, found)
 
     def _reprioritise(
@@ -236,12 +239,14 @@ class Learner:
     def _offline(self) -> bool:
         return self.settings.is_offline(self.updates)
 
-    def _precision(self) -> AbstractContextManager[object]:
-        if self.settings.precision == "full":
-            return nullcontext()
-        # No cache: it would hand weights that were narrowed for a survey, or before the optimiser
-        # moved, to a later pass of the same update, which then has no gradient or an old one.
-        return torch.autocast(self.device.type, dtype=torch.bfloat16, cache_enabled=False)
+    def _assign(self, assignment: Assignment) -> None:
+        """Tell those who follow, if any, what comes next; first of all to become like this one."""
+        team = self.gradient_step.team
+        if team.size > 1 and not self._followed:
+            tensors: dict[str, Tensor] = {}
+            team.assign(TakeOver(split(self._what_is_learned(), tensors), tensors))
+            self._followed = True
+        team.assign(assignment)
 
     def _check_fit(self) -> None:
         """What can be known to be wrong before the first step."""
@@ -265,18 +270,23 @@ class Learner:
         Tensors, arrays, numbers, texts, and lists and dicts of them.
         """
         return {
-            "policy": self.policy.weights(),
-            "policy_optimiser": self.gradient_step.policy_optimiser.state_dict(),
-            "critic_optimiser": self.gradient_step.critic_optimiser.state_dict(),
+            **self._what_is_learned(),
             "replay": self.replay.state_dict(),
             "pacing": self.pacing.state_dict(),
             "arrivals": dict(self.arrivals),
             "updates": self.updates,
-            "version": self.version,
             "newest_seen": self._newest_seen,
             "chance": self._chance.bit_generator.state,
             "torch_chance": torch.get_rng_state(),
             "gpu_chance": torch.cuda.get_rng_state_all() if self.device.type == "cuda" else [],
+        }
+
+    def _what_is_learned(self) -> dict[str, Any]:
+        return {
+            "policy": self.policy.weights(),
+            "version": self.version,
+            "policy_optimiser": self.gradient_step.policy_optimiser.state_dict(),
+            "critic_optimiser": self.gradient_step.critic_optimiser.state_dict(),
         }
 
     def load_state(
@@ -298,10 +308,10 @@ class Learner:
     def _load(
         self, state: Mapping[str, Any], find: Callable[[str], Trajectory | None]
     ) -> tuple[str, ...]:
-        self.policy.load_weights(state["policy"], state["version"])
-        self.gradient_step.policy_optimiser.load_state_dict(state["policy_optimiser"])
-        self.gradient_step.critic_optimiser.load_state_dict(state["critic_optimiser"])
+        take_over(self.policy, self.gradient_step, state)
+        self._followed = False
         lost = self.replay.load_state(state["replay"], find)
+        self._earned.forget()
         self.pacing.load_state(state["pacing"])
         self.arrivals |= state["arrivals"]
         self.updates = int(state["updates"])
@@ -312,3 +322,12 @@ class Learner:
         if self.device.type == "cuda":
             torch.cuda.set_rng_state_all(state["gpu_chance"])
         return lost
+
+
+def take_over(
+    policy: TrainablePolicy, gradient_step: GradientStep, state: Mapping[str, Any]
+) -> None:
+    """Give a policy and its optimisers what another learner's have learned."""
+    policy.load_weights(state["policy"], state["version"])
+    gradient_step.policy_optimiser.load_state_dict(state["policy_optimiser"])
+    gradient_step.critic_optimiser.load_state_dict(state["critic_optimiser"])

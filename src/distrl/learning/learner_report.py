@@ -18,6 +18,7 @@ from distrl.learning import ratios
 from distrl.learning.algorithm import UpdateReport
 from distrl.learning.averages import step_mean
 from distrl.learning.batch import Batch
+from distrl.learning.device_work import Work
 
 STALENESS_EDGES = (0, 1, 2, 4, 8, 16, 32)  # the highest in each bucket; one more for the rest
 CALIBRATION_BINS = 10
@@ -77,17 +78,38 @@ class LearnerReport:
     entropy: float  # nats per token
     invalid_rate: float  # share of the turns
     turns: int
-    tokens: int
+    tokens: int  # of answers
+    work: Work | None  # of the model, all passes of the step; None if the policy does not count it
+    peak_flops: float | None = field(compare=False)  # of the device, per second; None: not known
     seconds: dict[str, float] = field(compare=False)  # by stage
 
     @property
     def tokens_per_second(self) -> float:
         """Tokens of answers that the whole step learned from in a second."""
-        spent = sum(self.seconds.values())
-        return self.tokens / spent if spent else 0.0
+        return self.tokens / self._spent
+
+    @property
+    def model_tokens_per_second(self) -> float | None:
+        """Tokens that went through the model in a second: pictures, prompts and answers."""
+        return None if self.work is None else self.work.tokens / self._spent
+
+    @property
+    def peak_share(self) -> float | None:
+        """Of the operations that the device could have done in this step; None if not known."""
+        if self.work is None or self.peak_flops is None:
+            return None
+        return self.work.flops / (self._spent * self.peak_flops)
+
+    @property
+    def _spent(self) -> float:
+        return max(sum(self.seconds.values()), 1e-9)
 
     def gauges(self) -> dict[str, float]:
-        """All of it, flat, for a dashboard or a file."""
+        """All that is known of it, flat, for a dashboard or a file."""
+        device = {
+            "model_tokens_per_second": self.model_tokens_per_second,
+            "peak_share": self.peak_share,
+        }
         quantiles = [f"q{100 * place:02.0f}" for place in ratios.QUANTILES]
         return {
             **self.standing.gauges(),
@@ -109,6 +131,7 @@ class LearnerReport:
             "turns": float(self.turns),
             "tokens": float(self.tokens),
             "tokens_per_second": self.tokens_per_second,
+            **{name: figure for name, figure in device.items() if figure is not None},
             **named("seconds", self.seconds),
         }
 
@@ -119,6 +142,8 @@ def learner_report(
     behind: Sequence[int],  # staleness of each trajectory of the batch, when it was drawn
     standing: Standing,
     seconds: dict[str, float],
+    work: Work | None,
+    peak_flops: float | None,
     *,
     published: bool,
     policy_moved: bool,
@@ -144,6 +169,8 @@ def learner_report(
         invalid_rate=float(step_mean(batch.invalid, mask)),
         turns=len(batch.turns),
         tokens=int(batch.token_mask.sum()),
+        work=work,
+        peak_flops=peak_flops,
         seconds=seconds,
     )
 

@@ -27,10 +27,10 @@ class LearnerSettings:
     """
 
     batch_trajectories: int = 16  # drawn for each update; 1 or more
+    attempts_together: int = 1  # at one task, drawn as a group (for group_relative); 1 or more
     updates_per_publish: int = 4  # 1 or more
     warm_up_updates: int = 0  # the first ones, which move the critic alone; 0 or more
     refresh_trajectories: int = 16  # re-prioritised after each update beside the drawn; 0 or more
-    discount: float = 0.95  # of the errors behind refreshed priorities: the algorithm's; in [0, 1]
     beta: float = 0.0  # how much of the preference of the draws is corrected for; in [0, 1]
     mode: Mode = "online"
     offline_updates: int = 0  # for offline_to_online alone, there 1 or more
@@ -43,6 +43,7 @@ class LearnerSettings:
     def __post_init__(self) -> None:
         least = {
             "batch_trajectories": 1,
+            "attempts_together": 1,
             "updates_per_publish": 1,
             "warm_up_updates": 0,
             "refresh_trajectories": 0,
@@ -54,11 +55,8 @@ class LearnerSettings:
                 raise InvalidSetting(
                     f"learner.{name}={getattr(self, name)!r}; give {lowest} or more"
                 )
-        for name in ("discount", "beta"):
-            if not 0.0 <= getattr(self, name) <= 1.0:  # also refuses NaN
-                raise InvalidSetting(
-                    f"learner.{name}={getattr(self, name)!r}; give a number in [0, 1]"
-                )
+        if not 0.0 <= self.beta <= 1.0:  # also refuses NaN
+            raise InvalidSetting(f"learner.beta={self.beta!r}; give a number in [0, 1]")
         self._check_choices()
 
     def _check_choices(self) -> None:

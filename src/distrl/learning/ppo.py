@@ -47,6 +47,10 @@ class Ppo:
         self.step = step
         self.settings = settings or PpoSettings()
 
+    @property
+    def discount(self) -> float:
+        return self.settings.discount
+
     def update(self, batch: Batch, *, policy_moves: bool = True) -> UpdateReport:
         chosen = self.settings
         survey = self.step.survey(batch)
@@ -66,6 +70,6 @@ class Ppo:
             advantages,
             losses,
             norms,
-            discount=chosen.discount,
+            discount=self.discount,
             cap=chosen.objective.highest,
         )

@@ -18,6 +18,7 @@ from torch import Tensor
 
 RatioLevel = Literal["token", "turn", "length_normalised"]
 LOG_LIMIT = 20.0  # e²⁰ ≈ 5·10⁸: beyond it a ratio says no more than "far"
+ROUNDING = 1e-3  # a ratio this close to a limit is at the limit: on-policy ones are 1 ± a hair
 QUANTILES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
 
 
@@ -55,8 +56,9 @@ def truncate(ratios: Tensor, cap: float = 1.0) -> Tensor:
 
 
 def clip_fraction(ratios: Tensor, mask: Tensor, *, low: float = 0.0, high: float = 1.0) -> Tensor:
-    """Share of the real ratios that lie outside [low, high]; 0 where there are none."""
-    outside = mask & ((ratios < low) | (ratios > high))
+    """Share of the real ratios outside [low, high], by more than rounding; 0 if there are none."""
+    below, above = ratios < low * (1.0 - ROUNDING), ratios > high * (1.0 + ROUNDING)
+    outside = mask & (below | above)
     return outside.sum() / mask.sum().clamp(min=1)
 
 
