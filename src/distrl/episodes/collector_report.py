@@ -1,0 +1,104 @@
+"""What a collector tells about itself: what became of its episodes, and who waited for whom.
+
+A report counts from the start; whoever wants "of late" subtracts an earlier one. `stages` has the
+seconds of all devices' threads added up, so that a part that everybody waits for is seen at once:
+
+    reset, act   the device at work: this is what it should do all the time
+    decide       waiting for a decision
+    deliver      waiting for the acknowledgement of a trajectory
+    admission    not allowed to start, since the weights are too old
+    device       no device is fit
+    task         nothing left to play
+    own          the rest: judging, and the collector itself (in lockstep, deciding as well)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from distrl.episodes.decision_desk import DeskReport
+from distrl.records import Ending
+
+
+@dataclass(frozen=True, slots=True)
+class FinishedEpisode:
+    """An episode that was acknowledged. Times are those of the wall clock (`time.time`)."""
+
+    id: str
+    task: str
+    template: str
+    ending: Ending
+    steps: int
+    weight_version: int
+    device: str
+    attempt: int
+    began: float
+    ended: float
+
+
+@dataclass(frozen=True, slots=True)
+class CollectorReport:
+    """How a collector stands."""
+
+    name: str
+    seconds: float  # at work
+    seats: int  # devices that play at once
+    in_flight: int  # episodes under way
+    started: int
+    endings: dict[str, int]  # of acknowledged trajectories, by `Ending`
+    resent: int  # acknowledged, but known already
+    failed_starts: dict[str, int]  # no first screen came, by error
+    retried: int
+    given_up: int  # tasks that no attempt brought to a verdict
+    abandoned: int  # cut short by a stop
+    quarantines: int
+    quarantined: tuple[str, ...]  # now
+    stuck: tuple[str, ...]  # threads that had to be left behind in their device
+    busy: dict[str, float]  # seconds at work, by device
+    stages: dict[str, float]  # seconds, see above
+    desk: DeskReport
+
+    @property
+    def trajectories(self) -> int:
+        return sum(self.endings.values())
+
+    @property
+    def device_busy(self) -> float:
+        """Share of the time at work, of as many devices as play at once; a spare plays for one."""
+        return sum(self.busy.values()) / max(1e-9, self.seconds * self.seats)
+
+    @property
+    def busy_shares(self) -> dict[str, float]:
+        """Of each device on its own; that of a spare is low, as it should be."""
+        return {name: busy / max(1e-9, self.seconds) for name, busy in self.busy.items()}
+
+    @property
+    def faults(self) -> dict[str, int]:
+        """What the world did to us, by name."""
+        broken = {e.value: self.endings.get(e.value, 0) for e in Ending if not e.judged}
+        return {name: n for name, n in (broken | self.failed_starts).items() if n}
+
+    def gauges(self) -> dict[str, float]:
+        """All of it, flat, for a dashboard or a file."""
+        return {
+            "device_busy": self.device_busy,
+            "trajectories": float(self.trajectories),
+            "faults": float(sum(self.faults.values())),
+            "in_flight": float(self.in_flight),
+            "started": float(self.started),
+            "resent": float(self.resent),
+            "retried": float(self.retried),
+            "given_up": float(self.given_up),
+            "abandoned": float(self.abandoned),
+            "quarantines": float(self.quarantines),
+            "quarantined": float(len(self.quarantined)),
+            "decisions": float(self.desk.decisions),
+            "mean_batch": self.desk.mean_batch,
+            "swaps": float(self.desk.swaps),
+            "weight_version": float(self.desk.weight_version),
+            **{f"ending/{name}": float(n) for name, n in self.endings.items()},
+            **{f"fault/{name}": float(n) for name, n in self.faults.items()},
+            **{f"seconds/{name}": seconds for name, seconds in self.stages.items()},
+            "seconds/deciding": self.desk.deciding_seconds,
+            "seconds/swapping": self.desk.swapping_seconds,
+        }

@@ -1,0 +1,141 @@
+"""What the tests of collectors share: quick policies, sinks, weights, and phones that take time."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any
+
+from torch import Tensor
+
+from distrl.devices.simulated.clock import ScaledClock
+from distrl.devices.simulated.faults import NO_FAULTS, Faults
+from distrl.devices.simulated.latency import Latency, LogNormal, ResetLatency
+from distrl.devices.simulated.simulated_device import SimulatedDevice
+from distrl.episodes.collector import Collector
+from distrl.episodes.curriculum import TaskPool, UniformTasks
+from distrl.episodes.decision_desk import DecisionDesk
+from distrl.episodes.device_shelf import DeviceShelf
+from distrl.records import Decision, Done, Observation, Trajectory, Wait
+from distrl.tasks.judge import FactJudge
+
+POOL = TaskPool(("clock.set_alarm", "notes.create", "todo.add"))
+STEP = 0.02  # real seconds that a phone of usual speed takes for an action, and for a reset
+SPEED = 50.0
+
+
+class Patient:
+    """Waits a few times on every phone, says "done", and remembers who asked, and how many."""
+
+    def __init__(self, waits: int = 2, seconds: float = 0.0) -> None:
+        self._waits = waits
+        self._seconds = seconds
+        self._version = 0
+        self.batches: list[int] = []
+        self.threads: set[int] = set()
+        self.loaded: list[int] = []
+
+    @property
+    def weight_version(self) -> int:
+        return self._version
+
+    def load_weights(self, weights: Mapping[str, Tensor], version: int) -> None:
+        assert not weights
+        self._version = version
+        self.loaded.append(version)
+
+    def decide(self, observations: Sequence[Observation]) -> list[Decision]:
+        self.batches.append(len(observations))
+        self.threads.add(threading.get_ident())
+        if self._seconds:
+            time.sleep(self._seconds)
+        return [self._decide(observation) for observation in observations]
+
+    def _decide(self, observation: Observation) -> Decision:
+        enough = len(observation.past_actions) >= self._waits
+        return Decision(Done() if enough else Wait(0.0), weight_version=self._version)
+
+
+class ListSink:
+    """Keeps trajectories in memory, each id once."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self.kept: dict[str, Trajectory] = {}
+        self.sent: list[str] = []
+
+    def put(self, trajectory: Trajectory) -> bool:
+        with self._lock:
+            self.sent.append(trajectory.id)
+            new = trajectory.id not in self.kept
+            self.kept.setdefault(trajectory.id, trajectory)
+            return new
+
+    @property
+    def all(self) -> list[Trajectory]:
+        with self._lock:
+            return list(self.kept.values())
+
+
+class Versions:
+    """A `WeightSource` whose newest version is set by hand."""
+
+    def __init__(self) -> None:
+        self.newest = 0
+        self.asked = 0
+        self.given: list[int] = []
+
+    def newer_than(self, version: int) -> tuple[Mapping[str, Tensor], int] | None:
+        self.asked += 1
+        if self.newest <= version:
+            return None
+        self.given.append(self.newest)
+        return {}, self.newest
+
+
+def phone(
+    name: str, slowness: float = 1.0, faults: Faults = NO_FAULTS, reset: float = 1.0
+) -> SimulatedDevice:
+    """A phone that takes STEP for an action, times its slowness."""
+    seconds = STEP * SPEED * slowness
+    latency = Latency(
+        reset=ResetLatency(boot=LogNormal(seconds * reset)), action=LogNormal(seconds)
+    )
+    return SimulatedDevice(name, latency=latency, faults=faults, clock=ScaledClock(SPEED))
+
+
+def phones(count: int) -> list[SimulatedDevice]:
+    return [phone(f"phone-{number}") for number in range(count)]
+
+
+def collector(
+    desk: DecisionDesk,
+    sink: ListSink,
+    devices: Sequence[SimulatedDevice] | DeviceShelf[SimulatedDevice],
+    **others: Any,
+) -> Collector[SimulatedDevice]:
+    shelf = devices if isinstance(devices, DeviceShelf) else DeviceShelf(devices)
+    source = others.pop("source", None) or UniformTasks(POOL)
+    return Collector("collector-0", desk, shelf, source, sink, FactJudge, **others)
+
+
+@contextmanager
+def running(collector: Collector[SimulatedDevice]) -> Iterator[None]:
+    """Runs it beside the test, and stops it at the end; what it raised is raised here."""
+    with ThreadPoolExecutor(1) as beside:
+        run = beside.submit(collector.run)
+        try:
+            yield
+        finally:
+            collector.stop()
+            run.result(30.0)
+
+
+def wait_until(condition: Callable[[], bool], seconds: float = 20.0) -> None:
+    until = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < until, "it did not come true"
+        time.sleep(0.005)

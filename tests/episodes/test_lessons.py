@@ -1,0 +1,247 @@
+"""Lessons lead to success, slips and all, and say rightly where else a finger could go."""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+from functools import cache
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+
+from distrl.devices.hierarchy import Element
+from distrl.devices.simulated.phone import Phone
+from distrl.devices.simulated.scene import Touch
+from distrl.devices.simulated.simulated_device import SimulatedDevice
+from distrl.devices.simulated.state import PhoneState
+from distrl.episodes.lessons import CELL, Lesson, Teacher, same_cells
+from distrl.records import Answer, Back, Done, Home, LongPress, Swipe, Tap, Task
+from distrl.tasks.judge import FactJudge
+from distrl.tasks.task_sets import load_task, template_names
+
+EVERY = 9  # of the templates
+CLUMSY = 0.5
+
+
+@cache
+def taught() -> list[tuple[Task, list[Lesson]]]:
+    """Episodes of a very clumsy teacher; where a slip spoilt one, there are no lessons."""
+    teacher = Teacher(SimulatedDevice("taught"), "test", slip_rate=CLUMSY)
+    tasks = [load_task(f"{name}/train/4")[0] for name in template_names("train")[::EVERY]]
+    return [(task, teacher.teach(task)) for task in tasks]
+
+
+def test_nearly_every_task_is_taught() -> None:
+    assert len(taught()) > 20
+    assert sum(bool(lessons) for _, lessons in taught()) / len(taught()) > 0.9
+
+
+def test_every_episode_ends_in_success_when_it_is_played_again() -> None:
+    device = SimulatedDevice("again")
+    judge = FactJudge(device)
+    for task, lessons in taught():
+        if not lessons:
+            continue
+        *_, last = lessons
+        device.reset(task.seed)
+        judge.begin(task)
+        for action in last.observation.past_actions:
+            device.perform(action)
+        assert np.array_equal(device.screen().pixels, last.observation.screen.pixels)
+        answer = last.action.text if isinstance(last.action, Answer) else None
+        assert judge.verdict(answer).success, task.id
+
+
+def test_a_lesson_shows_the_screen_and_the_past_that_belong_to_it() -> None:
+    """The past of each begins with that of the one before, its action, and perhaps a slip."""
+    device = SimulatedDevice("again")
+    task, lessons = next((task, some) for task, some in taught() if slips_in(some))
+    for lesson in lessons:
+        device.reset(task.seed)
+        for action in lesson.observation.past_actions:
+            device.perform(action)
+        assert np.array_equal(device.screen().pixels, lesson.observation.screen.pixels)
+        assert lesson.observation.instruction == task.instruction
+    for before, after in pairwise(lessons):
+        known = (*before.observation.past_actions, before.action)
+        assert after.observation.past_actions[: len(known)] == known
+
+
+def slips_in(lessons: list[Lesson]) -> int:
+    """Actions that were no lesson."""
+    return len(lessons[-1].observation.past_actions) - (len(lessons) - 1) if lessons else 0
+
+
+def test_fingers_slip_and_back_mends_it() -> None:
+    mended = unharmed = 0
+    device = SimulatedDevice("mended")
+    for task, lessons in taught():
+        assert slips_in(lessons) <= 2
+        unharmed += slips_in(lessons)
+        for lesson in lessons:
+            past = lesson.observation.past_actions
+            taught_before = [each.action for each in lessons[: lessons.index(lesson)]]
+            if lesson.action != Back() or past == tuple(taught_before):
+                continue  # part of the solution, or no slip before it
+            device.reset(task.seed)
+            for action in past[:-1]:
+                device.perform(action)
+            before, page = facts(device.snapshot()), page_of(device.phone)
+            device.perform(past[-1])
+            slipped = page_of(device.phone)
+            device.perform(Back())
+            if slipped != page and page_of(device.phone) == page:
+                mended += 1
+                assert facts(device.snapshot()) == before
+    assert mended >= 5
+    assert unharmed > mended  # some slips change nothing, and go on without a word
+
+
+def page_of(phone: Phone) -> list[Element]:
+    return [element for element in phone.elements() if element.window != "system"]
+
+
+def facts(state: PhoneState) -> dict[type[Any], tuple[Any, ...]]:
+    return dict(state.facts.tables())
+
+
+def test_without_slips_it_is_the_solution() -> None:
+    task, _ = load_task("notes.create/train/3")
+    lessons = Teacher(SimulatedDevice("calm"), 1, slip_rate=0.0).teach(task)
+    actions = tuple(lesson.action for lesson in lessons)
+    assert isinstance(actions[-1], Done)
+    assert lessons[-1].observation.past_actions == actions[:-1]
+
+
+def test_the_same_seed_teaches_the_same() -> None:
+    def actions(seed: int) -> list[object]:
+        teacher = Teacher(SimulatedDevice("any"), seed, CLUMSY)
+        tasks = [load_task(f"{name}/train/1")[0] for name in ("notes.create", "clock.timer")]
+        return [(lesson.action, lesson.observation.past_actions)
+                for task in tasks for lesson in teacher.teach(task)]  # fmt: skip
+
+    assert actions(1) == actions(1) != actions(2)
+
+
+# Where a finger could go ---------------------------------------------------------------------------
+
+Outcome = tuple[PhoneState, dict[type[Any], tuple[Any, ...]], tuple[Element, ...]]
+
+
+def outcome(phone: Phone, before: PhoneState, action: Tap | LongPress) -> Outcome:
+    """All that an action leads to."""
+    phone.restore(before)
+    phone.perform(action)
+    after = phone.snapshot()
+    return dataclasses.replace(after, facts=before.facts), facts(after), phone.elements()
+
+
+def middle(kind: type[Tap] | type[LongPress], row: int, column: int) -> Tap | LongPress:
+    return kind((column + 0.5) / 36, (row + 0.5) / 72)
+
+
+def test_cells_are_where_the_phone_does_the_same() -> None:
+    """Some cells of each lesson are tapped, each on the same snapshot; some others, too."""
+    chance = random.Random("cells")
+    device = SimulatedDevice("cells")
+    tried = others = chances = 0
+    for task, lessons in taught():
+        for lesson in lessons[::2]:
+            if not isinstance(lesson.action, Tap | LongPress):
+                continue
+            device.reset(task.seed)
+            for action in lesson.observation.past_actions:
+                device.perform(action)
+            phone, before = device.phone, device.phone.snapshot()
+            wanted = outcome(phone, before, lesson.action)
+            inside = np.argwhere(lesson.cells).tolist()
+            for row, column in chance.sample(inside, min(5, len(inside))):
+                found = outcome(phone, before, middle(type(lesson.action), row, column))
+                assert found == wanted, (task.id, lesson.action, row, column)
+                tried += 1
+            for row, column in chance.sample(np.argwhere(~lesson.cells).tolist(), 4):
+                found = outcome(phone, before, middle(type(lesson.action), row, column))
+                others += found == wanted
+                chances += 1
+    assert tried > 100
+    assert others / chances < 0.03  # another button may do the same, such as Cancel and Back
+
+
+def test_every_cell_of_a_few_screens_is_right() -> None:
+    """All 2,592 of them, by whether the finger meets the same thing."""
+    for seed, app in ((3, "Clock"), (5, "Settings"), (8, "Calculator")):
+        phone = Phone(seed)
+        phone.launch(app)
+        touches = phone.scene.touches
+        number = len(touches) // 2
+        target = next(
+            touch for touch in (*touches[number:], *touches) if touch.on_tap and not touch.on_tap_at
+        )
+        left, top, right, bottom = target.bounds
+        action = Tap((left + right) / 2 / 360, (top + bottom) / 2 / 720)
+        cells = same_cells(action, touches)
+        wanted = met(phone, action)
+        for row in range(72):
+            for column in range(36):
+                same = met(phone, Tap((column + 0.5) / 36, (row + 0.5) / 72)) is wanted
+                assert cells[row, column] == same, (app, row, column)
+
+
+def met(phone: Phone, action: Tap) -> Touch | None:
+    """What the phone itself says lies under a finger."""
+    x, y = min(int(action.x * 360), 359), min(int(action.y * 720), 719)
+    return next((t for t in phone.scene.touch_at(x, y) if t.on_tap or t.on_tap_at), None)
+
+
+def nothing() -> None:
+    """Happens."""
+
+
+def test_edges_of_a_button_are_exact_to_the_pixel() -> None:
+    for top in range(80, 100):
+        for bottom in range(top + 10, top + 30):
+            cells = same_cells(
+                Tap(0.5, (top + bottom) / 2 / 720),
+                [Touch((0, 0, 360, 720), nothing), Touch((101, top, 260, bottom), nothing)],
+            )
+            rows = [row for row in range(72) if top <= int((row + 0.5) / 72 * 720) < bottom]
+            assert set(np.argwhere(cells)[:, 0].tolist()) == set(rows)
+            assert set(np.argwhere(cells)[:, 1].tolist()) == set(range(10, 26))
+
+
+def test_the_place_on_a_slider_is_what_matters() -> None:
+    slider = Touch((0, 100, 360, 140), on_tap_at=lambda x: None)
+    cells = same_cells(Tap(0.52, 0.17), [slider])
+    assert np.argwhere(cells).tolist() == [[int(0.17 * 72), int(0.52 * 36)]]
+
+
+def test_holding_meets_what_only_holding_moves() -> None:
+    held = Touch((0, 0, 360, 360), on_hold=nothing)
+    below = Touch((0, 0, 360, 720), on_tap=nothing)
+    assert same_cells(LongPress(0.5, 0.1), [below, held]).sum() == 36 * 36
+    assert same_cells(Tap(0.5, 0.1), [below, held]).sum() == 36 * 72
+
+
+@pytest.mark.parametrize("action", [Back(), Home(), Done(), Swipe(0.5, 0.5, 0.5, 0.1)])
+def test_other_actions_have_no_cells(action: Back | Home | Done | Swipe) -> None:
+    assert not same_cells(action, [Touch((0, 0, 360, 720), nothing)]).any()
+
+
+def test_fingers_do_not_always_hit_the_middle() -> None:
+    taps = [
+        lesson
+        for _, lessons in taught()
+        for lesson in lessons
+        if isinstance(lesson.action, Tap) and lesson.cells.sum() > 20
+    ]
+    ranks = []
+    for lesson in taps:
+        assert isinstance(lesson.action, Tap)
+        row, column = int(lesson.action.y * 720) // CELL, int(lesson.action.x * 360) // CELL
+        assert lesson.cells[row, column]
+        columns = np.unique(np.argwhere(lesson.cells)[:, 1])
+        ranks.append(np.searchsorted(columns, column) / len(columns))
+    assert len(ranks) > 30
+    assert np.std(ranks) > 0.2  # evenly spread: 0.29
