@@ -112,7 +112,7 @@ def main() -> None:
     figures["bf16_survives_bare"] = float(survives_bf16({}))
     figures["bf16_survives_all"] = float(survives_bf16(WANTED))
     Console().print(table(figures))
-    print(write_results("process_environment", figures))
+    print(write_results("environment", figures))
 
 
 if __name__ == "__main__":

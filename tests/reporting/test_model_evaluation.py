@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 from rich.console import Console
-from tests.agent.chat_protocol import Reply, completion, serving
 from tests.agent.tiny_models import tiny_model
+from tests.chat.chat_protocol import Reply, completion, serving
 from typer.testing import CliRunner
 
 from distrl.cli import app

@@ -142,9 +142,18 @@ def run(tmp_path: Path) -> RunDirectory:
 
 def test_a_run_that_has_left_nothing_yet_has_a_page_that_says_so(run: RunDirectory) -> None:
     text = outline(report_page(read_story(run))).text
-    assert "Not finished" in text
+    assert "No comparison yet" in text
     assert "No episodes so far." in text
     assert "No updates so far." in text
+
+
+def test_an_evaluation_without_episodes_is_none(run: RunDirectory) -> None:
+    with LineLog.open(run.evaluations) as log:
+        log.append(EvaluationLine("before", "test", 0, 0, 0.0, (TemplateCount("a", 1, 2),)))
+        log.append(EvaluationLine("after", "test", 9, 2, 9.0, ()))
+    text = outline(report_page(read_story(run))).text
+    assert "No comparison yet" in text
+    assert "nan" not in text
 
 
 @pytest.mark.parametrize("lost", ["metrics", "episodes", "evaluations", "films", "config"])

@@ -108,9 +108,9 @@ class Evaluation:
 
     def _served(self, stack: ExitStack) -> Policy:
         from distrl.agent.action_language import dialect
-        from distrl.agent.chat_server import ServerSettings
         from distrl.agent.prompt import Prompter
         from distrl.agent.served_policy import ServedPolicy, ServedSampling, in_patches
+        from distrl.chat.chat_server import ServerSettings
 
         if self.dialect is None:
             raise UsageError(f"{self.model} does not say how its model writes actions; --dialect")

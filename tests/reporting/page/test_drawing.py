@@ -124,6 +124,8 @@ def test_devices_are_busy_while_they_play() -> None:
     assert timeline.devices == ["phone-2", "phone-10"]
     assert timeline.busy("phone-2", spans=4) == [1.0, 1.0, 0.0, 1.0]
     assert timeline.busy("phone-10", spans=4) == [1.0] * 4
+    across = Timeline([line("a", 2.0, 3.0)], 10.0).busy("a", spans=4)
+    assert across == pytest.approx([0.2, 0.2, 0.0, 0.0])
     assert timeline.busy_share == 0.875
 
 

@@ -1,0 +1,314 @@
+"""Nothing acknowledged is lost, nothing is counted twice: `make chaos` kills until it knows.
+
+A real training run (`distrl train`, a tiny model, collectors in processes of their own) is sent
+SIGKILLs at random moments, to collectors and to the learner itself, which is then resumed. Between
+them other things go wrong: a collector hangs (SIGSTOP), the store's last file is torn as by a power
+cut, half-written files lie about in the run directory, and the disk is full for a while (a quota on
+the size of files, so that writes fail with the operating system's own error). At last the run is
+left alone and must end by itself. Then everything is counted:
+
+    kills          SIGKILLs that hit a process of the run
+    acknowledged   trajectories whose collector was told that they are stored, by its own log
+    lost           acknowledged, and not readable in the store
+    doubled        ids that are in the store twice, in episodes.jsonl twice, or counted twice
+    jumps          where the metrics go back in time, leave an update out or have it twice
+
+`--kills` says how many (200), `--keep FOLDER` where the run stays to be looked at.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+
+from rich.console import Console
+
+from benchmarks.results_file import write_results
+from distrl.agent.starter.building import new_model
+from distrl.devices.simulated.drawing.icons import ICONS
+from distrl.imitation.school import save
+from distrl.process_environment import for_collector
+from distrl.replay.trajectory_reader import TrajectoryReader
+from distrl.reporting.json_lines import read_lines
+from distrl.reporting.metrics import read_points
+from distrl.reporting.run_directory import RunDirectory
+from distrl.reporting.run_records import EpisodeLine
+
+SIZES = {"width": 48, "heads": 4, "reader_width": 16, "encoder_layers": 1, "decoder_layers": 1}
+SETTINGS = {
+    "run.name": "chaos",
+    "run.minutes": "10000",
+    "run.free_gigabytes": "0.01",
+    "run.checkpoint_minutes": "0.02",
+    "tasks.templates": "clock.turn_off_alarm,clock.delete_alarm",
+    "devices.count": "4",
+    "agent.policy.sampling.most_new_tokens": "3",
+    "collection.collectors": "2",
+    "collection.heartbeat_seconds": "0.5",
+    "collection.restarts": "1000",
+    "pacing.samples_per_insert": "1",
+    "pacing.minimum_fill": "2",
+    "pacing.tolerance": "8",
+    "learning.learner.batch_trajectories": "2",
+    "learning.learner.refresh_trajectories": "0",
+    "learning.learner.updates_per_publish": "1",
+    "evaluation.before": "0",
+    "evaluation.after": "0",
+    "reporting.films": "0",
+    "reporting.line_seconds": "5",
+}
+COMMAND = [sys.executable, "-c", "from distrl.cli import main; main()"]
+LEARNER_SHARE = 0.15  # of the kills; each costs a start with all its imports
+ENDING_UPDATES = 30  # that the run must still make when it is left alone
+PATIENCE = 300.0  # seconds without any progress
+
+
+@dataclass(slots=True)
+class Chaos:
+    """One run, and what was done to it."""
+
+    folder: Path
+    console: Console
+    chance: random.Random
+    process: subprocess.Popen[bytes] | None = None
+    run: RunDirectory | None = None
+    kills: int = 0
+    done: Counter[str] = field(default_factory=Counter)
+
+    # The run ------------------------------------------------------------------------------------
+
+    def start(self, *more: str) -> None:
+        """Begin the run, or go on with it."""
+        words = ["train"]
+        if self.run is not None:
+            words += ["--resume", str(self.run.path)]
+        for name, value in SETTINGS.items() if self.run is None else ():
+            words += ["--set", f"{name}={value}"]
+        for each in more:
+            words += ["--set", each]
+        with (self.folder / "log").open("ab") as output:
+            self.process = subprocess.Popen(
+                [*COMMAND, *words],
+                env=for_collector(os.environ),
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+            )
+
+    def begin(self) -> None:
+        save(new_model(ICONS, 0, **SIZES), self.folder / "model")
+        self.start(f"agent.model={self.folder / 'model'}", f"run.directory={self.folder / 'runs'}")
+        self.wait_until(lambda: list(self.folder.glob("runs/*/config.toml")), "a run directory")
+        [path] = self.folder.glob("runs/*")
+        self.run = RunDirectory(path)
+
+    def collectors(self) -> list[int]:
+        assert self.process is not None
+        told = subprocess.run(
+            ["pgrep", "-P", str(self.process.pid)], capture_output=True, text=True, check=False
+        )
+        return [int(each) for each in told.stdout.split()]
+
+    def wait_until(self, what: Callable[[], object], name: str) -> None:
+        assert self.process is not None
+        until = time.monotonic() + PATIENCE
+        while not what():
+            if self.process.poll() is not None:
+                raise SystemExit(f"the run ended while waiting for {name}: {self.last_words()}")
+            if time.monotonic() > until:
+                raise SystemExit(f"no {name} within {PATIENCE:g} s: {self.last_words()}")
+            time.sleep(0.02)
+
+    def last_words(self) -> str:
+        return (self.folder / "log").read_text("utf-8", "replace")[-2000:]
+
+    # What happens to it -------------------------------------------------------------------------
+
+    def torment(self, kills: int) -> None:
+        while self.kills < kills:
+            self.let_it_work()
+            if self.chance.random() < LEARNER_SHARE:
+                self.kill_learner()
+            else:
+                self.hurt_collector()
+            if self.kills % 20 == 0:
+                said = f"{self.kills} kills, {self.updates()} updates, {self.stored()} stored"
+                self.console.print(said, highlight=False)
+
+    def let_it_work(self) -> None:
+        """A moment, mostly after something has come in: what never works cannot lose anything."""
+        if self.chance.random() < 0.7:
+            before = self.acknowledged_count()
+            self.wait_until(lambda: self.acknowledged_count() > before, "a trajectory")
+        time.sleep(self.chance.uniform(0.0, 1.5))
+
+    def hurt_collector(self) -> None:
+        found = self.collectors()
+        if not found:
+            return
+        victim = self.chance.choice(found)
+        if self.chance.random() < 0.05:
+            self._signal(victim, signal.SIGSTOP, "hung")
+        elif self._signal(victim, signal.SIGKILL, "collector_killed"):
+            self.kills += 1
+
+    def kill_learner(self) -> None:
+        assert self.process is not None
+        self.process.kill()
+        self.process.wait()
+        self.kills += 1
+        self.done["learner_killed"] += 1
+        if self.chance.random() < 0.5:
+            self.damage_files()
+        full = self.chance.random() < 0.2
+        self.start()
+        before = self.acknowledged_count()
+        if full:
+            self.fill_the_disk()
+        self.wait_until(lambda: self.acknowledged_count() > before, "a trajectory after a resume")
+
+    def damage_files(self) -> None:
+        """As a power cut leaves them: a torn end, and halves of what was being written."""
+        assert self.run is not None
+        segments = sorted(self.run.trajectories.glob("*.segment*")) or sorted(
+            path for path in self.run.trajectories.iterdir() if path.suffix != ".lock"
+        )
+        if segments:
+            with segments[-1].open("ab") as file:
+                file.write(os.urandom(self.chance.randint(1, 4000)))
+        with self.run.metrics.open("ab") as file:
+            file.write(b'{"series": "learner", "upda')
+        (self.run.weights / ".unfinished-999").write_bytes(b"half")
+        (self.run.checkpoints / ".unfinished-abc").mkdir(parents=True, exist_ok=True)
+        self.done["files_damaged"] += 1
+
+    def fill_the_disk(self) -> None:
+        """No file may grow any more, for a while; the kernel says so to whoever writes."""
+        assert self.process is not None
+        self.wait_until(self.collectors, "collectors")
+        limit = ["prlimit", "--pid", str(self.process.pid)]
+        subprocess.run([*limit, "--fsize=4096:unlimited"], check=True)
+        time.sleep(self.chance.uniform(1.0, 4.0))
+        if self.process.poll() is None:
+            subprocess.run([*limit, "--fsize=unlimited:unlimited"], check=True)
+        self.done["disk_full"] += 1
+        if self.process.poll() is not None or self._ended_soon():
+            self.done["ended_by_full_disk"] += 1
+            self.start()
+
+    def _ended_soon(self) -> bool:
+        """A run whose own records cannot be written stops with a clear error; it may be resumed."""
+        assert self.process is not None
+        try:
+            self.process.wait(3.0)
+        except subprocess.TimeoutExpired:
+            return False
+        return True
+
+    def _signal(self, pid: int, number: signal.Signals, name: str) -> bool:
+        try:
+            os.kill(pid, number)
+        except ProcessLookupError:
+            return False
+        self.done[name] += 1
+        return True
+
+    # How it ends --------------------------------------------------------------------------------
+
+    def finish(self) -> None:
+        """Leave it alone; it must come to its own end."""
+        assert self.process is not None
+        assert self.run is not None
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait(PATIENCE)
+        self.start(f"run.updates={self.updates() + ENDING_UPDATES}")
+        self.process.wait(PATIENCE)
+        if self.process.returncode or not self.run.result.exists():
+            raise SystemExit(f"the run did not end well: {self.last_words()}")
+
+    def updates(self) -> int:
+        assert self.run is not None
+        return max((p.updates for p in read_points(self.run.metrics)), default=0)
+
+    def acknowledged(self) -> list[str]:
+        assert self.run is not None
+        logs = sorted((self.run.path / "logs").glob("*.log"))
+        return [n for log in logs for n in re.findall(r"acknowledged (\S+)\n", log.read_text())]
+
+    def acknowledged_count(self) -> int:
+        return len(self.acknowledged())
+
+    def stored(self) -> int:
+        assert self.run is not None
+        return sum(1 for _ in TrajectoryReader(self.run.trajectories).read())
+
+    def figures(self) -> dict[str, float]:
+        assert self.run is not None
+        said = self.acknowledged()
+        stored = Counter(s.trajectory.id for s in TrajectoryReader(self.run.trajectories).read())
+        noted = Counter(line.id for line in read_lines(self.run.episodes, EpisodeLine))
+        result = json.loads(self.run.result.read_text())
+        doubled = sum(n > 1 for n in (*stored.values(), *noted.values()))
+        return {
+            "kills": self.kills,
+            "acknowledged": len(set(said)),
+            "lost": len(set(said) - set(stored)),
+            "doubled": doubled + abs(result["trajectories"] - len(stored)),
+            "jumps": jumps(self.run),
+            "stored": len(stored),
+            "updates": result["updates"],
+            **self.done,
+        }
+
+
+def jumps(run: RunDirectory) -> int:
+    """Where time goes back, or an update of the learner is missing or there twice."""
+    points = read_points(run.metrics)
+    back = sum(later.seconds < earlier.seconds for earlier, later in pairwise(points))
+    updates = [p.updates for p in points if p.series == "learner"]
+    return back + sum(later != earlier + 1 for earlier, later in pairwise([0, *updates]))
+
+
+def main() -> None:
+    words = argparse.ArgumentParser(description=__doc__)
+    words.add_argument("--kills", type=int, default=200)
+    words.add_argument("--seed", type=int, default=0)
+    words.add_argument("--keep", type=Path)
+    chosen = words.parse_args()
+    console = Console()
+    with tempfile.TemporaryDirectory(prefix="distrl-chaos-") as scratch:
+        folder = chosen.keep or Path(scratch)
+        folder.mkdir(parents=True, exist_ok=True)
+        chaos = Chaos(folder, console, random.Random(f"chaos/{chosen.seed}"))
+        try:
+            chaos.begin()
+            chaos.torment(chosen.kills)
+            chaos.finish()
+            figures = chaos.figures()
+        finally:
+            if chaos.process is not None and chaos.process.poll() is None:
+                chaos.process.kill()
+                chaos.process.wait()
+    for name, value in figures.items():
+        console.print(f"{name:20} {value:g}", highlight=False)
+    if chosen.kills >= 200:
+        console.print(write_results("chaos", figures))
+    if figures["lost"] or figures["doubled"] or figures["jumps"]:
+        raise SystemExit("chaos has won")
+
+
+if __name__ == "__main__":
+    main()

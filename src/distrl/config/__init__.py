@@ -1,0 +1,1 @@
+"""Settings: what can be chosen, how it is read, and how it is written down again."""

@@ -1,0 +1,194 @@
+"""The settings that no part of the circle owns itself: who plays what, where, and for how long.
+
+Every field has a unit, a range and a default that runs on the simulated phone. Settings that belong
+to a part (the replay's, the learner's, an algorithm's) are that part's own dataclasses, and stand
+in `TrainingConfig` as they are.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import Annotated, Literal
+
+from distrl.agent.vlm_settings import VlmSettings
+from distrl.config.bounds import Bounds, check_bounds
+from distrl.devices.android_settings import AndroidSettings
+from distrl.devices.simulated.drift import Drift
+from distrl.devices.simulated.faults import Faults
+from distrl.errors import InvalidSetting
+from distrl.records import FAMILIES, Family, Split
+from distrl.replay.pacing import Pacing
+from distrl.tasks.task_sets import template_names
+
+DeviceKind = Literal["simulated", "adb"]
+LatencyName = Literal["none", "paper_emulator", "snapshot_emulator", "event_driven"]
+ClockKind = Literal["virtual", "scaled", "real"]
+Curriculum = Literal["uniform", "success_rate", "instruction_value"]
+CollectionMode = Literal["asynchronous", "synchronous", "one_process"]
+
+
+@dataclass(frozen=True, slots=True)
+class RunSettings:
+    """Where a run lives and when it ends: at the first limit that it reaches."""
+
+    name: str = "train"  # of its directory, before the date; letters, digits, - and _
+    directory: str = "runs"  # where run directories are made
+    seed: Annotated[int, Bounds(0, 2**31 - 1)] = 0
+    minutes: Annotated[float, Bounds(0.01, unit="minutes of training")] = 8.0
+    trajectories: Annotated[int | None, Bounds(1, unit="trajectories")] = None
+    updates: Annotated[int | None, Bounds(1, unit="updates")] = None
+    checkpoint_minutes: Annotated[float, Bounds(0.01, 1e4, "minutes between checkpoints")] = 2.0
+    free_gigabytes: Annotated[float, Bounds(0.0, 1e6, "gigabytes left on the disk")] = 1.0
+
+    def __post_init__(self) -> None:
+        check_bounds(self)
+        if not re.fullmatch(r"[A-Za-z0-9_-]{1,80}", self.name):
+            raise InvalidSetting(
+                f"name={self.name!r}; give 1 to 80 letters, digits, hyphens and underscores"
+            )
+        if not self.directory:
+            raise InvalidSetting(f"directory={self.directory!r}; name a folder, such as runs")
+
+
+@dataclass(frozen=True, slots=True)
+class TaskSettings:
+    """What is trained on. `templates` narrows it down: names, or patterns such as notes.*"""
+
+    families: tuple[Family, ...] = ("general",)
+    split: Split = "train"
+    templates: tuple[str, ...] = ()  # none: all of the families
+    curriculum: Curriculum = "uniform"
+
+    def __post_init__(self) -> None:
+        if not self.families:
+            raise InvalidSetting(f"families={list(self.families)}; give {' or '.join(FAMILIES)}")
+        for pattern in self.templates:
+            if not self._matches(pattern):
+                raise InvalidSetting(
+                    f"templates={list(self.templates)}; no template of {', '.join(self.families)} "
+                    f"in the split {self.split} is called {pattern!r}: `distrl tasks` lists them"
+                )
+
+    @property
+    def template_names(self) -> tuple[str, ...]:
+        """The templates that these settings mean."""
+        if not self.templates:
+            return tuple(name for family in self.families for name in self._all(family))
+        found = (name for pattern in self.templates for name in self._matches(pattern))
+        return tuple(dict.fromkeys(found))
+
+    def _matches(self, pattern: str) -> list[str]:
+        names = [name for family in self.families for name in self._all(family)]
+        return [name for name in names if fnmatchcase(name, pattern)]
+
+    def _all(self, family: Family) -> list[str]:
+        return template_names(self.split, family)
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceSettings:
+    """The phones. Latency, clock, drift and faults are those of simulated ones."""
+
+    kind: DeviceKind = "simulated"
+    count: Annotated[int, Bounds(1, 4096, "devices")] = 8
+    spares: Annotated[int, Bounds(0, 4096, "devices kept ready for those that fail")] = 0
+    serials: tuple[str, ...] = ()  # of adb devices; none: whatever `adb devices` lists
+    latency: LatencyName = "none"
+    clock: ClockKind = "virtual"
+    clock_speed: Annotated[float, Bounds(0.001, 1e6, "device seconds per real second")] = 50.0
+    quarantine_after: Annotated[int, Bounds(1, 1000, "failures in a row")] = 3
+    drift: Drift = field(default_factory=Drift)
+    faults: Faults = field(default_factory=Faults)
+    android: AndroidSettings = field(default_factory=AndroidSettings)  # of those on adb
+
+    def __post_init__(self) -> None:
+        check_bounds(self)
+        if self.serials and self.kind != "adb":
+            raise InvalidSetting(
+                f"serials={list(self.serials)} with kind={self.kind!r}; only adb devices have them"
+            )
+        if self.serials and len(self.serials) < self.count + self.spares:
+            raise InvalidSetting(
+                f"serials={list(self.serials)} for count={self.count} and spares={self.spares}; "
+                "name as many as are wanted, or want fewer"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class AgentSettings:
+    """The model; how it is asked, what of it is trained and where stands under `policy`."""
+
+    model: str = "starter"  # our small model, or a directory in Hugging Face's format
+    adapter: str = ""  # a directory with a PEFT adapter to go on from; none: begin with the model
+    policy: VlmSettings = field(default_factory=VlmSettings)
+
+    def __post_init__(self) -> None:
+        if not self.model:
+            raise InvalidSetting("model=''; name starter, or a directory that holds a model")
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionSettings:
+    """Who plays. `one_process` has learner and collector take turns, to debug and to repeat."""
+
+    mode: CollectionMode = "asynchronous"
+    collectors: Annotated[int, Bounds(1, 1024, "processes")] = 1
+    stop_on_success: bool = False  # the judge ends an episode as soon as the task is done
+    batch_wait_milliseconds: Annotated[float, Bounds(0.0, 1e4, "ms for a fuller batch")] = 2.0
+    heartbeat_seconds: Annotated[float, Bounds(0.1, 3600.0, "seconds")] = 5.0
+    restarts: Annotated[int, Bounds(0, 1000, "restarts of a collector")] = 5
+
+    def __post_init__(self) -> None:
+        check_bounds(self)
+        if self.mode == "one_process" and self.collectors != 1:
+            raise InvalidSetting(
+                f"collectors={self.collectors} with mode='one_process'; there is room for 1"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class PacingSettings:
+    """How draws and inserts keep in step; see `replay.pacing`."""
+
+    samples_per_insert: Annotated[float, Bounds(0.001, 1e6, "draws per trajectory")] = 4.0
+    minimum_fill: Annotated[int, Bounds(1, unit="trajectories before the first update")] = 16
+    tolerance: Annotated[float, Bounds(0.5, math.inf, "draws ahead or behind")] = math.inf
+
+    def __post_init__(self) -> None:
+        check_bounds(self)
+        self.new()
+
+    def new(self) -> Pacing:
+        return Pacing(self.samples_per_insert, self.minimum_fill, self.tolerance)
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationSettings:
+    """How success is measured: on tasks that training never saw."""
+
+    before: Annotated[int, Bounds(0, 10**6, "episodes before training")] = 100
+    after: Annotated[int, Bounds(0, 10**6, "episodes after training")] = 100
+    every_minutes: Annotated[float | None, Bounds(0.1, 1e5, "minutes")] = None
+    every_episodes: Annotated[int, Bounds(1, 10**6, "episodes each time")] = 40
+    split: Split = "test"
+    greedy: bool = False  # take the likeliest token instead of sampling
+    seed: Annotated[int, Bounds(0, 2**31 - 1)] = 0
+
+    def __post_init__(self) -> None:
+        check_bounds(self)
+
+
+@dataclass(frozen=True, slots=True)
+class ReportingSettings:
+    """What a person gets to see. Metrics go to a file and to TensorBoard in any case."""
+
+    wandb: bool = False  # to Weights & Biases as well
+    wandb_project: str = "distrl"
+    films: Annotated[int, Bounds(0, 100, "episodes in the report")] = 8
+    line_seconds: Annotated[float, Bounds(0.1, 3600.0, "seconds between plain lines")] = 15.0
+
+    def __post_init__(self) -> None:
+        check_bounds(self)

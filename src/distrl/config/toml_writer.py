@@ -1,0 +1,53 @@
+"""A config as TOML: what was resolved, section by section, with ranges and units beside it.
+
+`load_config` reads it back to an equal config.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Iterator, Mapping
+
+from distrl.config.bounds import bounds_of, hints_of
+
+
+def to_toml(config: object) -> str:
+    """The whole of it."""
+    return "\n".join(_section(config, "")).strip() + "\n"
+
+
+def _section(section: object, path: str) -> Iterator[str]:
+    hints = hints_of(type(section))
+    values = {name: getattr(section, name) for name in hints}
+    tables = {name: value for name, value in values.items() if _is_table(value)}
+    plain = {name: value for name, value in values.items() if name not in tables}
+    if plain:
+        yield from (["", f"[{path}]"] if path else [])
+        for name, value in plain.items():
+            bounds = bounds_of(hints[name])
+            line = f"{name} = {_plain(value)}"
+            yield f"{line:40}  # {bounds}" if bounds else line
+    for name, value in tables.items():
+        at = f"{path}.{name}" if path else name
+        if isinstance(value, Mapping):
+            yield from (["", f"[{at}]"] if value else [])
+            yield from (f"{json.dumps(str(key))} = {_plain(each)}" for key, each in value.items())
+        else:
+            yield from _section(value, at)
+
+
+def _is_table(value: object) -> bool:
+    return dataclasses.is_dataclass(value) or isinstance(value, Mapping)
+
+
+def _plain(value: object) -> str:
+    if value is None:
+        return '"none"'
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(_plain, value))}]"
+    return repr(value)

@@ -1,0 +1,170 @@
+"""Everything that can be chosen about a run, as one frozen record: `distrl train` in writing.
+
+Sections are dataclasses; a part of the circle that has settings of its own stands here with its own
+class, so that a default is written down once. The seeds of learner and policy follow from that of
+the run when a config is loaded, and are refused where they were given differently.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from distrl.config.sections import (
+    AgentSettings,
+    CollectionSettings,
+    DeviceSettings,
+    EvaluationSettings,
+    PacingSettings,
+    ReportingSettings,
+    RunSettings,
+    TaskSettings,
+)
+from distrl.config.toml_file import read_toml
+from distrl.config.typed_reader import Given, Node, leaves, plant, read_section
+from distrl.errors import InvalidSetting
+from distrl.learning.a_ride import ARideSettings
+from distrl.learning.digirl import DigirlSettings
+from distrl.learning.filtered_bc import FilteredBcSettings
+from distrl.learning.gradient_step import StepSettings
+from distrl.learning.group_relative import GroupRelativeSettings
+from distrl.learning.impala import ImpalaSettings
+from distrl.learning.learner_settings import LearnerSettings
+from distrl.learning.ppo import PpoSettings
+from distrl.replay.replay_buffer import ReplaySettings
+from distrl.replay.trajectory_store import TrajectoryStoreSettings
+
+AlgorithmName = Literal["a_ride", "digirl", "filtered_bc", "impala", "ppo", "group_relative"]
+
+
+@dataclass(frozen=True, slots=True)
+class LearningSettings:
+    """Which algorithm learns, and how; the settings of the others wait beside it."""
+
+    algorithm: AlgorithmName = "a_ride"
+    corpus: str = ""  # a directory of stored trajectories to preload; needed for offline training
+    learner: LearnerSettings = field(default_factory=LearnerSettings)
+    step: StepSettings = field(default_factory=StepSettings)
+    a_ride: ARideSettings = field(default_factory=ARideSettings)
+    digirl: DigirlSettings = field(default_factory=DigirlSettings)
+    filtered_bc: FilteredBcSettings = field(default_factory=FilteredBcSettings)
+    impala: ImpalaSettings = field(default_factory=ImpalaSettings)
+    ppo: PpoSettings = field(default_factory=PpoSettings)
+    group_relative: GroupRelativeSettings = field(default_factory=GroupRelativeSettings)
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingConfig:
+    """All settings of a run."""
+
+    run: RunSettings = field(default_factory=RunSettings)
+    tasks: TaskSettings = field(default_factory=TaskSettings)
+    devices: DeviceSettings = field(default_factory=DeviceSettings)
+    agent: AgentSettings = field(default_factory=AgentSettings)
+    collection: CollectionSettings = field(default_factory=CollectionSettings)
+    store: TrajectoryStoreSettings = field(default_factory=TrajectoryStoreSettings)
+    replay: ReplaySettings = field(default_factory=ReplaySettings)
+    pacing: PacingSettings = field(default_factory=PacingSettings)
+    learning: LearningSettings = field(default_factory=LearningSettings)
+    evaluation: EvaluationSettings = field(default_factory=EvaluationSettings)
+    reporting: ReportingSettings = field(default_factory=ReportingSettings)
+
+    def __post_init__(self) -> None:
+        self._check_devices()
+        self._check_pace()
+        self._check_learner()
+
+    @property
+    def devices_per_collector(self) -> int:
+        """The most that any of them looks after."""
+        return -(-self.devices.count // self.collection.collectors)
+
+    def _check_devices(self) -> None:
+        if self.collection.collectors > self.devices.count:
+            raise InvalidSetting(
+                f"collection.collectors={self.collection.collectors} for devices.count="
+                f"{self.devices.count}; some would have no device: give at most that many"
+            )
+
+    def _check_pace(self) -> None:
+        """Both sides must be able to move with whole batches, and the replay must hold its fill."""
+        batch = self.learning.learner.batch_trajectories
+        try:
+            self.pacing.new().may_sample(batch)
+        except InvalidSetting as error:
+            raise InvalidSetting(
+                f"pacing.{error} (learning.learner.batch_trajectories={batch})"
+            ) from error
+        if self.pacing.minimum_fill > self.replay.capacity:
+            raise InvalidSetting(
+                f"pacing.minimum_fill={self.pacing.minimum_fill} is more than replay.capacity="
+                f"{self.replay.capacity}: the replay would never be full enough to begin"
+            )
+
+    def _check_learner(self) -> None:
+        learner = self.learning.learner
+        if learner.precision == "bf16" and self.agent.policy.device == "cpu":
+            raise InvalidSetting(
+                "learning.learner.precision='bf16' with agent.policy.device='cpu'; give full, or "
+                "cuda"
+            )
+        if learner.mode != "online" and not self.learning.corpus:
+            raise InvalidSetting(
+                f"learning.learner.mode={learner.mode!r} without learning.corpus; name the "
+                "directory of trajectories to learn from"
+            )
+
+
+def load_config(path: Path | None = None, overrides: Sequence[str] = ()) -> TrainingConfig:
+    """The settings of a TOML file (none: the defaults), changed by words such as `a.b=c`."""
+    tree = {} if path is None else read_toml(path)
+    for word in overrides:
+        _override(tree, word)
+    return _followed(read_section(TrainingConfig(), tree), tree)
+
+
+def _override(tree: dict[str, Node], word: str) -> None:
+    key, equals, text = (part.strip() for part in word.partition("="))
+    if not equals or not all(key.split(".")):
+        raise InvalidSetting(
+            f"--set {word}: give a setting and its value, such as --set replay.capacity=500"
+        )
+    *sections, last = key.split(".")
+    here = tree
+    for place, section in enumerate(sections, start=1):
+        inside = here.setdefault(section, {})
+        if isinstance(inside, Given):
+            at = ".".join(sections[:place])
+            raise InvalidSetting(f"{at}={inside.value!r} ({inside.source}): {at} is a section")
+        here = inside
+    here[last] = plant(_value_of(text), f"--set {word}", text)
+
+
+def _value_of(text: str) -> object:
+    """As TOML has it, and a bare word as a text."""
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
+
+
+def _followed(config: TrainingConfig, tree: dict[str, Node]) -> TrainingConfig:
+    """With everything that draws seeded as the run is."""
+    seed, given = config.run.seed, dict(leaves(tree))
+    for key in ("learning.learner.seed", "agent.policy.seed"):
+        if key in given and given[key].value != seed:
+            raise InvalidSetting(
+                f"{key}={given[key].value!r} ({given[key].source}): it follows from run.seed, "
+                f"which is {seed}; leave it out, or change that one"
+            )
+    learner = dataclasses.replace(config.learning.learner, seed=seed)
+    policy = dataclasses.replace(config.agent.policy, seed=seed)
+    return dataclasses.replace(
+        config,
+        learning=dataclasses.replace(config.learning, learner=learner),
+        agent=dataclasses.replace(config.agent, policy=policy),
+    )

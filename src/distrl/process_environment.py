@@ -1,0 +1,63 @@
+"""The environment that a process with torch in it should have been started with.
+
+Read once, by the C libraries, when a process begins: setting them from Python comes too late. So
+the command starts itself anew (`restart_if_needed`) before anything heavy is imported, and whatever
+it starts inherits them. A variable that the user has set is left alone. Measured side by side on
+two shared cores by `python -m benchmarks.process_environment`; what each is for:
+
+    OMP_WAIT_POLICY=passive   waiting threads sleep; spinning, they would take cores from collectors
+    MALLOC_…_THRESHOLD_       big tensors stay in the heap instead of going back to the kernel after
+                              every step, which costs a page fault for each 4 kB when they come back
+    ONEDNN_MAX_CPU_ISA        virtual machines that show AMX but cannot run it kill a process at its
+                              first bf16 product, without a word; this keeps to what runs everywhere
+    TOKENIZERS_PARALLELISM    a tokenizer's threads and a fork do not go together, and it says so
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+WANTED: dict[str, str] = {
+    "OMP_WAIT_POLICY": "passive",
+    "MALLOC_MMAP_THRESHOLD_": str(4 * 2**30),
+    "MALLOC_TRIM_THRESHOLD_": str(8 * 2**30),
+    "ONEDNN_MAX_CPU_ISA": "AVX512_CORE_BF16",
+    "TOKENIZERS_PARALLELISM": "false",
+}
+ONE_THREAD = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+
+
+def missing(environment: Mapping[str, str]) -> dict[str, str]:
+    """What a process should have in its environment and has not."""
+    return {name: value for name, value in WANTED.items() if name not in environment}
+
+
+def for_collector(environment: Mapping[str, str]) -> dict[str, str]:
+    """The environment of a process that plays: one thread, for there are many of them."""
+    return {**WANTED, **ONE_THREAD, **environment}
+
+
+def restart_if_needed() -> None:
+    """Begin anew with the right environment; returns where it is right already.
+
+    It also returns where starting anew would be wrong: torch is loaded, so somebody uses us as a
+    library, or `sys.argv` is not what this process was started with.
+    """
+    lacking = missing(os.environ)
+    if not lacking or "torch" in sys.modules or not _is_own_command_line():
+        return
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], {**os.environ, **lacking})
+
+
+def _is_own_command_line() -> bool:
+    """Was this process started as `distrl words` or `python -m distrl words`?"""
+    program, words = Path(sys.argv[0]), sys.argv[1:]
+    ours = program.stem == "distrl" or program.parent.name == "distrl"
+    as_started = sys.orig_argv[len(sys.orig_argv) - len(words) :] == words
+    named = any(Path(word).stem == "distrl" for word in sys.orig_argv[: -len(words) or None])
+    return ours and as_started and named and bool(sys.executable)

@@ -1,0 +1,209 @@
+"""A run in the terminal, live; plain lines where nobody watches (a file, a pipe, the CI).
+
+The engine hands a `RunStatus` to `show` as often as it likes. On a terminal one panel is redrawn in
+place, a few times a second at most; elsewhere a line is printed when `line_seconds` have passed or
+the phase has changed. `say` puts a sentence above the panel, or on a line of its own.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.panel import Panel
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from distrl.episodes.outcome import SuccessRate
+from distrl.reporting.run_status import RunStatus
+
+BARS = " ▁▂▃▄▅▆▇█"
+LABEL = 5  # characters beside the small curve
+REFRESHES = 4  # a second
+SPARKS = 60  # bars in the small curve
+WIDEST = 92
+
+
+class LiveView:
+    """Shows how a run stands, as a context manager."""
+
+    def __init__(
+        self,
+        console: Console,
+        *,
+        line_seconds: float = 15.0,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._console = console
+        self._line_seconds = line_seconds
+        self._clock = clock
+        self._live = Live(
+            console=console, refresh_per_second=REFRESHES, transient=False, auto_refresh=True
+        )
+        self._last_line = -float("inf")
+        self._last_phase = ""
+
+    def show(self, status: RunStatus) -> None:
+        if self._console.is_terminal:
+            self._live.update(panel(status))
+            return
+        now = self._clock()
+        if now - self._last_line >= self._line_seconds or status.phase != self._last_phase:
+            self._last_line, self._last_phase = now, status.phase
+            self.say(plain_line(status))
+
+    def say(self, sentence: str) -> None:
+        self._console.print(sentence, highlight=False, markup=False, soft_wrap=True)
+
+    def __enter__(self) -> Self:
+        if self._console.is_terminal:
+            self._live.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._console.is_terminal:
+            self._live.stop()
+
+
+def plain_line(status: RunStatus) -> str:
+    """All that matters on one line."""
+    parts = [
+        duration(status.seconds),
+        status.phase,
+        f"success {rate_words(status.success)}",
+        f"{status.trajectories} trajectories ({status.trajectories_per_minute:.1f}/min)",
+        f"devices {status.device_busy:.0%} busy",
+        f"staleness {status.staleness_mean:.1f}",
+        f"update {status.updates} ({_milliseconds(status.step_seconds)})",
+        f"queue {status.queue}",
+    ]
+    if status.faults:
+        parts.append(f"faults {sum(status.faults.values())}")
+    if status.seconds_left is not None:
+        parts.append(f"{duration(status.seconds_left)} left")
+    return " · ".join(parts)
+
+
+def panel(status: RunStatus) -> RenderableType:
+    """The whole panel."""
+    return Panel(
+        Group(_head(status), Text(), _figures(status), Text(), _progress(status)),
+        title=f"[bold]distrl[/] · {status.name}",
+        title_align="left",
+        subtitle=status.phase,
+        subtitle_align="right",
+        border_style="cyan",
+        padding=(1, 2),
+        width=WIDEST,
+    )
+
+
+def _head(status: RunStatus) -> RenderableType:
+    """The one figure that counts, large as a terminal can, and how it came to be."""
+    rate = status.success
+    line = Text.assemble(
+        ("success  ", "dim"),
+        (f"{rate.rate:.0%}" if rate.episodes else "–", "bold green" if rate.successes else "bold"),
+        (f"  {_interval(rate)}", "dim"),
+    )
+    if status.success_before is not None:
+        line.append(f"    before training {rate_words(status.success_before)}", "dim")
+    return Group(line, Text(), *map(_curve_line, curve(status.success_history)))
+
+
+def _curve_line(line: str) -> Text:
+    label, bars = line[:LABEL], line[LABEL:]
+    return Text.assemble((label, "dim"), (bars, "green"))
+
+
+def _figures(status: RunStatus) -> Table:
+    table = Table.grid(padding=(0, 3), expand=True)
+    for _ in range(3):
+        table.add_column(ratio=1)
+    faults = ", ".join(
+        f"{name.replace('_', ' ')} {count}" for name, count in sorted(status.faults.items())
+    )
+    away = f", {status.quarantined} away" if status.quarantined else ""
+    table.add_row(
+        _figure("trajectories", f"{status.trajectories:,}"),
+        _figure("per minute", f"{status.trajectories_per_minute:.1f}"),
+        _figure("devices", f"{status.devices} · {status.device_busy:.0%} busy{away}"),
+    )
+    table.add_row()
+    table.add_row(
+        _figure("updates", f"{status.updates:,}"),
+        _figure("step", _milliseconds(status.step_seconds)),
+        _figure("weights", f"version {status.weight_version}"),
+    )
+    table.add_row()
+    table.add_row(
+        _figure("staleness", f"{status.staleness_mean:.1f}, most {status.staleness_most}"),
+        _figure("queue", f"{status.queue} · replay {status.replay:,}"),
+        _figure("faults", faults or "none", style="yellow" if faults else ""),
+    )
+    return table
+
+
+def _figure(name: str, value: str, style: str = "") -> Text:
+    return Text.assemble((f"{name}\n", "dim"), (value, f"bold {style}".strip()))
+
+
+def _progress(status: RunStatus) -> Table:
+    left = status.seconds_left
+    table = Table.grid(padding=(0, 2), expand=True)
+    table.add_column(no_wrap=True)
+    table.add_column(ratio=1)
+    table.add_column(no_wrap=True)
+    table.add_row(
+        Text(duration(status.seconds), "dim"),
+        ProgressBar(total=1.0, completed=min(1.0, status.progress), complete_style="cyan"),
+        Text("–" if left is None else f"{duration(left)} left", "dim"),
+    )
+    return table
+
+
+def curve(rates: tuple[float, ...], width: int = SPARKS, rows: int = 3) -> list[str]:
+    """A small curve of shares, as high as the highest needs; what is no number yet is left out."""
+    shown = rates[-width:]
+    known = [rate for rate in shown if 0.0 <= rate <= 1.0]
+    top = min(1.0, math.ceil(10.0 * max(known, default=0.0) - 1e-9) / 10.0) or 0.1
+    eighths = [
+        round(rate / top * 8 * rows) if 0.0 <= rate <= 1.0 else 0 for rate in shown
+    ]  # of a row
+    lines = []
+    for row in reversed(range(rows)):
+        label = f"{top:.0%} " if row == rows - 1 else "0% " if row == 0 else ""
+        bars = (BARS[min(8, max(0, height - 8 * row))] for height in eighths)
+        lines.append(f"{label:>{LABEL}}" + "".join(bars))
+    return lines
+
+
+def rate_words(rate: SuccessRate) -> str:
+    return f"{rate.rate:.0%} {_interval(rate)}" if rate.episodes else "–"
+
+
+def _interval(rate: SuccessRate) -> str:
+    low, high = rate.interval
+    return f"[{low:.0%}, {high:.0%}]" if rate.episodes else ""
+
+
+def duration(seconds: float) -> str:
+    """3:07, or 1:02:03."""
+    whole = max(0, round(seconds))
+    hours, minutes = divmod(whole // 60, 60)
+    return f"{hours}:{minutes:02}:{whole % 60:02}" if hours else f"{minutes}:{whole % 60:02}"
+
+
+def _milliseconds(seconds: float) -> str:
+    return f"{seconds:.1f} s" if seconds >= 10.0 else f"{1000 * seconds:.0f} ms"

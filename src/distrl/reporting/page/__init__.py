@@ -1,0 +1,1 @@
+"""The pieces that a report is put together from: charts, tables, film strips, their style."""

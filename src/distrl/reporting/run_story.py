@@ -1,0 +1,105 @@
+"""All that a run directory tells, read once, and the few things that a report works out from it."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from distrl.episodes.outcome import SuccessRate
+from distrl.reporting.json_lines import read_lines
+from distrl.reporting.metrics import read_points
+from distrl.reporting.run_directory import RunDirectory
+from distrl.reporting.run_records import (
+    EpisodeLine,
+    EvaluationLine,
+    Film,
+    Point,
+    Series,
+    Stage,
+)
+
+CURVE_SPOTS = 60  # places of the learning curve
+LEAST_WINDOW = 12  # episodes behind each of them, at least
+HIGHEST_STALENESS = 12  # bars of their own; what is older shares one
+
+
+@dataclass(frozen=True, slots=True)
+class WindowedRate:
+    """The success of the episodes around a moment."""
+
+    seconds: float
+    rate: SuccessRate
+
+
+@dataclass(frozen=True, slots=True)
+class RunStory:
+    """What there is; any of it may be missing while a run goes on, or after a crash."""
+
+    run: RunDirectory
+    points: Sequence[Point]
+    episodes: Sequence[EpisodeLine]  # by when they ended
+    evaluations: Sequence[EvaluationLine]
+    films: Sequence[Film]
+
+    @property
+    def seconds(self) -> float:
+        """How long it lasted, by its own clock."""
+        ends = [point.seconds for point in self.points[-1:]]
+        return max([*ends, *(episode.ended for episode in self.episodes), 0.0])
+
+    def evaluation(self, stage: Stage) -> EvaluationLine | None:
+        """The last one of that stage that had any episodes."""
+        found = [each for each in self.evaluations if each.stage == stage and each.rate.episodes]
+        return found[-1] if found else None
+
+    def course(self, series: Series, name: str) -> tuple[list[float], list[float]]:
+        """Updates and figures of one name; NaN where it was no number."""
+        found = [p for p in self.points if p.series == series and name in p.figures]
+        figures = [p.figures[name] for p in found]
+        return [float(p.updates) for p in found], [math.nan if f is None else f for f in figures]
+
+    def success_curve(self) -> list[WindowedRate]:
+        """Success of training episodes as time went on, each place over its own window."""
+        judged = [episode for episode in self.episodes if episode.judged]
+        window = max(LEAST_WINDOW, len(judged) // 20)
+        if len(judged) < window:
+            return []
+        last = len(judged) - window
+        starts = sorted({round(last * spot / (CURVE_SPOTS - 1)) for spot in range(CURVE_SPOTS)})
+        return [_windowed(judged[start : start + window]) for start in starts]
+
+    def staleness(self) -> dict[str, int]:
+        """How many trajectories arrived so many versions late."""
+        counts = Counter(min(e.staleness, HIGHEST_STALENESS) for e in self.episodes)
+        most = max(counts, default=0)
+        return {
+            f"{HIGHEST_STALENESS}+" if late == HIGHEST_STALENESS else str(late): counts[late]
+            for late in range(most + 1)
+        }
+
+    def endings(self, spans: int = 24) -> list[Counter[str]]:
+        """How episodes ended, in spans of equal length."""
+        total = self.seconds or 1.0
+        counts: list[Counter[str]] = [Counter() for _ in range(spans)]
+        for episode in self.episodes:
+            span = min(spans - 1, int(episode.ended / total * spans))
+            counts[span][episode.ending.value] += 1
+        return counts
+
+
+def _windowed(episodes: Sequence[EpisodeLine]) -> WindowedRate:
+    middle = episodes[len(episodes) // 2].ended
+    return WindowedRate(middle, SuccessRate(sum(e.success for e in episodes), len(episodes)))
+
+
+def read_story(run: RunDirectory) -> RunStory:
+    """Read a run directory, whatever state it is in."""
+    return RunStory(
+        run=run,
+        points=read_points(run.metrics),
+        episodes=sorted(read_lines(run.episodes, EpisodeLine), key=lambda e: e.ended),
+        evaluations=read_lines(run.evaluations, EvaluationLine),
+        films=read_lines(run.films, Film),
+    )
