@@ -14,7 +14,7 @@ STAMP := $(VENV)/.installed
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help train test check format phone pictures bench-phone bench-policy bench-replay bench-staleness clean
+.PHONY: help train test check format phone pictures bench-environment bench-phone bench-policy bench-replay bench-staleness bench-judge-noise bench-async bench-adb chaos clean
 
 help: ## List the targets
 	@echo "DistRL. Targets, each with its own set-up:"
@@ -69,6 +69,28 @@ bench-replay: $(STAMP) ## Measure the replay beside others; writes benchmarks/re
 bench-staleness: $(STAMP) ## What old data costs each algorithm; writes results/staleness.json
 	@echo "→ benchmarks/staleness.py"
 	@$(BIN)/python -m benchmarks.staleness $(ARGS)
+
+bench-environment: $(STAMP) ## What a process's environment is worth; writes results/environment.json
+	@echo "→ benchmarks/process_environment.py"
+	@$(BIN)/python -m benchmarks.process_environment $(ARGS)
+
+bench-async: $(STAMP) ## What is gained when nobody waits; writes results/async.json
+	@echo "→ benchmarks/async_collection.py"
+	@$(BIN)/python -m benchmarks.async_collection $(ARGS)
+
+chaos: $(STAMP) ## 200 kills, torn files, a full disk: nothing may be lost; writes results/chaos.json
+	@echo "→ benchmarks/chaos.py"
+	@$(BIN)/python -m benchmarks.chaos $(ARGS)
+
+bench-judge-noise: $(STAMP) ## What a judge's errors cost (2½ min of a core); writes results/judge-noise.json
+	@echo "→ benchmarks/judge_noise.py"
+	@$(BIN)/python -m benchmarks.judge_noise $(ARGS)
+
+bench-adb: $(STAMP) ## Measure operations over adb beside other clients; writes results/adb.json
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt adb-shell \
+		|| echo "→ adb-shell cannot be installed here; the table will say so"
+	@echo "→ benchmarks/adb.py"
+	@$(BIN)/python -m benchmarks.adb $(ARGS)
 
 clean: ## Remove .venv, caches and build leftovers; runs and results stay
 	@echo "→ removing $(VENV), caches and build leftovers"

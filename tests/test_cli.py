@@ -1,6 +1,5 @@
 """The command line, as a newcomer meets it."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -9,7 +8,7 @@ from typer.testing import CliRunner
 
 import distrl
 from distrl.cli import app, main
-from distrl.errors import UnknownApp, UnknownTask, UsageError
+from distrl.errors import InvalidSetting, UnknownApp, UnknownTask, UsageError
 
 RUNNER = CliRunner()
 
@@ -29,7 +28,7 @@ def size_of(path: Path) -> tuple[int, int]:
 
 def test_it_says_its_version_and_lists_its_commands() -> None:
     assert invoke("--version").strip() == f"distrl {distrl.__version__}"
-    for command in ("train", "tasks", "phone"):
+    for command in ("train", "collect", "evaluate", "doctor", "tasks", "phone"):
         assert command in invoke("--help")
 
 
@@ -66,13 +65,13 @@ def test_a_task_is_played_as_a_film_and_as_a_contact_sheet(tmp_path: Path) -> No
     assert size_of(sheet)[1] > 400
 
 
-def test_train_writes_what_it_measured(tmp_path: Path) -> None:
-    said = invoke("train", "--episodes", "3", "--run", str(tmp_path / "run"))
-    assert "scripted" in said
-    result = json.loads((tmp_path / "run" / "result.json").read_text())
-    assert result["scripted_general"] == 1.0
-    assert result["done_shopping"] == 0.0
-    assert list((tmp_path / "run").glob("*.png"))
+def test_a_dry_run_shows_settings_and_memory_and_leaves_nothing(tmp_path: Path) -> None:
+    said = invoke(
+        "train", "--dry-run", "--set", "devices.count=3", "--set", f"run.directory={tmp_path}/runs"
+    )
+    assert "count = 3" in said
+    assert "memory at most" in said
+    assert not list(tmp_path.iterdir())
 
 
 def test_tasks_can_be_listed_by_family_and_split() -> None:
@@ -87,7 +86,11 @@ def test_tasks_can_be_listed_by_family_and_split() -> None:
         (["phone", "play", "notes.create/train/0", "--agent", "robot"], UsageError),
         (["tasks", "--family", "garden"], UsageError),
         (["tasks", "--split", "exam"], UsageError),
-        (["train", "--split", "exam"], UsageError),
+        (["train", "--set", "devices.cuont=3"], InvalidSetting),
+        (["train", "no-such-file.toml"], InvalidSetting),
+        (["train", "--resume", "no-such-run"], UsageError),
+        (["train", "file.toml", "--resume", "run"], UsageError),
+        (["collect", "--set", "run.minutes=-1"], InvalidSetting),
     ],
 )
 def test_bad_input_is_a_typed_error(words: list[str], error: type[Exception]) -> None:
@@ -98,10 +101,11 @@ def test_bad_input_is_a_typed_error(words: list[str], error: type[Exception]) ->
 def test_the_program_says_an_error_in_one_line_and_exits_with_two(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sys.argv", ["distrl", "phone", "play", "notes.creat/train/0"])
+    monkeypatch.setattr("sys.argv", ["distrl", "phone", "play", "notes.[creat]/train/0"])
     with pytest.raises(SystemExit) as stopped:
         main()
     assert stopped.value.code == 2
     said = capsys.readouterr().err
     assert said.startswith("UnknownTask")
+    assert "notes.[creat]" in said  # brackets are not taken for colours
     assert "Traceback" not in said

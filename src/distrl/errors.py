@@ -20,18 +20,25 @@ DistrlError
 │   │   ├── UnknownModelFamily  a model of a family that we have no inputs for
 │   │   ├── MissingTokens     a tokenizer without the tokens that its model needs
 │   │   └── CorruptModel      weights that are damaged, incomplete, or of another model
+│   ├── ConsentMissing        nobody has agreed that this phone may be operated
 │   └── DeviceNotReady        a device used before its first reset
 └── WorldError                the world failed; the episode ends with its own typed ending
     ├── DeviceError
     │   ├── DeviceTimeout     the device did not answer before the deadline (frozen)
     │   ├── DeviceDisconnected  the connection is gone
+    │   │   ├── DeviceUnauthorized  the phone has not agreed to be debugged from this computer
+    │   │   ├── AdbServerGone   nobody answers where the adb server should be
+    │   │   └── EmulatorStopped  the emulator's process has ended
+    │   ├── CommandRefused    the phone answered a command with an error
+    │   ├── DeviceLocked      the phone asks for a PIN, a pattern or a password
+    │   ├── BrokenPicture     a screenshot that is half-written or no picture at all
     │   ├── AppCrashed        the app in front stopped
     │   ├── BlankScreen       the screen stayed black or white longer than the patience for it
     │   ├── TypingFailed      the keyboard took no text
     │   └── PageTimeout       a page did not load before the deadline
     ├── JudgeError            no verdict could be had
-    ├── PolicyServerError     the server that a served policy asks
-    │   ├── PolicyServerUnreachable  no answer before the deadline, however often it was tried
+    ├── ChatServerError       the server that a served policy or a judge asks
+    │   ├── ChatServerUnreachable  no answer before the deadline, however often it was tried
     │   ├── RequestRefused    it will not answer this, now or later (a wrong key, say)
     │   └── UnusableAnswer    it answered, but not with what was asked for
     ├── ProcessError          a process of a run is gone
@@ -128,6 +135,10 @@ class CorruptModel(UnusableModel):
     """Weights that are damaged, incomplete, or of another model."""
 
 
+class ConsentMissing(UsageError):
+    """Nobody has agreed that this phone may be operated; the message says how to."""
+
+
 class DeviceNotReady(UsageError):
     """A device was used before its first reset."""
 
@@ -146,6 +157,30 @@ class DeviceTimeout(DeviceError):
 
 class DeviceDisconnected(DeviceError):
     """The connection to the device is gone."""
+
+
+class DeviceUnauthorized(DeviceDisconnected):
+    """The phone has not agreed to be debugged from this computer."""
+
+
+class AdbServerGone(DeviceDisconnected):
+    """Nobody answers where the adb server should be."""
+
+
+class EmulatorStopped(DeviceDisconnected):
+    """The emulator's process has ended."""
+
+
+class CommandRefused(DeviceError):
+    """The phone answered a command with an error."""
+
+
+class DeviceLocked(DeviceError):
+    """The phone asks for a PIN, a pattern or a password."""
+
+
+class BrokenPicture(DeviceError):
+    """A screenshot that is half-written, or no picture at all."""
 
 
 class AppCrashed(DeviceError):
@@ -168,19 +203,19 @@ class JudgeError(WorldError):
     """No verdict could be had."""
 
 
-class PolicyServerError(WorldError):
-    """The server that a served policy asks has failed."""
+class ChatServerError(WorldError):
+    """The server that a served policy or a judge asks has failed."""
 
 
-class PolicyServerUnreachable(PolicyServerError):
+class ChatServerUnreachable(ChatServerError):
     """No answer before the deadline, however often it was tried."""
 
 
-class RequestRefused(PolicyServerError):
+class RequestRefused(ChatServerError):
     """The server will not answer this, now or later; the message says what would help."""
 
 
-class UnusableAnswer(PolicyServerError):
+class UnusableAnswer(ChatServerError):
     """The server answered, but not with what was asked for."""
 
 

@@ -243,6 +243,7 @@ class Ending(enum.Enum):
     APP_CRASH = "app_crash"
     DEVICE_LOST = "device_lost"
     JUDGE_UNAVAILABLE = "judge_unavailable"
+    AWAITING_VERDICT = "awaiting_verdict"  # played to its end; a judge looks at it later
 
     @property
     def terminated(self) -> bool:
@@ -258,6 +259,11 @@ class Ending(enum.Enum):
     def judged(self) -> bool:
         """A verdict stands behind it, so that it may be trained on."""
         return self.terminated or self is Ending.STEP_LIMIT
+
+    @property
+    def broken(self) -> bool:
+        """The world broke it: no verdict stands behind it, and none is on its way."""
+        return not self.judged and self is not Ending.AWAITING_VERDICT
 
 
 @dataclass(frozen=True, slots=True)

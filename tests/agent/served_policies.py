@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import numpy as np
-from tests.agent.chat_protocol import Reply, completion
+from tests.chat.chat_protocol import Reply, completion
 
-from distrl.agent.chat_server import ServerSettings
 from distrl.agent.dialects.compact import Compact
 from distrl.agent.prompt import Prompter
 from distrl.agent.served_policy import ServedPolicy, ServedSampling
+from distrl.chat.chat_server import ServerSettings
 from distrl.records import Observation, Screen, Wait
 
 KEY = "sk-a-key-that-nobody-may-see"

@@ -10,7 +10,8 @@ import threading
 import numpy as np
 import pytest
 from PIL import Image
-from tests.agent.chat_protocol import (
+from tests.agent.served_policies import FINE, observation, policy_at, screen
+from tests.chat.chat_protocol import (
     Asked,
     Reply,
     completion,
@@ -18,17 +19,16 @@ from tests.agent.chat_protocol import (
     serving,
     texts_in,
 )
-from tests.agent.served_policies import FINE, observation, policy_at, screen
 
 from distrl.agent.dialects.compact import Compact
 from distrl.agent.dialects.dialect import ImageSize
 from distrl.agent.prompt import Prompter
-from distrl.agent.served_policy import ServedSampling, version_in_name
+from distrl.agent.served_policy import ServedSampling, in_patches, version_in_name
 from distrl.errors import (
     InvalidSetting,
     UnusableAnswer,
 )
-from distrl.records import Tap, Unreadable
+from distrl.records import Screen, Tap, Unreadable
 
 
 def picture_in(url: str) -> Image.Image:
@@ -237,3 +237,11 @@ def test_evaluation_alone_needs_no_tokens() -> None:
         [decision] = policy.decide([observation()])
     assert isinstance(decision.action, Tap)
     assert decision.token_ids == decision.log_probs == ()
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "size"),
+    [(360, 720, (364, 728)), (1080, 2400, (1092, 2408)), (28, 56, (28, 56)), (3, 3, (28, 28))],
+)
+def test_sizes_in_whole_patches(width: int, height: int, size: tuple[int, int]) -> None:
+    assert in_patches(Screen(np.zeros((height, width, 3), np.uint8))) == size

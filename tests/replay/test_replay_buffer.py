@@ -68,11 +68,12 @@ def test_only_judged_trajectories_enter(ending: Ending) -> None:
     replay = ReplayBuffer()
     receipt = replay.insert(trajectory("x", ending=ending))
     faults = (Ending.APP_CRASH, Ending.DEVICE_LOST, Ending.JUDGE_UNAVAILABLE)
-    expected = Outcome.NOT_JUDGED if ending in faults else Outcome.STORED
+    unjudged = (*faults, Ending.AWAITING_VERDICT)
+    expected = Outcome.NOT_JUDGED if ending in unjudged else Outcome.STORED
     assert receipt.outcome is expected
-    assert len(replay) == ("x" in replay) == receipt.held == (ending not in faults)
-    assert replay.gauges()["refused"] == (ending in faults)
-    assert replay.gauges()["inserted"] == (ending not in faults)
+    assert len(replay) == ("x" in replay) == receipt.held == (ending not in unjudged)
+    assert replay.gauges()["refused"] == (ending in unjudged)
+    assert replay.gauges()["inserted"] == (ending not in unjudged)
 
 
 def test_an_ending_without_a_verdict_is_not_judged() -> None:

@@ -170,7 +170,12 @@ def _policy_weights(policy: VlmPolicy, directory: Path, manifest: Manifest) -> d
         named = load_file(directory / ADAPTER_FILE)
         return {f"{POLICY}{_own_name(name)}": each for name, each in named.items()}
     model = load_weights(directory, read_config(directory), policy.network.dtype)
-    return {f"{POLICY}{name}": each for name, each in model.named_parameters()}
+    named = {name: each.detach() for name, each in model.named_parameters()}
+    for name, mine in policy.network.named_parameters():
+        kept = mine.detach().cpu()
+        if not mine.requires_grad and not torch.equal(named.pop(name, kept), kept):
+            raise UsageError(f"{name}, which no training changes, is not that of {directory}")
+    return {f"{POLICY}{name}": each for name, each in named.items()}
 
 
 def _critic_weights(directory: Path) -> dict[str, Tensor]:

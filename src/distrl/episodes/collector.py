@@ -103,6 +103,7 @@ class Collector(Generic[D]):
         self._judge_for = judge_for
         tasks = TaskQueue(source, len(shelf), self.settings.most_attempts)
         self._rota = Rota(name, shelf, tasks, admission)
+        self._shelf = shelf
         self._seats = shelf.seats
         self._tally = CollectorTally()
         self._changed = threading.Condition()  # guards the rota
@@ -137,6 +138,11 @@ class Collector(Generic[D]):
     def stop(self, finish_within: float = 0.0) -> None:
         """Start nothing more; what is under way may go on for so many seconds."""
         self._stop_at = time.monotonic() + finish_within
+
+    def close_devices(self) -> None:
+        """Give back what the devices hold, once nobody plays; the next reset has it again."""
+        for device in self._shelf.devices:
+            device.close()
 
     def _work(self, shift: _Shift) -> None:
         """One thread: one episode after the other, on whichever device is fit."""

@@ -75,7 +75,7 @@ class CollectorReport:
     @property
     def faults(self) -> dict[str, int]:
         """What the world did to us, by name."""
-        broken = {e.value: self.endings.get(e.value, 0) for e in Ending if not e.judged}
+        broken = {e.value: self.endings.get(e.value, 0) for e in Ending if e.broken}
         return {name: n for name, n in (broken | self.failed_starts).items() if n}
 
     def gauges(self) -> dict[str, float]:

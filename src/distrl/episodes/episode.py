@@ -113,7 +113,7 @@ class Episode:
         except JudgeError as error:
             self._fault = error
         else:
-            self._success = verdict if verdict.success else None
+            self._success = verdict if verdict is not None and verdict.success else None
 
     def trajectory(self) -> Trajectory:
         """The whole of it, judged. Ask once it has ended."""
@@ -140,6 +140,8 @@ class Episode:
             verdict = self._judge.verdict(last.text if isinstance(last, Answer) else None)
         except JudgeError as error:
             return _ending_of(error), None, (f"{type(error).__name__}: {error}",)
+        if verdict is None:
+            return Ending.AWAITING_VERDICT, None, ()
         if isinstance(last, Impossible):
             return Ending.GAVE_UP, verdict, ()
         said_so = isinstance(last, FINAL_ACTIONS)

@@ -102,7 +102,7 @@ class Rota(Generic[D]):
         """It was played, well or badly."""
         self.tasks.ended(booking.assignment, booking.device.name, ending)
         lost = ending is Ending.DEVICE_LOST
-        self._give_back(booking, now, fault=lost if lost or ending.judged else None)
+        self._give_back(booking, now, fault=None if ending.broken and not lost else lost)
 
     def failed_to_start(self, booking: Booking[D], error: WorldError, now: float) -> None:
         """There was no first screen."""

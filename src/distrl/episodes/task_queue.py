@@ -58,7 +58,7 @@ class TaskQueue:
     def ended(self, assignment: Assignment, device: str, ending: Ending) -> None:
         """An attempt has ended; without a verdict it is made again, if it may."""
         self._source.hear(assignment.task, ending)
-        if not ending.judged:
+        if ending.broken:
             self.failed(assignment, device)
 
     def failed(self, assignment: Assignment, device: str) -> None:

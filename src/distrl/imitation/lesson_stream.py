@@ -14,6 +14,7 @@ import os
 import queue
 import random
 import signal
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -40,7 +41,7 @@ NUMBERS = 1_000_000  # tasks of each template
 SLAB = 64  # lessons
 SLABS = 3  # of each process: one is filled, one waits, one is copied
 PATIENCE = 120.0  # seconds until a full slab must have come
-ORPHANED_AFTER = 2.0  # seconds in which a process notices that it works for nobody
+GLANCE = 1.0  # seconds in which either side notices that the other is gone
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,25 +60,35 @@ class LessonStream:
     """Full slabs, as they come. Use it as `with open_stream(...) as stream`."""
 
     def __init__(
-        self, slab: int, slabs: Sequence[Arrays], full: Queue[int], free: Sequence[Queue[int]]
+        self,
+        slab: int,
+        slabs: Sequence[Arrays],
+        full: Queue[int],
+        free: Sequence[Queue[int]],
+        workers: Sequence[BaseProcess],
     ) -> None:
         self.slab = slab  # lessons in each
         self._slabs = slabs
         self._full = full
         self._free = free
+        self._workers = workers
 
     def take(self, *, wait: bool) -> tuple[int, Arrays] | None:
         """A full slab and its number; None if there is none yet and we do not wait."""
         if not wait and self._full.empty():
             return None
-        try:
-            number = self._full.get(timeout=PATIENCE)
-        except queue.Empty:
-            raise WorldError(
-                f"no lessons for {PATIENCE:g} s from {len(self._free)} processes; did they run out "
-                "of memory? Take fewer processes, or smaller slabs"
-            ) from None
-        return number, self._slabs[number]
+        deadline = time.monotonic() + PATIENCE
+        working = len(self._workers)
+        while working and time.monotonic() < deadline:
+            with suppress(queue.Empty):
+                number = self._full.get(timeout=GLANCE)
+                return number, self._slabs[number]
+            working = sum(worker.is_alive() for worker in self._workers)
+        raise WorldError(
+            f"no lessons come any more: {working} of {len(self._workers)} processes that make them "
+            f"are left, and we wait for at most {PATIENCE:g} s; did they run out of memory? "
+            "What they said stands above; take fewer processes"
+        )
 
     def give_back(self, number: int) -> None:
         self._free[number // SLABS].put(number)
@@ -108,7 +119,7 @@ def open_stream(lecture: Lecture, processes: int, slab: int = SLAB) -> Iterator[
     for worker in workers:
         worker.start()
     try:
-        yield LessonStream(slab, slabs, full, free)
+        yield LessonStream(slab, slabs, full, free, workers)
     finally:
         for worker in workers:
             worker.terminate()
@@ -139,7 +150,7 @@ def _free_slab(free: Queue[int], employer: int) -> int | None:
     """None when whoever started us is gone."""
     while os.getppid() == employer:
         with suppress(queue.Empty):
-            return free.get(timeout=ORPHANED_AFTER)
+            return free.get(timeout=GLANCE)
     return None
 
 

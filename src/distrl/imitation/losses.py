@@ -48,7 +48,7 @@ def imitation_losses(model: StarterModel, batch: dict[str, Tensor]) -> Imitation
     log_probs: Tensor = logits.float().log_softmax(-1)
     cells = unpack_bits(batch["cells"])
     mask = answer != model.config.pad_token_id
-    surprise, right = _surprise(log_probs, answer, mask, cells, model.config.first_place)
+    surprise, right = answer_surprise(log_probs, answer, mask, cells, model.config.first_place)
     if screen.opinions is None:
         raise UsageError("this model's reader is frozen; unfreeze it to teach it")
     ink, starts, signs, right_signs = _reading(
@@ -63,7 +63,7 @@ def unpack_bits(packed: Tensor) -> Tensor:
     return ((packed.unsqueeze(-1) >> shifts) & 1).flatten(1).bool()
 
 
-def _surprise(
+def answer_surprise(
     log_probs: Tensor, answer: Tensor, mask: Tensor, cells: Tensor, first_place: int
 ) -> tuple[Tensor, Tensor]:
     """−log p of every token, equal places taken together; and whether the best answer is right."""

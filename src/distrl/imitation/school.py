@@ -41,7 +41,7 @@ def teach(
     sizes: Mapping[str, int] | None = None,
     seen: Callable[[Progress], None] = lambda progress: None,
 ) -> list[Progress]:
-    """Teach a new model and save it; returns its learning curve."""
+    """Teach a new model and save it; returns its learning curve, which `seen` saw grow."""
     if directory.exists() and any(directory.iterdir()):
         raise UsageError(f"{directory} is not empty; give a directory that is not there yet")
     _check_device(device)
@@ -52,8 +52,8 @@ def teach(
     curve: list[Progress] = []
 
     def noted(progress: Progress) -> None:
-        curve.append(progress)
-        seen(progress)
+        curve.append(_readable(progress))
+        seen(curve[-1])
 
     # The processes are forked before the GPU is touched: it does not survive a fork.
     with open_stream(lecture, settings.processes) as stream:
@@ -65,7 +65,7 @@ def teach(
         imitation.run(stream, {name: tensor.to(device) for name, tensor in exam.items()})
     imitation.take_average()
     save(placed, directory)
-    _write(directory / CURVE, [_readable(progress) for progress in curve])
+    _write(directory / CURVE, [dataclasses.asdict(progress) for progress in curve])
     _write(directory / SETTINGS, dataclasses.asdict(settings))
     return curve
 
@@ -78,6 +78,8 @@ def save(model: StarterModel, directory: Path) -> None:
         halved.save_pretrained(unfinished)
         build_tokenizer().save_pretrained(unfinished)
         Path(unfinished).chmod(0o755)
+        for file in Path(unfinished).iterdir():
+            file.chmod(0o644)  # it is as public as any other
         if directory.exists():
             directory.rmdir()
         Path(unfinished).rename(directory)
@@ -89,16 +91,18 @@ def _check_device(device: str) -> None:
     try:
         kind = torch.device(device).type
     except RuntimeError as error:
-        raise UsageError(f"no device is called {device!r}; there are cpu, cuda, cuda:1, …") from error
+        raise UsageError(
+            f"no device is called {device!r}; there are cpu, cuda, cuda:1, …"
+        ) from error
     if kind == "cuda" and not torch.cuda.device_count():
         raise UsageError(f"--device {device}: there is no GPU that torch can use; take cpu")
 
 
-def _readable(progress: Progress) -> dict[str, Any]:
-    point = dataclasses.asdict(progress)
+def _readable(progress: Progress) -> Progress:
+    """With words for their numbers."""
     words = tokens()
-    point["by_word"] = {words[int(word)]: share for word, share in progress.by_word.items()}
-    return point
+    by_word = {words[int(number)]: share for number, share in progress.by_word.items()}
+    return dataclasses.replace(progress, by_word=by_word)
 
 
 def _write(file: Path, content: object) -> None:

@@ -7,8 +7,8 @@ A segment begins with a preamble of 16 bytes (magic, version, checksum), then co
 The body's seal is a digest of the body; the head's seal is one of everything before it, of the id,
 and of the place of the record (segment, offset), so that nothing inside a body can pass for a
 record. A record counts only when it is there to its last byte and both seals are right. `kind` 1
-is a trajectory; whoever reads passes over kinds that it does not know, so that corrections by id
-(a new verdict, say) can be added later without a new format.
+is a trajectory, 2 a note of dropped ids, 3 a correction of a trajectory by its id; whoever reads
+passes over kinds that it does not know, so that more can be added without a new format.
 
 `walk` goes from record to record. What cannot be read is a `Damage`, and the walk goes on at the
 next record that can. The end of a segment that somebody may be writing to is different: bytes that
@@ -38,7 +38,7 @@ HEAD_SEAL = 8
 LONGEST_ID = 2**16 - 1  # bytes
 FIRST_LOOK = 512  # bytes; enough for a head with its id
 SEARCH_BYTES = 2**20
-TRAJECTORY, DROPPED = 1, 2
+TRAJECTORY, DROPPED, CORRECTION = 1, 2, 3
 
 
 @dataclass(frozen=True, slots=True)

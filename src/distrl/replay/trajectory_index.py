@@ -33,6 +33,7 @@ class TrajectoryIndex:
         self._places: dict[str, Place] = {}
         self._contents: dict[int, _Content] = {}  # oldest first
         self._dropped: set[str] = set()
+        self._corrections: dict[str, Place] = {}  # the last of each id
         self.nbytes = 0
 
     def __len__(self) -> int:
@@ -83,6 +84,18 @@ class TrajectoryIndex:
             self._places[trajectory_id] = place
             self._contents[place.segment].ids.append(trajectory_id)
 
+    def correct(self, trajectory_id: str, place: Place) -> None:
+        """A correction is at that place; it counts from now on, as long as its trajectory is in."""
+        if trajectory_id in self._places:
+            self._corrections[trajectory_id] = place
+
+    def correction_of(self, trajectory_id: str) -> Place | None:
+        return self._corrections.get(trajectory_id)
+
+    @property
+    def corrected(self) -> int:
+        return len(self._corrections)
+
     def add_dropped(self, ids: list[str]) -> None:
         self._dropped.update(ids)
 
@@ -91,4 +104,5 @@ class TrajectoryIndex:
         self.resize(segment, 0)
         for name in self._contents.pop(segment).ids:
             del self._places[name]
+            self._corrections.pop(name, None)
             self._dropped.add(name)

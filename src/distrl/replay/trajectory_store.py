@@ -11,6 +11,8 @@ A store is a directory of segments (`segment`) with one writer, this class. What
 - Killed at any byte: a torn end is cut at the next opening and listed in `damages`, and nothing
   before it is lost. A damaged record in the middle costs itself, is listed, and is never fatal.
   Only the newest segment is checked to the last byte at opening; bodies of older ones when read.
+- A stored trajectory may be judged anew: `correct` adds the new verdict behind it, as durably, and
+  whoever finds or reads the trajectory afterwards gets it with that verdict.
 - `byte_limit` bounds the segments; the oldest leave as whole segments, their ids are remembered.
 
 What is in can be found by id (`find`, for a restarted learner), read in order from a position on,
@@ -28,13 +30,16 @@ from typing import Self
 
 from distrl.errors import InvalidSetting, StorageError, UsageError, storage_error
 from distrl.records import Trajectory
+from distrl.replay.correction import Correction, PlacedCorrection, encode_correction
 from distrl.replay.directory_lock import DirectoryLock
 from distrl.replay.dropped_ids import DroppedIds
 from distrl.replay.segment import (
+    CORRECTION,
     LONGEST_ID,
     PREAMBLE,
     TRAJECTORY,
     Damage,
+    Record,
     sealed_bytes,
 )
 from distrl.replay.segment_folder import SegmentFolder
@@ -146,6 +151,8 @@ class TrajectoryStore:
                         self._index.resize(number, found.offset)
                 elif found.kind == TRAJECTORY:
                     self._index.add(found.id, Place(number, found.offset, found.end))
+                elif found.kind == CORRECTION:
+                    self._index.correct(found.id, Place(number, found.offset, found.end))
         if newest:  # killed before it could wait for the disk, perhaps; from now on it counts
             with closing(self._writer(number)) as writer:
                 writer.create_or_go_on()
@@ -162,8 +169,7 @@ class TrajectoryStore:
 
     def append_all(self, trajectories: Iterable[Trajectory]) -> list[bool]:
         """Store them durably, all or none, with one wait for the disk; answers as `append`."""
-        if not self._is_open:
-            raise UsageError(f"trajectory store {self.directory} is not open; use it in a `with`")
+        self._check_open()
         new: dict[str, Trajectory] = {}
         answers = []
         for trajectory in trajectories:
@@ -175,6 +181,20 @@ class TrajectoryStore:
             self._add(drafts)
         self._resent += answers.count(False)
         return answers
+
+    def _check_open(self) -> None:
+        if not self._is_open:
+            raise UsageError(f"trajectory store {self.directory} is not open; use it in a `with`")
+
+    def correct(self, trajectory_id: str, correction: Correction) -> bool:
+        """Give a stored trajectory a new verdict, durably. False: it is not here (any more)."""
+        self._check_open()
+        place = self._index.find(trajectory_id)
+        if place is None:
+            return False
+        body = encode_correction(PlacedCorrection(correction, place.segment, place.start))
+        self._add([(CORRECTION, trajectory_id, body)])
+        return self._index.find(trajectory_id) is not None  # making room may have dropped it
 
     def _add(self, drafts: list[Draft]) -> None:
         nbytes = sum(sealed_bytes(name, body) for _, name, body in drafts)
@@ -191,8 +211,9 @@ class TrajectoryStore:
         finally:
             if not written:  # a reader may have seen some of it: never write there again
                 self._retire_active()
-        for (_, name, _), (start, end) in zip(drafts, places, strict=True):
-            self._index.add(name, Place(active.number, start, end))
+        for (kind, name, _), (start, end) in zip(drafts, places, strict=True):
+            note = self._index.add if kind == TRAJECTORY else self._index.correct
+            note(name, Place(active.number, start, end))
         self._index.resize(active.number, active.end)
 
     def _check_size(self, drafts: list[Draft], nbytes: int) -> None:
@@ -233,7 +254,7 @@ class TrajectoryStore:
         if active is None:
             return
         active.close()
-        if not self._index.ids_in(active.number):
+        if self._index.segment_bytes(active.number) <= PREAMBLE.size:
             self._index.remove_segment(active.number)
             with suppress(OSError):
                 active.remove()
@@ -257,6 +278,25 @@ class TrajectoryStore:
     def find(self, trajectory_id: str) -> Trajectory | None:
         """The trajectory of that id; None if it is not here, not any more, or damaged."""
         place = self._index.find(trajectory_id)
+        record = self._record(place)
+        if place is None or record is None:
+            return None
+        trajectory = self._reader.decode(place.segment, record)
+        correction = self._correction_of(trajectory_id)
+        if trajectory is None or correction is None:
+            return trajectory
+        return correction.applied_to(trajectory)
+
+    def _correction_of(self, trajectory_id: str) -> Correction | None:
+        place = self._index.correction_of(trajectory_id)
+        record = self._record(place)
+        if place is None or record is None:
+            return None
+        placed = self._reader.decode_correction(place.segment, record)
+        return placed.correction if placed else None
+
+    def _record(self, place: Place | None) -> Record | None:
+        """What is at a place; None, and a line in `damages`, where it cannot be read."""
         if place is None:
             return None
         with self._folder.segment(place.segment) as segment:
@@ -264,8 +304,7 @@ class TrajectoryStore:
         if record is None:
             damage = Damage(place.segment, place.start, place.end - place.start, "a damaged record")
             self._reader.report(damage)
-            return None
-        return self._reader.decode(place.segment, record)
+        return record
 
     def read(self, after: Position = BEGINNING) -> Iterator[StoredTrajectory]:
         """All that is stored behind `after`, in the order in which it came."""
@@ -309,6 +348,7 @@ class TrajectoryStore:
         return {
             "trajectories": float(len(self)),
             "dropped": float(self._index.dropped),
+            "corrected": float(self._index.corrected),
             "resent": float(self._resent),
             "damages": float(len(self.damages)),
             "segments": float(len(self._index.segments)),

@@ -32,8 +32,8 @@ def device_table(found: list[DeviceHealth]) -> Table:
     for each in found:
         kind = "handset" if each.handset else "emulated"
         size = f"{each.size[0]} × {each.size[1]}" if each.size else ""
-        asleep = "" if each.awake is not False else ", asleep"
-        state = each.problem or f"well{asleep}{', locked' if each.locked else ''}"
+        lacks = (["locked"] if each.locked else []) + (["asleep"] if each.awake is False else [])
+        state = each.problem or ", ".join(lacks) or "well"
         known = (kind, size, each.front, each.typing) if not each.problem else ("",) * 4
         table.add_row(each.serial, f"{each.state}: {state}", each.model, each.android, *known)
     return table

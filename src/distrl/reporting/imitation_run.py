@@ -33,7 +33,7 @@ def settings_for(device: str, cores: int) -> ImitationSettings:
     if device != "cpu":
         return settings
     return dataclasses.replace(
-        settings, steps=1_000, batch=32, reservoir=4_096, fill=512, exam=256, examine_every=100
+        settings, steps=200, batch=16, reservoir=2_048, fill=512, exam=64, examine_every=25
     )
 
 

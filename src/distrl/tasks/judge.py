@@ -1,7 +1,9 @@
 """Judges: they set a task up on a device, and say afterwards whether it was done, and why not.
 
 `FactJudge` reads the facts of a simulated phone. It never asks which way was taken, so its verdicts
-are exact and cost microseconds.
+are exact and cost microseconds. Where only somebody who sees the whole trajectory can judge (a
+vision-language model, a person), `LaterJudge` lets the episode end without a verdict, so that its
+phone does not wait: `judge_bench` has it judged.
 """
 
 from __future__ import annotations
@@ -20,7 +22,9 @@ class Judge(Protocol):
 
     def begin(self, task: Task) -> None: ...
 
-    def verdict(self, answer: str | None) -> Verdict: ...
+    def verdict(self, answer: str | None) -> Verdict | None:
+        """None: it comes later, from a judge of whole trajectories."""
+        ...
 
 
 class HasPhone(Protocol):
@@ -49,3 +53,13 @@ class FactJudge:
     def verdict(self, answer: str | None) -> Verdict:
         reason = self.template.verdict(self.start, view_of(self._device.phone, answer))
         return Verdict(success=reason is None, reason=reason or "", judge="facts")
+
+
+class LaterJudge:
+    """Leaves the verdict to a judge of whole trajectories. For tasks that need no preparation."""
+
+    def begin(self, task: Task) -> None:
+        """There is nothing to set up."""
+
+    def verdict(self, answer: str | None) -> None:
+        return None

@@ -10,20 +10,20 @@ from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
 import pytest
-from tests.agent.chat_protocol import (
+from tests.agent.served_policies import FINE, KEY, observation, policy_at
+from tests.chat.chat_protocol import (
     Asked,
     Reply,
     completion,
     serving,
     texts_in,
 )
-from tests.agent.served_policies import FINE, KEY, observation, policy_at
 
-from distrl.agent.chat_server import ServerSettings
+from distrl.chat.chat_server import ServerSettings
 from distrl.errors import (
+    ChatServerError,
+    ChatServerUnreachable,
     InvalidSetting,
-    PolicyServerError,
-    PolicyServerUnreachable,
     RequestRefused,
     UnusableAnswer,
 )
@@ -82,7 +82,7 @@ def test_a_wait_beyond_the_deadline_is_not_begun() -> None:
     with (
         serving(busy) as (url, log),
         policy_at(url, deadline_s=30.0) as policy,
-        pytest.raises(PolicyServerUnreachable, match="answered 429: busy; gave up after 1 of 5"),
+        pytest.raises(ChatServerUnreachable, match="answered 429: busy; gave up after 1 of 5"),
     ):
         policy.decide([observation()])
     assert len(log.completions) == 1
@@ -93,7 +93,7 @@ def test_tries_are_counted() -> None:
     with (
         serving(Reply(b"broken", status=500)) as (url, log),
         policy_at(url, tries=3) as policy,
-        pytest.raises(PolicyServerUnreachable, match="3 of 3 tries"),
+        pytest.raises(ChatServerUnreachable, match="3 of 3 tries"),
     ):
         policy.decide([observation()])
     assert len(log.completions) == 3
@@ -112,7 +112,7 @@ def test_a_server_that_is_too_slow_ends_at_the_deadline(slow: Reply, said: str) 
     with (
         serving(slow) as (url, _),
         policy_at(url, deadline_s=0.4) as policy,
-        pytest.raises(PolicyServerUnreachable, match=said),
+        pytest.raises(ChatServerUnreachable, match=said),
     ):
         policy.decide([observation()])
     assert 0.3 < time.monotonic() - started < 4
@@ -124,7 +124,7 @@ def test_a_server_that_is_not_there() -> None:
         url = f"http://127.0.0.1:{taken.getsockname()[1]}/v1"
         with (
             policy_at(url, tries=2) as policy,
-            pytest.raises(PolicyServerUnreachable, match=r"ConnectError.*server is up"),
+            pytest.raises(ChatServerUnreachable, match=r"ConnectError.*server is up"),
         ):
             policy.decide([observation()])
 
@@ -146,7 +146,7 @@ def test_one_failure_fails_the_batch() -> None:
     with (
         serving(Reply(fails_for_the_third)) as (url, _),
         policy_at(url) as policy,
-        pytest.raises(PolicyServerError),
+        pytest.raises(ChatServerError),
     ):
         policy.decide([observation(f"task{number}") for number in range(6)])
 

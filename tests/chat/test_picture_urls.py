@@ -6,12 +6,9 @@ import base64
 import io
 
 import numpy as np
-import pytest
 from PIL import Image
 
-from distrl.agent.dialects.dialect import ImageSize
-from distrl.agent.picture_urls import PictureUrls
-from distrl.agent.served_policy import in_patches
+from distrl.chat.picture_urls import PictureUrls
 from distrl.records import Screen
 
 
@@ -21,30 +18,22 @@ def screen(seed: int, height: int = 30, width: int = 20) -> Screen:
 
 
 def test_the_pixels_come_back_exactly() -> None:
-    url = PictureUrls().url(screen(1), ImageSize(20, 30))
+    url = PictureUrls().url(screen(1), (20, 30))
     picture = Image.open(io.BytesIO(base64.b64decode(url.partition(",")[2])))
     assert np.array_equal(np.asarray(picture), screen(1).pixels)
 
 
 def test_equal_screens_are_encoded_once_and_each_size_on_its_own() -> None:
-    urls, size = PictureUrls(), ImageSize(20, 30)
+    urls, size = PictureUrls(), (20, 30)
     assert urls.url(screen(1), size) is urls.url(screen(1), size)
-    assert urls.url(screen(1), size) != urls.url(screen(1), ImageSize(40, 60))
+    assert urls.url(screen(1), size) != urls.url(screen(1), (40, 60))
     assert urls.url(screen(1), size) != urls.url(screen(2), size)
 
 
 def test_the_oldest_that_nobody_asked_for_is_forgotten() -> None:
-    urls, size = PictureUrls(most=2), ImageSize(20, 30)
+    urls, size = PictureUrls(most=2), (20, 30)
     first, second = urls.url(screen(1), size), urls.url(screen(2), size)
     assert urls.url(screen(1), size) is first
     urls.url(screen(3), size)  # no room: 2 was asked for longest ago
     assert urls.url(screen(1), size) is first
     assert urls.url(screen(2), size) is not second
-
-
-@pytest.mark.parametrize(
-    ("width", "height", "size"),
-    [(360, 720, (364, 728)), (1080, 2400, (1092, 2408)), (28, 56, (28, 56)), (3, 3, (28, 28))],
-)
-def test_sizes_in_whole_patches(width: int, height: int, size: tuple[int, int]) -> None:
-    assert in_patches(screen(0, height, width)) == size

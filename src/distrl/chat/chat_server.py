@@ -1,0 +1,219 @@
+"""A server that speaks OpenAI's protocol (vLLM, SGLang): JSON out, JSON in, or a typed error.
+
+Each call has one deadline for all of its tries. What may pass is tried again with growing waits (a
+lost connection, a timeout, 429 with its Retry-After, 5xx, an answer that is no JSON, a request that
+the server aborted to change its weights); what will not pass is raised at once. One `ChatServer` is
+used by many threads.
+
+The key is read from the environment and from nowhere else. It is sent to this server alone
+(redirects are refused), and stands in no message, record or log.
+"""
+
+from __future__ import annotations
+
+import email.utils
+import json
+import os
+import random
+import threading
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from types import TracebackType
+from typing import Any, Self
+from urllib.parse import urlsplit
+
+import httpx
+
+from distrl.errors import (
+    ChatServerError,
+    ChatServerUnreachable,
+    InvalidSetting,
+    RequestRefused,
+    UnusableAnswer,
+)
+
+BUSY_OR_BROKEN = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
+LONGEST_ANSWER = 32 * 2**20  # bytes
+LONGEST_QUOTE = 300  # characters of what a server said that go into a message
+
+
+@dataclass(frozen=True, slots=True)
+class ServerSettings:
+    """Where the server is and how patient we are with it."""
+
+    url: str  # up to and with the version: http://localhost:8000/v1
+    key_variable: str = "DISTRL_SERVER_KEY"  # the environment variable that has the key, if any
+    deadline_s: float = 120.0  # for one call, all of its tries together
+    tries: int = 5
+    first_wait_s: float = 0.5  # doubled after each try
+    longest_wait_s: float = 10.0
+
+    def __post_init__(self) -> None:
+        parts = urlsplit(self.url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise InvalidSetting(f"server url {self.url!r}; give one like http://localhost:8000/v1")
+        if parts.username is not None or parts.password is not None:
+            raise InvalidSetting(
+                f"server url at {parts.hostname}: a name or password in a url ends up in logs; "
+                f"put the key into the environment variable {self.key_variable}"
+            )
+        if self.tries < 1 or min(self.deadline_s, self.first_wait_s, self.longest_wait_s) <= 0:
+            raise InvalidSetting(f"{self}: tries must be 1 or more, and times above 0 seconds")
+
+
+class _MayPass(Exception):
+    """A try that failed in a way that the next may not. `final` is what it is if none does."""
+
+    def __init__(
+        self,
+        what: str,
+        *,
+        wait_s: float = 0.0,
+        final: type[ChatServerError] = ChatServerUnreachable,
+    ) -> None:
+        super().__init__(what)
+        self.wait_s = wait_s
+        self.final = final
+
+
+class ChatServer:
+    """Calls to one server. `open` it; it is a context manager."""
+
+    def __init__(self, settings: ServerSettings, client: httpx.Client, key: str) -> None:
+        self.settings = settings
+        self._client = client
+        self._key = key
+        self._closing = threading.Event()
+        self._chance = random.Random()  # of waits alone: collectors must not knock in step
+
+    @classmethod
+    def open(cls, settings: ServerSettings) -> Self:
+        key = os.environ.get(settings.key_variable, "")
+        headers = {"Content-Type": "application/json"}
+        if key:
+            headers["Authorization"] = f"Bearer {key}"
+        limits = httpx.Limits(max_connections=None, max_keepalive_connections=None)
+        return cls(settings, httpx.Client(headers=headers, limits=limits), key)
+
+    def close(self) -> None:
+        self._closing.set()
+        self._client.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def get(self, path: str) -> dict[str, Any]:
+        return self._call("GET", path, b"")
+
+    def post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
+        return self._call("POST", path, json.dumps(body).encode())
+
+    def _call(self, method: str, path: str, body: bytes) -> dict[str, Any]:
+        url = f"{self.settings.url.rstrip('/')}{path}"
+        started = time.monotonic()
+        deadline = started + self.settings.deadline_s
+        for attempt in range(1, self.settings.tries + 1):
+            try:
+                return self._try(method, url, body, deadline)
+            except _MayPass as trouble:
+                wait_s = max(trouble.wait_s, self._back_off(attempt))
+                last = attempt == self.settings.tries or time.monotonic() + wait_s >= deadline
+                if last or self._closing.wait(wait_s):
+                    raise trouble.final(
+                        f"{method} {url}: {trouble}; gave up after {attempt} of "
+                        f"{self.settings.tries} tries in {time.monotonic() - started:.1f} of "
+                        f"{self.settings.deadline_s:g} s. See that the server is up and not "
+                        "overloaded, or give it more time"
+                    ) from trouble.__cause__
+        raise AssertionError("unreachable: the last try returns or raises")
+
+    def _back_off(self, attempt: int) -> float:
+        doubled = self.settings.first_wait_s * 2.0 ** (attempt - 1)
+        wait_s = min(self.settings.longest_wait_s, doubled)
+        return wait_s * self._chance.uniform(0.5, 1.0)
+
+    def _try(self, method: str, url: str, body: bytes, deadline: float) -> dict[str, Any]:
+        if self._closing.is_set():
+            raise ChatServerUnreachable(f"{method} {url}: the connection was closed here")
+        left = max(deadline - time.monotonic(), 0.001)
+        try:
+            with self._client.stream(method, url, content=body, timeout=left) as response:
+                content = _content(response, deadline)
+        except httpx.RequestError as error:
+            raise _MayPass(f"{type(error).__name__}: {error}") from error
+        if not response.is_success:
+            raise self._refusal(method, url, response, content)
+        return _answer(content)
+
+    def _refusal(
+        self, method: str, url: str, response: httpx.Response, content: bytes
+    ) -> Exception:
+        said = content.decode("utf-8", errors="replace")[:LONGEST_QUOTE]
+        if self._key:
+            said = said.replace(self._key, "…")  # some servers repeat a wrong key
+        what = f"the server answered {response.status_code}: {said}"
+        if response.status_code in BUSY_OR_BROKEN:
+            return _MayPass(what, wait_s=_retry_after(response))
+        advice = {
+            401: f"Put the server's key into the environment variable {self.settings.key_variable}",
+            403: f"Put a key that may do this into {self.settings.key_variable}",
+            404: "Check the url (it ends in /v1) and the model's name",
+        }.get(response.status_code, "Asking again will not help")
+        return RequestRefused(f"{method} {url}: {what}. {advice}")
+
+
+def _content(response: httpx.Response, deadline: float) -> bytes:
+    """The body, within the deadline however slowly it trickles, and of bounded size."""
+    content = bytearray()
+    for chunk in response.iter_bytes():
+        content += chunk
+        if time.monotonic() > deadline:
+            raise _MayPass("the answer did not end before the deadline")
+        if len(content) > LONGEST_ANSWER:
+            raise UnusableAnswer(f"{response.url}: an answer of more than {LONGEST_ANSWER} bytes")
+    return bytes(content)
+
+
+def _answer(content: bytes) -> dict[str, Any]:
+    try:
+        answer = json.loads(content)
+    except ValueError as error:  # of JSON or of UTF-8
+        what = f"the answer is no JSON ({error}): {content[:LONGEST_QUOTE]!r}"
+        raise _MayPass(what, final=UnusableAnswer) from error
+    if not isinstance(answer, dict):
+        raise _MayPass(
+            f"the answer is no object: {content[:LONGEST_QUOTE]!r}", final=UnusableAnswer
+        )
+    if _aborted(answer):
+        raise _MayPass("the server aborted the request")
+    return answer
+
+
+def _aborted(answer: dict[str, Any]) -> bool:
+    choices = answer.get("choices")
+    first = choices[0] if isinstance(choices, list) and choices else None
+    return isinstance(first, dict) and first.get("finish_reason") == "abort"
+
+
+def _retry_after(response: httpx.Response) -> float:
+    """The seconds that the server asks us to wait; it may give a date instead."""
+    said = response.headers.get("Retry-After", "")
+    try:
+        return max(0.0, float(said))
+    except ValueError:
+        pass
+    try:
+        at = email.utils.parsedate_to_datetime(said)
+    except ValueError:
+        return 0.0
+    at = at if at.tzinfo else at.replace(tzinfo=UTC)
+    return max(0.0, (at - datetime.now(UTC)).total_seconds())

@@ -1,0 +1,113 @@
+"""A device that is always some healthy emulator of a pool, whichever that is.
+
+To a collector it is one phone with one name. Behind it an emulator that crashed or hangs is handed
+back at the next reset, and a warm spare takes its place; the episode that was under way ends with
+its own typed ending, as every device error makes it.
+"""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Self
+
+from distrl.devices.adb_device import AdbDevice, AdbDeviceSettings
+from distrl.devices.emulator import Emulator, LoadSnapshot
+from distrl.devices.emulator_pool import EmulatorPool
+from distrl.devices.hierarchy import Element
+from distrl.errors import DeviceError, DeviceNotReady
+from distrl.records import Action, Screen
+
+
+class EmulatedDevice:
+    """Implements `Device` by an `AdbDevice` on an emulator of the pool."""
+
+    def __init__(
+        self,
+        name: str,
+        pool: EmulatorPool,
+        settings: AdbDeviceSettings | None = None,
+        take_seconds: float = 300.0,
+    ) -> None:
+        self.name = name
+        self._pool = pool
+        self._settings = settings
+        self._take_seconds = take_seconds
+        self._emulator: Emulator | None = None
+        self._phone: AdbDevice | None = None
+        self._failed = False
+
+    @property
+    def serial(self) -> str:
+        """Of the emulator behind it at the moment; empty before the first reset."""
+        return self._emulator.serial if self._emulator else ""
+
+    @property
+    def seconds(self) -> float:
+        return self._phone.seconds if self._phone else 0.0
+
+    def reset(self, seed: int) -> None:
+        """Load the snapshot; an emulator that cannot even do that is replaced, once."""
+        if self._failed or self._emulator is None or not self._emulator.running:
+            self._replace()
+        try:
+            self._here().reset(seed)
+        except DeviceError:
+            self._replace()
+            self._here().reset(seed)
+
+    def _replace(self) -> None:
+        self._hand_back(healthy=False)
+        emulator = self._pool.take(self._take_seconds)
+        self._emulator = emulator
+        self._failed = False
+        self._phone = AdbDevice(
+            self.name, emulator.link, self._settings, LoadSnapshot(lambda: emulator)
+        )
+
+    def _hand_back(self, *, healthy: bool) -> None:
+        if self._phone is not None:
+            self._phone.close()
+        if self._emulator is not None:
+            self._pool.give_back(self._emulator, healthy=healthy)
+        self._emulator = self._phone = None
+
+    def screen(self) -> Screen:
+        try:
+            return self._here().screen()
+        except DeviceError:
+            self._failed = True
+            raise
+
+    def perform(self, action: Action) -> Screen:
+        try:
+            return self._here().perform(action)
+        except DeviceError:
+            self._failed = True
+            raise
+
+    def elements(self) -> tuple[Element, ...]:
+        try:
+            return self._here().elements()
+        except DeviceError:
+            self._failed = True
+            raise
+
+    def close(self) -> None:
+        """The emulator goes back into the pool, warm."""
+        self._hand_back(healthy=not self._failed)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _here(self) -> AdbDevice:
+        if self._phone is None:
+            raise DeviceNotReady(f"device {self.name}: call reset(seed) before anything else")
+        return self._phone

@@ -1,0 +1,85 @@
+"""Ports for emulators, given out so that no two of ours ever meet.
+
+An emulator takes two neighbours: an even one for its console and the next for adb. A pair is ours
+when we hold the lock on its file, which every DistRL process of this user respects and which the
+operating system lets go of when a process dies; and when nobody else listens there.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import socket
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from distrl.errors import InvalidSetting
+
+FIRST_PORT, LAST_PORT = 5554, 5682  # what the emulator accepts
+
+
+@dataclass(slots=True)
+class PortPair:
+    """Two neighbouring ports, held until `release`."""
+
+    console: int
+    _lock: int  # a file descriptor
+
+    @property
+    def adb(self) -> int:
+        return self.console + 1
+
+    def release(self) -> None:
+        if self._lock >= 0:
+            os.close(self._lock)
+            self._lock = -1
+
+
+class EmulatorPorts:
+    """Hands out pairs from a range; both ends are console ports."""
+
+    def __init__(self, first: int = FIRST_PORT, last: int = LAST_PORT) -> None:
+        self.first = first
+        self.last = last
+        if first % 2 or not FIRST_PORT <= first <= last <= LAST_PORT:
+            raise InvalidSetting(
+                f"emulator ports {first} to {last}; give even console ports from {FIRST_PORT} "
+                f"to {LAST_PORT}, the first no higher than the last"
+            )
+
+    def reserve(self) -> PortPair:
+        folder = Path(tempfile.gettempdir()) / f"distrl-emulator-ports-{os.getuid()}"
+        folder.mkdir(mode=0o700, exist_ok=True)
+        for console in range(self.first, self.last + 1, 2):
+            lock = _try_lock(folder / str(console))
+            if lock < 0:
+                continue
+            if _is_free(console) and _is_free(console + 1):
+                return PortPair(console, lock)
+            os.close(lock)
+        raise InvalidSetting(
+            f"all emulator ports from {self.first} to {self.last} are taken; stop some emulators "
+            "(`adb devices` lists them) or widen the range"
+        )
+
+
+def _try_lock(path: Path) -> int:
+    """A descriptor that holds the lock, or -1 while somebody else does."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(descriptor)
+        return -1
+    return descriptor
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # what lingers is no listener
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True

@@ -1,0 +1,202 @@
+"""A collector as a process of its own: `python -m distrl.engine.collector_process`.
+
+Its parent starts it with one end of a connection. It builds its collector from the run directory's
+config, plays what it is told to, sends heartbeats, and ends when it is told to or when the
+connection is gone: it never outlives its parent. Whatever it did not foresee ends it with a
+traceback in its log, and its parent starts another.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import logging
+import os
+import queue
+import signal
+import socket
+import sys
+import threading
+from pathlib import Path
+
+from distrl.config.training_config import load_config
+from distrl.devices.judged_phone import JudgedPhone
+from distrl.engine.framed_socket import FramedSocket
+from distrl.engine.messages import (
+    Heartbeat,
+    Hello,
+    Message,
+    Pace,
+    Play,
+    Played,
+    Received,
+    Refused,
+    Stop,
+    from_bytes,
+    to_bytes,
+)
+from distrl.engine.trajectory_courier import TrajectoryCourier
+from distrl.engine.wiring import build_collector, build_weight_store
+from distrl.episodes.collector import Collector
+from distrl.errors import LearnerGone
+from distrl.reporting.run_directory import RunDirectory
+
+LAST_SECONDS = 15.0  # for an orderly end after the connection has gone
+PR_SET_PDEATHSIG = 1
+
+log = logging.getLogger(__name__)
+
+
+class PacedAdmission:
+    """Implements `Admission` by the learner's last word; before its first nothing starts."""
+
+    def __init__(self) -> None:
+        self.pace = Pace(version=0)
+
+    def may_start(self, weight_version: int, in_flight: int) -> bool:
+        return self.pace.may_start(weight_version, in_flight)
+
+
+class CollectorService:
+    """Runs one collector by what its parent says."""
+
+    def __init__(
+        self,
+        link: FramedSocket,
+        collector: Collector[JudgedPhone],
+        courier: TrajectoryCourier,
+        admission: PacedAdmission,
+        heartbeat_seconds: float,
+    ) -> None:
+        self._link = link
+        self._collector = collector
+        self._courier = courier
+        self._admission = admission
+        self._heartbeat_seconds = heartbeat_seconds
+        self._orders: queue.SimpleQueue[Play | Stop] = queue.SimpleQueue()
+        self._over = threading.Event()
+
+    def serve(self) -> None:
+        """Until told to stop."""
+        threading.Thread(target=self._listen, name="listener", daemon=True).start()
+        beating = threading.Thread(target=self._beat, name="heartbeat", daemon=True)
+        beating.start()
+        try:
+            while isinstance(order := self._orders.get(), Play):
+                self._collector.run(order.tasks)
+                if order.tasks is not None:
+                    self._send_heartbeat()
+                    self._link.send(to_bytes(Played()))
+        finally:
+            self._over.set()
+            beating.join()
+
+    # What comes in ------------------------------------------------------------------------------
+
+    def _listen(self) -> None:
+        try:
+            while True:
+                self._hear(from_bytes(self._link.receive()))
+        except EOFError as error:
+            log.warning("the learner has gone: %s", error)
+            self._leave()
+
+    def _hear(self, message: Message) -> None:
+        match message:
+            case Received() | Refused():
+                self._courier.answered(message)
+            case Pace():
+                self._admission.pace = message
+            case Play():
+                self._orders.put(message)
+            case Stop(finish_within):
+                self._collector.stop(finish_within)
+                self._orders.put(message)
+            case _:
+                raise TypeError(f"a collector was sent a {type(message).__name__}")
+
+    def _leave(self) -> None:
+        """Nobody is there to work for any more; a device that hangs must not keep us here."""
+        end = threading.Timer(LAST_SECONDS, os._exit, args=(3,))
+        end.daemon = True
+        end.start()
+        self._courier.break_off()
+        self._collector.stop()
+        self._orders.put(Stop(0.0))
+
+    # What goes out ------------------------------------------------------------------------------
+
+    def _beat(self) -> None:
+        """Regularly, and once more at the end, so that the last episodes are told as well."""
+        try:
+            while not self._over.wait(self._heartbeat_seconds):
+                self._send_heartbeat()
+            self._send_heartbeat()
+        except EOFError:
+            return  # the listener sees it, too
+
+    def _send_heartbeat(self) -> None:
+        finished = tuple(self._collector.drain_finished())
+        state = json.dumps(self._collector.state())
+        self._link.send(to_bytes(Heartbeat(self._collector.report(), finished, state)))
+
+
+def collect_for(link: FramedSocket) -> None:
+    """The whole life of the process."""
+    hello = from_bytes(link.receive())
+    assert isinstance(hello, Hello)
+    run = RunDirectory(Path(hello.run))
+    config = load_config(run.config)
+    courier, admission = (
+        TrajectoryCourier(lambda message: link.send(to_bytes(message))),
+        PacedAdmission(),
+    )
+    collector = build_collector(
+        config,
+        hello.name,
+        hello.number,
+        sink=courier,
+        weights=build_weight_store(config, run.weights),
+        admission=admission,
+    )
+    if hello.state:
+        collector.load_state(json.loads(hello.state))
+    log.info("%s is ready", hello.name)
+    service = CollectorService(
+        link, collector, courier, admission, config.collection.heartbeat_seconds
+    )
+    try:
+        service.serve()
+    except (EOFError, LearnerGone) as error:
+        log.warning("ended: %s", error)
+
+
+def die_with_parent(parent: int) -> None:
+    """Have the kernel end this process should the parent be killed before it can say so."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        sys.exit("the parent has gone already")
+
+
+def main() -> None:
+    descriptor, parent = map(int, sys.argv[1:])
+    die_with_parent(parent)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent says when it is over
+    threading.excepthook = _end_with  # a process of which a part is missing is no use to anybody
+    logging.basicConfig(
+        level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s", stream=sys.stderr
+    )
+    collect_for(FramedSocket(socket.socket(fileno=descriptor)))
+    logging.shutdown()
+    os._exit(0)  # a thread that hangs in a device cannot be waited for
+
+
+def _end_with(failed: threading.ExceptHookArgs) -> None:
+    where = failed.thread.name if failed.thread else "a thread"
+    log.critical("%s broke", where, exc_info=failed.exc_value)
+    logging.shutdown()
+    os._exit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,127 @@
+"""What `distrl rescore` does: a run's trajectories get new verdicts from a judge of your choice.
+
+Each verdict is written down in the run's `judgements.jsonl`, with who gave it, why, what it cost
+and how long it took; the judge's cache is beside it, so that no question is paid for twice. The run
+must not be going on. Its log of episodes stays as it was: it tells what happened then.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+
+from distrl.config.training_config import load_config
+from distrl.engine.rescoring import RescoreTally, Rescoring, without_verdict
+from distrl.errors import NotInstalled, UsageError
+from distrl.replay.trajectory_store import TrajectoryStore
+from distrl.reporting.json_lines import LineLog
+from distrl.reporting.run_directory import RunDirectory
+from distrl.tasks.judge_bench import JudgeBench
+from distrl.tasks.judge_examples import BUILT_IN, read_examples
+from distrl.tasks.judge_prompt import JudgePrompt
+from distrl.tasks.judgement import TrajectoryJudge
+from distrl.tasks.rate_budget import BudgetSettings
+from distrl.tasks.second_opinion import SecondOpinion
+
+
+@dataclass(frozen=True, slots=True)
+class RescoreRequest:
+    """Which trajectories, and who judges them."""
+
+    run: Path
+    server: str  # an OpenAI-compatible url, up to and with /v1
+    model: str
+    only_unjudged: bool = False
+    examples: Path | None = None  # few-shot examples, as TOML; none: ours
+    last_screens: int = 2
+    second_model: str = ""  # asked about `second_share` of the trajectories as well
+    second_share: float = 0.1
+    at_once: int = 16
+    budget: BudgetSettings = dataclasses.field(default_factory=BudgetSettings)
+    prompt_price: float = 0.0
+    answer_price: float = 0.0
+    dry_run: bool = False
+
+
+def rescore(console: Console, request: RescoreRequest) -> RescoreTally:
+    """Judge, keep, and say what came of it."""
+    run = RunDirectory.existing(request.run)
+    if not run.trajectories.is_dir():
+        raise UsageError(f"{run.path} has no stored trajectories to judge")
+    with ExitStack() as opened:
+        judge = _judge(request, run, opened)
+        opened.enter_context(run.held())
+        config = load_config(run.config)
+        store = opened.enter_context(TrajectoryStore(run.trajectories, config.store))
+        log = opened.enter_context(LineLog.open(run.path / "judgements.jsonl"))
+        bench = opened.enter_context(JudgeBench(judge, request.at_once))
+        # Listed first: a correction makes a trajectory new to whoever reads on.
+        stored = (found for name in store.ids if (found := store.find(name)) is not None)
+        wanted = without_verdict(stored) if request.only_unjudged else stored
+        tally = Rescoring(store, bench, log.append, dry_run=request.dry_run).rescore(wanted)
+    _show(console, request, tally)
+    if isinstance(judge, SecondOpinion) and judge.opinions.total:
+        console.print(
+            f"a second judge disagreed on {judge.disagreement:.1%} of {judge.opinions.total} "
+            f"(could not be asked: {judge.missing})",
+            highlight=False,
+        )
+    return tally
+
+
+def _judge(request: RescoreRequest, run: RunDirectory, opened: ExitStack) -> TrajectoryJudge:
+    examples = read_examples(request.examples) if request.examples else BUILT_IN
+    prompt = JudgePrompt(examples, last_screens=request.last_screens)
+    first = _vlm_judge(request, request.model, prompt, run, opened)
+    if not request.second_model:
+        return first
+    second = _vlm_judge(request, request.second_model, prompt, run, opened)
+    return SecondOpinion(first, second, request.second_share)
+
+
+def _vlm_judge(
+    request: RescoreRequest, model: str, prompt: JudgePrompt, run: RunDirectory, opened: ExitStack
+) -> TrajectoryJudge:
+    try:
+        from distrl.chat.chat_server import ServerSettings
+        from distrl.tasks.vlm_judge import KEY_VARIABLE, VlmJudge, VlmJudgeSettings
+    except ModuleNotFoundError as error:
+        raise NotInstalled(
+            f"the package {error.name!r} is not installed; a judge on a server needs "
+            "pip install 'distrl[served]'"
+        ) from error
+    settings = VlmJudgeSettings(
+        ServerSettings(request.server, key_variable=KEY_VARIABLE),
+        model,
+        budget=request.budget,
+        prompt_price=request.prompt_price,
+        answer_price=request.answer_price,
+    )
+    return opened.enter_context(VlmJudge.open(settings, prompt, run.path / "judge_cache.jsonl"))
+
+
+def _show(console: Console, request: RescoreRequest, tally: RescoreTally) -> None:
+    kept = "would be corrected (dry run)" if request.dry_run else "corrected"
+    judged = f"{tally.looked_at} judged by {request.model} ({tally.cached} from the cache)"
+    changed = f"{tally.to_success} became successes, {tally.to_failure} failures"
+    lines = [
+        f"{judged}, {tally.undecided} without a verdict, {tally.passed_over} with nothing to judge",
+        f"{tally.corrected} {kept}: {tally.newly_judged} had no verdict before, {changed}",
+        f"cost {tally.cost:.4g}, {tally.seconds:.1f} s of the judge's time",
+    ]
+    if tally.agreement.total:
+        lines.append(
+            f"disagrees with the stored verdicts on {tally.agreement.disagreement:.1%} of "
+            f"{tally.agreement.total}"
+        )
+    if tally.corrected and not request.dry_run:
+        lines.append(
+            f"train on them: distrl train --resume {request.run}, or a new run with "
+            f"--set learning.corpus={request.run}"
+        )
+    for line in lines:
+        console.print(line, highlight=False, markup=False)

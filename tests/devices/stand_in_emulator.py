@@ -1,0 +1,145 @@
+"""Plays Android's `emulator` and `avdmanager`: same words, same ports, a served phone inside.
+
+Run as a program, under the name that it plays. It listens on the console port, serves the simulated
+phone on the next one and tells the adb server, as the emulator does. What it is to do wrong stands
+in the file `$STAND_IN/plan.json`, one entry for each start: well, crashes, never_boots.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import socket
+import sys
+import threading
+import time
+from pathlib import Path
+
+from distrl.devices.adb import AdbServer
+from distrl.devices.served.handset import Handset
+from distrl.devices.served.phone_server import PhoneServer
+from distrl.devices.simulated.state import PhoneState
+from distrl.errors import DistrlError
+
+TOKEN = "a-word-for-the-console"
+NEEDS_A_VALUE = {"-avd", "-port", "-snapshot", "-gpu", "-memory", "-cores"}
+FLAGS = {
+    "-read-only",
+    "-no-snapshot-save",
+    "-no-audio",
+    "-no-boot-anim",
+    "-no-window",
+    "-wipe-data",
+}
+
+
+def read_words(words: list[str]) -> dict[str, str]:
+    """What was asked for; an option that the emulator does not have ends it, as there."""
+    found = {}
+    rest = list(words)
+    while rest:
+        option = rest.pop(0)
+        if option in NEEDS_A_VALUE:
+            found[option] = rest.pop(0)
+        elif option in FLAGS:
+            found[option] = "yes"
+        else:
+            sys.exit(f"emulator: unknown option: {option}")
+    return found
+
+
+def next_behaviour(folder: Path) -> str:
+    """The first entry of the plan, which is taken off; without one all is well."""
+    with (folder / "plan.json").open("a+") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        file.seek(0)
+        plan = json.loads(file.read() or "[]")
+        file.seek(0)
+        file.truncate()
+        file.write(json.dumps(plan[1:]))
+    return str(plan[0]) if plan else "well"
+
+
+class Console:
+    """Answers on the console port: auth, avd snapshot load and save, kill."""
+
+    def __init__(self, handset: Handset, snapshots: dict[str, PhoneState], folder: Path) -> None:
+        self.handset = handset
+        self.snapshots = snapshots
+        self.folder = folder
+
+    def serve(self, listener: socket.socket) -> None:
+        while True:
+            line, _ = listener.accept()
+            threading.Thread(target=self._converse, args=(line,), daemon=True).start()
+
+    def _converse(self, line: socket.socket) -> None:
+        trusted = False
+        with line, line.makefile("rb") as heard:
+            line.sendall(b"Android Console: Authentication required\r\nOK\r\n")
+            for command in heard:
+                words = command.decode().split()
+                if words[:1] == ["auth"]:
+                    trusted = words[1:] == [TOKEN]
+                    line.sendall(b"OK\r\n" if trusted else b"KO: wrong word\r\n")
+                elif not trusted:
+                    line.sendall(b"KO: unknown command, try 'help'\r\n")
+                else:
+                    line.sendall(self._obey(words).encode() + b"\r\n")
+
+    def _obey(self, words: list[str]) -> str:
+        match words:
+            case ["avd", "snapshot", "load", name] if name in self.snapshots:
+                self.handset.restore(self.snapshots[name])
+                furnish(self.handset, booted=True)
+                return "OK"
+            case ["avd", "snapshot", "load", name]:
+                return f"KO: no snapshot {name}"
+            case ["avd", "snapshot", "save", name]:
+                (self.folder / "saved-snapshot").write_text(name)
+                return "OK"
+            case ["kill"]:
+                os._exit(0)
+        return "KO: unknown command"
+
+
+def furnish(handset: Handset, *, booted: bool) -> None:
+    handset.properties["sys.boot_completed"] = "1" if booted else "0"
+    handset.properties["ro.kernel.qemu"] = "1"
+
+
+def emulate(words: list[str]) -> None:
+    asked, folder = read_words(words), Path(os.environ["STAND_IN"])
+    with (folder / "starts.txt").open("a") as file:
+        file.write(f"{os.getpid()} {' '.join(words)}\n")
+    behaviour = next_behaviour(folder)
+    if behaviour == "crashes":
+        sys.exit("emulator: ERROR: x86 emulation currently requires hardware acceleration!")
+    port = int(asked["-port"])
+    handset = Handset(f"stand-in-{port}", seed=7)
+    furnish(handset, booted=False)
+    try:
+        listener = socket.create_server(("127.0.0.1", port))
+        phones = PhoneServer([handset], port + 1)
+        phones.__enter__()
+    except (OSError, DistrlError) as error:  # the emulator says so and ends
+        sys.exit(f"emulator: ERROR: could not open port {port}: {error}")
+    snapshots = {asked.get("-snapshot", "none"): handset.phone.snapshot()}
+    console = Console(handset, snapshots, folder)
+    AdbServer(int(os.environ["ANDROID_ADB_SERVER_PORT"])).announce_emulator(port + 1)
+    if behaviour != "never_boots":
+        time.sleep(float(os.environ.get("STAND_IN_BOOT_SECONDS", "0.1")))
+        furnish(handset, booted=True)
+    console.serve(listener)
+
+
+def manage(words: list[str]) -> None:
+    """`avdmanager create avd`: notes what it was asked for."""
+    (Path(os.environ["STAND_IN"]) / "created.txt").write_text(" ".join(words))
+    if "--force" not in words and "exists" in words:
+        sys.exit("Error: Android Virtual Device 'exists' already exists.")
+
+
+if __name__ == "__main__":
+    (manage if sys.argv[1] == "avdmanager" else emulate)(sys.argv[2:])

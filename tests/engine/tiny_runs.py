@@ -1,0 +1,91 @@
+"""Runs so small that they take seconds: a model with random weights on easy tasks."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from distrl.agent.starter.building import new_model
+from distrl.config.training_config import TrainingConfig, load_config
+from distrl.devices.simulated.drawing.icons import ICONS
+from distrl.imitation.school import save
+from distrl.process_environment import for_collector
+
+SIZES = {"width": 48, "heads": 4, "reader_width": 16, "encoder_layers": 1, "decoder_layers": 1}
+SETTINGS = """
+[run]
+name = "tiny"
+minutes = 5
+free_gigabytes = 0.01
+checkpoint_minutes = 0.05
+
+[tasks]
+templates = ["clock.turn_off_alarm", "clock.delete_alarm"]
+
+[devices]
+count = 2
+
+[agent.policy.sampling]
+most_new_tokens = 3
+
+[collection]
+heartbeat_seconds = 0.3
+
+[pacing]
+samples_per_insert = 1
+minimum_fill = 2
+
+[learning.learner]
+batch_trajectories = 2
+refresh_trajectories = 0
+updates_per_publish = 1
+
+[evaluation]
+before = 1
+after = 1
+
+[reporting]
+films = 2
+line_seconds = 1
+"""
+
+
+def write_model(folder: Path) -> Path:
+    save(new_model(ICONS, 0, **SIZES), folder / "model")
+    return folder / "model"
+
+
+def tiny_config(folder: Path, model: Path, *overrides: str) -> TrainingConfig:
+    """Settings whose runs lie in the folder."""
+    return load_config(_settings_file(folder), [*_places(folder, model), *overrides])
+
+
+def _settings_file(folder: Path) -> Path:
+    path = folder / "tiny.toml"
+    path.write_text(SETTINGS, "utf-8")
+    return path
+
+
+def _places(folder: Path, model: Path) -> list[str]:
+    return [f"run.directory={folder / 'runs'}", f"agent.model={model}"]
+
+
+def command(folder: Path, model: Path, *overrides: str) -> list[str]:
+    """`distrl train` with these settings, as a process of its own would be started."""
+    words = ["train", str(_settings_file(folder))]
+    for each in (*_places(folder, model), *overrides):
+        words += ["--set", each]
+    return [sys.executable, "-c", "from distrl.cli import main; main()", *words]
+
+
+def start(words: list[str], log: Path) -> subprocess.Popen[bytes]:
+    with log.open("ab") as output:
+        return subprocess.Popen(
+            words,
+            env=for_collector(os.environ),
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+        )

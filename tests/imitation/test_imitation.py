@@ -1,0 +1,169 @@
+"""Teaching lowers the losses, follows its settings, and keeps the mean of its weights."""
+
+from __future__ import annotations
+
+import dataclasses
+from itertools import pairwise
+
+import pytest
+import torch
+from tests.imitation.few_lessons import lecture
+from tests.imitation.tiny_school import SIZES, SMALL, new_pupil
+from torch import Tensor
+
+from distrl.errors import InvalidSetting
+from distrl.imitation.imitation import (
+    Imitation,
+    ImitationSettings,
+    Progress,
+    lecture_of,
+    make_exam,
+)
+from distrl.imitation.lesson_stream import Lecture, open_stream
+from distrl.imitation.losses import imitation_losses
+from distrl.tasks.task_sets import template_names
+
+CPU = torch.device("cpu")
+EASY = lecture("train", "todo.star", slip_rate=0.0)
+
+
+def taught(
+    settings: ImitationSettings, about: Lecture = EASY, exam: dict[str, Tensor] | None = None
+) -> tuple[Imitation, list[Progress]]:
+    """A new pupil after all its lessons, and how it got on."""
+    curve: list[Progress] = []
+    imitation = Imitation(new_pupil(settings.seed), settings, curve.append)
+    with open_stream(about, settings.processes, slab=4) as stream:
+        imitation.run(stream, exam or make_exam(about, settings.exam, 1, CPU))
+    return imitation, curve
+
+
+def examined(curve: list[Progress]) -> list[Progress]:
+    """On a slow machine there are others in between."""
+    return [point for point in curve if point.exam is not None]
+
+
+@pytest.mark.slow
+def test_a_few_dozen_steps_on_one_template_teach_something() -> None:
+    settings = dataclasses.replace(SMALL, steps=24, batch=8, fill=32, examine_every=100)
+    exam = make_exam(EASY, 12, 1, CPU)
+    imitation, [*_, point] = taught(settings, exam=exam)
+    with torch.no_grad():
+        before = imitation_losses(new_pupil(settings.seed), exam)
+        after = imitation_losses(imitation.model, exam)
+    assert float(after.action) < 0.4 * float(before.action)
+    for name in ("ink", "starts", "signs"):
+        assert float(getattr(after, name)) < 0.95 * float(getattr(before, name))
+    assert point.step == 24
+    assert point.lessons >= 32
+    assert point.seconds > 0
+
+
+def test_the_exam_is_sat_by_the_mean_of_the_weights_which_do_not_change_by_it() -> None:
+    settings = dataclasses.replace(SMALL, steps=3, examine_every=100)
+    exam = make_exam(lecture("test"), 6, 1, CPU)
+    imitation, curve = taught(settings, exam=exam)
+    before = [master.clone() for master in imitation.masters]
+    share, by_word = imitation.examine(exam)
+    assert [point.exam for point in examined(curve)] == [share]  # at the last step, always
+    for now, was, own in zip(imitation.masters, before, imitation.model.parameters(), strict=True):
+        assert torch.equal(now, was)
+        assert torch.equal(own, was)
+    imitation.take_average()
+    with torch.no_grad():
+        right = imitation_losses(imitation.model, exam).right_actions
+    assert share == pytest.approx(float(right.float().mean()))
+    words = {str(int(token)) for token in exam["answer"][:, 0]}
+    assert set(by_word) == words
+
+
+def test_the_mean_of_the_weights_is_a_running_one() -> None:
+    """Early on it follows quickly: (1 + n) / (10 + n) of it is kept at step n."""
+    imitation, _ = taught(dataclasses.replace(SMALL, steps=1), exam=make_exam(EASY, 2, 1, CPU))
+    kept = 2 / 11
+    starts = new_pupil(SMALL.seed).parameters()
+    for start, master, mean in zip(starts, imitation.masters, imitation.averaged, strict=True):
+        wanted = kept * start.detach() + (1 - kept) * master
+        torch.testing.assert_close(mean, wanted, atol=1e-6, rtol=0)
+
+
+def test_it_stops_when_it_is_good_enough() -> None:
+    settings = dataclasses.replace(SMALL, steps=50, examine_every=2, enough=0.0001, batch=8)
+    exam = make_exam(EASY, 8, 1, CPU)
+    exam["answer"] = exam["answer"] * 0  # nothing to say: all of it is right
+    exam["cells"] = exam["cells"] * 0
+    imitation, curve = taught(settings, exam=exam)
+    assert [(point.step, point.exam) for point in examined(curve)] == [(2, 1.0)]
+    assert imitation.settings.steps == 50
+
+
+def test_the_learning_rate_goes_up_in_a_line_and_down_in_a_cosine() -> None:
+    settings = dataclasses.replace(SMALL, steps=100, warm_up=20, learning_rate=1.0)
+    imitation = Imitation(new_pupil(0), settings)
+    rates = []
+    for step in range(101):
+        imitation._step = step
+        rates.append(imitation._learning_rate())
+    assert rates[0] == pytest.approx(1 / 20)
+    assert rates[19] == pytest.approx(1.0)
+    assert max(rates) == pytest.approx(1.0)
+    assert rates[60] == pytest.approx(0.505)  # half way down
+    assert rates[100] == pytest.approx(0.01)
+    assert all(a <= b for a, b in pairwise(rates[:20]))
+    assert all(a >= b for a, b in pairwise(rates[20:]))
+
+
+def test_the_same_seed_gives_the_same_first_weights() -> None:
+    first, again, other = (list(new_pupil(seed).parameters()) for seed in (1, 1, 2))
+    assert all(torch.equal(a, b) for a, b in zip(first, again, strict=True))
+    assert not all(torch.equal(a, b) for a, b in zip(first, other, strict=True))
+
+
+def test_masters_are_in_full_precision_whatever_the_model_computes_in() -> None:
+    pupil = new_pupil(0)
+    masters = Imitation(pupil, SMALL).masters
+    assert {master.dtype for master in masters} == {torch.float32}
+    assert all(torch.equal(m, p) for m, p in zip(masters, pupil.parameters(), strict=True))
+    assert masters[0].data_ptr() != next(pupil.parameters()).data_ptr()
+
+
+def test_a_long_gradient_is_shortened() -> None:
+    settings = dataclasses.replace(SMALL, most_gradient=0.5)
+    imitation = Imitation(new_pupil(0), settings)
+    imitation._train(make_exam(EASY, 2, 1, CPU))
+    lengths = [float(each.grad.norm()) for each in imitation.masters if each.grad is not None]
+    assert sum(length**2 for length in lengths) ** 0.5 == pytest.approx(0.5, rel=1e-3)
+
+
+def test_the_lecture_is_about_every_training_template_and_shops_come_twice() -> None:
+    about = lecture_of(SMALL, new_pupil(0))
+    assert set(about.templates) == set(template_names("train"))
+    shopping = template_names("train", "shopping")
+    assert all(about.templates.count(name) == 2 for name in shopping)
+    assert len(about.templates) == len(template_names("train", "general")) + 2 * len(shopping)
+    assert about.split == "train"
+
+
+def test_an_exam_has_as_many_lessons_as_was_said_or_a_few_less() -> None:
+    exam = make_exam(EASY, 7, 2, CPU)
+    assert {len(tensor) for tensor in exam.values()} == {6}  # slabs of three, from two processes
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"steps": 0}, "imitation.steps=0; give 1 or more"),
+        ({"processes": -1}, "imitation.processes=-1"),
+        ({"enough": 1.5}, "imitation.enough=1.5; give 0 to 1"),
+        ({"slip_rate": float("nan")}, "imitation.slip_rate=nan"),
+        ({"reservoir": 100}, "imitation.reservoir=100; give a multiple of 64"),
+    ],
+)
+def test_settings_out_of_range_are_refused(wrong: dict[str, float], said: str) -> None:
+    with pytest.raises(InvalidSetting, match=said):
+        dataclasses.replace(SMALL, **wrong)  # type: ignore[arg-type]
+
+
+def test_the_tiny_sizes_are_known_to_the_model() -> None:
+    config = new_pupil(0).config
+    assert {name: getattr(config, name) for name in SIZES} == SIZES

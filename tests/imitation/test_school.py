@@ -1,0 +1,67 @@
+"""From random weights to a directory with a model in it, and nothing half done."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+
+import pytest
+import torch
+from tests.imitation.few_lessons import lessons
+from tests.imitation.tiny_school import SIZES, SMALL, new_pupil
+
+from distrl.agent.loading import load_policy
+from distrl.agent.starter.vocabulary import tokens
+from distrl.errors import UsageError
+from distrl.imitation.imitation import Progress
+from distrl.imitation.school import CURVE, SETTINGS, save, teach
+
+
+def test_teaching_leaves_a_model_that_can_play(tmp_path: Path) -> None:
+    seen: list[Progress] = []
+    directory = tmp_path / "deep" / "model"
+    curve = teach(SMALL, directory, sizes=SIZES, seen=seen.append)
+    assert curve == seen
+    assert [point.step for point in curve if point.exam is not None] == [2, 3]
+    assert json.loads((directory / CURVE).read_text()) == [dataclasses.asdict(p) for p in curve]
+    assert set(curve[-1].by_word) <= set(tokens())  # words, not their numbers
+    assert json.loads((directory / SETTINGS).read_text()) == dataclasses.asdict(SMALL)
+    policy = load_policy(directory, greedy=True)
+    decisions = policy.decide([lesson.observation for lesson in lessons("train", 2)])
+    assert len(decisions) == 2
+    assert policy.network.config.width == SIZES["width"]
+    assert [child.name for child in directory.parent.iterdir()] == ["model"]  # nothing unfinished
+
+
+def test_what_is_saved_is_half_as_precise_and_readable_by_all(tmp_path: Path) -> None:
+    pupil = new_pupil(3)
+    wanted = {name: each.bfloat16().float() for name, each in pupil.named_parameters()}
+    save(pupil, tmp_path / "model")
+    network = load_policy(tmp_path / "model").network
+    for name, each in network.named_parameters():
+        assert torch.equal(each, wanted[name])
+    assert (tmp_path / "model").stat().st_mode & 0o777 == 0o755
+    assert {file.stat().st_mode & 0o777 for file in (tmp_path / "model").iterdir()} == {0o644}
+    size = (tmp_path / "model" / "model.safetensors").stat().st_size
+    assert size < 2.2 * sum(each.numel() for each in wanted.values())
+
+
+def test_a_directory_in_use_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "precious").write_text("mine")
+    with pytest.raises(UsageError, match="is not empty"):
+        teach(SMALL, tmp_path, sizes=SIZES)
+    assert [child.name for child in tmp_path.iterdir()] == ["precious"]
+
+
+@pytest.mark.parametrize(
+    ("device", "said"), [("gpu", "no device is called 'gpu'"), ("cuda", "GPU")]
+)
+def test_a_device_that_is_not_there_is_said_before_any_lesson(
+    device: str, said: str, tmp_path: Path
+) -> None:
+    if device == "cuda" and torch.cuda.device_count():
+        pytest.skip("there is one")
+    with pytest.raises(UsageError, match=said):
+        teach(SMALL, tmp_path / "model", sizes=SIZES, device=device)
+    assert not (tmp_path / "model").exists()
