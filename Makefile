@@ -22,8 +22,8 @@ help: ## List the targets
 	@echo 'Hand on more with ARGS, e.g.  make test ARGS="-k notes"'
 
 train: $(STAMP) ## Train an agent on the simulated phone
-	@echo "→ distrl train $(ARGS)"
-	@$(BIN)/distrl train $(ARGS)
+	@echo "→ distrl train configs/quick_start.toml $(ARGS)"
+	@$(BIN)/distrl train configs/quick_start.toml $(ARGS)
 
 test: $(STAMP) ## Run every test, two at a time
 	@echo "→ pytest"

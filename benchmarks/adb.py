@@ -12,6 +12,7 @@ through the shell that stays open, and `fresh_shell` opens one for each call.
 from __future__ import annotations
 
 import argparse
+import importlib
 import os
 import socket
 import statistics
@@ -130,11 +131,10 @@ def adb_processes(server: AdbServer, serial: str, folder: Path) -> Operations:
 
 
 def adbutils_client(server: AdbServer, serial: str) -> Operations | None:
-    try:
-        import adbutils
-    except ImportError:
+    adbutils = _imported("adbutils")
+    if adbutils is None:
         return None
-    device: Any = adbutils.AdbClient(host="127.0.0.1", port=server.port).device(serial)
+    device = adbutils.AdbClient(host="127.0.0.1", port=server.port).device(serial)
     return {
         "echo": lambda: device.shell("echo well"),
         "tap": lambda: device.click(180, 20),
@@ -146,12 +146,11 @@ def adbutils_client(server: AdbServer, serial: str) -> Operations | None:
 
 def adb_shell_client(address: str) -> Operations | None:
     """Straight to the phone: no server between, so it has a head start."""
-    try:
-        from adb_shell.adb_device import AdbDeviceTcp
-    except ImportError:
+    module = _imported("adb_shell.adb_device")
+    if module is None:
         return None
     host, _, port = address.partition(":")
-    device: Any = AdbDeviceTcp(host, int(port), default_transport_timeout_s=9.0)
+    device = module.AdbDeviceTcp(host, int(port), default_transport_timeout_s=9.0)
     device.connect()
     return {
         "echo": lambda: device.shell("echo well"),
@@ -159,6 +158,14 @@ def adb_shell_client(address: str) -> Operations | None:
         "screencap": lambda: device.exec_out("screencap -p", decode=False),
         "hierarchy": lambda: device.shell("uiautomator dump /dev/tty"),
     }
+
+
+def _imported(name: str) -> Any:
+    """A package that has no types, or None where it is not installed."""
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        return None
 
 
 # Measuring ---------------------------------------------------------------------------------------

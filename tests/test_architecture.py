@@ -25,8 +25,8 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = "src/distrl/"
 
 # Data runs in a circle, imports do not: which part of distrl may import which others. Everybody may
-# import `records` and `errors`; what a module imports for types alone is not counted. Each part owns
-# its settings; `config` collects them, so it stands above the parts.
+# import `records` and `errors`; what a module imports for types alone is not counted. Each part
+# owns its settings; `config` collects them, so it stands above the parts.
 EVERYBODY = {"records", "errors"}
 CIRCLE = {"devices", "tasks", "agent", "episodes", "replay", "learning", "weights"}
 BELOW = CIRCLE | {"chat", "config", "imitation", "process_environment"}

@@ -118,6 +118,29 @@ def devices(
     raise typer.Exit(0 if show_devices(Console(), port, rounds) else 1)
 
 
+@app.command("prepare-emulator")
+def prepare_emulator(
+    avd: Annotated[str, typer.Option(help="The virtual device; made if --image is given.")] = (
+        "distrl"
+    ),
+    image: Annotated[
+        str | None, typer.Option(help="Make it first, of this image of the SDK.")
+    ] = None,
+    snapshot: Annotated[str, typer.Option(help="What to call the snapshot.")] = "distrl",
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Of the adb server.")] = 5037,
+) -> None:
+    """Make an Android emulator's virtual device and the snapshot that episodes begin from."""
+    from distrl.devices.android_tools import running_server
+    from distrl.devices.emulator import EmulatorSettings
+    from distrl.devices.virtual_device import create_virtual_device, save_snapshot
+
+    if image is not None:
+        create_virtual_device(avd, image)
+    log = Path("runs") / f"prepare-{avd}.log"
+    save_snapshot(EmulatorSettings(avd, snapshot), running_server(port), log)
+    Console().print(f"snapshot {snapshot} of {avd} is ready", highlight=False)
+
+
 @app.command()
 def doctor() -> None:
     """What this machine has and lacks for DistRL."""

@@ -27,6 +27,7 @@ NEEDS_A_VALUE = {"-avd", "-port", "-snapshot", "-gpu", "-memory", "-cores"}
 FLAGS = {
     "-read-only",
     "-no-snapshot-save",
+    "-no-snapshot-load",
     "-no-audio",
     "-no-boot-anim",
     "-no-window",
@@ -117,7 +118,7 @@ def emulate(words: list[str]) -> None:
     if behaviour == "crashes":
         sys.exit("emulator: ERROR: x86 emulation currently requires hardware acceleration!")
     port = int(asked["-port"])
-    handset = Handset(f"stand-in-{port}", seed=7)
+    handset = Handset(f"stand-in-{port}", seed=7, adb_keyboard=False, clipper=False)
     furnish(handset, booted=False)
     try:
         listener = socket.create_server(("127.0.0.1", port))
@@ -136,9 +137,13 @@ def emulate(words: list[str]) -> None:
 
 def manage(words: list[str]) -> None:
     """`avdmanager create avd`: notes what it was asked for."""
-    (Path(os.environ["STAND_IN"]) / "created.txt").write_text(" ".join(words))
-    if "--force" not in words and "exists" in words:
-        sys.exit("Error: Android Virtual Device 'exists' already exists.")
+    if sys.stdin.readline() != "no\n":  # "Do you wish to create a custom hardware profile?"
+        sys.exit("Error: no answer to the question about a hardware profile")
+    folder = Path(os.environ["STAND_IN"])
+    name = words[words.index("--name") + 1]
+    if (folder / f"{name}.avd").exists() and "--force" not in words:
+        sys.exit(f"Error: Android Virtual Device '{name}' already exists.")
+    (folder / f"{name}.avd").write_text(" ".join(words))
 
 
 if __name__ == "__main__":

@@ -104,6 +104,30 @@ def test_actions_do_through_adb_what_they_do_without_it(phones: ServedPhones) ->
         assert device.perform(ERRAND[-1]).digest == before
 
 
+@pytest.mark.parametrize(
+    ("x", "y", "pixel"),
+    [(0.0, 0.0, (0, 0)), (1.0, 1.0, (359, 719)), (0.25, 0.75, (90, 540)), (0.999, 0.5, (359, 360))],
+)
+def test_a_touch_meets_the_pixel_that_the_agent_meant(
+    device: AdbDevice,
+    phones: ServedPhones,
+    monkeypatch: pytest.MonkeyPatch,
+    x: float,
+    y: float,
+    pixel: tuple[int, int],
+) -> None:
+    touched: list[Action] = []
+    monkeypatch.setattr(phones.handset(), "perform", touched.append)
+    device.perform(Tap(x, y))
+    device.perform(Swipe(0.5, 0.5, x, y, 0.25))
+    [tap, swipe] = touched
+    assert isinstance(tap, Tap)
+    assert (int(tap.x * 360), int(tap.y * 720)) == pixel
+    assert isinstance(swipe, Swipe)
+    assert (int(swipe.to_x * 360), int(swipe.to_y * 720)) == pixel
+    assert swipe.seconds == 0.25
+
+
 @pytest.mark.parametrize("capture", CAPTURES, ids=lambda each: each.name)
 def test_every_way_to_take_a_picture_gives_the_same_one(
     device: AdbDevice, phones: ServedPhones, capture: object
@@ -193,6 +217,15 @@ def test_what_android_says_of_itself(device: AdbDevice, phones: ServedPhones) ->
     assert screen_size(device.shell) == (360, 720)
     assert rotation(device.shell) == 0
     assert is_emulated(phones.link().properties())
+    health = device.health()
+    assert health.well
+    assert health.front == "com.distrl.settings"
+    phones.phones.unplug(0)
+    try:
+        assert not device.health().well
+    finally:
+        phones.phones.plug_in(0)
+        phones.link().connect_again(10.0)
 
 
 def test_a_sleeping_and_locked_phone_is_woken(phones: ServedPhones) -> None:

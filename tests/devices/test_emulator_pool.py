@@ -7,6 +7,7 @@ import signal
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -22,8 +23,9 @@ from distrl.errors import (
     DeviceTimeout,
     EmulatorStopped,
     InvalidSetting,
+    TypingFailed,
 )
-from distrl.records import Home, OpenApp
+from distrl.records import Home, OpenApp, TypeText
 
 QUICK = EmulatorPoolSettings(count=1, spares=1, look_seconds=0.1, retry_seconds=0.05)
 
@@ -75,6 +77,30 @@ def _use_until_it_fails(device: EmulatedDevice) -> None:
     end = time.monotonic() + 5.0
     while time.monotonic() < end:
         device.perform(Home())
+
+
+def test_one_that_freezes_in_use_is_replaced_and_one_whose_app_failed_is_kept(
+    sdk: StandInSdk,
+) -> None:
+    settings = replace(AT_ONCE_SETTINGS, command_seconds=0.5)
+    with EmulatorPool(sdk.emulator, QUICK) as pool:
+        wait_for(lambda: pool.report().ready == 2)
+        with EmulatedDevice("seat-0", pool, settings) as device:
+            device.reset(0)
+            serial = device.serial
+            with pytest.raises(TypingFailed):
+                device.perform(TypeText("ü"))
+            device.reset(0)
+            assert device.serial == serial  # the snapshot was enough
+            [started] = [each for each in sdk.starts if serial.removeprefix("emulator-") in each]
+            os.killpg(int(started.split()[0]), signal.SIGSTOP)
+            with pytest.raises(DeviceTimeout):
+                _use_until_it_fails(device)
+            begun = time.monotonic()
+            device.reset(0)
+            assert time.monotonic() - begun < 30.0  # nobody waited for it to load a snapshot
+            assert device.serial != serial
+            assert pool.report().hangs == 1
 
 
 def test_a_spare_that_freezes_is_found_before_anybody_takes_it(sdk: StandInSdk) -> None:

@@ -13,12 +13,25 @@ import numpy as np
 import pytest
 
 from distrl.devices.hierarchy import Element
+from distrl.devices.simulated.apps.notes import Note
 from distrl.devices.simulated.phone import Phone
 from distrl.devices.simulated.scene import Touch
 from distrl.devices.simulated.simulated_device import SimulatedDevice
 from distrl.devices.simulated.state import PhoneState
 from distrl.episodes.lessons import CELL, Lesson, Teacher, same_cells
-from distrl.records import Action, Answer, Back, Done, Home, LongPress, Swipe, Tap, Task
+from distrl.records import (
+    Action,
+    Answer,
+    Back,
+    Done,
+    Home,
+    LongPress,
+    Screen,
+    Swipe,
+    Tap,
+    Task,
+    TypeText,
+)
 from distrl.tasks.judge import FactJudge
 from distrl.tasks.task_sets import load_task, template_names
 
@@ -116,6 +129,22 @@ def test_without_slips_it_is_the_solution() -> None:
     actions = tuple(lesson.action for lesson in lessons)
     assert isinstance(actions[-1], Done)
     assert lessons[-1].observation.past_actions == actions[:-1]
+
+
+class HauntedDevice(SimulatedDevice):
+    """Where somebody else deletes notes while one is written."""
+
+    def perform(self, action: Action) -> Screen:
+        if isinstance(action, TypeText):
+            self.phone.facts.remove_where(Note, lambda note: True)
+            self.phone.refresh()
+        return super().perform(action)
+
+
+def test_an_episode_that_fails_after_all_teaches_nothing() -> None:
+    task, _ = load_task("notes.create/train/3")
+    assert Teacher(SimulatedDevice("calm"), 1, slip_rate=0.0).teach(task)
+    assert Teacher(HauntedDevice("haunted"), 1, slip_rate=0.0).teach(task) == []
 
 
 def test_the_same_seed_teaches_the_same() -> None:

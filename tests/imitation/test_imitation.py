@@ -63,18 +63,24 @@ def test_the_exam_is_sat_by_the_mean_of_the_weights_which_do_not_change_by_it() 
     settings = dataclasses.replace(SMALL, steps=3, examine_every=100)
     exam = make_exam(lecture("test"), 6, 1, CPU)
     imitation, curve = taught(settings, exam=exam)
+    words = {str(int(token)) for token in exam["answer"][:, 0]}
+    assert [set(point.by_word) for point in examined(curve)] == [words]  # at the last step, always
+
+    end = imitation.model.config.eos_token_id
+    exam["answer"] = torch.zeros_like(exam["answer"])
+    exam["answer"][:, 0] = end  # nothing but an end is right
+    exam["cells"] = torch.zeros_like(exam["cells"])
+    bias = [name for name, _ in imitation.model.named_parameters()].index("say.bias")
+    imitation.masters[bias][end], imitation.averaged[bias][end] = -1e3, 1e3
+    with torch.no_grad():
+        imitation.model.say.bias[end] = -1e3
     before = [master.clone() for master in imitation.masters]
-    share, by_word = imitation.examine(exam)
-    assert [point.exam for point in examined(curve)] == [share]  # at the last step, always
+    assert imitation.examine(exam) == (1.0, {str(end): 1.0})
     for now, was, own in zip(imitation.masters, before, imitation.model.parameters(), strict=True):
         assert torch.equal(now, was)
         assert torch.equal(own, was)
-    imitation.take_average()
-    with torch.no_grad():
-        right = imitation_losses(imitation.model, exam).right_actions
-    assert share == pytest.approx(float(right.float().mean()))
-    words = {str(int(token)) for token in exam["answer"][:, 0]}
-    assert set(by_word) == words
+    imitation.averaged[bias][end] = -1e3
+    assert imitation.examine(exam)[0] == 0.0
 
 
 def test_the_mean_of_the_weights_is_a_running_one() -> None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import shlex
 import struct
 from collections.abc import Iterable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
@@ -133,13 +134,11 @@ class AdbLink:
 
     def open(self, service: str, seconds: float) -> AdbSocket:
         """A service of the device itself; what comes out of the connection belongs to it."""
-        connection = self.server.open(self._who, seconds)
-        try:
+        with ExitStack() as undo:
+            connection = undo.enter_context(self.server.open(self._who, seconds))
             connection.request(f"host:transport:{self.serial}")
             connection.request(service)
-        except BaseException:
-            connection.close()
-            raise
+            undo.pop_all()  # it stays open
         return connection
 
     def shell(self, command: str, seconds: float = PATIENCE) -> ShellResult:

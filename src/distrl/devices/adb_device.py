@@ -22,6 +22,7 @@ from distrl.devices.adb import AdbLink
 from distrl.devices.adb_shell import AdbShell
 from distrl.devices.android_state import focus
 from distrl.devices.app_names import find_package
+from distrl.devices.device_health import DeviceHealth, examine
 from distrl.devices.fresh_start import FreshStart, GoHome, wake_and_unlock
 from distrl.devices.hierarchy import Element
 from distrl.devices.screen_capture import Capture, fastest_capture
@@ -136,6 +137,10 @@ class AdbDevice:
     @property
     def seconds(self) -> float:
         return self._seconds
+
+    def health(self, rounds: int = 0) -> DeviceHealth:
+        """How it is, reset or not; each operation is measured so many times."""
+        return examine(self.link, rounds)
 
     def close(self) -> None:
         self.shell.close()

@@ -34,7 +34,6 @@ class EmulatedDevice:
         self._take_seconds = take_seconds
         self._emulator: Emulator | None = None
         self._phone: AdbDevice | None = None
-        self._failed = False
 
     @property
     def serial(self) -> str:
@@ -46,8 +45,8 @@ class EmulatedDevice:
         return self._phone.seconds if self._phone else 0.0
 
     def reset(self, seed: int) -> None:
-        """Load the snapshot; an emulator that cannot even do that is replaced, once."""
-        if self._failed or self._emulator is None or not self._emulator.running:
+        """Load the snapshot; an emulator that does not answer, or cannot do that, is replaced."""
+        if self._emulator is None or not self._emulator.answers():
             self._replace()
         try:
             self._here().reset(seed)
@@ -59,7 +58,6 @@ class EmulatedDevice:
         self._hand_back(healthy=False)
         emulator = self._pool.take(self._take_seconds)
         self._emulator = emulator
-        self._failed = False
         self._phone = AdbDevice(
             self.name, emulator.link, self._settings, LoadSnapshot(lambda: emulator)
         )
@@ -72,29 +70,17 @@ class EmulatedDevice:
         self._emulator = self._phone = None
 
     def screen(self) -> Screen:
-        try:
-            return self._here().screen()
-        except DeviceError:
-            self._failed = True
-            raise
+        return self._here().screen()
 
     def perform(self, action: Action) -> Screen:
-        try:
-            return self._here().perform(action)
-        except DeviceError:
-            self._failed = True
-            raise
+        return self._here().perform(action)
 
     def elements(self) -> tuple[Element, ...]:
-        try:
-            return self._here().elements()
-        except DeviceError:
-            self._failed = True
-            raise
+        return self._here().elements()
 
     def close(self) -> None:
-        """The emulator goes back into the pool, warm."""
-        self._hand_back(healthy=not self._failed)
+        """The emulator goes back into the pool, warm if it is well."""
+        self._hand_back(healthy=self._emulator is not None and self._emulator.answers())
 
     def __enter__(self) -> Self:
         return self

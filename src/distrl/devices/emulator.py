@@ -50,6 +50,7 @@ class EmulatorSettings:
     memory_megabytes: int | None = None  # as the AVD has it
     cores: int | None = None
     window: bool = False
+    read_only: bool = True  # many may share the image; turned off to make the snapshot
     more_options: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -66,7 +67,13 @@ class EmulatorSettings:
 def command_line(settings: EmulatorSettings, console_port: int, program: Path) -> list[str]:
     """How the emulator is started."""
     words = [str(program), "-avd", settings.avd, "-port", str(console_port)]
-    words += ["-read-only", "-snapshot", settings.snapshot, "-no-snapshot-save"]
+    if settings.read_only:
+        words += ["-read-only", "-snapshot", settings.snapshot, "-no-snapshot-save"]
+    else:
+        words += [
+            "-no-snapshot-load",
+            "-no-snapshot-save",
+        ]  # saved when it is told to, under a name
     words += ["-no-audio", "-no-boot-anim", "-gpu", settings.gpu]
     words += [] if settings.window else ["-no-window"]
     if settings.memory_megabytes is not None:
