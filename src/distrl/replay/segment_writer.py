@@ -11,7 +11,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from distrl.replay.segment import preamble, seal
+from distrl.replay.segment import PREAMBLE, preamble, seal
 
 sync_file = getattr(os, "fdatasync", os.fsync)  # the times of a file may be lost, its length not
 
@@ -41,12 +41,20 @@ class SegmentWriter:
         """Begin the segment, or go on at the end of the one that is there, which must be good."""
         try:
             self._file = os.open(self.path, os.O_RDWR | os.O_CLOEXEC)
-            self.end = os.fstat(self._file).st_size
         except FileNotFoundError:
             self.create()
+            return
+        self.end = os.fstat(self._file).st_size
+        if self.end < PREAMBLE.size:  # whoever began it was killed before it had begun
+            self.end = 0
+            self._write([preamble()])
 
     def cut(self, end: int) -> None:
-        """Take off what stands behind `end`, and wait until the rest is on the disk."""
+        """Take off what stands behind `end`, and wait until the rest is on the disk.
+
+        The preamble stays: a record that is added to a segment without one cannot be found again.
+        """
+        end = max(end, PREAMBLE.size)
         if end < self.end:
             os.ftruncate(self._file, end)
             self.end = end

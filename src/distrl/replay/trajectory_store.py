@@ -157,6 +157,7 @@ class TrajectoryStore:
             with closing(self._writer(number)) as writer:
                 writer.create_or_go_on()
                 writer.cut(self._index.segment_bytes(number))
+                self._index.resize(number, writer.end)
             if self.settings.wait_for_disk:
                 self._folder.sync()
 
