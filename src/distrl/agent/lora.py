@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import torch
-from transformers import PreTrainedModel
 
 from distrl.errors import InvalidSetting, NotInstalled
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # settings are read by every command, most of which load no model
     from peft import LoraConfig
+    from transformers import PreTrainedModel
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,6 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-import tempfile
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -31,6 +30,7 @@ from distrl.agent.critic import CriticSettings
 from distrl.agent.lora import LoraSettings, peft_config
 from distrl.agent.model_directory import load_weights, read_config
 from distrl.agent.vlm_policy import CRITIC, POLICY, VlmPolicy
+from distrl.agent.whole_directory import whole_directory
 from distrl.errors import CorruptModel, UsageError
 
 FORMAT, FORMAT_VERSION = "distrl policy", 1
@@ -65,13 +65,8 @@ def export_policy(policy: VlmPolicy, directory: Path) -> None:
     """Write what the policy has learned to a directory that is not there yet."""
     if directory.exists():
         raise UsageError(f"{directory} is there already; export to a directory of its own")
-    directory.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = Path(tempfile.mkdtemp(prefix=".unfinished-", dir=directory.parent))
-    try:
+    with whole_directory(directory) as unfinished:
         _write(policy, unfinished)
-        unfinished.rename(directory)
-    finally:
-        shutil.rmtree(unfinished, ignore_errors=True)  # gone already if all went well
 
 
 def load_exported(policy: VlmPolicy, directory: Path) -> int:

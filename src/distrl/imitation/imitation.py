@@ -30,7 +30,7 @@ NOTE_EVERY, NOTE_SECONDS = 50, 10.0  # steps, or seconds, from one point of the 
 
 @dataclass(frozen=True, slots=True)
 class ImitationSettings:
-    """Few and typed. The defaults made the model that we ship, on one GPU and 16 cores."""
+    """Few and typed. The defaults are about what made the model that we ship (docs/starter.md)."""
 
     steps: int = 14_000
     batch: int = 256  # lessons

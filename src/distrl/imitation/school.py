@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ import torch
 from distrl.agent.starter.building import new_model
 from distrl.agent.starter.model import StarterModel
 from distrl.agent.starter.vocabulary import build_tokenizer, tokens
+from distrl.agent.whole_directory import whole_directory
 from distrl.devices.simulated.drawing.icons import ICONS
 from distrl.errors import UsageError
 from distrl.imitation.imitation import (
@@ -72,18 +72,13 @@ def teach(
 
 def save(model: StarterModel, directory: Path) -> None:
     """Write a model with its tokenizer, in half precision: whole or not at all."""
-    directory.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=directory.parent, prefix=".unfinished-") as unfinished:
+    with whole_directory(directory) as unfinished:
         halved: Any = model.to(torch.bfloat16)  # type: ignore[arg-type]
         halved.save_pretrained(unfinished)
         build_tokenizer().save_pretrained(unfinished)
-        Path(unfinished).chmod(0o755)
-        for file in Path(unfinished).iterdir():
+        unfinished.chmod(0o755)
+        for file in unfinished.iterdir():
             file.chmod(0o644)  # it is as public as any other
-        if directory.exists():
-            directory.rmdir()
-        Path(unfinished).rename(directory)
-        Path(unfinished).mkdir()  # so that there is something to clean up
 
 
 def _check_device(device: str) -> None:

@@ -9,16 +9,9 @@ from types import TracebackType
 from typing import Self
 
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
 
 from distrl.episodes.outcome import Outcome
+from distrl.reporting.progress_bar import progress_bar
 
 LINES = 10  # where there is no terminal
 
@@ -30,17 +23,7 @@ class EvaluationProgress:
         self._console = console
         self._episodes = episodes
         self._done = self._judged = self._successes = 0
-        self._progress = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn("success {task.fields[success]}"),
-            TimeElapsedColumn(),
-            TimeRemainingColumn(),
-            console=console,
-            transient=True,
-            disable=not console.is_terminal,
-        )
+        self._progress = progress_bar(console, "success {task.fields[success]}")
         self._bar = self._progress.add_task("episodes", total=episodes, success="–")
 
     def __enter__(self) -> Self:

@@ -9,17 +9,10 @@ from types import TracebackType
 from typing import Self
 
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
 
 from distrl.imitation.imitation import ImitationSettings
 from distrl.imitation.imitation import Progress as Point
+from distrl.reporting.progress_bar import progress_bar
 
 LINES = 20  # where there is no terminal, beside those with an exam
 
@@ -32,17 +25,7 @@ class ImitationProgress:
         self._steps = settings.steps
         self._lines = 0
         self._exam = "–"
-        self._progress = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn("{task.fields[said]}"),
-            TimeElapsedColumn(),
-            TimeRemainingColumn(),
-            console=console,
-            transient=True,
-            disable=not console.is_terminal,
-        )
+        self._progress = progress_bar(console, "{task.fields[said]}")
         self._bar = self._progress.add_task(
             "making an exam and the first lessons", total=settings.steps, said=""
         )

@@ -12,7 +12,9 @@ from distrl.agent.starter.model import StarterModel
 from distrl.agent.starter.reading_memory import FIELDS, ReadingMemory
 from distrl.agent.starter.screen_reader import ReadScreen
 
-TABLE = torch.randn(tiny_starter().encoder.letter_table.weight.shape)
+TABLE = torch.randn(
+    tiny_starter().encoder.letter_table.weight.shape, generator=torch.Generator().manual_seed(0)
+)
 
 
 class CountingReader:
