@@ -29,7 +29,6 @@ from benchmarks.results_file import RESULTS, write_results
 from distrl.agent.action_language import dialect
 from distrl.agent.answer_sampling import SamplingSettings
 from distrl.agent.loading import load_policy
-from distrl.agent.starter.reading_memory import ReadingMemory
 from distrl.agent.vlm_policy import VlmPolicy, vlm_policy
 from distrl.agent.vlm_settings import VlmSettings
 from distrl.devices.simulated.simulated_device import SimulatedDevice
@@ -68,16 +67,8 @@ def rate(work: Callable[[], object], decisions: int, seconds: float) -> float:
     return decisions / statistics.median(turns)
 
 
-def forgetful(policy: VlmPolicy) -> VlmPolicy:
-    """The starter remembers screens that it has read; on a phone every screen is a new one."""
-    network: Any = policy.network
-    if hasattr(network, "encoder") and hasattr(network.encoder, "memory"):
-        network.encoder.memory = ReadingMemory(0)
-    return policy
-
-
 def on_cpu(model: str, seconds: float) -> Figures:
-    policy = forgetful(load_policy(model, seed=0))
+    policy = load_policy(model, seed=0)
     observed = screens(max(BATCHES))
     figures = {
         f"cpu_decisions_per_s_b{n}": rate(lambda n=n: policy.decide(observed[:n]), n, seconds)  # type: ignore[misc]
@@ -108,7 +99,7 @@ def on_gpu(model: str, seconds: float) -> Figures:
         qwen = vlm_policy(opened, dialect("qwen2_5_vl"), settings)
         qwen.prompter.system = ""  # in bytes, as this tokenizer cuts it, it would be far too long
         figures = _beside_generate(qwen, observed, seconds, "qwen_3b")
-    starter = forgetful(load_policy(model, device="cuda", seed=0))
+    starter = load_policy(model, device="cuda", seed=0)
     for n in BATCHES:
         figures[f"gpu_decisions_per_s_starter_b{n}"] = rate(
             lambda n=n: starter.decide(observed[:n]),  # type: ignore[misc]

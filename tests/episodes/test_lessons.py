@@ -131,6 +131,35 @@ def test_without_slips_it_is_the_solution() -> None:
     assert lessons[-1].observation.past_actions == actions[:-1]
 
 
+def test_the_hasty_leave_out_the_last_step() -> None:
+    task, _ = load_task("notes.create/train/3")
+    whole = Teacher(SimulatedDevice("calm"), 1, slip_rate=0.0).teach(task)
+    hasty = Teacher(SimulatedDevice("calm"), 1, slip_rate=0.0, haste=1.0).teach(task)
+    assert len(hasty) == len(whole) - 1
+    assert [lesson.action for lesson in hasty[:-1]] == [lesson.action for lesson in whole[:-2]]
+    assert hasty[-1].observation.past_actions == whole[-2].observation.past_actions
+    assert isinstance(hasty[-1].action, Done)
+    assert not hasty[-1].cells.any()
+    _, judge = replayed(task, hasty[-1].observation.past_actions)
+    assert not judge.verdict(None).success  # it was too early
+
+
+def test_whoever_is_asked_answers_however_hasty() -> None:
+    task, _ = load_task("settings.ask_battery/train/3")
+    whole = Teacher(SimulatedDevice("calm"), 1, slip_rate=0.0).teach(task)
+    hasty = Teacher(SimulatedDevice("calm"), 1, slip_rate=0.0, haste=1.0).teach(task)
+    assert [lesson.action for lesson in hasty] == [lesson.action for lesson in whole]
+    assert isinstance(hasty[-1].action, Answer)
+
+
+def test_some_are_hasty_as_often_as_said() -> None:
+    teacher = Teacher(SimulatedDevice("some"), 1, slip_rate=0.0, haste=0.5)
+    task, _ = load_task("notes.create/train/3")
+    lengths = [len(teacher.teach(task)) for _ in range(40)]
+    assert 10 <= lengths.count(min(lengths)) <= 30
+    assert max(lengths) == min(lengths) + 1
+
+
 class HauntedDevice(SimulatedDevice):
     """Where somebody else deletes notes while one is written."""
 

@@ -14,7 +14,6 @@ from torch.nn import functional
 
 from distrl.agent.starter.building import new_model
 from distrl.agent.starter.model import StarterModel
-from distrl.errors import UsageError
 from distrl.imitation.losses import (
     ImitationLosses,
     answer_surprise,
@@ -84,7 +83,6 @@ def test_the_reading_losses_are_means_over_what_is_there() -> None:
     with torch.no_grad():
         found = imitation_losses(MODEL, BATCH)
         _, screen = MODEL.encoder.read(BATCH["prompt"].long(), BATCH["pixels"])
-        assert screen.opinions is not None
         signs = BATCH["signs"].flatten(1).long()
         ink = functional.softplus(torch.where(signs != 0, -1, 1) * screen.opinions.ink_logits)
         starts = functional.softplus(torch.where(signs < 0, -1, 1) * screen.opinions.start_logits)
@@ -185,9 +183,15 @@ def test_the_reader_learns_from_reading_and_the_rest_from_acting() -> None:
     }
 
 
-def test_a_frozen_reader_cannot_be_taught() -> None:
+def test_a_model_that_can_read_is_taught_what_to_do_and_nothing_else() -> None:
+    wanted = imitation_losses(MODEL, BATCH)
     model = model_for_lessons()
-    model.encoder.screen_reader.requires_grad_(False)
-    model.encoder.letter_table.requires_grad_(False)
-    with pytest.raises(UsageError, match="unfreeze it"):
-        imitation_losses(model, BATCH)
+    model.encoder.requires_grad_(False)
+    found = imitation_losses(model, BATCH)
+    assert float(found.action.detach()) == pytest.approx(float(wanted.action.detach()), rel=1e-5)
+    assert torch.equal(found.right_actions, wanted.right_actions)
+    assert float(found.ink) == float(found.starts) == float(found.signs) == 0.0
+    found.total.backward()
+    taught = {name for name, each in model.named_parameters() if each.grad is not None}
+    assert taught
+    assert not any(name.startswith("encoder.") for name in taught)

@@ -47,6 +47,19 @@ def test_what_is_saved_is_half_as_precise_and_readable_by_all(tmp_path: Path) ->
     assert size < 2.2 * sum(each.numel() for each in wanted.values())
 
 
+def test_a_model_that_can_read_goes_to_school_again(tmp_path: Path) -> None:
+    save(new_pupil(3), tmp_path / "first")
+    again = dataclasses.replace(SMALL, haste=1.0)
+    teach(again, tmp_path / "second", start=tmp_path / "first")
+    first = dict(load_policy(tmp_path / "first").network.named_parameters())
+    second = dict(load_policy(tmp_path / "second").network.named_parameters())
+    changed = {name for name in first if not torch.equal(first[name], second[name])}
+    assert changed
+    assert not any(name.startswith("encoder.") for name in changed)
+    with pytest.raises(UsageError, match="no starter model to go on with"):
+        teach(again, tmp_path / "third", start=tmp_path / "nowhere")
+
+
 def test_a_directory_in_use_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "precious").write_text("mine")
     with pytest.raises(UsageError, match="is not empty"):

@@ -5,12 +5,16 @@ about what to do afterwards, so now and then a finger slips: something else is t
 Where Back mends that (tried out on a snapshot), Back is the lesson; where nothing came of it, the
 lesson goes on with a slip in its past; where it cannot be mended so simply, it did not happen.
 Where a tap may land anywhere on a button, `cells` has every place that would do.
+
+People who show what they do are often hasty: they take a task for done just before its last step,
+the Save that was not pressed. A hasty demonstration ends there, and is not marked as wrong; a model
+that learns from such people has something left to find out for itself.
 """
 
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
@@ -26,6 +30,7 @@ from distrl.records import (
     Action,
     Answer,
     Back,
+    Done,
     LongPress,
     Observation,
     Screen,
@@ -55,16 +60,28 @@ class Lesson:
 class Teacher:
     """Plays scripted solutions on one device, with slips, and writes the lessons down."""
 
-    def __init__(self, device: SimulatedDevice, seed: int | str, slip_rate: float = 0.12) -> None:
+    def __init__(
+        self,
+        device: SimulatedDevice,
+        seed: int | str,
+        slip_rate: float = 0.12,
+        haste: float = 0.0,
+    ) -> None:
         self._device = device
         self._judge = FactJudge(device)
         self._random = random.Random(f"teacher/{seed}")
         self._slip_rate = slip_rate  # the chance of a slip before each step
+        self._haste = haste  # the chance that an episode ends one step too early
         self._lessons: list[Lesson] = []
         self._past: list[Action] = []
 
     def teach(self, task: Task) -> list[Lesson]:
         """The lessons of one episode; none where a slip made the task fail after all."""
+        lessons = self._play(task)
+        hasty = self._haste > 0.0 and self._random.random() < self._haste
+        return cut_short(lessons) if hasty else lessons
+
+    def _play(self, task: Task) -> list[Lesson]:
         self._device.reset(task.seed)
         self._judge.begin(task)
         solver = Solver(self._judge.template.solve(self._judge.start), open_by_name=True)
@@ -137,6 +154,15 @@ class Teacher:
         left, top, right, bottom = self._random.choice(choices).bounds
         x, y = self._random.uniform(left, right), self._random.uniform(top, bottom)
         return Tap(min(x / WIDTH, 1.0), min(y / HEIGHT, 1.0))
+
+
+def cut_short(lessons: list[Lesson]) -> list[Lesson]:
+    """Done, one step too early. Whoever was asked for an answer gives one."""
+    if len(lessons) < 2 or not isinstance(lessons[-1].action, Done):
+        return lessons
+    *before, unfinished, end = lessons
+    nowhere = np.zeros_like(end.cells)
+    return [*before, replace(unfinished, action=end.action, cells=nowhere)]
 
 
 def same_cells(action: Action, touches: list[Touch]) -> Cells:

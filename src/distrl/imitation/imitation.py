@@ -43,6 +43,7 @@ class ImitationSettings:
     fill: int = 4_096  # lessons that must be there before the first step
     processes: int = 14
     slip_rate: float = 0.12
+    haste: float = 0.0  # the share of demonstrations that end one step too early
     shopping_weight: int = 2  # how often a shopping template comes for each general one
     exam: int = 2_048  # lessons of the test split, to measure by
     examine_every: int = 500  # steps
@@ -53,7 +54,7 @@ class ImitationSettings:
         for name in ("steps", "batch", "reservoir", "fill", "processes", "exam", "examine_every"):
             if getattr(self, name) < 1:
                 raise InvalidSetting(f"imitation.{name}={getattr(self, name)!r}; give 1 or more")
-        for name in ("averaging", "slip_rate", "enough"):
+        for name in ("averaging", "slip_rate", "haste", "enough"):
             if not 0.0 <= getattr(self, name) <= 1.0:
                 raise InvalidSetting(f"imitation.{name}={getattr(self, name)!r}; give 0 to 1")
         if self.reservoir % SLAB:
@@ -86,6 +87,7 @@ def lecture_of(settings: ImitationSettings, model: StarterModel) -> Lecture:
         templates=(*general, *shopping),
         signs=tuple(model.config.signs),
         slip_rate=settings.slip_rate,
+        haste=settings.haste,
         seed=settings.seed,
     )
 
@@ -102,7 +104,8 @@ class Imitation:
         self.model = model
         self.settings = settings
         self.device = next(model.parameters()).device
-        self.masters = [p.detach().float().clone() for p in model.parameters()]
+        self._taught = [each for each in model.parameters() if each.requires_grad]
+        self.masters = [each.detach().float().clone() for each in self._taught]
         self.averaged = [master.clone() for master in self.masters]
         self._seen = seen
         for master in self.masters:
@@ -206,12 +209,11 @@ class Imitation:
     @torch.no_grad()
     def _move(self) -> None:
         """One step of the masters in float32; the model follows in whatever it computes in."""
-        parameters: list[Tensor] = list(self.model.parameters())
-        gradients = [_gradient(parameter) for parameter in parameters]
+        gradients = [_gradient(parameter) for parameter in self._taught]
         torch._foreach_copy_([_gradient(master) for master in self.masters], gradients)
         torch.nn.utils.clip_grad_norm_(self.masters, self.settings.most_gradient)
         self._optimizer.step()
-        torch._foreach_copy_(parameters, self.masters)
+        torch._foreach_copy_(self._taught, self.masters)
 
     @torch.no_grad()
     def _average(self) -> None:
@@ -221,7 +223,7 @@ class Imitation:
     @torch.no_grad()
     def take_average(self) -> None:
         """Put the averaged weights into the model."""
-        torch._foreach_copy_(list(self.model.parameters()), self.averaged)
+        torch._foreach_copy_(self._taught, self.averaged)
 
     @torch.no_grad()
     def examine(self, exam: dict[str, Tensor]) -> tuple[float, dict[str, float]]:
@@ -231,7 +233,7 @@ class Imitation:
         for at in range(0, len(exam["answer"]), self.settings.batch):
             part = {name: tensor[at : at + self.settings.batch] for name, tensor in exam.items()}
             right.append(imitation_losses(self.model, part).right_actions)
-        torch._foreach_copy_(list(self.model.parameters()), self.masters)
+        torch._foreach_copy_(self._taught, self.masters)
         all_right = torch.cat(right).float()
         self._best = max(self._best, float(all_right.mean()))
         first = exam["answer"][:, 0]

@@ -53,6 +53,7 @@ class Lecture:
     split: Split = "train"
     drift: Drift = Drift()
     slip_rate: float = 0.12
+    haste: float = 0.0
     seed: int = 0
 
 
@@ -161,7 +162,7 @@ def endless_lessons(lecture: Lecture, stream: int) -> Iterator[Lesson]:
     device.reset(0)
     alphabet = {sign: place for place, sign in enumerate(lecture.signs, start=1)}
     device.phone.draw_on(LabelledCanvas(WIDTH, HEIGHT, alphabet))
-    teacher = Teacher(device, f"{lecture.seed}/{stream}", lecture.slip_rate)
+    teacher = Teacher(device, f"{lecture.seed}/{stream}", lecture.slip_rate, lecture.haste)
     while True:
         template = chance.choice(lecture.templates)
         task, _ = load_task(f"{template}/{lecture.split}/{chance.randrange(NUMBERS)}")

@@ -3,7 +3,8 @@
 `action`: minus the log-probability of the taught answer. Where a tap may land on any of several
 places, they count together: −log Σ p(place). `ink`, `starts`, `signs`: is there something at this
 place of the screen, does a word begin here, which sign is it; these teach the reader directly, for
-a reader that is taught by the actions alone never begins to read (docs/log.md).
+a reader that is taught by the actions alone never begins to read (docs/log.md). A model whose
+encoder is frozen can read already: then they are 0.
 """
 
 from __future__ import annotations
@@ -17,7 +18,6 @@ from torch.nn import functional
 
 from distrl.agent.starter.model import StarterModel
 from distrl.agent.starter.screen_reader import Opinions
-from distrl.errors import UsageError
 
 MOST_SIGNS = 640  # of one screen; one in a few hundred has more, and is taught that many
 PLACE_AT = 1  # where the place stands in the answer to tap or hold: <tap><12,34><end>
@@ -42,19 +42,25 @@ class ImitationLosses:
 def imitation_losses(model: StarterModel, batch: dict[str, Tensor]) -> ImitationLosses:
     """Every shape depends on the batch's size alone, so that a GPU can replay it as one graph."""
     prompt, answer = batch["prompt"].long(), batch["answer"].long()
-    encoded, screen = model.encoder.read(prompt, batch["pixels"])
+    opinions: Opinions | None = None
+    if model.encoder.learns:
+        encoded, screen = model.encoder.read(prompt, batch["pixels"])
+        opinions = screen.opinions
+    else:
+        encoded = model.encoder(prompt, pixel_values=batch["pixels"])
     begun = functional.pad(answer[:, :-1], (1, 0), value=int(model.config.decoder_start_token_id))
     logits: Any = model.decode(encoded, begun).logits
     log_probs: Tensor = logits.float().log_softmax(-1)
     cells = unpack_bits(batch["cells"])
     mask = answer != model.config.pad_token_id
     surprise, right = answer_surprise(log_probs, answer, mask, cells, model.config.first_place)
-    if screen.opinions is None:
-        raise UsageError("this model's reader is frozen; unfreeze it to teach it")
-    ink, starts, signs, right_signs = _reading(
-        model, screen.opinions, batch["signs"].flatten(1).long()
-    )
-    return ImitationLosses((surprise * mask).sum(1).mean(), ink, starts, signs, right, right_signs)
+    action = (surprise * mask).sum(1).mean()
+    if opinions is None:
+        nothing = torch.zeros_like(action)
+        return ImitationLosses(action, nothing, nothing, nothing, right, nothing)
+    reading = _reading(model, opinions, batch["signs"].flatten(1).long())
+    ink, starts, signs, right_signs = reading
+    return ImitationLosses(action, ink, starts, signs, right, right_signs)
 
 
 def unpack_bits(packed: Tensor) -> Tensor:

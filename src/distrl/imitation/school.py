@@ -1,7 +1,9 @@
 """From random weights to a directory with a model in it: the whole of `distrl imitate`.
 
 The directory is a Hugging Face model (config.json, model.safetensors in bfloat16, tokenizer) that
-every part of DistRL opens by its path, with the learning curve and the settings beside it.
+every part of DistRL opens by its path, with the learning curve and the settings beside it. A model
+that can read already may go to school again (`start`): then only what it does is taught, and its
+encoder stays as it is.
 """
 
 from __future__ import annotations
@@ -39,15 +41,16 @@ def teach(
     *,
     device: str = "cpu",
     sizes: Mapping[str, int] | None = None,
+    start: Path | None = None,
     seen: Callable[[Progress], None] = lambda progress: None,
 ) -> list[Progress]:
     """Teach a new model and save it; returns its learning curve, which `seen` saw grow."""
     if directory.exists() and any(directory.iterdir()):
         raise UsageError(f"{directory} is not empty; give a directory that is not there yet")
     _check_device(device)
-    model = new_model(ICONS, settings.seed, **dict(sizes or {}))
+    model = new_model(ICONS, settings.seed, **dict(sizes or {})) if start is None else _read(start)
     lecture = lecture_of(settings, model)
-    on_test = dataclasses.replace(lecture, split="test", slip_rate=0.0, seed=EXAM_SEED)
+    on_test = dataclasses.replace(lecture, split="test", slip_rate=0.0, haste=0.0, seed=EXAM_SEED)
     exam = make_exam(on_test, settings.exam, settings.processes, torch.device("cpu"))
     curve: list[Progress] = []
 
@@ -68,6 +71,16 @@ def teach(
     _write(directory / CURVE, [dataclasses.asdict(progress) for progress in curve])
     _write(directory / SETTINGS, dataclasses.asdict(settings))
     return curve
+
+
+def _read(start: Path) -> StarterModel:
+    """A model that was saved, in full precision, with an encoder that learns no more."""
+    try:
+        model = StarterModel.from_pretrained(start, dtype=torch.float32, local_files_only=True)
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{start} holds no starter model to go on with: {error}") from error
+    model.encoder.requires_grad_(False)
+    return model
 
 
 def save(model: StarterModel, directory: Path) -> None:

@@ -54,11 +54,12 @@ def imitate(
     out: Path,
     device: str = "cpu",
     sizes: Mapping[str, int] | None = None,
+    start: Path | None = None,
 ) -> list[Progress]:
     """Teach, show, save; returns the learning curve."""
     check_memory(settings, device, _memory())
     with ImitationProgress(console, settings) as progress:
-        curve = teach(settings, out, device=device, sizes=sizes, seen=progress.show)
+        curve = teach(settings, out, device=device, sizes=sizes, start=start, seen=progress.show)
     draw_curve(curve).save(out / PICTURE)
     exams = [point.exam for point in curve if point.exam is not None]
     said = f", {exams[-1]:.1%} of the exam right" if exams else ""

@@ -34,7 +34,7 @@ class StarterConfig(PretrainedConfig):  # type: ignore[no-untyped-call]
         most_ink: int = 768,
         most_answer: int = 48,
         strip: int = 56,
-        remembered_screens: int = 1024,
+        remembered_screens: int = 2048,
         **rest: Any,
     ) -> None:
         self.signs = signs or []

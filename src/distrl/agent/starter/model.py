@@ -26,8 +26,8 @@ from transformers.modeling_outputs import Seq2SeqLMOutput
 
 from distrl.agent.dialects.compact import COLUMNS, ROWS
 from distrl.agent.starter.configuration import StarterConfig
+from distrl.agent.starter.encoded_screen import EncodedScreen, EncodingMemory
 from distrl.agent.starter.layers import DecoderLayer, EncoderLayer, KeysAndValues
-from distrl.agent.starter.reading_memory import ReadingMemory
 from distrl.agent.starter.screen_reader import ACROSS, ReadScreen, ScreenReader
 from distrl.agent.starter.text_reader import TextReader
 
@@ -35,16 +35,6 @@ CELL = 10  # pixels
 WAVES = 16  # of each of sine and cosine, for each axis
 RARE = -4.0  # the logit, at first, of ink at a place
 EVERYWHERE = -4.0  # how much less likely, at first, a place is without an item on it
-
-
-@dataclass(frozen=True, slots=True)
-class EncodedScreen:
-    """What the decoder works from: the states of items and words, and how they are spelled."""
-
-    last_hidden_state: Tensor  # [n, items + words, width]
-    memory_mask: Tensor  # [n, items + words], bool
-    letters: Tensor  # [n, items + words, letters, letter_width]
-    cells: Tensor  # [n, items]: the place of each item
 
 
 class Lookup(nn.Module):
@@ -96,7 +86,7 @@ class Encoder(nn.Module):
         width, spelling = config.width, config.letters * config.letter_width
         self.screen_reader = ScreenReader(config)
         self.text_reader = TextReader(config)
-        self.memory = ReadingMemory(config.remembered_screens)
+        self.memory = EncodingMemory(config.remembered_screens)
         self.letter_table = nn.Embedding(len(config.signs) + 1, config.letter_width)
         self.register_buffer(
             "something", (torch.arange(len(config.signs) + 1) > 0).float().unsqueeze(1)
@@ -125,8 +115,13 @@ class Encoder(nn.Module):
         pixel_values: Tensor | None = None,
         **ignored: Any,
     ) -> EncodedScreen:
-        encoded, _ = self.read(input_ids, pixel_values)
-        return encoded
+        if pixel_values is None or self.learns or torch.is_inference_mode_enabled():
+            return self.read(input_ids, pixel_values)[0]
+        return self.memory.recall(input_ids, pixel_values, lambda *new: self.read(*new)[0])
+
+    @property
+    def learns(self) -> bool:
+        return any(parameter.requires_grad for parameter in self.parameters())
 
     def read(
         self, input_ids: Tensor, pixel_values: Tensor | None
@@ -135,7 +130,7 @@ class Encoder(nn.Module):
         if pixel_values is None:
             raise ValueError("the starter model needs pixel_values [n, height, width, 3], uint8")
         table = self.letter_table.weight * self.something  # 0: after the last letter is nothing
-        screen = self._read_screen(pixel_values, table)
+        screen: ReadScreen = self.screen_reader(pixel_values, table)
         text = self.text_reader(input_ids)
         kind = self.kind_table.weight
         dtype = self.spelling.weight.dtype
@@ -163,13 +158,6 @@ class Encoder(nn.Module):
             cells=screen.rows * COLUMNS + x.long().clamp(max=COLUMNS - 1),
         )
         return encoded, screen
-
-    def _read_screen(self, pixels: Tensor, table: Tensor) -> ReadScreen:
-        """A reader that no longer learns reads the same screen the same way: once is enough."""
-        if self.letter_table.weight.requires_grad or self.screen_reader.learns:
-            read: ReadScreen = self.screen_reader(pixels, table)
-            return read
-        return self.memory.read(pixels, lambda unread: self.screen_reader(unread, table))
 
     def _surroundings(self, text: Any, dtype: torch.dtype) -> Tensor:
         """What a word's own letters do not say: its token, its order, what stands beside it."""

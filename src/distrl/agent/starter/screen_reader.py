@@ -42,7 +42,7 @@ class ReadScreen:
     certainty: Tensor  # [n, items]
     letters: Tensor  # [n, items, letters, letter_width]
     features: Tensor  # [n, items, reader_width]
-    opinions: Opinions | None = None  # None where it was remembered
+    opinions: Opinions
 
 
 class ScreenReader(nn.Module):
@@ -68,7 +68,7 @@ class ScreenReader(nn.Module):
         marks = self.marks(places).float()
         ink, starts = marks[..., 0], marks[..., 1]
         with torch.no_grad():
-            items = starts.topk(self.config.most_items, dim=1).indices.sort(dim=1).values
+            items = _highest(starts, self.config.most_items).sort(dim=1).values
             inky, chances = self._spell(places, ink)
         letters = self._letters(items, ink.detach(), inky, chances, columns, sign_table)
         features = self.norm(_at(places, items))
@@ -81,10 +81,6 @@ class ScreenReader(nn.Module):
             opinions=Opinions(places, ink, starts),
         )
 
-    @property
-    def learns(self) -> bool:
-        return any(parameter.requires_grad for parameter in self.parameters())
-
     def see(self, pixels: Tensor) -> tuple[Tensor, int]:
         """The features of every place [n, rows · columns, reader_width]; and how many columns."""
         lively = lively_places(pixels).unsqueeze(1)
@@ -96,7 +92,7 @@ class ScreenReader(nn.Module):
 
     def _spell(self, places: Tensor, ink: Tensor) -> tuple[Tensor, Tensor]:
         """The inkiest places [n, ink], and what stands there [n, ink, signs + 1]."""
-        inky = ink.topk(min(self.config.most_ink, ink.shape[1]), dim=1).indices
+        inky = _highest(ink, min(self.config.most_ink, ink.shape[1]))
         return inky, self.sign_logits(_at(places, inky)).softmax(-1)
 
     def sign_logits(self, places: Tensor) -> Tensor:
@@ -136,6 +132,14 @@ class ScreenReader(nn.Module):
         share = near * (here * alive).unsqueeze(2)  # [n, items, letters, strip]
         found = values.gather(1, flat.unsqueeze(-1).expand(-1, -1, values.shape[-1]))
         return share @ found.view(-1, count, long, values.shape[-1])
+
+
+def _highest(values: Tensor, count: int) -> Tensor:  # [n, count]
+    """Where the highest are, the first of equals. Flat places are all equal, and a GPU takes now
+    these, now those: the same screen would be read differently when an answer is scored.
+    """
+    later = torch.arange(values.shape[1], device=values.device, dtype=torch.float64)
+    return (values.detach().double() - 1e-9 * later).topk(count, dim=1).indices
 
 
 def _at(places: Tensor, chosen: Tensor) -> Tensor:  # [n, chosen, width]
