@@ -1,0 +1,107 @@
+"""Chance, drawn beforehand: a stock of values that are dealt out like cards.
+
+Each value of a stock comes once before any comes again, in an order that is new every time. That is
+quick, and the mean of what was dealt is close to that of the distribution after few draws.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+import numpy as np
+
+from distrl.devices.simulated import latency
+from distrl.devices.simulated.latency import LONGEST_EPISODE, SHORTEST_EPISODE, Durations, LogNormal
+from distrl.planning.plan_settings import EpisodePlan, PhonePlan
+from distrl.records import Tap
+
+STOCK = 8192
+KINDS = {
+    "paper_emulator": latency.PAPER_EMULATOR,
+    "snapshot_emulator": latency.SNAPSHOT_EMULATOR,
+    "event_driven": latency.EVENT_DRIVEN,
+}
+
+
+class DrawPool:
+    """Deals out the values of one stock."""
+
+    __slots__ = ("_chance", "_left", "values")
+
+    def __init__(self, values: Sequence[float], name: str, seed: int) -> None:
+        self.values = np.asarray(values, dtype=np.float64)
+        words = random.Random(f"plan/{name}/{seed}")
+        self._chance = np.random.default_rng(words.getrandbits(64))
+        self._left: list[float] = []
+
+    def draw(self) -> float:
+        if not self._left:
+            self._left = self._chance.permutation(self.values).tolist()
+        return self._left.pop()
+
+    @property
+    def mean(self) -> float:
+        return float(self.values.mean())
+
+
+def of_seconds(seconds: LogNormal, name: str, seed: int) -> DrawPool:
+    """A stock of one distribution; of a single value where it has no spread."""
+    if not seconds.log_sd:
+        return DrawPool([seconds.mean], name, seed)
+    rng = random.Random(f"plan/{name}/stock/{seed}")
+    return DrawPool([seconds.draw(rng) for _ in range(STOCK)], name, seed)
+
+
+def of_episodes(phones: PhonePlan, seed: int) -> DrawPool:
+    """Factors of whole episodes."""
+    factor = LogNormal(1.0, phones.episode_log_sd)
+    stock = of_seconds(factor, "episode_factor", seed).values
+    return DrawPool(np.clip(stock, SHORTEST_EPISODE, LONGEST_EPISODE).tolist(), "episode", seed)
+
+
+def of_phone(phones: PhonePlan, seed: int) -> tuple[DrawPool, DrawPool, DrawPool]:
+    """Resets, first looks and steps of a phone of ordinary speed."""
+    if phones.kind == "stated":
+        stated = {"reset": phones.reset, "look": phones.look, "step": phones.step}
+        reset, look, step = (of_seconds(each, name, seed) for name, each in stated.items())
+        return reset, look, step
+    durations = Durations(KINDS[phones.kind], "plan", seed)
+    chance = random.Random(f"plan/pages/{seed}")
+    tap = Tap(0.5, 0.5)
+    resets, looks, steps = [], [], []
+    for _ in range(STOCK):
+        resets.append(durations.of_reset())
+        looks.append(durations.of_settling() + durations.of_capture())
+        page = durations.of_page_load() if chance.random() < phones.page_share else 0.0
+        acted = durations.of_action(tap) + page
+        steps.append(acted + durations.of_settling() + durations.of_capture())
+    return (
+        DrawPool(resets, "reset", seed),
+        DrawPool(looks, "look", seed),
+        DrawPool(steps, "step", seed),
+    )
+
+
+def of_lengths(episodes: EpisodePlan, seed: int) -> DrawPool:
+    """Decisions of an episode."""
+    if episodes.measured_steps:
+        return DrawPool(episodes.measured_steps, "length", seed)
+    chance = random.Random(f"plan/length/stock/{seed}")
+    return DrawPool([_length(episodes, chance) for _ in range(STOCK)], "length", seed)
+
+
+def _length(episodes: EpisodePlan, chance: random.Random) -> int:
+    limit = episodes.step_limit
+    if chance.random() < episodes.success_rate:
+        drawn = round(chance.gauss(episodes.success_steps, episodes.success_steps_sd))
+        return min(limit, max(min(2, limit), drawn))
+    if chance.random() >= episodes.early_failures:
+        return limit
+    return chance.randint(min(3, limit), limit)
+
+
+def of_shares(share: float, name: str, seed: int) -> DrawPool:
+    """1 for so many of them, 0 for the others."""
+    ones = round(share * 1000)
+    return DrawPool([1.0] * ones + [0.0] * (1000 - ones), name, seed)

@@ -1,0 +1,209 @@
+"""A plan from what a run has measured: ten minutes of `distrl train` or `distrl collect`.
+
+Read from the run directory: its settings, `episodes.jsonl` (lengths, durations, endings) and
+`metrics.jsonl` (where the collectors' time went, what updates took). Seconds are real ones. What
+such a run cannot tell is said in `notes`, with what was assumed instead.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+
+from distrl.config.training_config import TrainingConfig, load_config
+from distrl.devices.simulated.latency import LogNormal
+from distrl.errors import UsageError
+from distrl.planning.draw_pool import of_episodes
+from distrl.planning.plan_settings import (
+    CollectorPlan,
+    EpisodePlan,
+    LearnerPlan,
+    NetworkPlan,
+    PhonePlan,
+    PlanSettings,
+    PolicyPlan,
+)
+from distrl.reporting.json_lines import read_lines
+from distrl.reporting.memory_estimate import DEVICE_BYTES, model_bytes
+from distrl.reporting.metrics import read_points
+from distrl.reporting.run_directory import RunDirectory
+from distrl.reporting.run_records import EpisodeLine, Point
+
+LEAST_EPISODES = 20
+LEAST_SPREAD = 1.2  # of batch sizes, largest over smallest, to tell how time grows with them
+Figures = dict[str, float]
+SHARED = "phones, policy and learner shared machines; on machines of their own they are faster"
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredRun:
+    """What a run tells about a plan, and what it came to itself."""
+
+    settings: PlanSettings
+    trajectories_per_minute: float
+    notes: tuple[str, ...]
+
+
+def measured_run(path: Path) -> MeasuredRun:
+    """Read a run directory. Refused where too little was measured."""
+    run = RunDirectory.existing(path)
+    config = load_config(run.config)
+    episodes = read_lines(run.episodes, EpisodeLine)
+    points = read_points(run.metrics)
+    grown = _differences(points, "collection")
+    spent = _total(grown)
+    if len(episodes) < LEAST_EPISODES or not spent.get("seconds/act") or not spent.get("batches"):
+        raise UsageError(
+            f"{path} has {len(episodes)} finished episodes and "
+            f"{spent.get('batches', 0.0):.0f} measured batches of decisions; a plan needs "
+            f"{LEAST_EPISODES} and some: let it run for ten minutes, or state latencies in a file"
+        )
+    policy, note = _policy(config, grown, spent)
+    notes = [each for each in (note, SHARED) if each]
+    settings = PlanSettings(
+        phones=_phones(config, episodes, spent),
+        episodes=_episodes(episodes),
+        collectors=CollectorPlan(
+            count=config.collection.collectors,
+            nodes=1,
+            acknowledge=_fixed((spent["seconds/deliver"] + spent["seconds/own"]) / _played(spent)),
+        ),
+        policy=policy,
+        learner=_learner(config, points),
+        pacing=config.pacing,
+        network=_network(run, episodes),
+    )
+    seconds = max(e.ended for e in episodes) - min(e.began for e in episodes)
+    return MeasuredRun(settings, 60.0 * len(episodes) / max(1.0, seconds), tuple(notes))
+
+
+# Where the time went -----------------------------------------------------------------------------
+
+
+def _differences(points: Sequence[Point], series: str) -> list[Figures]:
+    """What was added between two looks; collectors that were restarted begin again at 0."""
+    looks = [point.figures for point in points if point.series == series]
+    found = []
+    for before, after in pairwise(looks):
+        step = {name: (after[name] or 0.0) - (before.get(name) or 0.0) for name in after}
+        if step.get("decisions", 0.0) > 0.0 and step.get("seconds/deciding", 0.0) >= 0.0:
+            found.append(step)
+    return found
+
+
+def _total(grown: Sequence[Figures]) -> Figures:
+    names = {name for each in grown for name in each}
+    return {name: sum(each.get(name, 0.0) for each in grown) for name in names}
+
+
+def _played(spent: Figures) -> float:
+    return max(1.0, spent["trajectories"])
+
+
+def _fixed(seconds: float) -> LogNormal:
+    return LogNormal(max(0.0, seconds))
+
+
+# The parts ---------------------------------------------------------------------------------------
+
+
+def _phones(config: TrainingConfig, episodes: Sequence[EpisodeLine], spent: Figures) -> PhonePlan:
+    """Steps of one length, times a factor of each episode: that is what can be told apart."""
+    reset = spent["seconds/reset"] / _played(spent)
+    logs = [
+        math.log((line.ended - line.began) / line.steps)
+        for line in episodes
+        if line.steps and line.ended > line.began
+    ]
+    spread = min(1.0, statistics.stdev(logs)) if len(logs) > 1 else 0.0
+    plan = PhonePlan(
+        count=config.devices.count,
+        kind="stated",
+        reset=_fixed(reset),
+        step=LogNormal(max(1e-6, spent["seconds/act"] / spent["decisions"])),
+        episode_log_sd=spread,
+        gigabytes=DEVICE_BYTES / 1e9 if config.devices.kind == "simulated" else 4.5,
+    )
+    mean = of_episodes(plan, 0).mean
+    return replace(plan, step=LogNormal(plan.step.median / mean))
+
+
+def _episodes(episodes: Sequence[EpisodeLine]) -> EpisodePlan:
+    broken = sum(not line.judged for line in episodes) / len(episodes)
+    steps = tuple(line.steps for line in episodes if line.steps)
+    return EpisodePlan(measured_steps=steps, spoken_ends=0.0, broken=broken)
+
+
+def _policy(
+    config: TrainingConfig, grown: Sequence[Figures], spent: Figures
+) -> tuple[PolicyPlan, str]:
+    """A straight line through what batches of several sizes took."""
+    looks = [
+        (each["decisions"] / each["batches"], each["seconds/deciding"] / each["batches"])
+        for each in grown
+        if each.get("batches", 0.0) > 0.0
+    ]
+    sizes = [size for size, _ in looks]
+    size = spent["decisions"] / spent["batches"]
+    seconds = spent["seconds/deciding"] / spent["batches"]
+    if len(looks) > 2 and max(sizes) >= LEAST_SPREAD * min(sizes):
+        slope, _ = statistics.linear_regression(sizes, [took for _, took in looks])
+        slope, note = min(max(0.0, slope), seconds / size), ""
+    elif config.agent.policy.device == "cpu":
+        slope = seconds / size
+        note = f"batches were all of about {size:.1f}: taken to need time by their size (a CPU)"
+    else:
+        slope = 0.0
+        note = f"batches were all of about {size:.1f}: taken to need the same time at any size"
+    most, first = 64, seconds - slope * (size - 1)
+    weights = model_bytes(Path(config.agent.model)) or 11e6  # the starter's own
+    return PolicyPlan(
+        copies=config.collection.collectors,
+        batch_sizes=(1, most),
+        batch_seconds=(max(0.0, first), max(0.0, first + slope * (most - 1))),
+        most=most,
+        linger_seconds=config.collection.batch_wait_milliseconds / 1000.0,
+        gigabytes=weights / 1e9,
+    ), note
+
+
+def _learner(config: TrainingConfig, points: Sequence[Point]) -> LearnerPlan:
+    """What updates took; without any, nobody learns."""
+    settings = config.learning.learner
+    took: list[float] = []
+    drained = stored = 0.0
+    for point in points:
+        if point.series != "learner":
+            continue
+        seconds = {n: v or 0.0 for n, v in point.figures.items() if n.startswith("seconds/")}
+        drained += seconds.get("seconds/drain", 0.0)
+        took.append(sum(seconds.values()) - seconds.get("seconds/drain", 0.0))
+        stored = point.figures.get("arrivals/stored") or stored
+    update = LogNormal(410.0)
+    if took and min(took) > 0.0:
+        spread = statistics.stdev([math.log(each) for each in took]) if len(took) > 1 else 0.0
+        update = LogNormal(statistics.fmean(took) / math.exp(spread**2 / 2), spread)
+    return LearnerPlan(
+        gpus=1 if took else 0,
+        update=update,
+        insert_seconds=drained / max(1.0, stored),
+        batch_trajectories=settings.batch_trajectories,
+        updates_per_publish=settings.updates_per_publish,
+        warm_up_updates=settings.warm_up_updates,
+        capacity=config.replay.capacity,
+        staleness=settings.staleness,
+    )
+
+
+def _network(run: RunDirectory, episodes: Sequence[EpisodeLine]) -> NetworkPlan:
+    screens = sum(line.steps + 1 for line in episodes)
+    stored = sum(file.stat().st_size for file in run.trajectories.rglob("*") if file.is_file())
+    versions = [file.stat().st_size for file in run.weights.rglob("*.safetensors")]
+    return NetworkPlan(
+        weight_megabytes=max(versions, default=0) / 1e6,
+        screen_kilobytes=stored / screens / 1e3,
+    )

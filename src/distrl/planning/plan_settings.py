@@ -1,0 +1,215 @@
+"""What a plan is made of: phones, policies, a learner, and how long each of them takes.
+
+Seconds are those of the devices' clock, and the defaults are those of the paper's system on our
+collectors: 32 emulators, two GPUs that decide, four that learn. A plan is a TOML file with the
+sections below; what it leaves out keeps its default. `distrl plan --from-run` fills the same
+sections with what a run has measured.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Literal
+
+from distrl.config.bounds import Bounds, check_bounds
+from distrl.config.sections import PacingSettings
+from distrl.config.toml_file import read_toml
+from distrl.config.typed_reader import read_section
+from distrl.devices.simulated.latency import ZERO, LogNormal
+from distrl.errors import InvalidSetting
+from distrl.weights.staleness import StalenessLimit
+
+PhoneKind = Literal["stated", "paper_emulator", "snapshot_emulator", "event_driven"]
+Broadcast = Literal["star", "tree"]
+Seconds = Annotated[float, Bounds(0.0, 1e6, "seconds")]
+Share = Annotated[float, Bounds(0.0, 1.0, "(a share)")]
+
+
+@dataclass(frozen=True, slots=True)
+class PhonePlan:
+    """The phones. `kind` names waits that we know; with `stated`, `reset`, `look` and `step` do."""
+
+    count: Annotated[int, Bounds(1, 10**6, "phones")] = 32
+    kind: PhoneKind = "paper_emulator"
+    reset: LogNormal = ZERO  # seconds until a clean phone is there
+    look: LogNormal = ZERO  # seconds until its first screen is there
+    step: LogNormal = ZERO  # seconds from an action to the screen after it
+    page_share: Share = 0.5  # of the actions that open another page, which has to load
+    slowdowns: tuple[float, ...] = (1.0,)  # factors of slow phones, dealt out in turn
+    episode_log_sd: Annotated[float, Bounds(0.0, 5.0, "of the logarithm")] = 0.0
+    gigabytes: Annotated[float, Bounds(0.0, 1e3, "of memory each")] = 4.5  # an Android emulator
+
+    def __post_init__(self) -> None:
+        check_bounds(self)
+        if not self.slowdowns or min(self.slowdowns) <= 0.0:
+            raise InvalidSetting(
+                f"phones.slowdowns={list(self.slowdowns)}; give factors above 0, [1.0] for phones "
+                "that are all alike"
+            )
+        if self.kind == "stated" and self.step.median <= 0.0:
+            raise InvalidSetting(
+                f"phones.step.median={self.step.median!r} with kind='stated'; say how long a step "
+                "takes, in seconds above 0"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodePlan:
+    """How long episodes are, in decisions: as measured, or by the paper's shape of them.
+
+    A success takes N(`success_steps`, `success_steps_sd`) of them, a failure mostly all.
+    """
+
+    measured_steps: tuple[int, ...] = ()  # of episodes that were seen; they outrank what follows
+    step_limit: Annotated[int, Bounds(1, 10**4, "decisions")] = 10
+    success_rate: Share = 0.6
+    success_steps: Annotated[float, Bounds(1.0, 1e4, "decisions")] = 5.0
+    success_steps_sd: Annotated[float, Bounds(0.0, 1e3, "decisions")] = 1.8
+    early_failures: Share = 0.2  # of the failures that end before the limit
+    spoken_ends: Share = 1.0  # of the episodes whose last decision is a word: no time on the phone
+    broken: Share = 0.0  # of the episodes that the world cuts off: nothing to learn from
+
+    def __post_init__(self) -> None:
+        check_bounds(self)
+        if any(steps < 1 for steps in self.measured_steps):
+            raise InvalidSetting("episodes.measured_steps: every episode has 1 decision or more")
+
+
+@dataclass(frozen=True, slots=True)
+class CollectorPlan:
+    """The processes that drive phones. Their Python runs one thread at a time."""
+
+    count: Annotated[int, Bounds(1, 10**5, "processes")] = 2
+    nodes: Annotated[int, Bounds(1, 10**5, "machines")] = 2  # that they are spread over
+    seconds_per_step: Seconds = 0.0  # of a collector's processor, for each step
+    seconds_per_episode: Seconds = 0.0  # the same for a start, a verdict and a delivery
+    acknowledge: LogNormal = LogNormal(0.01)  # until a trajectory is durable at the learner's
+    poll_seconds: Seconds = 0.05  # who was not let start asks again so often
+    gigabytes: Annotated[float, Bounds(0.0, 1e4, "of memory each")] = 0.42  # without phones, model
+
+    def __post_init__(self) -> None:
+        check_bounds(self)
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyPlan:
+    """The copies of the policy that decide, a GPU each, and how long a batch takes them.
+
+    `batch_seconds[i]` is what a batch of `batch_sizes[i]` takes; between two sizes it is a straight
+    line, and beyond the last it goes on as before it.
+    """
+
+    copies: Annotated[int, Bounds(1, 10**5, "GPUs that decide")] = 2
+    batch_sizes: tuple[int, ...] = (1, 64)
+    batch_seconds: tuple[float, ...] = (0.6, 1.2)
+    log_sd: Annotated[float, Bounds(0.0, 3.0, "of the logarithm")] = 0.0
+    most: Annotated[int, Bounds(1, 10**5, "observations in a batch")] = 64
+    linger_seconds: Seconds = 0.002  # for a fuller batch
+    travel: LogNormal = ZERO  # of a question and its answer, where the policy is elsewhere
+    swap_seconds: Seconds = 0.0  # to take over new weights
+    look_seconds: Seconds = 0.1  # between two looks for new weights
+    gigabytes: Annotated[float, Bounds(0.0, 1e4, "of weights")] = 0.9
+
+    def __post_init__(self) -> None:
+        check_bounds(self)
+        sizes, seconds = self.batch_sizes, self.batch_seconds
+        if not sizes or len(sizes) != len(seconds) or list(sizes) != sorted(set(sizes)):
+            raise InvalidSetting(
+                f"policy.batch_sizes={list(sizes)} with batch_seconds={list(seconds)}; give as "
+                "many seconds as sizes, and sizes that grow"
+            )
+        if sizes[0] < 1 or not all(0.0 <= each < 1e6 for each in seconds):
+            raise InvalidSetting(
+                f"policy.batch_sizes={list(sizes)}, batch_seconds={list(seconds)}; give sizes from "
+                "1 upwards and seconds from 0 upwards"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class LearnerPlan:
+    """The learner; `update` is what one takes on one GPU, and more of them share it."""
+
+    gpus: Annotated[int, Bounds(0, 10**4, "GPUs; 0: nobody learns")] = 4
+    update: LogNormal = LogNormal(410.0)  # seconds on one GPU; the paper's 120 s on four
+    parallel_share: Share = 0.943  # of an update that several GPUs divide among them
+    insert_seconds: Seconds = 0.0  # to take in one trajectory
+    batch_trajectories: Annotated[int, Bounds(1, 10**6, "trajectories")] = 32
+    updates_per_publish: Annotated[int, Bounds(1, 10**6, "updates")] = 1
+    warm_up_updates: Annotated[int, Bounds(0, 10**6, "updates without a version")] = 0
+    capacity: Annotated[int, Bounds(1, 10**8, "trajectories in the replay")] = 10_000
+    most_waiting: Annotated[int, Bounds(1, 10**7, "trajectories before the learner")] = 256
+    staleness: StalenessLimit = field(default_factory=StalenessLimit)
+
+    def __post_init__(self) -> None:
+        check_bounds(self)
+
+    @property
+    def draws_per_version(self) -> int:
+        return self.batch_trajectories * self.updates_per_publish
+
+    @property
+    def update_share(self) -> float:
+        """Of the time on one GPU, with as many as there are."""
+        return 1.0 - self.parallel_share + self.parallel_share / max(1, self.gpus)
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkPlan:
+    """What travels. Weights go once to each node (`star`: all from the learner's machine)."""
+
+    weight_megabytes: Annotated[float, Bounds(0.0, 1e7, "MB a version")] = 14.0
+    screen_kilobytes: Annotated[float, Bounds(0.0, 1e5, "kB")] = 35.0
+    link_megabits: Annotated[float, Bounds(0.001, 1e7, "Mbit/s of every machine")] = 10_000.0
+    broadcast: Broadcast = "star"
+
+    def __post_init__(self) -> None:
+        check_bounds(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """What one more of each costs, in any unit; 0: not said, and advice goes by gain alone."""
+
+    phone: Annotated[float, Bounds(0.0)] = 0.0
+    policy_gpu: Annotated[float, Bounds(0.0)] = 0.0
+    learner_gpu: Annotated[float, Bounds(0.0)] = 0.0
+
+    def __post_init__(self) -> None:
+        check_bounds(self)
+
+
+@dataclass(frozen=True, slots=True)
+class PlanSettings:
+    """A whole system on paper."""
+
+    phones: PhonePlan = field(default_factory=PhonePlan)
+    episodes: EpisodePlan = field(default_factory=EpisodePlan)
+    collectors: CollectorPlan = field(default_factory=CollectorPlan)
+    policy: PolicyPlan = field(default_factory=PolicyPlan)
+    learner: LearnerPlan = field(default_factory=LearnerPlan)
+    pacing: PacingSettings = field(default_factory=lambda: PacingSettings(samples_per_insert=1.0))
+    network: NetworkPlan = field(default_factory=NetworkPlan)
+    prices: Prices = field(default_factory=Prices)
+
+    def __post_init__(self) -> None:
+        if self.learner.gpus:
+            self.pacing.new().may_sample(self.learner.batch_trajectories)
+        for name, count in (("policy.copies", self.policy.copies), *self._processes):
+            if count > self.phones.count:
+                raise InvalidSetting(
+                    f"{name}={count} for phones.count={self.phones.count}; some would have no "
+                    "phone: give at most that many"
+                )
+
+    @property
+    def _processes(self) -> tuple[tuple[str, int], ...]:
+        return (
+            ("collectors.count", self.collectors.count),
+            ("collectors.nodes", self.collectors.nodes),
+        )
+
+
+def load_plan(path: Path) -> PlanSettings:
+    """The plan in a TOML file."""
+    return read_section(PlanSettings(), read_toml(path))

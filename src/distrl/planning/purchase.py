@@ -1,0 +1,152 @@
+"""What to buy next: the same system with a little more of each thing, simulated again.
+
+"A little more" is one, or a tenth where there are many, so that the gain stands out from chance.
+Settings are tried as well: people buy GPUs where a setting would have done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from distrl.planning.plan_settings import PlanSettings
+from distrl.planning.prediction import Prediction
+from distrl.planning.simulation import simulate
+
+WORTH_IT = 0.01  # gains below this are chance
+WORTH_A_SETTING = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """Something to change; `price` is None for a setting, and 0 where no price was said."""
+
+    name: str
+    price: float | None
+    settings: PlanSettings
+
+
+@dataclass(frozen=True, slots=True)
+class Gain:
+    """What an offer would bring, as shares of what there is."""
+
+    offer: Offer
+    trajectories: float
+    updates: float
+
+    @property
+    def is_bought(self) -> bool:
+        return self.offer.price is not None
+
+    @property
+    def per_price(self) -> float:
+        return self.trajectories / (self.offer.price or 1.0)
+
+
+def offers(settings: PlanSettings) -> Iterator[Offer]:
+    """Hardware first, then settings."""
+    phones, policy, learner = settings.phones, settings.policy, settings.learner
+    prices = settings.prices
+    more = _more(phones.count)
+    grown = replace(settings, phones=replace(phones, count=phones.count + more))
+    yield Offer(_words(more, "phone", "phones"), more * prices.phone, grown)
+    more = _more(policy.copies)
+    if policy.copies + more <= phones.count:
+        grown = replace(settings, policy=replace(policy, copies=policy.copies + more))
+        words = _words(more, "GPU that decides", "GPUs that decide")
+        yield Offer(words, more * prices.policy_gpu, grown)
+    if learner.gpus:
+        more = _more(learner.gpus)
+        grown = replace(settings, learner=replace(learner, gpus=learner.gpus + more))
+        words = _words(more, "GPU that learns", "GPUs that learn")
+        yield Offer(words, more * prices.learner_gpu, grown)
+        yield from _settings(settings)
+
+
+def _settings(settings: PlanSettings) -> Iterator[Offer]:
+    learner, pacing = settings.learner, settings.pacing
+    limit = learner.staleness
+    if limit.at_start is not None:
+        start = max(1, 2 * limit.at_start)
+        arrival = None if limit.at_arrival is None else max(start, limit.at_arrival)
+        looser = replace(limit, at_start=start, at_arrival=arrival)
+        changed = replace(settings, learner=replace(learner, staleness=looser))
+        yield Offer(f"staleness.at_start = {start}", None, changed)
+    fewer = replace(pacing, samples_per_insert=pacing.samples_per_insert / 2)
+    changed = replace(settings, pacing=fewer)
+    yield Offer(f"samples_per_insert = {fewer.samples_per_insert:g}", None, changed)
+    later = 2 * learner.updates_per_publish
+    changed = replace(settings, learner=replace(learner, updates_per_publish=later))
+    yield Offer(f"updates_per_publish = {later}", None, changed)
+
+
+def _words(more: int, one: str, many: str) -> str:
+    return f"+1 {one}" if more == 1 else f"+{more} {many}"
+
+
+def _more(count: int) -> int:
+    return max(1, round(count / 10))
+
+
+def weigh(
+    settings: PlanSettings, now: Prediction, seed: int = 0, minutes: float | None = None
+) -> list[Gain]:
+    """Every offer with its gain."""
+    return [
+        _gain(offer, now, simulate(offer.settings, seed, minutes)) for offer in offers(settings)
+    ]
+
+
+def _gain(offer: Offer, now: Prediction, then: Prediction) -> Gain:
+    trajectories = then.trajectories_per_minute / max(1e-9, now.trajectories_per_minute) - 1.0
+    updates = then.updates_per_minute / max(1e-9, now.updates_per_minute) - 1.0
+    return Gain(offer, trajectories, updates if now.learner_gpus else 0.0)
+
+
+def advice(now: Prediction, gains: Sequence[Gain], wanted_samples: float) -> str:
+    """One or two sentences: what holds it back, and what to do about it."""
+    return f"{_limit(now)} {_purchase(gains)}{_setting(gains)}{_short(now, wanted_samples)}"
+
+
+def _limit(now: Prediction) -> str:
+    waits = {
+        "for a decision": now.phone_time["decide"],
+        "to be let start (staleness and pace)": now.phone_time["admission"],
+        "for the learner to take in what they bring": now.phone_time["deliver"],
+        "for their collectors": now.phone_time["own"],
+    }
+    longest = max(waits, key=lambda name: waits[name])
+    busy = f"Phones are busy {now.device_busy:.0%} of their time"
+    if waits[longest] < 0.02:
+        return f"{busy}: they are what limits this system."
+    return f"{busy}; for {waits[longest]:.0%} of it they wait {longest}."
+
+
+def _purchase(gains: Sequence[Gain]) -> str:
+    worth = [each for each in gains if each.is_bought and each.trajectories >= WORTH_IT]
+    if not worth:
+        return "Nothing that can be bought would bring more trajectories."
+    priced = all(each.offer.price for each in worth)
+    best = max(worth, key=lambda each: each.per_price if priced else each.trajectories)
+    by = " for its price" if priced else ""
+    return f"Buy next: {best.offer.name}, {best.trajectories:+.1%} trajectories{by}."
+
+
+def _setting(gains: Sequence[Gain]) -> str:
+    free = [each for each in gains if not each.is_bought]
+    best = max(free, key=lambda each: each.trajectories, default=None)
+    if best is None or best.trajectories < WORTH_A_SETTING:
+        return ""
+    return (
+        f" Without buying: {best.offer.name} would bring {best.trajectories:+.1%}; mind what it "
+        "does to learning."
+    )
+
+
+def _short(now: Prediction, wanted: float) -> str:
+    if not now.learner_gpus or now.samples_per_insert >= 0.95 * wanted:
+        return ""
+    return (
+        f" The learner falls behind: {now.samples_per_insert:.2f} draws per trajectory where "
+        f"{wanted:g} are wanted."
+    )

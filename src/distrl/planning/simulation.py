@@ -1,0 +1,192 @@
+"""A system on paper, run in simulated time: `simulate` takes its settings and says what comes.
+
+Deterministic: the same settings and seed give the same prediction, to the last digit. What is
+counted begins after a warm-up, the first third of the time. Without `minutes` it goes on until some
+thousands of episodes and dozens of versions have passed, or MOST_EVENTS, whichever comes first, so
+that ten thousand phones take seconds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from distrl.planning.event_queue import EventQueue, Level
+from distrl.planning.fleet import Fleet
+from distrl.planning.plan_settings import PlanSettings
+from distrl.planning.planned_desk import BatchTime, PlannedDesk
+from distrl.planning.planned_learner import PlannedLearner
+from distrl.planning.prediction import (
+    MEGABIT,
+    PHONE_WORK,
+    Prediction,
+    StalenessSpread,
+    broadcast_seconds,
+    learner_gigabytes,
+    node_gigabytes,
+    trajectory_bytes,
+)
+
+MOST_EVENTS = 4_000_000
+LEAST_EPISODES, LEAST_ROUNDS, LEAST_VERSIONS = 6_000, 6, 45
+SLICES = 60  # the time is looked at so often
+WARM_UP = 1 / 3
+
+
+@dataclass(frozen=True, slots=True)
+class _Count:
+    """Everything that only grows, at one moment."""
+
+    at: float
+    episodes: int
+    decisions: int
+    batches: int
+    updates: int
+    versions: int
+    inserted: int
+    sampled: int
+    stale: int
+    arrived: int
+    drawn: int
+    episode_seconds: float
+    in_flight: float
+    policy_busy: float
+    learner_busy: float
+    phone_seconds: dict[str, float]
+
+
+class Simulation:
+    """All parts of one system, put together."""
+
+    def __init__(self, settings: PlanSettings, seed: int = 0) -> None:
+        self.settings = settings
+        self.events = EventQueue()
+        self.fleet = Fleet(settings, self.events, seed)
+        self.policy_busy = Level(self.events)
+        self.desks = [
+            PlannedDesk(
+                n, settings.policy, self.events, self.policy_busy, self.fleet.answered, seed
+            )
+            for n in range(settings.policy.copies)
+        ]
+        self.learner = PlannedLearner(
+            settings.learner,
+            settings.pacing,
+            self.events,
+            self._broadcast,
+            self.fleet.ask_again,
+            seed,
+        )
+        self._broadcast_seconds = broadcast_seconds(settings)
+
+    def run(self, minutes: float | None = None) -> Prediction:
+        """Let time pass, and say what came after the warm-up."""
+        self.fleet.put_to_work(self.desks, self.learner)
+        until = self._long_enough() if minutes is None else 60.0 * minutes
+        counts = [self._count()]
+        for place in range(1, SLICES + 1):
+            on = self.events.run(until * place / SLICES, MOST_EVENTS)
+            counts.append(self._count())
+            if not on:
+                break
+        begin = WARM_UP * counts[-1].at
+        first = next(each for each in counts if each.at >= begin)
+        return self._prediction(first, counts[-1])
+
+    def _long_enough(self) -> float:
+        episode = self.fleet.unloaded_seconds
+        seconds = max(LEAST_ROUNDS * episode, LEAST_EPISODES * episode / self.settings.phones.count)
+        plan = self.settings.learner
+        if plan.gpus:
+            version = plan.update.mean * plan.update_share * plan.updates_per_publish
+            seconds = max(seconds, LEAST_VERSIONS * version)
+        return seconds
+
+    def _most_decisions(self) -> float:
+        """A second, by one copy."""
+        most = self.settings.policy.most
+        return most / max(1e-9, BatchTime(self.settings.policy).of(most))
+
+    def _broadcast(self, version: int) -> None:
+        """Each copy has the new weights when its node has, and when it has looked."""
+        look = self.settings.policy.look_seconds / 2
+        nodes = len(self._broadcast_seconds)
+        for desk in self.desks:
+            wait = self._broadcast_seconds[desk.number % nodes] + look
+            self.events.after(wait, self._arrived, desk, version)
+
+    def _arrived(self, desk: PlannedDesk, version: int) -> None:
+        desk.renew(version)
+        self.fleet.ask_again()
+
+    def _count(self) -> _Count:
+        fleet, learner = self.fleet, self.learner
+        return _Count(
+            at=self.events.now,
+            episodes=fleet.episodes,
+            decisions=fleet.decisions,
+            batches=sum(desk.batches for desk in self.desks),
+            updates=learner.updates,
+            versions=learner.version,
+            inserted=learner.pacing.inserted,
+            sampled=learner.pacing.sampled,
+            stale=learner.stale,
+            arrived=len(learner.staleness),
+            drawn=len(learner.learned_staleness),
+            episode_seconds=fleet.episode_seconds,
+            in_flight=fleet.in_flight.total,
+            policy_busy=self.policy_busy.total,
+            learner_busy=learner.busy.total,
+            phone_seconds={name: level.total for name, level in fleet.levels.items()},
+        )
+
+    def _prediction(self, first: _Count, last: _Count) -> Prediction:
+        settings, learner = self.settings, self.learner
+        seconds = max(1e-9, last.at - first.at)
+        episodes = last.episodes - first.episodes
+        decisions = last.decisions - first.decisions
+        inserted = last.inserted - first.inserted
+        versions = (last.versions - first.versions) / seconds
+        phone_time = {
+            name: (total - first.phone_seconds[name]) / seconds / settings.phones.count
+            for name, total in last.phone_seconds.items()
+        }
+        length = decisions / max(1, episodes)
+        heavy = trajectory_bytes(settings, length) / MEGABIT
+        broadcasts = settings.network.weight_megabytes * 1e6 / MEGABIT
+        fan_out = settings.collectors.nodes if settings.network.broadcast == "star" else 1
+        busy = (last.learner_busy - first.learner_busy) / seconds
+        return Prediction(
+            phones=settings.phones.count,
+            policy_gpus=settings.policy.copies,
+            learner_gpus=settings.learner.gpus,
+            seconds=seconds,
+            episodes=episodes,
+            trajectories_per_minute=60.0 * episodes / seconds,
+            decisions_per_second=decisions / seconds,
+            updates_per_minute=60.0 * (last.updates - first.updates) / seconds,
+            versions_per_minute=60.0 * versions,
+            mean_batch=decisions / max(1, last.batches - first.batches),
+            episode_seconds=(last.episode_seconds - first.episode_seconds) / max(1, episodes),
+            in_flight=(last.in_flight - first.in_flight) / seconds,
+            device_busy=sum(phone_time[name] for name in PHONE_WORK),
+            policy_busy=(last.policy_busy - first.policy_busy) / seconds / settings.policy.copies,
+            policy_load=decisions / seconds / settings.policy.copies / self._most_decisions(),
+            learner_idle=max(0.0, 1.0 - busy) if settings.learner.gpus else 0.0,
+            samples_per_insert=(last.sampled - first.sampled) / max(1, inserted),
+            stale_share=(last.stale - first.stale) / max(1, episodes),
+            phone_time=phone_time,
+            staleness=StalenessSpread.of(
+                learner.staleness[first.arrived : last.arrived],
+                learner.learned_staleness[first.drawn : last.drawn],
+            ),
+            to_learner_megabits=heavy * episodes / seconds,
+            from_learner_megabits=broadcasts * fan_out * versions,
+            broadcast_seconds=max(self._broadcast_seconds),
+            learner_gigabytes=learner_gigabytes(settings, length),
+            node_gigabytes=node_gigabytes(settings),
+        )
+
+
+def simulate(settings: PlanSettings, seed: int = 0, minutes: float | None = None) -> Prediction:
+    """What this system comes to."""
+    return Simulation(settings, seed).run(minutes)
