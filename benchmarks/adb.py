@@ -6,21 +6,23 @@ it is installed adb-shell, which talks to the phone without the server. The clie
 by call, so that whatever else the machine does falls on all of them alike.
 
 The keys are OP_p50_ms and OP_p95_ms for our client and OP_CLIENT_p50_ms for the others; ours goes
-through the shell that stays open, and `fresh_shell` opens one for each call.
+through the shell that stays open, and `fresh_shell` opens one for each call. `screencap` has the
+picture decoded where the client does that, `screencap_bytes` has it as it comes. Then phones that
+another process serves are used at once, by as many threads: whole steps (tap, crash check, new
+screen) with 1 and with 16 of them.
 """
 
 from __future__ import annotations
 
 import argparse
 import importlib
-import os
-import socket
 import statistics
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -29,56 +31,32 @@ from rich.progress import track
 from rich.table import Table
 
 from benchmarks.results_file import write_results
+from benchmarks.served_phones import adb_server, connected_phones
 from distrl.devices.adb import AdbLink, AdbServer
 from distrl.devices.adb_device import AdbDevice, AdbDeviceSettings
 from distrl.devices.adb_server import Handset, PhoneServer
 from distrl.devices.adb_shell import AdbShell
+from distrl.devices.android_state import focus, screen_size
 from distrl.devices.android_tools import find_tool
-from distrl.devices.fresh_start import NewSimulation
+from distrl.devices.app_launching import start_app
+from distrl.devices.fresh_start import NewSimulation, wake_and_unlock
 from distrl.devices.screen_capture import Framebuffer, PngScreencap, RawScreencap
 from distrl.devices.stillness import AT_ONCE
 from distrl.devices.uiautomator import dump_hierarchy, read_hierarchy
-from distrl.errors import DeviceError
+from distrl.devices.unicode_typing import PlainTyping
 from distrl.records import Tap
 
-CONSOLE = Console()
+CONSOLE = Console(width=120)
 Operations = dict[str, Callable[[], object]]
-OPERATIONS = ("echo", "tap", "screencap", "hierarchy", "push_1mb")
+OPERATIONS = (
+    "echo", "tap", "swipe", "key", "type", "open_app", "focus", "size", "wake_and_unlock",
+    "screencap", "screencap_bytes", "screencap_raw", "framebuffer", "hierarchy",
+    "push_1mb", "pull_1mb", "step",
+)  # fmt: skip
+MANY = 16
+NOTES = "com.distrl.notes/.HomeActivity"
 MEGABYTE = bytes(2**20)
 FILE = "/sdcard/Download/bench.bin"
-
-
-@contextmanager
-def adb_server() -> Iterator[AdbServer]:
-    """A real server with a port and a home of its own, ended by its process id."""
-    with tempfile.TemporaryDirectory() as home, socket.create_server(("127.0.0.1", 0)) as probe:
-        port = probe.getsockname()[1]
-        probe.close()
-        own = {"HOME": home, "ADB_MDNS": "0", "ANDROID_ADB_SERVER_PORT": str(port)}
-        process = subprocess.Popen(
-            [find_tool("adb"), "-L", f"tcp:localhost:{port}", "nodaemon", "server"],
-            env={**os.environ, **own},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        try:
-            yield _answering(AdbServer(port))
-        finally:
-            process.kill()
-            process.wait()
-
-
-def _answering(server: AdbServer) -> AdbServer:
-    end = time.monotonic() + 20.0
-    while True:
-        try:
-            server.version(5.0)
-            return server
-        except DeviceError:
-            if time.monotonic() > end:
-                raise
-            time.sleep(0.02)
 
 
 # The clients -------------------------------------------------------------------------------------
@@ -88,11 +66,20 @@ def ours(link: AdbLink, shell: AdbShell) -> Operations:
     return {
         "echo": lambda: shell.run("echo", "well"),
         "tap": lambda: shell.run("input", "tap", "180", "20"),
+        "swipe": lambda: shell.run("input", "swipe", "180", "600", "180", "300", "50"),
+        "key": lambda: shell.run("input", "keyevent", "3"),
+        "type": lambda: PlainTyping().type(shell, "hello"),
+        "open_app": lambda: start_app(shell, "com.distrl.notes", ".HomeActivity"),
+        "focus": lambda: focus(shell),
+        "size": lambda: screen_size(shell),
+        "wake_and_unlock": lambda: wake_and_unlock(shell),
         "screencap": lambda: PngScreencap().take(link),
+        "screencap_bytes": lambda: link.shell("screencap -p"),
         "screencap_raw": lambda: RawScreencap().take(link),
         "framebuffer": lambda: Framebuffer().take(link),
         "hierarchy": lambda: read_hierarchy(dump_hierarchy(shell, 20.0), link.serial),
         "push_1mb": lambda: link.push(MEGABYTE, FILE),
+        "pull_1mb": lambda: link.pull(FILE),
     }
 
 
@@ -124,9 +111,16 @@ def adb_processes(server: AdbServer, serial: str, folder: Path) -> Operations:
     return {
         "echo": lambda: call("shell", "echo", "well"),
         "tap": lambda: call("shell", "input", "tap", "180", "20"),
-        "screencap": lambda: call("exec-out", "screencap", "-p"),
+        "swipe": lambda: call("shell", "input", "swipe", "180", "600", "180", "300", "50"),
+        "key": lambda: call("shell", "input", "keyevent", "3"),
+        "type": lambda: call("shell", "input", "text", "hello"),
+        "open_app": lambda: call("shell", "am", "start", "-n", NOTES),
+        "focus": lambda: call("shell", "dumpsys", "window", "displays"),
+        "size": lambda: call("shell", "wm", "size"),
+        "screencap_bytes": lambda: call("exec-out", "screencap", "-p"),
         "hierarchy": hierarchy,
         "push_1mb": lambda: call("push", str(file), FILE),
+        "pull_1mb": lambda: call("pull", FILE, str(folder / "back.bin")),
     }
 
 
@@ -138,9 +132,16 @@ def adbutils_client(server: AdbServer, serial: str) -> Operations | None:
     return {
         "echo": lambda: device.shell("echo well"),
         "tap": lambda: device.click(180, 20),
+        "swipe": lambda: device.swipe(180, 600, 180, 300, 0.05),
+        "key": lambda: device.keyevent("3"),
+        "type": lambda: device.send_keys("hello"),
+        "open_app": lambda: device.app_start("com.distrl.notes", ".HomeActivity"),
+        "focus": device.app_current,
+        "size": device.window_size,
         "screencap": device.screenshot,
         "hierarchy": device.dump_hierarchy,
         "push_1mb": lambda: device.sync.push(MEGABYTE, FILE),
+        "pull_1mb": lambda: device.sync.read_bytes(FILE),
     }
 
 
@@ -155,7 +156,13 @@ def adb_shell_client(address: str) -> Operations | None:
     return {
         "echo": lambda: device.shell("echo well"),
         "tap": lambda: device.shell("input tap 180 20"),
-        "screencap": lambda: device.exec_out("screencap -p", decode=False),
+        "swipe": lambda: device.shell("input swipe 180 600 180 300 50"),
+        "key": lambda: device.shell("input keyevent 3"),
+        "type": lambda: device.shell("input text hello"),
+        "open_app": lambda: device.shell(f"am start -n {NOTES}"),
+        "focus": lambda: device.shell("dumpsys window displays"),
+        "size": lambda: device.shell("wm size"),
+        "screencap_bytes": lambda: device.exec_out("screencap -p", decode=False),
         "hierarchy": lambda: device.shell("uiautomator dump /dev/tty"),
     }
 
@@ -205,8 +212,7 @@ def table(figures: dict[str, float], clients: list[str]) -> Table:
     for client in clients:
         shown.add_column(client.replace("_", " "), justify="right")
     names = {key.removesuffix("_p50_ms") for key in figures if key.endswith("_p50_ms")}
-    all_operations = (*OPERATIONS, "screencap_raw", "framebuffer", "step")
-    for operation in all_operations:
+    for operation in OPERATIONS:
         cells = []
         for client in clients:
             name = _key(client, operation)
@@ -214,10 +220,36 @@ def table(figures: dict[str, float], clients: list[str]) -> Table:
             p50, p95 = (figures.get(f"{name}_{part}_ms", 0.0) for part in ("p50", "p95"))
             cells.append(f"{p50:.2f} / {p95:.2f}" if known else "–")
         shown.add_row(operation, *cells)
-    shown.caption = (
-        "screencap: with the picture decoded by ours and adbutils, as bytes by the others"
-    )
     return shown
+
+
+# Many phones at once -----------------------------------------------------------------------------
+
+
+def many_phones(server: AdbServer, count: int, steps: int) -> dict[str, float]:
+    """Whole steps on phones of another process, each used by a thread of its own."""
+    with connected_phones(server, count) as serials, ExitStack() as opened:
+        settings = AdbDeviceSettings(stillness=AT_ONCE)
+        devices = [
+            opened.enter_context(AdbDevice(each, server.link(each), settings, NewSimulation()))
+            for each in serials
+        ]
+
+        def play(number: int) -> list[float]:
+            taken = []
+            for _ in range(steps):
+                begun = time.perf_counter()
+                devices[number].perform(Tap(0.5, 0.03))
+                taken.append(1000.0 * (time.perf_counter() - begun))
+            return taken
+
+        with ThreadPoolExecutor(count) as threads:
+            list(threads.map(lambda number: devices[number].reset(number), range(count)))
+            begun = time.perf_counter()
+            taken = [each for some in threads.map(play, range(count)) for each in some]
+            seconds = time.perf_counter() - begun
+    figures = figures_of({f"step_{count}_phones": taken})
+    return figures | {f"steps_per_second_{count}_phones": round(len(taken) / seconds, 1)}
 
 
 def main() -> None:
@@ -246,7 +278,12 @@ def main() -> None:
         }
         clients = {name: all_ for name, all_ in found.items() if all_}
         figures = figures_of(measure(clients, rounds))
+        for count in (1, MANY):
+            figures |= many_phones(server, count, rounds)
     CONSOLE.print(table(figures, list(clients)))
+    for count in (1, MANY):
+        rate = figures[f"steps_per_second_{count}_phones"]
+        CONSOLE.print(f"phones at once: {count}, whole steps a second: {rate}", highlight=False)
     for missing in sorted(found.keys() - clients.keys()):
         CONSOLE.print(f"{missing} is not installed and was not measured", highlight=False)
     CONSOLE.print(f"written to {write_results('adb', figures)}", highlight=False)

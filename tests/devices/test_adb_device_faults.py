@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
@@ -19,7 +20,7 @@ from distrl.devices.adb import AdbLink
 from distrl.devices.adb_device import AdbDevice
 from distrl.devices.adb_shell import AdbShell
 from distrl.devices.fresh_start import wake_and_unlock
-from distrl.devices.screen_capture import Capture
+from distrl.devices.screen_capture import Capture, Framebuffer, PngScreencap, RawScreencap
 from distrl.devices.served.commands import dumpsys
 from distrl.devices.simulated.simulated_device import SimulatedDevice
 from distrl.episodes.episode import run_episode
@@ -38,7 +39,7 @@ from distrl.records import Decision, Ending, Home, Observation, OpenApp, Pixels,
 from distrl.tasks.judge import FactJudge
 from distrl.tasks.task_sets import load_task
 
-IMPATIENT = replace(AT_ONCE_SETTINGS, command_seconds=0.5, reconnect_seconds=0.5)
+IMPATIENT = replace(AT_ONCE_SETTINGS, command_seconds=1.5)
 
 
 @pytest.fixture
@@ -132,6 +133,73 @@ def test_a_half_written_picture_is_taken_again_and_then_an_error(device: AdbDevi
     device.capture.times = 3
     with pytest.raises(BrokenPicture):
         device.screen()
+
+
+HALF: dict[str, tuple[Capture, int]] = {
+    "png": (PngScreencap(), 2),
+    "raw": (RawScreencap(), 2),
+    "framebuffer": (Framebuffer(), 0),
+}
+
+
+@pytest.mark.parametrize("way", HALF)
+def test_a_picture_that_the_phone_writes_by_half(
+    phones: ServedPhones, device: AdbDevice, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    """Through the real server. The framebuffer's stream ends with it, and so the phone is lost."""
+    device.capture, forgiven = HALF[way]
+    whole, times = getattr(phones.handset(), way), [forgiven]
+    seen = device.screen().digest
+
+    def half() -> bytes:
+        data: bytes = whole()
+        times[0] -= 1
+        return data[: len(data) // 2] if times[0] >= 0 else data
+
+    monkeypatch.setattr(phones.handset(), way, half)
+    assert device.screen().digest == seen
+    times[0] = 3
+    kind = BrokenPicture if forgiven else DeviceDisconnected
+    with pytest.raises(kind):
+        device.screen()
+    stays_out_of_order(device, kind)
+    times[0] = 0
+    device.reset(1)
+    assert device.screen().digest == seen
+
+
+def test_a_command_that_never_returns_ends_at_its_deadline(device: AdbDevice) -> None:
+    begun = time.monotonic()
+    with pytest.raises(DeviceTimeout, match=r"0\.3 s"), device.at_work():
+        device.shell.run("logcat", seconds=0.3)
+    assert time.monotonic() - begun < 3.0
+    stays_out_of_order(device, DeviceTimeout)
+    device.reset(1)
+    assert device.shell.run("echo", "well") == "well\n"
+
+
+def test_a_phone_that_is_offline_says_so_and_comes_back(phones: ServedPhones) -> None:
+    """The daemon on the phone takes the connection and does not answer: adb calls it offline."""
+    server, [address] = phones.adb.server, phones.phones.addresses
+    cable = phones.phones.phones[0].cable
+    server.disconnect(address)
+    cable.stall()
+    with ThreadPoolExecutor(1) as beside:
+        connecting = beside.submit(server.connect, address, 30.0)
+        try:
+            end = time.monotonic() + 20.0
+            while [each.state for each in server.devices()] != ["offline"]:
+                assert time.monotonic() < end, server.devices()
+                time.sleep(0.02)
+            with pytest.raises(DeviceDisconnected, match="offline"):
+                phones.link().shell("echo")
+            assert not phones.device().health().well
+        finally:
+            cable.flow()
+        connecting.exception()  # whether it came in time is adb's affair
+    with phones.device() as device:
+        device.reset(1)
+        assert device.screen().pixels.any()
 
 
 def test_an_unauthorized_phone_says_what_to_do() -> None:

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from tests.devices.served_phones import ServedPhones, served_phones
 
-from distrl.config.training_config import load_config
 from distrl.devices.adb_device import AdbDevice
 from distrl.devices.android_phones import choose_serials, open_phone
 from distrl.devices.android_settings import AndroidSettings
@@ -65,13 +64,6 @@ def test_serials_are_those_named_or_those_that_can_be_used(phones: ServedPhones)
     assert set(choose_serials(server, (), 2)) == set(phones.phones.addresses)
     with pytest.raises(InvalidSetting, match="3 phones are wanted"):
         choose_serials(server, (), 3)
-
-
-@pytest.mark.parametrize("name", ["phones", "emulators"])
-def test_the_settings_that_we_ship_are_read(name: str) -> None:
-    config = load_config(Path(__file__).parents[2] / "configs" / f"{name}.toml")
-    assert config.devices.kind == "adb"
-    assert config.devices.android.safety.dry_run == (name == "phones")
 
 
 def test_only_allowed_apps_may_be_cleared() -> None:

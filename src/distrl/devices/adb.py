@@ -17,10 +17,11 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from distrl.devices.adb_socket import AdbSocket, Deadline
-from distrl.errors import CommandRefused, DeviceDisconnected
+from distrl.errors import CommandRefused, DeviceDisconnected, DeviceTimeout
 
 ADB_PORT = 5037
 PATIENCE = 15.0  # seconds for a call that says nothing else
+RECONNECT_SECONDS = 1.5  # for a connection that was just made to come up, before another is made
 STDIN, STDOUT, STDERR, EXIT, CLOSE_STDIN = range(5)  # the packets of shell v2
 SYNC_PIECE = 64 * 1024  # the most that adb takes at once
 
@@ -125,10 +126,19 @@ class AdbLink:
     def connect_again(self, seconds: float) -> None:
         """Mend a link that is gone or offline, as far as that can be done from this side."""
         host, colon, port = self.serial.rpartition(":")
-        if colon and host and port.isdigit():
+        if not (colon and host and port.isdigit()):
+            self.wait_until_usable(seconds)
+            return
+        deadline = Deadline(seconds)
+        while True:
             self.server.disconnect(self.serial, seconds)
             self.server.connect(self.serial, seconds)
-        self.wait_until_usable(seconds)
+            try:
+                self.wait_until_usable(min(deadline.left, RECONNECT_SECONDS))
+                return
+            except DeviceTimeout:  # adb may drop the new connection along with the one that broke
+                if deadline.passed:
+                    raise
 
     # Commands ----------------------------------------------------------------------------------
 

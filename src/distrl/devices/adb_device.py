@@ -10,7 +10,6 @@ handset can only stop its apps and go home, which is not the clean phone of a si
 
 from __future__ import annotations
 
-import shlex
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -21,6 +20,7 @@ from typing import Self
 from distrl.devices.adb import AdbLink
 from distrl.devices.adb_shell import AdbShell
 from distrl.devices.android_state import focus
+from distrl.devices.app_launching import launchable_apps, start_app
 from distrl.devices.app_names import find_package
 from distrl.devices.device_health import DeviceHealth, examine
 from distrl.devices.fresh_start import FreshStart, GoHome, wake_and_unlock
@@ -33,7 +33,6 @@ from distrl.errors import (
     AppCrashed,
     BlankScreen,
     BrokenPicture,
-    CommandRefused,
     DeviceDisconnected,
     DeviceError,
     DeviceNotReady,
@@ -58,10 +57,6 @@ KEYS = {Back: 4, Home: 3, Enter: 66}
 HOME_QUERY = (
     "cmd package resolve-activity --brief -a android.intent.action.MAIN "
     "-c android.intent.category.HOME"
-)
-LAUNCHER_QUERY = (
-    "cmd package query-activities --brief -a android.intent.action.MAIN "
-    "-c android.intent.category.LAUNCHER"
 )
 
 
@@ -294,23 +289,9 @@ class AdbDevice:
         package = find_package(name, self._apps(), self.settings.app_names)
         if package is None:
             return  # there is no such app: the phone stays as it is
-        activity = self._apps()[package]
-        if activity:
-            command = f"am start -n {shlex.quote(f'{package}/{activity}')}"
-        else:
-            command = f"monkey -p {shlex.quote(package)} -c android.intent.category.LAUNCHER 1"
-        self.shell.shell(command, self.settings.command_seconds)  # one that cannot start does not
+        start_app(self.shell, package, self._apps()[package], self.settings.command_seconds)
 
     def _apps(self) -> dict[str, str]:
-        """What the launcher could start; phones before Android 7 only list packages."""
         if self._launchable is None:
-            listed = self.shell.shell(LAUNCHER_QUERY)
-            found = (line.strip().partition("/") for line in listed.text.splitlines())
-            apps = {package: activity for package, slash, activity in found if slash}
-            if listed.code or not apps:
-                lines = self.shell.run("pm", "list", "packages").splitlines()
-                apps = {line.removeprefix("package:").strip(): "" for line in lines}
-            if not apps:
-                raise CommandRefused(f"device {self.name}: it lists no app at all")
-            self._launchable = apps
+            self._launchable = launchable_apps(self.shell)
         return self._launchable

@@ -15,19 +15,24 @@ import struct
 
 from distrl.devices.adb import PATIENCE, STDERR, STDIN, STDOUT, AdbLink, ShellResult
 from distrl.devices.adb_socket import AdbSocket, Deadline
-from distrl.errors import CommandRefused, DeviceDisconnected, DeviceError
+from distrl.devices.phone_shell import output_of
+from distrl.errors import DeviceDisconnected, DeviceError
 
 PROBE_SECONDS = 3.0
 
 
 class AdbShell:
-    """Commands for one device. One thread uses it at a time."""
+    """Implements `PhoneShell` over our own connection."""
 
     def __init__(self, link: AdbLink, *, keep_open: bool = True) -> None:
         self.link = link
         self.keeps_open = keep_open  # turns False when the phone cannot
         self._mark = ""
         self._connection: AdbSocket | None = None
+
+    @property
+    def serial(self) -> str:
+        return self.link.serial
 
     def close(self) -> None:
         if self._connection is not None:
@@ -43,15 +48,7 @@ class AdbShell:
         return self._converse(self._connection, command, seconds)
 
     def run(self, *words: str, seconds: float = PATIENCE) -> str:
-        """Run a command of separate words and return its output; a failure is raised."""
-        result = self.shell(shlex.join(words), seconds)
-        if result.code != 0:
-            said = (result.errors or result.output).decode("utf-8", "replace").strip()
-            raise CommandRefused(
-                f"device {self.link.serial}: `{shlex.join(words)[:80]}` ended with code "
-                f"{result.code}: {said[:300]}"
-            )
-        return result.text
+        return output_of(self.shell(shlex.join(words), seconds), self.serial, words)
 
     def _open(self) -> None:
         """Open the shell and try it once; a phone that does not play along is remembered."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from distrl.devices.adb_shell import AdbShell
+from distrl.devices.phone_shell import PhoneShell
 
 FOCUS = re.compile(r"mCurrentFocus=Window\{[0-9a-f]+ (?:u\d+ )?([^}]+)\}")
 FOCUSED_APP = re.compile(r"mFocusedApp=.*?\bu\d+ ([\w.]+/[\w.$]+)")
@@ -49,29 +49,29 @@ def read_focus(dump: str) -> Focus | None:
     return Focus(title or package, package, activity, crash[2] if crash else "")
 
 
-def focus(shell: AdbShell) -> Focus | None:
+def focus(shell: PhoneShell) -> Focus | None:
     """The short dump first; before Android 10 only the long one had it."""
     found = read_focus(shell.shell("dumpsys window displays").text)
     return found or read_focus(shell.shell("dumpsys window").text)
 
 
-def is_awake(shell: AdbShell) -> bool | None:
+def is_awake(shell: PhoneShell) -> bool | None:
     found = WAKEFULNESS.search(shell.shell("dumpsys power").text)
     return found[1] == "Awake" if found else None
 
 
-def is_locked(shell: AdbShell) -> bool:
+def is_locked(shell: PhoneShell) -> bool:
     """Whether the lock screen is up; a phone that does not say is taken to be open."""
     return LOCKED.search(shell.shell("dumpsys window policy").text) is not None
 
 
-def screen_size(shell: AdbShell) -> tuple[int, int] | None:
+def screen_size(shell: PhoneShell) -> tuple[int, int] | None:
     """Width and height of the upright phone; an override counts."""
     sizes = {kind: (int(w), int(h)) for kind, w, h in SIZE.findall(shell.shell("wm size").text)}
     return sizes.get("Override") or sizes.get("Physical")
 
 
-def rotation(shell: AdbShell) -> int | None:
+def rotation(shell: PhoneShell) -> int | None:
     """In degrees; older phones count quarter turns."""
     found = ROTATION.search(shell.shell("dumpsys window displays").text)
     if found is None:

@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from distrl.devices.adb_shell import AdbShell
 from distrl.devices.adb_socket import Deadline
 from distrl.devices.android_state import is_awake, is_locked
+from distrl.devices.phone_shell import PhoneShell
 from distrl.errors import DeviceLocked
 
 HOME_KEY, WAKE_KEY = 3, 224
@@ -22,7 +22,7 @@ UNLOCK_SECONDS = 3.0
 class FreshStart(Protocol):
     """Brings a phone to where an episode begins."""
 
-    def begin(self, shell: AdbShell, seed: int) -> None: ...
+    def begin(self, shell: PhoneShell, seed: int) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class GoHome:
     stop: tuple[str, ...] = ()  # packages
     clear: tuple[str, ...] = ()  # packages; everything in them is lost
 
-    def begin(self, shell: AdbShell, seed: int) -> None:
+    def begin(self, shell: PhoneShell, seed: int) -> None:
         wake_and_unlock(shell)
         for package in self.stop:
             shell.run("am", "force-stop", package)
@@ -45,11 +45,11 @@ class GoHome:
 class NewSimulation:
     """For a simulated phone that is served over adb: it starts anew from the seed."""
 
-    def begin(self, shell: AdbShell, seed: int) -> None:
+    def begin(self, shell: PhoneShell, seed: int) -> None:
         shell.run("cmd", "simulation", "reset", str(seed))
 
 
-def wake_and_unlock(shell: AdbShell) -> None:
+def wake_and_unlock(shell: PhoneShell) -> None:
     """Light the screen and swipe the lock away; a PIN is for its owner to enter."""
     if is_awake(shell) is False:
         shell.run("input", "keyevent", str(WAKE_KEY))
@@ -61,6 +61,6 @@ def wake_and_unlock(shell: AdbShell) -> None:
         if not deadline.passed:
             continue
         raise DeviceLocked(
-            f"device {shell.link.serial}: it is locked; unlock it by hand, or take its PIN off "
+            f"device {shell.serial}: it is locked; unlock it by hand, or take its PIN off "
             "for as long as it is used for training"
         )

@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from xml.etree import ElementTree as ET
 
-from distrl.devices.adb_shell import AdbShell
 from distrl.devices.hierarchy import Element, Rect
+from distrl.devices.phone_shell import PhoneShell
 from distrl.errors import CommandRefused
 
 DUMP_FILE = "/data/local/tmp/distrl-window.xml"
@@ -38,14 +38,12 @@ BOUNDS = re.compile(r"\[(-?\d+),(-?\d+)\]\[(-?\d+),(-?\d+)\]")
 KEYBOARDS = ("inputmethod", "latin", "keyboard", "swiftkey", "gboard")
 
 
-def dump_hierarchy(shell: AdbShell, seconds: float) -> str:
+def dump_hierarchy(shell: PhoneShell, seconds: float) -> str:
     """What uiautomator writes, by way of a file: without a terminal it has nowhere else to."""
     said = shell.shell(f"uiautomator dump {DUMP_FILE}", seconds)
     if "dumped to" not in said.text:
         words = " ".join((said.text + said.errors.decode("utf-8", "replace")).split())[:200]
-        raise CommandRefused(
-            f"device {shell.link.serial}: uiautomator wrote no hierarchy: {words!r}"
-        )
+        raise CommandRefused(f"device {shell.serial}: uiautomator wrote no hierarchy: {words!r}")
     return shell.run("cat", DUMP_FILE, seconds=seconds)
 
 

@@ -16,7 +16,7 @@ import shlex
 from collections.abc import Iterator
 from typing import Protocol
 
-from distrl.devices.adb_shell import AdbShell
+from distrl.devices.phone_shell import PhoneShell
 from distrl.errors import TypingFailed
 
 ADB_KEYBOARD = "com.android.adbkeyboard/.AdbIME"
@@ -38,7 +38,7 @@ class Typing(Protocol):
         """Whether more than ASCII can be typed."""
         ...
 
-    def type(self, shell: AdbShell, text: str) -> None:
+    def type(self, shell: PhoneShell, text: str) -> None:
         """Type it all, or raise `TypingFailed`."""
         ...
 
@@ -49,11 +49,11 @@ class AdbKeyboardTyping:
     name = "ADBKeyboard"
     any_script = True
 
-    def type(self, shell: AdbShell, text: str) -> None:
+    def type(self, shell: PhoneShell, text: str) -> None:
         coded = base64.b64encode(text.encode("utf-8")).decode("ascii")
         self._broadcast(shell, "ADB_INPUT_B64", "--es", "msg", coded, text=text)
 
-    def _broadcast(self, shell: AdbShell, name: str, *extras: str, text: str) -> None:
+    def _broadcast(self, shell: PhoneShell, name: str, *extras: str, text: str) -> None:
         words = ("am", "broadcast", "-a", name, *extras)
         said = shell.run(*words, seconds=_seconds(text))
         if "Broadcast completed" not in said:
@@ -66,7 +66,7 @@ class ClipboardTyping:
     name = "clipboard"
     any_script = True
 
-    def type(self, shell: AdbShell, text: str) -> None:
+    def type(self, shell: PhoneShell, text: str) -> None:
         said = shell.run("am", "broadcast", "-a", "clipper.set", "-e", "text", text)
         if "result=-1" not in said:  # Activity.RESULT_OK: the text is on the clipboard
             raise TypingFailed(_failed(shell, text, f"Clipper did not take it: {said.strip()}"))
@@ -79,7 +79,7 @@ class PlainTyping:
     name = "input text"
     any_script = False
 
-    def type(self, shell: AdbShell, text: str) -> None:
+    def type(self, shell: PhoneShell, text: str) -> None:
         foreign = sorted({character for character in text if not _plain(character)})
         if foreign:
             shown = " ".join(f"U+{ord(character):04X}" for character in foreign[:5])
@@ -91,7 +91,7 @@ class PlainTyping:
             shell.run(*shlex.split(command), seconds=_seconds(text))
 
 
-def choose_typing(shell: AdbShell) -> Typing:
+def choose_typing(shell: PhoneShell) -> Typing:
     """The best way that the phone offers; ADBKeyboard is made its keyboard."""
     if ADB_KEYBOARD in shell.shell("ime list -a -s").text.split():
         shell.run("ime", "enable", ADB_KEYBOARD)
@@ -126,6 +126,6 @@ def _seconds(text: str) -> float:
     return TYPING_SECONDS + SECONDS_PER_CHARACTER * len(text)
 
 
-def _failed(shell: AdbShell, text: str, why: str) -> str:
+def _failed(shell: PhoneShell, text: str, why: str) -> str:
     """What was typed may be private: its length is enough."""
-    return f"device {shell.link.serial}: {len(text)} characters could not be typed: {why}"
+    return f"device {shell.serial}: {len(text)} characters could not be typed: {why}"

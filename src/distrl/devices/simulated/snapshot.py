@@ -297,7 +297,8 @@ def _check_routes(app: App, routes: tuple[Route, ...]) -> None:
         hidden = route.page.startswith("_") or route.page == "furnish"
         if hidden or not inspect.isfunction(page):
             _refuse(f"{app.name} has no page {route.page!r:.80}")
-        inspect.signature(page).bind(app, None, *route.args)
+        # Asked of the app itself: some pages are plain functions, which do not take the app.
+        inspect.signature(getattr(app, route.page)).bind(None, *route.args)
 
 
 def _check_drawing(state: PhoneState) -> None:
