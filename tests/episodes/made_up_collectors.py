@@ -16,13 +16,14 @@ from distrl.devices.simulated.faults import NO_FAULTS, Faults
 from distrl.devices.simulated.latency import Latency, LogNormal, ResetLatency
 from distrl.devices.simulated.simulated_device import SimulatedDevice
 from distrl.episodes.collector import Collector
-from distrl.episodes.curriculum import TaskPool, UniformTasks
+from distrl.episodes.curriculum import UniformTasks
 from distrl.episodes.decision_desk import DecisionDesk
 from distrl.episodes.device_shelf import DeviceShelf
+from distrl.episodes.task_pool import SimulatedTasks
 from distrl.records import Decision, Done, Observation, Trajectory, Wait
 from distrl.tasks.judge import FactJudge
 
-POOL = TaskPool(("clock.set_alarm", "notes.create", "todo.add"))
+POOL = SimulatedTasks(("clock.set_alarm", "notes.create", "todo.add"))
 STEP = 0.02  # real seconds that a phone of usual speed takes for an action, and for a reset
 SPEED = 50.0
 

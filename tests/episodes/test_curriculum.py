@@ -15,15 +15,15 @@ from distrl.episodes.curriculum import (
     InstructionValueTasks,
     RepeatedTasks,
     SuccessRateTasks,
-    TaskPool,
     TaskSource,
     UniformTasks,
 )
+from distrl.episodes.task_pool import SimulatedTasks, TaskPool
 from distrl.errors import CorruptCheckpoint, InvalidSetting, UnknownTask
 from distrl.records import Done, Ending, Task
 
 NAMES = ("clock.set_alarm", "notes.create", "todo.add", "calendar.create")
-POOL = TaskPool(NAMES)
+POOL = SimulatedTasks(NAMES)
 torch.set_num_threads(1)
 
 
@@ -72,7 +72,7 @@ def test_the_same_seed_draws_the_same_and_no_task_comes_twice(
     tasks = draw(make(POOL), 60)
     assert tasks == draw(make(POOL), 60)
     assert len({task.id for task in tasks}) == 60
-    assert tasks != draw(make(TaskPool(NAMES, seed=1)), 60)
+    assert tasks != draw(make(SimulatedTasks(NAMES, seed=1)), 60)
     assert {task.split for task in tasks} == {"train"}
 
 
@@ -80,7 +80,7 @@ def test_the_same_seed_draws_the_same_and_no_task_comes_twice(
 def test_two_collectors_and_two_seeds_never_draw_the_same_task(
     make: Callable[[TaskPool], TaskSource],
 ) -> None:
-    pools = [TaskPool(NAMES, seed=s, share=n, shares=2) for s in (0, 1) for n in (0, 1)]
+    pools = [SimulatedTasks(NAMES, seed=s, share=n, shares=2) for s in (0, 1) for n in (0, 1)]
     ids = [task.id for pool in pools for task in draw(make(pool), 40)]
     assert len(set(ids)) == 160
 
@@ -105,7 +105,7 @@ def test_a_state_of_something_else_is_refused(
 
 
 def test_a_state_of_other_templates_is_refused() -> None:
-    state = SuccessRateTasks(TaskPool(NAMES[:2])).state()
+    state = SuccessRateTasks(SimulatedTasks(NAMES[:2])).state()
     with pytest.raises(CorruptCheckpoint, match="other templates"):
         SuccessRateTasks(POOL).load_state(state)
 
@@ -180,7 +180,7 @@ def test_repeated_tasks_come_so_many_times_in_a_row_also_from_a_state() -> None:
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: TaskPool(NAMES, share=2, shares=2),
+        lambda: SimulatedTasks(NAMES, share=2, shares=2),
         lambda: SuccessRateTasks(POOL, floor=1.5),
         lambda: SuccessRateTasks(POOL, memory=0),
         lambda: InstructionValueTasks(POOL, Critic(), candidates=0),
@@ -195,6 +195,6 @@ def test_settings_out_of_range_are_refused(make: Callable[[], object]) -> None:
 
 def test_unknown_templates_are_refused_before_anything_is_played() -> None:
     with pytest.raises(UnknownTask, match="did you mean"):
-        TaskPool(("notes.creat",))
+        SimulatedTasks(("notes.creat",))
     with pytest.raises(UnknownTask, match="without templates"):
-        TaskPool(())
+        SimulatedTasks(())

@@ -11,14 +11,15 @@ from tests.tasks.judge_server import NO, YES, judge_that_says, played
 
 from distrl.agent.simple_policies import DonePolicy
 from distrl.devices.simulated.simulated_device import SimulatedDevice
-from distrl.episodes.curriculum import TaskPool, UniformTasks
+from distrl.episodes.curriculum import UniformTasks
 from distrl.episodes.episode import run_episode
+from distrl.episodes.task_pool import SimulatedTasks
 from distrl.episodes.task_queue import Assignment, TaskQueue
 from distrl.errors import JudgeError
 from distrl.records import Ending, Trajectory, Verdict
 from distrl.replay.correction import Correction
 from distrl.replay.trajectory_store import TrajectoryStore
-from distrl.tasks.judge import LaterJudge
+from distrl.tasks.judge import FactJudge, Judge, LaterJudge
 from distrl.tasks.judge_bench import JudgeBench
 from distrl.tasks.judgement import Judgement
 from distrl.tasks.second_opinion import SecondOpinion
@@ -118,11 +119,27 @@ def test_closing_does_not_wait_for_a_judge_that_hangs() -> None:
 
 
 def test_a_task_whose_verdict_is_on_its_way_is_not_tried_again() -> None:
-    queue = TaskQueue(UniformTasks(TaskPool(("notes.create",))), devices=1)
+    queue = TaskQueue(UniformTasks(SimulatedTasks(("notes.create",))), devices=1)
     queue.ended(Assignment(played().task), "phone", Ending.AWAITING_VERDICT)
     assert len(queue) == 0
     queue.ended(Assignment(played().task), "phone", Ending.JUDGE_UNAVAILABLE)
     assert len(queue) == 1
+
+
+def test_a_task_is_prepared_for_whoever_judges_later() -> None:
+    task, _ = load_task("clock.turn_off_alarm/train/3")
+    later, at_once = SimulatedDevice("later"), SimulatedDevice("at once")
+    judges: list[tuple[SimulatedDevice, Judge]] = [
+        (later, LaterJudge(FactJudge(later))),
+        (at_once, FactJudge(at_once)),
+    ]
+    for device, judge in judges:
+        device.reset(task.seed)
+        plain = dict(device.snapshot().facts.tables())
+        judge.begin(task)
+        assert dict(device.snapshot().facts.tables()) != plain
+    assert later.screen().digest == at_once.screen().digest
+    assert [judge.verdict(None) is None for _, judge in judges] == [True, False]
 
 
 # A second opinion --------------------------------------------------------------------------------

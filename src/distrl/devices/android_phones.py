@@ -16,6 +16,7 @@ from distrl.devices.emulator import Emulator
 from distrl.devices.emulator_pool import EmulatorPool, EmulatorPoolSettings
 from distrl.devices.emulator_ports import EmulatorPorts
 from distrl.devices.fresh_start import FreshStart, GoHome, NewSimulation
+from distrl.devices.process_watch import ProcessWatch
 from distrl.devices.safety import SafeDevice
 from distrl.devices.simulated_adb_device import SimulatedAdbDevice
 from distrl.devices.stillness import AT_ONCE, StillnessSettings
@@ -67,14 +68,19 @@ def open_phone(name: str, serial: str, server: AdbServer, settings: AndroidSetti
 
 
 def emulator_pool(
-    server: AdbServer, settings: AndroidSettings, count: int, spares: int, logs: Path
+    server: AdbServer,
+    settings: AndroidSettings,
+    count: int,
+    spares: int,
+    logs: Path,
+    watch: ProcessWatch | None = None,
 ) -> EmulatorPool:
     """Emulators of our own, on ports that nobody else has. Enter it to start them."""
-    ports = EmulatorPorts()
+    ports = EmulatorPorts(settings.first_emulator_port)
 
     def new_emulator() -> Emulator:
         pair = ports.reserve()
         log = logs / f"emulator-{pair.console}.log"
-        return Emulator(settings.emulator, server, pair, log)
+        return Emulator(settings.emulator, server, pair, log, watch)
 
     return EmulatorPool(new_emulator, EmulatorPoolSettings(count=count, spares=spares))

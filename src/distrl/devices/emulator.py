@@ -17,12 +17,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from distrl.devices.adb import AdbLink, AdbServer
-from distrl.devices.adb_shell import AdbShell
 from distrl.devices.adb_socket import Deadline
 from distrl.devices.android_state import read_focus
 from distrl.devices.android_tools import find_tool
 from distrl.devices.emulator_console import ask_console
 from distrl.devices.emulator_ports import PortPair
+from distrl.devices.phone_shell import PhoneShell
+from distrl.devices.process_watch import ProcessWatch
 from distrl.errors import (
     DeviceDisconnected,
     DeviceError,
@@ -87,12 +88,18 @@ class Emulator:
     """A started emulator, or one to be started. One thread at a time, except for `stop`."""
 
     def __init__(
-        self, settings: EmulatorSettings, server: AdbServer, ports: PortPair, log: Path
+        self,
+        settings: EmulatorSettings,
+        server: AdbServer,
+        ports: PortPair,
+        log: Path,
+        watch: ProcessWatch | None = None,  # ends it should this process be killed
     ) -> None:
         self.settings = settings
         self.server = server
         self.ports = ports
         self.log = log
+        self._watch = watch
         self.link: AdbLink = server.link(f"emulator-{ports.console}")
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -133,6 +140,8 @@ class Emulator:
                 env={**os.environ, "ANDROID_ADB_SERVER_PORT": str(self.server.port)},
                 start_new_session=True,  # its children are in its group, and end with it
             )
+        if self._watch is not None:
+            self._watch.add(self._process.pid)
 
     def boot(self) -> None:
         """Start it and wait until it is ready; what does not get there is ended."""
@@ -155,6 +164,8 @@ class Emulator:
                 except subprocess.TimeoutExpired:
                     continue
             _signal_group(process, signal.SIGKILL)  # children that outlived it
+            if self._watch is not None:
+                self._watch.remove(process.pid)
         self.ports.release()
 
     # Readiness ---------------------------------------------------------------------------------
@@ -235,7 +246,7 @@ class LoadSnapshot:
 
     emulator: Callable[[], Emulator]
 
-    def begin(self, shell: AdbShell, seed: int) -> None:
+    def begin(self, shell: PhoneShell, seed: int) -> None:
         shell.close()  # the phone that it is open on will be another one
         self.emulator().load_snapshot()
 

@@ -9,7 +9,7 @@ from distrl.devices.simulated.phone import Phone
 
 
 class JudgedPhone(Device, Protocol):
-    """What collectors train on while the judge reads facts."""
+    """What a `FactJudge` needs."""
 
     @property
     def phone(self) -> Phone: ...

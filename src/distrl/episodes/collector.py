@@ -26,6 +26,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import CancelledError
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -140,9 +141,13 @@ class Collector(Generic[D]):
         self._stop_at = time.monotonic() + finish_within
 
     def close_devices(self) -> None:
-        """Give back what the devices hold, once nobody plays; the next reset has it again."""
+        """Give back what the devices hold, once nobody plays; the next reset has it again.
+
+        One that fails even at that is left as it is: its next reset finds out.
+        """
         for device in self._shelf.devices:
-            device.close()
+            with suppress(DeviceError):
+                device.close()
 
     def _work(self, shift: _Shift) -> None:
         """One thread: one episode after the other, on whichever device is fit."""

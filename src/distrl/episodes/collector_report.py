@@ -93,6 +93,7 @@ class CollectorReport:
             "quarantines": float(self.quarantines),
             "quarantined": float(len(self.quarantined)),
             "decisions": float(self.desk.decisions),
+            "batches": float(sum(self.desk.batches.values())),
             "mean_batch": self.desk.mean_batch,
             "swaps": float(self.desk.swaps),
             "weight_version": float(self.desk.weight_version),

@@ -5,9 +5,10 @@
     InstructionValueTasks   rather those that the critic calls a toss-up (DigiRL's curriculum)
     RepeatedTasks           any of these, each task several times (for group-relative algorithms)
 
-All are exact functions of a seed and of what they heard, and none gives the same task id twice; two
-collectors with different shares of one pool never meet. `state` is plain JSON, and `load_state`
-goes on from it as if nothing had happened. One thread at a time asks; the collector sees to that.
+All are exact functions of a seed and of what they heard, and draw from a pool (`task_pool`) that
+gives no task id twice as long as it has others; two collectors with different shares of one pool
+never meet. `state` is plain JSON, and `load_state` goes on from it as if nothing had happened. One
+thread at a time asks; the collector sees to that.
 """
 
 from __future__ import annotations
@@ -17,18 +18,16 @@ import threading
 from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from distrl.errors import CorruptCheckpoint, InvalidSetting, UnknownTask
-from distrl.records import Ending, Split, Task
-from distrl.tasks.task_sets import load_task
+from distrl.episodes.task_pool import TaskPool
+from distrl.errors import CorruptCheckpoint, InvalidSetting
+from distrl.records import Ending, Task
 
 if TYPE_CHECKING:
     from torch import Tensor
 
 State = dict[str, Any]  # plain JSON
-NUMBERS = 1_000_000  # how far apart the task numbers of two seeds begin
 
 
 class TaskSource(Protocol):
@@ -37,6 +36,10 @@ class TaskSource(Protocol):
     def next_task(self) -> Task: ...
 
     def hear(self, task: Task, ending: Ending) -> None: ...
+
+    def find(self, task_id: str) -> Task:
+        """The task of that id, to go on with it; `UnknownTask` if it is of another source."""
+        ...
 
     def state(self) -> State: ...
 
@@ -47,35 +50,6 @@ class InstructionCritic(Protocol):
     """Says how likely success is, by the instruction alone; a trainable policy does."""
 
     def instruction_logits(self, instructions: Sequence[str]) -> Tensor: ...  # [n]
-
-
-@dataclass(frozen=True, slots=True)
-class TaskPool:
-    """Templates of a split, and the numbers that belong to one collector (`share` of `shares`)."""
-
-    templates: tuple[str, ...]
-    split: Split = "train"
-    seed: int = 0
-    share: int = 0  # counted from 0
-    shares: int = 1
-
-    def __post_init__(self) -> None:
-        if not self.templates:
-            raise UnknownTask("a task pool without templates; name one or more")
-        if not 0 <= self.share < self.shares:
-            raise InvalidSetting(
-                f"share={self.share!r} of shares={self.shares!r}; shares are counted from 0"
-            )
-        for template in self.templates:
-            self.task(template, 0)  # raises, and says which name or split would do
-
-    def task(self, template: str, turn: int) -> Task:
-        """The task that this collector draws when a template's turn comes for the n-th time."""
-        number = self.seed * NUMBERS + turn * self.shares + self.share
-        return load_task(f"{template}/{self.split}/{number}")[0]
-
-    def chance(self, draw: int) -> random.Random:
-        return random.Random(f"curriculum/{self.seed}/{self.share}/{draw}")
 
 
 class UniformTasks:
@@ -93,6 +67,9 @@ class UniformTasks:
 
     def hear(self, task: Task, ending: Ending) -> None:
         """Success or failure changes nothing here."""
+
+    def find(self, task_id: str) -> Task:
+        return self._pool.find(task_id)
 
     def state(self) -> State:
         return {"drawn": self._drawn}
@@ -141,6 +118,9 @@ class SuccessRateTasks:
         """A broken device says nothing about a task; only judged attempts count."""
         if ending.judged and task.template in self._recent:
             self._recent[task.template].append(ending is Ending.SUCCESS)
+
+    def find(self, task_id: str) -> Task:
+        return self._pool.find(task_id)
 
     def state(self) -> State:
         recent = {name: [int(each) for each in last] for name, last in self._recent.items()}
@@ -208,6 +188,9 @@ class InstructionValueTasks:
     def hear(self, task: Task, ending: Ending) -> None:
         """The critic learns it elsewhere, from the trajectory."""
 
+    def find(self, task_id: str) -> Task:
+        return self._pool.find(task_id)
+
     def state(self) -> State:
         return {"drawn": self._drawn, "uniform": self._uniform.state()}
 
@@ -236,6 +219,9 @@ class RepeatedTasks:
     def hear(self, task: Task, ending: Ending) -> None:
         self._source.hear(task, ending)
 
+    def find(self, task_id: str) -> Task:
+        return self._source.find(task_id)
+
     def state(self) -> State:
         task = self._task.id if self._task else None
         return {"source": self._source.state(), "task": task, "left": self._left}
@@ -243,7 +229,7 @@ class RepeatedTasks:
     def load_state(self, state: Mapping[str, Any]) -> None:
         left, task = _count(state, "left"), state.get("task")
         self._source.load_state(_table(state, "source"))
-        self._task = None if task is None else load_task(str(task))[0]
+        self._task = None if task is None else self._source.find(str(task))
         self._left = left
 
 

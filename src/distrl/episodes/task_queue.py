@@ -14,7 +14,6 @@ from typing import Any
 from distrl.episodes.curriculum import State, TaskSource
 from distrl.errors import CorruptCheckpoint, InvalidSetting, UnknownTask
 from distrl.records import Ending, Task
-from distrl.tasks.task_sets import load_task
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +80,7 @@ class TaskQueue:
     def load_state(self, state: Mapping[str, Any]) -> None:
         try:
             waiting = [
-                Assignment(load_task(task)[0], int(attempt), tuple(map(str, failed_on)))
+                Assignment(self._source.find(str(task)), int(attempt), tuple(map(str, failed_on)))
                 for task, attempt, failed_on in state["waiting"]
             ]
             source = state["source"]

@@ -56,10 +56,17 @@ class FactJudge:
 
 
 class LaterJudge:
-    """Leaves the verdict to a judge of whole trajectories. For tasks that need no preparation."""
+    """Leaves the verdict to a judge of whole trajectories.
+
+    Where tasks need preparation, `preparing` does it; its own verdict is not asked for.
+    """
+
+    def __init__(self, preparing: Judge | None = None) -> None:
+        self._preparing = preparing
 
     def begin(self, task: Task) -> None:
-        """There is nothing to set up."""
+        if self._preparing is not None:
+            self._preparing.begin(task)
 
     def verdict(self, answer: str | None) -> None:
         return None

@@ -1,0 +1,84 @@
+"""From settings to tasks: the pool that they come from, and the curriculum that draws from it."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from distrl.agent.vlm_policy import VlmPolicy
+from distrl.config.task_section import TaskSettings
+from distrl.config.training_config import TrainingConfig
+from distrl.devices.device import Device
+from distrl.episodes.curriculum import (
+    InstructionValueTasks,
+    RepeatedTasks,
+    SuccessRateTasks,
+    TaskSource,
+    UniformTasks,
+)
+from distrl.episodes.decision_desk import DecisionDesk
+from distrl.episodes.device_shelf import DeviceShelf
+from distrl.episodes.task_pool import ListedTasks, SimulatedTasks, TaskPool
+from distrl.errors import InvalidSetting
+from distrl.records import Task
+from distrl.tasks.aitw import AitwTasks, load_aitw
+from distrl.tasks.android_world import AndroidWorldPhone, android_world_tasks
+
+
+def build_tasks(
+    config: TrainingConfig,
+    number: int,
+    policy: VlmPolicy,
+    desk: DecisionDesk,
+    shelf: DeviceShelf[Device],
+) -> TaskSource:
+    """What one collector plays."""
+    pool = build_pool(config, number, shelf)
+    source: TaskSource
+    if config.tasks.curriculum == "success_rate":
+        source = SuccessRateTasks(pool)
+    elif config.tasks.curriculum == "instruction_value":
+        source = InstructionValueTasks(pool, policy, desk.policy_lock)
+    else:
+        source = UniformTasks(pool)
+    together = config.learning.learner.attempts_together
+    return RepeatedTasks(source, together) if together > 1 else source
+
+
+def build_pool(config: TrainingConfig, number: int, shelf: DeviceShelf[Device]) -> TaskPool:
+    """This collector's share of all tasks."""
+    settings, seed, shares = config.tasks, config.run.seed, config.collection.collectors
+    if settings.source == "aitw":
+        found = read_aitw(settings)
+        listed = found.train if settings.split == "train" else found.test
+        return ListedTasks(listed, seed, number, shares)
+    if settings.source == "android_world":
+        return ListedTasks(_android_world(settings, shelf), seed, number, shares)
+    return SimulatedTasks(settings.template_names, settings.split, seed, number, shares)
+
+
+def task_words(config: TrainingConfig) -> str:
+    """What is worth saying about the tasks before a run; also finds out whether they are there."""
+    if config.tasks.source != "aitw":
+        return ""
+    return f"Android in the Wild, {config.tasks.aitw.subset}: {read_aitw(config.tasks)}"
+
+
+def read_aitw(settings: TaskSettings) -> AitwTasks:
+    aitw = settings.aitw
+    return load_aitw(aitw.subset, Path(aitw.train_file), Path(aitw.test_file))
+
+
+def _android_world(settings: TaskSettings, shelf: DeviceShelf[Device]) -> list[Task]:
+    """Those of the first phone: all of them have the same suite."""
+    phone = shelf.devices[0].device
+    assert isinstance(phone, AndroidWorldPhone)
+    tasks = list(android_world_tasks(phone.host, settings.split))
+    patterns = settings.templates or ("*",)
+    wanted = [each for each in tasks if any(fnmatchcase(each.template, p) for p in patterns)]
+    if not wanted:
+        raise InvalidSetting(
+            f"tasks.templates={list(patterns)}; none of AndroidWorld's {len(tasks)} tasks is of a "
+            "template like that: they are called android_world.TYPE"
+        )
+    return wanted
