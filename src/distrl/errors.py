@@ -44,6 +44,11 @@ DistrlError
     ├── ProcessError          a process of a run is gone
     │   ├── LearnerGone       nobody answers a collector any more
     │   └── CollectorsLost    every collector failed more often than it may be started again
+    ├── ClusterError          the Ray cluster that a run is to be on
+    │   ├── ClusterUnreachable  nobody answers as Ray at that address, or not to this machine
+    │   ├── TokenRefused      it wants another token than ours, or we have none
+    │   ├── VersionsDiffer    Ray or Python there is another than here
+    │   └── ResourceMissing   its nodes together have less of something than was asked for
     └── StorageError          a disk failed; what it was to keep is not acknowledged
         └── StorageFull       no space left, or no more of it for us
 
@@ -229,6 +234,26 @@ class LearnerGone(ProcessError):
 
 class CollectorsLost(ProcessError):
     """Every collector failed more often than it may be started again."""
+
+
+class ClusterError(WorldError):
+    """The Ray cluster that a run is to be on cannot be used."""
+
+
+class ClusterUnreachable(ClusterError):
+    """Nobody answers as Ray at that address, or this machine is none of its nodes."""
+
+
+class TokenRefused(ClusterError):
+    """The cluster wants another token than ours, or we have none to show."""
+
+
+class VersionsDiffer(ClusterError):
+    """Ray or Python on the cluster is another than here."""
+
+
+class ResourceMissing(ClusterError):
+    """The cluster's nodes together have less of a resource than was asked for."""
 
 
 class StorageError(WorldError):
