@@ -14,7 +14,7 @@ STAMP := $(VENV)/.installed
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help train test check format phone pictures bench-environment bench-phone bench-policy bench-replay bench-staleness bench-judge-noise bench-async bench-adb chaos clean
+.PHONY: help train test test-ray check format phone pictures bench-environment bench-phone bench-policy bench-replay bench-staleness bench-judge-noise bench-async bench-adb bench-adb-training bench-cluster bench-plan chaos soak clean
 
 help: ## List the targets
 	@echo "DistRL. Targets, each with its own set-up:"
@@ -25,9 +25,13 @@ train: $(STAMP) ## Train an agent on the simulated phone
 	@echo "→ distrl train configs/quick_start.toml $(ARGS)"
 	@$(BIN)/distrl train configs/quick_start.toml $(ARGS)
 
-test: $(STAMP) ## Run every test, two at a time
+test: $(STAMP) ## Run every test but those on a cluster, two at a time
 	@echo "→ pytest"
 	@$(BIN)/python -m pytest -n 2 --dist worksteal $(ARGS)
+
+test-ray: $(STAMP) ## Run the tests on a real Ray cluster on this machine, one at a time
+	@echo "→ pytest -m ray"
+	@$(BIN)/python -m pytest -m ray $(ARGS)
 
 check: $(STAMP) ## Format, lint, types and architecture: what must hold before every commit
 	@echo "→ format"
@@ -78,9 +82,21 @@ bench-async: $(STAMP) ## What is gained when nobody waits; writes results/async.
 	@echo "→ benchmarks/async_collection.py"
 	@$(BIN)/python -m benchmarks.async_collection $(ARGS)
 
+bench-plan: $(STAMP) ## Hold `distrl plan` against real runs (6 min); writes results/plan.json
+	@echo "→ benchmarks/plan.py"
+	@$(BIN)/python -m benchmarks.plan $(ARGS)
+
+bench-cluster: $(STAMP) ## What a cluster costs, and how far it scales (20 min); writes results/cluster.json
+	@echo "→ benchmarks/cluster.py"
+	@$(BIN)/python -m benchmarks.cluster $(ARGS)
+
 chaos: $(STAMP) ## 200 kills, torn files, a full disk: nothing may be lost; writes results/chaos.json
 	@echo "→ benchmarks/chaos.py"
 	@$(BIN)/python -m benchmarks.chaos $(ARGS)
+
+soak: $(STAMP) ## Half an hour with nothing growing; writes results/soak.json
+	@echo "→ benchmarks/soak.py"
+	@$(BIN)/python -m benchmarks.soak $(ARGS)
 
 bench-judge-noise: $(STAMP) ## What a judge's errors cost (2½ min of a core); writes results/judge-noise.json
 	@echo "→ benchmarks/judge_noise.py"
@@ -91,6 +107,10 @@ bench-adb: $(STAMP) ## Measure operations over adb beside other clients; writes 
 		|| echo "→ adb-shell cannot be installed here; the table will say so"
 	@echo "→ benchmarks/adb.py"
 	@$(BIN)/python -m benchmarks.adb $(ARGS)
+
+bench-adb-training: $(STAMP) ## Train with and without adb and compare; writes results/adb-training.json
+	@echo "→ benchmarks/adb_training.py"
+	@$(BIN)/python -m benchmarks.adb_training $(ARGS)
 
 clean: ## Remove .venv, caches and build leftovers; runs and results stay
 	@echo "→ removing $(VENV), caches and build leftovers"
@@ -106,5 +126,5 @@ $(STAMP): pyproject.toml constraints.txt
 		$(PYTHON) -m venv $(VENV); }
 	@echo "→ installing DistRL and its tools into $(VENV) (a minute the first time)"
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check \
-		-c constraints.txt -e ".[dev,gym,learn,data,served,android]"
+		-c constraints.txt -e ".[dev,gym,learn,data,served,android,android-env,ray]"
 	@touch $@

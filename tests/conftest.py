@@ -1,5 +1,6 @@
 """What holds for every test: slow ones start first, GPU tests are skipped where there is no GPU,
-and property tests draw the same examples every time.
+those on a Ray cluster run only when they are asked for (`-m ray`: one cluster at a time is enough
+for a machine), and property tests draw the same examples every time.
 """
 
 from __future__ import annotations
@@ -14,8 +15,12 @@ hypothesis.settings.register_profile("house", deadline=None, derandomize=True, d
 hypothesis.settings.load_profile("house")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Slow tests first, so that no worker is left alone with one at the end."""
+    if "ray" not in str(config.getoption("markexpr")):
+        left_out = [item for item in items if item.get_closest_marker("ray")]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in left_out]
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)
     if not Path("/dev/nvidia0").exists():
         for item in items:

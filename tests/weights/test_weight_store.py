@@ -18,6 +18,7 @@ from safetensors.torch import load_file
 
 from distrl.errors import CorruptWeights, InvalidSetting, StorageError, UsageError
 from distrl.learning.learner import Publisher
+from distrl.weights.weight_file import Framework, unpack_weights
 from distrl.weights.weight_store import LATEST, WeightDescription, WeightStore
 
 
@@ -124,6 +125,35 @@ def test_adapters_say_what_they_belong_to(tmp_path: Path) -> None:
 
 
 # Versions -----------------------------------------------------------------------------------------
+
+
+def test_the_newest_version_can_be_sent_as_bytes(tmp_path: Path) -> None:
+    store = WeightStore(tmp_path)
+    assert store.packed() is None
+    store.publish(weights(1.5), 3)
+    store.publish(weights(2.5), 4)
+    packed = store.packed()
+    assert packed is not None
+    assert packed.version == 4
+    frameworks: tuple[Framework, ...] = ("pt", "np")
+    for framework in frameworks:
+        found = unpack_weights(packed.content, packed.digest, framework)
+        assert np.array_equal(found["head.weight"], weights(2.5)["head.weight"])
+    for place in (0, len(packed.content) // 2, len(packed.content) - 1):
+        changed = bytearray(packed.content)
+        changed[place] ^= 1
+        with pytest.raises(CorruptWeights, match="damaged on the way"):
+            unpack_weights(bytes(changed), packed.digest, "pt")
+
+
+def test_a_newest_version_that_is_gone_is_passed_by_when_it_is_to_be_sent(tmp_path: Path) -> None:
+    store = WeightStore(tmp_path)
+    store.publish(weights(1.5), 3)
+    store.publish(weights(2.5), 4)
+    file_of(store, 4).unlink()
+    packed = store.packed()
+    assert packed is not None
+    assert packed.version == 3
 
 
 @pytest.mark.parametrize("version", [4, 5, -1])

@@ -90,15 +90,18 @@ def plain_line(status: RunStatus) -> str:
     ]
     if status.faults:
         parts.append(f"faults {sum(status.faults.values())}")
+    if status.placement:
+        parts.append(status.placement)
     if status.seconds_left is not None:
-        parts.append(f"{duration(status.seconds_left)} left")
+        parts.append(f"{duration(status.seconds_left)} to train")
     return " · ".join(parts)
 
 
 def panel(status: RunStatus) -> RenderableType:
     """The whole panel."""
+    places = (Text(), _figure("nodes", status.placement)) if status.placement else ()
     return Panel(
-        Group(_head(status), Text(), _figures(status), Text(), _progress(status)),
+        Group(_head(status), Text(), _figures(status), *places, Text(), _progress(status)),
         title=f"[bold]distrl[/] · {status.name}",
         title_align="left",
         subtitle=status.phase,
@@ -168,7 +171,7 @@ def _progress(status: RunStatus) -> Table:
     table.add_row(
         Text(duration(status.seconds), "dim"),
         ProgressBar(total=1.0, completed=min(1.0, status.progress), complete_style="cyan"),
-        Text("–" if left is None else f"{duration(left)} left", "dim"),
+        Text("–" if left is None else f"{duration(left)} to train", "dim"),
     )
     return table
 

@@ -20,6 +20,7 @@ from rich.console import Console
 
 from distrl.agent.blanked_policy import Blank, BlankedPolicy
 from distrl.agent.policy import Policy
+from distrl.agent.trained_directory import trained_directory
 from distrl.devices.simulated.simulated_device import SimulatedDevice
 from distrl.episodes.evaluation import SIMPLE_AGENTS, PolicyFor, evaluation_tasks, play
 from distrl.episodes.outcome import Outcome, outcome_of
@@ -188,7 +189,8 @@ def _play(
 
 def _stamp(model: str, adapter: Path | None) -> str | None:
     """Changes when files of a model on disk do, so that no two models share an evaluation."""
-    folders = [path for path in (Path(model), adapter) if path and path.is_dir()]
+    named = (trained_directory(model) or Path(model), adapter)
+    folders = [path for path in named if path and path.is_dir()]
     files = sorted(file for folder in folders for file in folder.rglob("*") if file.is_file())
     stats = [(str(file), file.stat()) for file in files]
     facts = [f"{name} {stat.st_size} {stat.st_mtime_ns}" for name, stat in stats]

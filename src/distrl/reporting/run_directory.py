@@ -9,6 +9,7 @@
         trajectories/       the trajectory store
         weights/            the weight store
         checkpoints/        what a restarted learner goes on from
+        policy/             what was trained, as a model; `distrl evaluate RUN` finds it here
         result.json         what it came to; written last, so its presence says that all is done
         report.html         the page to look at
 
@@ -29,6 +30,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+from distrl.agent.trained_directory import IN_A_RUN
 from distrl.config.toml_writer import to_toml
 from distrl.errors import StorageFull, UsageError, storage_error
 from distrl.replay.directory_lock import DirectoryLock
@@ -130,6 +132,10 @@ class RunDirectory:
     @property
     def checkpoints(self) -> Path:
         return self.path / "checkpoints"
+
+    @property
+    def policy(self) -> Path:
+        return self.path / IN_A_RUN
 
     @property
     def result(self) -> Path:

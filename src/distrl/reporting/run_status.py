@@ -32,10 +32,5 @@ class RunStatus:
     queue: int  # trajectories that wait for the learner
     replay: int  # trajectories in the replay
     faults: Mapping[str, int] = field(default_factory=dict)  # since the start, by name
-
-    @property
-    def seconds_left(self) -> float | None:
-        """At the pace so far; None while that says nothing."""
-        if self.progress < 0.005:
-            return None
-        return self.seconds * (1.0 - min(1.0, self.progress)) / self.progress
+    seconds_left: float | None = None  # of training, as far as anybody can say
+    placement: str = ""  # which part is on which node, where there are several

@@ -70,6 +70,26 @@ def read_weights(
         raise CorruptWeights(f"weights {path}: {error}; have them published again") from error
 
 
+def unpack_weights(content: bytes, digest: str, framework: Framework) -> dict[str, Any]:
+    """Tensors of a file whose bytes came another way than over the disk."""
+    found = hashlib.blake2b(content, digest_size=DIGEST_BYTES).hexdigest()
+    if found != digest:
+        raise CorruptWeights(
+            f"{len(content)} bytes of weights have the digest {found}, and were sent with "
+            f"{digest}; they were damaged on the way, have them sent again"
+        )
+    try:
+        if framework == "pt":
+            from safetensors import torch as torch_tensors
+
+            return dict(torch_tensors.load(content))
+        from safetensors import numpy as numpy_arrays
+
+        return dict(numpy_arrays.load(content))
+    except SafetensorError as error:
+        raise CorruptWeights(f"{len(content)} bytes of weights: {error}") from error
+
+
 # The format: length of the header, header, tensors one after the other ----------------------------
 
 

@@ -57,6 +57,14 @@ class PublishedWeights(NamedTuple):
     description: WeightDescription
 
 
+class PackedWeights(NamedTuple):
+    """A version as the bytes of its file, to be sent elsewhere; `weight_file.unpack_weights`."""
+
+    version: int
+    digest: str
+    content: bytes
+
+
 class WeightStore:
     """Publishes and loads weights. `framework`: tensors of PyTorch (pt) or arrays of numpy (np)."""
 
@@ -154,6 +162,24 @@ class WeightStore:
                 return self._first_whole(wanted, kept)
             except FileNotFoundError:
                 continue  # it left before we could open it: there are newer ones
+
+    def packed(self) -> PackedWeights | None:
+        """The newest version as it is on the disk; None before the first."""
+        while (latest := self.latest_version()) is not None:
+            name = self._kept().get(latest, "")
+            parts = NAME.fullmatch(name)
+            if parts is None:
+                continue  # a newer one has just taken its place
+            try:
+                content = (self.directory / name).read_bytes()
+            except FileNotFoundError:
+                if self._kept().get(latest) == name:
+                    self.damages[latest] = f"weights {self.directory / name}: it is gone"
+                continue
+            except OSError as error:
+                raise storage_error(error, f"reading weights {self.directory / name}") from error
+            return PackedWeights(latest, parts[2], content)
+        return None
 
     def _check_asked_for(self, version: int | None, kept: dict[int, str]) -> None:
         if not kept:

@@ -1,0 +1,395 @@
+"""What does a cluster cost, and how far does it scale? `make bench-cluster` answers.
+
+All of it runs on real Ray nodes (raylets) on this machine, with simulated phones that wait as the
+paper's emulators do, on a scaled clock.
+
+    ray_over_local    trajectories per minute of a run by the Ray engine over those of the same run
+                      by the local engine: the same settings, our small model, the same phones
+    efficiency_N      device seconds that N phones brought home as trajectories, over those that
+                      passed: 1 if no phone ever waited for anything, and nothing was lost on the
+                      way. 32 phones on a node: 32, 64, 128, 256 on 1, 2, 4, 8 nodes
+    device_busy_256   share of the time that 256 phones on 8 nodes were at work, by their collectors
+    broadcast_s       from publishing weights to the last of 32 collectors on 8 nodes having them,
+                      whole and checked; `broadcast_mb` is their size: the adapters of a 3B model
+                      (rank 16 on every linear layer, bf16)
+
+Where phones are many, the policy answers at once and ends its episodes as the paper's does
+(`async_collection`); collector, courier, office, store and Ray are those of every run. The paper's
+own curve comes to 53 % of its ideal at 192 vCPU. `--quick` sees that it runs, and writes nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import os
+import secrets
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.async_collection import QuickPolicy
+from benchmarks.results_file import write_results
+from distrl.config.training_config import TrainingConfig, load_config
+from distrl.devices.simulated.clock import ScaledClock
+from distrl.devices.simulated.latency import PAPER_EMULATOR
+from distrl.devices.simulated.simulated_device import SimulatedDevice
+from distrl.engine.arrival_queue import ArrivalQueue
+from distrl.engine.collector_office import Badge, CollectorOffice, Orders, Welcome
+from distrl.engine.episode_ledger import EpisodeLedger
+from distrl.engine.local_engine import LocalEngine
+from distrl.engine.messages import Heartbeat, Pace, Received, Refused
+from distrl.engine.reception import Reception
+from distrl.engine.train_command import new_directory
+from distrl.episodes.collector import Collector, TrajectorySink
+from distrl.episodes.curriculum import UniformTasks
+from distrl.episodes.decision_desk import DecisionDesk, DeskSettings
+from distrl.episodes.device_shelf import DeviceShelf
+from distrl.episodes.rota import Admission
+from distrl.episodes.task_pool import SimulatedTasks
+from distrl.episodes.weight_renewal import WeightSource
+from distrl.replay.trajectory_store import TrajectoryStore, TrajectoryStoreSettings
+from distrl.reporting.json_lines import LineLog, read_lines
+from distrl.reporting.run_directory import RunDirectory
+from distrl.reporting.run_records import EpisodeLine
+from distrl.tasks.judge import FactJudge
+from distrl.tasks.task_sets import template_names
+from distrl.weights.weight_store import WeightStore
+
+PHONES_PER_NODE = 32
+SIZES = (1, 2, 4, 8)  # nodes
+SPEED = 4.0  # device seconds per real second: two cores draw the screens of 256 phones
+WARM_UP, SECONDS = 45.0, 60.0  # real ones: until phones are out of step, and what is counted
+READERS_PER_NODE, ADAPTER_MB = 4, 74.0
+STORE_BYTES = 320 << 20
+PAPER_EFFICIENCY = 0.53
+GROUPS = {"measure": 1, "deliver": 16, "talk": 8}
+ENGINE_SETTINGS = (
+    "devices.count=8", "devices.latency=paper_emulator", "devices.clock=scaled",
+    "devices.clock_speed=8", "collection.collectors=2", "collection.heartbeat_seconds=1",
+    "pacing.minimum_fill=100000", "replay.capacity=100000", "evaluation.before=0",
+    "evaluation.after=0", "run.free_gigabytes=0.1", "reporting.films=0",
+)  # fmt: skip
+
+
+# A cluster on this machine -----------------------------------------------------------------------
+
+
+@contextmanager
+def ray_nodes(count: int, phones: int) -> Iterator[str]:
+    """A head without phones and so many nodes with them; gives the address."""
+    os.environ.update(RAY_AUTH_MODE="token", RAY_USAGE_STATS_ENABLED="0")
+    os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(24))  # Ray reads it once
+    os.environ["PYTHONPATH"] = str(Path(__file__).parents[1])
+    with tempfile.TemporaryDirectory(prefix="r", ignore_cleanup_errors=True) as folder:
+        os.environ["RAY_TMPDIR"] = folder
+        import ray
+        from ray.cluster_utils import Cluster
+
+        head = {"num_cpus": 2, "object_store_memory": STORE_BYTES, "include_dashboard": False}
+        cluster = Cluster(
+            initialize_head=True, head_node_args={**head, "temp_dir": f"{folder}/ray"}
+        )
+        try:
+            for _ in range(count):
+                cluster.add_node(
+                    num_cpus=1, resources={"phone": phones}, object_store_memory=STORE_BYTES
+                )
+            ray.init(address=cluster.address, log_to_driver=False, logging_level=logging.ERROR)
+            yield cluster.address
+        finally:
+            ray.shutdown()
+            cluster.shutdown()
+
+
+# Many phones --------------------------------------------------------------------------------------
+
+
+class BenchBuild:
+    """Collectors with many phones and a policy that costs nothing."""
+
+    def __init__(self, phones: int) -> None:
+        self._phones = phones
+
+    def __call__(
+        self,
+        badge: Badge,
+        sink: TrajectorySink,
+        weights: WeightSource,
+        admission: Admission,
+        opened: ExitStack,
+    ) -> Collector[Any]:
+        devices = [
+            SimulatedDevice(
+                f"phone-{badge.number}-{n}", latency=PAPER_EMULATOR, clock=ScaledClock(SPEED)
+            )
+            for n in range(self._phones)
+        ]
+        tasks = SimulatedTasks(
+            tuple(template_names("train", "general")), share=badge.number, shares=64
+        )
+        return Collector(
+            name=badge.name,
+            desk=DecisionDesk(QuickPolicy(), DeskSettings(linger_seconds=0.0)),
+            shelf=DeviceShelf(devices),
+            source=UniformTasks(tasks),
+            sink=sink,
+            judge_for=FactJudge,
+            admission=admission,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What so many phones came to."""
+
+    efficiency: float
+    device_busy: float
+    trajectories: int
+
+
+class CountingLearner:
+    """Takes in what comes, durably, as every learner does, and learns nothing."""
+
+    def __init__(self, folder: str, collectors: int) -> None:
+        self._run = RunDirectory(Path(folder))
+        self._collectors = collectors
+        self._arrivals = ArrivalQueue()
+        self._office: CollectorOffice | None = None
+        self._ready = threading.Event()
+
+    def measure(self, phones: int, warm_up: float, seconds: float) -> Measured:
+        settings = TrajectoryStoreSettings(byte_limit=8 << 30)
+        with (
+            TrajectoryStore(self._run.trajectories, settings) as store,
+            LineLog.open(self._run.episodes) as log,
+        ):
+            ledger = EpisodeLedger(log, time.monotonic)
+            office = self._open(Reception(store, self._arrivals, ledger), ledger)
+            while len(office.reports()) < self._collectors:
+                time.sleep(0.1)
+            self._drain(warm_up)
+            before = self._use()
+            device_seconds, count = self._drain(seconds)
+            after = self._use()
+            office.stop(0.0, 30.0)
+            office.close()
+        busy = (after[0] - before[0]) / (after[1] - before[1])
+        return Measured(device_seconds / (phones * seconds * SPEED), busy, count)
+
+    def _open(self, reception: Reception, ledger: EpisodeLedger) -> CollectorOffice:
+        self._office = CollectorOffice(
+            count=self._collectors,
+            restarts=0,
+            heartbeat_seconds=2.0,
+            run=self._run,
+            reception=reception,
+            ledger=ledger,
+            waiting=self._arrivals.__len__,
+            say=lambda sentence: None,
+            wake=self._arrivals.wake,
+        )
+        self._office.open({})
+        self._office.pace(Pace(version=0, free=True))
+        self._ready.set()
+        return self._office
+
+    def _drain(self, seconds: float) -> tuple[float, int]:
+        """Device seconds of what arrives within so many real ones, and how many there were."""
+        total, count, until = 0.0, 0, time.monotonic() + seconds
+        while (left := until - time.monotonic()) > 0.0:
+            self._arrivals.wait(left)
+            while len(self._arrivals):
+                total += self._arrivals.popleft().device_seconds
+                count += 1
+        return total, count
+
+    def _use(self) -> tuple[float, float]:
+        assert self._office is not None
+        time.sleep(2.5)  # so that every collector has told how it stands
+        return self._office.use.seconds(self._office.reports())
+
+    def _when_ready(self) -> CollectorOffice:
+        self._ready.wait()
+        assert self._office is not None
+        return self._office
+
+    def enlist(self, number: int, place: str) -> Welcome:
+        return self._when_ready().enlist(number, place)
+
+    def deliver(self, encoded: bytes) -> Received | Refused:
+        return self._when_ready().deliver(encoded)
+
+    def beat(
+        self, badge: Badge, in_flight: int, beat: Heartbeat | None, version: int
+    ) -> tuple[Orders, None]:
+        return self._when_ready().beat(badge, in_flight, beat), None
+
+    def leave(self, badge: Badge, last: Heartbeat) -> None:
+        self._when_ready().leave(badge, last)
+
+
+def counting_learner() -> Any:
+    """The actor class."""
+    import ray
+
+    for name, group in {
+        "measure": "measure", "deliver": "deliver", "enlist": "talk", "beat": "talk",
+        "leave": "talk",
+    }.items():  # fmt: skip
+        ray.method(concurrency_group=group)(getattr(CountingLearner, name))
+    remote: Any = ray.remote
+    return remote(concurrency_groups=GROUPS)(CountingLearner).options(num_cpus=0)
+
+
+def measure_phones(nodes: int, phones: int, warm_up: float, seconds: float) -> Measured:
+    """So many nodes with so many phones each, a collector on each."""
+    with ray_nodes(nodes, phones), tempfile.TemporaryDirectory() as folder:
+        import ray
+
+        from distrl.engine.ray_collector import collector_actor
+
+        learner = counting_learner().remote(folder, nodes)
+        build = BenchBuild(phones)
+        actors = [
+            collector_actor(num_cpus=0, resources={"phone": phones}).remote(
+                learner, number, build, 0.25, 2.0
+            )
+            for number in range(nodes)
+        ]
+        playing = [actor.play.remote() for actor in actors]
+        measured: Measured = ray.get(learner.measure.remote(nodes * phones, warm_up, seconds))
+        ray.get(playing, timeout=60.0)
+        return measured
+
+
+# The same run by both engines ---------------------------------------------------------------------
+
+
+def measure_engine(folder: Path, kind: str, minutes: float) -> float:
+    """Trajectories per minute in the second half of a run."""
+    overrides = [*ENGINE_SETTINGS, f"run.directory={folder}", f"run.minutes={minutes}"]
+    config: TrainingConfig = load_config(None, [*overrides, f"engine.kind={kind}"])
+    run, quiet = new_directory(config), Console(quiet=True)
+    if kind == "local":
+        LocalEngine(config, run, quiet).train()
+    else:
+        from distrl.engine.ray_engine import RayEngine
+
+        with ray_nodes(2, config.devices_per_collector):
+            RayEngine(config, run, quiet).train()
+    ended = [line.ended for line in read_lines(run.episodes, EpisodeLine)]
+    end = 60.0 * minutes
+    return sum(end / 2 <= each < end for each in ended) / (minutes / 2)
+
+
+# Weights to everybody -----------------------------------------------------------------------------
+
+
+class Reader:
+    """A collector, as far as weights go."""
+
+    def fetch(self, offer: Any) -> int:
+        from distrl.engine.weight_broadcast import WeightMail
+
+        mail = WeightMail()
+        mail.fetch(offer)
+        return mail.version
+
+
+class Publishing:
+    """A learner, as far as weights go."""
+
+    def __init__(self, folder: str, megabytes: float) -> None:
+        self._store = WeightStore(Path(folder), framework="np")
+        self._megabytes = megabytes
+
+    def publish(self, version: int) -> Any:
+        from distrl.engine.weight_broadcast import WeightBroadcast
+
+        chance = np.random.default_rng(version)
+        count = 64
+        size = int(self._megabytes * 1e6 / 2 / count)
+        weights: dict[str, Any] = {
+            f"layer-{n}": chance.standard_normal(size).astype(np.float16) for n in range(count)
+        }
+        self._broadcast = WeightBroadcast(self._store)
+        self._broadcast.publish(weights, version)
+        return self._broadcast.newer_than(version - 1)
+
+
+def measure_broadcast(nodes: int, megabytes: float) -> float:
+    """Seconds until the last reader has them; the best of three, after one to warm up."""
+    with ray_nodes(nodes, READERS_PER_NODE), tempfile.TemporaryDirectory() as folder:
+        import ray
+
+        remote: Any = ray.remote
+        learner = remote(Publishing).options(num_cpus=0).remote(folder, megabytes)
+        readers = [
+            remote(Reader).options(num_cpus=0, resources={"phone": 1}).remote()
+            for _ in range(nodes * READERS_PER_NODE)
+        ]
+        times = []
+        for version in range(4):
+            offer = ray.get(learner.publish.remote(version))
+            begun = time.monotonic()
+            versions = ray.get([reader.fetch.remote(offer) for reader in readers])
+            times.append(time.monotonic() - begun)
+            if set(versions) != {version}:
+                raise SystemExit(f"version {version} came as {sorted(set(versions))}")
+        return min(times[1:])
+
+
+# What it comes to ---------------------------------------------------------------------------------
+
+
+def measure(console: Console, *, quick: bool) -> dict[str, float]:
+    figures: dict[str, float] = {}
+    warm_up, seconds = (6.0, 10.0) if quick else (WARM_UP, SECONDS)
+    for nodes in SIZES[:2] if quick else SIZES:
+        found = measure_phones(nodes, PHONES_PER_NODE, warm_up, seconds)
+        phones = nodes * PHONES_PER_NODE
+        figures[f"efficiency_{phones}"] = found.efficiency
+        figures[f"device_busy_{phones}"] = found.device_busy
+        console.print(f"{phones} phones on {nodes} nodes: {found}", highlight=False)
+    figures["efficiency_paper_192_vcpu"] = PAPER_EFFICIENCY
+    figures["broadcast_mb"] = 8.0 if quick else ADAPTER_MB
+    figures["broadcast_collectors"] = float((2 if quick else SIZES[-1]) * READERS_PER_NODE)
+    figures["broadcast_s"] = measure_broadcast(2 if quick else SIZES[-1], figures["broadcast_mb"])
+    with tempfile.TemporaryDirectory() as folder:
+        minutes = 0.4 if quick else 2.0
+        local = measure_engine(Path(folder), "local", minutes)
+        ray = measure_engine(Path(folder), "ray", minutes)
+    figures |= {"local_per_min": local, "ray_per_min": ray, "ray_over_local": ray / local}
+    return figures
+
+
+def show(console: Console, figures: dict[str, float]) -> None:
+    table = Table("figure", "value", box=None, padding=(0, 2, 0, 0))
+    for name, value in figures.items():
+        table.add_row(name, f"{value:.3f}")
+    console.print(table, highlight=False)
+
+
+def main() -> None:
+    words = argparse.ArgumentParser(description=__doc__)
+    words.add_argument("--quick", action="store_true")
+    chosen = words.parse_args()
+    console = Console()
+    figures = measure(console, quick=chosen.quick)
+    show(console, figures)
+    if not chosen.quick:
+        console.print(write_results("cluster", figures))
+
+
+if __name__ == "__main__":
+    main()

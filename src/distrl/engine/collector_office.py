@@ -1,0 +1,264 @@
+"""The learner's side of collectors that come and go by themselves, on whichever machine they are.
+
+A collector enlists when it begins, which gives it a name and what its predecessor would have gone
+on from; it delivers trajectories and sends beats, whose answers say how far it may go and when it
+is over. The office starts nobody: whoever does (`ray_crew`) asks it who has fallen silent, tells it
+who is gone, and hears when another may start. After a restart of the learner, collectors that still
+play are known again with their next beat.
+
+A trajectory is acknowledged once it is durable (`reception`). A collector that dies uses up its
+budget of restarts, unless the machine that it was on has gone with it. Any thread may call.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+import time
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+
+from distrl.engine.collector_child import new_name
+from distrl.engine.device_use import DeviceUse
+from distrl.engine.episode_ledger import EpisodeLedger
+from distrl.engine.messages import Heartbeat, Pace, Received, Refused
+from distrl.engine.reception import Reception
+from distrl.engine.supervision import (
+    SILENT_HEARTBEATS,
+    SILENT_START_SECONDS,
+    RestartBudget,
+    WatchedThread,
+)
+from distrl.episodes.collector_report import CollectorReport
+from distrl.errors import CollectorsLost
+from distrl.reporting.run_directory import RunDirectory
+
+TIDY_SECONDS = 0.1  # between two looks at what is held back
+LEAST_SILENCE = 10.0  # seconds; machines may be far apart
+
+
+@dataclass(frozen=True, slots=True)
+class Badge:
+    """Who a collector is, and where."""
+
+    name: str
+    number: int
+    place: str  # the machine, as a person would call it
+
+
+@dataclass(frozen=True, slots=True)
+class Welcome:
+    """What a collector begins with: who it is, and what it goes on from (JSON)."""
+
+    badge: Badge
+    state: str
+
+
+@dataclass(frozen=True, slots=True)
+class Orders:
+    """The answer to a beat. `finish_within`: it is over, what is under way may go on for so long"""
+
+    pace: Pace
+    finish_within: float | None = None
+
+
+@dataclass(slots=True)
+class _Post:
+    """One collector of the run, whoever has it at the moment."""
+
+    budget: RestartBudget
+    badge: Badge | None = None
+    report: CollectorReport | None = None
+    state: str = ""
+    in_flight: int = 0
+    heard: float = 0.0
+    spoken: bool = False
+    given_up: bool = False
+
+
+@dataclass(slots=True)
+class CollectorOffice:
+    """Knows all collectors of a run."""
+
+    count: int
+    restarts: int
+    heartbeat_seconds: float
+    run: RunDirectory
+    reception: Reception
+    ledger: EpisodeLedger
+    waiting: Callable[[], int]  # trajectories between store and learner
+    say: Callable[[str], None]
+    wake: Callable[[], None]
+    clock: Callable[[], float] = time.monotonic
+    use: DeviceUse = field(default_factory=DeviceUse)
+    _pace: Pace = Pace(version=0)
+    _stop_at: float | None = None
+    _posts: dict[int, _Post] = field(default_factory=dict)
+    _changed: threading.Condition = field(default_factory=threading.Condition)
+    _receiving: threading.Lock = field(default_factory=threading.Lock)
+    _closed: threading.Event = field(default_factory=threading.Event)
+    _tidying: WatchedThread | None = None
+
+    def open(self, states: dict[int, str]) -> None:
+        """From now on collectors are taken in. `states`: what they go on from, by number."""
+        for number in range(self.count):
+            self._posts[number] = _Post(RestartBudget(self.restarts), state=states.get(number, ""))
+        self._tidying = WatchedThread("office", self._tidy, self.wake)
+        self._tidying.start()
+
+    def close(self) -> None:
+        """Nothing is taken in any more; who waits for an acknowledgement does not get it."""
+        self._closed.set()
+        if self._tidying is not None:
+            self._tidying.join(10 * TIDY_SECONDS)
+
+    # The collectors' side -----------------------------------------------------------------------
+
+    def enlist(self, number: int, place: str) -> Welcome:
+        """A collector begins; whoever had its post before is gone."""
+        with self._changed:
+            post = self._posts[number]
+            self._lose(post)
+            name, _ = new_name(self.run, number)
+            post.badge = Badge(name, number, place)
+            post.heard, post.spoken = self.clock(), False
+            self.say(f"{name} is on {place}")
+            return Welcome(post.badge, post.state)
+
+    def deliver(self, encoded: bytes) -> Received | Refused:
+        """Returns when the trajectory is durable, or could not be made so; later if many wait."""
+        answers: list[Received | Refused] = []
+        answered = threading.Event()
+
+        def reply(answer: Received | Refused) -> None:
+            answers.append(answer)
+            answered.set()
+
+        with self._receiving:
+            self.reception.deliver(encoded, reply)
+        while not answered.wait(TIDY_SECONDS):
+            if self._closed.is_set():
+                raise CollectorsLost("the learner has ended; what waits for it is on its disk")
+        return answers[0]
+
+    def beat(self, badge: Badge, in_flight: int, beat: Heartbeat | None) -> Orders:
+        """It lives, and stands so; from time to time with all that there is to tell."""
+        with self._changed:
+            post = self._posts[badge.number]
+            if post.badge is None:
+                post.badge = badge  # it has outlived a learner
+                self.say(f"{badge.name} is on {badge.place}, and goes on")
+            if post.badge.name == badge.name:
+                post.in_flight, post.heard, post.spoken = in_flight, self.clock(), True
+                if beat is not None:
+                    post.report, post.state = beat.report, beat.state
+            orders = self._orders(badge.number)
+        for episode in beat.finished if beat is not None else ():
+            self.ledger.finished(episode)
+        return orders
+
+    def leave(self, badge: Badge, last: Heartbeat) -> None:
+        """It has ended as it was told to."""
+        self.beat(badge, 0, last)
+        with self._changed:
+            post = self._posts[badge.number]
+            if post.badge is not None and post.badge.name == badge.name:
+                self._forget(post)
+            self._changed.notify_all()
+
+    def _orders(self, number: int) -> Orders:
+        others = sum(post.in_flight for at, post in self._posts.items() if at != number)
+        pace = dataclasses.replace(self._pace, elsewhere=self.waiting() + others)
+        if self._stop_at is None:
+            return Orders(pace)
+        return Orders(pace, max(0.0, self._stop_at - self.clock()))
+
+    def _lose(self, post: _Post, words: str = "") -> None:
+        """Whoever has this post is there no more, and has not said so."""
+        if post.badge is not None:
+            self.say(f"{post.badge.name} on {post.badge.place} is gone{words}")
+            self.ledger.faults["collector_lost"] += 1
+            self._forget(post)
+
+    def _forget(self, post: _Post) -> None:
+        if post.badge is not None:
+            self.ledger.close_those_of(post.badge.name)
+        if post.report is not None:
+            self.use.add(post.report)
+        post.badge, post.report, post.in_flight = None, None, 0
+
+    # The learner's side -------------------------------------------------------------------------
+
+    def pace(self, pace: Pace) -> None:
+        """How far collectors may go."""
+        self._pace = pace
+
+    def stop(self, finish_within: float, patience: float) -> bool:
+        """Tell all to end and wait for it, with so much patience more; True if all have."""
+        with self._changed:
+            self._stop_at = self.clock() + finish_within
+            gone = self._changed.wait_for(
+                lambda: not any(post.badge for post in self._posts.values()),
+                finish_within + patience,
+            )
+        self.ledger.close_all()
+        return gone
+
+    def check(self) -> None:
+        """Raise what broke; `CollectorsLost` when every collector was given up."""
+        if self._tidying is not None:
+            self._tidying.raise_failure()
+        if all(post.given_up for post in self._posts.values()):
+            raise CollectorsLost(
+                f"all {self.count} collectors failed more than collection.restarts="
+                f"{self.restarts} times within minutes; see their logs, and resume the run"
+            )
+
+    def reports(self) -> list[CollectorReport]:
+        with self._changed:
+            return [post.report for post in self._posts.values() if post.report is not None]
+
+    def states(self) -> dict[int, str]:
+        with self._changed:
+            return {number: post.state for number, post in self._posts.items() if post.state}
+
+    def _tidy(self) -> None:
+        """Acknowledge what was held back; the one thread that never waits for a collector."""
+        while not self._closed.wait(TIDY_SECONDS):
+            with self._receiving:
+                self.reception.release(all_of_them=self._stop_at is not None)
+
+    # Whoever starts collectors ------------------------------------------------------------------
+
+    def gone(self, number: int, places: Collection[str]) -> float | None:
+        """That one has died. Seconds until another may begin; None: it has failed too often.
+
+        `places` are those that still exist.
+        """
+        with self._changed:
+            post = self._posts[number]
+            worked = post.report is not None and post.report.trajectories > 0
+            stranded = post.badge is not None and post.badge.place not in places
+            self._lose(post, ", with its node" if stranded else "")
+            if stranded:
+                return 0.0
+            pause = post.budget.pause_after_failure(self.clock(), had_worked=worked)
+            post.given_up = pause is None
+        self.wake()
+        return pause
+
+    def badges(self) -> list[Badge]:
+        """Those that are there."""
+        with self._changed:
+            return [post.badge for post in self._posts.values() if post.badge is not None]
+
+    def silent(self) -> list[Badge]:
+        """Those that have not been heard of for so long that they must hang."""
+        patience = max(LEAST_SILENCE, SILENT_HEARTBEATS * self.heartbeat_seconds)
+        now, found = self.clock(), []
+        with self._changed:
+            for post in self._posts.values():
+                limit = patience if post.spoken else SILENT_START_SECONDS
+                if post.badge is not None and now - post.heard > limit:
+                    found.append(post.badge)
+        return found

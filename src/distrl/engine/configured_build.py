@@ -1,0 +1,44 @@
+"""How a collector on a cluster is built: as the settings have it, by the wiring of all engines."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from distrl.config.training_config import TrainingConfig
+from distrl.engine.collector_office import Badge
+from distrl.episodes.collector import Collector, TrajectorySink
+from distrl.episodes.rota import Admission
+from distrl.episodes.weight_renewal import WeightSource
+
+
+class ConfiguredBuild:
+    """Builds collectors as the settings have it (`wiring`)."""
+
+    def __init__(self, config: TrainingConfig, run: str) -> None:
+        self._config = config
+        self._run = run
+
+    def __call__(
+        self,
+        badge: Badge,
+        sink: TrajectorySink,
+        weights: WeightSource,
+        admission: Admission,
+        opened: ExitStack,
+    ) -> Collector[Any]:
+        from distrl.engine.wiring import build_collector  # loads torch, and only there
+
+        logs = Path(self._run) / "logs"  # of emulators, on the node where they are
+        logs.mkdir(parents=True, exist_ok=True)
+        return build_collector(
+            self._config,
+            badge.name,
+            badge.number,
+            sink=sink,
+            weights=weights,
+            admission=admission,
+            opened=opened,
+            logs=logs,
+        )

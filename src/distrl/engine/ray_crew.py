@@ -1,0 +1,114 @@
+"""All collectors of a run on a cluster, as whoever owns their actors sees them.
+
+One that dies, fails or hangs is replaced, on whichever node has room, or as soon as one has: then
+its actor waits in Ray's queue. The learner hears of every end first and says after which pause
+another may begin, or that this one is given up. Nothing here waits for anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import ray
+from ray.exceptions import RayError, RayTaskError
+
+from distrl.config.training_config import TrainingConfig
+from distrl.engine.collector_office import Badge
+from distrl.engine.ray_collector import Build, collector_actor
+from distrl.engine.ray_placement import alive_nodes, collector_options
+
+BEATS_PER_SECOND = 100.0  # of all collectors together, at most
+SHORTEST_BEAT = 0.25  # seconds
+
+
+@dataclass(slots=True)
+class _Post:
+    """One collector: it plays, or its end is told to the learner, or it waits for its start."""
+
+    number: int
+    actor: Any = None
+    playing: Any = None  # its one call
+    answer: Any = None  # the learner's, to the news of its end
+    start_at: float | None = 0.0
+
+
+class RayCrew:
+    """Hires collectors, and replaces them."""
+
+    def __init__(
+        self, config: TrainingConfig, learner: Any, build: Build, say: Callable[[str], None]
+    ) -> None:
+        offline = config.learning.learner.mode == "offline"
+        self._config = config
+        self._learner = learner
+        self._build = build
+        self._say = say
+        self._posts = [] if offline else [_Post(n) for n in range(config.collection.collectors)]
+
+    def waited_for(self) -> list[Any]:
+        """Calls whose end is worth a look."""
+        calls = (post.playing or post.answer for post in self._posts)
+        return [call for call in calls if call is not None]
+
+    def look_after(self, now: float) -> None:
+        """See who has ended and who may begin."""
+        for post in self._posts:
+            if post.playing is not None and is_done(post.playing):
+                self._take_leave(post)
+            elif post.answer is not None and is_done(post.answer):
+                self._hear(post, now)
+            elif post.start_at is not None and now >= post.start_at:
+                self._hire(post)
+
+    def end_those(self, silent: Iterable[Badge]) -> None:
+        """Who hangs is killed, and replaced as if it had died by itself."""
+        for badge in silent:
+            post = self._posts[badge.number]
+            if post.playing is not None and not is_done(post.playing):
+                self._say(f"{badge.name} on {badge.place} hangs, and is ended")
+                ray.kill(post.actor)
+
+    def kill(self) -> None:
+        """End all, those that wait for a node as well."""
+        for post in self._posts:
+            if post.actor is not None:
+                ray.kill(post.actor)
+        self._posts = []
+
+    def _hire(self, post: _Post) -> None:
+        settings = self._config.collection
+        beat_seconds = max(SHORTEST_BEAT, settings.collectors / BEATS_PER_SECOND)
+        options = collector_options(self._config, alive_nodes(), post.number)
+        post.actor = collector_actor(**options).remote(
+            self._learner, post.number, self._build, beat_seconds, settings.heartbeat_seconds
+        )
+        post.playing, post.start_at = post.actor.play.remote(), None
+
+    def _take_leave(self, post: _Post) -> None:
+        """It has gone home after the run, or has failed, or was lost."""
+        ray.kill(post.actor)
+        playing, post.playing, post.actor = post.playing, None, None
+        try:
+            ray.get(playing)
+            return
+        except RayTaskError as error:
+            self._say(f"collector {post.number} failed: {error.cause!r}")
+        except RayError as error:
+            self._say(f"collector {post.number} was lost ({type(error).__name__})")
+        places = [node.place for node in alive_nodes()]
+        post.answer = self._learner.gone.remote(post.number, places)
+
+    def _hear(self, post: _Post, now: float) -> None:
+        answer, post.answer = post.answer, None
+        try:
+            pause: float | None = ray.get(answer)
+        except RayError:
+            return  # the learner is gone for good, and the run with it
+        post.start_at = None if pause is None else now + pause
+
+
+def is_done(call: Any) -> bool:
+    """Has it an answer, or an error?"""
+    return bool(ray.wait([call], timeout=0)[0])

@@ -1,0 +1,145 @@
+"""A run on a Ray cluster, as the command that starts it sees it.
+
+    learner      an actor (`ray_learner`); Ray starts it again from its checkpoint
+    collectors   actors (`ray_collector`) wherever there are phones (`ray_placement`), looked after
+                 by a `ray_crew`
+
+This process owns them all, shows how the run goes, and hands on Ctrl-C. When it ends, so do they;
+the run can be resumed.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections import Counter
+from typing import Any
+
+import ray
+from ray.exceptions import RayActorError, RayError, RayTaskError
+from rich.console import Console
+
+from distrl.config.training_config import TrainingConfig
+from distrl.engine.configured_build import ConfiguredBuild
+from distrl.engine.ray_cluster import connect, disconnect
+from distrl.engine.ray_collector import Build
+from distrl.engine.ray_crew import RayCrew, is_done
+from distrl.engine.ray_learner import Sight, learner_actor
+from distrl.engine.ray_placement import alive_nodes, learner_options
+from distrl.engine.stop_request import StopRequest, StopRequested
+from distrl.errors import DistrlError, LearnerGone
+from distrl.reporting.live_view import LiveView
+from distrl.reporting.run_directory import RunDirectory
+from distrl.reporting.run_records import RunResult
+
+LOOK_SECONDS = 0.25  # between two looks at the run
+
+
+class RayEngine:
+    """Runs one training run in its directory on a cluster. Use it once."""
+
+    def __init__(
+        self,
+        config: TrainingConfig,
+        run: RunDirectory,
+        console: Console,
+        build: Build | None = None,
+    ) -> None:
+        self.config = config
+        self.directory = run
+        self._build = build or ConfiguredBuild(_for_collectors(config), str(run.path.absolute()))
+        self._view = LiveView(console, line_seconds=config.reporting.line_seconds)
+        self._stop = StopRequest()
+
+    def train(self, *, resumed: bool = False) -> RunResult:
+        """Train to the end. `StopRequested`: it was stopped before."""
+        connect(self.config.engine.address or None, needs=self._needs())
+        try:
+            with self._stop, self._view:
+                return self._run(resumed=resumed)
+        finally:
+            disconnect()
+
+    def _needs(self) -> dict[str, float]:
+        """What the cluster must have; a private one is given phones for everybody."""
+        settings = self.config.engine
+        if settings.phones == "auto":
+            return {}
+        private = settings.address in {"", "local"}
+        one_share = self.config.devices_per_collector
+        return {settings.phones: float(self.config.devices.count if private else one_share)}
+
+    def _run(self, *, resumed: bool) -> RunResult:
+        here = ray.get_runtime_context().get_node_id()
+        learner = learner_actor(**learner_options(self.config.engine, alive_nodes(), here)).remote(
+            self.config, str(self.directory.path.absolute()), resumed=resumed
+        )
+        crew = RayCrew(self.config, learner, self._build, self._view.say)
+        try:
+            training = learner.train.remote()
+            self._look_after(learner, training, crew)
+            return self._result(training)
+        finally:
+            crew.kill()
+            ray.kill(learner)
+
+    def _result(self, training: Any) -> RunResult:
+        try:
+            result: RunResult = ray.get(training)
+        except RayTaskError as error:
+            if isinstance(error.cause, DistrlError | StopRequested):
+                raise error.cause from None
+            raise
+        except RayActorError as error:
+            raise LearnerGone(
+                f"the learner died more than engine.learner_restarts="
+                f"{self.config.engine.learner_restarts} times, or its node is gone; "
+                f"`distrl train --resume {self.directory.path}` goes on from its checkpoint: "
+                f"{error}"
+            ) from error
+        return result
+
+    # While it goes on ---------------------------------------------------------------------------
+
+    def _look_after(self, learner: Any, training: Any, crew: RayCrew) -> None:
+        """Until the training has ended, one way or the other."""
+        last: Sight | None = None
+        looking, looked, told_to_stop = learner.look.remote(None), time.monotonic(), False
+        while not is_done(training):
+            ray.wait([training, *crew.waited_for()], num_returns=1, timeout=LOOK_SECONDS)
+            crew.look_after(time.monotonic())
+            if self._stop.asked and not told_to_stop:
+                told_to_stop = True
+                learner.stop.remote()
+            if time.monotonic() - looked >= LOOK_SECONDS and is_done(looking):
+                last = self._show(looking, last)
+                crew.end_those(last.silent if last else ())
+                looking = learner.look.remote(last.glimpse if last else None)
+                looked = time.monotonic()
+        self._show(learner.look.remote(last.glimpse if last else None), last)
+
+    def _show(self, looking: Any, last: Sight | None) -> Sight | None:
+        try:
+            sight: Sight = ray.get(looking)
+        except RayError:  # the learner is gone: how its training ended says why
+            return last
+        for sentence in sight.glimpse.sentences:
+            self._view.say(sentence)
+        status, before = sight.glimpse.status, last.glimpse.status if last else None
+        if status is not None and (before is None or status.seconds != before.seconds):
+            self._view.show(dataclasses.replace(status, placement=placement_words(sight)))
+        return sight
+
+
+def placement_words(sight: Sight) -> str:
+    """Where everybody is, on one line."""
+    places = Counter(badge.place for badge in sight.collectors)
+    crowd = ", ".join(f"{place} x {count}" for place, count in sorted(places.items()))
+    return f"learner {sight.learner} · collectors {crowd or 'none yet'}"
+
+
+def _for_collectors(config: TrainingConfig) -> TrainingConfig:
+    """Collectors compute on a GPU only if they are given a share of one."""
+    device = config.agent.policy.device if config.engine.collector_gpus else "cpu"
+    policy = dataclasses.replace(config.agent.policy, device=device)
+    return dataclasses.replace(config, agent=dataclasses.replace(config.agent, policy=policy))
