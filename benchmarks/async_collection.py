@@ -55,9 +55,10 @@ from distrl.devices.simulated.phone import Phone
 from distrl.devices.simulated.simulated_device import SimulatedDevice
 from distrl.episodes.collector import Collector
 from distrl.episodes.collector_report import CollectorReport
-from distrl.episodes.curriculum import TaskPool, UniformTasks
+from distrl.episodes.curriculum import UniformTasks
 from distrl.episodes.decision_desk import DecisionDesk, DeskSettings
 from distrl.episodes.device_shelf import DeviceShelf
+from distrl.episodes.task_pool import SimulatedTasks
 from distrl.records import Action, Decision, Done, Observation, Screen, Tap, Trajectory
 from distrl.tasks.judge import FactJudge
 from distrl.tasks.task_sets import template_names
@@ -211,7 +212,7 @@ def new_collector(
         SimulatedDevice(f"phone-{n}", latency=latency, clock=ScaledClock(SPEED))
         for n in range(DEVICES)
     ]
-    source = UniformTasks(TaskPool(tuple(template_names("train", "general"))))
+    source = UniformTasks(SimulatedTasks(tuple(template_names("train", "general"))))
     desk = DecisionDesk(QuickPolicy(), DeskSettings(linger_seconds=0.0))
     if stations:
         shelf = DeviceShelf([StationedPhone(phone) for phone in phones])

@@ -2,23 +2,27 @@
 
 A real training run (`distrl train`, a tiny model, collectors in processes of their own) is sent
 SIGKILLs at random moments, to collectors and to the learner itself, which is then resumed. Between
-them other things go wrong: a collector hangs (SIGSTOP), the store's last file is torn as by a power
-cut, half-written files lie about in the run directory, and the disk is full for a while (a quota on
-the size of files, so that writes fail with the operating system's own error). At last the run is
-left alone and must end by itself. Then everything is counted:
+them other things go wrong: phones freeze for seconds, a collector hangs (SIGSTOP), the process that
+collectors are forked from is killed, the store's last file is torn as by a power cut, half-written
+files lie about in the run directory, and the disk is full for a while: really full where we may
+mount a small one (`--disk`, which needs root), else by a quota on the size of files. At last the
+run is left alone and must end by itself. Then everything is counted:
 
-    kills          SIGKILLs that hit a process of the run
+    kills          SIGKILLs that hit a collector or the learner
     acknowledged   trajectories whose collector was told that they are stored, by its own log
     lost           acknowledged, and not readable in the store
     doubled        ids that are in the store twice, in episodes.jsonl twice, or counted twice
     jumps          where the metrics go back in time, leave an update out or have it twice
 
-`--kills` says how many (200), `--keep FOLDER` where the run stays to be looked at.
+`--kills` says how many (200), `--keep FOLDER` where the run stays to be looked at (not on a disk of
+its own).
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import ctypes
 import json
 import os
 import random
@@ -40,7 +44,7 @@ from benchmarks.results_file import write_results
 from distrl.agent.starter.building import new_model
 from distrl.devices.simulated.drawing.icons import ICONS
 from distrl.imitation.school import save
-from distrl.process_environment import for_collector
+from distrl.process_environment import for_nursery
 from distrl.replay.trajectory_reader import TrajectoryReader
 from distrl.reporting.json_lines import read_lines
 from distrl.reporting.metrics import read_points
@@ -55,6 +59,9 @@ SETTINGS = {
     "run.checkpoint_minutes": "0.02",
     "tasks.templates": "clock.turn_off_alarm,clock.delete_alarm",
     "devices.count": "4",
+    "devices.clock": "scaled",
+    "devices.clock_speed": "100",  # a phone that freezes is given up after 3 seconds
+    "devices.faults.freeze": "0.002",
     "agent.policy.sampling.most_new_tokens": "3",
     "collection.collectors": "2",
     "collection.heartbeat_seconds": "0.5",
@@ -73,7 +80,9 @@ SETTINGS = {
 COMMAND = [sys.executable, "-c", "from distrl.cli import main; main()"]
 LEARNER_SHARE = 0.15  # of the kills; each costs a start with all its imports
 ENDING_UPDATES = 30  # that the run must still make when it is left alone
-PATIENCE = 300.0  # seconds without any progress
+PATIENCE, ENDING_PATIENCE = 300.0, 1200.0  # seconds without any progress, and for the end
+DISK_BYTES = 3 * 2**30
+OWN_MOUNTS, PRIVATE_TREE, DETACH = 0x00020000, 0x00044000, 2  # as the kernel's headers have them
 
 
 @dataclass(slots=True)
@@ -85,8 +94,13 @@ class Chaos:
     chance: random.Random
     process: subprocess.Popen[bytes] | None = None
     run: RunDirectory | None = None
+    own_disk: bool = False  # the folder is a disk of its own, which may be filled
     kills: int = 0
     done: Counter[str] = field(default_factory=Counter)
+    said: list[str] = field(default_factory=list)  # acknowledged, by the logs of collectors
+    _read: dict[Path, int] = field(default_factory=dict)  # bytes of each log
+    _began_at: int = 0  # where in its log the process that runs now began
+    _was_full: bool = False  # has the disk been full for it?
 
     # The run ------------------------------------------------------------------------------------
 
@@ -100,9 +114,10 @@ class Chaos:
         for each in more:
             words += ["--set", each]
         with (self.folder / "log").open("ab") as output:
+            self._began_at, self._was_full = output.tell(), False
             self.process = subprocess.Popen(
                 [*COMMAND, *words],
-                env=for_collector(os.environ),
+                env=for_nursery(os.environ),
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,
@@ -116,17 +131,19 @@ class Chaos:
         self.run = RunDirectory(path)
 
     def collectors(self) -> list[int]:
+        return self._children("collector-")
+
+    def _children(self, name: str) -> list[int]:
         assert self.process is not None
-        told = subprocess.run(
-            ["pgrep", "-P", str(self.process.pid)], capture_output=True, text=True, check=False
-        )
+        words = ["pgrep", "-P", str(self.process.pid), name]
+        told = subprocess.run(words, capture_output=True, text=True, check=False)
         return [int(each) for each in told.stdout.split()]
 
     def wait_until(self, what: Callable[[], object], name: str) -> None:
         assert self.process is not None
         until = time.monotonic() + PATIENCE
         while not what():
-            if self.process.poll() is not None:
+            if self.process.poll() is not None and not self._goes_on_after_full_disk():
                 raise SystemExit(f"the run ended while waiting for {name}: {self.last_words()}")
             if time.monotonic() > until:
                 raise SystemExit(f"no {name} within {PATIENCE:g} s: {self.last_words()}")
@@ -162,11 +179,16 @@ class Chaos:
         victim = self.chance.choice(found)
         if self.chance.random() < 0.05:
             self._signal(victim, signal.SIGSTOP, "hung")
+        elif self.chance.random() < 0.05:
+            for each in self._children("distrl-nursery"):
+                self._signal(each, signal.SIGKILL, "nursery_killed")
         elif self._signal(victim, signal.SIGKILL, "collector_killed"):
             self.kills += 1
 
     def kill_learner(self) -> None:
         assert self.process is not None
+        if self.process.poll() is not None and self._goes_on_after_full_disk():
+            return
         self.process.kill()
         self.process.wait()
         self.kills += 1
@@ -196,26 +218,39 @@ class Chaos:
         self.done["files_damaged"] += 1
 
     def fill_the_disk(self) -> None:
-        """No file may grow any more, for a while; the kernel says so to whoever writes."""
+        """For a while nothing more can be written; the kernel says so to whoever tries."""
         assert self.process is not None
         self.wait_until(self.collectors, "collectors")
+        if self.own_disk:
+            self._take_all_room(self.chance.uniform(1.0, 4.0))
+        else:
+            self._forbid_growth(self.chance.uniform(1.0, 4.0))
+        self.done["disk_full"] += 1
+        self._was_full = True
+
+    def _take_all_room(self, seconds: float) -> None:
+        ballast = self.folder / "ballast"
+        with ballast.open("wb") as file, contextlib.suppress(OSError):
+            while True:
+                file.write(bytes(2**20))
+        time.sleep(seconds)
+        ballast.unlink()
+
+    def _forbid_growth(self, seconds: float) -> None:
+        assert self.process is not None
         limit = ["prlimit", "--pid", str(self.process.pid)]
         subprocess.run([*limit, "--fsize=4096:unlimited"], check=True)
-        time.sleep(self.chance.uniform(1.0, 4.0))
+        time.sleep(seconds)
         if self.process.poll() is None:
             subprocess.run([*limit, "--fsize=unlimited:unlimited"], check=True)
-        self.done["disk_full"] += 1
-        if self.process.poll() is not None or self._ended_soon():
-            self.done["ended_by_full_disk"] += 1
-            self.start()
 
-    def _ended_soon(self) -> bool:
-        """A run whose own records cannot be written stops with a clear error; it may be resumed."""
-        assert self.process is not None
-        try:
-            self.process.wait(3.0)
-        except subprocess.TimeoutExpired:
+    def _goes_on_after_full_disk(self) -> bool:
+        """A run whose own records cannot be written stops with a clear error, and is resumed."""
+        said = (self.folder / "log").read_bytes()[self._began_at :]
+        if not self._was_full or b"StorageFull: " not in said:
             return False
+        self.done["ended_by_full_disk"] += 1
+        self.start()
         return True
 
     def _signal(self, pid: int, number: signal.Signals, name: str) -> bool:
@@ -235,7 +270,7 @@ class Chaos:
         self.process.send_signal(signal.SIGTERM)
         self.process.wait(PATIENCE)
         self.start(f"run.updates={self.updates() + ENDING_UPDATES}")
-        self.process.wait(PATIENCE)
+        self.process.wait(ENDING_PATIENCE)
         if self.process.returncode or not self.run.result.exists():
             raise SystemExit(f"the run did not end well: {self.last_words()}")
 
@@ -244,9 +279,16 @@ class Chaos:
         return max((p.updates for p in read_points(self.run.metrics)), default=0)
 
     def acknowledged(self) -> list[str]:
+        """All so far; of each log only what is new is read."""
         assert self.run is not None
-        logs = sorted((self.run.path / "logs").glob("*.log"))
-        return [n for log in logs for n in re.findall(r"acknowledged (\S+)\n", log.read_text())]
+        for log in (self.run.path / "logs").glob("collector-*.log"):
+            if log.stat().st_size > self._read.get(log, 0):
+                with log.open("rb") as file:
+                    file.seek(self._read.get(log, 0))
+                    whole, end, _ = file.read().rpartition(b"\n")
+                self._read[log] = self._read.get(log, 0) + len(whole) + len(end)
+                self.said += re.findall(r"acknowledged (\S+)", whole.decode("utf-8", "replace"))
+        return self.said
 
     def acknowledged_count(self) -> int:
         return len(self.acknowledged())
@@ -282,17 +324,36 @@ def jumps(run: RunDirectory) -> int:
     return back + sum(later != earlier + 1 for earlier, later in pairwise([0, *updates]))
 
 
+def mount_small_disk(folder: Path) -> None:
+    """Only this process and its children see it, and with the last of them it is gone."""
+    kernel = ctypes.CDLL(None, use_errno=True)
+    steps: tuple[Callable[[], int], ...] = (
+        lambda: kernel.unshare(OWN_MOUNTS),
+        lambda: kernel.mount(b"none", b"/", None, PRIVATE_TREE, None),
+        lambda: kernel.mount(b"none", bytes(folder), b"tmpfs", 0, f"size={DISK_BYTES}".encode()),
+    )
+    for step in steps:
+        if step():
+            why = os.strerror(ctypes.get_errno())
+            raise SystemExit(f"--disk: no disk can be mounted at {folder}: {why}; be root")
+
+
 def main() -> None:
     words = argparse.ArgumentParser(description=__doc__)
     words.add_argument("--kills", type=int, default=200)
     words.add_argument("--seed", type=int, default=0)
     words.add_argument("--keep", type=Path)
+    words.add_argument("--disk", action="store_true", help="use a small disk, and fill it")
     chosen = words.parse_args()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # leave no run behind
     console = Console()
     with tempfile.TemporaryDirectory(prefix="distrl-chaos-") as scratch:
         folder = chosen.keep or Path(scratch)
         folder.mkdir(parents=True, exist_ok=True)
         chaos = Chaos(folder, console, random.Random(f"chaos/{chosen.seed}"))
+        if chosen.disk:
+            mount_small_disk(folder)
+            chaos.own_disk = True
         try:
             chaos.begin()
             chaos.torment(chosen.kills)
@@ -302,10 +363,12 @@ def main() -> None:
             if chaos.process is not None and chaos.process.poll() is None:
                 chaos.process.kill()
                 chaos.process.wait()
+            if chaos.own_disk:
+                ctypes.CDLL(None).umount2(bytes(folder), DETACH)
     for name, value in figures.items():
         console.print(f"{name:20} {value:g}", highlight=False)
     if chosen.kills >= 200:
-        console.print(write_results("chaos", figures))
+        console.print(write_results("chaos", figures, "make chaos"))
     if figures["lost"] or figures["doubled"] or figures["jumps"]:
         raise SystemExit("chaos has won")
 

@@ -12,11 +12,11 @@ from pathlib import Path
 RESULTS = Path(__file__).parent / "results"
 
 
-def write_results(name: str, figures: Mapping[str, float]) -> Path:
+def write_results(name: str, figures: Mapping[str, float], command: str = "") -> Path:
     """Write `benchmarks/results/NAME.json`, and return where it is."""
     RESULTS.mkdir(exist_ok=True)
     made = {
-        "command": f"make bench-{name}",
+        "command": command or f"make bench-{name}",
         "date": dt.datetime.now(dt.UTC).date().isoformat(),
         "python": platform.python_version(),
         "processor": _processor(),

@@ -46,9 +46,12 @@ MAY_IMPORT: dict[str, set[str]] = {
     "episodes": {"devices", "tasks", "agent", "weights"},
     "learning": {"agent", "replay", "weights"},
     "imitation": {"devices", "tasks", "agent", "episodes"},
-    "reporting": BELOW,  # it looks at everything; only engine and cli look at it
+    "reporting": BELOW,  # it looks at everything; only engine, planning and cli look at it
+    "planning": BELOW | {"reporting"},  # the circle on paper, and beside a real one
     "engine": BELOW | {"reporting"},
-    "cli": BELOW | {"reporting", "engine"},
+    "phone_cli": {"devices", "reporting"},
+    "cluster_cli": {"engine"},
+    "cli": BELOW | {"reporting", "engine", "planning", "phone_cli", "cluster_cli"},
 }
 
 # Inside the phone, from the pixels upwards: no layer knows one that is listed after it.
@@ -65,8 +68,15 @@ ONLY_IN: dict[str, tuple[str, ...]] = {
     "transformers": ("distrl.agent", "distrl.learning"),
     "peft": ("distrl.agent", "distrl.learning"),
     "accelerate": ("distrl.learning.several_gpus",),
+    "android_env": (
+        "distrl.devices.android_env_device",
+        "distrl.devices.android_env_shell",
+        "distrl.devices.android_env_simulator",
+        "tests.devices.test_android_env_device",
+        "tests.devices.test_android_env_simulator",
+    ),
     "gymnasium": ("distrl.episodes.gymnasium_env", "distrl.gymnasium_registration"),
-    "typer": ("distrl.cli",),
+    "typer": ("distrl.cli", "distrl.phone_cli", "distrl.cluster_cli"),
     "font_roboto": ("distrl.devices.simulated.drawing", "distrl.reporting"),
     "subprocess": (
         "distrl.devices",

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from distrl import process_environment
-from distrl.process_environment import ONE_THREAD, WANTED, for_collector, missing
+from distrl.process_environment import TO_FORK_FROM, WANTED, for_nursery, missing
 
 COMMAND = """
 import json, os, sys
@@ -89,6 +89,7 @@ def test_only_the_command_itself_begins_anew(
 
 
 def test_collectors_have_one_thread_unless_told_otherwise() -> None:
-    assert for_collector({}) == {**WANTED, **ONE_THREAD}
-    assert for_collector({"OMP_NUM_THREADS": "4"})["OMP_NUM_THREADS"] == "4"
-    assert missing(for_collector({})) == {}
+    assert for_nursery({}) == {**WANTED, **TO_FORK_FROM}
+    assert for_nursery({"OMP_NUM_THREADS": "4"})["OMP_NUM_THREADS"] == "1"
+    assert for_nursery({"OMP_WAIT_POLICY": "active"})["OMP_WAIT_POLICY"] == "active"
+    assert missing(for_nursery({})) == {}

@@ -15,7 +15,9 @@ from rich.console import Console
 from rich.markup import escape
 
 import distrl
+from distrl.cluster_cli import cluster_app
 from distrl.errors import DistrlError, UsageError
+from distrl.phone_cli import phone_app
 from distrl.process_environment import restart_if_needed
 
 Choice = TypeVar("Choice", bound=str)
@@ -27,17 +29,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Train agents that operate phones, by asynchronous reinforcement learning.",
 )
-phone_app = typer.Typer(
-    no_args_is_help=True, help="The simulated phone: draw its screens, play tasks on it."
-)
 app.add_typer(phone_app, name="phone")
-
-Seed = Annotated[int, typer.Option(help="Which phone: its look, its contents.")]
-AppName = Annotated[str, typer.Option("--app", help="Which app; none: the home screen.")]
-Taps = Annotated[
-    list[str] | None, typer.Option("--tap", help="Then tap what bears this label; may be repeated.")
-]
-Out = Annotated[Path, typer.Option(help="The picture to write.")]
+app.add_typer(cluster_app, name="cluster")
 
 
 def main() -> None:
@@ -82,11 +75,20 @@ def train(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show settings and memory, and do nothing.")
     ] = False,
+    engine: Annotated[
+        str | None, typer.Option(help="local, or ray for a cluster; as --set engine.kind=ray.")
+    ] = None,
+    address: Annotated[
+        str | None, typer.Option(help="Of the Ray cluster: HOST:PORT or auto; local: a private one")
+    ] = None,
 ) -> None:
     """Train an agent: collectors play, a learner learns, and a report says what came of it."""
     from distrl.engine.train_command import train as train_command
 
-    raise typer.Exit(train_command(Console(), config, settings or [], resume, dry_run=dry_run))
+    words = list(settings or [])
+    words += [f"engine.kind={engine}"] if engine is not None else []
+    words += [f'engine.address="{address}"'] if address is not None else []
+    raise typer.Exit(train_command(Console(), config, words, resume, dry_run=dry_run))
 
 
 @app.command()
@@ -142,8 +144,60 @@ def prepare_emulator(
 
 
 @app.command()
-def doctor() -> None:
-    """What this machine has and lacks for DistRL."""
+def plan(
+    file: Annotated[
+        Path | None, typer.Argument(help="A plan, as TOML; none: the paper's system.")
+    ] = None,
+    from_run: Annotated[
+        Path | None, typer.Option(help="Take the latencies that this run has measured.")
+    ] = None,
+    phones: Annotated[
+        list[int] | None, typer.Option(min=1, help="How many; repeat it to compare.")
+    ] = None,
+    gpus: Annotated[list[int] | None, typer.Option(min=1, help="GPUs that decide.")] = None,
+    learner_gpus: Annotated[list[int] | None, typer.Option(min=0, help="That learn.")] = None,
+    nodes: Annotated[list[int] | None, typer.Option(min=1, help="Machines with phones.")] = None,
+    minutes: Annotated[float | None, typer.Option(min=0.1, help="To simulate.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of the simulation.")] = 0,
+    json: Annotated[Path | None, typer.Option(help="Where to write the figures.")] = None,
+    check: Annotated[bool, typer.Option("--check", help="Hold it against real runs.")] = False,
+    seconds: Annotated[float | None, typer.Option(min=1.0, help="Of each, for --check.")] = None,
+) -> None:
+    """Before you buy: trajectories per minute, staleness and idling of a system on paper."""
+    from distrl.planning.plan_command import PlanRequest
+    from distrl.planning.plan_command import check as check_plan
+    from distrl.planning.plan_command import plan as plan_command
+
+    if check:
+        raise typer.Exit(0 if check_plan(Console(), json, seconds) else 1)
+    request = PlanRequest(
+        file,
+        from_run,
+        phones=tuple(phones or ()),
+        gpus=tuple(gpus or ()),
+        learner_gpus=tuple(learner_gpus or ()),
+        nodes=tuple(nodes or ()),
+        minutes=minutes,
+        seed=seed,
+        figures=json,
+    )
+    plan_command(Console(), request)
+
+
+@app.command()
+def doctor(
+    cluster: Annotated[
+        bool, typer.Option("--cluster", help="Look at the nodes of a Ray cluster instead.")
+    ] = False,
+    address: Annotated[
+        str, typer.Option(help="Of the cluster: HOST:PORT, or the one on this machine.")
+    ] = "auto",
+) -> None:
+    """What this machine, or a Ray cluster, has and lacks for DistRL."""
+    if cluster:
+        from distrl.engine.cluster_doctor import show_cluster_doctor
+
+        raise typer.Exit(0 if show_cluster_doctor(Console(), address) else 1)
     from distrl.reporting.doctor import show_doctor
 
     raise typer.Exit(0 if show_doctor(Console()) else 1)
@@ -218,14 +272,17 @@ def imitate(
     enough: Annotated[
         float | None, typer.Option(help="Stop once this share of the exam is right, such as 0.9.")
     ] = None,
+    start: Annotated[
+        Path | None, typer.Option(help="Go on with the starter model in this directory.")
+    ] = None,
     device: Annotated[str, typer.Option(help="Where to compute: cpu or cuda.")] = "cpu",
 ) -> None:
-    """Teach a new starter model from scripted solutions, from random weights."""
+    """Teach a starter model from scripted solutions, from random weights unless told otherwise."""
     from distrl.reporting.imitation_run import chosen_settings
     from distrl.reporting.imitation_run import imitate as teach_and_show
 
     given = {"steps": steps, "batch": batch, "processes": processes, "seed": seed, "enough": enough}
-    teach_and_show(Console(), chosen_settings(device, config, given), out, device)
+    teach_and_show(Console(), chosen_settings(device, config, given), out, device, start=start)
 
 
 @app.command()
@@ -284,101 +341,8 @@ def tasks(
     Console().print(task_table(family, split))
 
 
-@phone_app.command()
-def draw(
-    app_name: AppName = "",
-    taps: Taps = None,
-    seed: Seed = 0,
-    out: Out = Path("out/screen.png"),
-) -> None:
-    """Draw any screen: the home screen, an app, and what taps on labels lead to."""
-    from distrl.reporting.screens import draw_screen
-
-    _write(out, draw_screen(app_name, seed, taps or []))
-
-
-@phone_app.command()
-def read(
-    app_name: AppName = "",
-    taps: Taps = None,
-    seed: Seed = 0,
-    xml: Annotated[bool, typer.Option("--xml", help="As uiautomator would dump it.")] = False,
-) -> None:
-    """List what stands on a screen: role, text, bounds and state of every element."""
-    from distrl.reporting.screens import read_screen
-
-    found = read_screen(app_name, seed, taps or [], xml)
-    if isinstance(found, str):
-        typer.echo(found)
-    else:
-        Console().print(found, highlight=False)
-
-
-@phone_app.command()
-def sheet(seed: Seed = 0, out: Out = Path("out/phone.png")) -> None:
-    """Draw the phone's home screen, drawer, shade and the first page of every app on one sheet."""
-    from distrl.reporting.screens import draw_sheet
-
-    _write(out, draw_sheet(seed))
-
-
-@phone_app.command()
-def looks(
-    app_name: AppName = "",
-    seeds: Annotated[int, typer.Option(min=1, max=40, help="How many phones.")] = 12,
-    out: Out = Path("out/looks.png"),
-) -> None:
-    """Draw the same screen on many phones, to see how they differ."""
-    from distrl.reporting.screens import draw_looks
-
-    _write(out, draw_looks(app_name, seeds))
-
-
-@phone_app.command()
-def play(
-    task_ids: Annotated[
-        list[str], typer.Argument(metavar="TASK…", help="For example notes.create/train/3")
-    ],
-    out: Annotated[Path, typer.Option(help="A film (.gif) or a contact sheet (.png).")] = Path(
-        "out/episode.png"
-    ),
-    agent: Annotated[str, typer.Option(help="scripted, monkey, idle or done")] = "scripted",
-) -> None:
-    """Play tasks, with the agent's finger drawn on every screen."""
-    from distrl.reporting.screens import play_tasks
-
-    for played in play_tasks(task_ids, agent, _ready(out)):
-        Console().print(f"{played.ending.value}: {played.task.instruction}", highlight=False)
-    Console().print(out, highlight=False)
-
-
-@phone_app.command()
-def serve(
-    phones: Annotated[int, typer.Option(help="How many; each has a port.")] = 1,
-    port: Annotated[int, typer.Option(help="Of the first one; 0: any that are free.")] = 7411,
-    seed: Seed = 0,
-) -> None:
-    """Serve phones to adb, on this machine alone, until Ctrl-C."""
-    from distrl.devices.adb_server import serve_phones
-
-    serve_phones(phones, port, seed, lambda line: Console().print(line, highlight=False))
-
-
 def _one_of(name: str, given: str, choices: Sequence[Choice]) -> Choice:
     for choice in choices:
         if choice == given:
             return choice
     raise UsageError(f"--{name} {given}: there are {', '.join(choices)}")
-
-
-def _ready(path: Path) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    return path
-
-
-def _write(path: Path, picture: object) -> None:
-    from PIL.Image import Image
-
-    assert isinstance(picture, Image)
-    picture.save(_ready(path), optimize=True)
-    Console().print(f"{path}  ({picture.width} × {picture.height})", highlight=False)

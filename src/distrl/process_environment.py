@@ -27,7 +27,8 @@ WANTED: dict[str, str] = {
     "ONEDNN_MAX_CPU_ISA": "AVX512_CORE_BF16",
     "TOKENIZERS_PARALLELISM": "false",
 }
-ONE_THREAD = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+ONE_THREAD = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+TO_FORK_FROM = {**ONE_THREAD, "PYTORCH_NVML_BASED_CUDA_CHECK": "1"}
 
 
 def missing(environment: Mapping[str, str]) -> dict[str, str]:
@@ -35,9 +36,13 @@ def missing(environment: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in WANTED.items() if name not in environment}
 
 
-def for_collector(environment: Mapping[str, str]) -> dict[str, str]:
-    """The environment of a process that plays: one thread, for there are many of them."""
-    return {**WANTED, **ONE_THREAD, **environment}
+def for_nursery(environment: Mapping[str, str]) -> dict[str, str]:
+    """The environment of a process that others are forked from: imports must begin no threads.
+
+    How many its children compute with, they say themselves (`collection.threads`). To ask whether
+    there is a GPU in the usual way would take it away from them; there is another way.
+    """
+    return {**WANTED, **environment, **TO_FORK_FROM}
 
 
 def restart_if_needed() -> None:

@@ -7,14 +7,16 @@ from distrl.episodes.decision_desk import DeskReport
 from distrl.records import Ending
 
 
-def report(decisions: int = 0, in_flight: int = 1, name: str = "collector-0.1") -> CollectorReport:
+def report(
+    decisions: int = 0, in_flight: int = 1, trajectories: int = 1, name: str = "collector-0.1"
+) -> CollectorReport:
     return CollectorReport(
         name=name,
         seconds=10.0,
         seats=2,
         in_flight=in_flight,
         started=3,
-        endings={"success": 1},
+        endings={"success": trajectories},
         resent=0,
         failed_starts={"DeviceTimeout": 1},
         retried=1,

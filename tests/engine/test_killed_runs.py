@@ -34,9 +34,14 @@ def wait_for(what: Callable[[], object], process: subprocess.Popen[bytes], log: 
         time.sleep(0.05)
 
 
-def children(pid: int) -> list[int]:
-    found = subprocess.run(["pgrep", "-P", str(pid)], capture_output=True, text=True).stdout
+def children(pid: int, name: str = "") -> list[int]:
+    words = ["pgrep", "-P", str(pid), name]
+    found = subprocess.run(words, capture_output=True, text=True).stdout
     return [int(each) for each in found.split()]
+
+
+def collectors(pid: int) -> list[int]:
+    return children(pid, "collector-")
 
 
 def alive(pid: int) -> bool:
@@ -80,7 +85,7 @@ def ordeal(tmp_path_factory: pytest.TempPathFactory, model: Path) -> Ordeal:
     [path] = folder.glob("runs/*")
     run = RunDirectory(path)
     wait_for(lambda: len(acknowledged(run)) >= 4 and updates(run) >= 2, process, log)
-    [collector] = children(process.pid)
+    [collector] = collectors(process.pid)
     os.kill(collector, signal.SIGKILL)
     second = path / "logs" / "collector-0.2.log"
     wait_for(lambda: second.exists() and "acknowledged" in second.read_text(), process, log)
@@ -157,7 +162,7 @@ def test_a_collector_that_hangs_is_replaced(tmp_path: Path, model: Path) -> None
         wait_for(lambda: list(tmp_path.glob("runs/*/logs/collector-0.1.log")), process, log)
         [run] = map(RunDirectory, tmp_path.glob("runs/*"))
         wait_for(lambda: len(acknowledged(run)) >= 1, process, log)
-        [collector] = children(process.pid)
+        [collector] = collectors(process.pid)
         os.kill(collector, signal.SIGSTOP)
         second = run.path / "logs" / "collector-0.2.log"
         wait_for(lambda: second.exists() and "acknowledged" in second.read_text(), process, log)

@@ -78,6 +78,18 @@ def test_who_dies_is_started_again_after_a_pause_with_its_last_state(nursery: Nu
     assert nursery.started == [(0, ""), (0, '{"started": 5}')]
 
 
+def test_who_has_finished_an_episode_is_started_again_at_once(nursery: Nursery) -> None:
+    nursery.supervision.look(0.0)
+    for now, trajectories, waits in ((1.0, 0, 0.25), (5.0, 0, 0.5), (9.0, 1, 0.25)):
+        [child] = nursery.supervision.children
+        beat = Heartbeat(report(0, 1, trajectories), (), "")
+        nursery.supervision.heard(child, beat, now)
+        child.kill()
+        assert nursery.supervision.look(now + 1.0) == []
+        assert nursery.supervision.look(now + 1.0 + waits - 0.01) == []
+        assert len(nursery.supervision.look(now + 1.0 + waits)) == 1
+
+
 def test_who_is_silent_is_killed_and_who_still_loads_its_model_is_not(nursery: Nursery) -> None:
     [child] = nursery.supervision.look(0.0)
     nursery.supervision.look(SILENT_START_SECONDS - 1.0)
@@ -137,6 +149,9 @@ def test_pauses_grow_and_old_failures_are_forgiven() -> None:
     for _ in range(3):
         later.pause_after_failure(0.0)
     assert later.pause_after_failure(WINDOW + 0.1) == 0.25
+    worked = RestartBudget(most=9)
+    pauses = [worked.pause_after_failure(t, had_worked=t == 2.0) for t in (0.0, 1.0, 2.0, 3.0)]
+    assert pauses == [0.25, 0.5, 0.25, 0.5]
     assert RestartBudget(most=0).pause_after_failure(0.0) is None
 
 

@@ -11,7 +11,7 @@ from distrl.agent.starter.building import new_model
 from distrl.config.training_config import TrainingConfig, load_config
 from distrl.devices.simulated.drawing.icons import ICONS
 from distrl.imitation.school import save
-from distrl.process_environment import for_collector
+from distrl.process_environment import for_nursery
 
 SIZES = {"width": 48, "heads": 4, "reader_width": 16, "encoder_layers": 1, "decoder_layers": 1}
 SETTINGS = """
@@ -84,7 +84,7 @@ def start(words: list[str], log: Path) -> subprocess.Popen[bytes]:
     with log.open("ab") as output:
         return subprocess.Popen(
             words,
-            env=for_collector(os.environ),
+            env=for_nursery(os.environ),
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=output,

@@ -191,7 +191,7 @@ def test_a_model_that_can_read_is_taught_what_to_do_and_nothing_else() -> None:
     assert float(found.action.detach()) == pytest.approx(float(wanted.action.detach()), rel=1e-5)
     assert torch.equal(found.right_actions, wanted.right_actions)
     assert float(found.ink) == float(found.starts) == float(found.signs) == 0.0
-    found.total.backward()
+    torch.autograd.backward(found.total)
     taught = {name for name, each in model.named_parameters() if each.grad is not None}
     assert taught
     assert not any(name.startswith("encoder.") for name in taught)

@@ -34,9 +34,16 @@ STATUS = RunStatus(
     queue=3,
     replay=1400,
     faults={"device_lost": 2, "app_crash": 1},
+    seconds_left=200.0,
 )
 NEW = replace(
-    STATUS, seconds=1.0, progress=0.001, success=SuccessRate(0, 0), success_history=(), faults={}
+    STATUS,
+    seconds=1.0,
+    progress=0.001,
+    success=SuccessRate(0, 0),
+    success_history=(),
+    faults={},
+    seconds_left=None,
 )
 
 
@@ -60,7 +67,7 @@ def printed(status: RunStatus, width: int = 100) -> str:
         "3 · replay 1,400",
         "app crash 1, device lost 2",
         "5:00",
-        "3:20 left",
+        "3:20 to train",
     ],
 )
 def test_the_panel_shows(words: str) -> None:
@@ -69,7 +76,7 @@ def test_the_panel_shows(words: str) -> None:
 
 def test_a_run_that_has_just_begun_says_what_it_does_not_know() -> None:
     shown = printed(NEW)
-    assert "left" not in shown
+    assert "to train" not in shown
     assert "nan" not in shown
     assert "none" in shown
 
@@ -81,7 +88,7 @@ def test_the_panel_fits_a_small_terminal() -> None:
 def test_the_line_has_the_same_figures() -> None:
     assert plain_line(STATUS) == (
         "5:00 · training · success 34% [26%, 43%] · 1432 trajectories (274.6/min) · devices 98% "
-        "busy · staleness 2.7 · update 388 (412 ms) · queue 3 · faults 3 · 3:20 left"
+        "busy · staleness 2.7 · update 388 (412 ms) · queue 3 · faults 3 · 3:20 to train"
     )
 
 

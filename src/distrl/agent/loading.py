@@ -2,8 +2,8 @@
 
 A model is a directory, an id on the Hugging Face hub, or "starter" for the one that ships with us.
 Each family speaks the dialect that its models know best, unless another is asked for. What was
-trained and exported goes on top: adapters through `adapter`, a whole exported model as the model
-itself.
+trained and exported is a model, too, by its own directory or that of the run that trained it; its
+adapters go onto the model that they were trained on, or through `adapter` onto one that is named.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from distrl.agent.action_language import dialect as dialect_of
 from distrl.agent.answer_sampling import SamplingSettings
 from distrl.agent.families.model_family import PixelBudget
 from distrl.agent.model_directory import ANY_SIZE, local_directory, open_model, saved_type
-from distrl.agent.policy_weights import MANIFEST, load_exported, read_manifest
+from distrl.agent.policy_weights import load_exported, read_manifest
+from distrl.agent.trained_directory import trained_directory
 from distrl.agent.vlm_policy import VlmPolicy, vlm_policy
 from distrl.agent.vlm_settings import VlmSettings, WeightType
 from distrl.errors import NotAModel
@@ -45,6 +46,7 @@ def load_policy(
     Without `dialect`, `most_new_tokens` and `weights` they are what goes with the model: on a GPU
     its weights are bfloat16 if they were saved so.
     """
+    model, adapter = _onto_its_base(model, adapter)
     directory = local_directory(model_path(model))
     if weights is None:
         on_gpu = device != "cpu" and saved_type(directory) == "bfloat16"
@@ -69,10 +71,11 @@ def open_policy(
     and brings its own adapters and critic.
     """
     dtype = getattr(torch, settings.weights)
+    model, adapter = _onto_its_base(model, adapter)
     opened = open_model(model_path(model), dtype=dtype, pixels=pixels)
     exported = adapter
-    if exported is None and (opened.directory / MANIFEST).is_file():
-        exported = opened.directory
+    if exported is None:
+        exported = trained_directory(opened.directory)
     if exported is not None:
         manifest = read_manifest(exported)
         dialect = dialect or manifest.dialect
@@ -91,6 +94,8 @@ def open_policy(
 
 def model_path(model: str | Path) -> str | Path:
     """What a name stands for; a directory of the same name comes first."""
+    if (trained := trained_directory(model)) is not None:
+        return trained
     if str(model) != STARTER or Path(model).is_dir():
         return model
     if not STARTER_DIRECTORY.is_dir():
@@ -99,3 +104,18 @@ def model_path(model: str | Path) -> str | Path:
             "whole clone, or train it with `distrl imitate`"
         )
     return STARTER_DIRECTORY
+
+
+def _onto_its_base(model: str | Path, adapter: Path | None) -> tuple[str | Path, Path | None]:
+    """Adapters alone stand for the model that they were trained on, with them on top."""
+    if adapter is not None:
+        return model, trained_directory(adapter) or adapter
+    trained = trained_directory(model)
+    if trained is None or (manifest := read_manifest(trained)).kind == "whole":
+        return model, None
+    if not Path(manifest.base_model).is_dir():
+        raise NotAModel(
+            f"{trained} holds adapters for the model in {manifest.base_model}, which is not there; "
+            f"give the model where it lies now, and {trained} as the adapter"
+        )
+    return manifest.base_model, trained

@@ -15,7 +15,8 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
@@ -25,20 +26,18 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 from transformers import PreTrainedModel
+from transformers.utils import logging as transformers_logging
 
 from distrl.agent.critic import CriticSettings
 from distrl.agent.lora import LoraSettings, peft_config
 from distrl.agent.model_directory import load_weights, read_config
+from distrl.agent.trained_directory import MANIFEST
 from distrl.agent.vlm_policy import CRITIC, POLICY, VlmPolicy
 from distrl.agent.whole_directory import whole_directory
 from distrl.errors import CorruptModel, UsageError
 
 FORMAT, FORMAT_VERSION = "distrl policy", 1
-MANIFEST, CRITIC_FILE, ADAPTER_FILE = (
-    "policy.json",
-    "critic.safetensors",
-    "adapter_model.safetensors",
-)
+CRITIC_FILE, ADAPTER_FILE = "critic.safetensors", "adapter_model.safetensors"
 COMPANIONS = ("*.json", "*.jinja", "*.txt", "*.model")  # tokenizer, image processor, templates
 FINGERPRINT_VALUES = 16  # of each weight; enough to tell models of one shape apart
 
@@ -61,12 +60,15 @@ class Manifest:
     files: dict[str, str]  # checksum by name
 
 
-def export_policy(policy: VlmPolicy, directory: Path) -> None:
-    """Write what the policy has learned to a directory that is not there yet."""
+def export_policy(policy: VlmPolicy, directory: Path, version: int | None = None) -> None:
+    """Write what the policy has learned to a directory that is not there yet.
+
+    Without `version` the weights have the one that the policy was given last.
+    """
     if directory.exists():
         raise UsageError(f"{directory} is there already; export to a directory of its own")
     with whole_directory(directory) as unfinished:
-        _write(policy, unfinished)
+        _write(policy, unfinished, policy.weight_version if version is None else version)
 
 
 def load_exported(policy: VlmPolicy, directory: Path) -> int:
@@ -122,11 +124,12 @@ def fingerprint(network: PreTrainedModel) -> str:
     return digest.hexdigest()
 
 
-def _write(policy: VlmPolicy, directory: Path) -> None:
+def _write(policy: VlmPolicy, directory: Path, version: int) -> None:
     weights = policy.weights()
     save_file(_part(weights, CRITIC), directory / CRITIC_FILE)
     if policy.lora is None:
-        policy.network.save_pretrained(directory)
+        with _no_progress_bar():
+            policy.network.save_pretrained(directory)
         _copy_companions(policy.directory, directory)
     else:
         config = peft_config(policy.lora)
@@ -139,7 +142,7 @@ def _write(policy: VlmPolicy, directory: Path) -> None:
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
         "kind": "whole" if policy.lora is None else "adapters",
-        "weight_version": policy.weight_version,
+        "weight_version": version,
         "base_model": str(policy.directory),
         "base_fingerprint": fingerprint(policy.network),
         "dialect": policy.prompter.dialect.name,
@@ -150,6 +153,18 @@ def _write(policy: VlmPolicy, directory: Path) -> None:
         "files": {each.name: _checksum(each) for each in sorted(directory.glob("*.safetensors"))},
     }
     (directory / MANIFEST).write_text(json.dumps(manifest, indent=2), encoding="utf-8")
+
+
+@contextmanager
+def _no_progress_bar() -> Iterator[None]:
+    """A run has a view of its own in the terminal."""
+    shown = transformers_logging.is_progress_bar_enabled()
+    transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    try:
+        yield
+    finally:
+        if shown:
+            transformers_logging.enable_progress_bar()  # type: ignore[no-untyped-call]
 
 
 def _copy_companions(source: Path, directory: Path) -> None:

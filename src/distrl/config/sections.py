@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 from typing import Annotated, Literal
 
 from distrl.agent.vlm_settings import VlmSettings
@@ -19,14 +18,12 @@ from distrl.devices.android_settings import AndroidSettings
 from distrl.devices.simulated.drift import Drift
 from distrl.devices.simulated.faults import Faults
 from distrl.errors import InvalidSetting
-from distrl.records import FAMILIES, Family, Split
+from distrl.records import Split
 from distrl.replay.pacing import Pacing
-from distrl.tasks.task_sets import template_names
 
-DeviceKind = Literal["simulated", "adb"]
+DeviceKind = Literal["simulated", "adb", "emulator", "android_world"]
 LatencyName = Literal["none", "paper_emulator", "snapshot_emulator", "event_driven"]
 ClockKind = Literal["virtual", "scaled", "real"]
-Curriculum = Literal["uniform", "success_rate", "instruction_value"]
 CollectionMode = Literal["asynchronous", "synchronous", "one_process"]
 
 
@@ -54,43 +51,12 @@ class RunSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class TaskSettings:
-    """What is trained on. `templates` narrows it down: names, or patterns such as notes.*"""
-
-    families: tuple[Family, ...] = ("general",)
-    split: Split = "train"
-    templates: tuple[str, ...] = ()  # none: all of the families
-    curriculum: Curriculum = "uniform"
-
-    def __post_init__(self) -> None:
-        if not self.families:
-            raise InvalidSetting(f"families={list(self.families)}; give {' or '.join(FAMILIES)}")
-        for pattern in self.templates:
-            if not self._matches(pattern):
-                raise InvalidSetting(
-                    f"templates={list(self.templates)}; no template of {', '.join(self.families)} "
-                    f"in the split {self.split} is called {pattern!r}: `distrl tasks` lists them"
-                )
-
-    @property
-    def template_names(self) -> tuple[str, ...]:
-        """The templates that these settings mean."""
-        if not self.templates:
-            return tuple(name for family in self.families for name in self._all(family))
-        found = (name for pattern in self.templates for name in self._matches(pattern))
-        return tuple(dict.fromkeys(found))
-
-    def _matches(self, pattern: str) -> list[str]:
-        names = [name for family in self.families for name in self._all(family)]
-        return [name for name in names if fnmatchcase(name, pattern)]
-
-    def _all(self, family: Family) -> list[str]:
-        return template_names(self.split, family)
-
-
-@dataclass(frozen=True, slots=True)
 class DeviceSettings:
-    """The phones. Latency, clock, drift and faults are those of simulated ones."""
+    """The phones. Latency, clock, drift and faults are those of simulated ones.
+
+    adb: what adb lists, handsets among them. emulator: emulators of our own, booted and looked
+    after (`devices.android.emulator`). android_world: the containers of `tasks.android_world`.
+    """
 
     kind: DeviceKind = "simulated"
     count: Annotated[int, Bounds(1, 4096, "devices")] = 8
@@ -140,6 +106,7 @@ class CollectionSettings:
     batch_wait_milliseconds: Annotated[float, Bounds(0.0, 1e4, "ms for a fuller batch")] = 2.0
     heartbeat_seconds: Annotated[float, Bounds(0.1, 3600.0, "seconds")] = 5.0
     restarts: Annotated[int, Bounds(0, 1000, "restarts of a collector")] = 5
+    threads: Annotated[int, Bounds(1, 1024, "threads each collector computes with")] = 1
 
     def __post_init__(self) -> None:
         check_bounds(self)

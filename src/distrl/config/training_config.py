@@ -12,8 +12,12 @@ import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
+from distrl.config.bounds import Bounds, check_bounds
+from distrl.config.engine_settings import EngineSettings
+from distrl.config.judge_fit import check_judge_fit
+from distrl.config.judge_section import JudgeSettings
 from distrl.config.sections import (
     AgentSettings,
     CollectionSettings,
@@ -22,8 +26,8 @@ from distrl.config.sections import (
     PacingSettings,
     ReportingSettings,
     RunSettings,
-    TaskSettings,
 )
+from distrl.config.task_section import TaskSettings
 from distrl.config.toml_file import read_toml
 from distrl.config.typed_reader import Given, Node, leaves, plant, read_section
 from distrl.errors import InvalidSetting
@@ -47,6 +51,7 @@ class LearningSettings:
 
     algorithm: AlgorithmName = "a_ride"
     corpus: str = ""  # a directory of stored trajectories to preload; needed for offline training
+    threads: Annotated[int | None, Bounds(1, 1024, "threads")] = None  # none: one for each core
     learner: LearnerSettings = field(default_factory=LearnerSettings)
     step: StepSettings = field(default_factory=StepSettings)
     a_ride: ARideSettings = field(default_factory=ARideSettings)
@@ -56,6 +61,9 @@ class LearningSettings:
     ppo: PpoSettings = field(default_factory=PpoSettings)
     group_relative: GroupRelativeSettings = field(default_factory=GroupRelativeSettings)
 
+    def __post_init__(self) -> None:
+        check_bounds(self)
+
 
 @dataclass(frozen=True, slots=True)
 class TrainingConfig:
@@ -64,6 +72,7 @@ class TrainingConfig:
     run: RunSettings = field(default_factory=RunSettings)
     tasks: TaskSettings = field(default_factory=TaskSettings)
     devices: DeviceSettings = field(default_factory=DeviceSettings)
+    judge: JudgeSettings = field(default_factory=JudgeSettings)
     agent: AgentSettings = field(default_factory=AgentSettings)
     collection: CollectionSettings = field(default_factory=CollectionSettings)
     store: TrajectoryStoreSettings = field(default_factory=TrajectoryStoreSettings)
@@ -72,11 +81,14 @@ class TrainingConfig:
     learning: LearningSettings = field(default_factory=LearningSettings)
     evaluation: EvaluationSettings = field(default_factory=EvaluationSettings)
     reporting: ReportingSettings = field(default_factory=ReportingSettings)
+    engine: EngineSettings = field(default_factory=EngineSettings)
 
     def __post_init__(self) -> None:
         self._check_devices()
+        check_judge_fit(self.tasks, self.devices, self.judge, self.collection, self.evaluation)
         self._check_pace()
         self._check_learner()
+        self._check_engine()
 
     @property
     def devices_per_collector(self) -> int:
@@ -116,6 +128,13 @@ class TrainingConfig:
             raise InvalidSetting(
                 f"learning.learner.mode={learner.mode!r} without learning.corpus; name the "
                 "directory of trajectories to learn from"
+            )
+
+    def _check_engine(self) -> None:
+        if self.engine.kind == "ray" and self.collection.mode != "asynchronous":
+            raise InvalidSetting(
+                f"collection.mode={self.collection.mode!r} with engine.kind='ray'; collectors on a "
+                "cluster never wait for each other: give asynchronous, or the engine local"
             )
 
 

@@ -6,18 +6,17 @@ begin with it, so they stay unique through restarts and resumes.
 
 from __future__ import annotations
 
-import os
 import socket
-import subprocess
-import sys
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from distrl.engine.collector_nursery import CollectorNursery
+from distrl.engine.forked_process import Process
 from distrl.engine.framed_socket import FramedSocket
 from distrl.engine.messages import Hello, Message, to_bytes
 from distrl.episodes.collector_report import CollectorReport
 from distrl.errors import storage_error
-from distrl.process_environment import for_collector
 from distrl.reporting.run_directory import RunDirectory
 
 SEND_SECONDS = 5.0  # a child that takes nothing for so long is as good as dead
@@ -30,7 +29,7 @@ class CollectorChild:
 
     number: int
     name: str
-    process: subprocess.Popen[bytes]
+    process: Process
     link: FramedSocket
     log: Path
     report: CollectorReport | None = None
@@ -66,23 +65,16 @@ class CollectorChild:
         return lines[-1].strip() if lines else ""
 
 
-def start_child(run: RunDirectory, number: int, state: str) -> CollectorChild:
+def start_child(
+    nursery: CollectorNursery, run: RunDirectory, number: int, state: str
+) -> CollectorChild:
     """A new process for the collector of that number, going on from a state (JSON; empty: none)."""
     name, log = new_name(run, number)
     ours, theirs = socket.socketpair()
-    with log.open("ab") as output, theirs:
-        process = subprocess.Popen(
-            [
-                sys.executable, "-m", "distrl.engine.collector_process",
-                str(theirs.fileno()), str(os.getpid()),
-            ],
-            env=for_collector(os.environ),
-            pass_fds=[theirs.fileno()],
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=output,
-            start_new_session=True,  # Ctrl-C is for the parent, which tells its children
-        )  # fmt: skip
+    with ExitStack() as if_it_fails, log.open("ab") as output, theirs:
+        if_it_fails.callback(ours.close)
+        process = nursery.fork(theirs, output.fileno())
+        if_it_fails.pop_all()
     child = CollectorChild(
         number, name, process, FramedSocket(ours, SEND_SECONDS), log, state=state
     )

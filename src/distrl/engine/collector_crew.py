@@ -86,6 +86,11 @@ class CollectorCrew:
             owed = self._owed or {}
             return not any(owed.get(number, 0) for number in self.supervision.numbers)
 
+    @property
+    def unjudged(self) -> int:
+        """Trajectories that wait for their verdict."""
+        return self._reception.unjudged
+
     def reports(self) -> list[CollectorReport]:
         """Of those that run and have told how they stand."""
         return [child.report for child in self._children() if child.report is not None]
@@ -100,6 +105,8 @@ class CollectorCrew:
             self._stop_at = time.monotonic() + finish_within
         if not self._thread.join(finish_within + 2 * LAST_SECONDS):
             self.supervision.end_all()
+        elif not self._reception.settle(finish_within):
+            self._reception.release(all_of_them=True)
         self.check()
 
     def kill(self) -> None:
@@ -155,7 +162,8 @@ class CollectorCrew:
     def _tell_pace(self) -> None:
         in_flight = {c.number: c.report.in_flight if c.report else 0 for c in self._children()}
         for child in self._children():
-            elsewhere = self._waiting + sum(in_flight.values()) - in_flight[child.number]
+            others = sum(in_flight.values()) - in_flight[child.number]
+            elsewhere = self._waiting + self.unjudged + others
             child.send(dataclasses.replace(self._pace, elsewhere=elsewhere))
 
     def _tell_all(self, message: Message) -> None:

@@ -1,14 +1,13 @@
-"""A collector as a process of its own: `python -m distrl.engine.collector_process`.
+"""A collector as a process of its own, forked by the nursery (`nursery_process`).
 
-Its parent starts it with one end of a connection. It builds its collector from the run directory's
-config, plays what it is told to, sends heartbeats, and ends when it is told to or when the
-connection is gone: it never outlives its parent. Whatever it did not foresee ends it with a
+Its parent, the learner, has the other end of its connection. It builds its collector from the run
+directory's config, plays what it is told to, sends heartbeats, and ends when it is told to or when
+the connection is gone: it never outlives its parent. Whatever it did not foresee ends it with a
 traceback in its log, and its parent starts another.
 """
 
 from __future__ import annotations
 
-import ctypes
 import json
 import logging
 import os
@@ -17,11 +16,14 @@ import signal
 import socket
 import sys
 import threading
+from contextlib import ExitStack
 from pathlib import Path
 
+from distrl.agent.computing_threads import use_threads
 from distrl.config.training_config import load_config
-from distrl.devices.judged_phone import JudgedPhone
+from distrl.devices.device import Device
 from distrl.engine.framed_socket import FramedSocket
+from distrl.engine.kinship import die_with_parent, name_process
 from distrl.engine.messages import (
     Heartbeat,
     Hello,
@@ -35,26 +37,17 @@ from distrl.engine.messages import (
     from_bytes,
     to_bytes,
 )
+from distrl.engine.paced_admission import PacedAdmission
 from distrl.engine.trajectory_courier import TrajectoryCourier
+from distrl.engine.weight_poll import WeightPoll
 from distrl.engine.wiring import build_collector, build_weight_store
 from distrl.episodes.collector import Collector
 from distrl.errors import LearnerGone
 from distrl.reporting.run_directory import RunDirectory
 
 LAST_SECONDS = 15.0  # for an orderly end after the connection has gone
-PR_SET_PDEATHSIG = 1
 
 log = logging.getLogger(__name__)
-
-
-class PacedAdmission:
-    """Implements `Admission` by the learner's last word; before its first nothing starts."""
-
-    def __init__(self) -> None:
-        self.pace = Pace(version=0)
-
-    def may_start(self, weight_version: int, in_flight: int) -> bool:
-        return self.pace.may_start(weight_version, in_flight)
 
 
 class CollectorService:
@@ -63,7 +56,7 @@ class CollectorService:
     def __init__(
         self,
         link: FramedSocket,
-        collector: Collector[JudgedPhone],
+        collector: Collector[Device],
         courier: TrajectoryCourier,
         admission: PacedAdmission,
         heartbeat_seconds: float,
@@ -145,41 +138,39 @@ def collect_for(link: FramedSocket) -> None:
     """The whole life of the process."""
     hello = from_bytes(link.receive())
     assert isinstance(hello, Hello)
+    name_process(hello.name)
     run = RunDirectory(Path(hello.run))
     config = load_config(run.config)
+    use_threads(config.collection.threads)
     courier, admission = (
         TrajectoryCourier(lambda message: link.send(to_bytes(message))),
         PacedAdmission(),
     )
-    collector = build_collector(
-        config,
-        hello.name,
-        hello.number,
-        sink=courier,
-        weights=build_weight_store(config, run.weights),
-        admission=admission,
-    )
-    if hello.state:
-        collector.load_state(json.loads(hello.state))
-    log.info("%s is ready", hello.name)
-    service = CollectorService(
-        link, collector, courier, admission, config.collection.heartbeat_seconds
-    )
-    try:
-        service.serve()
-    except (EOFError, LearnerGone) as error:
-        log.warning("ended: %s", error)
+    with ExitStack() as opened:
+        collector = build_collector(
+            config,
+            hello.name,
+            hello.number,
+            sink=courier,
+            weights=WeightPoll(build_weight_store(config, run.weights)),
+            admission=admission,
+            opened=opened,
+            logs=run.path / "logs",
+        )
+        if hello.state:
+            collector.load_state(json.loads(hello.state))
+        log.info("%s is ready", hello.name)
+        service = CollectorService(
+            link, collector, courier, admission, config.collection.heartbeat_seconds
+        )
+        try:
+            service.serve()
+        except (EOFError, LearnerGone) as error:
+            log.warning("ended: %s", error)
 
 
-def die_with_parent(parent: int) -> None:
-    """Have the kernel end this process should the parent be killed before it can say so."""
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:
-        sys.exit("the parent has gone already")
-
-
-def main() -> None:
-    descriptor, parent = map(int, sys.argv[1:])
+def live(descriptor: int, parent: int) -> None:
+    """From the fork to the end; never returns."""
     die_with_parent(parent)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent says when it is over
     threading.excepthook = _end_with  # a process of which a part is missing is no use to anybody
@@ -196,7 +187,3 @@ def _end_with(failed: threading.ExceptHookArgs) -> None:
     log.critical("%s broke", where, exc_info=failed.exc_value)
     logging.shutdown()
     os._exit(1)
-
-
-if __name__ == "__main__":
-    main()

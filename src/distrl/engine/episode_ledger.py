@@ -2,6 +2,8 @@
 
 A trajectory is entered when it arrives; its line is written when its collector has told which
 device played it and when, or, if the collector died before it could, with what is known without it.
+One whose verdict comes later (`AWAITING_VERDICT`) has no line before it is `judged`: what a run has
+stored and not written down waits for a verdict, or was cut short, and a resumed run finds it so.
 Any thread may ask and enter.
 """
 
@@ -46,6 +48,7 @@ class EpisodeLedger:
         self._lock = threading.Lock()
         self._unwritten: deque[EpisodeLine] = deque()
         self._open: dict[str, EpisodeLine] = {}  # arrived, and their collector has yet to tell
+        self._told: dict[str, EpisodeLine] = {}  # complete but for their verdict
         self._recent: deque[_Recent] = deque(maxlen=REMEMBERED)
         self._history = SuccessHistory()
         self._staleness_sum = 0
@@ -73,7 +76,26 @@ class EpisodeLedger:
         )
         with self._lock:
             self._open[line.id] = line
-            self._count(line)
+            if line.ending is Ending.AWAITING_VERDICT:
+                self.endings[line.ending] += 1
+            else:
+                self._count(line)
+
+    def judged(self, trajectory: Trajectory) -> None:
+        """The verdict on one that waited for it; or none could be had, which its ending says."""
+        now, name = self._clock(), trajectory.id
+        with self._lock:
+            told = self._told.pop(name, None)
+            line = told or self._open.get(name)
+            if line is None:
+                return
+            line = dataclasses.replace(line, ending=trajectory.ending)
+            self.endings[Ending.AWAITING_VERDICT] -= 1
+            self._count(dataclasses.replace(line, ended=now))
+            if told is None:
+                self._open[name] = line
+            else:
+                self._write(line, line.device, line.began, line.ended)
 
     def finished(self, episode: FinishedEpisode) -> None:
         """Its collector tells where and when it was played."""
@@ -102,7 +124,11 @@ class EpisodeLedger:
     def _write(self, line: EpisodeLine, device: str, began: float, ended: float) -> None:
         """A disk that takes nothing now is tried again with the next line."""
         began, ended = round(began, 3), round(ended, 3)
-        self._unwritten.append(dataclasses.replace(line, device=device, began=began, ended=ended))
+        line = dataclasses.replace(line, device=device, began=began, ended=ended)
+        if line.ending is Ending.AWAITING_VERDICT:
+            self._told[line.id] = line
+            return
+        self._unwritten.append(line)
         try:
             while self._unwritten:
                 self._log.append(self._unwritten[0])
@@ -126,8 +152,9 @@ class EpisodeLedger:
 
     @property
     def mean_staleness(self) -> float:
-        """Of all that arrived."""
-        return self._staleness_sum / max(1, self.trajectories)
+        """Of all that arrived and do not wait for a verdict."""
+        counted = self.trajectories - self.endings[Ending.AWAITING_VERDICT]
+        return self._staleness_sum / max(1, counted)
 
     def success_history(self) -> tuple[float, ...]:
         with self._lock:
@@ -149,7 +176,7 @@ class EpisodeLedger:
 
     def all_faults(self) -> dict[str, int]:
         """What the world did to the run, by name."""
-        broken = {each.value: n for each, n in self.endings.items() if not each.judged}
+        broken = {each.value: n for each, n in self.endings.items() if each.broken and n}
         return broken | dict(self.faults)
 
 

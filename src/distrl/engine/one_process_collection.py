@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 
-from distrl.devices.judged_phone import JudgedPhone
+from distrl.devices.device import Device
 from distrl.engine.episode_ledger import EpisodeLedger
 from distrl.engine.reception import Reception
 from distrl.episodes.collector import Collector
@@ -39,10 +39,15 @@ class OneProcessCollection:
     """Implements `Collection` by playing whenever the learner waits."""
 
     def __init__(
-        self, collector: Collector[JudgedPhone], ledger: EpisodeLedger, episodes_at_once: int
+        self,
+        collector: Collector[Device],
+        ledger: EpisodeLedger,
+        reception: Reception,
+        episodes_at_once: int,
     ) -> None:
         self._collector = collector
         self._ledger = ledger
+        self._reception = reception
         self._episodes_at_once = episodes_at_once
 
     def start(self) -> None:
@@ -52,13 +57,16 @@ class OneProcessCollection:
         """Nobody plays while the learner learns."""
 
     def wait(self, seconds: float) -> bool:
-        self._collector.collect(self._episodes_at_once)
-        for episode in self._collector.drain_finished():
-            self._ledger.finished(episode)
-        return True
+        if not self._reception.unjudged:
+            self._collector.collect(self._episodes_at_once)
+            for episode in self._collector.drain_finished():
+                self._ledger.finished(episode)
+        return self._reception.settle(seconds)
 
     def stop(self, finish_within: float) -> None:
-        """Nothing is under way."""
+        """Nothing is under way but verdicts, perhaps."""
+        if not self._reception.settle(finish_within):
+            self._reception.release()
         self._collector.close_devices()
 
     def reports(self) -> list[CollectorReport]:

@@ -3,7 +3,8 @@
 - Nothing is acknowledged that is not durable in the store. What the disk does not take is refused,
   and its collector sends it again later.
 - Each id is taken once; what is sent again is acknowledged again and changes nothing.
-- When too many wait for the learner, acknowledgements wait as well, which holds collectors back.
+- When too many wait for the learner, or for a judge (`later_verdicts`), acknowledgements wait as
+  well, which holds collectors back.
 
 One thread; it never waits for the learner or for a collector.
 """
@@ -15,9 +16,10 @@ from collections.abc import Callable
 
 from distrl.engine.arrival_queue import ArrivalQueue
 from distrl.engine.episode_ledger import EpisodeLedger
+from distrl.engine.later_verdicts import LaterVerdicts
 from distrl.engine.messages import Received, Refused
 from distrl.errors import StorageError
-from distrl.records import Trajectory
+from distrl.records import Ending, Trajectory
 from distrl.replay.trajectory_encoding import decode_trajectory
 from distrl.replay.trajectory_reader import StoredTrajectory
 from distrl.replay.trajectory_store import TrajectoryStore
@@ -36,11 +38,15 @@ class Reception:
         arrivals: ArrivalQueue,
         ledger: EpisodeLedger,
         most_waiting: int = MOST_WAITING,
+        verdicts: LaterVerdicts | None = None,
+        most_unjudged: int = MOST_WAITING,
     ) -> None:
         self._store = store
         self._arrivals = arrivals
         self._ledger = ledger
         self._most_waiting = most_waiting
+        self._verdicts = verdicts
+        self._most_unjudged = most_unjudged
         self._held: deque[tuple[Reply, Received]] = deque()
 
     def deliver(self, encoded: bytes, reply: Reply) -> None:
@@ -60,11 +66,33 @@ class Reception:
         new = self._store.append(trajectory)
         if new:
             self._ledger.arrived(trajectory)
-            self._arrivals.put(StoredTrajectory(trajectory, self._store.position))
+            if self._verdicts is not None and trajectory.ending is Ending.AWAITING_VERDICT:
+                self._verdicts.submit(trajectory)
+            else:
+                self._arrivals.put(StoredTrajectory(trajectory, self._store.position))
         return new
 
+    def judge_again(self, trajectory: Trajectory) -> None:
+        """It was stored before a restart; if it waited for a verdict, it does so again."""
+        if self._verdicts is not None and trajectory.ending is Ending.AWAITING_VERDICT:
+            self._verdicts.submit(trajectory)
+
+    @property
+    def unjudged(self) -> int:
+        """How many are stored and wait for their verdict."""
+        return 0 if self._verdicts is None else len(self._verdicts)
+
+    def settle(self, seconds: float) -> bool:
+        """Wait for verdicts that are on their way, so long at most; True if none is left."""
+        return self._verdicts is None or self._verdicts.settle(seconds)
+
     def release(self, *, all_of_them: bool = False) -> None:
-        """Acknowledge what was held back, as far as the learner has caught up."""
-        while self._held and (all_of_them or len(self._arrivals) < self._most_waiting):
+        """Acknowledge what was held back, as far as the learner and the judge have caught up."""
+        if self._verdicts is not None:
+            self._verdicts.take_off()
+        while self._held and (all_of_them or self._has_room()):
             reply, answer = self._held.popleft()
             reply(answer)
+
+    def _has_room(self) -> bool:
+        return len(self._arrivals) < self._most_waiting and self.unjudged < self._most_unjudged

@@ -14,18 +14,16 @@ from pathlib import Path
 
 from rich.console import Console
 
+from distrl.config.judge_section import JudgeSettings
 from distrl.config.training_config import load_config
+from distrl.engine.judge_opening import open_judge, words_on_second
 from distrl.engine.rescoring import RescoreTally, Rescoring, without_verdict
-from distrl.errors import NotInstalled, UsageError
+from distrl.errors import UsageError
 from distrl.replay.trajectory_store import TrajectoryStore
 from distrl.reporting.json_lines import LineLog
 from distrl.reporting.run_directory import RunDirectory
 from distrl.tasks.judge_bench import JudgeBench
-from distrl.tasks.judge_examples import BUILT_IN, read_examples
-from distrl.tasks.judge_prompt import JudgePrompt
-from distrl.tasks.judgement import TrajectoryJudge
 from distrl.tasks.rate_budget import BudgetSettings
-from distrl.tasks.second_opinion import SecondOpinion
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +51,7 @@ def rescore(console: Console, request: RescoreRequest) -> RescoreTally:
     if not run.trajectories.is_dir():
         raise UsageError(f"{run.path} has no stored trajectories to judge")
     with ExitStack() as opened:
-        judge = _judge(request, run, opened)
+        judge = open_judge(_settings(request), run.path / "judge_cache.jsonl", opened)
         opened.enter_context(run.held())
         config = load_config(run.config)
         store = opened.enter_context(TrajectoryStore(run.trajectories, config.store))
@@ -64,44 +62,26 @@ def rescore(console: Console, request: RescoreRequest) -> RescoreTally:
         wanted = without_verdict(stored) if request.only_unjudged else stored
         tally = Rescoring(store, bench, log.append, dry_run=request.dry_run).rescore(wanted)
     _show(console, request, tally)
-    if isinstance(judge, SecondOpinion) and judge.opinions.total:
-        console.print(
-            f"a second judge disagreed on {judge.disagreement:.1%} of {judge.opinions.total} "
-            f"(could not be asked: {judge.missing})",
-            highlight=False,
-        )
+    if second := words_on_second(judge):
+        console.print(second, highlight=False)
     return tally
 
 
-def _judge(request: RescoreRequest, run: RunDirectory, opened: ExitStack) -> TrajectoryJudge:
-    examples = read_examples(request.examples) if request.examples else BUILT_IN
-    prompt = JudgePrompt(examples, last_screens=request.last_screens)
-    first = _vlm_judge(request, request.model, prompt, run, opened)
-    if not request.second_model:
-        return first
-    second = _vlm_judge(request, request.second_model, prompt, run, opened)
-    return SecondOpinion(first, second, request.second_share)
-
-
-def _vlm_judge(
-    request: RescoreRequest, model: str, prompt: JudgePrompt, run: RunDirectory, opened: ExitStack
-) -> TrajectoryJudge:
-    try:
-        from distrl.chat.chat_server import ServerSettings
-        from distrl.tasks.vlm_judge import KEY_VARIABLE, VlmJudge, VlmJudgeSettings
-    except ModuleNotFoundError as error:
-        raise NotInstalled(
-            f"the package {error.name!r} is not installed; a judge on a server needs "
-            "pip install 'distrl[served]'"
-        ) from error
-    settings = VlmJudgeSettings(
-        ServerSettings(request.server, key_variable=KEY_VARIABLE),
-        model,
-        budget=request.budget,
+def _settings(request: RescoreRequest) -> JudgeSettings:
+    return JudgeSettings(
+        kind="vlm",
+        server=request.server,
+        model=request.model,
+        examples=str(request.examples or ""),
+        last_screens=request.last_screens,
+        requests_per_minute=request.budget.requests_per_minute,
+        burst=request.budget.burst,
+        most_cost=request.budget.most_cost,
         prompt_price=request.prompt_price,
         answer_price=request.answer_price,
+        second_model=request.second_model,
+        second_share=request.second_share,
     )
-    return opened.enter_context(VlmJudge.open(settings, prompt, run.path / "judge_cache.jsonl"))
 
 
 def _show(console: Console, request: RescoreRequest, tally: RescoreTally) -> None:

@@ -13,11 +13,12 @@ from pathlib import Path
 
 from distrl.config.training_config import TrainingConfig
 from distrl.engine.episode_ledger import EpisodeLedger
+from distrl.engine.reception import Reception
 from distrl.engine.training_state import TrainingState
 from distrl.errors import UsageError
 from distrl.learning.checkpoint import CheckpointFolder
 from distrl.learning.learner import Learner
-from distrl.records import Trajectory
+from distrl.records import Ending, Trajectory
 from distrl.replay.trajectory_reader import TrajectoryReader
 from distrl.replay.trajectory_store import TrajectoryStore
 from distrl.reporting.json_lines import read_lines
@@ -47,7 +48,8 @@ def resume(
     if restored is None:
         begin(config, state)
     for stored in store.read(after=state.arrivals.taken):
-        state.arrivals.put(stored)
+        if stored.trajectory.ending is not Ending.AWAITING_VERDICT:  # comes when it has its verdict
+            state.arrivals.put(stored)
     _publish_again(state.learner, weights)
 
 
@@ -60,14 +62,20 @@ def _publish_again(learner: Learner, weights: WeightStore) -> None:
     weights.publish(learner.policy.weights(), learner.version)
 
 
-def recall(ledger: EpisodeLedger, run: RunDirectory, store: TrajectoryStore) -> None:
-    """Count what the run has had before; what was stored and not yet noted is noted now."""
+def recall(
+    ledger: EpisodeLedger, run: RunDirectory, store: TrajectoryStore, reception: Reception
+) -> None:
+    """Count what the run has had before; what was stored and not yet noted is noted now.
+
+    A judge is asked again about what waited for its verdict.
+    """
     lines = read_lines(run.episodes, EpisodeLine)
     ledger.recall(lines)
     noted = {line.id for line in lines}
     for name in store.ids:
         if name not in noted and (trajectory := store.find(name)) is not None:
             ledger.arrived(trajectory)
+            reception.judge_again(trajectory)
     ledger.close_all()
 
 

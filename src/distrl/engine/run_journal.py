@@ -14,13 +14,19 @@ from distrl.engine.collection import Collection
 from distrl.engine.episode_ledger import LATE_SECONDS, EpisodeLedger
 from distrl.episodes.outcome import SuccessRate
 from distrl.learning.learner_report import LearnerReport, Standing
-from distrl.reporting.live_view import LiveView
+from distrl.reporting.countdown import Countdown
 from distrl.reporting.metrics import Metrics
 from distrl.reporting.run_status import RunStatus
+from distrl.reporting.run_view import RunView
 
 SAMPLE_SECONDS = 5.0  # between two points of the series `collection`
 SHOW_SECONDS = 0.25  # between two looks of the live view
 RECENT_STEPS = 20
+BRING_IT_FURTHER = ("training", "collecting")  # phases
+COLLECTOR_FIGURES = (  # added up over the collectors; `distrl plan --from-run` reads the seconds
+    "decisions", "batches", "mean_batch", "swaps", "quarantined", "in_flight", "seconds/reset",
+    "seconds/act", "seconds/decide", "seconds/deliver", "seconds/own", "seconds/deciding",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +44,7 @@ class RunJournal:
         name: str,
         devices: int,
         metrics: Metrics,
-        view: LiveView,
+        view: RunView,
         ledger: EpisodeLedger,
         collection: Collection,
         clock: Callable[[], float] = time.monotonic,
@@ -54,6 +60,7 @@ class RunJournal:
         self._clock = clock
         self._steps: deque[float] = deque(maxlen=RECENT_STEPS)
         self._uses: deque[_Use] = deque([_Use(clock(), 0.0, 0.0)])
+        self._countdown = Countdown()
         self._sampled = -float("inf")
         self._shown = -float("inf")
 
@@ -73,6 +80,7 @@ class RunJournal:
     def look(self, standing: Standing, progress: float, queue: int) -> None:
         """Every so often: take down how collection goes, and show how all of it stands."""
         now = self._clock()
+        self._countdown.see(now, progress, training=self.phase in BRING_IT_FURTHER)
         if now - self._sampled >= SAMPLE_SECONDS:
             self._sampled = now
             self._sample(now, standing, queue)
@@ -106,8 +114,9 @@ class RunJournal:
             "staleness/mean": late.staleness_mean,
             "faults": float(sum(self._ledger.all_faults().values())),
         }
-        for name in ("decisions", "mean_batch", "swaps", "quarantined", "in_flight"):
-            figures[name] = sum(each.gauges()[name] for each in self._collection.reports())
+        gauges = [each.gauges() for each in self._collection.reports()]
+        for name in COLLECTOR_FIGURES:
+            figures[name] = sum(each.get(name, 0.0) for each in gauges)
         self._metrics.record("collection", standing.updates, figures)
 
     def _busy_of_late(self) -> float:
@@ -138,4 +147,5 @@ class RunJournal:
             queue=queue,
             replay=int(standing.replay.get("trajectories", 0)),
             faults=self._ledger.all_faults(),
+            seconds_left=self._countdown.seconds_left(progress),
         )

@@ -1,10 +1,11 @@
 """Sees to it that collectors live: who has died or hangs is ended by its id and started again.
 
 A collector counts as hung when no heartbeat came for a while, or when it says for very long that it
-has done nothing though it may. It is started again after a pause that grows with each failure, as
-long as its budget of restarts in the last `WINDOW` seconds lasts; then it is given up, and when the
-last one is given up, `CollectorsLost` is raised. This is also the one place that catches
-everything: a thread that breaks hands its error to whoever waits for it.
+has done nothing though it may. It is started again after a pause, which grows with each failure of
+one that had not finished a single episode, as long as its budget of restarts in the last `WINDOW`
+seconds lasts; then it is given up, and when the last one is given up, `CollectorsLost` is raised.
+This is also the one place that catches everything: a thread that breaks hands its error to whoever
+waits for it.
 """
 
 from __future__ import annotations
@@ -31,15 +32,18 @@ class RestartBudget:
 
     most: int
     _failures: deque[float] = field(default_factory=deque)
+    _in_a_row: int = 0  # without any work in between
 
-    def pause_after_failure(self, now: float) -> float | None:
+    def pause_after_failure(self, now: float, *, had_worked: bool = False) -> float | None:
         """Seconds until it may be started again; None: it has failed too often."""
         self._failures.append(now)
         while self._failures[0] < now - WINDOW:
             self._failures.popleft()
+        alone = had_worked or len(self._failures) == 1
+        self._in_a_row = 1 if alone else self._in_a_row + 1
         if len(self._failures) > self.most:
             return None
-        return min(LONGEST_PAUSE, FIRST_PAUSE * 2.0 ** (len(self._failures) - 1))
+        return min(LONGEST_PAUSE, FIRST_PAUSE * 2.0 ** (self._in_a_row - 1))
 
 
 @dataclass(slots=True)
@@ -52,12 +56,16 @@ class _Post:
     heard: float = 0.0  # when its last heartbeat came, or when it was started
     spoken: bool = False  # has this process sent one yet?
     done: int = -1  # what it had done by then
+    worked: bool = False  # has this process finished an episode?
     progressed: float = 0.0
     start_at: float | None = 0.0  # None: running, or given up
 
 
 class Supervision:
-    """Looks after all collectors of a run. `start` makes a process, `lost` hears of its end."""
+    """Looks after all collectors of a run. `start` makes a process, `lost` hears of its end.
+
+    While `may_start` says no, those that are due wait.
+    """
 
     def __init__(
         self,
@@ -66,8 +74,10 @@ class Supervision:
         heartbeat_seconds: float,
         start: Callable[[int, str], CollectorChild],
         lost: Callable[[CollectorChild, str], None],
+        may_start: Callable[[], bool] = lambda: True,
     ) -> None:
         self._start = start
+        self._may_start = may_start
         self._lost = lost
         self._silent_seconds = SILENT_HEARTBEATS * heartbeat_seconds
         self._posts = {number: _Post(RestartBudget(restarts)) for number in range(count)}
@@ -102,10 +112,11 @@ class Supervision:
         for number, post in self._posts.items():
             if post.child is not None and (trouble := self._trouble(post, post.child, now)):
                 self._on_loss(post, post.child, trouble, now)
-            if post.child is None and post.start_at is not None and now >= post.start_at:
+            due = post.child is None and post.start_at is not None and now >= post.start_at
+            if due and self._may_start():
                 post.child = self._start(number, post.state)
                 post.heard = post.progressed = now
-                post.spoken, post.done, post.start_at = False, -1, None
+                post.spoken, post.done, post.worked, post.start_at = False, -1, False, None
                 started.append(post.child)
         if not self.numbers:
             raise CollectorsLost(
@@ -129,7 +140,7 @@ class Supervision:
         self._lost(child, trouble)  # before it is closed: it may have left something to be read
         child.end()
         post.child = None
-        pause = post.budget.pause_after_failure(now)
+        pause = post.budget.pause_after_failure(now, had_worked=post.worked)
         post.start_at = None if pause is None else now + pause
         self.restarts += pause is not None
 
@@ -139,6 +150,7 @@ class Supervision:
         post = self._posts[child.number]
         post.heard, post.spoken, post.state = now, True, beat.state
         report = beat.report
+        post.worked = report.trajectories > 0
         done = report.desk.decisions + report.started + report.trajectories
         held = report.in_flight == 0  # nothing to do, or not allowed to
         if done != post.done or held:

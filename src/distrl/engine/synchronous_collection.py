@@ -37,11 +37,16 @@ class SynchronousCollection:
         if not self._playing:
             self._crew.begin_round(self._tasks_per_round)
             self._playing = True
-        if not self._crew.round_is_over:
+        if not self._round_is_over:
             self._arrivals.rest(seconds)
         self._crew.check()
-        self._playing = not self._crew.round_is_over
+        self._playing = not self._round_is_over
         return not self._playing
+
+    @property
+    def _round_is_over(self) -> bool:
+        """All have played, and what was played has its verdict."""
+        return self._crew.round_is_over and not self._crew.unjudged
 
     def stop(self, finish_within: float) -> None:
         self._crew.stop(finish_within)

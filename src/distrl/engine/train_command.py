@@ -1,15 +1,20 @@
-"""What `distrl train` does: read the settings, begin a run or resume one, and say where it is."""
+"""What `distrl train` does: read the settings, begin a run or resume one, and say where it is.
+
+The engine is imported when the settings and the directory are known to be good: what is wrong with
+them is said seconds earlier.
+"""
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
+from typing import Protocol
 
 from rich.console import Console
 
 from distrl.config.training_config import TrainingConfig, load_config
-from distrl.engine.local_engine import LocalEngine
 from distrl.engine.stop_request import StopRequested
 from distrl.errors import UsageError
 from distrl.reporting.live_view import rate_words
@@ -42,14 +47,35 @@ def train(
     run = new_directory(config) if earlier is None else _resumable(earlier, config)
     console.print(f"{run.path}", highlight=False, markup=False)
     try:
-        result = LocalEngine(config, run, console).train(resumed=earlier is not None)
+        result = _engine(config, run, console).train(resumed=earlier is not None)
     except StopRequested:
         console.print(
             f"stopped; go on with: distrl train --resume {run.path}", highlight=False, markup=False
         )
+        _show_policy(console, run, config)
         return STOPPED
     _show(console, run, result)
+    _show_policy(console, run, config)
     return 0
+
+
+class Engine(Protocol):
+    """Runs a training run."""
+
+    def train(self, *, resumed: bool) -> RunResult: ...
+
+
+def _engine(config: TrainingConfig, run: RunDirectory, console: Console) -> Engine:
+    if config.engine.kind == "local":
+        from distrl.engine.local_engine import LocalEngine
+
+        return LocalEngine(config, run, console)
+    from distrl.engine.ray_cluster import require_ray
+
+    require_ray()
+    from distrl.engine.ray_engine import RayEngine
+
+    return RayEngine(config, run, console)
 
 
 def new_directory(config: TrainingConfig) -> RunDirectory:
@@ -74,3 +100,22 @@ def _show(console: Console, run: RunDirectory, result: RunResult) -> None:
         highlight=False,
     )
     console.print(run.report, highlight=False, markup=False)
+
+
+def _show_policy(console: Console, run: RunDirectory, config: TrainingConfig) -> None:
+    if run.policy.is_dir():
+        said = f"the trained policy: {run.policy}; play with it: {evaluation_words(run, config)}"
+        console.print(said, highlight=False, markup=False, soft_wrap=True)
+
+
+def evaluation_words(run: RunDirectory, config: TrainingConfig) -> str:
+    """The command that plays what was trained, on unseen tasks of the kind it was trained on."""
+    words = ["distrl", "evaluate", str(run.path), "--split", config.evaluation.split]
+    if len(config.tasks.families) == 1:
+        words += ["--family", config.tasks.families[0]]
+    if config.tasks.templates:
+        for name in config.tasks.template_names:
+            words += ["--template", name]
+    if not config.evaluation.greedy:
+        words += ["--sampled"]
+    return shlex.join(words)

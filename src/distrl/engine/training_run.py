@@ -18,6 +18,7 @@ from dataclasses import dataclass
 
 from safetensors import SafetensorError
 
+from distrl.agent.vlm_policy import VlmPolicy
 from distrl.config.training_config import TrainingConfig
 from distrl.engine.collection import Collection
 from distrl.engine.episode_ledger import EpisodeLedger
@@ -39,9 +40,10 @@ NOTHING = SuccessRate(0, 0)
 
 @dataclass(slots=True)
 class TrainingRun:
-    """Everything that a run consists of, put together by `local_engine`."""
+    """Everything that a run consists of, put together by `run_assembly`."""
 
     config: TrainingConfig
+    policy: VlmPolicy
     state: TrainingState
     checkpoints: CheckpointFolder
     collection: Collection

@@ -104,7 +104,7 @@ class Imitation:
         self.model = model
         self.settings = settings
         self.device = next(model.parameters()).device
-        self._taught = [each for each in model.parameters() if each.requires_grad]
+        self._taught: list[Tensor] = [each for each in model.parameters() if each.requires_grad]
         self.masters = [each.detach().float().clone() for each in self._taught]
         self.averaged = [master.clone() for master in self.masters]
         self._seen = seen

@@ -1,0 +1,200 @@
+"""Half an hour of training with nothing growing: `make soak` watches memory, files and threads.
+
+A real run (`distrl train`, a tiny model, two collectors in processes of their own, evaluations and
+checkpoints now and then) is left alone, and every few seconds the kernel is asked what each of its
+processes holds. Growth is the slope of a straight line through the second half, where replay and
+caches are full, times the length of that half; what counts is the process that grew most. The start
+and the last evaluation, when there are no collectors, are left out.
+
+    rss_growth_mb    memory of its own (RssAnon), without what is shared or can be read again
+    fds_growth       open files and connections
+    threads_growth   threads
+
+`--minutes` says how long (30), `--keep FOLDER` where the run stays to be looked at.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from rich.console import Console
+
+from benchmarks.results_file import write_results
+from distrl.agent.starter.building import new_model
+from distrl.devices.simulated.drawing.icons import ICONS
+from distrl.imitation.school import save
+from distrl.process_environment import for_nursery
+
+SIZES = {"width": 48, "heads": 4, "reader_width": 16, "encoder_layers": 1, "decoder_layers": 1}
+SETTINGS = {
+    "run.name": "soak",
+    "run.free_gigabytes": "0.01",
+    "run.checkpoint_minutes": "0.5",
+    "tasks.templates": "clock.turn_off_alarm,clock.delete_alarm",
+    "devices.count": "8",
+    "devices.faults.freeze": "0.002",
+    "devices.faults.disconnect": "0.002",
+    "agent.policy.sampling.most_new_tokens": "3",
+    "collection.collectors": "2",
+    "replay.capacity": "100",
+    "pacing.samples_per_insert": "1",
+    "pacing.minimum_fill": "8",
+    "pacing.tolerance": "16",
+    "learning.learner.batch_trajectories": "4",
+    "learning.learner.updates_per_publish": "1",
+    "evaluation.before": "8",
+    "evaluation.after": "8",
+    "evaluation.every_minutes": "2",
+    "evaluation.every_episodes": "8",
+    "reporting.line_seconds": "30",
+}
+COMMAND = [sys.executable, "-c", "from distrl.cli import main; main()"]
+SAMPLE_SECONDS = 5.0
+MEGABYTE = 1024.0  # in the kernel's kB
+GROWTHS = ("rss_growth_mb", "fds_growth", "threads_growth")
+
+
+@dataclass(frozen=True, slots=True)
+class Holding:
+    """What a process has at one moment."""
+
+    seconds: float  # since the start
+    megabytes: float
+    files: int
+    threads: int
+
+
+def holding(pid: int, seconds: float) -> Holding:
+    """Asked of the kernel; `FileNotFoundError` if the process has gone."""
+    process = Path(f"/proc/{pid}")
+    lines = (line.split(":") for line in (process / "status").read_text().splitlines())
+    facts = {name: value.split() for name, value in lines}
+    if "RssAnon" not in facts:
+        raise FileNotFoundError(f"{process} has ended")
+    files = len(list((process / "fd").iterdir()))
+    return Holding(seconds, int(facts["RssAnon"][0]) / MEGABYTE, files, int(facts["Threads"][0]))
+
+
+def processes(learner: int) -> dict[str, int]:
+    """Ids by name: the learner, its collectors, and the nursery that they come from."""
+    words = ["pgrep", "-l", "-P", str(learner)]
+    told = subprocess.run(words, capture_output=True, text=True, check=False).stdout
+    children = (line.split(maxsplit=1) for line in told.splitlines())
+    return {"learner": learner} | {name: int(pid) for pid, name in children}
+
+
+def watch(process: subprocess.Popen[bytes]) -> dict[str, list[Holding]]:
+    """What every process holds, every few seconds, until the run ends."""
+    held, began = defaultdict(list), time.monotonic()
+    while process.poll() is None:
+        for name, pid in processes(process.pid).items():
+            try:
+                held[name].append(holding(pid, time.monotonic() - began))
+            except (FileNotFoundError, ProcessLookupError):
+                continue
+        time.sleep(SAMPLE_SECONDS)
+    return dict(held)
+
+
+def growth(seconds: Sequence[float], values: Sequence[float]) -> float:
+    """How much a straight line through the second half rises from its beginning to its end."""
+    middle = (seconds[0] + seconds[-1]) / 2.0
+    late = [(at, value) for at, value in zip(seconds, values, strict=True) if at >= middle]
+    at, value = np.array(late).T
+    slope, _ = np.polyfit(at - at[0], value, 1)
+    return float(slope * (at[-1] - at[0]))
+
+
+def grown(held: Sequence[Holding]) -> dict[str, float]:
+    seconds = [each.seconds for each in held]
+    return {
+        "rss_growth_mb": growth(seconds, [each.megabytes for each in held]),
+        "fds_growth": growth(seconds, [each.files for each in held]),
+        "threads_growth": growth(seconds, [each.threads for each in held]),
+        "rss_mb": held[-1].megabytes,
+        "fds": held[-1].files,
+        "threads": held[-1].threads,
+    }
+
+
+def soak(folder: Path, minutes: float) -> dict[str, float]:
+    """One run, watched from outside, and what came of it."""
+    save(new_model(ICONS, 0, **SIZES), folder / "model")
+    places = {"agent.model": folder / "model", "run.directory": folder / "runs"}
+    settings = {**SETTINGS, **places, "run.minutes": minutes}
+    words = [word for name, value in settings.items() for word in ("--set", f"{name}={value}")]
+    with (folder / "log").open("ab") as output:
+        process = subprocess.Popen(
+            [*COMMAND, "train", *words],
+            env=for_nursery(os.environ),
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+        )
+    try:
+        held = watch(process)
+    finally:
+        process.kill()
+        process.wait()
+    if process.returncode:
+        raise SystemExit((folder / "log").read_text("utf-8", "replace")[-2000:])
+    [path] = (folder / "runs").iterdir()
+    result = json.loads((path / "result.json").read_text("utf-8"))
+    return {**figures(held), "trajectories": result["trajectories"], "updates": result["updates"]}
+
+
+def figures(held: dict[str, list[Holding]]) -> dict[str, float]:
+    """Of all processes together, and of each."""
+    kept = collecting(held)
+    grew = {name: grown(each) for name, each in kept.items()}
+    worst = {key: max(each[key] for each in grew.values()) for key in GROWTHS}
+    each_one = {
+        f"{name}_{key}": value for name, each in grew.items() for key, value in each.items()
+    }
+    minutes = (kept["learner"][-1].seconds - kept["learner"][0].seconds) / 60.0
+    return {
+        name: round(value, 2) for name, value in {"minutes": minutes, **worst, **each_one}.items()
+    }
+
+
+def collecting(held: dict[str, list[Holding]]) -> dict[str, list[Holding]]:
+    """From the first to the last sign of collectors; who did not last has no second half."""
+    signs = [
+        h.seconds for name, each in held.items() if name.startswith("collector-") for h in each
+    ]
+    first, last = min(signs) + SAMPLE_SECONDS, max(signs) - 2 * SAMPLE_SECONDS
+    cut = {name: [h for h in each if first <= h.seconds <= last] for name, each in held.items()}
+    return {name: each for name, each in cut.items() if len(each) > 0.8 * len(cut["learner"])}
+
+
+def main() -> None:
+    words = argparse.ArgumentParser(description=__doc__)
+    words.add_argument("--minutes", type=float, default=30.0)
+    words.add_argument("--keep", type=Path)
+    chosen = words.parse_args()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # leave no run behind
+    console = Console()
+    with tempfile.TemporaryDirectory(prefix="distrl-soak-") as scratch:
+        folder = chosen.keep or Path(scratch)
+        folder.mkdir(parents=True, exist_ok=True)
+        found = soak(folder, chosen.minutes)
+    for name, value in found.items():
+        console.print(f"{name:32} {value:g}", highlight=False)
+    if chosen.minutes >= 30.0:
+        console.print(write_results("soak", found, "make soak"))
+
+
+if __name__ == "__main__":
+    main()
