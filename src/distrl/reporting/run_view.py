@@ -1,4 +1,4 @@
-"""Where a run shows how it stands: a terminal (`live_view`), or somebody who passes it on to one."""
+"""Where a run shows how it stands: a terminal (`live_view`), or whoever passes it on to one."""
 
 from __future__ import annotations
 
