@@ -14,7 +14,7 @@ STAMP := $(VENV)/.installed
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help train test test-ray check format phone pictures bench-environment bench-phone bench-policy bench-replay bench-staleness bench-judge-noise bench-async bench-adb bench-adb-training bench-cluster bench-plan chaos soak clean
+.PHONY: help train test test-ray check format phone pictures bench-environment bench-phone bench-policy bench-replay bench-staleness bench-judge-noise bench-async bench-adb bench-adb-training bench-cluster bench-plan bench-time-to-success chaos soak clean
 
 help: ## List the targets
 	@echo "DistRL. Targets, each with its own set-up:"
@@ -81,6 +81,10 @@ bench-environment: $(STAMP) ## What a process's environment is worth; writes res
 bench-async: $(STAMP) ## What is gained when nobody waits; writes results/async.json
 	@echo "→ benchmarks/async_collection.py"
 	@$(BIN)/python -m benchmarks.async_collection $(ARGS)
+
+bench-time-to-success: $(STAMP) ## How much sooner success is there (6 min); writes results/time-to-success.json
+	@echo "→ benchmarks/time_to_success.py"
+	@$(BIN)/python -m benchmarks.time_to_success $(ARGS)
 
 bench-plan: $(STAMP) ## Hold `distrl plan` against real runs (6 min); writes results/plan.json
 	@echo "→ benchmarks/plan.py"

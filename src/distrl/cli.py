@@ -220,7 +220,10 @@ def evaluate(
     episodes: Annotated[int, typer.Option(min=1, help="How many tasks.")] = 200,
     seed: Annotated[int, typer.Option(min=0, help="Which tasks, and which samples.")] = 0,
     devices: Annotated[int, typer.Option(min=1, max=1024, help="Phones at once.")] = 16,
-    greedy: Annotated[bool, typer.Option("--greedy/--sampled", help="How to decide.")] = True,
+    greedy: Annotated[
+        bool,
+        typer.Option("--greedy/--sampled", help="The likeliest token, or drawn as in training."),
+    ] = False,
     temperature: Annotated[float | None, typer.Option(help="For --sampled; 1 if not said.")] = None,
     dialect: Annotated[str | None, typer.Option(help="If not what the model says.")] = None,
     adapter: Annotated[Path | None, typer.Option(help="A LoRA adapter's directory.")] = None,

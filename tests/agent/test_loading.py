@@ -151,9 +151,14 @@ def test_a_whole_exported_model_is_a_model(tmp_path: Path) -> None:
     assert torch.equal(loaded.value_logits(OBSERVATIONS), trained.value_logits(OBSERVATIONS))
 
 
-def test_an_exported_adapter_is_no_model(tmp_path: Path) -> None:
-    export_policy(open_policy(tiny_model("gemma3"), ADAPTED), tmp_path / "adapter")
-    with pytest.raises(NotAModel, match=r"holds an adapter, not a model: it goes onto .*gemma3"):
+def test_an_exported_adapter_stands_for_the_model_that_it_was_trained_on(tmp_path: Path) -> None:
+    base = Path(shutil.copytree(tiny_model("gemma3"), tmp_path / "base"))
+    trained = moved(open_policy(base, ADAPTED))
+    export_policy(trained, tmp_path / "adapter")
+    loaded = load_policy(tmp_path / "adapter")
+    assert answers(loaded) == answers(trained) != answers(load_policy(base))
+    shutil.rmtree(base)
+    with pytest.raises(NotAModel, match=r"adapters for the model in .*base, which is not there"):
         load_policy(tmp_path / "adapter")
 
 

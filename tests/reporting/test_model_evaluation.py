@@ -140,7 +140,7 @@ def test_a_model_that_cannot_be_had_costs_no_log(tmp_path: Path) -> None:
 # Models ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("words", [["--greedy"], ["--sampled", "--temperature", "0.7"]])
+@pytest.mark.parametrize("words", [["--greedy"], [], ["--temperature", "0.7"]])
 def test_a_model_on_disk_is_loaded_once_and_gives_the_same_again(
     tmp_path: Path, words: list[str]
 ) -> None:
@@ -155,7 +155,8 @@ def test_a_model_on_disk_is_loaded_once_and_gives_the_same_again(
     assert log == again
     assert figures["success"] == 0.0  # random weights
     assert figures["invalid_rate"] > 0.9
-    assert figures["temperature"] == (0.7 if "--sampled" in words else None)
+    wanted = {"--greedy": None, "--temperature": 0.7}
+    assert figures["temperature"] == (wanted[words[0]] if words else 1.0)
 
 
 def test_a_served_model_is_evaluated_and_resumed_after_its_server_failed(tmp_path: Path) -> None:
@@ -212,7 +213,7 @@ except NotInstalled as error:
         (["monkey", "--family", "garden"], "--family garden"),
         (["monkey", "--blank", "eyes"], "--blank eyes"),
         (["monkey", "--template", "notes.creat"], "notes.create"),
-        (["monkey", "--temperature", "0.5"], "--sampled"),
+        (["monkey", "--greedy", "--temperature", "0.5"], "--sampled"),
         (["monkey", "--resume"], "--json"),
         (["monkey", "--adapter", "lora"], "no weights"),
         (["http://127.0.0.1:9/v1", "--adapter", "lora"], "no weights"),

@@ -1,0 +1,311 @@
+"""A phone of pages, where an errand is four right taps and a word: small, quick, and learnable.
+
+    launcher ──app──► its page ──section──► list ──item──► item ──option──► page ──"done"──► success
+                      a wrong tap leads astray; Back leads out again, page by page
+
+An errand names an app, a section, an item and an option. Layouts differ: which place of a page
+opens what must be learned for each page and word. Taps miss now and then, and pop-ups stand in the
+way until Back is pressed. So 480 errands are made of 81 things to know, and whoever has learned
+those from some errands can run the others: a third is held out (`HELD_OUT`) and never played.
+
+Waits are the paper's (`latency.PAPER_EMULATOR`), on a clock that is only accounted; `stations` adds
+what its workers also wait for at each step: image features, the policy and the evaluator.
+How well a policy does is known exactly (`errand_success`).
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Mapping
+from functools import cache
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+
+from distrl.agent.tabular_policy import TabularPolicy
+from distrl.devices.hierarchy import Element
+from distrl.devices.simulated.latency import (
+    EVALUATOR_CALL,
+    IMAGE_FEATURES,
+    PAPER_EMULATOR,
+    POLICY_INFERENCE,
+    Durations,
+)
+from distrl.episodes.curriculum import State
+from distrl.records import (
+    ONLY_SAID,
+    Action,
+    Back,
+    Done,
+    Ending,
+    Home,
+    Observation,
+    Screen,
+    Tap,
+    Task,
+    Verdict,
+)
+from distrl.replay.compressed_screen import CompressedScreen
+
+Page = tuple[int, ...]  # the app, section and item that are open; () is the launcher
+Tokens = tuple[int, int]
+
+SIZES = (6, 5, 4, 4)  # apps; sections of each; items; options
+DEPTH = len(SIZES)
+ASTRAY, IN_FRONT = DEPTH + 1, DEPTH + 2  # kinds of rows beside the depths
+PLACES = 8  # that can be tapped
+STEP_LIMIT = 10
+TAP_WORKS, POP_UP = 0.95, 0.1
+SKIPPED_EVALUATIONS = 0.3  # a frame that was seen before
+WORDS = 4
+TAPS: tuple[Action, ...] = tuple(Tap((place + 0.5) / PLACES, 0.5) for place in range(PLACES))
+TAUGHT = (1.5, 3.0)  # logits that an answer is ahead at first
+MISLED = 0.4  # of what was taught, by a tap somewhere
+BACK, DONE, HOME = (2, 0), (2, 1), (2, 2)
+ANSWERS: dict[tuple[int, ...], Action] = {
+    **{divmod(place, WORDS): tap for place, tap in enumerate(TAPS)},
+    BACK: Back(),
+    DONE: Done(),
+    HOME: Home(),
+}  # two of four words; (2, 3) and (3, …) cannot be read
+
+
+# Errands and layouts -----------------------------------------------------------------------------
+
+
+def _task(goal: Page, number: int) -> Task:
+    held_out = sum(goal) % 3 == 0  # every thing to know is in both parts
+    return Task(
+        id=f"errand/{'test' if held_out else 'train'}/{number}",
+        instruction="app {} section {} item {} option {}".format(*goal),
+        family="general",
+        template="errand",
+        split="test" if held_out else "train",
+        seed=number,
+        apps=(),
+        difficulty="medium",
+        step_limit=STEP_LIMIT,
+    )
+
+
+GOALS: tuple[Page, ...] = tuple(itertools.product(*(range(size) for size in SIZES)))
+TASKS = tuple(_task(goal, number) for number, goal in enumerate(GOALS))
+TRAINED = tuple(task for task in TASKS if task.split == "train")
+HELD_OUT = tuple(task for task in TASKS if task.split == "test")
+
+
+@cache
+def layout(page: Page) -> tuple[int, ...]:
+    """At which place of a page each of its entries stands. Lists of one section look alike."""
+    places = list(range(SIZES[len(page)]))
+    random.Random(f"errands/layout/{len(page)}/{page[-1:]}").shuffle(places)
+    return tuple(places)
+
+
+@cache
+def goal_of(instruction: str) -> Page:
+    return tuple(int(word) for word in instruction.split()[1::2])
+
+
+class ErrandTasks:
+    """Implements `TaskSource`: training errands, drawn evenly."""
+
+    def __init__(self, seed: str) -> None:
+        self._chance = random.Random(f"errands/tasks/{seed}")
+
+    def next_task(self) -> Task:
+        return self._chance.choice(TRAINED)
+
+    def hear(self, task: Task, ending: Ending) -> None:
+        """Nothing depends on it."""
+
+    def find(self, task_id: str) -> Task:
+        return next(task for task in TASKS if task.id == task_id)
+
+    def state(self) -> State:
+        return {}
+
+    def load_state(self, state: Mapping[str, Any]) -> None:
+        """There is none."""
+
+
+# The phone ---------------------------------------------------------------------------------------
+
+
+@cache
+def _drawn(page: Page, pop_up: bool) -> Screen:
+    """Two pixels: what is open on each level, and at last whether something is in front."""
+    open_now = [entry + 1 for entry in page] + [0] * (DEPTH - len(page))
+    return Screen(np.array([*open_now, 0, pop_up], np.uint8).reshape(1, 2, 3))
+
+
+class ErrandPhone:
+    """Implements `Device`. What happens and how long it takes depends on name and episode."""
+
+    def __init__(self, name: str, *, stations: bool = False) -> None:
+        self.name = name
+        self.page: Page = ()
+        self.seconds = 0.0
+        self._pop_up = False
+        self._stations = stations
+        self._episodes = 0
+        self._chance = random.Random()
+        self._durations: Durations
+
+    def reset(self, seed: int) -> None:
+        self._episodes += 1
+        self._chance = random.Random(f"errands/{self.name}/{self._episodes}")
+        self._durations = Durations(PAPER_EMULATOR, self.name, seed, self._episodes)
+        self.page, self._pop_up = (), False
+        self.seconds = self._durations.of_reset()
+
+    def screen(self) -> Screen:
+        self.seconds += self._durations.of_settling() + self._durations.of_capture()
+        return _drawn(self.page, self._pop_up)
+
+    def perform(self, action: Action) -> Screen:
+        if self._stations:
+            self._wait_for_others()
+        if isinstance(action, ONLY_SAID):
+            return _drawn(self.page, self._pop_up)
+        before = self.page, self._pop_up
+        self.seconds += self._durations.of_action(action)
+        self._do(action)
+        if (self.page, self._pop_up) != before:
+            self.seconds += self._durations.of_page_load()
+        return self.screen()
+
+    def _wait_for_others(self) -> None:
+        self.seconds += IMAGE_FEATURES.draw(self._chance) + POLICY_INFERENCE.draw(self._chance)
+        if self._chance.random() >= SKIPPED_EVALUATIONS:
+            self.seconds += EVALUATOR_CALL.draw(self._chance)
+
+    def _do(self, action: Action) -> None:
+        if self._pop_up:
+            self._pop_up = action != Back()
+            return
+        if action in TAPS and len(self.page) < DEPTH and self._chance.random() < TAP_WORKS:
+            place, places = TAPS.index(action), layout(self.page)
+            if place in places:
+                self.page = (*self.page, places.index(place))
+        elif action == Back():
+            self.page = self.page[:-1]
+        elif action == Home():
+            self.page = ()
+        self._pop_up = self._chance.random() < POP_UP
+
+    def elements(self) -> tuple[Element, ...]:
+        return ()
+
+    def close(self) -> None:
+        """It holds nothing."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+class ErrandJudge:
+    """Implements `Judge`: is the right item open?"""
+
+    def __init__(self, phone: ErrandPhone) -> None:
+        self._phone = phone
+        self._goal: Page = ()
+
+    def begin(self, task: Task) -> None:
+        self._goal = goal_of(task.instruction)
+
+    def verdict(self, answer: str | None) -> Verdict:
+        success = self._phone.page == self._goal
+        return Verdict(success, "" if success else f"{self._phone.page} is open", "errands")
+
+
+# The policy --------------------------------------------------------------------------------------
+
+
+@cache
+def row_names() -> dict[Page, int]:
+    """What there is to know, numbered: see `row_of`."""
+    known: list[Page] = [(0, word) for word in range(SIZES[0])]
+    for depth in range(1, DEPTH):  # by what is open on top, and the word that counts
+        known += [
+            (depth, top, word) for top in range(SIZES[depth - 1]) for word in range(SIZES[depth])
+        ]
+    known += [(DEPTH, top) for top in range(SIZES[-1])]
+    known += [(ASTRAY, depth) for depth in range(1, DEPTH + 1)]
+    known += [(IN_FRONT,)]
+    return {what: number for number, what in enumerate(known)}
+
+
+@cache
+def row_of(page: Page, pop_up: bool, goal: Page) -> int:
+    """The row of the table: what is open and the one word of the errand that counts there."""
+    if pop_up:
+        return row_names()[(IN_FRONT,)]
+    depth = len(page)
+    if page != goal[:depth]:
+        return row_names()[(ASTRAY, depth)]
+    if depth == DEPTH:
+        return row_names()[(DEPTH, goal[-1])]
+    return row_names()[(depth, *page[-1:], goal[depth])]
+
+
+def right_answer(page: Page, pop_up: bool, goal: Page) -> Tokens:
+    depth = len(page)
+    if pop_up or page != goal[:depth]:
+        return BACK
+    return DONE if depth == DEPTH else divmod(layout(page)[goal[depth]], WORDS)
+
+
+class ErrandPolicy(TabularPolicy):
+    """A table with a row for each thing to know; it reads the page and the errand."""
+
+    def __init__(self, seed: int = 0) -> None:
+        super().__init__(
+            len(row_names()), WORDS, ANSWERS, instruction_slots=4 * len(TASKS), seed=seed
+        )
+        self._pages: dict[str, tuple[Page, bool]] = {}  # of packed screens: unpacked once
+
+    def state_of(self, observation: Observation) -> int:
+        page, pop_up = self._read(observation.screen)
+        return row_of(page, pop_up, goal_of(observation.instruction))
+
+    def _read(self, screen: Screen) -> tuple[Page, bool]:
+        if not isinstance(screen, CompressedScreen):
+            return _read(screen)
+        if screen.address not in self._pages:
+            self._pages[screen.address] = _read(screen)
+        return self._pages[screen.address]
+
+
+def _read(screen: Screen) -> tuple[Page, bool]:
+    *open_now, _, in_front = screen.pixels.flatten().tolist()
+    return tuple(entry - 1 for entry in open_now if entry), bool(in_front)
+
+
+def taught_policy(seed: int = 0) -> ErrandPolicy:
+    """Where training begins: shown a little, and some of it wrongly; 14 % of errands succeed.
+
+    It is the same for every seed, which only seeds its draws.
+    """
+    policy = ErrandPolicy(seed)
+    chance = random.Random("errands/taught")
+    right: dict[int, Tokens] = {}
+    for goal in GOALS:
+        for depth in range(DEPTH + 1):
+            right[row_of(goal[:depth], False, goal)] = right_answer(goal[:depth], False, goal)
+    for row in range(policy.states):
+        answer = right.get(row, BACK)
+        policy.prefer(row, answer, chance.uniform(*TAUGHT))
+        if chance.random() < MISLED:
+            policy.prefer(row, divmod(chance.randrange(PLACES), WORDS), chance.uniform(*TAUGHT))
+    return policy
