@@ -82,7 +82,7 @@ bench-async: $(STAMP) ## What is gained when nobody waits; writes results/async.
 	@echo "→ benchmarks/async_collection.py"
 	@$(BIN)/python -m benchmarks.async_collection $(ARGS)
 
-bench-time-to-success: $(STAMP) ## How much sooner success is there (6 min); writes results/time-to-success.json
+bench-time-to-success: $(STAMP) ## How much sooner success is there (2 min); writes results/time-to-success.json
 	@echo "→ benchmarks/time_to_success.py"
 	@$(BIN)/python -m benchmarks.time_to_success $(ARGS)
 
