@@ -10,9 +10,8 @@ handset can only stop its apps and go home, which is not the clean phone of a si
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Self
@@ -20,23 +19,17 @@ from typing import Self
 from distrl.devices.adb import AdbLink
 from distrl.devices.adb_shell import AdbShell
 from distrl.devices.android_state import focus
-from distrl.devices.app_launching import launchable_apps, start_app
+from distrl.devices.app_launching import check_nothing_crashed, launchable_apps, start_app
 from distrl.devices.app_names import find_package
 from distrl.devices.device_health import DeviceHealth, examine
+from distrl.devices.device_work import DeviceWork
 from distrl.devices.fresh_start import FreshStart, GoHome, wake_and_unlock
 from distrl.devices.hierarchy import Element
 from distrl.devices.screen_capture import Capture, fastest_capture
-from distrl.devices.stillness import StillnessSettings, is_blank, settled_picture
+from distrl.devices.stillness import StillnessSettings, lit_picture
 from distrl.devices.uiautomator import dump_hierarchy, read_hierarchy
 from distrl.devices.unicode_typing import Typing, choose_typing
-from distrl.errors import (
-    AppCrashed,
-    BlankScreen,
-    BrokenPicture,
-    DeviceDisconnected,
-    DeviceError,
-    DeviceNotReady,
-)
+from distrl.errors import BrokenPicture, DeviceDisconnected
 from distrl.records import (
     ONLY_SAID,
     Action,
@@ -96,15 +89,13 @@ class AdbDevice:
         self.typing: Typing | None = None
         self._picture: Pixels | None = None  # the last settled one
         self._launchable: dict[str, str] | None = None  # package -> activity, or empty
-        self._ready = False
-        self._failure: DeviceError | None = None
-        self._seconds = 0.0
+        self._work = DeviceWork(name)
 
     # The whole device --------------------------------------------------------------------------
 
     def reset(self, seed: int) -> None:
         """Find the phone again if it was lost, make it as clean as it can be, and look at it."""
-        self._failure, self._ready, self._seconds = None, False, 0.0
+        self._work.begin()
         self._picture, self._launchable = None, None
         with self.at_work():
             self.shell.close()
@@ -114,7 +105,7 @@ class AdbDevice:
             if self.capture is None:
                 self.capture, self.capture_seconds = fastest_capture(self.link)
             self.choose_typing()
-            self._ready = True
+            self._work.ready = True
             self._picture = self._settle(None)
 
     def choose_typing(self) -> None:
@@ -131,7 +122,7 @@ class AdbDevice:
 
     @property
     def seconds(self) -> float:
-        return self._seconds
+        return self._work.seconds
 
     def health(self, rounds: int = 0) -> DeviceHealth:
         """How it is, reset or not; each operation is measured so many times."""
@@ -139,7 +130,8 @@ class AdbDevice:
 
     def close(self) -> None:
         self.shell.close()
-        self._ready, self._failure, self._picture = False, None, None
+        self._work.end()
+        self._picture = None
 
     def __enter__(self) -> Self:
         return self
@@ -152,35 +144,21 @@ class AdbDevice:
     ) -> None:
         self.close()
 
-    @contextmanager
-    def at_work(self) -> Iterator[None]:
+    def at_work(self) -> AbstractContextManager[None]:
         """Stops the time, and remembers a failure: after one only a reset helps."""
-        begun = time.perf_counter()
-        try:
-            yield
-        except DeviceError as error:
-            self._failure = error
-            raise
-        finally:
-            self._seconds += time.perf_counter() - begun
-
-    def _check(self) -> None:
-        if self._failure is not None:
-            raise type(self._failure)(f"{self._failure} (it has failed and was not reset since)")
-        if not self._ready:
-            raise DeviceNotReady(f"device {self.name}: call reset(seed) before anything else")
+        return self._work.at_work()
 
     # Seeing ------------------------------------------------------------------------------------
 
     def screen(self) -> Screen:
-        self._check()
+        self._work.check()
         with self.at_work():
             self._picture = self._settle(None)
         return Screen(self._picture)
 
     def elements(self) -> tuple[Element, ...]:
         """What stands there; uiautomator itself waits for the screen to settle."""
-        self._check()
+        self._work.check()
         with self.at_work():
             return read_hierarchy(
                 dump_hierarchy(self.shell, self.settings.hierarchy_seconds), self.link.serial
@@ -188,25 +166,20 @@ class AdbDevice:
 
     def front_package(self) -> str:
         """Of the app in front; empty while nothing has the focus."""
-        self._check()
+        self._work.check()
         with self.at_work():
             found = focus(self.shell)
         return found.package if found else ""
 
     def _settle(self, before: Pixels | None) -> Pixels:
-        picture = settled_picture(self._take, before, self.settings.stillness)
-        if not is_blank(picture):
-            return picture
-        begun = time.monotonic()
-        wake_and_unlock(self.shell)  # the screen may have gone to sleep
-        while is_blank(picture):
-            if time.monotonic() - begun > self.settings.blank_seconds:
-                raise BlankScreen(
-                    f"device {self.name}: the screen stayed of one colour for "
-                    f"{self.settings.blank_seconds:g} s; an app may forbid pictures of itself"
-                )
-            picture = settled_picture(self._take, None, self.settings.stillness)
-        return picture
+        return lit_picture(
+            self._take,
+            before,
+            self.settings.stillness,
+            device=self.name,
+            blank_seconds=self.settings.blank_seconds,
+            wake=lambda: wake_and_unlock(self.shell),
+        )
 
     def _take(self) -> Pixels:
         assert self.capture is not None
@@ -220,14 +193,14 @@ class AdbDevice:
     # Acting ------------------------------------------------------------------------------------
 
     def perform(self, action: Action) -> Screen:
-        self._check()
+        self._work.check()
         assert self._picture is not None
         if isinstance(action, ONLY_SAID):
             return Screen(self._picture)
         with self.at_work():
             self._do(action)
             if self.settings.watch_crashes:
-                self._look_for_a_crash(action)
+                check_nothing_crashed(self.shell, self.name, action)
             self._picture = self._settle(self._picture)
         return Screen(self._picture)
 
@@ -263,24 +236,17 @@ class AdbDevice:
         height, width, _ = self._picture.shape
         return str(min(int(x * width), width - 1)), str(min(int(y * height), height - 1))
 
-    def _look_for_a_crash(self, action: Action) -> None:
-        found = focus(self.shell)
-        if found is not None and found.stopped:
-            raise AppCrashed(
-                f"device {self.name}: {found.window}, after {type(action).__name__}; reset it"
-            )
-
     # Apps --------------------------------------------------------------------------------------
 
     def package_of(self, name: str) -> str | None:
         """The installed package that this name means."""
-        self._check()
+        self._work.check()
         with self.at_work():
             return find_package(name, self._apps(), self.settings.app_names)
 
     def home_package(self) -> str:
         """Of the launcher; empty if the phone does not say."""
-        self._check()
+        self._work.check()
         with self.at_work():
             said = self.shell.shell(HOME_QUERY, self.settings.command_seconds).text
         return said.strip().rpartition("\n")[2].partition("/")[0].strip() if "/" in said else ""

@@ -24,21 +24,15 @@ from android_env.components.action_type import ActionType
 from android_env.components.errors import AndroidEnvError
 
 from distrl.devices.android_env_shell import AndroidEnvShell, typed
-from distrl.devices.android_state import focus
-from distrl.devices.app_launching import launchable_apps, start_app
+from distrl.devices.app_launching import check_nothing_crashed, launchable_apps, start_app
 from distrl.devices.app_names import find_package
+from distrl.devices.device_work import DeviceWork
 from distrl.devices.fresh_start import FreshStart
 from distrl.devices.hierarchy import Element
-from distrl.devices.stillness import StillnessSettings, is_blank, settled_picture
+from distrl.devices.stillness import StillnessSettings, lit_picture
 from distrl.devices.uiautomator import dump_hierarchy, read_hierarchy
 from distrl.devices.unicode_typing import Typing, choose_typing
-from distrl.errors import (
-    AppCrashed,
-    BlankScreen,
-    DeviceDisconnected,
-    DeviceError,
-    DeviceNotReady,
-)
+from distrl.errors import DeviceDisconnected, DeviceNotReady
 from distrl.records import (
     ONLY_SAID,
     Action,
@@ -109,16 +103,14 @@ class AndroidEnvDevice:
         self._typing: Typing | None = None
         self._picture: Pixels | None = None  # the last settled one
         self._launchable: dict[str, str] | None = None
-        self._failure: DeviceError | None = None
-        self._ready = False
-        self._seconds = 0.0
+        self._work = DeviceWork(name)
 
     # The whole device --------------------------------------------------------------------------
 
     def reset(self, seed: int) -> None:
-        if self._failure is not None:
+        if self._work.failure is not None:
             self.close()  # AndroidEnv relaunches its simulator after some faults, not after all
-        self._failure, self._ready, self._seconds = None, False, 0.0
+        self._work.begin()
         self._launchable, self.reward, self.ended = None, 0.0, False
         with self._at_work():
             if self._environment is None:
@@ -129,11 +121,11 @@ class AndroidEnvDevice:
                 self.fresh_start.begin(self.shell, seed)
             self._typing = choose_typing(self.shell)
             self._picture = self._settle(None)
-            self._ready = True
+            self._work.ready = True
 
     @property
     def seconds(self) -> float:
-        return self._seconds
+        return self._work.seconds
 
     @property
     def shell(self) -> AndroidEnvShell:
@@ -145,7 +137,8 @@ class AndroidEnvDevice:
         if self._environment is not None:
             self._environment.close()
         self._environment = self._shell = None
-        self._ready, self._failure, self._picture = False, None, None
+        self._work.end()
+        self._picture = None
 
     def __enter__(self) -> Self:
         return self
@@ -161,28 +154,16 @@ class AndroidEnvDevice:
     @contextmanager
     def _at_work(self) -> Iterator[None]:
         """Stops the time, and remembers a failure in our own words: only a reset helps then."""
-        begun = time.perf_counter()
-        try:
-            yield
-        except DeviceError as error:
-            self._failure = error
-            raise
-        except AndroidEnvError as error:
-            self._failure = typed(self.name, error)
-            raise self._failure from error
-        finally:
-            self._seconds += time.perf_counter() - begun
-
-    def _check(self) -> None:
-        if self._failure is not None:
-            raise type(self._failure)(f"{self._failure} (it has failed and was not reset since)")
-        if not self._ready:
-            raise DeviceNotReady(f"device {self.name}: call reset(seed) before anything else")
+        with self._work.at_work():
+            try:
+                yield
+            except AndroidEnvError as error:
+                raise typed(self.name, error) from error
 
     # Seeing ------------------------------------------------------------------------------------
 
     def screen(self) -> Screen:
-        self._check()
+        self._work.check()
         if not self.ended:
             with self._at_work():
                 self._picture = self._settle(None)
@@ -190,22 +171,19 @@ class AndroidEnvDevice:
         return Screen(self._picture)
 
     def elements(self) -> tuple[Element, ...]:
-        self._check()
+        self._work.check()
         with self._at_work():
             dump = dump_hierarchy(self.shell, self.settings.hierarchy_seconds)
             return read_hierarchy(dump, self.name)
 
     def _settle(self, before: Pixels | None) -> Pixels:
-        picture = settled_picture(self._look, before, self.settings.stillness)
-        begun = time.monotonic()
-        while is_blank(picture):
-            if time.monotonic() - begun > self.settings.blank_seconds:
-                raise BlankScreen(
-                    f"device {self.name}: the screen stayed of one colour for "
-                    f"{self.settings.blank_seconds:g} s; an app may forbid pictures of itself"
-                )
-            picture = settled_picture(self._look, None, self.settings.stillness)
-        return picture
+        return lit_picture(
+            self._look,
+            before,
+            self.settings.stillness,
+            device=self.name,
+            blank_seconds=self.settings.blank_seconds,
+        )
 
     def _look(self) -> Pixels:
         """A step that does nothing but look."""
@@ -217,14 +195,14 @@ class AndroidEnvDevice:
     # Acting ------------------------------------------------------------------------------------
 
     def perform(self, action: Action) -> Screen:
-        self._check()
+        self._work.check()
         assert self._picture is not None
         if self.ended or isinstance(action, ONLY_SAID):
             return Screen(self._picture)
         with self._at_work():
             self._do(action)
             if self.settings.watch_crashes:
-                self._look_for_a_crash(action)
+                check_nothing_crashed(self.shell, self.name, action)
             self._picture = self._settle(self._picture)
         return Screen(self._picture)
 
@@ -290,10 +268,3 @@ class AndroidEnvDevice:
         package = find_package(name, self._launchable, self.settings.app_names)
         if package is not None:  # without such an app the phone stays as it is
             start_app(self.shell, package, self._launchable[package], self.settings.command_seconds)
-
-    def _look_for_a_crash(self, action: Action) -> None:
-        found = focus(self.shell)
-        if found is not None and found.stopped:
-            raise AppCrashed(
-                f"device {self.name}: {found.window}, after {type(action).__name__}; reset it"
-            )

@@ -1,12 +1,14 @@
-"""Which apps a phone could start, and starting one of them, by commands of its shell."""
+"""Which apps a phone could start, starting one, and noticing that one fell over: by its shell."""
 
 from __future__ import annotations
 
 import shlex
 
 from distrl.devices.adb import PATIENCE
+from distrl.devices.android_state import focus
 from distrl.devices.phone_shell import PhoneShell
-from distrl.errors import CommandRefused
+from distrl.errors import AppCrashed, CommandRefused
+from distrl.records import Action
 
 LAUNCHER_QUERY = (
     "cmd package query-activities --brief -a android.intent.action.MAIN "
@@ -34,3 +36,12 @@ def start_app(shell: PhoneShell, package: str, activity: str, seconds: float = P
     else:
         command = f"monkey -p {shlex.quote(package)} -c android.intent.category.LAUNCHER 1"
     shell.shell(command, seconds)
+
+
+def check_nothing_crashed(shell: PhoneShell, device: str, action: Action) -> None:
+    """`AppCrashed` where a crash dialog stands in front after an action."""
+    found = focus(shell)
+    if found is not None and found.stopped:
+        raise AppCrashed(
+            f"device {device}: {found.window}, after {type(action).__name__}; reset it"
+        )

@@ -3,7 +3,8 @@
 After an action a phone may need a moment before anything moves at all, so a picture that equals the
 one before the action counts as still only after `reaction_seconds`. Then the picture must stay the
 same for `quiet_seconds`. A page that never rests (a film, a blinking cursor in a large field) is no
-fault: after `longest_seconds` the picture is taken as it is.
+fault: after `longest_seconds` the picture is taken as it is. A screen of one colour is looked at
+again for a while.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from distrl.errors import InvalidSetting
+from distrl.errors import BlankScreen, InvalidSetting
 from distrl.records import Pixels
 
 Sleep = Callable[[float], None]
@@ -69,6 +70,31 @@ def settled_picture(
             same_since = now()
         picture = following
         sleep(max(0.0, settings.look_every_seconds - (now() - looked)))
+
+
+def lit_picture(
+    take: Callable[[], Pixels],
+    before: Pixels | None,
+    settings: StillnessSettings,
+    *,
+    device: str,  # its name, for the message
+    blank_seconds: float,
+    wake: Callable[[], None] = lambda: None,  # the screen may have gone to sleep
+) -> Pixels:
+    """A still picture with something on it; `BlankScreen` if there is nothing for that long."""
+    picture = settled_picture(take, before, settings)
+    if not is_blank(picture):
+        return picture
+    begun = time.monotonic()
+    wake()
+    while is_blank(picture):
+        if time.monotonic() - begun > blank_seconds:
+            raise BlankScreen(
+                f"device {device}: the screen stayed of one colour for "
+                f"{blank_seconds:g} s; an app may forbid pictures of itself"
+            )
+        picture = settled_picture(take, None, settings)
+    return picture
 
 
 def differs(one: Pixels | None, other: Pixels, share: float) -> bool:
