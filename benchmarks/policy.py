@@ -181,7 +181,8 @@ def main() -> None:
         gpu: dict[str, Any] = dict(on_gpu(given.model, given.seconds))
         gpu["gpu"] = torch.cuda.get_device_name()
         gpu["gpu_command"] = (
-            f"python -m benchmarks.policy --gpu-out FILE --seconds {given.seconds:g}"
+            f"python -m benchmarks.policy --gpu-out FILE --model {given.model} "
+            f"--seconds {given.seconds:g}"
         )
         gpu["gpu_date"] = dt.datetime.now(dt.UTC).date().isoformat()
         gpu["gpu_torch"] = torch.__version__

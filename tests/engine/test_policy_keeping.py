@@ -66,6 +66,16 @@ def test_the_closing_words_are_a_command_that_works(tmp_path: Path, model: Path)
     assert "delete_alarm 0/1" in answered.output
 
 
+def test_the_command_decides_as_the_run_was_measured(tmp_path: Path, model: Path) -> None:
+    run = RunDirectory(tmp_path / "run")
+    sampled, greedy = (
+        tiny_config(tmp_path, model),
+        tiny_config(tmp_path, model, "evaluation.greedy=true"),
+    )
+    assert evaluation_words(run, sampled).endswith(" --sampled")
+    assert evaluation_words(run, greedy).endswith(" --greedy")
+
+
 def test_a_disk_that_takes_nothing_costs_the_export_and_not_the_run(
     tmp_path: Path, model: Path
 ) -> None:

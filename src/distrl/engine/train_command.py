@@ -116,6 +116,5 @@ def evaluation_words(run: RunDirectory, config: TrainingConfig) -> str:
     if config.tasks.templates:
         for name in config.tasks.template_names:
             words += ["--template", name]
-    if not config.evaluation.greedy:
-        words += ["--sampled"]
+    words += ["--greedy" if config.evaluation.greedy else "--sampled"]
     return shlex.join(words)
