@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import warnings
+from typing import get_args
 
 import gymnasium
 import numpy as np
@@ -13,6 +14,8 @@ import distrl
 from distrl.devices.simulated.faults import Faults
 from distrl.episodes.gymnasium_env import KINDS, PhoneEnv
 from distrl.errors import InvalidAction, UnknownTask
+from distrl.records import Family, Split
+from distrl.tasks.task_sets import load_task, template_names
 
 assert distrl.__version__
 
@@ -28,6 +31,17 @@ def test_it_passes_gymnasiums_own_checker(name: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         check_env(environment.unwrapped)
+
+
+@pytest.mark.parametrize("split", get_args(Split))
+@pytest.mark.parametrize("family", get_args(Family))
+def test_every_instruction_lies_in_the_observation_space(family: Family, split: Split) -> None:
+    space = PhoneEnv(family).observation_space
+    assert isinstance(space, gymnasium.spaces.Dict)
+    for name in template_names(split, family):
+        for number in range(40):
+            task, _ = load_task(f"{name}/{split}/{number}")
+            assert task.instruction in space["instruction"], task.instruction
 
 
 @pytest.mark.parametrize("order", ["distrl, gymnasium", "gymnasium, distrl"])

@@ -49,7 +49,7 @@ KINDS = (
 )  # fmt: skip
 MOST_TEXT = 200
 NUMBERS = 1_000_000  # tasks of each template
-CHARACTERS = frozenset(string.printable + "äöüéèñßçåøŽščřłąęıİğ’“”…–—€£")
+CHARACTERS = frozenset(string.printable + "äöüéèñßçåøŽščřłąęıİğ’“”…–—€£×÷−°")
 
 Observed = dict[str, Any]
 
