@@ -20,7 +20,15 @@ from tests.engine.tiny_runs import tiny_config
 from distrl.engine.local_engine import LocalEngine
 from distrl.engine.stop_request import StopRequested
 from distrl.engine.train_command import train
-from distrl.errors import CorruptCheckpoint, DirectoryInUse, StorageError, StorageFull, UsageError
+from distrl.errors import (
+    CorruptCheckpoint,
+    DirectoryInUse,
+    InvalidSetting,
+    NotAModel,
+    StorageError,
+    StorageFull,
+    UsageError,
+)
 from distrl.learning.checkpoint import read_checkpoint
 from distrl.reporting.json_lines import read_lines
 from distrl.reporting.metrics import read_points
@@ -162,6 +170,25 @@ def test_too_little_room_is_said_before_anything_is_made(tmp_path: Path, model: 
     with pytest.raises(StorageFull, match="free_gigabytes wants"):
         engine.train()
     assert not engine.directory.trajectories.exists()
+
+
+@pytest.mark.parametrize(
+    ("setting", "error", "said"),
+    [
+        ("agent.model=/no/such/model", NotAModel, "there is no directory /no/such/model"),
+        ("agent.policy.device=cuda:99", InvalidSetting, r"cuda:99.*distrl doctor"),
+        ("agent.policy.device=toaster", InvalidSetting, "toaster.*give cpu"),
+        ("run.free_gigabytes=1e6", StorageFull, "free_gigabytes wants"),
+    ],
+)
+def test_a_run_that_cannot_begin_leaves_nothing_behind(
+    tmp_path: Path, model: Path, setting: str, error: type[Exception], said: str
+) -> None:
+    tiny_config(tmp_path, model)
+    words = [f"run.directory={tmp_path}/runs", f"agent.model={model}", ONE_PROCESS, setting]
+    with pytest.raises(error, match=said):
+        train(QUIET, tmp_path / "tiny.toml", words, None, dry_run=False)
+    assert list((tmp_path / "runs").iterdir()) == []
 
 
 def test_a_place_that_cannot_be_written_to_is_said(tmp_path: Path, model: Path) -> None:

@@ -15,6 +15,7 @@ import torch
 
 from distrl.agent.action_language import dialect as dialect_of
 from distrl.agent.answer_sampling import SamplingSettings
+from distrl.agent.computing_device import require_device
 from distrl.agent.families.model_family import PixelBudget
 from distrl.agent.model_directory import ANY_SIZE, local_directory, open_model, saved_type
 from distrl.agent.policy_weights import load_exported, read_manifest
@@ -70,6 +71,7 @@ def open_policy(
     """A policy with all its settings. What was exported is asked as it was while it learned,
     and brings its own adapters and critic.
     """
+    require_device(settings.device)
     dtype = getattr(torch, settings.weights)
     model, adapter = _onto_its_base(model, adapter)
     opened = open_model(model_path(model), dtype=dtype, pixels=pixels)

@@ -16,7 +16,7 @@ from rich.console import Console
 
 from distrl.config.training_config import TrainingConfig, load_config
 from distrl.engine.stop_request import StopRequested
-from distrl.errors import UsageError
+from distrl.errors import DistrlError, UsageError
 from distrl.reporting.live_view import rate_words
 from distrl.reporting.memory_estimate import show_dry_run
 from distrl.reporting.run_directory import RunDirectory
@@ -54,6 +54,10 @@ def train(
         )
         _show_policy(console, run, config)
         return STOPPED
+    except DistrlError:
+        if earlier is None and run.discard_unused():
+            console.print("nothing had begun, so the directory is gone again", highlight=False)
+        raise
     _show(console, run, result)
     _show_policy(console, run, config)
     return 0

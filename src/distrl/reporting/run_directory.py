@@ -91,6 +91,13 @@ class RunDirectory:
         finally:
             lock.release()
 
+    def discard_unused(self) -> bool:
+        """Remove it if the run in it never began: nothing was measured, so nothing was spent."""
+        if self.metrics.exists() or (self.path / "logs").exists():
+            return False
+        shutil.rmtree(self.path, ignore_errors=True)
+        return not self.path.exists()
+
     # What is in it ------------------------------------------------------------------------------
 
     @property
