@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import resource
 import shlex
 from pathlib import Path
@@ -19,9 +20,10 @@ from distrl.cli import app
 from distrl.engine.local_engine import LocalEngine
 from distrl.engine.policy_keeping import keep_policy
 from distrl.engine.stop_request import StopRequested
-from distrl.engine.train_command import evaluation_words, train
+from distrl.engine.train_command import train
 from distrl.engine.wiring import build_policy
 from distrl.learning.checkpoint import read_checkpoint
+from distrl.reporting.next_commands import evaluation_words
 from distrl.reporting.run_directory import RunDirectory
 
 ADAPTERS = ("agent.policy.lora.rank=2",)
@@ -60,6 +62,7 @@ def test_the_closing_words_are_a_command_that_works(tmp_path: Path, model: Path)
     [path] = (tmp_path / "runs").iterdir()
     command = evaluation_words(RunDirectory(path), config)
     assert command in console.export_text()
+    assert command in html.unescape((path / "report.html").read_text("utf-8"))
     asked = [*shlex.split(command)[1:], "--episodes", "2"]
     answered = CliRunner().invoke(app, asked, catch_exceptions=False)
     assert answered.exit_code == 0, answered.output

@@ -6,7 +6,6 @@ them is said seconds earlier.
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
@@ -19,6 +18,7 @@ from distrl.engine.stop_request import StopRequested
 from distrl.errors import DistrlError, UsageError
 from distrl.reporting.live_view import rate_words
 from distrl.reporting.memory_estimate import show_dry_run
+from distrl.reporting.next_commands import evaluation_words, resume_words
 from distrl.reporting.run_directory import RunDirectory
 from distrl.reporting.run_records import RunResult
 
@@ -49,9 +49,8 @@ def train(
     try:
         result = _engine(config, run, console).train(resumed=earlier is not None)
     except StopRequested:
-        console.print(
-            f"stopped; go on with: distrl train --resume {run.path}", highlight=False, markup=False
-        )
+        said = f"stopped; go on with: {resume_words(run, config)}"
+        console.print(said, highlight=False, markup=False, soft_wrap=True)
         _show_policy(console, run, config)
         return STOPPED
     except DistrlError:
@@ -110,15 +109,3 @@ def _show_policy(console: Console, run: RunDirectory, config: TrainingConfig) ->
     if run.policy.is_dir():
         said = f"the trained policy: {run.policy}; play with it: {evaluation_words(run, config)}"
         console.print(said, highlight=False, markup=False, soft_wrap=True)
-
-
-def evaluation_words(run: RunDirectory, config: TrainingConfig) -> str:
-    """The command that plays what was trained, on unseen tasks of the kind it was trained on."""
-    words = ["distrl", "evaluate", str(run.path), "--split", config.evaluation.split]
-    if len(config.tasks.families) == 1:
-        words += ["--family", config.tasks.families[0]]
-    if config.tasks.templates:
-        for name in config.tasks.template_names:
-            words += ["--template", name]
-    words += ["--greedy" if config.evaluation.greedy else "--sampled"]
-    return shlex.join(words)

@@ -21,6 +21,7 @@ from distrl.reporting.report_sections import (
     films_section,
     headline,
     learner_section,
+    next_section,
     settings_section,
     staleness_section,
     templates_section,
@@ -67,6 +68,7 @@ def _parts(story: RunStory) -> Markup:
             tag("div", staleness_section(story), endings_section(story), class_="pair"),
             learner_section(story),
             films_section(story),
+            next_section(story),
             settings_section(story),
         ]
     )

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from distrl.config.training_config import load_config
 from distrl.episodes.outcome import SuccessRate
+from distrl.errors import DistrlError
 from distrl.records import Ending
 from distrl.reporting.live_view import duration
+from distrl.reporting.next_commands import evaluation_words, resume_words
 from distrl.reporting.page.bar_charts import Histogram, StackedBars, legend_entry
 from distrl.reporting.page.film_strip import film_strip
 from distrl.reporting.page.frame import NARROW, Axis, Frame, both_sizes
@@ -234,6 +237,20 @@ def films_section(story: RunStory) -> Markup:
         "that acted, A how much better it went than expected."
     )
     return section("Episodes", told, *strips)
+
+
+def next_section(story: RunStory) -> Markup:
+    """What to type now; nothing for a run whose settings this version cannot read."""
+    run = story.run
+    try:
+        config = load_config(run.config)
+    except DistrlError:
+        return Markup("")
+    commands = [resume_words(run, config)]
+    if run.policy.is_dir():
+        commands.insert(0, evaluation_words(run, config))
+    lines = tag("pre", "\n".join(commands), class_="wrapped")
+    return section("Go on", "Play what was trained on more unseen tasks, or train it on.", lines)
 
 
 def settings_section(story: RunStory) -> Markup:

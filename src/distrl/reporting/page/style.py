@@ -102,7 +102,7 @@ table.success { width:100%; border-collapse:collapse; font-variant-numeric:tabul
 .thoughts i { display:block; color:var(--muted); font-style:normal; font-size:11px }
 details table { margin-top:8px }
 details summary { cursor:pointer; font-weight:600 } pre { overflow:auto; font-size:12.5px;
-  line-height:1.45; max-height:480px; margin:12px 0 0 }
+  line-height:1.45; max-height:480px; margin:12px 0 0 } pre.wrapped { white-space:pre-wrap }
 footer { color:var(--muted); font-size:13px; margin-top:24px }
 @media (max-width:720px) {
   main { padding:20px 12px 40px } section { padding:16px; border-radius:12px }
