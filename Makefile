@@ -14,7 +14,7 @@ STAMP := $(VENV)/.installed
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help train test test-ray check format phone pictures bench-environment bench-phone bench-policy bench-replay bench-staleness bench-judge-noise bench-async bench-adb bench-adb-training bench-cluster bench-plan bench-time-to-success chaos soak clean
+.PHONY: help train test test-ray check format phone pictures bench-environment bench-phone bench-policy bench-replay bench-staleness bench-judge-noise bench-async bench-adb bench-adb-training bench-cluster bench-plan bench-time-to-success chaos chaos-quality soak clean
 
 help: ## List the targets
 	@echo "DistRL. Targets, each with its own set-up:"
@@ -97,6 +97,10 @@ bench-cluster: $(STAMP) ## What a cluster costs, and how far it scales (20 min);
 chaos: $(STAMP) ## 200 kills, torn files, a full disk: nothing may be lost; writes results/chaos.json
 	@echo "→ benchmarks/chaos.py"
 	@$(BIN)/python -m benchmarks.chaos $(ARGS)
+
+chaos-quality: $(STAMP) ## Is a run that is killed as good in the end? (15 min); writes results/chaos-quality.json
+	@echo "→ benchmarks/chaos_quality.py"
+	@$(BIN)/python -m benchmarks.chaos_quality $(ARGS)
 
 soak: $(STAMP) ## Half an hour with nothing growing; writes results/soak.json
 	@echo "→ benchmarks/soak.py"

@@ -33,7 +33,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -90,6 +90,7 @@ class Chaos:
     """One run, and what was done to it."""
 
     folder: Path
+    asked: Sequence[str]  # what follows `distrl train`
     console: Console
     chance: random.Random
     process: subprocess.Popen[bytes] | None = None
@@ -106,11 +107,7 @@ class Chaos:
 
     def start(self, *more: str) -> None:
         """Begin the run, or go on with it."""
-        words = ["train"]
-        if self.run is not None:
-            words += ["--resume", str(self.run.path)]
-        for name, value in SETTINGS.items() if self.run is None else ():
-            words += ["--set", f"{name}={value}"]
+        words = ["train", *(self.asked if self.run is None else ("--resume", str(self.run.path)))]
         for each in more:
             words += ["--set", each]
         with (self.folder / "log").open("ab") as output:
@@ -124,8 +121,7 @@ class Chaos:
             )
 
     def begin(self) -> None:
-        save(new_model(ICONS, 0, **SIZES), self.folder / "model")
-        self.start(f"agent.model={self.folder / 'model'}", f"run.directory={self.folder / 'runs'}")
+        self.start(f"run.directory={self.folder / 'runs'}")
         self.wait_until(lambda: list(self.folder.glob("runs/*/config.toml")), "a run directory")
         [path] = self.folder.glob("runs/*")
         self.run = RunDirectory(path)
@@ -324,6 +320,13 @@ def jumps(run: RunDirectory) -> int:
     return back + sum(later != earlier + 1 for earlier, later in pairwise([0, *updates]))
 
 
+def tiny_run(folder: Path) -> list[str]:
+    """A run with a model so small that a restart costs seconds."""
+    save(new_model(ICONS, 0, **SIZES), folder / "model")
+    settings = {**SETTINGS, "agent.model": folder / "model"}
+    return [word for name, value in settings.items() for word in ("--set", f"{name}={value}")]
+
+
 def mount_small_disk(folder: Path) -> None:
     """Only this process and its children see it, and with the last of them it is gone."""
     kernel = ctypes.CDLL(None, use_errno=True)
@@ -350,10 +353,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="distrl-chaos-") as scratch:
         folder = chosen.keep or Path(scratch)
         folder.mkdir(parents=True, exist_ok=True)
-        chaos = Chaos(folder, console, random.Random(f"chaos/{chosen.seed}"))
         if chosen.disk:
             mount_small_disk(folder)
-            chaos.own_disk = True
+        chance = random.Random(f"chaos/{chosen.seed}")
+        chaos = Chaos(folder, tiny_run(folder), console, chance, own_disk=chosen.disk)
         try:
             chaos.begin()
             chaos.torment(chosen.kills)

@@ -1,0 +1,100 @@
+"""Does a run that is killed again and again end as well as one that is left alone?
+
+`make chaos-quality` trains as the quick start does, twice, to the same number of updates: once
+undisturbed, once with SIGKILLs to collectors and to the learner, torn files and a disk that takes
+nothing for a while (`chaos`), beginning with its first trajectory. Both are then tested on the same
+unseen tasks.
+
+    killed_after, undisturbed_after   success on unseen tasks, with _low and _high (95 %, Wilson)
+    kills, lost, doubled, jumps       of the run that was killed, as `make chaos` counts them
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from benchmarks.chaos import COMMAND, ENDING_PATIENCE, Chaos
+from benchmarks.results_file import write_results
+
+CONFIG = Path(__file__).parents[1] / "configs" / "quick_start.toml"
+
+
+def words(updates: int) -> list[str]:
+    settings = {
+        "run.updates": updates,
+        "run.minutes": 60,
+        "run.checkpoint_minutes": 0.2,
+        "collection.heartbeat_seconds": 0.5,
+        "collection.restarts": 1000,
+    }
+    given = [word for name, value in settings.items() for word in ("--set", f"{name}={value}")]
+    return [str(CONFIG), *given]
+
+
+def undisturbed(folder: Path, updates: int) -> dict[str, Any]:
+    """The result of a run that nobody touches."""
+    place = ["--set", f"run.directory={folder / 'runs'}"]
+    subprocess.run([*COMMAND, "train", *words(updates), *place], check=True)
+    [path] = folder.glob("runs/*/result.json")
+    result: dict[str, Any] = json.loads(path.read_text("utf-8"))
+    return result
+
+
+def killed(folder: Path, updates: int, kills: int, console: Console) -> Chaos:
+    """A run that is killed so often, and then comes to its own end."""
+    chaos = Chaos(folder, words(updates), console, random.Random("chaos quality"))
+    try:
+        chaos.begin()
+        chaos.wait_until(chaos.acknowledged_count, "a first trajectory")
+        chaos.torment(kills)
+        assert chaos.process is not None
+        chaos.process.wait(ENDING_PATIENCE)
+        if chaos.process.returncode:
+            raise SystemExit(f"the run did not end well: {chaos.last_words()}")
+        return chaos
+    finally:
+        if chaos.process is not None and chaos.process.poll() is None:
+            chaos.process.kill()
+            chaos.process.wait()
+
+
+def rates(name: str, result: dict[str, Any]) -> dict[str, float]:
+    """Before and after, as `result.json` has them."""
+    figures = {}
+    for stage in ("before", "after"):
+        rate = result[f"success_{stage}"]
+        figures[f"{name}_{stage}"] = rate["rate"]
+        figures |= {f"{name}_{stage}_{end}": rate[end] for end in ("low", "high")}
+    return figures
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--kills", type=int, default=20)
+    options.add_argument("--updates", type=int, default=50)
+    chosen = options.parse_args()
+    console = Console()
+    with tempfile.TemporaryDirectory(prefix="distrl-quality-") as scratch:
+        folders = [Path(scratch) / name for name in ("killed", "undisturbed")]
+        for folder in folders:
+            folder.mkdir()
+        chaos = killed(folders[0], chosen.updates, chosen.kills, console)
+        assert chaos.run is not None
+        figures = chaos.figures()
+        figures |= rates("killed", json.loads(chaos.run.result.read_text("utf-8")))
+        figures |= rates("undisturbed", undisturbed(folders[1], chosen.updates))
+    for name, value in figures.items():
+        console.print(f"{name:26} {value:g}", highlight=False)
+    console.print(write_results("chaos-quality", figures, "make chaos-quality"))
+
+
+if __name__ == "__main__":
+    main()
