@@ -371,7 +371,8 @@ def main() -> None:
     for name, value in figures.items():
         console.print(f"{name:20} {value:g}", highlight=False)
     if chosen.kills >= 200:
-        console.print(write_results("chaos", figures, "make chaos"))
+        command = 'make chaos ARGS="--disk"' if chosen.disk else "make chaos"
+        console.print(write_results("chaos", figures, command))
     if figures["lost"] or figures["doubled"] or figures["jumps"]:
         raise SystemExit("chaos has won")
 
