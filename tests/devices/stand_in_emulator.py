@@ -1,8 +1,10 @@
 """Plays Android's `emulator` and `avdmanager`: same words, same ports, a served phone inside.
 
 Run as a program, under the name that it plays. It listens on the console port, serves the simulated
-phone on the next one and tells the adb server, as the emulator does. What it is to do wrong stands
-in the file `$STAND_IN/plan.json`, one entry for each start: well, crashes, never_boots.
+phone on the next one and tells the adb server, as the emulator does. Asked for gRPC, it serves
+pictures there too and says so in `avd/running`. What it is to do wrong stands in the file
+`$STAND_IN/plan.json`, one entry for each start: well, crashes, never_boots, too_old (for gRPC),
+slow_pictures, other_token (than it says).
 """
 
 from __future__ import annotations
@@ -10,11 +12,16 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import secrets
 import socket
 import sys
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+
+from tests.devices.stand_in_pictures import StandInPictures, serving
 
 from distrl.devices.adb import AdbServer
 from distrl.devices.served.handset import Handset
@@ -23,7 +30,7 @@ from distrl.devices.simulated.state import PhoneState
 from distrl.errors import DistrlError
 
 TOKEN = "a-word-for-the-console"
-NEEDS_A_VALUE = {"-avd", "-port", "-snapshot", "-gpu", "-memory", "-cores"}
+NEEDS_A_VALUE = {"-avd", "-port", "-snapshot", "-gpu", "-memory", "-cores", "-grpc"}
 FLAGS = {
     "-read-only",
     "-no-snapshot-save",
@@ -32,6 +39,7 @@ FLAGS = {
     "-no-boot-anim",
     "-no-window",
     "-wipe-data",
+    "-grpc-use-token",
 }
 
 
@@ -110,6 +118,27 @@ def furnish(handset: Handset, *, booted: bool) -> None:
     handset.properties["ro.kernel.qemu"] = "1"
 
 
+@contextmanager
+def showing_pictures(handset: Handset, asked: dict[str, str], behaviour: str) -> Iterator[None]:
+    """Over gRPC, if that was asked for. Who may read the file may look."""
+    if "-grpc" not in asked:
+        yield
+        return
+    assert "-grpc-use-token" in asked, "without a token the emulator listens to the whole network"
+    token = secrets.token_urlsafe(48)
+    wanted = "another" if behaviour == "other_token" else token
+    pictures = StandInPictures(handset, wanted)
+    pictures.how = "slow" if behaviour == "slow_pictures" else "well"
+    said = {"port.serial": asked["-port"], "avd.id": asked["-avd"]}
+    said |= {"grpc.port": asked["-grpc"], "grpc.token": token}
+    folder = Path(os.environ["XDG_RUNTIME_DIR"]) / "avd" / "running"
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with serving(pictures, int(asked["-grpc"])):
+        text = "".join(f"{key}={value}\n" for key, value in said.items())
+        (folder / f"pid_{os.getpid()}.ini").write_text(text)
+        yield
+
+
 def emulate(words: list[str]) -> None:
     asked, folder = read_words(words), Path(os.environ["STAND_IN"])
     with (folder / "starts.txt").open("a") as file:
@@ -117,6 +146,8 @@ def emulate(words: list[str]) -> None:
     behaviour = next_behaviour(folder)
     if behaviour == "crashes":
         sys.exit("emulator: ERROR: x86 emulation currently requires hardware acceleration!")
+    if behaviour == "too_old" and "-grpc" in asked:
+        sys.exit("unknown option: -grpc\nplease use -help for a list of valid options")
     port = int(asked["-port"])
     handset = Handset(f"stand-in-{port}", seed=7, adb_keyboard=False, clipper=False)
     furnish(handset, booted=False)
@@ -128,11 +159,12 @@ def emulate(words: list[str]) -> None:
         sys.exit(f"emulator: ERROR: could not open port {port}: {error}")
     snapshots = {asked.get("-snapshot", "none"): handset.phone.snapshot()}
     console = Console(handset, snapshots, folder)
-    AdbServer(int(os.environ["ANDROID_ADB_SERVER_PORT"])).announce_emulator(port + 1)
-    if behaviour != "never_boots":
-        time.sleep(float(os.environ.get("STAND_IN_BOOT_SECONDS", "0.1")))
-        furnish(handset, booted=True)
-    console.serve(listener)
+    with showing_pictures(handset, asked, behaviour):
+        AdbServer(int(os.environ["ANDROID_ADB_SERVER_PORT"])).announce_emulator(port + 1)
+        if behaviour != "never_boots":
+            time.sleep(float(os.environ.get("STAND_IN_BOOT_SECONDS", "0.1")))
+            furnish(handset, booted=True)
+        console.serve(listener)
 
 
 def manage(words: list[str]) -> None:

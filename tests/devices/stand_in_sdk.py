@@ -31,7 +31,7 @@ class StandInSdk:
     adb: OwnAdbServer
 
     def plan(self, *behaviours: str) -> None:
-        """What the next emulators do: well, crashes, never_boots."""
+        """What the next emulators do; `stand_in_emulator` says what there is."""
         (self.folder / "plan.json").write_text(json.dumps(behaviours))
 
     @property
@@ -61,6 +61,7 @@ def stand_in_sdk(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stan
     (folder / TOKEN_FILE).write_text(f"{TOKEN}\n")
     monkeypatch.setenv("PATH", f"{programs}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setenv("HOME", str(folder))
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(folder))
     monkeypatch.setenv("STAND_IN", str(folder))
     monkeypatch.setattr("distrl.devices.emulator.STOP_SECONDS", 0.5)
     with own_adb_server() as adb:

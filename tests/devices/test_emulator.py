@@ -67,6 +67,10 @@ def test_the_command_line_asks_for_no_window_no_copy_and_a_snapshot() -> None:
     assert words[words.index("-snapshot") + 1] == "distrl"
     assert words[words.index("-memory") + 1] == "2048"
     assert "-no-window" not in command_line(EmulatorSettings(window=True), 5600, Path("emulator"))
+    assert "-grpc" not in words
+    with_grpc = command_line(settings, 5600, Path("emulator"), grpc_port=8600)
+    place = with_grpc.index("-grpc")
+    assert with_grpc[place : place + 3] == ["-grpc", "8600", "-grpc-use-token"]  # never without
 
 
 def test_it_boots_resets_by_its_snapshot_and_ends(sdk: StandInSdk) -> None:
@@ -147,6 +151,16 @@ def test_the_console_wants_its_word(
 def test_a_silent_console_times_out() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener, pytest.raises(DeviceTimeout):
         ask_console(listener.getsockname()[1], "avd name", 0.2)
+
+
+def test_a_pair_whose_port_for_grpc_is_taken_is_passed_over() -> None:
+    first = PORTS.reserve()
+    first.release()
+    with socket.create_server(("127.0.0.1", first.grpc)):
+        second = PORTS.reserve()
+        second.release()
+    assert first.grpc == first.console + 3000
+    assert second.console != first.console
 
 
 def test_ports_are_never_given_out_twice_and_taken_ones_are_passed_over() -> None:

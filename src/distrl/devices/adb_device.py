@@ -10,7 +10,7 @@ handset can only stop its apps and go home, which is not the clean phone of a si
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from types import TracebackType
@@ -25,7 +25,7 @@ from distrl.devices.device_health import DeviceHealth, examine
 from distrl.devices.device_work import DeviceWork
 from distrl.devices.fresh_start import FreshStart, GoHome, wake_and_unlock
 from distrl.devices.hierarchy import Element
-from distrl.devices.screen_capture import Capture, fastest_capture
+from distrl.devices.screen_capture import CAPTURES, Capture, fastest_capture
 from distrl.devices.stillness import StillnessSettings, lit_picture
 from distrl.devices.uiautomator import dump_hierarchy, read_hierarchy
 from distrl.devices.unicode_typing import Typing, choose_typing
@@ -78,11 +78,13 @@ class AdbDevice:
         link: AdbLink,
         settings: AdbDeviceSettings | None = None,
         fresh_start: FreshStart | None = None,
+        captures: Sequence[Capture] = CAPTURES,  # ways to its picture, for the fastest to be chosen
     ) -> None:
         self.name = name
         self.link = link
         self.settings = settings or AdbDeviceSettings()
         self.fresh_start: FreshStart = fresh_start or GoHome()
+        self.captures = captures
         self.shell = AdbShell(link, keep_open=self.settings.keep_shell_open)
         self.capture: Capture | None = None  # the fastest, once it was measured
         self.capture_seconds: dict[str, float] = {}  # of every way that works
@@ -103,7 +105,7 @@ class AdbDevice:
             self.fresh_start.begin(self.shell, seed)
             wake_and_unlock(self.shell)
             if self.capture is None:
-                self.capture, self.capture_seconds = fastest_capture(self.link)
+                self.capture, self.capture_seconds = fastest_capture(self.link, self.captures)
             self.choose_typing()
             self._work.ready = True
             self._picture = self._settle(None)

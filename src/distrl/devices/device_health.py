@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from distrl.devices.adb import AdbLink, AdbServer
 from distrl.devices.adb_shell import AdbShell
 from distrl.devices.android_state import focus, is_awake, is_emulated, is_locked, screen_size
+from distrl.devices.emulator_pictures import EmulatorPictures, pictures_of
 from distrl.devices.screen_capture import CAPTURES
 from distrl.devices.uiautomator import dump_hierarchy, read_hierarchy
 from distrl.devices.unicode_typing import ADB_KEYBOARD, CLIPPER
@@ -66,7 +67,7 @@ def examine_all(server: AdbServer, rounds: int) -> list[DeviceHealth]:
 
 def examine(link: AdbLink, rounds: int) -> DeviceHealth:
     """Ask it everything, and measure each operation `rounds` times."""
-    shell = AdbShell(link)
+    shell, pictures = AdbShell(link), _pictures(link)
     try:
         properties = link.properties()
         found = focus(shell)
@@ -81,12 +82,14 @@ def examine(link: AdbLink, rounds: int) -> DeviceHealth:
             locked=is_locked(shell),
             front=found.package if found else "",
             typing=_typing(shell),
-            latencies=_latencies(shell, rounds),
+            latencies=_latencies(shell, pictures, rounds),
         )
     except DeviceError as error:
         return DeviceHealth(link.serial, "device", problem=str(error))
     finally:
         shell.close()
+        if pictures is not None:
+            pictures.close()
 
 
 def _typing(shell: AdbShell) -> str:
@@ -98,7 +101,15 @@ def _typing(shell: AdbShell) -> str:
     return "ASCII only"
 
 
-def _latencies(shell: AdbShell, rounds: int) -> dict[str, list[float]]:
+def _pictures(link: AdbLink) -> EmulatorPictures | None:
+    """The way that emulators have besides those of adb."""
+    kind, _, console = link.serial.partition("-")
+    return pictures_of(int(console)) if kind == "emulator" and console.isdecimal() else None
+
+
+def _latencies(
+    shell: AdbShell, pictures: EmulatorPictures | None, rounds: int
+) -> dict[str, list[float]]:
     """An operation that this phone does not have is left out."""
     link = shell.link
     operations: dict[str, Callable[[], object]] = {
@@ -106,7 +117,7 @@ def _latencies(shell: AdbShell, rounds: int) -> dict[str, list[float]]:
         "focus": lambda: focus(shell),
         "hierarchy": lambda: read_hierarchy(dump_hierarchy(shell, HIERARCHY_SECONDS), link.serial),
     }
-    for capture in CAPTURES:
+    for capture in (*CAPTURES, *([pictures] if pictures is not None else [])):
         operations[f"picture, {capture.name}"] = lambda capture=capture: capture.take(link)  # type: ignore[misc]
     measured = {}
     for name, operation in operations.items() if rounds else ():

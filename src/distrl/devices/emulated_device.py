@@ -12,8 +12,10 @@ from typing import Self
 
 from distrl.devices.adb_device import AdbDevice, AdbDeviceSettings
 from distrl.devices.emulator import Emulator, LoadSnapshot
+from distrl.devices.emulator_pictures import EmulatorPictures
 from distrl.devices.emulator_pool import EmulatorPool
 from distrl.devices.hierarchy import Element
+from distrl.devices.screen_capture import CAPTURES
 from distrl.errors import DeviceError, DeviceNotReady
 from distrl.records import Action, Screen
 
@@ -34,6 +36,7 @@ class EmulatedDevice:
         self._take_seconds = take_seconds
         self._emulator: Emulator | None = None
         self._phone: AdbDevice | None = None
+        self._pictures: EmulatorPictures | None = None
 
     @property
     def serial(self) -> str:
@@ -58,16 +61,20 @@ class EmulatedDevice:
         self._hand_back(healthy=False)
         emulator = self._pool.take(self._take_seconds)
         self._emulator = emulator
+        self._pictures = emulator.pictures()
+        ways = (*CAPTURES, self._pictures) if self._pictures is not None else CAPTURES
         self._phone = AdbDevice(
-            self.name, emulator.link, self._settings, LoadSnapshot(lambda: emulator)
+            self.name, emulator.link, self._settings, LoadSnapshot(lambda: emulator), ways
         )
 
     def _hand_back(self, *, healthy: bool) -> None:
         if self._phone is not None:
             self._phone.close()
+        if self._pictures is not None:
+            self._pictures.close()
         if self._emulator is not None:
             self._pool.give_back(self._emulator, healthy=healthy)
-        self._emulator = self._phone = None
+        self._emulator = self._phone = self._pictures = None
 
     def screen(self) -> Screen:
         return self._here().screen()

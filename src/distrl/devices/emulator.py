@@ -21,6 +21,7 @@ from distrl.devices.adb_socket import Deadline
 from distrl.devices.android_state import read_focus
 from distrl.devices.android_tools import find_tool
 from distrl.devices.emulator_console import ask_console
+from distrl.devices.emulator_pictures import EmulatorPictures, pictures_of
 from distrl.devices.emulator_ports import PortPair
 from distrl.devices.phone_shell import PhoneShell
 from distrl.devices.process_watch import ProcessWatch
@@ -36,6 +37,7 @@ LOOK_SECONDS = 0.1  # between two looks at an emulator that is booting
 STOP_SECONDS = 10.0
 DYING_SECONDS = 0.5  # in which a process ends whose connection has broken already
 LAST_WORDS = 2000  # bytes of its log in an error
+TOO_OLD = "unknown option: -grpc"  # said by an emulator that has no such service, or no token
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,7 @@ class EmulatorSettings:
     memory_megabytes: int | None = None  # as the AVD has it
     cores: int | None = None
     window: bool = False
+    grpc: bool = True  # pictures over its own service too, where that is faster than adb
     read_only: bool = True  # many may share the image; turned off to make the snapshot
     more_options: tuple[str, ...] = ()
 
@@ -65,9 +68,13 @@ class EmulatorSettings:
             )
 
 
-def command_line(settings: EmulatorSettings, console_port: int, program: Path) -> list[str]:
+def command_line(
+    settings: EmulatorSettings, console_port: int, program: Path, grpc_port: int | None = None
+) -> list[str]:
     """How the emulator is started."""
     words = [str(program), "-avd", settings.avd, "-port", str(console_port)]
+    if grpc_port is not None:  # without a token it would listen to the whole network
+        words += ["-grpc", str(grpc_port), "-grpc-use-token"]
     if settings.read_only:
         words += ["-read-only", "-snapshot", settings.snapshot, "-no-snapshot-save"]
     else:
@@ -100,6 +107,7 @@ class Emulator:
         self.ports = ports
         self.log = log
         self._watch = watch
+        self._grpc = settings.grpc  # False on one that turned out to be too old
         self.link: AdbLink = server.link(f"emulator-{ports.console}")
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -130,7 +138,8 @@ class Emulator:
     def start(self) -> None:
         """Start the process; it is not ready before `wait_until_ready` says so."""
         self.log.parent.mkdir(parents=True, exist_ok=True)
-        words = command_line(self.settings, self.ports.console, find_tool("emulator"))
+        grpc_port = self.ports.grpc if self._grpc else None
+        words = command_line(self.settings, self.ports.console, find_tool("emulator"), grpc_port)
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
                 words,
@@ -147,10 +156,27 @@ class Emulator:
         """Start it and wait until it is ready; what does not get there is ended."""
         self.start()
         try:
-            self.wait_until_ready(self.settings.boot_seconds)
+            self._become_ready()
         except DeviceError:
             self.stop()
             raise
+
+    def _become_ready(self) -> None:
+        """One that does not know the options for gRPC has ended; it is started without them."""
+        try:
+            self.wait_until_ready(self.settings.boot_seconds)
+        except EmulatorStopped:
+            if not self._grpc or TOO_OLD not in self._last_words():
+                raise
+            self._grpc = False
+            self._forget()
+            self.start()
+            self.wait_until_ready(self.settings.boot_seconds)
+
+    def _forget(self) -> None:
+        """Its process has ended, and the number may be somebody else's soon."""
+        if self._watch is not None and self._process is not None:
+            self._watch.remove(self._process.pid)
 
     def stop(self) -> None:
         """End the process and its group, and give the ports back."""
@@ -164,8 +190,7 @@ class Emulator:
                 except subprocess.TimeoutExpired:
                     continue
             _signal_group(process, signal.SIGKILL)  # children that outlived it
-            if self._watch is not None:
-                self._watch.remove(process.pid)
+            self._forget()
         self.ports.release()
 
     # Readiness ---------------------------------------------------------------------------------
@@ -223,6 +248,13 @@ class Emulator:
         if not self.log.exists():
             return ""
         return self.log.read_bytes()[-LAST_WORDS:].decode("utf-8", "replace").strip()
+
+    def pictures(self) -> EmulatorPictures | None:
+        """Its own way to hand them out; None when it has none, and adb is all there is."""
+        found = pictures_of(self.ports.console) if self._grpc else None
+        if found is None or found.advertisement.grpc_port != self.ports.grpc:
+            return None  # what was found is left over from another emulator
+        return found
 
     # Snapshots ---------------------------------------------------------------------------------
 

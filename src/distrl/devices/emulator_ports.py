@@ -1,8 +1,9 @@
 """Ports for emulators, given out so that no two of ours ever meet.
 
-An emulator takes two neighbours: an even one for its console and the next for adb. A pair is ours
-when we hold the lock on its file, which every DistRL process of this user respects and which the
-operating system lets go of when a process dies; and when nobody else listens there.
+An emulator takes two neighbours: an even one for its console and the next for adb. A third, for
+gRPC, lies 3000 above the console's, where the emulator would put it by itself. A pair is ours when
+we hold the lock on its file, which every DistRL process of this user respects and which the
+operating system lets go of when a process dies; and when nobody else listens on any of the three.
 """
 
 from __future__ import annotations
@@ -17,11 +18,12 @@ from pathlib import Path
 from distrl.errors import InvalidSetting
 
 FIRST_PORT, LAST_PORT = 5554, 5682  # what the emulator accepts
+GRPC_ABOVE = 3000
 
 
 @dataclass(slots=True)
 class PortPair:
-    """Two neighbouring ports, held until `release`."""
+    """Two neighbouring ports and the one for gRPC, held until `release`."""
 
     console: int
     _lock: int  # a file descriptor
@@ -29,6 +31,10 @@ class PortPair:
     @property
     def adb(self) -> int:
         return self.console + 1
+
+    @property
+    def grpc(self) -> int:
+        return self.console + GRPC_ABOVE
 
     def release(self) -> None:
         if self._lock >= 0:
@@ -55,9 +61,10 @@ class EmulatorPorts:
             lock = _try_lock(folder / str(console))
             if lock < 0:
                 continue
-            if _is_free(console) and _is_free(console + 1):
-                return PortPair(console, lock)
-            os.close(lock)
+            pair = PortPair(console, lock)
+            if all(_is_free(port) for port in (pair.console, pair.adb, pair.grpc)):
+                return pair
+            pair.release()
         raise InvalidSetting(
             f"all emulator ports from {self.first} to {self.last} are taken; stop some emulators "
             "(`adb devices` lists them) or widen the range"

@@ -1,5 +1,6 @@
 """Three ways to fetch a picture of the screen; the fastest that works is chosen by measuring.
 
+`emulator_pictures` has a fourth, for emulators.
 Which one wins differs from phone to phone: a raw picture costs bandwidth (10 MB over USB 2 is a
 quarter of a second), a PNG costs the phone's processor. A picture is whole or it is an error: every
 way knows how many bytes belong to it, and a half-written one is a `BrokenPicture`, never a picture
