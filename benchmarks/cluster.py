@@ -22,14 +22,10 @@ own curve comes to 53 % of its ideal at 192 vCPU. `--quick` sees that it runs, a
 from __future__ import annotations
 
 import argparse
-import logging
-import os
-import secrets
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -39,18 +35,17 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.async_collection import QuickPolicy
+from benchmarks.ray_nodes import ray_nodes
 from benchmarks.results_file import write_results
-from distrl.config.training_config import TrainingConfig, load_config
+from benchmarks.two_engines import compare_engines
 from distrl.devices.simulated.clock import ScaledClock
 from distrl.devices.simulated.latency import PAPER_EMULATOR
 from distrl.devices.simulated.simulated_device import SimulatedDevice
 from distrl.engine.arrival_queue import ArrivalQueue
 from distrl.engine.collector_office import Badge, CollectorOffice, Orders, Welcome
 from distrl.engine.episode_ledger import EpisodeLedger
-from distrl.engine.local_engine import LocalEngine
 from distrl.engine.messages import Heartbeat, Pace, Received, Refused
 from distrl.engine.reception import Reception
-from distrl.engine.train_command import new_directory
 from distrl.episodes.collector import Collector, TrajectorySink
 from distrl.episodes.curriculum import UniformTasks
 from distrl.episodes.decision_desk import DecisionDesk, DeskSettings
@@ -59,9 +54,8 @@ from distrl.episodes.rota import Admission
 from distrl.episodes.task_pool import SimulatedTasks
 from distrl.episodes.weight_renewal import WeightSource
 from distrl.replay.trajectory_store import TrajectoryStore, TrajectoryStoreSettings
-from distrl.reporting.json_lines import LineLog, read_lines
+from distrl.reporting.json_lines import LineLog
 from distrl.reporting.run_directory import RunDirectory
-from distrl.reporting.run_records import EpisodeLine
 from distrl.tasks.judge import FactJudge
 from distrl.tasks.task_sets import template_names
 from distrl.weights.weight_store import WeightStore
@@ -71,45 +65,8 @@ SIZES = (1, 2, 4, 8)  # nodes
 SPEED = 4.0  # device seconds per real second: two cores draw the screens of 256 phones
 WARM_UP, SECONDS = 45.0, 60.0  # real ones: until phones are out of step, and what is counted
 READERS_PER_NODE, ADAPTER_MB = 4, 74.0
-STORE_BYTES = 320 << 20
 PAPER_EFFICIENCY = 0.53
 GROUPS = {"measure": 1, "deliver": 16, "talk": 8}
-ENGINE_SETTINGS = (
-    "devices.count=8", "devices.latency=paper_emulator", "devices.clock=scaled",
-    "devices.clock_speed=16", "collection.collectors=2", "collection.heartbeat_seconds=1",
-    "pacing.minimum_fill=100000", "replay.capacity=100000", "evaluation.before=0",
-    "evaluation.after=0", "run.free_gigabytes=0.1", "reporting.films=0",
-)  # fmt: skip
-
-
-# A cluster on this machine -----------------------------------------------------------------------
-
-
-@contextmanager
-def ray_nodes(count: int, phones: int) -> Iterator[str]:
-    """A head without phones and so many nodes with them; gives the address."""
-    os.environ.update(RAY_AUTH_MODE="token", RAY_USAGE_STATS_ENABLED="0")
-    os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(24))  # Ray reads it once
-    os.environ["PYTHONPATH"] = str(Path(__file__).parents[1])
-    with tempfile.TemporaryDirectory(prefix="r", ignore_cleanup_errors=True) as folder:
-        os.environ["RAY_TMPDIR"] = folder
-        import ray
-        from ray.cluster_utils import Cluster
-
-        head = {"num_cpus": 2, "object_store_memory": STORE_BYTES, "include_dashboard": False}
-        cluster = Cluster(
-            initialize_head=True, head_node_args={**head, "temp_dir": f"{folder}/ray"}
-        )
-        try:
-            for _ in range(count):
-                cluster.add_node(
-                    num_cpus=1, resources={"phone": phones}, object_store_memory=STORE_BYTES
-                )
-            ray.init(address=cluster.address, log_to_driver=False, logging_level=logging.ERROR)
-            yield cluster.address
-        finally:
-            ray.shutdown()
-            cluster.shutdown()
 
 
 # Many phones --------------------------------------------------------------------------------------
@@ -273,26 +230,6 @@ def measure_phones(nodes: int, phones: int, warm_up: float, seconds: float) -> M
         return measured
 
 
-# The same run by both engines ---------------------------------------------------------------------
-
-
-def measure_engine(folder: Path, kind: str, minutes: float) -> float:
-    """Trajectories per minute of a run, without its first quarter."""
-    overrides = [*ENGINE_SETTINGS, f"run.directory={folder}", f"run.minutes={minutes}"]
-    config: TrainingConfig = load_config(None, [*overrides, f"engine.kind={kind}"])
-    run, quiet = new_directory(config), Console(quiet=True)
-    if kind == "local":
-        LocalEngine(config, run, quiet).train()
-    else:
-        from distrl.engine.ray_engine import RayEngine
-
-        with ray_nodes(2, config.devices_per_collector):
-            RayEngine(config, run, quiet).train()
-    ended = [line.ended for line in read_lines(run.episodes, EpisodeLine)]
-    end = 60.0 * minutes
-    return sum(end / 4 <= each < end for each in ended) / (minutes * 3 / 4)
-
-
 # Weights to everybody -----------------------------------------------------------------------------
 
 
@@ -367,25 +304,6 @@ def measure(console: Console, *, quick: bool) -> dict[str, float]:
     figures["broadcast_collectors"] = float((2 if quick else SIZES[-1]) * READERS_PER_NODE)
     figures["broadcast_s"] = measure_broadcast(2 if quick else SIZES[-1], figures["broadcast_mb"])
     return figures | compare_engines(console, 0.4 if quick else 2.0, rounds=1 if quick else 3)
-
-
-def compare_engines(console: Console, minutes: float, rounds: int) -> dict[str, float]:
-    """Both in turns, so that what else the machine does is shared out fairly."""
-    local, ray = list[float](), list[float]()
-    with tempfile.TemporaryDirectory() as folder:
-        for _ in range(rounds):
-            local.append(measure_engine(Path(folder), "local", minutes))
-            ray.append(measure_engine(Path(folder), "ray", minutes))
-            said = f"trajectories/min: {local[-1]:.1f} local, {ray[-1]:.1f} on Ray"
-            console.print(said, highlight=False)
-    pairs = [of_ray / of_local for of_ray, of_local in zip(ray, local, strict=True)]
-    return {
-        "local_per_min": sum(local) / rounds,
-        "ray_per_min": sum(ray) / rounds,
-        "ray_over_local": sum(ray) / sum(local),
-        "ray_over_local_lowest": min(pairs),
-        "ray_over_local_highest": max(pairs),
-    }
 
 
 def show(console: Console, figures: dict[str, float]) -> None:

@@ -43,7 +43,8 @@ DistrlError
     │   └── UnusableAnswer    it answered, but not with what was asked for
     ├── ProcessError          a process of a run is gone
     │   ├── LearnerGone       nobody answers a collector any more
-    │   └── CollectorsLost    every collector failed more often than it may be started again
+    │   ├── CollectorsLost    every collector failed more often than it may be started again
+    │   └── PolicyServerGone  nobody decides for the collectors of a node any more
     ├── ClusterError          the Ray cluster that a run is to be on
     │   ├── ClusterUnreachable  nobody answers as Ray at that address, or not to this machine
     │   ├── TokenRefused      it wants another token than ours, or we have none
@@ -234,6 +235,10 @@ class LearnerGone(ProcessError):
 
 class CollectorsLost(ProcessError):
     """Every collector failed more often than it may be started again."""
+
+
+class PolicyServerGone(ProcessError):
+    """The policy server of a node has closed, died or fallen silent; it gave no decision."""
 
 
 class ClusterError(WorldError):

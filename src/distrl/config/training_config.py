@@ -136,6 +136,11 @@ class TrainingConfig:
                 f"collection.mode={self.collection.mode!r} with engine.kind='ray'; collectors on a "
                 "cluster never wait for each other: give asynchronous, or the engine local"
             )
+        if self.engine.policy == "node" and self.tasks.curriculum == "instruction_value":
+            raise InvalidSetting(
+                "tasks.curriculum='instruction_value' with engine.policy='node'; collectors have "
+                "no critic of their own then: give uniform or success_rate, or the policy collector"
+            )
 
 
 def load_config(path: Path | None = None, overrides: Sequence[str] = ()) -> TrainingConfig:

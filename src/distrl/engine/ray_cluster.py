@@ -82,7 +82,7 @@ def disconnect() -> None:
     import ray
 
     ray.shutdown()
-    _set_environment(connection.before)
+    set_environment(connection.before)
     if connection.folder is not None:
         shutil.rmtree(connection.folder, ignore_errors=True)
 
@@ -149,7 +149,7 @@ def _join(address: str, needs: Mapping[str, float]) -> None:
     check_joinable(cluster, needs)
     loopback = LOOPBACK_ONLY if cluster.is_on_loopback else {}
     before = dict(os.environ)
-    _set_environment({**environment, **loopback})
+    set_environment({**environment, **loopback})
     _open(_Connection(before, None), address=cluster.address)
 
 
@@ -196,7 +196,7 @@ def _start_private(needs: Mapping[str, float]) -> None:
     before = dict(os.environ)
     environment = {name: value for name, value in before.items() if name not in TOKENS}
     token = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
-    _set_environment({**environment, **token, **LOOPBACK_ONLY, "RAY_USAGE_STATS_ENABLED": "0"})
+    set_environment({**environment, **token, **LOOPBACK_ONLY, "RAY_USAGE_STATS_ENABLED": "0"})
     folder = short_folder()
     custom = {name: amount for name, amount in needs.items() if name not in {"CPU", "GPU"}}
     _open(
@@ -249,7 +249,7 @@ def _open(connection: _Connection, **settings: Any) -> None:
         ) from error
 
 
-def _set_environment(environment: Mapping[str, str]) -> None:
+def set_environment(environment: Mapping[str, str]) -> None:
     """Make it this process's own, and let a Ray that was imported before read it again."""
     os.environ.clear()
     os.environ.update(environment)

@@ -49,6 +49,8 @@ class Correspondence:
         mail: WeightMail,
         beat_seconds: float,
         heartbeat_seconds: float,
+        *,
+        fetches_weights: bool,
     ) -> None:
         self._learner = learner
         self._badge = badge
@@ -57,6 +59,7 @@ class Correspondence:
         self._mail = mail
         self._beat_seconds = beat_seconds
         self._heartbeat_seconds = heartbeat_seconds
+        self._fetches_weights = fetches_weights
         self._over = threading.Event()
         self._told_to_stop = False
         self._beaten = -float("inf")  # when all was told for the last time
@@ -102,7 +105,7 @@ class Correspondence:
                 self._badge,
                 self._collector.report().in_flight,
                 self._heartbeat() if full else None,
-                self._mail.version,
+                self._mail.version if self._fetches_weights else None,
             )
         )
         orders, offer = answer
@@ -127,12 +130,15 @@ class RayCollector:
         build: Build,
         beat_seconds: float,
         heartbeat_seconds: float,
+        *,
+        fetches_weights: bool = True,  # False: somebody else decides for it
     ) -> None:
         self._learner = learner
         self._number = number
         self._build = build
         self._beat_seconds = beat_seconds
         self._heartbeat_seconds = heartbeat_seconds
+        self._fetches_weights = fetches_weights
 
     def play(self) -> str:
         """The whole of it; returns its name when the run is over."""
@@ -162,6 +168,7 @@ class RayCollector:
                 mail,
                 self._beat_seconds,
                 self._heartbeat_seconds,
+                fetches_weights=self._fetches_weights,
             ).play()
         return welcome.badge.name
 

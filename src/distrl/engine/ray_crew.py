@@ -2,12 +2,14 @@
 
 One that dies, fails or hangs is replaced, on whichever node has room, or as soon as one has: then
 its actor waits in Ray's queue. The learner hears of every end first and says after which pause
-another may begin, or that this one is given up. Nothing here waits for anything.
+another may begin, or that this one is given up. Where each node has one policy for all of its
+collectors (`engine.policy`), its server is looked after as well (`ray_server_crew`). Nothing here
+waits for anything.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,9 +17,12 @@ import ray
 from ray.exceptions import RayError, RayTaskError
 
 from distrl.config.training_config import TrainingConfig
-from distrl.engine.collector_office import Badge
+from distrl.engine.ray_call import is_done
 from distrl.engine.ray_collector import Build, collector_actor
+from distrl.engine.ray_learner import Sight
 from distrl.engine.ray_placement import alive_nodes, collector_options
+from distrl.engine.ray_server_crew import RayServerCrew
+from distrl.errors import PolicyServerGone
 
 BEATS_PER_SECOND = 100.0  # of all collectors together, at most
 SHORTEST_BEAT = 0.25  # seconds
@@ -38,7 +43,12 @@ class RayCrew:
     """Hires collectors, and replaces them."""
 
     def __init__(
-        self, config: TrainingConfig, learner: Any, build: Build, say: Callable[[str], None]
+        self,
+        config: TrainingConfig,
+        run: str,  # its directory
+        learner: Any,
+        build: Build,
+        say: Callable[[str], None],
     ) -> None:
         offline = config.learning.learner.mode == "offline"
         self._config = config
@@ -46,11 +56,13 @@ class RayCrew:
         self._build = build
         self._say = say
         self._posts = [] if offline else [_Post(n) for n in range(config.collection.collectors)]
+        self._one_for_all = config.engine.policy == "node"
+        self._servers = RayServerCrew(config, run, learner, say)
 
     def waited_for(self) -> list[Any]:
         """Calls whose end is worth a look."""
         calls = (post.playing or post.answer for post in self._posts)
-        return [call for call in calls if call is not None]
+        return [call for call in calls if call is not None] + self._servers.waited_for()
 
     def look_after(self, now: float) -> None:
         """See who has ended and who may begin."""
@@ -61,14 +73,26 @@ class RayCrew:
                 self._hear(post, now)
             elif post.start_at is not None and now >= post.start_at:
                 self._hire(post)
+        self._servers.look_after(now)
 
-    def end_those(self, silent: Iterable[Badge]) -> None:
-        """Who hangs is killed, and replaced as if it had died by itself."""
-        for badge in silent:
+    def heed(self, sight: Sight) -> None:
+        """Who hangs is killed, and replaced as if it had died by itself; who is new is served."""
+        if self._one_for_all:
+            self._servers.serve_at({badge.place for badge in sight.collectors}, sight.learner)
+        for badge in sight.silent:
             post = self._posts[badge.number]
             if post.playing is not None and not is_done(post.playing):
                 self._say(f"{badge.name} on {badge.place} hangs, and is ended")
                 ray.kill(post.actor)
+
+    def server_words(self) -> str:
+        """Where policy servers are, on one line; empty where every collector has a policy."""
+        return self._servers.words()
+
+    @property
+    def failure(self) -> PolicyServerGone | None:
+        """Nobody decides any more, and nobody ever will."""
+        return self._servers.failure
 
     def kill(self) -> None:
         """End all, those that wait for a node as well."""
@@ -76,13 +100,19 @@ class RayCrew:
             if post.actor is not None:
                 ray.kill(post.actor)
         self._posts = []
+        self._servers.kill()
 
     def _hire(self, post: _Post) -> None:
         settings = self._config.collection
         beat_seconds = max(SHORTEST_BEAT, settings.collectors / BEATS_PER_SECOND)
         options = collector_options(self._config, alive_nodes(), post.number)
         post.actor = collector_actor(**options).remote(
-            self._learner, post.number, self._build, beat_seconds, settings.heartbeat_seconds
+            self._learner,
+            post.number,
+            self._build,
+            beat_seconds,
+            settings.heartbeat_seconds,
+            fetches_weights=not self._one_for_all,
         )
         post.playing, post.start_at = post.actor.play.remote(), None
 
@@ -107,8 +137,3 @@ class RayCrew:
         except RayError:
             return  # the learner is gone for good, and the run with it
         post.start_at = None if pause is None else now + pause
-
-
-def is_done(call: Any) -> bool:
-    """Has it an answer, or an error?"""
-    return bool(ray.wait([call], timeout=0)[0])

@@ -3,6 +3,8 @@
     learner      an actor (`ray_learner`); Ray starts it again from its checkpoint
     collectors   actors (`ray_collector`) wherever there are phones (`ray_placement`), looked after
                  by a `ray_crew`
+    servers      actors (`ray_policy_server`), one on each node that has collectors, where these
+                 have no policy of their own
 
 This process owns them all, shows how the run goes, and hands on Ctrl-C. When it ends, so do they;
 the run can be resumed.
@@ -21,11 +23,12 @@ from rich.console import Console
 
 from distrl.config.training_config import TrainingConfig
 from distrl.engine.configured_build import ConfiguredBuild
+from distrl.engine.ray_call import is_done
 from distrl.engine.ray_cluster import connect, disconnect
 from distrl.engine.ray_collector import Build
-from distrl.engine.ray_crew import RayCrew, is_done
+from distrl.engine.ray_crew import RayCrew
 from distrl.engine.ray_learner import Sight, learner_actor
-from distrl.engine.ray_placement import alive_nodes, learner_options
+from distrl.engine.ray_placement import alive_nodes, computing_on, learner_options
 from distrl.engine.stop_request import StopRequest, StopRequested
 from distrl.errors import DistrlError, LearnerGone
 from distrl.reporting.live_view import LiveView
@@ -74,10 +77,13 @@ class RayEngine:
         learner = learner_actor(**learner_options(self.config.engine, alive_nodes(), here)).remote(
             self.config, str(self.directory.path.absolute()), resumed=resumed
         )
-        crew = RayCrew(self.config, learner, self._build, self._view.say)
+        path = str(self.directory.path.absolute())
+        crew = RayCrew(self.config, path, learner, self._build, self._view.say)
         try:
             training = learner.train.remote()
             self._look_after(learner, training, crew)
+            if (failure := crew.failure) is not None:
+                raise failure
             return self._result(training)
         finally:
             crew.kill()
@@ -108,17 +114,18 @@ class RayEngine:
         while not is_done(training):
             ray.wait([training, *crew.waited_for()], num_returns=1, timeout=LOOK_SECONDS)
             crew.look_after(time.monotonic())
-            if self._stop.asked and not told_to_stop:
+            if (self._stop.asked or crew.failure) and not told_to_stop:
                 told_to_stop = True
                 learner.stop.remote()
             if time.monotonic() - looked >= LOOK_SECONDS and is_done(looking):
-                last = self._show(looking, last)
-                crew.end_those(last.silent if last else ())
+                last = self._show(looking, last, crew)
+                if last is not None:
+                    crew.heed(last)
                 looking = learner.look.remote(last.glimpse if last else None)
                 looked = time.monotonic()
-        self._show(learner.look.remote(last.glimpse if last else None), last)
+        self._show(learner.look.remote(last.glimpse if last else None), last, crew)
 
-    def _show(self, looking: Any, last: Sight | None) -> Sight | None:
+    def _show(self, looking: Any, last: Sight | None, crew: RayCrew) -> Sight | None:
         try:
             sight: Sight = ray.get(looking)
         except RayError:  # the learner is gone: how its training ended says why
@@ -127,19 +134,20 @@ class RayEngine:
             self._view.say(sentence)
         status, before = sight.glimpse.status, last.glimpse.status if last else None
         if status is not None and (before is None or status.seconds != before.seconds):
-            self._view.show(dataclasses.replace(status, placement=placement_words(sight)))
+            words = placement_words(sight, crew.server_words())
+            self._view.show(dataclasses.replace(status, placement=words))
         return sight
 
 
-def placement_words(sight: Sight) -> str:
+def placement_words(sight: Sight, servers: str = "") -> str:
     """Where everybody is, on one line."""
     places = Counter(badge.place for badge in sight.collectors)
     crowd = ", ".join(f"{place} x {count}" for place, count in sorted(places.items()))
-    return f"learner {sight.learner} · collectors {crowd or 'none yet'}"
+    words = f"learner {sight.learner} · collectors {crowd or 'none yet'}"
+    return f"{words} · policy servers {servers}" if servers else words
 
 
 def _for_collectors(config: TrainingConfig) -> TrainingConfig:
     """Collectors compute on a GPU only if they are given a share of one."""
     device = config.agent.policy.device if config.engine.collector_gpus else "cpu"
-    policy = dataclasses.replace(config.agent.policy, device=device)
-    return dataclasses.replace(config, agent=dataclasses.replace(config.agent, policy=policy))
+    return computing_on(device, config)

@@ -128,16 +128,27 @@ class RayLearner:
 
     @ray.method(concurrency_group="talk")
     def beat(
-        self, badge: Badge, in_flight: int, beat: Heartbeat | None, version: int
+        self, badge: Badge, in_flight: int, beat: Heartbeat | None, version: int | None
     ) -> tuple[Orders, WeightOffer | None]:
-        """`version`: the newest weights that it has fetched; newer ones are offered."""
+        """`version`: the newest weights that it has fetched; newer ones are offered. None: none."""
         orders = self._when_ready().beat(badge, in_flight, beat)
-        assert self._broadcast is not None
-        return orders, self._broadcast.newer_than(version)
+        return orders, None if version is None else self._offer(version)
 
     @ray.method(concurrency_group="talk")
     def leave(self, badge: Badge, last: Heartbeat) -> None:
         self._when_ready().leave(badge, last)
+
+    # For policy servers -------------------------------------------------------------------------
+
+    @ray.method(concurrency_group="talk")
+    def newer_weights(self, version: int) -> WeightOffer | None:
+        """What a server with these weights should fetch."""
+        self._when_ready()
+        return self._offer(version)
+
+    def _offer(self, version: int) -> WeightOffer | None:
+        assert self._broadcast is not None
+        return self._broadcast.newer_than(version)
 
     def _when_ready(self) -> CollectorOffice:
         self._ready.wait()

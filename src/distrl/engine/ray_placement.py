@@ -4,12 +4,13 @@ The learner goes to a node with a GPU where there is one, else to the node that 
 and stays there: its directory is on that node's disk, unless all nodes see it (`shared_storage`). A
 collector takes as many phones of a node as it looks after, of the resource that `engine.phones`
 names; where that is auto and no node has phones, it takes a share of the CPUs. Ray decides which
-node that is, has collectors wait while there is none, and takes a node into use when it joins.
+node that is, has collectors wait while there is none, and takes a node into use when it joins. A
+policy server goes to the node whose collectors ask it, and nowhere else.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import ray
@@ -58,6 +59,29 @@ def learner_options(settings: EngineSettings, nodes: list[Node], here: str) -> d
         "scheduling_strategy": NodeAffinitySchedulingStrategy(
             node.id, soft=settings.shared_storage
         ),
+        "runtime_env": {"env_vars": {**WANTED, "OMP_NUM_THREADS": threads}},
+    }
+
+
+def computing_on(device: str, config: TrainingConfig) -> TrainingConfig:
+    """The settings of those who decide there; how precisely the learner learns is not theirs."""
+    policy = replace(config.agent.policy, device=device)
+    learner = replace(config.learning.learner, precision="full")
+    return replace(
+        config,
+        agent=replace(config.agent, policy=policy),
+        learning=replace(config.learning, learner=learner),
+    )
+
+
+def server_options(node: Node, gpus: float) -> dict[str, Any]:
+    """The policy server of that node, and of no other. Without a GPU it has the node's cores."""
+    threads = "1" if gpus else str(max(1, int(node.resources.get("CPU", 1.0))))
+    return {
+        "num_cpus": 0,
+        "num_gpus": gpus,
+        "max_restarts": 0,  # a new one is started in its place
+        "scheduling_strategy": NodeAffinitySchedulingStrategy(node.id, soft=False),
         "runtime_env": {"env_vars": {**WANTED, "OMP_NUM_THREADS": threads}},
     }
 

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from distrl.agent.vlm_policy import VlmPolicy
 from distrl.config.task_section import TaskSettings
 from distrl.config.training_config import TrainingConfig
 from distrl.devices.device import Device
 from distrl.episodes.curriculum import (
+    InstructionCritic,
     InstructionValueTasks,
     RepeatedTasks,
     SuccessRateTasks,
     TaskSource,
     UniformTasks,
 )
-from distrl.episodes.decision_desk import DecisionDesk
 from distrl.episodes.device_shelf import DeviceShelf
 from distrl.episodes.task_pool import ListedTasks, SimulatedTasks, TaskPool
 from distrl.errors import InvalidSetting
@@ -25,11 +26,18 @@ from distrl.tasks.aitw import AitwTasks, load_aitw
 from distrl.tasks.android_world import AndroidWorldPhone, android_world_tasks
 
 
+@dataclass(frozen=True, slots=True)
+class LockedCritic:
+    """A critic, and the lock to hold while it is asked."""
+
+    critic: InstructionCritic
+    lock: AbstractContextManager[object]
+
+
 def build_tasks(
     config: TrainingConfig,
     number: int,
-    policy: VlmPolicy,
-    desk: DecisionDesk,
+    critic: LockedCritic | None,  # None: nobody here can say how likely success is
     shelf: DeviceShelf[Device],
 ) -> TaskSource:
     """What one collector plays."""
@@ -38,7 +46,8 @@ def build_tasks(
     if config.tasks.curriculum == "success_rate":
         source = SuccessRateTasks(pool)
     elif config.tasks.curriculum == "instruction_value":
-        source = InstructionValueTasks(pool, policy, desk.policy_lock)
+        assert critic is not None  # settings that have none are refused
+        source = InstructionValueTasks(pool, critic.critic, critic.lock)
     else:
         source = UniformTasks(pool)
     together = config.learning.learner.attempts_together

@@ -19,9 +19,11 @@ from distrl.agent.vlm_policy import VlmPolicy
 from distrl.config.training_config import LearningSettings, TrainingConfig
 from distrl.devices.device import Device
 from distrl.engine.phone_wiring import build_judges, build_shelf
-from distrl.engine.task_wiring import build_tasks
+from distrl.engine.policy_server import PolicyServer
+from distrl.engine.task_wiring import LockedCritic, build_tasks
 from distrl.episodes.collector import Collector, CollectorSettings, TrajectorySink
 from distrl.episodes.decision_desk import DecisionDesk, DeskSettings
+from distrl.episodes.desk import Desk
 from distrl.episodes.rota import Admission
 from distrl.episodes.weight_renewal import WeightRenewal, WeightSource
 from distrl.learning.a_ride import ARide
@@ -74,17 +76,19 @@ def build_collector(
     admission: Admission,
     opened: ExitStack,  # closes phones, and ends what was started for them
     logs: Path,
+    desk: Desk | None = None,  # somebody else's; None: one of its own, with a policy
 ) -> Collector[Device]:
     """The edges tasks, phones, policy ─► collector ─► sink, and weights ─► collector."""
-    policy = build_policy(config)
-    policy.seed(f"{config.run.seed}/{name}")
-    desk = DecisionDesk(policy, build_desk_settings(config), WeightRenewal(policy, weights))
+    critic: LockedCritic | None = None
+    if desk is None:
+        policy, own = build_desk(config, name, weights)
+        desk, critic = own, LockedCritic(policy, own.policy_lock)
     shelf = build_shelf(config, number, opened, logs)
     collector = Collector(
         name=name,
         desk=desk,
         shelf=shelf,
-        source=build_tasks(config, number, policy, desk, shelf),
+        source=build_tasks(config, number, critic, shelf),
         sink=sink,
         judge_for=build_judges(config),
         admission=admission,
@@ -92,6 +96,22 @@ def build_collector(
     )
     opened.callback(collector.close_devices)
     return collector
+
+
+def build_server(config: TrainingConfig, name: str, weights: WeightSource) -> PolicyServer:
+    """The edges policy, weights ─► server, for collectors that have neither."""
+    policy, desk = build_desk(config, name, weights)
+    return PolicyServer(name, desk, policy.prompter.past_screens)
+
+
+def build_desk(
+    config: TrainingConfig, name: str, weights: WeightSource
+) -> tuple[VlmPolicy, DecisionDesk]:
+    """A policy whose draws are those of that name, and the desk that it works at."""
+    policy = build_policy(config)
+    policy.seed(f"{config.run.seed}/{name}")
+    renewal = WeightRenewal(policy, weights)
+    return policy, DecisionDesk(policy, build_desk_settings(config), renewal)
 
 
 def build_policy(config: TrainingConfig) -> VlmPolicy:

@@ -34,7 +34,7 @@ from distrl.devices.device import Device
 from distrl.episodes.collector_report import CollectorReport, FinishedEpisode
 from distrl.episodes.collector_tally import CollectorTally
 from distrl.episodes.curriculum import State, TaskSource
-from distrl.episodes.decision_desk import DecisionDesk
+from distrl.episodes.desk import Desk
 from distrl.episodes.device_shelf import DeviceShelf
 from distrl.episodes.device_threads import DeviceThreads
 from distrl.episodes.episode import Episode
@@ -89,7 +89,7 @@ class Collector(Generic[D]):
     def __init__(
         self,
         name: str,
-        desk: DecisionDesk,
+        desk: Desk,
         shelf: DeviceShelf[D],
         source: TaskSource,
         sink: TrajectorySink,

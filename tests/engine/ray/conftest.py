@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from tests.engine.ray.small_cluster import SmallCluster
 
-from distrl.engine.ray_cluster import _set_environment  # Ray reads it once; this lets it read again
+from distrl.engine.ray_cluster import set_environment  # Ray reads it once; this lets it read again
 
 ROOT = Path(__file__).parents[3]
 ENVIRONMENT = {
@@ -30,7 +30,7 @@ def cluster() -> Iterator[SmallCluster]:
     """A head without phones; a test adds nodes, and takes away what is left of them."""
     before = dict(os.environ)
     token = {"RAY_AUTH_TOKEN": secrets.token_hex(24)}
-    _set_environment({**before, **ENVIRONMENT, **token})
+    set_environment({**before, **ENVIRONMENT, **token})
     try:
         with (
             tempfile.TemporaryDirectory(prefix="r", ignore_cleanup_errors=True) as folder,
@@ -38,7 +38,7 @@ def cluster() -> Iterator[SmallCluster]:
         ):
             yield started
     finally:
-        _set_environment(before)
+        set_environment(before)
 
 
 @pytest.fixture

@@ -14,8 +14,10 @@ pytest.importorskip("ray")
 from distrl.engine.ray_placement import (
     Node,
     collector_options,
+    computing_on,
     learner_options,
     phone_resource,
+    server_options,
 )
 
 HEAD = Node(28 * "aa", "head", {"CPU": 4.0})
@@ -59,6 +61,21 @@ def test_a_collector_takes_the_phones_that_it_looks_after(tmp_path: Path) -> Non
 def test_without_phones_collectors_share_the_cpus(tmp_path: Path) -> None:
     config = tiny_config(tmp_path, tmp_path, "devices.count=8", "collection.collectors=8")
     assert collector_options(config, [HEAD], 3)["num_cpus"] == 0.5
+
+
+def test_a_policy_server_stays_on_its_node_with_its_share_of_a_gpu_or_with_all_cores() -> None:
+    on_gpu, on_cpu = server_options(GPU, 0.5), server_options(PHONES, 0.0)
+    for options, node in ((on_gpu, GPU), (on_cpu, PHONES)):
+        assert options["scheduling_strategy"].node_id == node.id
+        assert not options["scheduling_strategy"].soft
+    assert (on_gpu["num_gpus"], on_cpu["num_gpus"]) == (0.5, 0.0)
+    assert on_cpu["runtime_env"]["env_vars"]["OMP_NUM_THREADS"] == "2"
+
+
+def test_who_decides_on_a_cpu_takes_nothing_of_a_learner_on_a_gpu(tmp_path: Path) -> None:
+    words = ("agent.policy.device=cuda", "learning.learner.precision=bf16")
+    config = computing_on("cpu", tiny_config(tmp_path, tmp_path, *words))
+    assert config.agent.policy.device == "cpu"  # bf16 would be refused with it
 
 
 def test_only_what_never_waits_runs_on_a_cluster(tmp_path: Path) -> None:

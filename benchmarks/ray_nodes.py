@@ -1,0 +1,47 @@
+"""A Ray cluster of several nodes on this machine, for as long as it is measured."""
+
+from __future__ import annotations
+
+import logging
+import os
+import secrets
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from distrl.engine.ray_cluster import set_environment
+
+STORE_BYTES = 320 << 20
+
+
+@contextmanager
+def ray_nodes(count: int, phones: int) -> Iterator[str]:
+    """A head without phones and so many nodes with them; gives the address."""
+    before = dict(os.environ)
+    own = {
+        "RAY_AUTH_MODE": "token",
+        "RAY_AUTH_TOKEN": secrets.token_hex(24),
+        "RAY_USAGE_STATS_ENABLED": "0",
+        "PYTHONPATH": str(Path(__file__).parents[1]),  # where its nodes find this benchmark
+    }
+    with tempfile.TemporaryDirectory(prefix="r", ignore_cleanup_errors=True) as folder:
+        set_environment({**before, **own, "RAY_TMPDIR": folder})
+        import ray
+        from ray.cluster_utils import Cluster
+
+        head = {"num_cpus": 2, "object_store_memory": STORE_BYTES, "include_dashboard": False}
+        cluster = Cluster(
+            initialize_head=True, head_node_args={**head, "temp_dir": f"{folder}/ray"}
+        )
+        try:
+            for _ in range(count):
+                cluster.add_node(
+                    num_cpus=1, resources={"phone": phones}, object_store_memory=STORE_BYTES
+                )
+            ray.init(address=cluster.address, log_to_driver=False, logging_level=logging.ERROR)
+            yield cluster.address
+        finally:
+            ray.shutdown()
+            cluster.shutdown()
+            set_environment(before)

@@ -1,0 +1,62 @@
+"""The same run by both engines: what does Ray cost where one machine would do?
+
+Both have our small model and the same phones, which wait as the paper's emulators do; the learner
+takes everything in and does not learn, so that what is compared is the way from phone to store.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from rich.console import Console
+
+from benchmarks.ray_nodes import ray_nodes
+from distrl.config.training_config import TrainingConfig, load_config
+from distrl.engine.local_engine import LocalEngine
+from distrl.engine.train_command import new_directory
+from distrl.reporting.json_lines import read_lines
+from distrl.reporting.run_records import EpisodeLine
+
+SETTINGS = (
+    "devices.count=8", "devices.latency=paper_emulator", "devices.clock=scaled",
+    "devices.clock_speed=16", "collection.collectors=2", "collection.heartbeat_seconds=1",
+    "pacing.minimum_fill=100000", "replay.capacity=100000", "evaluation.before=0",
+    "evaluation.after=0", "run.free_gigabytes=0.1", "reporting.films=0",
+)  # fmt: skip
+
+
+def compare_engines(console: Console, minutes: float, rounds: int) -> dict[str, float]:
+    """Both in turns, so that what else the machine does is shared out fairly."""
+    local, ray = list[float](), list[float]()
+    with tempfile.TemporaryDirectory() as folder:
+        for _ in range(rounds):
+            local.append(measure_engine(Path(folder), "local", minutes))
+            ray.append(measure_engine(Path(folder), "ray", minutes))
+            said = f"trajectories/min: {local[-1]:.1f} local, {ray[-1]:.1f} on Ray"
+            console.print(said, highlight=False)
+    pairs = [of_ray / of_local for of_ray, of_local in zip(ray, local, strict=True)]
+    return {
+        "local_per_min": sum(local) / rounds,
+        "ray_per_min": sum(ray) / rounds,
+        "ray_over_local": sum(ray) / sum(local),
+        "ray_over_local_lowest": min(pairs),
+        "ray_over_local_highest": max(pairs),
+    }
+
+
+def measure_engine(folder: Path, kind: str, minutes: float) -> float:
+    """Trajectories per minute of a run, without its first quarter."""
+    overrides = [*SETTINGS, f"run.directory={folder}", f"run.minutes={minutes}"]
+    config: TrainingConfig = load_config(None, [*overrides, f"engine.kind={kind}"])
+    run, quiet = new_directory(config), Console(quiet=True)
+    if kind == "local":
+        LocalEngine(config, run, quiet).train()
+    else:
+        from distrl.engine.ray_engine import RayEngine
+
+        with ray_nodes(2, config.devices_per_collector):
+            RayEngine(config, run, quiet).train()
+    ended = [line.ended for line in read_lines(run.episodes, EpisodeLine)]
+    end = 60.0 * minutes
+    return sum(end / 4 <= each < end for each in ended) / (minutes * 3 / 4)

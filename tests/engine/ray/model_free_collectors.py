@@ -1,0 +1,56 @@
+"""Collectors as the settings have them, on nodes where a model should not or cannot be opened."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from distrl.config.training_config import TrainingConfig
+from distrl.engine.collector_office import Badge
+from distrl.engine.configured_build import ConfiguredBuild
+from distrl.episodes.collector import Collector, TrajectorySink
+from distrl.episodes.rota import Admission
+from distrl.episodes.weight_renewal import WeightSource
+
+
+class ModelFreeBuild:
+    """Builds collectors that fail where they open a model."""
+
+    def __init__(self, config: TrainingConfig, run: str) -> None:
+        self._build = ConfiguredBuild(config, run)
+
+    def __call__(
+        self,
+        badge: Badge,
+        sink: TrajectorySink,
+        weights: WeightSource,
+        admission: Admission,
+        opened: ExitStack,
+    ) -> Collector[Any]:
+        from distrl.engine import wiring
+
+        def refuse(config: TrainingConfig) -> Any:
+            raise AssertionError(f"{badge.name} has opened {config.agent.model}")
+
+        wiring.build_policy = refuse
+        return self._build(badge, sink, weights, admission, opened)
+
+
+class ModelLosingBuild:
+    """Builds collectors on a node whose copy of the model is gone by then."""
+
+    def __init__(self, config: TrainingConfig, run: str) -> None:
+        self._model = Path(config.agent.model)
+        self._build = ConfiguredBuild(config, run)
+
+    def __call__(
+        self,
+        badge: Badge,
+        sink: TrajectorySink,
+        weights: WeightSource,
+        admission: Admission,
+        opened: ExitStack,
+    ) -> Collector[Any]:
+        self._model.rename(self._model.with_name("moved"))
+        return self._build(badge, sink, weights, admission, opened)

@@ -1,0 +1,53 @@
+"""A run across three nodes learns: the starter model finishes what it used to leave half done."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.engine.ray.small_cluster import SmallCluster
+
+from distrl.process_environment import for_nursery
+from distrl.replay.trajectory_reader import TrajectoryReader
+
+pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.timeout(900)]
+CONFIG = Path(__file__).parents[3] / "configs" / "quick_start.toml"
+SETTINGS = {
+    "run.minutes": 12,
+    "run.updates": 20,
+    "tasks.templates": "shopping.bookmark,shopping.cancel_order,shopping.empty_cart",
+    "devices.count": 6,
+    "collection.collectors": 3,
+    "pacing.minimum_fill": 8,
+    "learning.learner.batch_trajectories": 8,
+    "learning.learner.warm_up_updates": 3,
+    "learning.step.learning_rate": 2e-4,
+    "evaluation.before": 21,
+    "evaluation.after": 30,
+    "reporting.films": 0,
+}
+
+
+def test_a_run_across_three_nodes_learns(nodes: SmallCluster, tmp_path: Path) -> None:
+    for _ in range(3):
+        nodes.add(phones=2)
+    words = [sys.executable, "-c", "from distrl.cli import main; main()", "train", str(CONFIG)]
+    for name, value in {**SETTINGS, "run.directory": tmp_path / "runs"}.items():
+        words += ["--set", f"{name}={value}"]
+    words += ["--engine", "ray", "--address", nodes.address]
+    done = subprocess.run(
+        words, env=for_nursery(os.environ), capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
+    [path] = (tmp_path / "runs").iterdir()
+    result = json.loads((path / "result.json").read_text("utf-8"))
+    before, after = result["success_before"], result["success_after"]
+    assert after["low"] > before["high"], (before, after)
+    authors = {
+        s.trajectory.id.split("/")[0] for s in TrajectoryReader(path / "trajectories").read()
+    }
+    assert len(authors) == 3
