@@ -22,6 +22,7 @@ from distrl.agent.vlm_policy import VlmPolicy
 from distrl.config.training_config import TrainingConfig
 from distrl.engine.collection import Collection
 from distrl.engine.episode_ledger import EpisodeLedger
+from distrl.engine.heap import give_back
 from distrl.engine.run_archive import RunArchive
 from distrl.engine.run_journal import RunJournal
 from distrl.engine.run_limits import Spent, progress
@@ -141,6 +142,7 @@ class TrainingRun:
         except (OSError, SafetensorError) as error:
             self.ledger.faults["checkpoint_failed"] += 1
             self.journal.say(f"no checkpoint could be written, the run goes on: {error}")
+        give_back()
 
     def _test_if_due(self) -> None:
         every = self.config.evaluation.every_minutes
