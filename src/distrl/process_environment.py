@@ -6,8 +6,9 @@ it starts inherits them. A variable that the user has set is left alone. Measure
 two shared cores by `python -m benchmarks.process_environment`; what each is for:
 
     OMP_WAIT_POLICY=passive   waiting threads sleep; spinning, they would take cores from collectors
-    MALLOC_…_THRESHOLD_       big tensors stay in the heap instead of going back to the kernel after
-                              every step, which costs a page fault for each 4 kB when they come back
+    MALLOC_…_THRESHOLD_       tensors stay in the heap instead of going back to the kernel after
+                              every step, which costs a page fault for each 4 kB when they come
+                              back; the largest do go back, for the holes that they would leave
     ONEDNN_MAX_CPU_ISA        virtual machines that show AMX but cannot run it kill a process at its
                               first bf16 product, without a word; this keeps to what runs everywhere
     TOKENIZERS_PARALLELISM    a tokenizer's threads and a fork do not go together, and it says so
@@ -22,8 +23,8 @@ from pathlib import Path
 
 WANTED: dict[str, str] = {
     "OMP_WAIT_POLICY": "passive",
-    "MALLOC_MMAP_THRESHOLD_": str(4 * 2**30),
-    "MALLOC_TRIM_THRESHOLD_": str(8 * 2**30),
+    "MALLOC_MMAP_THRESHOLD_": str(64 * 2**20),
+    "MALLOC_TRIM_THRESHOLD_": str(512 * 2**20),
     "ONEDNN_MAX_CPU_ISA": "AVX512_CORE_BF16",
     "TOKENIZERS_PARALLELISM": "false",
 }
