@@ -129,6 +129,17 @@ def test_a_collector_that_brings_nothing_is_given_up_and_with_the_last_the_run(
         bureau.office.check()
 
 
+def test_one_that_dies_right_after_it_brought_something_starts_again_soon(bureau: Bureau) -> None:
+    bureau.office.restarts = 1000
+    bureau.office.open({})
+    for _ in range(3):
+        badge = bureau.office.enlist(0, "here").badge
+        bureau.office.deliver(encode_trajectory(trajectory(f"{badge.name}/1")))
+        bureau.arrivals.popleft()
+        assert bureau.office.gone(0, ["here"]) == FIRST_PAUSE
+    assert bureau.office.gone(0, ["here"]) == 2 * FIRST_PAUSE  # this one has brought nothing
+
+
 def test_a_node_that_goes_costs_nobody_its_restarts(bureau: Bureau) -> None:
     for place in ("one", "two", "three"):
         bureau.office.enlist(0, place)

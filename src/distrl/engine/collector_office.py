@@ -73,6 +73,7 @@ class _Post:
     in_flight: int = 0
     heard: float = 0.0
     spoken: bool = False
+    worked: bool = False  # has whoever has it now brought anything?
     given_up: bool = False
 
 
@@ -121,7 +122,7 @@ class CollectorOffice:
             self._lose(post)
             name, _ = new_name(self.run, number)
             post.badge = Badge(name, number, place)
-            post.heard, post.spoken = self.clock(), False
+            post.heard, post.spoken, post.worked = self.clock(), False, False
             self.say(f"{name} is on {place}")
             return Welcome(post.badge, post.state)
 
@@ -139,7 +140,16 @@ class CollectorOffice:
         while not answered.wait(TIDY_SECONDS):
             if self._closed.is_set():
                 raise CollectorsLost("the learner has ended; what waits for it is on its disk")
+        if isinstance(answers[0], Received):
+            self._credit(answers[0].id.split("/")[0])
         return answers[0]
+
+    def _credit(self, name: str) -> None:
+        """Whoever has brought something works, also if it dies before it can say so."""
+        with self._changed:
+            for post in self._posts.values():
+                if post.badge is not None and post.badge.name == name:
+                    post.worked = True
 
     def beat(self, badge: Badge, in_flight: int, beat: Heartbeat | None) -> Orders:
         """It lives, and stands so; from time to time with all that there is to tell."""
@@ -152,6 +162,7 @@ class CollectorOffice:
                 post.in_flight, post.heard, post.spoken = in_flight, self.clock(), True
                 if beat is not None:
                     post.report, post.state = beat.report, beat.state
+                    post.worked |= beat.report.trajectories > 0
             orders = self._orders(badge.number)
         for episode in beat.finished if beat is not None else ():
             self.ledger.finished(episode)
@@ -237,12 +248,12 @@ class CollectorOffice:
         """
         with self._changed:
             post = self._posts[number]
-            worked = post.report is not None and post.report.trajectories > 0
             stranded = post.badge is not None and post.badge.place not in places
             self._lose(post, ", with its node" if stranded else "")
             if stranded:
                 return 0.0
-            pause = post.budget.pause_after_failure(self.clock(), had_worked=worked)
+            pause = post.budget.pause_after_failure(self.clock(), had_worked=post.worked)
+            post.worked = False
             post.given_up = pause is None
         self.wake()
         return pause
