@@ -14,7 +14,7 @@ STAMP := $(VENV)/.installed
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help train test test-ray check format phone pictures bench-environment bench-phone bench-policy bench-replay bench-staleness bench-judge-noise bench-async bench-adb bench-adb-training bench-cluster bench-plan bench-time-to-success chaos chaos-quality soak clean
+.PHONY: help train test test-ray check format phone pictures bench-environment bench-phone bench-policy bench-replay bench-staleness bench-judge-noise bench-async bench-adb bench-adb-training bench-adb-circle bench-cluster bench-plan bench-time-to-success chaos chaos-quality soak clean
 
 help: ## List the targets
 	@echo "DistRL. Targets, each with its own set-up:"
@@ -119,6 +119,10 @@ bench-adb: $(STAMP) ## Measure operations over adb beside other clients; writes 
 bench-adb-training: $(STAMP) ## Train with and without adb and compare; writes results/adb-training.json
 	@echo "→ benchmarks/adb_training.py"
 	@$(BIN)/python -m benchmarks.adb_training $(ARGS)
+
+bench-adb-circle: $(STAMP) ## The quick start through adb and without (10 min); writes results/adb-circle.json
+	@echo "→ benchmarks/adb_circle.py"
+	@$(BIN)/python -m benchmarks.adb_circle $(ARGS)
 
 clean: ## Remove .venv, caches and build leftovers; runs and results stay
 	@echo "→ removing $(VENV), caches and build leftovers"

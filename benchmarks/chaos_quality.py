@@ -23,6 +23,7 @@ from rich.console import Console
 
 from benchmarks.chaos import COMMAND, ENDING_PATIENCE, Chaos
 from benchmarks.results_file import write_results
+from benchmarks.run_figures import run_figures
 
 CONFIG = Path(__file__).parents[1] / "configs" / "quick_start.toml"
 
@@ -66,16 +67,6 @@ def killed(folder: Path, updates: int, kills: int, console: Console) -> Chaos:
             chaos.process.wait()
 
 
-def rates(name: str, result: dict[str, Any]) -> dict[str, float]:
-    """Before and after, as `result.json` has them."""
-    figures = {}
-    for stage in ("before", "after"):
-        rate = result[f"success_{stage}"]
-        figures[f"{name}_{stage}"] = rate["rate"]
-        figures |= {f"{name}_{stage}_{end}": rate[end] for end in ("low", "high")}
-    return figures
-
-
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--kills", type=int, default=20)
@@ -89,8 +80,8 @@ def main() -> None:
         chaos = killed(folders[0], chosen.updates, chosen.kills, console)
         assert chaos.run is not None
         figures = chaos.figures()
-        figures |= rates("killed", json.loads(chaos.run.result.read_text("utf-8")))
-        figures |= rates("undisturbed", undisturbed(folders[1], chosen.updates))
+        figures |= run_figures("killed", json.loads(chaos.run.result.read_text("utf-8")))
+        figures |= run_figures("undisturbed", undisturbed(folders[1], chosen.updates))
     for name, value in figures.items():
         console.print(f"{name:26} {value:g}", highlight=False)
     console.print(write_results("chaos-quality", figures, "make chaos-quality"))

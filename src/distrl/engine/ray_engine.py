@@ -123,6 +123,7 @@ class RayEngine:
                     crew.heed(last)
                 looking = learner.look.remote(last.glimpse if last else None)
                 looked = time.monotonic()
+        ray.wait([looking], timeout=LOOK_SECONDS)  # Ray complains of a call that is never answered
         self._show(learner.look.remote(last.glimpse if last else None), last, crew)
 
     def _show(self, looking: Any, last: Sight | None, crew: RayCrew) -> Sight | None:

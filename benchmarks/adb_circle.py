@@ -1,0 +1,61 @@
+"""The quick start through adb: `make bench-adb-circle` trains it with and without, and compares.
+
+The whole circle as `make train` runs it (asynchronous, collectors in processes of their own,
+A-RIDE, the starter model), to a number of updates: once on simulated phones in the collectors, once
+on phones that another process serves (`distrl phone serve`), through a real adb server and our
+client. Both are tested on the same unseen tasks, before and after.
+
+    direct_after, adb_after      success, with _low and _high (95 %, Wilson); _before likewise
+    direct_per_min, adb_per_min  trajectories per minute, the evaluations counted in
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+
+from benchmarks.results_file import write_results
+from benchmarks.run_figures import run_figures
+from benchmarks.served_phones import adb_server, connected_phones
+from distrl.config.training_config import load_config
+from distrl.engine.local_engine import LocalEngine
+from distrl.engine.train_command import new_directory
+
+CONFIG = Path(__file__).parents[1] / "configs" / "quick_start.toml"
+PHONES = 8
+
+
+def train(name: str, folder: Path, updates: int, more: Sequence[str]) -> dict[str, float]:
+    """One training; what it came to."""
+    words = [f"run.updates={updates}", "run.minutes=30", f"run.directory={folder}"]
+    config = load_config(CONFIG, [*words, "evaluation.before=48", "evaluation.after=60", *more])
+    result = LocalEngine(config, new_directory(config), Console()).train()
+    return run_figures(name, result.to_json())
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--updates", type=int, default=36)
+    chosen = options.parse_args()
+    console, figures = Console(), dict[str, float]()
+    with tempfile.TemporaryDirectory(prefix="distrl-adb-") as scratch:
+        folder = Path(scratch)
+        with adb_server() as server, connected_phones(server, PHONES) as serials:
+            over_adb = (
+                "devices.kind=adb",
+                f"devices.serials={','.join(serials)}",
+                f"devices.android.adb_port={server.port}",
+            )
+            figures |= train("adb", folder / "runs", chosen.updates, over_adb)
+        figures |= train("direct", folder / "runs", chosen.updates, ())
+    for name, value in figures.items():
+        console.print(f"{name:24} {value:g}", highlight=False)
+    console.print(write_results("adb-circle", figures))
+
+
+if __name__ == "__main__":
+    main()

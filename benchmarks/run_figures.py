@@ -1,0 +1,17 @@
+"""A run's result as flat figures, for benchmarks that compare whole runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+
+def run_figures(name: str, result: Mapping[str, Any]) -> dict[str, float]:
+    """Of what `result.json` has; each begins with the run's name."""
+    figures = {}
+    for stage in ("before", "after"):
+        rate = result[f"success_{stage}"]
+        figures[f"{name}_{stage}"] = rate["rate"]
+        figures |= {f"{name}_{stage}_{end}": rate[end] for end in ("low", "high")}
+    counts = {f"{name}_{of}": result[of] for of in ("trajectories", "updates", "wall_s")}
+    return figures | counts | {f"{name}_per_min": 60.0 * result["trajectories"] / result["wall_s"]}
