@@ -60,7 +60,7 @@ def printed(status: RunStatus, width: int = 100) -> str:
         "34%  [26%, 43%]",
         "before training 9% [5%, 16%]",
         "274.6",
-        "8 · 98% busy, 1 away",
+        "8 · 98% at work, 1 away",
         "412 ms",
         "version 97",
         "2.7, most 9",

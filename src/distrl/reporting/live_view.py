@@ -83,7 +83,7 @@ def plain_line(status: RunStatus) -> str:
         status.phase,
         f"success {rate_words(status.success)}",
         f"{status.trajectories} trajectories ({status.trajectories_per_minute:.1f}/min)",
-        f"devices {status.device_busy:.0%} busy",
+        f"devices {status.device_busy:.0%} at work",
         f"staleness {status.staleness_mean:.1f}",
         f"update {status.updates} ({_milliseconds(status.step_seconds)})",
         f"queue {status.queue}",
@@ -141,7 +141,7 @@ def _figures(status: RunStatus) -> Table:
     table.add_row(
         _figure("trajectories", f"{status.trajectories:,}"),
         _figure("per minute", f"{status.trajectories_per_minute:.1f}"),
-        _figure("devices", f"{status.devices} · {status.device_busy:.0%} busy{away}"),
+        _figure("devices", f"{status.devices} · {status.device_busy:.0%} at work{away}"),
     )
     table.add_row()
     table.add_row(

@@ -94,7 +94,7 @@ def tiles(story: RunStory) -> Markup:
     shown = {
         "trajectories": f"{count:,}",
         "a minute": short(60.0 * count / seconds),
-        f"of {len(timeline.devices)} devices busy": f"{timeline.busy_share:.1%}",
+        f"of {len(timeline.devices)} devices in an episode": f"{timeline.busy_share:.1%}",
         "versions late, on average": f"{late:.1f}",
         "updates": f"{updates:,}",
         "of training": duration(seconds),

@@ -129,7 +129,7 @@ class RunResult:
     trajectories: int
     updates: int
     wall_s: float
-    device_busy: float  # share of the devices' time that was spent in episodes
+    device_busy: float  # share of the devices' time at work, not waiting for anything
     staleness_mean: float  # weight versions, of the trajectories that arrived
     seed: int
 

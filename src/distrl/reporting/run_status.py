@@ -25,7 +25,7 @@ class RunStatus:
     weight_version: int
     step_seconds: float  # one update of the learner, of late
     devices: int
-    device_busy: float  # share of device time spent in episodes, of late; in [0, 1]
+    device_busy: float  # share of device time at work, of late; the rest waits for a decision
     quarantined: int  # devices that failed too often
     staleness_mean: float  # weight versions, of late
     staleness_most: int
