@@ -88,7 +88,7 @@ def test_the_panel_fits_a_small_terminal() -> None:
 def test_the_line_has_the_same_figures() -> None:
     assert plain_line(STATUS) == (
         "5:00 · training · success 34% [26%, 43%] · 1432 trajectories (274.6/min) · devices 98% "
-        "busy · staleness 2.7 · update 388 (412 ms) · queue 3 · faults 3 · 3:20 to train"
+        "at work · staleness 2.7 · update 388 (412 ms) · queue 3 · faults 3 · 3:20 to train"
     )
 
 
