@@ -34,11 +34,13 @@ class ConfiguredBuild:
         admission: Admission,
         opened: ExitStack,
     ) -> Collector[Any]:
-        from distrl.engine.wiring import build_collector  # loads torch, and only there
+        from distrl.agent.computing_threads import use_threads  # loads torch, and only there
+        from distrl.engine.wiring import build_collector
 
         logs = Path(self._run) / "logs"  # of emulators, on the node where they are
         logs.mkdir(parents=True, exist_ok=True)
         node_desk = self._node_desk(badge) if self._config.engine.policy == "node" else None
+        use_threads(self._config.collection.threads)
         return build_collector(
             self._config,
             badge.name,
