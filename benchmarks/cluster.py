@@ -13,6 +13,8 @@ paper's emulators do, on a scaled clock.
     broadcast_s       from publishing weights to the last of 32 collectors on 8 nodes having them,
                       whole and checked; `broadcast_mb` is their size: the adapters of a 3B model
                       (rank 16 on every linear layer, bf16)
+    policy_per_node_… one policy for all collectors of a node beside one for each (`node_policy`):
+                      `speed` and `memory`, both as a ratio
 
 Where phones are many, the policy answers at once and ends its episodes as the paper's does
 (`async_collection`); collector, courier, office, store and Ray are those of every run. The paper's
@@ -25,6 +27,7 @@ import argparse
 import tempfile
 import threading
 import time
+from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,6 +38,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.async_collection import QuickPolicy
+from benchmarks.node_policy import measure_node_policy
 from benchmarks.ray_nodes import ray_nodes
 from benchmarks.results_file import write_results
 from benchmarks.two_engines import compare_engines
@@ -290,20 +294,24 @@ def measure_broadcast(nodes: int, megabytes: float) -> float:
 # What it comes to ---------------------------------------------------------------------------------
 
 
-def measure(console: Console, *, quick: bool) -> dict[str, float]:
-    figures: dict[str, float] = {}
+def measure(console: Console, *, quick: bool) -> Iterator[dict[str, float]]:
+    """One part after the other, so that each is kept whatever becomes of the next."""
     warm_up, seconds = (6.0, 10.0) if quick else (WARM_UP, SECONDS)
     for nodes in SIZES[:2] if quick else SIZES:
         found = measure_phones(nodes, PHONES_PER_NODE, warm_up, seconds)
         phones = nodes * PHONES_PER_NODE
-        figures[f"efficiency_{phones}"] = found.efficiency
-        figures[f"device_busy_{phones}"] = found.device_busy
         console.print(f"{phones} phones on {nodes} nodes: {found}", highlight=False)
-    figures["efficiency_paper_192_vcpu"] = PAPER_EFFICIENCY
-    figures["broadcast_mb"] = 8.0 if quick else ADAPTER_MB
-    figures["broadcast_collectors"] = float((2 if quick else SIZES[-1]) * READERS_PER_NODE)
-    figures["broadcast_s"] = measure_broadcast(2 if quick else SIZES[-1], figures["broadcast_mb"])
-    return figures | compare_engines(console, 0.4 if quick else 2.0, rounds=1 if quick else 3)
+        yield {f"efficiency_{phones}": found.efficiency, f"device_busy_{phones}": found.device_busy}
+    nodes, megabytes = (2, 8.0) if quick else (SIZES[-1], ADAPTER_MB)
+    yield {
+        "efficiency_paper_192_vcpu": PAPER_EFFICIENCY,
+        "broadcast_mb": megabytes,
+        "broadcast_collectors": float(nodes * READERS_PER_NODE),
+        "broadcast_s": measure_broadcast(nodes, megabytes),
+    }
+    minutes = 0.4 if quick else 2.0
+    yield compare_engines(console, minutes, rounds=1 if quick else 3)
+    yield measure_node_policy(minutes)
 
 
 def show(console: Console, figures: dict[str, float]) -> None:
@@ -318,10 +326,12 @@ def main() -> None:
     words.add_argument("--quick", action="store_true")
     chosen = words.parse_args()
     console = Console()
-    figures = measure(console, quick=chosen.quick)
+    figures: dict[str, float] = {}
+    for part in measure(console, quick=chosen.quick):
+        figures |= part
+        if not chosen.quick:
+            write_results("cluster", figures)
     show(console, figures)
-    if not chosen.quick:
-        console.print(write_results("cluster", figures))
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from distrl.config.training_config import TrainingConfig, load_config
 from distrl.engine.local_engine import LocalEngine
 from distrl.engine.train_command import new_directory
 from distrl.reporting.json_lines import read_lines
+from distrl.reporting.run_directory import RunDirectory
 from distrl.reporting.run_records import EpisodeLine
 
 SETTINGS = (
@@ -48,15 +49,25 @@ def compare_engines(console: Console, minutes: float, rounds: int) -> dict[str, 
 def measure_engine(folder: Path, kind: str, minutes: float) -> float:
     """Trajectories per minute of a run, without its first quarter."""
     overrides = [*SETTINGS, f"run.directory={folder}", f"run.minutes={minutes}"]
-    config: TrainingConfig = load_config(None, [*overrides, f"engine.kind={kind}"])
-    run, quiet = new_directory(config), Console(quiet=True)
+    config = load_config(None, [*overrides, f"engine.kind={kind}"])
     if kind == "local":
-        LocalEngine(config, run, quiet).train()
-    else:
-        from distrl.engine.ray_engine import RayEngine
+        run = new_directory(config)
+        LocalEngine(config, run, Console(quiet=True)).train()
+        return per_minute(run, minutes)
+    with ray_nodes(2, config.devices_per_collector):
+        return run_on_ray(config)
 
-        with ray_nodes(2, config.devices_per_collector):
-            RayEngine(config, run, quiet).train()
+
+def run_on_ray(config: TrainingConfig) -> float:
+    """The same, on the cluster that there is."""
+    from distrl.engine.ray_engine import RayEngine
+
+    run = new_directory(config)
+    RayEngine(config, run, Console(quiet=True)).train()
+    return per_minute(run, config.run.minutes)
+
+
+def per_minute(run: RunDirectory, minutes: float) -> float:
     ended = [line.ended for line in read_lines(run.episodes, EpisodeLine)]
     end = 60.0 * minutes
     return sum(end / 4 <= each < end for each in ended) / (minutes * 3 / 4)
