@@ -209,8 +209,9 @@ class Chaos:
                 file.write(os.urandom(self.chance.randint(1, 4000)))
         with self.run.metrics.open("ab") as file:
             file.write(b'{"series": "learner", "upda')
+        for folder in (self.run.weights, self.run.checkpoints / ".unfinished-abc"):
+            folder.mkdir(parents=True, exist_ok=True)
         (self.run.weights / ".unfinished-999").write_bytes(b"half")
-        (self.run.checkpoints / ".unfinished-abc").mkdir(parents=True, exist_ok=True)
         self.done["files_damaged"] += 1
 
     def fill_the_disk(self) -> None:
