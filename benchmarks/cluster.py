@@ -5,7 +5,7 @@ paper's emulators do, on a scaled clock.
 
     ray_over_local    trajectories per minute of a run by the Ray engine over those of the same run
                       by the local engine: the same settings, our small model, the same phones;
-                      three of each in turns, and the lowest and highest ratio of a pair
+                      two of each in turns, and the lowest and highest ratio of a pair
     efficiency_N      device seconds that N phones brought home as trajectories, over those that
                       passed: 1 if no phone ever waited for anything, and nothing was lost on the
                       way. 32 phones on a node: 32, 64, 128, 256 on 1, 2, 4, 8 nodes
@@ -310,7 +310,7 @@ def measure(console: Console, *, quick: bool) -> Iterator[dict[str, float]]:
         "broadcast_s": measure_broadcast(nodes, megabytes),
     }
     minutes = 0.4 if quick else 2.0
-    yield compare_engines(console, minutes, rounds=1 if quick else 3)
+    yield compare_engines(console, minutes, rounds=1 if quick else 2)
     yield measure_node_policy(minutes)
 
 

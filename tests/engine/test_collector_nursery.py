@@ -13,10 +13,11 @@ from pathlib import Path
 
 import pytest
 
+from distrl.engine import collector_nursery
 from distrl.engine.collector_nursery import CollectorNursery
 from distrl.engine.forked_process import ForkedProcess
 from distrl.engine.framed_socket import FramedSocket
-from distrl.engine.kinship import NAME_BYTES
+from distrl.engine.kinship import NAME_BYTES, is_adopted
 from distrl.engine.messages import Hello, to_bytes
 from distrl.errors import CollectorsLost
 
@@ -126,6 +127,36 @@ def test_a_killed_nursery_is_replaced_and_its_collectors_do_not_notice(
         for each in (first, second):
             each.kill()
             each.wait()
+
+
+def test_whose_child_a_process_is_is_looked_at_once_more_after_the_time_is_over() -> None:
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as child:
+        assert is_adopted(child.pid, seconds=-1.0)  # for a thread that was kept waiting so long
+        child.kill()
+        assert is_adopted(child.pid, seconds=-1.0)  # it has ended, and is still ours
+    assert not is_adopted(child.pid, seconds=0.01)
+    assert not is_adopted(os.getppid(), seconds=0.01)
+
+
+def test_a_process_that_hangs_in_the_middle_costs_a_nursery_and_not_the_run(
+    nursery: CollectorNursery, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert nursery.is_ready(60.0)
+    [first], looks = nurseries(), list[int]()
+
+    def at_first_not(child: int) -> bool:
+        looks.append(child)
+        return len(looks) > 1 and is_adopted(child)
+
+    monkeypatch.setattr(collector_nursery, "is_adopted", at_first_not)
+    process, ours = forked(nursery, tmp_path / "log")
+    with ours:
+        assert process.pid == looks[1]
+        assert first not in nurseries()
+        process.kill()
+        process.wait()
+    os.kill(looks[0], signal.SIGKILL)
+    os.waitpid(looks[0], 0)
 
 
 def test_a_nursery_that_cannot_live_is_an_error(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from types import TracebackType
 from typing import Self
 
 from distrl.engine.forked_process import ForkedProcess
-from distrl.engine.kinship import adopt_orphans, wait_until_adopted
+from distrl.engine.kinship import adopt_orphans, is_adopted
 from distrl.engine.nursery_process import FORK, PROCESS_ID
 from distrl.errors import CollectorsLost, storage_error
 from distrl.process_environment import for_nursery
@@ -67,6 +67,18 @@ class CollectorNursery:
 
         It waits until the nursery is ready.
         """
+        for _ in range(TRIES):
+            child = self._forked(link, log)
+            if is_adopted(child):
+                return ForkedProcess(child)
+            self._end()  # whoever was to leave it to us hangs; the child gives up by itself
+        raise CollectorsLost(
+            f"no collector could be started: {TRIES} in a row were forked and never became "
+            "children of this process; resume the run when the machine is less busy"
+        )
+
+    def _forked(self, link: socket.socket, log: int) -> int:
+        """The id of a new process, which is about to be left to us."""
         while True:
             if not self.is_ready(READY_SECONDS) or self._control is None:
                 continue  # until there is one, or too many have failed
@@ -74,8 +86,7 @@ class CollectorNursery:
                 socket.send_fds(self._control, [FORK], [link.fileno(), log])
             child = self._told(self._control)
             if child is not None:
-                wait_until_adopted(child)
-                return ForkedProcess(child)
+                return child
 
     def _told(self, control: socket.socket) -> int | None:
         """What the nursery says next; None: it has gone, or is silent for too long."""

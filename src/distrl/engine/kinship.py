@@ -39,18 +39,22 @@ def wait_for_adoption(parent: int) -> None:
         time.sleep(0.001)
 
 
-def wait_until_adopted(child: int) -> None:
-    """Until that process is our child, and can be waited for. It may have ended by then."""
-    until = time.monotonic() + ADOPTION_SECONDS
+def is_adopted(child: int, seconds: float = ADOPTION_SECONDS) -> bool:
+    """Is that process our child, or within so many seconds? It may have ended by then.
+
+    Where this thread is kept waiting itself, it looks once more before it says no.
+    """
+    until = time.monotonic() + seconds
     while True:
+        last_look = time.monotonic() > until
         try:
             os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT)
         except ChildProcessError:
-            if time.monotonic() > until:
-                raise
+            if last_look:
+                return False
             time.sleep(0.001)
         else:
-            return
+            return True
 
 
 def name_process(name: str) -> None:
