@@ -153,13 +153,17 @@ class Chaos:
     def torment(self, kills: int) -> None:
         while self.kills < kills:
             self.let_it_work()
-            if self.chance.random() < LEARNER_SHARE:
-                self.kill_learner()
-            else:
-                self.hurt_collector()
+            self.strike()
             if self.kills % 20 == 0:
                 said = f"{self.kills} kills, {self.updates()} updates, {self.stored()} stored"
                 self.console.print(said, highlight=False)
+
+    def strike(self) -> None:
+        """Kill somebody, or do some other harm."""
+        if self.chance.random() < LEARNER_SHARE:
+            self.kill_learner()
+        else:
+            self.hurt_collector()
 
     def let_it_work(self) -> None:
         """A moment, mostly after something has come in: what never works cannot lose anything."""
