@@ -143,7 +143,7 @@ def check(console: Console, figures_file: Path | None, seconds: float | None) ->
 def check_table(checked: Sequence[Any]) -> Table:
     """Predicted beside measured."""
     table = Table(box=None, padding=(0, 2, 0, 0))
-    table.add_column("predicted · measured", no_wrap=True)
+    table.add_column("predicted · measured")  # names may take two lines, figures may not be cut
     for name in ("per min", "off", "busy", "staleness", "idle"):
         table.add_column(name, justify="right", no_wrap=True)
     for each in checked:
