@@ -47,7 +47,8 @@ def test_what_cannot_be_served_is_said_before_anything_listens(phones: int, port
 
 
 def test_the_command_serves_until_it_is_interrupted() -> None:
-    start = "from distrl.cli import app; app()"
+    listen = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+    start = f"{listen}; from distrl.cli import app; app()"  # who runs tests may ignore Ctrl-C
     command = [sys.executable, "-c", start, "phone", "serve", "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
