@@ -31,7 +31,7 @@ test: $(STAMP) ## Run every test but those on a cluster, two at a time
 
 test-ray: $(STAMP) ## Run the tests on a real Ray cluster on this machine, one at a time
 	@echo "→ pytest -m ray"
-	@$(BIN)/python -m pytest -m ray $(ARGS)
+	@$(BIN)/python -m pytest -m ray tests/engine/ray $(ARGS)
 
 check: $(STAMP) ## Format, lint, types and architecture: what must hold before every commit
 	@echo "→ format"

@@ -51,6 +51,7 @@ def main() -> None:
                 f"devices.android.adb_port={server.port}",
             )
             figures |= train("adb", folder / "runs", chosen.updates, over_adb)
+        write_results("adb-circle", figures)  # kept, whatever becomes of the other
         figures |= train("direct", folder / "runs", chosen.updates, ())
     for name, value in figures.items():
         console.print(f"{name:24} {value:g}", highlight=False)
