@@ -39,7 +39,7 @@ def train(name: str, folder: Path, updates: int, more: Sequence[str]) -> dict[st
 
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--updates", type=int, default=36)
+    options.add_argument("--updates", type=int, default=30)
     chosen = options.parse_args()
     console, figures = Console(), dict[str, float]()
     with tempfile.TemporaryDirectory(prefix="distrl-adb-") as scratch:
