@@ -37,6 +37,11 @@ TIDY_SECONDS = 0.1  # between two looks at what is held back
 LEAST_SILENCE = 10.0  # seconds; machines may be far apart
 
 
+def patience_of(heartbeat_seconds: float) -> float:
+    """Seconds of silence after which somebody who beats so often must hang."""
+    return max(LEAST_SILENCE, SILENT_HEARTBEATS * heartbeat_seconds)
+
+
 @dataclass(frozen=True, slots=True)
 class Badge:
     """Who a collector is, and where."""
@@ -122,7 +127,7 @@ class CollectorOffice:
             self._lose(post)
             name, _ = new_name(self.run, number)
             post.badge = Badge(name, number, place)
-            post.heard, post.spoken, post.worked = self.clock(), False, False
+            post.heard, post.spoken = self.clock(), False
             self.say(f"{name} is on {place}")
             return Welcome(post.badge, post.state)
 
@@ -196,7 +201,7 @@ class CollectorOffice:
             self.ledger.close_those_of(post.badge.name)
         if post.report is not None:
             self.use.add(post.report)
-        post.badge, post.report, post.in_flight = None, None, 0
+        post.badge, post.report, post.in_flight, post.worked = None, None, 0, False
 
     # The learner's side -------------------------------------------------------------------------
 
@@ -248,12 +253,12 @@ class CollectorOffice:
         """
         with self._changed:
             post = self._posts[number]
+            worked = post.worked
             stranded = post.badge is not None and post.badge.place not in places
             self._lose(post, ", with its node" if stranded else "")
             if stranded:
                 return 0.0
-            pause = post.budget.pause_after_failure(self.clock(), had_worked=post.worked)
-            post.worked = False
+            pause = post.budget.pause_after_failure(self.clock(), had_worked=worked)
             post.given_up = pause is None
         self.wake()
         return pause
@@ -265,7 +270,7 @@ class CollectorOffice:
 
     def silent(self) -> list[Badge]:
         """Those that have not been heard of for so long that they must hang."""
-        patience = max(LEAST_SILENCE, SILENT_HEARTBEATS * self.heartbeat_seconds)
+        patience = patience_of(self.heartbeat_seconds)
         now, found = self.clock(), []
         with self._changed:
             for post in self._posts.values():

@@ -14,7 +14,6 @@ import os
 import queue
 import signal
 import socket
-import sys
 import threading
 from contextlib import ExitStack
 from pathlib import Path
@@ -38,6 +37,7 @@ from distrl.engine.messages import (
     to_bytes,
 )
 from distrl.engine.paced_admission import PacedAdmission
+from distrl.engine.process_log import begin_log
 from distrl.engine.trajectory_courier import TrajectoryCourier
 from distrl.engine.weight_poll import WeightPoll
 from distrl.engine.wiring import build_collector, build_weight_store
@@ -174,9 +174,7 @@ def live(descriptor: int, parent: int) -> None:
     die_with_parent(parent)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent says when it is over
     threading.excepthook = _end_with  # a process of which a part is missing is no use to anybody
-    logging.basicConfig(
-        level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s", stream=sys.stderr
-    )
+    begin_log()
     collect_for(FramedSocket(socket.socket(fileno=descriptor)))
     logging.shutdown()
     os._exit(0)  # a thread that hangs in a device cannot be waited for

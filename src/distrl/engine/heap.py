@@ -1,7 +1,7 @@
 """The heap of a process that runs for weeks: what is free in it goes back to the kernel.
 
 Tensors of ever other sizes leave holes between what is in use, and with our settings of malloc
-(`process_environment`) nothing returns by itself: a learner whose use is level would still grow.
+(`process_environment`) little returns by itself: a learner whose use is level would still grow.
 """
 
 from __future__ import annotations

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import logging
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -23,6 +22,7 @@ from ray.exceptions import RayError
 from distrl.engine.collector_office import Badge, Orders, Welcome
 from distrl.engine.messages import Delivery, Heartbeat
 from distrl.engine.paced_admission import PacedAdmission
+from distrl.engine.process_log import begin_log
 from distrl.engine.ray_place import this_place
 from distrl.engine.supervision import WatchedThread
 from distrl.engine.trajectory_courier import TrajectoryCourier
@@ -142,9 +142,7 @@ class RayCollector:
 
     def play(self) -> str:
         """The whole of it; returns its name when the run is over."""
-        logging.basicConfig(
-            level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s", stream=sys.stderr
-        )
+        begin_log()
         welcome: Welcome = ray.get(self._learner.enlist.remote(self._number, this_place()))
         courier: TrajectoryCourier = TrajectoryCourier(lambda delivery: deliver(delivery))
 

@@ -12,7 +12,6 @@ An observation goes from collector to server through the shared memory of their 
 from __future__ import annotations
 
 import logging
-import sys
 import threading
 from typing import Any
 
@@ -21,6 +20,7 @@ from ray.exceptions import GetTimeoutError, RayError, RayTaskError
 
 from distrl.config.training_config import TrainingConfig
 from distrl.engine.policy_server import PolicyServer, ServerReport
+from distrl.engine.process_log import begin_log
 from distrl.engine.supervision import WatchedThread
 from distrl.engine.weight_broadcast import WeightMail, WeightOffer
 from distrl.episodes.decision_desk import DeskSettings
@@ -53,9 +53,7 @@ class RayPolicyServer:
         """The whole of it; returns only if something fails."""
         from distrl.engine.wiring import build_server  # loads torch, and only there
 
-        logging.basicConfig(
-            level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s", stream=sys.stderr
-        )
+        begin_log()
         mail = WeightMail()
         server = build_server(self._config, self._name, mail)
         self._fetch(mail)  # no decision with weights that the learner has left behind already

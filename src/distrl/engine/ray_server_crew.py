@@ -16,14 +16,13 @@ import ray
 from ray.exceptions import RayError, RayTaskError
 
 from distrl.config.training_config import TrainingConfig
-from distrl.engine.collector_office import LEAST_SILENCE
+from distrl.engine.collector_office import patience_of
 from distrl.engine.policy_server import ServerReport
 from distrl.engine.ray_call import is_done
 from distrl.engine.ray_placement import Node, alive_nodes, computing_on, server_options
 from distrl.engine.ray_policy_server import find_server, server_actor, server_name
 from distrl.engine.supervision import (
     LONGEST_PAUSE,
-    SILENT_HEARTBEATS,
     SILENT_START_SECONDS,
     RestartBudget,
 )
@@ -69,8 +68,7 @@ class RayServerCrew:
         self._say = say
         self._posts: dict[str, _Post] = {}  # by place
         self._known = 0
-        heartbeats = SILENT_HEARTBEATS * config.collection.heartbeat_seconds
-        self._patience = max(LEAST_SILENCE, heartbeats)
+        self._patience = patience_of(config.collection.heartbeat_seconds)
 
     def waited_for(self) -> list[Any]:
         """Calls whose end is worth a look."""

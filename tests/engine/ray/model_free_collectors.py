@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 from distrl.config.training_config import TrainingConfig
 from distrl.engine.collector_office import Badge
 from distrl.engine.configured_build import ConfiguredBuild
-from distrl.episodes.collector import Collector, TrajectorySink
-from distrl.episodes.rota import Admission
-from distrl.episodes.weight_renewal import WeightSource
+from distrl.episodes.collector import Collector
 
 
 class ModelFreeBuild:
@@ -20,21 +17,14 @@ class ModelFreeBuild:
     def __init__(self, config: TrainingConfig, run: str) -> None:
         self._build = ConfiguredBuild(config, run)
 
-    def __call__(
-        self,
-        badge: Badge,
-        sink: TrajectorySink,
-        weights: WeightSource,
-        admission: Admission,
-        opened: ExitStack,
-    ) -> Collector[Any]:
+    def __call__(self, badge: Badge, *parts: Any) -> Collector[Any]:
         from distrl.engine import wiring
 
         def refuse(config: TrainingConfig) -> Any:
             raise AssertionError(f"{badge.name} has opened {config.agent.model}")
 
         wiring.build_policy = refuse
-        return self._build(badge, sink, weights, admission, opened)
+        return self._build(badge, *parts)
 
 
 class ModelLosingBuild:
@@ -44,13 +34,6 @@ class ModelLosingBuild:
         self._model = Path(config.agent.model)
         self._build = ConfiguredBuild(config, run)
 
-    def __call__(
-        self,
-        badge: Badge,
-        sink: TrajectorySink,
-        weights: WeightSource,
-        admission: Admission,
-        opened: ExitStack,
-    ) -> Collector[Any]:
+    def __call__(self, badge: Badge, *parts: Any) -> Collector[Any]:
         self._model.rename(self._model.with_name("moved"))
-        return self._build(badge, sink, weights, admission, opened)
+        return self._build(badge, *parts)
