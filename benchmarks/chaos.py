@@ -29,7 +29,6 @@ import random
 import re
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 from collections import Counter
@@ -41,9 +40,7 @@ from pathlib import Path
 from rich.console import Console
 
 from benchmarks.results_file import write_results
-from distrl.agent.starter.building import new_model
-from distrl.devices.simulated.drawing.icons import ICONS
-from distrl.imitation.school import save
+from benchmarks.train_runs import COMMAND, set_words, tiny_model
 from distrl.process_environment import for_nursery
 from distrl.replay.trajectory_reader import TrajectoryReader
 from distrl.reporting.json_lines import read_lines
@@ -51,7 +48,6 @@ from distrl.reporting.metrics import read_points
 from distrl.reporting.run_directory import RunDirectory
 from distrl.reporting.run_records import EpisodeLine
 
-SIZES = {"width": 48, "heads": 4, "reader_width": 16, "encoder_layers": 1, "decoder_layers": 1}
 SETTINGS = {
     "run.name": "chaos",
     "run.minutes": "10000",
@@ -77,7 +73,6 @@ SETTINGS = {
     "reporting.films": "0",
     "reporting.line_seconds": "5",
 }
-COMMAND = [sys.executable, "-c", "from distrl.cli import main; main()"]
 LEARNER_SHARE = 0.15  # of the kills; each costs a start with all its imports
 ENDING_UPDATES = 30  # that the run must still make when it is left alone
 PATIENCE, ENDING_PATIENCE = 300.0, 1200.0  # seconds without any progress, and for the end
@@ -107,7 +102,7 @@ class Chaos:
 
     def start(self, *more: str) -> None:
         """Begin the run, or go on with it."""
-        words = ["train", *(self.asked if self.run is None else ("--resume", str(self.run.path)))]
+        words = list(self.asked if self.run is None else ("--resume", str(self.run.path)))
         for each in more:
             words += ["--set", each]
         with (self.folder / "log").open("ab") as output:
@@ -326,10 +321,8 @@ def jumps(run: RunDirectory) -> int:
 
 
 def tiny_run(folder: Path) -> list[str]:
-    """A run with a model so small that a restart costs seconds."""
-    save(new_model(ICONS, 0, **SIZES), folder / "model")
-    settings = {**SETTINGS, "agent.model": folder / "model"}
-    return [word for name, value in settings.items() for word in ("--set", f"{name}={value}")]
+    """A run whose restarts cost seconds."""
+    return set_words({**SETTINGS, "agent.model": tiny_model(folder)})
 
 
 def mount_small_disk(folder: Path) -> None:

@@ -21,9 +21,10 @@ from typing import Any
 
 from rich.console import Console
 
-from benchmarks.chaos import COMMAND, ENDING_PATIENCE, Chaos
+from benchmarks.chaos import ENDING_PATIENCE, Chaos
 from benchmarks.results_file import write_results
 from benchmarks.run_figures import run_figures
+from benchmarks.train_runs import COMMAND, set_words
 
 LAST_KILL = 0.8  # of the updates; the first comes before training has begun
 CONFIG = Path(__file__).parents[1] / "configs" / "quick_start.toml"
@@ -37,14 +38,13 @@ def words(updates: int) -> list[str]:
         "collection.heartbeat_seconds": 0.5,
         "collection.restarts": 1000,
     }
-    given = [word for name, value in settings.items() for word in ("--set", f"{name}={value}")]
-    return [str(CONFIG), *given]
+    return [str(CONFIG), *set_words(settings)]
 
 
 def undisturbed(folder: Path, updates: int) -> dict[str, Any]:
     """The result of a run that nobody touches."""
-    place = ["--set", f"run.directory={folder / 'runs'}"]
-    subprocess.run([*COMMAND, "train", *words(updates), *place], check=True)
+    place = set_words({"run.directory": folder / "runs"})
+    subprocess.run([*COMMAND, *words(updates), *place], check=True)
     [path] = folder.glob("runs/*/result.json")
     result: dict[str, Any] = json.loads(path.read_text("utf-8"))
     return result

@@ -20,7 +20,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 from collections import defaultdict
@@ -32,12 +31,9 @@ import numpy as np
 from rich.console import Console
 
 from benchmarks.results_file import write_results
-from distrl.agent.starter.building import new_model
-from distrl.devices.simulated.drawing.icons import ICONS
-from distrl.imitation.school import save
+from benchmarks.train_runs import COMMAND, set_words, tiny_model
 from distrl.process_environment import for_nursery
 
-SIZES = {"width": 48, "heads": 4, "reader_width": 16, "encoder_layers": 1, "decoder_layers": 1}
 SETTINGS = {
     "run.name": "soak",
     "run.free_gigabytes": "0.01",
@@ -60,7 +56,6 @@ SETTINGS = {
     "evaluation.every_episodes": "8",
     "reporting.line_seconds": "30",
 }
-COMMAND = [sys.executable, "-c", "from distrl.cli import main; main()"]
 SAMPLE_SECONDS = 5.0
 MEGABYTE = 1024.0  # in the kernel's kB
 GROWTHS = ("rss_growth_mb", "fds_growth", "threads_growth")
@@ -131,13 +126,11 @@ def grown(held: Sequence[Holding]) -> dict[str, float]:
 
 def soak(folder: Path, minutes: float) -> dict[str, float]:
     """One run, watched from outside, and what came of it."""
-    save(new_model(ICONS, 0, **SIZES), folder / "model")
-    places = {"agent.model": folder / "model", "run.directory": folder / "runs"}
+    places = {"agent.model": tiny_model(folder), "run.directory": folder / "runs"}
     settings = {**SETTINGS, **places, "run.minutes": minutes}
-    words = [word for name, value in settings.items() for word in ("--set", f"{name}={value}")]
     with (folder / "log").open("ab") as output:
         process = subprocess.Popen(
-            [*COMMAND, "train", *words],
+            [*COMMAND, *set_words(settings)],
             env=for_nursery(os.environ),
             stdin=subprocess.DEVNULL,
             stdout=output,
