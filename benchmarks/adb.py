@@ -32,19 +32,19 @@ from rich.table import Table
 
 from benchmarks.results_file import write_results
 from benchmarks.served_phones import adb_server, connected_phones
-from distrl.devices.adb import AdbLink, AdbServer
-from distrl.devices.adb_device import AdbDevice, AdbDeviceSettings
-from distrl.devices.adb_server import Handset, PhoneServer
-from distrl.devices.adb_shell import AdbShell
-from distrl.devices.android_state import focus, screen_size
-from distrl.devices.android_tools import find_tool
-from distrl.devices.app_launching import start_app
-from distrl.devices.fresh_start import NewSimulation, wake_and_unlock
-from distrl.devices.screen_capture import Framebuffer, PngScreencap, RawScreencap
-from distrl.devices.stillness import AT_ONCE
-from distrl.devices.uiautomator import dump_hierarchy, read_hierarchy
-from distrl.devices.unicode_typing import PlainTyping
+from distrl.devices.adb.adb import AdbLink, AdbServer
+from distrl.devices.adb.adb_device import AdbDevice, AdbDeviceSettings
+from distrl.devices.adb.adb_shell import AdbShell
+from distrl.devices.adb.android_state import focus, screen_size
+from distrl.devices.adb.android_tools import find_tool
+from distrl.devices.adb.app_launching import start_app
+from distrl.devices.adb.fresh_start import NewSimulation, wake_and_unlock
+from distrl.devices.adb.screen_capture import Framebuffer, PngScreencap, RawScreencap
+from distrl.devices.adb.stillness import AT_ONCE
+from distrl.devices.adb.uiautomator import dump_hierarchy, read_hierarchy
+from distrl.devices.adb.unicode_typing import PlainTyping
 from distrl.records import Tap
+from phonesim.adb_daemon.adb_server import Handset, PhoneServer
 
 CONSOLE = Console(width=120)
 Operations = dict[str, Callable[[], object]]

@@ -1,4 +1,4 @@
-"""The quick start through adb: `make bench-adb-circle` trains it with and without, and compares.
+"""The quick start through adb: `make bench-adb-circle` trains with and without it.
 
 The whole circle as `make train` runs it (asynchronous, collectors in processes of their own,
 A-RIDE, the starter model), to a number of updates: once on simulated phones in the collectors, once
@@ -21,9 +21,9 @@ from rich.console import Console
 from benchmarks.results_file import write_results
 from benchmarks.run_figures import run_figures
 from benchmarks.served_phones import adb_server, connected_phones
+from distrl.cli.train import new_directory
 from distrl.config.training_config import load_config
-from distrl.engine.local_engine import LocalEngine
-from distrl.engine.train_command import new_directory
+from distrl.engine.local.local_engine import LocalEngine
 
 CONFIG = Path(__file__).parents[1] / "configs" / "quick_start.toml"
 PHONES = 8

@@ -37,34 +37,34 @@ from torch import Tensor
 from benchmarks.results_file import write_results
 from benchmarks.served_phones import adb_server, connected_phones
 from distrl.agent.tabular_policy import TabularPolicy
+from distrl.cli.train import new_directory
 from distrl.config.training_config import load_config
-from distrl.devices.android_phones import open_phone
-from distrl.devices.android_settings import AndroidSettings
-from distrl.devices.simulated.simulated_device import SimulatedDevice
-from distrl.devices.simulated_adb_device import SimulatedAdbDevice
-from distrl.engine.local_engine import LocalEngine
-from distrl.engine.train_command import new_directory
+from distrl.devices.adb.android_phones import open_phone
+from distrl.devices.adb.android_settings import AndroidSettings
+from distrl.devices.adb.simulated_adb_device import SimulatedAdbDevice
+from distrl.engine.local.local_engine import LocalEngine
 from distrl.episodes.collector import Collector, CollectorSettings
-from distrl.episodes.curriculum import State
-from distrl.episodes.decision_desk import DecisionDesk
 from distrl.episodes.demonstrations import demonstrate
-from distrl.episodes.device_shelf import DeviceShelf
-from distrl.episodes.weight_renewal import WeightRenewal
-from distrl.learning.a_ride import ARide, ARideSettings
+from distrl.episodes.device_pool import DevicePool
+from distrl.episodes.policy_batcher import PolicyBatcher
+from distrl.learning.algorithms.a_ride import ARide, ARideSettings
 from distrl.learning.checkpoint import read_checkpoint
 from distrl.learning.gradient_step import GradientStep, StepSettings
 from distrl.learning.learner import Learner
 from distrl.learning.learner_report import Waiting
 from distrl.learning.learner_settings import LearnerSettings
 from distrl.records import Action, Back, Ending, Home, Observation, Screen, Tap, Task, Trajectory
+from distrl.replay.buffer.pacing import Pacing
+from distrl.replay.buffer.replay_buffer import ReplayBuffer, ReplaySettings
 from distrl.replay.compressed_screen import CompressedScreen
-from distrl.replay.pacing import Pacing
-from distrl.replay.replay_buffer import ReplayBuffer, ReplaySettings
-from distrl.reporting.json_lines import read_lines
-from distrl.reporting.run_directory import RunDirectory
-from distrl.reporting.run_records import EpisodeLine
-from distrl.tasks.judge import FactJudge
-from distrl.tasks.task_sets import load_task
+from distrl.runs.json_lines import read_lines
+from distrl.runs.run_directory import RunDirectory
+from distrl.runs.run_records import EpisodeLine
+from distrl.task_sets.curriculum import State
+from distrl.weights.weight_updater import WeightUpdater
+from phonesim.simulated_device import SimulatedDevice
+from phonesim.tasks.fact_judge import FactJudge
+from phonesim.tasks.task_sets import load_task
 
 TASKS = tuple(
     f"{name}/train/0"
@@ -194,8 +194,8 @@ def train_table(devices: Sequence[Phone], seed: int, rounds: int, name: str) -> 
     learner = learner_of(circle, learning, seed)
     collector: Collector[Phone] = Collector(
         "collector-0",
-        DecisionDesk(playing, renewal=WeightRenewal(playing, circle)),
-        DeviceShelf(devices),
+        PolicyBatcher(playing, updater=WeightUpdater(playing, circle)),
+        DevicePool(devices),
         TasksInTurn(tasks),
         circle,
         FactJudge,

@@ -42,26 +42,26 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.results_file import write_results
-from distrl.devices.hierarchy import Element
-from distrl.devices.simulated.clock import ScaledClock
-from distrl.devices.simulated.latency import (
+from distrl.episodes.collector import Collector
+from distrl.episodes.collector_report import CollectorReport
+from distrl.episodes.device_pool import DevicePool
+from distrl.episodes.policy_batcher import PolicyBatcher, PolicyBatcherSettings
+from distrl.hierarchy import Element
+from distrl.records import Action, Decision, Done, Observation, Screen, Tap, Trajectory
+from distrl.task_sets.curriculum import UniformTasks
+from distrl.task_sets.task_pool import SimulatedTasks
+from phonesim.clock import ScaledClock
+from phonesim.latency import (
     EVALUATOR_CALL,
     IMAGE_FEATURES,
     LEARNER_UPDATE,
     PAPER_EMULATOR,
     POLICY_INFERENCE,
 )
-from distrl.devices.simulated.phone import Phone
-from distrl.devices.simulated.simulated_device import SimulatedDevice
-from distrl.episodes.collector import Collector
-from distrl.episodes.collector_report import CollectorReport
-from distrl.episodes.curriculum import UniformTasks
-from distrl.episodes.decision_desk import DecisionDesk, DeskSettings
-from distrl.episodes.device_shelf import DeviceShelf
-from distrl.episodes.task_pool import SimulatedTasks
-from distrl.records import Action, Decision, Done, Observation, Screen, Tap, Trajectory
-from distrl.tasks.judge import FactJudge
-from distrl.tasks.task_sets import template_names
+from phonesim.phone import Phone
+from phonesim.simulated_device import SimulatedDevice
+from phonesim.tasks.fact_judge import FactJudge
+from phonesim.tasks.task_sets import template_names
 
 DEVICES = 32
 SPEED = 30.0  # device seconds per real second
@@ -86,15 +86,15 @@ class QuickPolicy:
         step = len(seen.past_actions)
         if step + 1 >= episode_length(seen.instruction):
             return Done()
-        chance = random.Random(f"tap/{seen.instruction}/{step}")
-        return Tap(chance.random(), 0.1 + 0.8 * chance.random())
+        rng = random.Random(f"tap/{seen.instruction}/{step}")
+        return Tap(rng.random(), 0.1 + 0.8 * rng.random())
 
 
 def episode_length(instruction: str) -> int:
-    chance = random.Random(f"length/{instruction}")
-    if chance.random() < SUCCESS_RATE:
-        return min(STEP_LIMIT, max(2, round(chance.gauss(5.0, 1.8))))
-    return STEP_LIMIT if chance.random() < 0.8 else chance.randint(3, STEP_LIMIT)
+    rng = random.Random(f"length/{instruction}")
+    if rng.random() < SUCCESS_RATE:
+        return min(STEP_LIMIT, max(2, round(rng.gauss(5.0, 1.8))))
+    return STEP_LIMIT if rng.random() < 0.8 else rng.randint(3, STEP_LIMIT)
 
 
 class StationedPhone:
@@ -102,7 +102,7 @@ class StationedPhone:
 
     def __init__(self, device: SimulatedDevice) -> None:
         self._device = device
-        self._chance = random.Random(f"stations/{device.name}")
+        self._rng = random.Random(f"stations/{device.name}")
 
     @property
     def name(self) -> str:
@@ -126,9 +126,9 @@ class StationedPhone:
         return self._device.elements()
 
     def perform(self, action: Action) -> Screen:
-        wait = IMAGE_FEATURES.draw(self._chance) + POLICY_INFERENCE.draw(self._chance)
-        if self._chance.random() >= SKIPPED_EVALUATIONS:
-            wait += EVALUATOR_CALL.draw(self._chance)
+        wait = IMAGE_FEATURES.draw(self._rng) + POLICY_INFERENCE.draw(self._rng)
+        if self._rng.random() >= SKIPPED_EVALUATIONS:
+            wait += EVALUATOR_CALL.draw(self._rng)
         self._device.clock.sleep(wait)
         return self._device.perform(action)
 
@@ -213,11 +213,11 @@ def new_collector(
         for n in range(DEVICES)
     ]
     source = UniformTasks(SimulatedTasks(tuple(template_names("train", "general"))))
-    desk = DecisionDesk(QuickPolicy(), DeskSettings(linger_seconds=0.0))
+    batcher = PolicyBatcher(QuickPolicy(), PolicyBatcherSettings(max_wait_seconds=0.0))
     if stations:
-        shelf = DeviceShelf([StationedPhone(phone) for phone in phones])
-        return Collector("bench", desk, shelf, source, learner, FactJudge, learner)
-    return Collector("bench", desk, DeviceShelf(phones), source, learner, FactJudge, learner)
+        device_pool = DevicePool([StationedPhone(phone) for phone in phones])
+        return Collector("bench", batcher, device_pool, source, learner, FactJudge, learner)
+    return Collector("bench", batcher, DevicePool(phones), source, learner, FactJudge, learner)
 
 
 # The arrangements ---------------------------------------------------------------------------------

@@ -42,11 +42,11 @@ from rich.console import Console
 from benchmarks.results_file import write_results
 from benchmarks.train_runs import COMMAND, set_words, tiny_model
 from distrl.process_environment import for_nursery
-from distrl.replay.trajectory_reader import TrajectoryReader
-from distrl.reporting.json_lines import read_lines
-from distrl.reporting.metrics import read_points
-from distrl.reporting.run_directory import RunDirectory
-from distrl.reporting.run_records import EpisodeLine
+from distrl.replay.store.trajectory_reader import TrajectoryReader
+from distrl.runs.json_lines import read_lines
+from distrl.runs.metrics import read_points
+from distrl.runs.run_directory import RunDirectory
+from distrl.runs.run_records import EpisodeLine
 
 SETTINGS = {
     "run.name": "chaos",
@@ -58,7 +58,7 @@ SETTINGS = {
     "devices.clock": "scaled",
     "devices.clock_speed": "100",  # a phone that freezes is given up after 3 seconds
     "devices.faults.freeze": "0.002",
-    "agent.policy.sampling.most_new_tokens": "3",
+    "agent.policy.sampling.max_new_tokens": "3",
     "collection.collectors": "2",
     "collection.heartbeat_seconds": "0.5",
     "collection.restarts": "1000",
@@ -87,7 +87,7 @@ class Chaos:
     folder: Path
     asked: Sequence[str]  # what follows `distrl train`
     console: Console
-    chance: random.Random
+    rng: random.Random
     process: subprocess.Popen[bytes] | None = None
     run: RunDirectory | None = None
     own_disk: bool = False  # the folder is a disk of its own, which may be filled
@@ -155,26 +155,26 @@ class Chaos:
 
     def strike(self) -> None:
         """Kill somebody, or do some other harm."""
-        if self.chance.random() < LEARNER_SHARE:
+        if self.rng.random() < LEARNER_SHARE:
             self.kill_learner()
         else:
             self.hurt_collector()
 
     def let_it_work(self) -> None:
         """A moment, mostly after something has come in: what never works cannot lose anything."""
-        if self.chance.random() < 0.7:
+        if self.rng.random() < 0.7:
             before = self.acknowledged_count()
             self.wait_until(lambda: self.acknowledged_count() > before, "a trajectory")
-        time.sleep(self.chance.uniform(0.0, 1.5))
+        time.sleep(self.rng.uniform(0.0, 1.5))
 
     def hurt_collector(self) -> None:
         found = self.collectors()
         if not found:
             return
-        victim = self.chance.choice(found)
-        if self.chance.random() < 0.05:
+        victim = self.rng.choice(found)
+        if self.rng.random() < 0.05:
             self._signal(victim, signal.SIGSTOP, "hung")
-        elif self.chance.random() < 0.05:
+        elif self.rng.random() < 0.05:
             for each in self._children("distrl-nursery"):
                 self._signal(each, signal.SIGKILL, "nursery_killed")
         elif self._signal(victim, signal.SIGKILL, "collector_killed"):
@@ -188,9 +188,9 @@ class Chaos:
         self.process.wait()
         self.kills += 1
         self.done["learner_killed"] += 1
-        if self.chance.random() < 0.5:
+        if self.rng.random() < 0.5:
             self.damage_files()
-        full = self.chance.random() < 0.2
+        full = self.rng.random() < 0.2
         self.start()
         before = self.acknowledged_count()
         if full:
@@ -205,7 +205,7 @@ class Chaos:
         )
         if segments:
             with segments[-1].open("ab") as file:
-                file.write(os.urandom(self.chance.randint(1, 4000)))
+                file.write(os.urandom(self.rng.randint(1, 4000)))
         with self.run.metrics.open("ab") as file:
             file.write(b'{"series": "learner", "upda')
         for folder in (self.run.weights, self.run.checkpoints / ".unfinished-abc"):
@@ -218,9 +218,9 @@ class Chaos:
         assert self.process is not None
         self.wait_until(self.collectors, "collectors")
         if self.own_disk:
-            self._take_all_room(self.chance.uniform(1.0, 4.0))
+            self._take_all_room(self.rng.uniform(1.0, 4.0))
         else:
-            self._forbid_growth(self.chance.uniform(1.0, 4.0))
+            self._forbid_growth(self.rng.uniform(1.0, 4.0))
         self.done["disk_full"] += 1
         self._was_full = True
 
@@ -353,8 +353,8 @@ def main() -> None:
         folder.mkdir(parents=True, exist_ok=True)
         if chosen.disk:
             mount_small_disk(folder)
-        chance = random.Random(f"chaos/{chosen.seed}")
-        chaos = Chaos(folder, tiny_run(folder), console, chance, own_disk=chosen.disk)
+        rng = random.Random(f"chaos/{chosen.seed}")
+        chaos = Chaos(folder, tiny_run(folder), console, rng, own_disk=chosen.disk)
         try:
             chaos.begin()
             chaos.torment(chosen.kills)

@@ -42,27 +42,32 @@ from benchmarks.node_policy import measure_node_policy
 from benchmarks.ray_nodes import ray_nodes
 from benchmarks.results_file import write_results
 from benchmarks.two_engines import compare_engines
-from distrl.devices.simulated.clock import ScaledClock
-from distrl.devices.simulated.latency import PAPER_EMULATOR
-from distrl.devices.simulated.simulated_device import SimulatedDevice
-from distrl.engine.arrival_queue import ArrivalQueue
-from distrl.engine.collector_office import Badge, CollectorOffice, Orders, Welcome
-from distrl.engine.episode_ledger import EpisodeLedger
-from distrl.engine.messages import Heartbeat, Pace, Received, Refused
-from distrl.engine.reception import Reception
+from distrl.engine.ingest.arrival_queue import ArrivalQueue
+from distrl.engine.ingest.episode_log import EpisodeLog
+from distrl.engine.ingest.messages import Heartbeat, Pace, Received, Refused
+from distrl.engine.ingest.trajectory_receiver import TrajectoryReceiver
+from distrl.engine.supervision.collector_registry import (
+    CollectorInfo,
+    CollectorRegistry,
+    HeartbeatReply,
+    Registration,
+)
 from distrl.episodes.collector import Collector, TrajectorySink
-from distrl.episodes.curriculum import UniformTasks
-from distrl.episodes.decision_desk import DecisionDesk, DeskSettings
-from distrl.episodes.device_shelf import DeviceShelf
-from distrl.episodes.rota import Admission
-from distrl.episodes.task_pool import SimulatedTasks
-from distrl.episodes.weight_renewal import WeightSource
-from distrl.replay.trajectory_store import TrajectoryStore, TrajectoryStoreSettings
-from distrl.reporting.json_lines import LineLog
-from distrl.reporting.run_directory import RunDirectory
-from distrl.tasks.judge import FactJudge
-from distrl.tasks.task_sets import template_names
+from distrl.episodes.device_pool import DevicePool
+from distrl.episodes.policy_batcher import PolicyBatcher, PolicyBatcherSettings
+from distrl.episodes.scheduler import Admission
+from distrl.replay.store.trajectory_store import TrajectoryStore, TrajectoryStoreSettings
+from distrl.runs.json_lines import LineLog
+from distrl.runs.run_directory import RunDirectory
+from distrl.task_sets.curriculum import UniformTasks
+from distrl.task_sets.task_pool import SimulatedTasks
 from distrl.weights.weight_store import WeightStore
+from distrl.weights.weight_updater import WeightSource
+from phonesim.clock import ScaledClock
+from phonesim.latency import PAPER_EMULATOR
+from phonesim.simulated_device import SimulatedDevice
+from phonesim.tasks.fact_judge import FactJudge
+from phonesim.tasks.task_sets import template_names
 
 PHONES_PER_NODE = 32
 SIZES = (1, 2, 4, 8)  # nodes
@@ -84,7 +89,7 @@ class BenchBuild:
 
     def __call__(
         self,
-        badge: Badge,
+        info: CollectorInfo,
         sink: TrajectorySink,
         weights: WeightSource,
         admission: Admission,
@@ -92,17 +97,17 @@ class BenchBuild:
     ) -> Collector[Any]:
         devices = [
             SimulatedDevice(
-                f"phone-{badge.number}-{n}", latency=PAPER_EMULATOR, clock=ScaledClock(SPEED)
+                f"phone-{info.number}-{n}", latency=PAPER_EMULATOR, clock=ScaledClock(SPEED)
             )
             for n in range(self._phones)
         ]
         tasks = SimulatedTasks(
-            tuple(template_names("train", "general")), share=badge.number, shares=64
+            tuple(template_names("train", "general")), share=info.number, shares=64
         )
         return Collector(
-            name=badge.name,
-            desk=DecisionDesk(QuickPolicy(), DeskSettings(linger_seconds=0.0)),
-            shelf=DeviceShelf(devices),
+            name=info.name,
+            batcher=PolicyBatcher(QuickPolicy(), PolicyBatcherSettings(max_wait_seconds=0.0)),
+            device_pool=DevicePool(devices),
             source=UniformTasks(tasks),
             sink=sink,
             judge_for=FactJudge,
@@ -126,7 +131,7 @@ class CountingLearner:
         self._run = RunDirectory(Path(folder))
         self._collectors = collectors
         self._arrivals = ArrivalQueue()
-        self._office: CollectorOffice | None = None
+        self._registry: CollectorRegistry | None = None
         self._ready = threading.Event()
 
     def measure(self, phones: int, warm_up: float, seconds: float) -> Measured:
@@ -135,35 +140,37 @@ class CountingLearner:
             TrajectoryStore(self._run.trajectories, settings) as store,
             LineLog.open(self._run.episodes) as log,
         ):
-            ledger = EpisodeLedger(log, time.monotonic)
-            office = self._open(Reception(store, self._arrivals, ledger), ledger)
-            while len(office.reports()) < self._collectors:
+            episode_log = EpisodeLog(log, time.monotonic)
+            registry = self._open(
+                TrajectoryReceiver(store, self._arrivals, episode_log), episode_log
+            )
+            while len(registry.reports()) < self._collectors:
                 time.sleep(0.1)
             self._drain(warm_up)
             before = self._use()
             device_seconds, count = self._drain(seconds)
             after = self._use()
-            office.stop(0.0, 30.0)
-            office.close()
+            registry.stop(0.0, 30.0)
+            registry.close()
         busy = (after[0] - before[0]) / (after[1] - before[1])
         return Measured(device_seconds / (phones * seconds * SPEED), busy, count)
 
-    def _open(self, reception: Reception, ledger: EpisodeLedger) -> CollectorOffice:
-        self._office = CollectorOffice(
+    def _open(self, receiver: TrajectoryReceiver, episode_log: EpisodeLog) -> CollectorRegistry:
+        self._registry = CollectorRegistry(
             count=self._collectors,
             restarts=0,
             heartbeat_seconds=2.0,
             run=self._run,
-            reception=reception,
-            ledger=ledger,
+            receiver=receiver,
+            episode_log=episode_log,
             waiting=self._arrivals.__len__,
             say=lambda sentence: None,
             wake=self._arrivals.wake,
         )
-        self._office.open({})
-        self._office.pace(Pace(version=0, free=True))
+        self._registry.open({})
+        self._registry.pace(Pace(version=0, free=True))
         self._ready.set()
-        return self._office
+        return self._registry
 
     def _drain(self, seconds: float) -> tuple[float, int]:
         """Device seconds of what arrives within so many real ones, and how many there were."""
@@ -176,28 +183,28 @@ class CountingLearner:
         return total, count
 
     def _use(self) -> tuple[float, float]:
-        assert self._office is not None
+        assert self._registry is not None
         time.sleep(2.5)  # so that every collector has told how it stands
-        return self._office.use.seconds(self._office.reports())
+        return self._registry.use.seconds(self._registry.reports())
 
-    def _when_ready(self) -> CollectorOffice:
+    def _when_ready(self) -> CollectorRegistry:
         self._ready.wait()
-        assert self._office is not None
-        return self._office
+        assert self._registry is not None
+        return self._registry
 
-    def enlist(self, number: int, place: str) -> Welcome:
-        return self._when_ready().enlist(number, place)
+    def register(self, number: int, place: str) -> Registration:
+        return self._when_ready().register(number, place)
 
     def deliver(self, encoded: bytes) -> Received | Refused:
         return self._when_ready().deliver(encoded)
 
     def beat(
-        self, badge: Badge, in_flight: int, beat: Heartbeat | None, version: int
-    ) -> tuple[Orders, None]:
-        return self._when_ready().beat(badge, in_flight, beat), None
+        self, info: CollectorInfo, in_flight: int, beat: Heartbeat | None, version: int
+    ) -> tuple[HeartbeatReply, None]:
+        return self._when_ready().beat(info, in_flight, beat), None
 
-    def leave(self, badge: Badge, last: Heartbeat) -> None:
-        self._when_ready().leave(badge, last)
+    def leave(self, info: CollectorInfo, last: Heartbeat) -> None:
+        self._when_ready().leave(info, last)
 
 
 def counting_learner() -> Any:
@@ -218,7 +225,7 @@ def measure_phones(nodes: int, phones: int, warm_up: float, seconds: float) -> M
     with ray_nodes(nodes, phones), tempfile.TemporaryDirectory() as folder:
         import ray
 
-        from distrl.engine.ray_collector import collector_actor
+        from distrl.engine.ray.collector_actor import collector_actor
 
         learner = counting_learner().remote(folder, nodes)
         build = BenchBuild(phones)
@@ -241,11 +248,11 @@ class Reader:
     """A collector, as far as weights go."""
 
     def fetch(self, offer: Any) -> int:
-        from distrl.engine.weight_broadcast import WeightMail
+        from distrl.engine.ray.weight_broadcast import WeightReceiver
 
-        mail = WeightMail()
-        mail.fetch(offer)
-        return mail.version
+        weight_receiver = WeightReceiver()
+        weight_receiver.fetch(offer)
+        return weight_receiver.version
 
 
 class Publishing:
@@ -256,13 +263,13 @@ class Publishing:
         self._megabytes = megabytes
 
     def publish(self, version: int) -> Any:
-        from distrl.engine.weight_broadcast import WeightBroadcast
+        from distrl.engine.ray.weight_broadcast import WeightBroadcast
 
-        chance = np.random.default_rng(version)
+        rng = np.random.default_rng(version)
         count = 64
         size = int(self._megabytes * 1e6 / 2 / count)
         weights: dict[str, Any] = {
-            f"layer-{n}": chance.standard_normal(size).astype(np.float16) for n in range(count)
+            f"layer-{n}": rng.standard_normal(size).astype(np.float16) for n in range(count)
         }
         self._broadcast = WeightBroadcast(self._store)
         self._broadcast.publish(weights, version)

@@ -98,9 +98,9 @@ def _features() -> Tensor:  # [rows, features]
 def _network(outputs: int, seed: int) -> Sequential:
     """It says nothing at first: 0 for everything. The same for everybody."""
     first, last = Linear(KINDS + 2 * ENTRIES, HIDDEN), Linear(HIDDEN, outputs)
-    chance = torch.Generator().manual_seed(seed)
+    rng = torch.Generator().manual_seed(seed)
     with torch.no_grad():
-        first.weight.normal_(0.0, 0.5, generator=chance)
+        first.weight.normal_(0.0, 0.5, generator=rng)
         first.bias.zero_()
         last.weight.zero_()
         last.bias.zero_()

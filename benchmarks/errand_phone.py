@@ -25,15 +25,7 @@ from typing import Any, Self
 import numpy as np
 
 from distrl.agent.tabular_policy import TabularPolicy
-from distrl.devices.hierarchy import Element
-from distrl.devices.simulated.latency import (
-    EVALUATOR_CALL,
-    IMAGE_FEATURES,
-    PAPER_EMULATOR,
-    POLICY_INFERENCE,
-    Durations,
-)
-from distrl.episodes.curriculum import State
+from distrl.hierarchy import Element
 from distrl.records import (
     ONLY_SAID,
     Action,
@@ -48,6 +40,14 @@ from distrl.records import (
     Verdict,
 )
 from distrl.replay.compressed_screen import CompressedScreen
+from distrl.task_sets.curriculum import State
+from phonesim.latency import (
+    EVALUATOR_CALL,
+    IMAGE_FEATURES,
+    PAPER_EMULATOR,
+    POLICY_INFERENCE,
+    Durations,
+)
 
 Page = tuple[int, ...]  # the app, section and item that are open; () is the launcher
 Tokens = tuple[int, int]
@@ -113,10 +113,10 @@ class ErrandTasks:
     """Implements `TaskSource`: training errands, drawn evenly."""
 
     def __init__(self, seed: str) -> None:
-        self._chance = random.Random(f"errands/tasks/{seed}")
+        self._rng = random.Random(f"errands/tasks/{seed}")
 
     def next_task(self) -> Task:
-        return self._chance.choice(TRAINED)
+        return self._rng.choice(TRAINED)
 
     def hear(self, task: Task, ending: Ending) -> None:
         """Nothing depends on it."""
@@ -151,12 +151,12 @@ class ErrandPhone:
         self._pop_up = False
         self._stations = stations
         self._episodes = 0
-        self._chance = random.Random()
+        self._rng = random.Random()
         self._durations: Durations
 
     def reset(self, seed: int) -> None:
         self._episodes += 1
-        self._chance = random.Random(f"errands/{self.name}/{self._episodes}")
+        self._rng = random.Random(f"errands/{self.name}/{self._episodes}")
         self._durations = Durations(PAPER_EMULATOR, self.name, seed, self._episodes)
         self.page, self._pop_up = (), False
         self.seconds = self._durations.of_reset()
@@ -178,15 +178,15 @@ class ErrandPhone:
         return self.screen()
 
     def _wait_for_others(self) -> None:
-        self.seconds += IMAGE_FEATURES.draw(self._chance) + POLICY_INFERENCE.draw(self._chance)
-        if self._chance.random() >= SKIPPED_EVALUATIONS:
-            self.seconds += EVALUATOR_CALL.draw(self._chance)
+        self.seconds += IMAGE_FEATURES.draw(self._rng) + POLICY_INFERENCE.draw(self._rng)
+        if self._rng.random() >= SKIPPED_EVALUATIONS:
+            self.seconds += EVALUATOR_CALL.draw(self._rng)
 
     def _do(self, action: Action) -> None:
         if self._pop_up:
             self._pop_up = action != Back()
             return
-        if action in TAPS and len(self.page) < DEPTH and self._chance.random() < TAP_WORKS:
+        if action in TAPS and len(self.page) < DEPTH and self._rng.random() < TAP_WORKS:
             place, places = TAPS.index(action), layout(self.page)
             if place in places:
                 self.page = (*self.page, places.index(place))
@@ -194,7 +194,7 @@ class ErrandPhone:
             self.page = self.page[:-1]
         elif action == Home():
             self.page = ()
-        self._pop_up = self._chance.random() < POP_UP
+        self._pop_up = self._rng.random() < POP_UP
 
     def elements(self) -> tuple[Element, ...]:
         return ()
@@ -298,14 +298,14 @@ def taught_policy(seed: int = 0) -> ErrandPolicy:
     It is the same for every seed, which only seeds its draws.
     """
     policy = ErrandPolicy(seed)
-    chance = random.Random("errands/taught")
+    rng = random.Random("errands/taught")
     right: dict[int, Tokens] = {}
     for goal in GOALS:
         for depth in range(DEPTH + 1):
             right[row_of(goal[:depth], False, goal)] = right_answer(goal[:depth], False, goal)
     for row in range(policy.states):
         answer = right.get(row, BACK)
-        policy.prefer(row, answer, chance.uniform(*TAUGHT))
-        if chance.random() < MISLED:
-            policy.prefer(row, divmod(chance.randrange(PLACES), WORDS), chance.uniform(*TAUGHT))
+        policy.prefer(row, answer, rng.uniform(*TAUGHT))
+        if rng.random() < MISLED:
+            policy.prefer(row, divmod(rng.randrange(PLACES), WORDS), rng.uniform(*TAUGHT))
     return policy

@@ -35,12 +35,12 @@ from benchmarks.staleness import (
     bootstrap_interval,
     success,
 )
+from distrl.judging.confusion import Confusion
+from distrl.judging.judgement import judged
+from distrl.judging.noisy_judge import NoisyJudge, StoredVerdicts
 from distrl.learning.batch import batch_of
 from distrl.learning.gradient_step import GradientStep, StepSettings
 from distrl.learning.small_world import REWARDS, old_policy
-from distrl.tasks.confusion import Confusion
-from distrl.tasks.judgement import judged
-from distrl.tasks.noisy_judge import NoisyJudge, StoredVerdicts
 
 RATES = {"a_ride": 0.2, "grpo": 0.2, "digirl": 0.2, "filtered_bc": 0.4}
 SHARES = (0.02, 0.05, 0.1)

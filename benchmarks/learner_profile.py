@@ -31,15 +31,15 @@ from torch import Tensor
 
 from benchmarks.pixel_policy import SIDE, PixelPolicy
 from distrl.agent.policy import Policy
-from distrl.learning.a_ride import ARide
+from distrl.learning.algorithms.a_ride import ARide
 from distrl.learning.gradient_step import GradientStep, StepSettings
 from distrl.learning.learner import Learner
 from distrl.learning.learner_report import LearnerReport
 from distrl.learning.learner_settings import LearnerSettings, Precision
 from distrl.learning.stage_clock import STAGES
 from distrl.records import Ending, Observation, Screen, Task, Trajectory, Verdict
-from distrl.replay.pacing import Pacing
-from distrl.replay.replay_buffer import ReplayBuffer
+from distrl.replay.buffer.pacing import Pacing
+from distrl.replay.buffer.replay_buffer import ReplayBuffer
 
 if TYPE_CHECKING:
     from distrl.agent.vlm_policy import VlmPolicy
@@ -61,8 +61,8 @@ def corpus(policy: Policy, height: int, width: int, count: int = CORPUS) -> list
 
 
 def trajectory(policy: Policy, height: int, width: int, number: int) -> Trajectory:
-    chance = np.random.default_rng(number)
-    screens = [drawn(chance, height, width) for _ in range(STEPS + 1)]
+    rng = np.random.default_rng(number)
+    screens = [drawn(rng, height, width) for _ in range(STEPS + 1)]
     decisions = policy.decide([Observation("Go on", each, ()) for each in screens[:-1]])
     success = number % 2 == 0
     ending = Ending.SUCCESS if success else Ending.STEP_LIMIT
@@ -70,11 +70,11 @@ def trajectory(policy: Policy, height: int, width: int, number: int) -> Trajecto
     return Trajectory(str(number), TASK, tuple(decisions), tuple(screens), ending, verdict, 0.0)
 
 
-def drawn(chance: np.random.Generator, height: int, width: int) -> Screen:
+def drawn(rng: np.random.Generator, height: int, width: int) -> Screen:
     pixels = np.full((height, width, 3), 250, np.uint8)
     for _ in range(12):
-        top, left = chance.integers(0, height), chance.integers(0, width)
-        colour = chance.integers(0, 256, 3)
+        top, left = rng.integers(0, height), rng.integers(0, width)
+        colour = rng.integers(0, 256, 3)
         pixels[top : top + height // 8, left : left + width // 4] = colour
     return Screen(pixels)
 
@@ -181,7 +181,7 @@ def policies(chosen: argparse.Namespace) -> Iterator[PixelPolicy | VlmPolicy]:
     from distrl.agent.vlm_settings import VlmSettings
 
     settings = VlmSettings(
-        sampling=SamplingSettings(most_new_tokens=ANSWER),
+        sampling=SamplingSettings(max_new_tokens=ANSWER),
         lora=LoraSettings() if chosen.lora else None,
         device=chosen.device,
     )

@@ -22,15 +22,15 @@ from rich.progress import track
 from rich.table import Table
 
 from benchmarks.results_file import write_results
-from distrl.devices.simulated.drift import Drift
-from distrl.devices.simulated.phone import Phone
-from distrl.devices.simulated.simulated_device import SimulatedDevice
 from distrl.episodes.demonstrations import demonstrate
 from distrl.episodes.evaluation import SIMPLE_AGENTS, evaluate
 from distrl.episodes.outcome import success_rate
 from distrl.records import SPLITS, Action, Ending, Task
-from distrl.tasks.judge import FactJudge
-from distrl.tasks.task_sets import load_task, template_names
+from phonesim.drift import Drift
+from phonesim.phone import Phone
+from phonesim.simulated_device import SimulatedDevice
+from phonesim.tasks.fact_judge import FactJudge
+from phonesim.tasks.task_sets import load_task, template_names
 
 PHONES = 60  # made at once, to weigh one
 REPEATS = 5

@@ -14,9 +14,9 @@ import os
 
 from rich.console import Console
 
+from benchmarks import plan_check
 from benchmarks.results_file import write_results
-from distrl.planning import plan_check
-from distrl.planning.plan_command import check_table
+from distrl.cli.plan import check_table
 
 
 def main() -> None:

@@ -31,10 +31,10 @@ from distrl.agent.answer_sampling import SamplingSettings
 from distrl.agent.loading import load_policy
 from distrl.agent.vlm_policy import VlmPolicy, vlm_policy
 from distrl.agent.vlm_settings import VlmSettings
-from distrl.devices.simulated.simulated_device import SimulatedDevice
 from distrl.episodes.demonstrations import demonstrate
 from distrl.records import Observation
-from distrl.tasks.task_sets import load_task, template_names
+from phonesim.simulated_device import SimulatedDevice
+from phonesim.tasks.task_sets import load_task, template_names
 
 BATCHES = (1, 8, 32)
 ANSWER = 24  # tokens of every answer where the two ways are compared: a short tool call
@@ -94,7 +94,7 @@ def on_gpu(model: str, seconds: float) -> Figures:
     observed = screens(max(BATCHES))
     with tempfile.TemporaryDirectory() as directory:
         opened = random_qwen(Path(directory), "cuda")
-        sampling = SamplingSettings(most_new_tokens=ANSWER)
+        sampling = SamplingSettings(max_new_tokens=ANSWER)
         settings = VlmSettings(sampling=sampling, device="cuda", weights="bfloat16")
         qwen = vlm_policy(opened, dialect("qwen2_5_vl"), settings)
         qwen.prompter.system = ""  # in bytes, as this tokenizer cuts it, it would be far too long
@@ -136,7 +136,7 @@ def _prefill_share(policy: VlmPolicy, observed: list[Observation]) -> float:
     """Of a decision for 32: the part until the first token, the rest is one token after another."""
     whole = policy.sampling
     full = rate(lambda: policy.decide(observed), 1, 1.0)
-    policy.sampling = dataclasses.replace(whole, most_new_tokens=1)
+    policy.sampling = dataclasses.replace(whole, max_new_tokens=1)
     first = rate(lambda: policy.decide(observed), 1, 1.0)
     policy.sampling = whole
     return full / first

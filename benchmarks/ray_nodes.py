@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from distrl.engine.ray_cluster import set_environment
+from distrl.engine.ray.cluster.connection import set_environment
 
 STORE_BYTES = 320 << 20
 

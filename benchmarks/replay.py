@@ -32,13 +32,13 @@ from rich.table import Table
 
 from benchmarks.original_replay_buffer import FEATURES, OriginalReplayBuffer
 from benchmarks.results_file import write_results
-from distrl.devices.simulated.simulated_device import SimulatedDevice
 from distrl.episodes.demonstrations import demonstrate
 from distrl.records import Decision, Done, Ending, Screen, Task, Trajectory, Verdict
+from distrl.replay.buffer.replay_buffer import ReplayBuffer, ReplaySettings
+from distrl.replay.buffer.trajectory_size import record_bytes
 from distrl.replay.compressed_screen import CompressedScreen, compress
-from distrl.replay.replay_buffer import ReplayBuffer, ReplaySettings
-from distrl.replay.trajectory_size import record_bytes
-from distrl.tasks.task_sets import load_task, template_names
+from phonesim.simulated_device import SimulatedDevice
+from phonesim.tasks.task_sets import load_task, template_names
 
 SIZES = {"1e2": 100, "1e4": 10_000, "1e6": 1_000_000}
 BATCH = 32

@@ -15,11 +15,11 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from distrl.devices.adb import AdbServer
-from distrl.devices.android_tools import find_tool
+from distrl.devices.adb.adb import AdbServer
+from distrl.devices.adb.android_tools import find_tool
 from distrl.errors import DeviceError
 
-SERVE = "from distrl.cli import main; main()"
+SERVE = "from distrl.cli.main import main; main()"
 PATIENCE = 30.0  # seconds for a phone to be there
 
 

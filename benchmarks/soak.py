@@ -42,7 +42,7 @@ SETTINGS = {
     "devices.count": "8",
     "devices.faults.freeze": "0.002",
     "devices.faults.disconnect": "0.002",
-    "agent.policy.sampling.most_new_tokens": "3",
+    "agent.policy.sampling.max_new_tokens": "3",
     "collection.collectors": "2",
     "replay.capacity": "100",
     "pacing.samples_per_insert": "1",

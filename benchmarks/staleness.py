@@ -35,16 +35,16 @@ from rich.table import Table
 from benchmarks.line_chart import Line, LineChart, Point
 from benchmarks.results_file import write_results
 from distrl.agent.tabular_policy import TabularPolicy
-from distrl.learning.a_ride import ARide, ARideSettings
-from distrl.learning.algorithm import Algorithm
+from distrl.learning.algorithms.a_ride import ARide, ARideSettings
+from distrl.learning.algorithms.algorithm import Algorithm
+from distrl.learning.algorithms.clipped_objective import ClipSettings
+from distrl.learning.algorithms.digirl import Digirl
+from distrl.learning.algorithms.filtered_bc import FilteredBc
+from distrl.learning.algorithms.grpo import Grpo
+from distrl.learning.algorithms.ppo import Ppo, PpoSettings
+from distrl.learning.algorithms.vtrace import VTraceActorCritic, VTraceSettings
 from distrl.learning.batch import Batch, batch_of
-from distrl.learning.clipped_objective import ClipSettings
-from distrl.learning.digirl import Digirl
-from distrl.learning.filtered_bc import FilteredBc
 from distrl.learning.gradient_step import GradientStep, StepSettings
-from distrl.learning.group_relative import GroupRelative
-from distrl.learning.impala import Impala, ImpalaSettings
-from distrl.learning.ppo import Ppo, PpoSettings
 from distrl.learning.small_world import (
     REWARDS,
     SmallWorld,
@@ -104,10 +104,15 @@ METHODS = (
     Method(
         "a_ride_uncorrected", "A-RIDE, no correction", "#f06292", lambda s: ARide(s, UNCORRECTED)
     ),
-    Method("vtrace", "V-trace", "#1565c0", lambda s: Impala(s, ImpalaSettings(discount=DISCOUNT))),
+    Method(
+        "vtrace",
+        "V-trace",
+        "#1565c0",
+        lambda s: VTraceActorCritic(s, VTraceSettings(discount=DISCOUNT)),
+    ),
     Method("ppo", "PPO", "#ef6c00", lambda step: Ppo(step, PpoSettings(discount=DISCOUNT))),
     Method("ppo_decoupled", "PPO, decoupled", "#f9a825", lambda step: Ppo(step, DECOUPLED)),
-    Method("grpo", "GRPO", "#6a1b9a", GroupRelative),
+    Method("grpo", "GRPO", "#6a1b9a", Grpo),
     Method("digirl", "DigiRL", "#2e7d32", Digirl),
     Method("filtered_bc", "filtered BC", "#616161", FilteredBc),
 )
@@ -140,10 +145,10 @@ def delayed(policy: TabularPolicy, lag: int, seed: str, updates: int) -> Iterato
 def recorded(seed: str, updates: int) -> tuple[Batch, ...]:
     """Data for all updates, drawn from a corpus that the first policy made."""
     corpus = attempts(old_policy(), CORPUS, f"{seed}/corpus")
-    chance = random.Random(f"{seed}/draws")
+    rng = random.Random(f"{seed}/draws")
     of_task = [corpus[start : start + CORPUS] for start in range(0, len(corpus), CORPUS)]
     return tuple(
-        batch_of([one for every in of_task for one in chance.sample(every, ATTEMPTS)], REWARDS)
+        batch_of([one for every in of_task for one in rng.sample(every, ATTEMPTS)], REWARDS)
         for _ in range(updates)
     )
 
@@ -215,8 +220,8 @@ def race(method: Method, effort: Effort) -> Figures:
 
 def bootstrap_interval(numbers: list[float], resamples: int = 10_000) -> tuple[float, float]:
     """Of the mean, 95 %, by percentiles."""
-    chance = np.random.default_rng(0)
-    means = chance.choice(numbers, (resamples, len(numbers))).mean(1)
+    rng = np.random.default_rng(0)
+    means = rng.choice(numbers, (resamples, len(numbers))).mean(1)
     low, high = np.quantile(means, (0.025, 0.975))
     return float(low), float(high)
 

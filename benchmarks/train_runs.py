@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from distrl.agent.starter.building import new_model
-from distrl.devices.simulated.drawing.icons import ICONS
-from distrl.imitation.school import save
+from distrl.imitation.pretraining import save
+from phonesim.drawing.icons import ICONS
 
-COMMAND = [sys.executable, "-c", "from distrl.cli import main; main()", "train"]
+COMMAND = [sys.executable, "-c", "from distrl.cli.main import main; main()", "train"]
 SIZES = {"width": 48, "heads": 4, "reader_width": 16, "encoder_layers": 1, "decoder_layers": 1}
 
 

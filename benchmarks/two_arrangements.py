@@ -30,23 +30,23 @@ from benchmarks.errand_phone import (
     ErrandTasks,
 )
 from benchmarks.errand_success import success_rate
-from distrl.devices.simulated.latency import LEARNER_UPDATE
 from distrl.episodes.collector import POLL_SECONDS, Collector
-from distrl.episodes.decision_desk import DecisionDesk
-from distrl.episodes.device_shelf import DeviceShelf
-from distrl.episodes.weight_renewal import WeightRenewal
-from distrl.learning.a_ride import ARide, ARideSettings
-from distrl.learning.algorithm import Algorithm
-from distrl.learning.digirl import Digirl, DigirlSettings
+from distrl.episodes.device_pool import DevicePool
+from distrl.episodes.policy_batcher import PolicyBatcher
+from distrl.learning.algorithms.a_ride import ARide, ARideSettings
+from distrl.learning.algorithms.algorithm import Algorithm
+from distrl.learning.algorithms.digirl import Digirl, DigirlSettings
 from distrl.learning.gradient_step import GradientStep, StepSettings
 from distrl.learning.learner import Learner
 from distrl.learning.learner_report import Waiting
 from distrl.learning.learner_settings import LearnerSettings
 from distrl.planning.event_queue import EventQueue
 from distrl.records import Trajectory
-from distrl.replay.pacing import Pacing
-from distrl.replay.replay_buffer import ReplayBuffer, ReplaySettings
+from distrl.replay.buffer.pacing import Pacing
+from distrl.replay.buffer.replay_buffer import ReplayBuffer, ReplaySettings
 from distrl.weights.staleness import staleness
+from distrl.weights.weight_updater import WeightUpdater
+from phonesim.latency import LEARNER_UPDATE
 
 AlgorithmName = Literal["a_ride", "digirl"]
 Arrangement = Literal["async", "sync"]
@@ -66,7 +66,7 @@ CAPACITY = 256
 CRITIC_RATE = 0.03  # this and the next two: tried by hand, see `time_to_success`
 TRACE = 0.5  # λ of A-RIDE
 DECAY = 0.75  # λ of DigiRL
-MOST_EVENTS = 10**9
+MAX_EVENTS = 10**9
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +199,7 @@ class Course:
                 self._stepped()
 
     def _pass(self, seconds: float) -> None:
-        self._events.run(self._events.now + seconds, MOST_EVENTS)
+        self._events.run(self._events.now + seconds, MAX_EVENTS)
 
     # Side by side -------------------------------------------------------------------------------
 
@@ -280,7 +280,7 @@ class Course:
     def _new_algorithm(self, step: GradientStep) -> Algorithm:
         match self.arm.form:
             case "signed" | "filtered":
-                return ARide(step, ARideSettings(advantage=self.arm.form, trace=TRACE))
+                return ARide(step, ARideSettings(advantage=self.arm.form, lambda_=TRACE))
             case "half" | "all":
                 share = 0.5 if self.arm.form == "half" else 1.0
                 return Digirl(step, DigirlSettings(decay=DECAY, curriculum_share=share))
@@ -290,8 +290,8 @@ class Course:
         policy: ErrandPolicy = ErrandNetwork(1000 * self._seed + number)
         return Collector(
             name,
-            DecisionDesk(policy, renewal=WeightRenewal(policy, self._outgoing)),
-            DeviceShelf([ErrandPhone(f"phone-{name}", stations=self.arm.stations)]),
+            PolicyBatcher(policy, updater=WeightUpdater(policy, self._outgoing)),
+            DevicePool([ErrandPhone(f"phone-{name}", stations=self.arm.stations)]),
             ErrandTasks(name),
             Transit(),
             ErrandJudge,

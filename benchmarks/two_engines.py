@@ -12,12 +12,12 @@ from pathlib import Path
 from rich.console import Console
 
 from benchmarks.ray_nodes import ray_nodes
+from distrl.cli.train import new_directory
 from distrl.config.training_config import TrainingConfig, load_config
-from distrl.engine.local_engine import LocalEngine
-from distrl.engine.train_command import new_directory
-from distrl.reporting.json_lines import read_lines
-from distrl.reporting.run_directory import RunDirectory
-from distrl.reporting.run_records import EpisodeLine
+from distrl.engine.local.local_engine import LocalEngine
+from distrl.runs.json_lines import read_lines
+from distrl.runs.run_directory import RunDirectory
+from distrl.runs.run_records import EpisodeLine
 
 SETTINGS = (
     "devices.count=8", "devices.latency=paper_emulator", "devices.clock=scaled",
@@ -60,7 +60,7 @@ def measure_engine(folder: Path, kind: str, minutes: float) -> float:
 
 def run_on_ray(config: TrainingConfig) -> float:
     """The same, on the cluster that there is."""
-    from distrl.engine.ray_engine import RayEngine
+    from distrl.engine.ray.ray_engine import RayEngine
 
     run = new_directory(config)
     RayEngine(config, run, Console(quiet=True)).train()

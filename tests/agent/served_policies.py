@@ -39,7 +39,7 @@ def policy_at(
     concurrency: int = 8,
 ) -> Iterator[ServedPolicy]:
     settings = ServerSettings(
-        url, deadline_s=deadline_s, tries=tries, first_wait_s=0.01, longest_wait_s=0.02
+        url, deadline_s=deadline_s, tries=tries, first_wait_s=0.01, max_wait_s=0.02
     )
     opened = ServedPolicy.open(
         settings,

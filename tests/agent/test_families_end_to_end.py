@@ -25,7 +25,7 @@ TARGETS = ("tap 0.5 0.5", "home")
 SETTINGS = VlmSettings(
     past_screens=1,
     lora=LoraSettings(rank=4),
-    sampling=SamplingSettings(most_new_tokens=10),
+    sampling=SamplingSettings(max_new_tokens=10),
 )
 
 
@@ -49,7 +49,7 @@ def train(policy: VlmPolicy, steps: int) -> list[float]:
 
 
 def greedy(policy: VlmPolicy) -> list[Decision]:
-    policy.sampling = SamplingSettings(most_new_tokens=10, greedy=True)
+    policy.sampling = SamplingSettings(max_new_tokens=10, greedy=True)
     return policy.decide(OBSERVATIONS)
 
 

@@ -32,9 +32,9 @@ ADAPTED = VlmSettings(lora=LoraSettings(rank=2), critic=CriticSettings(heads=3))
 
 def moved(policy: VlmPolicy) -> VlmPolicy:
     """The policy after some training, so to speak: everything that is learned has moved."""
-    chance = torch.Generator().manual_seed(1)
+    rng = torch.Generator().manual_seed(1)
     changed = {
-        name: each + 0.1 * torch.randn(each.shape, generator=chance)
+        name: each + 0.1 * torch.randn(each.shape, generator=rng)
         for name, each in policy.weights().items()
     }
     policy.load_weights(changed, version=7)
@@ -42,7 +42,7 @@ def moved(policy: VlmPolicy) -> VlmPolicy:
 
 
 def answers(policy: VlmPolicy) -> list[tuple[int, ...]]:
-    policy.sampling = SamplingSettings(greedy=True, most_new_tokens=8)
+    policy.sampling = SamplingSettings(greedy=True, max_new_tokens=8)
     return [decision.token_ids for decision in policy.decide(OBSERVATIONS)]
 
 
@@ -62,8 +62,8 @@ def test_the_familys_own_dialect_unless_another_is_asked_for() -> None:
 def test_how_answers_are_drawn() -> None:
     qwen = tiny_model("qwen2_5_vl")
     assert load_policy(qwen).sampling == SamplingSettings(1.0, 256, greedy=False)
-    assert load_policy(qwen, dialect="compact").sampling.most_new_tokens == 64
-    chosen = load_policy(qwen, greedy=True, temperature=0.5, most_new_tokens=3, seed=4)
+    assert load_policy(qwen, dialect="compact").sampling.max_new_tokens == 64
+    chosen = load_policy(qwen, greedy=True, temperature=0.5, max_new_tokens=3, seed=4)
     assert chosen.sampling == SamplingSettings(0.5, 3, greedy=True)
 
 
@@ -72,7 +72,7 @@ def test_seeds_decide_what_is_drawn() -> None:
     first, again, other = (
         [
             each.token_ids
-            for each in load_policy(qwen, seed=s, most_new_tokens=8).decide(OBSERVATIONS)
+            for each in load_policy(qwen, seed=s, max_new_tokens=8).decide(OBSERVATIONS)
         ]
         for s in (1, 1, 2)
     )

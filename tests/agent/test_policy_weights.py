@@ -27,7 +27,7 @@ from distrl.records import Decision
 
 ADAPTERS = LoraSettings(rank=4, alpha=8)
 ANSWERS = [(30, 41, 52), (63, 74), (85, 96, 107)]
-GREEDY = SamplingSettings(most_new_tokens=5, greedy=True)
+GREEDY = SamplingSettings(max_new_tokens=5, greedy=True)
 
 
 def changed(policy: VlmPolicy, version: int = 9) -> VlmPolicy:

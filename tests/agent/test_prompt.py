@@ -11,7 +11,7 @@ from distrl.agent.action_language import DIALECTS
 from distrl.agent.dialects.compact import Compact
 from distrl.agent.dialects.dialect import ImageSize
 from distrl.agent.prompt import Prompter
-from distrl.agent.wordings import Wording
+from distrl.agent.prompt_templates import PromptTemplate
 from distrl.errors import InvalidSetting
 from distrl.records import Back, Home, Observation, Screen, Tap, TypeText, Unreadable
 
@@ -36,9 +36,10 @@ def test_a_small_model_is_told_the_facts_alone() -> None:
 
 
 def test_so_much_of_the_past_as_is_asked_for() -> None:
-    plain = Wording("{instruction}: {history}", "{number} {action}", " / ", "none")
+    plain = PromptTemplate("{instruction}: {history}", "{number} {action}", " / ", "none")
     told = {
-        count: Prompter(Compact(), count, wording=plain).write(NOW).text for count in (0, 1, 2, 9)
+        count: Prompter(Compact(), count, prompt_template=plain).write(NOW).text
+        for count in (0, 1, 2, 9)
     }
     ask = "Write {history} into a note: "
     assert told[0] == f"{ask}none"

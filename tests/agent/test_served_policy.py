@@ -130,13 +130,13 @@ def test_a_batch_is_asked_at_once_and_answered_in_order() -> None:
         decisions = policy.decide([observation(f"task{number}", number) for number in range(6)])
     assert [decision.text for decision in decisions] == [f"<answer>{n}" for n in range(6)]
     assert [decision.token_ids for decision in decisions] == [(n,) for n in range(6)]
-    assert log.most_at_once == 6
+    assert log.max_at_once == 6
 
 
 def test_no_more_than_so_many_requests_at_once() -> None:
     with serving(FINE) as (url, log), policy_at(url, concurrency=2) as policy:
         assert len(policy.decide([observation(seed=number) for number in range(8)])) == 8
-    assert log.most_at_once <= 2
+    assert log.max_at_once <= 2
 
 
 # Which weights answered --------------------------------------------------------------------------

@@ -117,13 +117,13 @@ def test_heads_differ_and_are_read_by_state_and_instruction() -> None:
 
 
 def test_weights_travel_with_their_version_and_are_copies() -> None:
-    teacher, pupil = _policy(), TabularPolicy(4, 3, ANSWERS)
-    weights = teacher.weights()
+    demonstrator, pupil = _policy(), TabularPolicy(4, 3, ANSWERS)
+    weights = demonstrator.weights()
     pupil.load_weights(weights, version=7)
-    np.testing.assert_array_equal(pupil.answer_probabilities(), teacher.answer_probabilities())
+    np.testing.assert_array_equal(pupil.answer_probabilities(), demonstrator.answer_probabilities())
     assert pupil.decide([_seen(0)])[0].weight_version == pupil.weight_version == 7
-    teacher.prefer(0, (2, 1), 3.0)
-    assert not np.array_equal(pupil.answer_probabilities(), teacher.answer_probabilities())
+    demonstrator.prefer(0, (2, 1), 3.0)
+    assert not np.array_equal(pupil.answer_probabilities(), demonstrator.answer_probabilities())
     torch.testing.assert_close(weights["logits"], pupil.logits.detach())
 
 

@@ -157,7 +157,7 @@ def test_instructions_are_judged_alone_and_differently(family: str) -> None:
 
 
 def test_draws_follow_a_seed() -> None:
-    policy = tiny_policy("qwen2_5_vl", sampling=SamplingSettings(most_new_tokens=7))
+    policy = tiny_policy("qwen2_5_vl", sampling=SamplingSettings(max_new_tokens=7))
     policy.seed(1)
     first = policy.decide(observations())
     second = policy.decide(observations())
@@ -228,7 +228,7 @@ def test_what_makes_no_sense_is_refused() -> None:
         VlmSettings(weights="bfloat16")
     with pytest.raises(InvalidSetting, match="past_screens=-1"):
         VlmSettings(past_screens=-1)
-    for wrong in ({"temperature": 0.0}, {"temperature": float("nan")}, {"most_new_tokens": 0}):
+    for wrong in ({"temperature": 0.0}, {"temperature": float("nan")}, {"max_new_tokens": 0}):
         with pytest.raises(InvalidSetting, match="sampling"):
             SamplingSettings(**wrong)
 

@@ -8,7 +8,7 @@ import pytest
 import torch
 from tests.agent.vlm_policies import SHARP, observations, tiny_policy
 
-from distrl.learning.a_ride import ARide
+from distrl.learning.algorithms.a_ride import ARide
 from distrl.learning.batch import batch_of
 from distrl.learning.gradient_step import GradientStep
 from distrl.records import Ending, Task, Trajectory, Verdict

@@ -16,7 +16,7 @@ from distrl.agent.lora import LoraSettings
 from distrl.agent.policy_weights import export_policy, load_exported
 from distrl.agent.vlm_policy import VlmPolicy
 from distrl.errors import InvalidSetting, UsageError
-from distrl.learning.a_ride import ARide
+from distrl.learning.algorithms.a_ride import ARide
 from distrl.learning.batch import Batch, batch_of
 from distrl.learning.gradient_step import GradientStep, StepSettings
 from distrl.records import Decision, Ending, Task, Trajectory, Verdict, Wait

@@ -18,7 +18,7 @@ from distrl.records import Back, Observation, Screen, Tap, Unreadable
 
 FAMILIES = tuple(BUILDERS)
 DECODERS = tuple(family for family in FAMILIES if family != "auto_ui")
-SHARP = SamplingSettings(temperature=0.3, most_new_tokens=7)  # far from uniform, far from certain
+SHARP = SamplingSettings(temperature=0.3, max_new_tokens=7)  # far from uniform, far from certain
 
 
 def tiny_policy(family: str, **settings: Any) -> VlmPolicy:
@@ -60,5 +60,5 @@ def forced_log_probs(policy: VlmPolicy, answers: list[tuple[int, ...]]) -> list[
             for row, token in enumerate(tokens.tolist()):
                 said[row].append(float(distribution[row, token]))
             if place + 1 < len(answers[0]):
-                utterance.go_on(tokens)
+                utterance.step(tokens)
     return said

@@ -36,7 +36,7 @@ class Log:
 
     completions: list[Asked] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
-    most_at_once: int = 0
+    max_at_once: int = 0
 
 
 def texts_in(asked: Asked) -> list[str]:
@@ -96,7 +96,7 @@ def serving(*replies: Reply, models: Sequence[str] = ("policy",)) -> Iterator[tu
                 log.completions.append(asked)
                 log.headers.append(dict(self.headers))
                 at_once += 1
-                log.most_at_once = max(log.most_at_once, at_once)
+                log.max_at_once = max(log.max_at_once, at_once)
                 reply = left.pop(0) if len(left) > 1 else left[0]
             self.send(reply, asked)
             with lock:

@@ -13,7 +13,7 @@ from distrl.agent.vlm_settings import VlmSettings
 from distrl.config.sections import AgentSettings, RunSettings
 from distrl.config.toml_writer import to_toml
 from distrl.config.training_config import LearningSettings, TrainingConfig, load_config
-from distrl.learning.clipped_objective import ClipSettings
+from distrl.learning.algorithms.clipped_objective import ClipSettings
 from distrl.learning.learner_settings import LearnerSettings
 
 
@@ -68,8 +68,8 @@ def test_words_are_read_as_what_the_setting_is() -> None:
 
 
 def test_what_a_section_has_for_a_default_is_kept_when_a_part_of_it_is_given() -> None:
-    changed = load_config(None, ["learning.group_relative.objective.clip=0.1"])
-    assert changed.learning.group_relative.objective == ClipSettings(clip=0.1, entropy_weight=0.0)
+    changed = load_config(None, ["learning.grpo.objective.clip=0.1"])
+    assert changed.learning.grpo.objective == ClipSettings(clip=0.1, entropy_weight=0.0)
 
 
 def test_templates_are_found_by_pattern_within_the_families() -> None:

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 import pytest
 
-from distrl.config.bounds import Bounds
+from distrl.bounds import Bounds
 from distrl.config.typed_reader import read_record, setting_names
 from distrl.errors import InvalidSetting
 
@@ -20,7 +20,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Film:
+class Recording:
     name: str
     steps: tuple[Step, ...]
     counts: Mapping[str, int] = field(default_factory=dict)
@@ -35,7 +35,7 @@ def test_records_within_records_are_read() -> None:
         "counts": {"taps": 1},
         "level": "none",
     }
-    assert read_record(Film, table, "line 1") == Film(
+    assert read_record(Recording, table, "line 1") == Recording(
         "first", (Step("tap", 1.0), Step("back")), {"taps": 1}, "none"
     )
 
@@ -59,7 +59,7 @@ def test_records_within_records_are_read() -> None:
 )
 def test_what_is_no_such_record_is_refused(table: object, said: str) -> None:
     with pytest.raises(InvalidSetting) as refused:
-        read_record(Film, table, "line 1")
+        read_record(Recording, table, "line 1")
     assert str(refused.value).startswith(said)
 
 
@@ -73,4 +73,4 @@ def test_a_choice_of_another_type_is_no_choice() -> None:
 
 
 def test_settings_are_listed_by_their_full_names() -> None:
-    assert list(setting_names(Film)) == ["name", "steps", "counts", "level", "share"]
+    assert list(setting_names(Recording)) == ["name", "steps", "counts", "level", "share"]

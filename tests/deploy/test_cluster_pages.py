@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from distrl.cli import app
+from distrl.cli.main import app
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted((ROOT / "docs/cluster").glob("*.md"))

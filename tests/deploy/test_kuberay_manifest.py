@@ -13,7 +13,7 @@ import jsonschema
 import pytest
 import yaml
 
-from distrl.engine.cluster_node import HEALTH
+from distrl.engine.ray.cluster.node import HEALTH
 
 ROOT = Path(__file__).parents[2]
 MANIFEST = ROOT / "deploy/kuberay/cluster.yaml"

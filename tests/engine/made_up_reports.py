@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from distrl.episodes.collector_report import CollectorReport, FinishedEpisode
-from distrl.episodes.decision_desk import DeskReport
+from distrl.episodes.policy_batcher import PolicyBatcherReport
 from distrl.records import Ending
 
 
@@ -13,7 +13,7 @@ def report(
     return CollectorReport(
         name=name,
         seconds=10.0,
-        seats=2,
+        slots=2,
         in_flight=in_flight,
         started=3,
         endings={"success": trajectories},
@@ -27,7 +27,7 @@ def report(
         stuck=(),
         busy={"phone-0": 5.0, "phone-1": 7.0},
         stages={"decide": 1.5},
-        desk=DeskReport(decisions, {1: 2, 4: 3}, 1, 7, 0.5, 0.25),
+        batcher=PolicyBatcherReport(decisions, {1: 2, 4: 3}, 1, 7, 0.5, 0.25),
     )
 
 

@@ -9,20 +9,20 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 from tests.chat.chat_protocol import serving
-from tests.devices.stand_in_sdk import PORTS, StandInSdk, stand_in_sdk
+from tests.devices.emulator.stand_in_sdk import PORTS, StandInSdk, stand_in_sdk
 from tests.engine.aitw_files import aitw_settings
 from tests.engine.test_vlm_judged_runs import count_in, stored, when
 from tests.engine.tiny_runs import tiny_config
-from tests.tasks.judge_server import NO
+from tests.judging.judge_server import NO
 
-from distrl.engine.local_engine import LocalEngine
-from distrl.engine.train_command import new_directory
+from distrl.cli.train import new_directory
+from distrl.engine.local.local_engine import LocalEngine
 from distrl.errors import NotInstalled
+from distrl.judging.judgement import JudgeRecord
 from distrl.records import Ending
-from distrl.reporting.json_lines import read_lines
-from distrl.reporting.run_directory import RunDirectory
-from distrl.reporting.run_records import EpisodeLine
-from distrl.tasks.judgement import JudgeRecord
+from distrl.runs.json_lines import read_lines
+from distrl.runs.run_directory import RunDirectory
+from distrl.runs.run_records import EpisodeLine
 
 AT_ONCE = ("reaction_seconds", "quiet_seconds")
 
@@ -77,7 +77,7 @@ def test_an_emulator_is_killed_in_the_middle_and_a_spare_takes_over(
     """With the starter model, since a random one says nothing that a phone could be asked to do."""
     with stand_in_sdk(tmp_path, monkeypatch) as sdk, serving(NO) as (url, log):
         words = [*settings(tmp_path, sdk, url), "run.trajectories=16"]
-        words.append("agent.policy.sampling.most_new_tokens=24")
+        words.append("agent.policy.sampling.max_new_tokens=24")
         config = tiny_config(tmp_path, Path("starter"), *words)
         engine = LocalEngine(config, new_directory(config), Console(quiet=True))
         run = engine.directory

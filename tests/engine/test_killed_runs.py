@@ -16,11 +16,11 @@ from pathlib import Path
 import pytest
 from tests.engine.tiny_runs import command, start
 
-from distrl.replay.trajectory_reader import TrajectoryReader
-from distrl.reporting.json_lines import read_lines
-from distrl.reporting.metrics import read_points
-from distrl.reporting.run_directory import RunDirectory
-from distrl.reporting.run_records import EpisodeLine, Point
+from distrl.replay.store.trajectory_reader import TrajectoryReader
+from distrl.runs.json_lines import read_lines
+from distrl.runs.metrics import read_points
+from distrl.runs.run_directory import RunDirectory
+from distrl.runs.run_records import EpisodeLine, Point
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(420)]
 PATIENCE = 120.0  # seconds for anything that a loaded machine may take

@@ -17,9 +17,9 @@ import torch
 from rich.console import Console
 from tests.engine.tiny_runs import tiny_config
 
-from distrl.engine.local_engine import LocalEngine
-from distrl.engine.stop_request import StopRequested
-from distrl.engine.train_command import train
+from distrl.cli.train import train
+from distrl.engine.local.local_engine import LocalEngine
+from distrl.engine.run.stop_request import StopRequested
 from distrl.errors import (
     CorruptCheckpoint,
     DirectoryInUse,
@@ -30,10 +30,10 @@ from distrl.errors import (
     UsageError,
 )
 from distrl.learning.checkpoint import read_checkpoint
-from distrl.reporting.json_lines import read_lines
-from distrl.reporting.metrics import read_points
-from distrl.reporting.run_directory import RunDirectory
-from distrl.reporting.run_records import EpisodeLine, Point
+from distrl.runs.json_lines import read_lines
+from distrl.runs.metrics import read_points
+from distrl.runs.run_directory import RunDirectory
+from distrl.runs.run_records import EpisodeLine, Point
 
 QUIET = Console(quiet=True)
 ONE_PROCESS = "collection.mode=one_process"

@@ -10,15 +10,15 @@ import pytest
 from rich.console import Console
 from tests.agent.tiny_models import tiny_model
 from tests.chat.chat_protocol import Reply, serving
-from tests.devices.served_phones import ServedPhones, served_phones
+from tests.devices.adb.served_phones import ServedPhones, served_phones
 from tests.engine.aitw_files import aitw_settings
 from tests.engine.test_vlm_judged_runs import by_the_question, lines, stored
 from tests.engine.tiny_runs import tiny_config
-from tests.tasks.android_world_server import LightSwitch, android_world
+from tests.task_sets.android_world_server import LightSwitch, android_world
 
-from distrl.devices.consent import SENTENCE
-from distrl.engine.local_engine import LocalEngine
-from distrl.engine.train_command import new_directory
+from distrl.cli.train import new_directory
+from distrl.devices.safety.consent import SENTENCE
+from distrl.engine.local.local_engine import LocalEngine
 from distrl.errors import ConsentMissing, DeviceDisconnected, InvalidSetting
 from distrl.records import Ending
 
@@ -96,7 +96,7 @@ def test_a_handset_needs_consent_and_is_guarded(
         pretend(phones, "qcom", monkeypatch)
         words = [*over_adb(phones), *aitw_settings(tmp_path), *vlm(url)]
         words += ["devices.android.safety.dry_run=true", f"devices.android.safety.record={record}"]
-        words += ["agent.policy.sampling.most_new_tokens=24"]
+        words += ["agent.policy.sampling.max_new_tokens=24"]
         engine, _ = engine_for(tmp_path, Path("starter"), *words)
         with pytest.raises(ConsentMissing, match="is a handset"):
             engine.train()

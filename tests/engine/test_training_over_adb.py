@@ -7,17 +7,17 @@ from pathlib import Path
 import pytest
 import torch
 from rich.console import Console
-from tests.devices.served_phones import ServedPhones, served_phones
+from tests.devices.adb.served_phones import ServedPhones, served_phones
 from tests.engine.tiny_runs import tiny_config
 
-from distrl.engine.local_engine import LocalEngine
-from distrl.engine.train_command import new_directory
+from distrl.cli.train import new_directory
+from distrl.engine.local.local_engine import LocalEngine
 from distrl.errors import InvalidSetting
 from distrl.learning.checkpoint import read_checkpoint
 from distrl.records import Ending
-from distrl.reporting.json_lines import read_lines
-from distrl.reporting.run_directory import RunDirectory
-from distrl.reporting.run_records import EpisodeLine
+from distrl.runs.json_lines import read_lines
+from distrl.runs.run_directory import RunDirectory
+from distrl.runs.run_records import EpisodeLine
 
 SETTINGS = ("collection.mode=one_process", "run.updates=3", "evaluation.before=0")
 

@@ -15,19 +15,19 @@ import pytest
 from rich.console import Console
 from tests.chat.chat_protocol import Asked, Reply, completion, serving
 from tests.engine.tiny_runs import tiny_config
-from tests.tasks.judge_server import YES
+from tests.judging.judge_server import YES
 
-from distrl.engine.local_engine import LocalEngine
-from distrl.engine.rescore_command import RescoreRequest, rescore
-from distrl.engine.resumption import corpus
-from distrl.engine.stop_request import StopRequested
-from distrl.engine.train_command import new_directory
+from distrl.cli.rescore import RescoreRequest, rescore
+from distrl.cli.train import new_directory
+from distrl.engine.local.local_engine import LocalEngine
+from distrl.engine.run.resume import corpus
+from distrl.engine.run.stop_request import StopRequested
+from distrl.judging.judgement import JudgeRecord
 from distrl.records import Ending, Trajectory
-from distrl.replay.trajectory_reader import TrajectoryReader
-from distrl.reporting.json_lines import read_lines
-from distrl.reporting.run_directory import RunDirectory
-from distrl.reporting.run_records import EpisodeLine
-from distrl.tasks.judgement import JudgeRecord
+from distrl.replay.store.trajectory_reader import TrajectoryReader
+from distrl.runs.json_lines import read_lines
+from distrl.runs.run_directory import RunDirectory
+from distrl.runs.run_records import EpisodeLine
 
 QUIET = Console(quiet=True)
 UNTESTED = ("evaluation.before=0", "evaluation.after=0")
@@ -117,8 +117,8 @@ def test_without_a_judge_all_is_kept_and_rescoring_puts_it_back(
     assert {each.ending for each in stored(run).values()} == {Ending.AWAITING_VERDICT}
     assert {each.verdict for each in stored(run).values()} == {None}
     with serving(Reply(by_the_question)) as (url, _):
-        tally = rescore(QUIET, RescoreRequest(run.path, url, "judge", only_unjudged=True))
-        assert tally.newly_judged == len(stored(run)) >= 6
+        counts = rescore(QUIET, RescoreRequest(run.path, url, "judge", only_unjudged=True))
+        assert counts.newly_judged == len(stored(run)) >= 6
         more = (*settings[:1], "run.updates=2")
         config = engine_for(tmp_path, model, url, *more).config
         resumed = LocalEngine(config, run, QUIET).train(resumed=True)

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from distrl.agent.starter.building import new_model
 from distrl.config.training_config import TrainingConfig, load_config
-from distrl.devices.simulated.drawing.icons import ICONS
-from distrl.imitation.school import save
+from distrl.imitation.pretraining import save
 from distrl.process_environment import for_nursery
+from phonesim.drawing.icons import ICONS
 
 SIZES = {"width": 48, "heads": 4, "reader_width": 16, "encoder_layers": 1, "decoder_layers": 1}
 SETTINGS = """
@@ -28,7 +28,7 @@ templates = ["clock.turn_off_alarm", "clock.delete_alarm"]
 count = 2
 
 [agent.policy.sampling]
-most_new_tokens = 3
+max_new_tokens = 3
 
 [collection]
 heartbeat_seconds = 0.3
@@ -77,7 +77,7 @@ def command(folder: Path, model: Path, *overrides: str) -> list[str]:
     words = ["train", str(_settings_file(folder))]
     for each in (*_places(folder, model), *overrides):
         words += ["--set", each]
-    return [sys.executable, "-c", "from distrl.cli import main; main()", *words]
+    return [sys.executable, "-c", "from distrl.cli.main import main; main()", *words]
 
 
 def start(words: list[str], log: Path) -> subprocess.Popen[bytes]:

@@ -11,17 +11,17 @@ from typing import Any
 
 from torch import Tensor
 
-from distrl.devices.simulated.clock import ScaledClock
-from distrl.devices.simulated.faults import NO_FAULTS, Faults
-from distrl.devices.simulated.latency import Latency, LogNormal, ResetLatency
-from distrl.devices.simulated.simulated_device import SimulatedDevice
 from distrl.episodes.collector import Collector
-from distrl.episodes.curriculum import UniformTasks
-from distrl.episodes.decision_desk import DecisionDesk
-from distrl.episodes.device_shelf import DeviceShelf
-from distrl.episodes.task_pool import SimulatedTasks
+from distrl.episodes.device_pool import DevicePool
+from distrl.episodes.policy_batcher import PolicyBatcher
 from distrl.records import Decision, Done, Observation, Trajectory, Wait
-from distrl.tasks.judge import FactJudge
+from distrl.task_sets.curriculum import UniformTasks
+from distrl.task_sets.task_pool import SimulatedTasks
+from phonesim.clock import ScaledClock
+from phonesim.faults import NO_FAULTS, Faults
+from phonesim.latency import Latency, LogNormal, ResetLatency
+from phonesim.simulated_device import SimulatedDevice
+from phonesim.tasks.fact_judge import FactJudge
 
 POOL = SimulatedTasks(("clock.set_alarm", "notes.create", "todo.add"))
 STEP = 0.02  # real seconds that a phone of usual speed takes for an action, and for a reset
@@ -113,14 +113,14 @@ def phones(count: int) -> list[SimulatedDevice]:
 
 
 def collector(
-    desk: DecisionDesk,
+    batcher: PolicyBatcher,
     sink: ListSink,
-    devices: Sequence[SimulatedDevice] | DeviceShelf[SimulatedDevice],
+    devices: Sequence[SimulatedDevice] | DevicePool[SimulatedDevice],
     **others: Any,
 ) -> Collector[SimulatedDevice]:
-    shelf = devices if isinstance(devices, DeviceShelf) else DeviceShelf(devices)
+    device_pool = devices if isinstance(devices, DevicePool) else DevicePool(devices)
     source = others.pop("source", None) or UniformTasks(POOL)
-    return Collector("collector-0", desk, shelf, source, sink, FactJudge, **others)
+    return Collector("collector-0", batcher, device_pool, source, sink, FactJudge, **others)
 
 
 @contextmanager

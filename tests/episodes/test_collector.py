@@ -19,16 +19,16 @@ from tests.episodes.made_up_collectors import (
     wait_until,
 )
 
-from distrl.devices.simulated.simulated_device import SimulatedDevice
 from distrl.episodes.collector import CollectorSettings
-from distrl.episodes.decision_desk import DecisionDesk, DeskSettings
-from distrl.episodes.weight_renewal import WeightRenewal
+from distrl.episodes.policy_batcher import PolicyBatcher, PolicyBatcherSettings
 from distrl.records import Decision, Ending, Observation, Screen, Trajectory, Wait
+from distrl.weights.weight_updater import WeightUpdater
+from phonesim.simulated_device import SimulatedDevice
 
 
 def test_so_many_tasks_are_played_and_each_trajectory_is_acknowledged_once() -> None:
     sink, policy = ListSink(), Patient()
-    collecting = collector(DecisionDesk(policy), sink, phones(4))
+    collecting = collector(PolicyBatcher(policy), sink, phones(4))
     collecting.run(episodes=10)
     assert len(sink.sent) == len(set(sink.sent)) == 10
     assert all(len(each.decisions) == 3 for each in sink.all)
@@ -36,7 +36,7 @@ def test_so_many_tasks_are_played_and_each_trajectory_is_acknowledged_once() -> 
     report = collecting.report()
     assert (report.trajectories, report.started, report.in_flight) == (10, 10, 0)
     assert sum(report.endings.values()) == 10
-    assert report.desk.decisions == sum(policy.batches) == 30
+    assert report.batcher.decisions == sum(policy.batches) == 30
     finished = collecting.drain_finished()
     assert {each.id for each in finished} == set(sink.sent)
     assert all(each.began < each.ended and each.device.startswith("phone-") for each in finished)
@@ -45,7 +45,7 @@ def test_so_many_tasks_are_played_and_each_trajectory_is_acknowledged_once() -> 
 
 def test_the_policy_works_in_the_thread_that_runs_the_collector() -> None:
     policy = Patient()
-    collector(DecisionDesk(policy), ListSink(), phones(3)).run(episodes=5)
+    collector(PolicyBatcher(policy), ListSink(), phones(3)).run(episodes=5)
     assert policy.threads == {threading.get_ident()}
 
 
@@ -56,13 +56,13 @@ def test_fast_devices_are_not_held_up_by_slow_ones_and_all_are_busy() -> None:
     for device in devices:
         device.reset(0)  # so that the phone is drawn once before the time is taken
     sink, policy = ListSink(), Patient(waits=3)
-    collecting = collector(DecisionDesk(policy), sink, devices)
+    collecting = collector(PolicyBatcher(policy), sink, devices)
     with running(collecting):
         wait_until(lambda: collecting.report().seconds > 0.5)
         before = collecting.report()
         time.sleep(3.0)
         after = collecting.report()
-    spent = (after.seconds - before.seconds) * after.seats
+    spent = (after.seconds - before.seconds) * after.slots
     busy = (sum(after.busy.values()) - sum(before.busy.values())) / spent
     assert busy >= 0.95
     played = Counter(each.device for each in collecting.drain_finished())
@@ -73,9 +73,9 @@ def test_fast_devices_are_not_held_up_by_slow_ones_and_all_are_busy() -> None:
 def test_batches_form_while_the_policy_thinks() -> None:
     """Eight phones of 20 ms and a policy of 30 ms: while it answers some, the others come."""
     policy = Patient(waits=3, seconds=0.03)
-    collecting = collector(DecisionDesk(policy), ListSink(), phones(8))
+    collecting = collector(PolicyBatcher(policy), ListSink(), phones(8))
     collecting.run(episodes=24)
-    report = collecting.report().desk
+    report = collecting.report().batcher
     assert report.mean_batch > 2.5
     assert max(report.batches) <= 8
     assert report.decisions == 24 * 4
@@ -84,7 +84,7 @@ def test_batches_form_while_the_policy_thinks() -> None:
 def test_an_orderly_stop_lets_episodes_end_and_leaves_no_thread() -> None:
     before = threading.active_count()
     sink = ListSink()
-    collecting = collector(DecisionDesk(Patient(waits=4)), sink, phones(4))
+    collecting = collector(PolicyBatcher(Patient(waits=4)), sink, phones(4))
     thread = threading.Thread(target=collecting.run)
     thread.start()
     wait_until(lambda: len(sink.sent) >= 4)
@@ -99,15 +99,15 @@ def test_an_orderly_stop_lets_episodes_end_and_leaves_no_thread() -> None:
 def test_a_stop_at_once_abandons_episodes_and_keeps_their_tasks() -> None:
     before = threading.active_count()
     sink, slow = ListSink(), [phone(f"phone-{n}", 2.0) for n in range(3)]
-    collecting = collector(DecisionDesk(Patient(waits=9)), sink, slow)
+    collecting = collector(PolicyBatcher(Patient(waits=9)), sink, slow)
     with running(collecting):
-        wait_until(lambda: collecting.report().desk.decisions > 3)
+        wait_until(lambda: collecting.report().batcher.decisions > 3)
     report = collecting.report()
     assert report.abandoned == 3
     assert report.started == report.trajectories + 3
     assert threading.active_count() == before
     fresh = ListSink()
-    going_on = collector(DecisionDesk(Patient()), fresh, phones(1))
+    going_on = collector(PolicyBatcher(Patient()), fresh, phones(1))
     going_on.load_state(collecting.state())
     going_on.run(episodes=0)  # no fresh ones, only what was left
     kept = {task for task, _, _ in collecting.state()["tasks"]["waiting"]}
@@ -132,7 +132,7 @@ class Hanging(SimulatedDevice):
 def test_a_device_that_hangs_is_left_behind_and_sends_nothing_afterwards() -> None:
     device, sink = Hanging("phone-0"), ListSink()
     settings = CollectorSettings(patience_seconds=0.2)
-    collecting = collector(DecisionDesk(Patient(waits=0)), sink, [device], settings=settings)
+    collecting = collector(PolicyBatcher(Patient(waits=0)), sink, [device], settings=settings)
     with running(collecting):
         assert device.hangs.wait(20.0)
     [stuck] = collecting.report().stuck
@@ -151,7 +151,7 @@ class Broken(SimulatedDevice):
 def test_a_mistake_in_a_devices_thread_ends_the_run_and_is_raised() -> None:
     before = threading.active_count()
     sink = ListSink()
-    collecting = collector(DecisionDesk(Patient()), sink, [*phones(3), Broken("phone-3")])
+    collecting = collector(PolicyBatcher(Patient()), sink, [*phones(3), Broken("phone-3")])
     with pytest.raises(ZeroDivisionError, match="a mistake of ours"):
         collecting.run()
     assert threading.active_count() == before
@@ -167,7 +167,7 @@ class Confused:
 def test_a_mistake_of_the_policy_ends_the_run_and_is_raised() -> None:
     before = threading.active_count()
     with pytest.raises(ValueError, match="zip"):
-        collector(DecisionDesk(Confused()), ListSink(), phones(3)).run()
+        collector(PolicyBatcher(Confused()), ListSink(), phones(3)).run()
     assert threading.active_count() == before
 
 
@@ -182,7 +182,7 @@ class FullDisk(ListSink):
 
 def test_what_a_sink_raises_is_raised_and_what_it_took_is_counted() -> None:
     sink = FullDisk()
-    collecting = collector(DecisionDesk(Patient()), sink, phones(1))
+    collecting = collector(PolicyBatcher(Patient()), sink, phones(1))
     with pytest.raises(OSError, match="no space left"):
         collecting.run()
     assert collecting.report().trajectories == len(sink.sent) == 2
@@ -193,17 +193,17 @@ class Closed:
 
     def __init__(self, from_version: int) -> None:
         self._from_version = from_version
-        self.most_in_flight = 0
+        self.max_in_flight = 0
 
     def may_start(self, weight_version: int, in_flight: int) -> bool:
-        self.most_in_flight = max(self.most_in_flight, in_flight)
+        self.max_in_flight = max(self.max_in_flight, in_flight)
         return weight_version >= self._from_version and in_flight < 2
 
 
 def test_nothing_starts_that_would_be_too_old_and_new_weights_come_while_nobody_plays() -> None:
     sink, policy, versions, admission = ListSink(), Patient(), Versions(), Closed(3)
-    desk = DecisionDesk(policy, renewal=WeightRenewal(policy, versions))
-    collecting = collector(desk, sink, phones(4), admission=admission)
+    batcher = PolicyBatcher(policy, updater=WeightUpdater(policy, versions))
+    collecting = collector(batcher, sink, phones(4), admission=admission)
     with running(collecting):
         wait_until(lambda: versions.asked > 3)
         report = collecting.report()
@@ -212,15 +212,15 @@ def test_nothing_starts_that_would_be_too_old_and_new_weights_come_while_nobody_
         versions.newest = 3
         wait_until(lambda: len(sink.sent) >= 6)
     assert all(each.weight_version == 3 for each in sink.all)
-    assert admission.most_in_flight == 2  # of four devices, two may play
+    assert admission.max_in_flight == 2  # of four devices, two may play
 
 
 @pytest.mark.parametrize("swap", ["between_decisions", "between_episodes"])
 def test_new_weights_are_taken_while_devices_play(swap: str) -> None:
     sink, policy, versions = ListSink(), Patient(waits=5), Versions()
-    settings = DeskSettings(swap=swap)  # type: ignore[arg-type]
-    desk = DecisionDesk(policy, settings, WeightRenewal(policy, versions))
-    collecting = collector(desk, sink, [phone(f"phone-{n}", 1 + n) for n in range(3)])
+    settings = PolicyBatcherSettings(swap=swap)  # type: ignore[arg-type]
+    batcher = PolicyBatcher(policy, settings, WeightUpdater(policy, versions))
+    collecting = collector(batcher, sink, [phone(f"phone-{n}", 1 + n) for n in range(3)])
     with running(collecting):
         for number in range(1, 6):
             versions.newest = number
@@ -233,7 +233,7 @@ def test_new_weights_are_taken_while_devices_play(swap: str) -> None:
     mixed = sum(len(set(versions)) > 1 for versions in played)
     assert mixed == 0 if swap == "between_episodes" else mixed > 0
     assert all(each.weight_version == each.decisions[0].weight_version for each in sink.all)
-    assert collecting.report().desk.swaps == 5
+    assert collecting.report().batcher.swaps == 5
 
 
 def test_who_waits_for_whom_is_seen_in_the_stages() -> None:
@@ -242,7 +242,7 @@ def test_who_waits_for_whom_is_seen_in_the_stages() -> None:
             time.sleep(0.2)
             return super().put(trajectory)
 
-    collecting = collector(DecisionDesk(Patient()), SlowSink(), phones(2))
+    collecting = collector(PolicyBatcher(Patient()), SlowSink(), phones(2))
     collecting.run(episodes=4)
     report = collecting.report()
     assert 0.8 <= report.stages["deliver"] < 1.6
@@ -254,5 +254,5 @@ def test_who_waits_for_whom_is_seen_in_the_stages() -> None:
 
 def test_endings_are_typed_and_the_step_limit_is_one() -> None:
     sink = ListSink()
-    collector(DecisionDesk(Patient(waits=99)), sink, phones(3)).run(episodes=3)
+    collector(PolicyBatcher(Patient(waits=99)), sink, phones(3)).run(episodes=3)
     assert {each.ending for each in sink.all} == {Ending.STEP_LIMIT}

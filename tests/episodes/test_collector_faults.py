@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from tests.episodes.made_up_collectors import ListSink, Patient, collector, phone
 
-from distrl.devices.simulated.faults import Faults
-from distrl.devices.simulated.simulated_device import SimulatedDevice
 from distrl.episodes.collector import CollectorSettings
-from distrl.episodes.decision_desk import DecisionDesk
-from distrl.episodes.device_shelf import DeviceShelf, HealthSettings
+from distrl.episodes.device_pool import DevicePool, HealthSettings
+from distrl.episodes.policy_batcher import PolicyBatcher
 from distrl.errors import DeviceDisconnected
 from distrl.records import Ending
+from phonesim.faults import Faults
+from phonesim.simulated_device import SimulatedDevice
 
 GONE = Faults(schedule={1: "disconnect"})  # at the first action of every episode
 
@@ -18,7 +18,7 @@ GONE = Faults(schedule={1: "disconnect"})  # at the first action of every episod
 def test_a_task_is_tried_again_on_another_device_and_the_fault_is_kept_as_such() -> None:
     sink = ListSink()
     collecting = collector(
-        DecisionDesk(Patient()), sink, [phone("bad", faults=GONE), phone("good")]
+        PolicyBatcher(Patient()), sink, [phone("bad", faults=GONE), phone("good")]
     )
     collecting.run(episodes=6)
     lost = [each for each in sink.all if each.ending is Ending.DEVICE_LOST]
@@ -36,12 +36,12 @@ def test_a_task_is_tried_again_on_another_device_and_the_fault_is_kept_as_such()
 
 def test_a_task_that_no_device_can_play_is_given_up() -> None:
     sink = ListSink()
-    shelf = DeviceShelf(
+    device_pool = DevicePool(
         [phone(f"bad-{n}", faults=GONE) for n in range(2)],
         settings=HealthSettings(quarantine_seconds=0.01),
     )
-    settings = CollectorSettings(most_attempts=4)
-    collecting = collector(DecisionDesk(Patient()), sink, shelf, settings=settings)
+    settings = CollectorSettings(max_attempts=4)
+    collecting = collector(PolicyBatcher(Patient()), sink, device_pool, settings=settings)
     collecting.run(episodes=1)
     assert [each.ending for each in sink.all] == [Ending.DEVICE_LOST] * 4
     report = collecting.report()
@@ -50,12 +50,12 @@ def test_a_task_that_no_device_can_play_is_given_up() -> None:
 
 def test_a_device_that_fails_again_and_again_is_replaced_by_a_spare() -> None:
     sink = ListSink()
-    shelf = DeviceShelf(
+    device_pool = DevicePool(
         [phone("bad", faults=GONE), phone("good")],
         [phone("spare")],
         HealthSettings(quarantine_after=2, quarantine_seconds=60.0),
     )
-    collecting = collector(DecisionDesk(Patient()), sink, shelf)
+    collecting = collector(PolicyBatcher(Patient()), sink, device_pool)
     collecting.run(episodes=12)
     report = collecting.report()
     assert report.endings["device_lost"] == 2
@@ -83,8 +83,8 @@ def test_a_device_that_does_not_come_up_makes_no_episode_and_goes_into_quarantin
     sink = ListSink()
     health = HealthSettings(quarantine_after=1, quarantine_seconds=0.02)
     device: SimulatedDevice = Unbootable("phone-0", failures=2)
-    shelf = DeviceShelf([device], settings=health)
-    collecting = collector(DecisionDesk(Patient()), sink, shelf)
+    device_pool = DevicePool([device], settings=health)
+    collecting = collector(PolicyBatcher(Patient()), sink, device_pool)
     collecting.run(episodes=3)
     assert len(sink.all) == 3
     report = collecting.report()
@@ -99,11 +99,11 @@ def test_with_random_faults_every_task_comes_to_its_end_and_no_id_comes_twice() 
         freeze=0.1, disconnect=0.1, black_screen=0.05, app_crash=0.05, step_deadline=1.0
     )
     sink = ListSink()
-    shelf = DeviceShelf(
+    device_pool = DevicePool(
         [phone(f"phone-{n}", faults=faults) for n in range(5)],
         settings=HealthSettings(quarantine_seconds=0.05),
     )
-    collecting = collector(DecisionDesk(Patient(waits=4)), sink, shelf)
+    collecting = collector(PolicyBatcher(Patient(waits=4)), sink, device_pool)
     collecting.run(episodes=30)
     report = collecting.report()
     judged = [each for each in sink.all if each.ending.judged]

@@ -7,15 +7,15 @@ import json
 from tests.episodes.made_up_collectors import POOL, ListSink, Patient, Versions, collector
 
 from distrl.agent.tabular_policy import TabularPolicy
-from distrl.devices.simulated.faults import Faults
-from distrl.devices.simulated.latency import EVENT_DRIVEN
-from distrl.devices.simulated.simulated_device import SimulatedDevice
 from distrl.episodes.collector import Collector
-from distrl.episodes.curriculum import SuccessRateTasks
-from distrl.episodes.decision_desk import DecisionDesk
-from distrl.episodes.device_shelf import DeviceShelf, HealthSettings
-from distrl.episodes.weight_renewal import WeightRenewal
+from distrl.episodes.device_pool import DevicePool, HealthSettings
+from distrl.episodes.policy_batcher import PolicyBatcher
 from distrl.records import Action, Back, Done, Ending, Home, Tap, Trajectory
+from distrl.task_sets.curriculum import SuccessRateTasks
+from distrl.weights.weight_updater import WeightUpdater
+from phonesim.faults import Faults
+from phonesim.latency import EVENT_DRIVEN
+from phonesim.simulated_device import SimulatedDevice
 
 ANSWERS: dict[tuple[int, ...], Action] = {
     (0,): Tap(0.3, 0.4),
@@ -31,9 +31,9 @@ def lockstep(sink: ListSink, seed: int = 0) -> Collector[SimulatedDevice]:
     policy = TabularPolicy(256, 3, ANSWERS, seed=seed)
     devices = [SimulatedDevice(f"phone-{n}", None, EVENT_DRIVEN, FAULTS) for n in range(3)]
     health = HealthSettings(quarantine_after=1, quarantine_seconds=40.0)
-    shelf = DeviceShelf(devices[:2], devices[2:], health)
+    device_pool = DevicePool(devices[:2], devices[2:], health)
     source = SuccessRateTasks(POOL)
-    return collector(DecisionDesk(policy), sink, shelf, source=source)
+    return collector(PolicyBatcher(policy), sink, device_pool, source=source)
 
 
 def bits(trajectories: list[Trajectory]) -> list[tuple[object, ...]]:
@@ -69,18 +69,18 @@ def test_every_trajectory_goes_to_the_sink_before_it_is_handed_back() -> None:
 
 
 def test_a_collector_that_goes_on_from_a_state_plays_what_the_other_would_have_played() -> None:
-    one = collector(DecisionDesk(Patient()), ListSink(), [SimulatedDevice("phone-0")])
+    one = collector(PolicyBatcher(Patient()), ListSink(), [SimulatedDevice("phone-0")])
     one.collect(4)
     state = json.loads(json.dumps(one.state()))
-    other = collector(DecisionDesk(Patient()), ListSink(), [SimulatedDevice("phone-0")])
+    other = collector(PolicyBatcher(Patient()), ListSink(), [SimulatedDevice("phone-0")])
     other.load_state(state)
     assert bits(one.collect(5)) == bits(other.collect(5))
 
 
 def test_weights_are_taken_over_at_the_beginning_and_every_trajectory_has_one_version() -> None:
     policy, versions = Patient(), Versions()
-    desk = DecisionDesk(policy, renewal=WeightRenewal(policy, versions))
-    collecting = collector(desk, ListSink(), [SimulatedDevice("phone-0")])
+    batcher = PolicyBatcher(policy, updater=WeightUpdater(policy, versions))
+    collecting = collector(batcher, ListSink(), [SimulatedDevice("phone-0")])
     versions.newest = 4
     assert [each.weight_version for each in collecting.collect(2)] == [4, 4]
     versions.newest = 9
@@ -96,16 +96,14 @@ def test_it_ends_early_when_no_more_are_admitted() -> None:
             return self.left >= 0
 
     devices = [SimulatedDevice(f"phone-{n}") for n in range(2)]
-    collecting = collector(DecisionDesk(Patient()), ListSink(), devices, admission=Three())
+    collecting = collector(PolicyBatcher(Patient()), ListSink(), devices, admission=Three())
     assert len(collecting.collect(10)) == 3
 
 
 def test_quarantine_of_all_costs_device_time_and_no_real_time() -> None:
     device = SimulatedDevice("phone-0", faults=Faults(schedule={1: "disconnect"}))
-    health = HealthSettings(
-        quarantine_after=1, quarantine_seconds=1e6, longest_quarantine_seconds=1e9
-    )
+    health = HealthSettings(quarantine_after=1, quarantine_seconds=1e6, max_quarantine_seconds=1e9)
     sink = ListSink()
-    collecting = collector(DecisionDesk(Patient()), sink, DeviceShelf([device], settings=health))
+    collecting = collector(PolicyBatcher(Patient()), sink, DevicePool([device], settings=health))
     assert [each.ending for each in collecting.collect(6)] == [Ending.DEVICE_LOST] * 6
     assert collecting.report().given_up == 2  # three attempts at each of two tasks

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tests.devices.served_phones import ServedPhones, served_phones
+from tests.devices.adb.served_phones import ServedPhones, served_phones
 from tests.episodes.made_up_collectors import POOL, ListSink, Patient
 
-from distrl.devices.simulated_adb_device import SimulatedAdbDevice
+from distrl.devices.adb.simulated_adb_device import SimulatedAdbDevice
 from distrl.episodes.collector import Collector
-from distrl.episodes.curriculum import UniformTasks
-from distrl.episodes.decision_desk import DecisionDesk
-from distrl.episodes.device_shelf import DeviceShelf, HealthSettings
+from distrl.episodes.device_pool import DevicePool, HealthSettings
+from distrl.episodes.policy_batcher import PolicyBatcher
 from distrl.records import Decision, Done, Ending, Observation, Tap
-from distrl.tasks.judge import FactJudge
+from distrl.task_sets.curriculum import UniformTasks
+from phonesim.tasks.fact_judge import FactJudge
 
-FOR_EVER = HealthSettings(
-    quarantine_after=1, quarantine_seconds=1e6, longest_quarantine_seconds=1e9
-)
+FOR_EVER = HealthSettings(quarantine_after=1, quarantine_seconds=1e6, max_quarantine_seconds=1e9)
 
 
 class PullsTheCable(Patient):
@@ -43,8 +41,8 @@ def test_a_spare_takes_over_from_an_unplugged_phone_and_nothing_is_mislabelled()
         devices = [SimulatedAdbDevice(phones.device(number)) for number in range(3)]
         collector = Collector(
             "collector-0",
-            DecisionDesk(PullsTheCable(phones)),
-            DeviceShelf(devices[:2], devices[2:], FOR_EVER),
+            PolicyBatcher(PullsTheCable(phones)),
+            DevicePool(devices[:2], devices[2:], FOR_EVER),
             UniformTasks(POOL),
             ListSink(),
             FactJudge,

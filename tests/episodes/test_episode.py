@@ -4,8 +4,6 @@ from collections.abc import Sequence
 
 import pytest
 
-from distrl.devices.simulated.faults import Faults
-from distrl.devices.simulated.simulated_device import SimulatedDevice
 from distrl.episodes.demonstrations import ScriptedPolicy, demonstrate
 from distrl.episodes.episode import run_episode
 from distrl.errors import JudgeError
@@ -22,8 +20,10 @@ from distrl.records import (
     Verdict,
     Wait,
 )
-from distrl.tasks.judge import FactJudge
-from distrl.tasks.task_sets import load_task
+from phonesim.faults import Faults
+from phonesim.simulated_device import SimulatedDevice
+from phonesim.tasks.fact_judge import FactJudge
+from phonesim.tasks.task_sets import load_task
 
 TASK, _ = load_task("notes.create/train/1")
 

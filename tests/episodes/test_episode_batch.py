@@ -7,13 +7,13 @@ from itertools import islice
 
 import pytest
 
-from distrl.devices.simulated.faults import Faults
-from distrl.devices.simulated.simulated_device import SimulatedDevice
 from distrl.episodes.episode import Episode, run_episode
 from distrl.episodes.episode_batch import Attempt, EpisodeBatch
 from distrl.episodes.evaluation import SIMPLE_AGENTS, evaluation_tasks, play
 from distrl.records import Decision, Done, Ending, Observation, Task, Trajectory, Wait
-from distrl.tasks.judge import FactJudge
+from phonesim.faults import Faults
+from phonesim.simulated_device import SimulatedDevice
+from phonesim.tasks.fact_judge import FactJudge
 
 TASKS = list(islice(evaluation_tasks("train"), 9))
 

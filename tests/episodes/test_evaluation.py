@@ -10,7 +10,7 @@ import pytest
 from distrl.episodes.evaluation import evaluation_tasks
 from distrl.errors import UnknownTask
 from distrl.records import Family, Task
-from distrl.tasks.task_sets import template_names
+from phonesim.tasks.task_sets import template_names
 
 
 def some(number: int, seed: int = 0, **choices: object) -> list[Task]:

@@ -11,11 +11,11 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 import distrl
-from distrl.devices.simulated.faults import Faults
 from distrl.episodes.gymnasium_env import KINDS, PhoneEnv
 from distrl.errors import InvalidAction, UnknownTask
 from distrl.records import Family, Split
-from distrl.tasks.task_sets import load_task, template_names
+from phonesim.faults import Faults
+from phonesim.tasks.task_sets import load_task, template_names
 
 assert distrl.__version__
 

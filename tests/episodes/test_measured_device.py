@@ -7,11 +7,11 @@ import threading
 import pytest
 from tests.episodes.made_up_collectors import STEP, phone, wait_until
 
-from distrl.devices.simulated.faults import Faults
-from distrl.devices.simulated.simulated_device import SimulatedDevice
 from distrl.episodes.measured_device import MeasuredDevice
 from distrl.errors import DeviceDisconnected
 from distrl.records import Wait
+from phonesim.faults import Faults
+from phonesim.simulated_device import SimulatedDevice
 
 
 def test_reset_and_action_are_timed_and_a_failing_one_as_well() -> None:

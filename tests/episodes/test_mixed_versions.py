@@ -11,16 +11,16 @@ from tests.episodes.test_collector_lockstep import ANSWERS
 from tests.learning.small_circle import SmallCircle
 
 from distrl.agent.tabular_policy import TabularPolicy
-from distrl.devices.simulated.simulated_device import SimulatedDevice
-from distrl.episodes.decision_desk import DecisionDesk
 from distrl.episodes.episode import Episode
-from distrl.learning import ratios
+from distrl.episodes.policy_batcher import PolicyBatcher
 from distrl.learning.batch import batch_of
-from distrl.learning.rewards import RewardSettings
+from distrl.learning.targets import ratios
+from distrl.learning.targets.rewards import RewardSettings
 from distrl.records import Trajectory
-from distrl.replay.pacing import Pacing
-from distrl.tasks.judge import FactJudge
+from distrl.replay.buffer.pacing import Pacing
 from distrl.weights.staleness import StalenessLimit, staleness
+from phonesim.simulated_device import SimulatedDevice
+from phonesim.tasks.fact_judge import FactJudge
 
 STEPS = 6
 
@@ -28,7 +28,7 @@ STEPS = 6
 def played_with_two_versions() -> tuple[Trajectory, list[float]]:
     """Half of the steps by one policy, half by the next; and how likely each answer was then."""
     policy = TabularPolicy(256, 3, {k: v for k, v in ANSWERS.items() if k != (2, 0)}, seed=2)
-    desk, device = DecisionDesk(policy), SimulatedDevice("phone")
+    batcher, device = PolicyBatcher(policy), SimulatedDevice("phone")
     episode = Episode.begin(POOL.task("notes.create", 0), device, FactJudge(device))
     likely = []
     for step in range(STEPS):
@@ -36,7 +36,7 @@ def played_with_two_versions() -> tuple[Trajectory, list[float]]:
             policy.prefer(policy.state_of(episode.observation), (0,), 1.5)
             policy.load_weights(policy.weights(), 5)
         observation = episode.observation
-        [decision] = desk.decide([observation])
+        [decision] = batcher.decide([observation])
         column = policy.endings.index(decision.token_ids)
         likely.append(float(policy.answer_probabilities()[policy.state_of(observation), column]))
         episode.take(decision)

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import pytest
 
-from distrl.devices.simulated.simulated_device import SimulatedDevice
 from distrl.episodes.evaluation import play
 from distrl.episodes.outcome import Outcome, SuccessRate, endings, outcome_of, success_rate
 from distrl.records import Decision, Done, Ending, Observation, Unreadable
-from distrl.tasks.task_sets import load_task
+from phonesim.simulated_device import SimulatedDevice
+from phonesim.tasks.task_sets import load_task
 
 TASK, _ = load_task("notes.create/test/1")
 

@@ -11,7 +11,7 @@ from distrl.episodes.outcome import Outcome
 from distrl.episodes.outcome_log import OutcomeLog
 from distrl.errors import CorruptOutcomes, OtherSettings
 from distrl.records import Ending
-from distrl.tasks.task_sets import load_task
+from phonesim.tasks.task_sets import load_task
 
 SETTINGS = {"model": "monkey", "families": ("general",), "seed": 0, "temperature": None}
 

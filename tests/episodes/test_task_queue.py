@@ -7,14 +7,14 @@ import json
 import pytest
 from tests.episodes.made_up_collectors import POOL
 
-from distrl.episodes.curriculum import SuccessRateTasks, UniformTasks
 from distrl.episodes.task_queue import Assignment, TaskQueue
 from distrl.errors import CorruptCheckpoint, InvalidSetting
 from distrl.records import Ending
+from distrl.task_sets.curriculum import SuccessRateTasks, UniformTasks
 
 
-def queue(devices: int = 3, most_attempts: int = 3) -> TaskQueue:
-    return TaskQueue(UniformTasks(POOL), devices, most_attempts)
+def queue(devices: int = 3, max_attempts: int = 3) -> TaskQueue:
+    return TaskQueue(UniformTasks(POOL), devices, max_attempts)
 
 
 def chosen(tasks: TaskQueue, *ready: str, fresh: bool = True) -> tuple[Assignment, str]:
@@ -101,5 +101,5 @@ def test_a_state_of_something_else_is_refused(state: dict[str, object]) -> None:
 
 
 def test_no_attempt_at_all_is_refused() -> None:
-    with pytest.raises(InvalidSetting, match="most_attempts=0"):
-        queue(most_attempts=0)
+    with pytest.raises(InvalidSetting, match="max_attempts=0"):
+        queue(max_attempts=0)

@@ -7,8 +7,8 @@ from itertools import pairwise
 
 import pytest
 import torch
-from tests.imitation.few_lessons import lecture
-from tests.imitation.tiny_school import SIZES, SMALL, new_pupil
+from tests.imitation.few_samples import recipe
+from tests.imitation.tiny_pretraining import SIZES, SMALL, new_pupil
 from torch import Tensor
 
 from distrl.errors import InvalidSetting
@@ -16,76 +16,82 @@ from distrl.imitation.imitation import (
     Imitation,
     ImitationSettings,
     Progress,
-    lecture_of,
-    make_exam,
+    make_validation_set,
+    recipe_of,
 )
-from distrl.imitation.lesson_stream import Lecture, open_stream
 from distrl.imitation.losses import imitation_losses
-from distrl.tasks.task_sets import template_names
+from distrl.imitation.sample_stream import SampleRecipe, open_stream
+from phonesim.tasks.task_sets import template_names
 
 CPU = torch.device("cpu")
-EASY = lecture("train", "todo.star", slip_rate=0.0)
+EASY = recipe("train", "todo.star", slip_rate=0.0)
 
 
 def taught(
-    settings: ImitationSettings, about: Lecture = EASY, exam: dict[str, Tensor] | None = None
+    settings: ImitationSettings,
+    about: SampleRecipe = EASY,
+    validation_set: dict[str, Tensor] | None = None,
 ) -> tuple[Imitation, list[Progress]]:
     """A new pupil after all its lessons, and how it got on."""
     curve: list[Progress] = []
     imitation = Imitation(new_pupil(settings.seed), settings, curve.append)
     with open_stream(about, settings.processes, slab=4) as stream:
-        imitation.run(stream, exam or make_exam(about, settings.exam, 1, CPU))
+        imitation.run(
+            stream, validation_set or make_validation_set(about, settings.validation_set, 1, CPU)
+        )
     return imitation, curve
 
 
 def examined(curve: list[Progress]) -> list[Progress]:
     """On a slow machine there are others in between."""
-    return [point for point in curve if point.exam is not None]
+    return [point for point in curve if point.validation is not None]
 
 
 @pytest.mark.slow
 def test_a_few_dozen_steps_on_one_template_teach_something() -> None:
-    settings = dataclasses.replace(SMALL, steps=24, batch=8, fill=32, examine_every=100)
-    exam = make_exam(EASY, 12, 1, CPU)
-    imitation, [*_, point] = taught(settings, exam=exam)
+    settings = dataclasses.replace(SMALL, steps=24, batch=8, fill=32, validate_every=100)
+    validation_set = make_validation_set(EASY, 12, 1, CPU)
+    imitation, [*_, point] = taught(settings, validation_set=validation_set)
     with torch.no_grad():
-        before = imitation_losses(new_pupil(settings.seed), exam)
-        after = imitation_losses(imitation.model, exam)
+        before = imitation_losses(new_pupil(settings.seed), validation_set)
+        after = imitation_losses(imitation.model, validation_set)
     assert float(after.action) < 0.4 * float(before.action)
     for name in ("ink", "starts", "signs"):
         assert float(getattr(after, name)) < 0.95 * float(getattr(before, name))
     assert point.step == 24
-    assert point.lessons >= 32
+    assert point.samples >= 32
     assert point.seconds > 0
 
 
 def test_the_exam_is_sat_by_the_mean_of_the_weights_which_do_not_change_by_it() -> None:
-    settings = dataclasses.replace(SMALL, steps=3, examine_every=100)
-    exam = make_exam(lecture("test"), 6, 1, CPU)
-    imitation, curve = taught(settings, exam=exam)
-    words = {str(int(token)) for token in exam["answer"][:, 0]}
+    settings = dataclasses.replace(SMALL, steps=3, validate_every=100)
+    validation_set = make_validation_set(recipe("test"), 6, 1, CPU)
+    imitation, curve = taught(settings, validation_set=validation_set)
+    words = {str(int(token)) for token in validation_set["answer"][:, 0]}
     assert [set(point.by_word) for point in examined(curve)] == [words]  # at the last step, always
 
     end = imitation.model.config.eos_token_id
-    exam["answer"] = torch.zeros_like(exam["answer"])
-    exam["answer"][:, 0] = end  # nothing but an end is right
-    exam["cells"] = torch.zeros_like(exam["cells"])
+    validation_set["answer"] = torch.zeros_like(validation_set["answer"])
+    validation_set["answer"][:, 0] = end  # nothing but an end is right
+    validation_set["cells"] = torch.zeros_like(validation_set["cells"])
     bias = [name for name, _ in imitation.model.named_parameters()].index("say.bias")
     imitation.masters[bias][end], imitation.averaged[bias][end] = -1e3, 1e3
     with torch.no_grad():
         imitation.model.say.bias[end] = -1e3
     before = [master.clone() for master in imitation.masters]
-    assert imitation.examine(exam) == (1.0, {str(end): 1.0})
+    assert imitation.validate(validation_set) == (1.0, {str(end): 1.0})
     for now, was, own in zip(imitation.masters, before, imitation.model.parameters(), strict=True):
         assert torch.equal(now, was)
         assert torch.equal(own, was)
     imitation.averaged[bias][end] = -1e3
-    assert imitation.examine(exam)[0] == 0.0
+    assert imitation.validate(validation_set)[0] == 0.0
 
 
 def test_the_mean_of_the_weights_is_a_running_one() -> None:
     """Early on it follows quickly: (1 + n) / (10 + n) of it is kept at step n."""
-    imitation, _ = taught(dataclasses.replace(SMALL, steps=1), exam=make_exam(EASY, 2, 1, CPU))
+    imitation, _ = taught(
+        dataclasses.replace(SMALL, steps=1), validation_set=make_validation_set(EASY, 2, 1, CPU)
+    )
     kept = 2 / 11
     starts = new_pupil(SMALL.seed).parameters()
     for start, master, mean in zip(starts, imitation.masters, imitation.averaged, strict=True):
@@ -94,12 +100,12 @@ def test_the_mean_of_the_weights_is_a_running_one() -> None:
 
 
 def test_it_stops_when_it_is_good_enough() -> None:
-    settings = dataclasses.replace(SMALL, steps=50, examine_every=2, enough=0.0001, batch=8)
-    exam = make_exam(EASY, 8, 1, CPU)
-    exam["answer"] = exam["answer"] * 0  # nothing to say: all of it is right
-    exam["cells"] = exam["cells"] * 0
-    imitation, curve = taught(settings, exam=exam)
-    assert [(point.step, point.exam) for point in examined(curve)] == [(2, 1.0)]
+    settings = dataclasses.replace(SMALL, steps=50, validate_every=2, enough=0.0001, batch=8)
+    validation_set = make_validation_set(EASY, 8, 1, CPU)
+    validation_set["answer"] = validation_set["answer"] * 0  # nothing to say: all of it is right
+    validation_set["cells"] = validation_set["cells"] * 0
+    imitation, curve = taught(settings, validation_set=validation_set)
+    assert [(point.step, point.validation) for point in examined(curve)] == [(2, 1.0)]
     assert imitation.settings.steps == 50
 
 
@@ -134,15 +140,15 @@ def test_masters_are_in_full_precision_whatever_the_model_computes_in() -> None:
 
 
 def test_a_long_gradient_is_shortened() -> None:
-    settings = dataclasses.replace(SMALL, most_gradient=0.5)
+    settings = dataclasses.replace(SMALL, max_gradient=0.5)
     imitation = Imitation(new_pupil(0), settings)
-    imitation._train(make_exam(EASY, 2, 1, CPU))
+    imitation._train(make_validation_set(EASY, 2, 1, CPU))
     lengths = [float(each.grad.norm()) for each in imitation.masters if each.grad is not None]
     assert sum(length**2 for length in lengths) ** 0.5 == pytest.approx(0.5, rel=1e-3)
 
 
 def test_the_lecture_is_about_every_training_template_and_shops_come_twice() -> None:
-    about = lecture_of(SMALL, new_pupil(0))
+    about = recipe_of(SMALL, new_pupil(0))
     assert set(about.templates) == set(template_names("train"))
     shopping = template_names("train", "shopping")
     assert all(about.templates.count(name) == 2 for name in shopping)
@@ -151,8 +157,10 @@ def test_the_lecture_is_about_every_training_template_and_shops_come_twice() -> 
 
 
 def test_an_exam_has_as_many_lessons_as_was_said_or_a_few_less() -> None:
-    exam = make_exam(EASY, 7, 2, CPU)
-    assert {len(tensor) for tensor in exam.values()} == {6}  # slabs of three, from two processes
+    validation_set = make_validation_set(EASY, 7, 2, CPU)
+    assert {len(tensor) for tensor in validation_set.values()} == {
+        6
+    }  # slabs of three, from two processes
 
 
 @pytest.mark.parametrize(

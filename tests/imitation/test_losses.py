@@ -8,7 +8,7 @@ import math
 import pytest
 import torch
 from tests.agent.starter.tiny_starter import SIZES
-from tests.imitation.few_lessons import SIGNS, batch_of, lessons
+from tests.imitation.few_samples import SIGNS, batch_of, samples
 from torch import Tensor
 from torch.nn import functional
 
@@ -23,7 +23,7 @@ from distrl.imitation.losses import (
 from distrl.records import LongPress, Tap
 
 ICONS = [sign[5:] for sign in SIGNS if sign.startswith("icon:")]
-SOME = lessons("train", 24)
+SOME = samples("train", 24)
 COUNT = 10
 
 
@@ -61,19 +61,19 @@ def logits_by_hand(
 
 def test_the_action_loss_is_minus_the_log_of_all_that_would_be_right() -> None:
     wanted = []
-    for row, lesson in enumerate(SOME[:COUNT]):
+    for row, sample in enumerate(SOME[:COUNT]):
         logits, answer = logits_by_hand(MODEL, BATCH, row)
         shares = logits.double().softmax(-1)
         surprise = 0.0
         for place, token in enumerate(answer.tolist()):
             share = float(shares[place, token])
-            if place == 1 and isinstance(lesson.action, Tap | LongPress):
-                right = lesson.cells.reshape(-1).nonzero()[0].tolist()
+            if place == 1 and isinstance(sample.action, Tap | LongPress):
+                right = sample.cells.reshape(-1).nonzero()[0].tolist()
                 assert token - MODEL.config.first_place in right
                 share = sum(float(shares[1, MODEL.config.first_place + cell]) for cell in right)
             surprise -= math.log(share)
         wanted.append(surprise)
-    assert {type(lesson.action) for lesson in SOME[:COUNT]} > {Tap}  # and others
+    assert {type(sample.action) for sample in SOME[:COUNT]} > {Tap}  # and others
     found = imitation_losses(MODEL, BATCH)
     assert float(found.action.detach()) == pytest.approx(sum(wanted) / COUNT, rel=1e-4)
 
@@ -103,8 +103,8 @@ def test_padding_moves_nothing() -> None:
     cut = BATCH | {"answer": BATCH["answer"][:, :longest], "prompt": BATCH["prompt"][:, :words]}
     torch.testing.assert_close(figures(imitation_losses(MODEL, cut)), clean, atol=1e-5, rtol=1e-5)
     spoilt = copy.deepcopy(MODEL)
-    chance = torch.Generator().manual_seed(1)
-    garbage = 1e6 * torch.randn(spoilt.answer_order.weight.shape, generator=chance)
+    rng = torch.Generator().manual_seed(1)
+    garbage = 1e6 * torch.randn(spoilt.answer_order.weight.shape, generator=rng)
     with torch.no_grad():
         spoilt.answer_order.weight[longest:] = garbage[longest:]  # where every answer has ended
     torch.testing.assert_close(figures(imitation_losses(spoilt, BATCH)), clean, atol=1e-5, rtol=0)
@@ -153,7 +153,7 @@ def test_an_answer_is_right_where_every_token_or_an_equal_place_is() -> None:
 
 
 def test_bits_are_unpacked_as_they_were_packed() -> None:
-    cells = torch.stack([torch.from_numpy(lesson.cells.reshape(-1)) for lesson in SOME[:COUNT]])
+    cells = torch.stack([torch.from_numpy(sample.cells.reshape(-1)) for sample in SOME[:COUNT]])
     assert torch.equal(unpack_bits(BATCH["cells"]), cells)
     assert unpack_bits(torch.tensor([[1, 128]], dtype=torch.uint8)).nonzero()[:, 1].tolist() == [
         7,

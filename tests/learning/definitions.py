@@ -43,7 +43,7 @@ class Batch:
 
     walks: list[Walk]
     discount: float
-    trace: float
+    lambda_: float
     rho_clip: float
     c_clip: float
     extra: int = 0  # columns of padding beside the longest walk
@@ -83,7 +83,7 @@ def retrace_sum(walk: Walk, batch: Batch, t: int) -> float:
     """V(s_t) + Σ_{k≥t} γ^{k−t} (Π_{i=t+1..k} λ·min(1, ρ_i)) δ_k."""
     total = walk.values[t]
     for k in range(t, len(walk.rewards)):
-        traces = [batch.trace * min(1.0, walk.ratios[i]) for i in range(t + 1, k + 1)]
+        traces = [batch.lambda_ * min(1.0, walk.ratios[i]) for i in range(t + 1, k + 1)]
         total += batch.discount ** (k - t) * math.prod(traces) * walk.error(k, batch.discount)
     return total
 
@@ -92,7 +92,7 @@ def vtrace_sum(walk: Walk, batch: Batch, t: int) -> float:
     """V(s_t) + Σ_{k≥t} γ^{k−t} (Π_{i=t..k−1} λ·min(c̄, ρ_i)) min(ρ̄, ρ_k) δ_k."""
     total = walk.values[t]
     for k in range(t, len(walk.rewards)):
-        traces = [batch.trace * min(batch.c_clip, walk.ratios[i]) for i in range(t, k)]
+        traces = [batch.lambda_ * min(batch.c_clip, walk.ratios[i]) for i in range(t, k)]
         weight = min(batch.rho_clip, walk.ratios[k])
         error = walk.error(k, batch.discount)
         total += batch.discount ** (k - t) * math.prod(traces) * weight * error
@@ -136,7 +136,7 @@ def assert_defined(found: Tensor, definition: Definition, batch: Batch) -> None:
 
 
 def check_retrace(module: Any, batch: Batch, garbage: float) -> None:
-    found = module.retrace(**batch.padded(garbage), discount=batch.discount, trace=batch.trace)
+    found = module.retrace(**batch.padded(garbage), discount=batch.discount, lambda_=batch.lambda_)
     assert_defined(found, retrace_sum, batch)
 
 
@@ -146,7 +146,7 @@ def check_vtrace(module: Any, batch: Batch, garbage: float) -> None:
         discount=batch.discount,
         rho_clip=batch.rho_clip,
         c_clip=batch.c_clip,
-        trace=batch.trace,
+        lambda_=batch.lambda_,
     )
     assert_defined(found.targets, vtrace_sum, batch)
     assert_defined(found.advantages, vtrace_advantage, batch)
@@ -203,7 +203,7 @@ batches = st.builds(
     Batch,
     walks=st.lists(walks(), min_size=1, max_size=4),
     discount=shares,
-    trace=shares,
+    lambda_=shares,
     rho_clip=clips,
     c_clip=clips,
     extra=st.integers(0, 2),
@@ -211,22 +211,22 @@ batches = st.builds(
 
 
 def batch_from_seed(seed: int) -> Batch:
-    chance = random.Random(f"learning/batch/{seed}")
+    rng = random.Random(f"learning/batch/{seed}")
 
     def walk() -> Walk:
-        steps = chance.randint(1, 8)
+        steps = rng.randint(1, 8)
         return Walk(
-            rewards=[chance.uniform(-2, 2) for _ in range(steps)],
-            ratios=[math.exp(chance.gauss(0, 1)) for _ in range(steps)],
-            values=[chance.uniform(-2, 2) for _ in range(steps + 1)],
-            truncated=chance.random() < 0.5,
+            rewards=[rng.uniform(-2, 2) for _ in range(steps)],
+            ratios=[math.exp(rng.gauss(0, 1)) for _ in range(steps)],
+            values=[rng.uniform(-2, 2) for _ in range(steps + 1)],
+            truncated=rng.random() < 0.5,
         )
 
     return Batch(
         walks=[walk() for _ in range(4)],
-        discount=chance.uniform(0.5, 1.0),
-        trace=chance.uniform(0.5, 1.0),
-        rho_clip=chance.uniform(1.0, 1.5),
-        c_clip=chance.uniform(0.5, 1.0),
+        discount=rng.uniform(0.5, 1.0),
+        lambda_=rng.uniform(0.5, 1.0),
+        rho_clip=rng.uniform(1.0, 1.5),
+        c_clip=rng.uniform(0.5, 1.0),
         extra=seed % 2,
     )

@@ -9,12 +9,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from distrl.learning.a_ride import ARide, ARideSettings
-from distrl.learning.algorithm import Algorithm
+from distrl.learning.algorithms.a_ride import ARide, ARideSettings
+from distrl.learning.algorithms.algorithm import Algorithm
 from distrl.learning.gradient_step import GradientStep, StepSettings
 from distrl.learning.learner import Learner
 from distrl.learning.learner_report import LearnerReport, Waiting
 from distrl.learning.learner_settings import LearnerSettings
+from distrl.learning.process_group import ProcessGroup
 from distrl.learning.small_world import (
     REWARDS,
     SmallWorld,
@@ -22,10 +23,9 @@ from distrl.learning.small_world import (
     action_probabilities,
     new_policy,
 )
-from distrl.learning.team import Team
 from distrl.records import Trajectory
-from distrl.replay.pacing import Pacing
-from distrl.replay.replay_buffer import ReplayBuffer, ReplaySettings
+from distrl.replay.buffer.pacing import Pacing
+from distrl.replay.buffer.replay_buffer import ReplayBuffer, ReplaySettings
 
 DISCOUNT = 0.9
 torch.set_num_threads(1)  # tables are so small that threads only wait for each other
@@ -48,7 +48,7 @@ class SmallCircle:
         learning_rate: float = 0.1,
         critic_learning_rate: float = 0.05,
         make: Callable[[GradientStep], Algorithm] = a_ride,
-        team: Team | None = None,
+        process_group: ProcessGroup | None = None,
         **settings: Any,
     ) -> None:
         self.seed = world_seed
@@ -62,7 +62,7 @@ class SmallCircle:
         step = GradientStep(
             policy,
             StepSettings(learning_rate=learning_rate, critic_learning_rate=critic_learning_rate),
-            team,
+            process_group,
         )
         self.policy = policy
         self.learner = Learner(

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from distrl.agent.tabular_policy import TabularPolicy
-from distrl.learning.algorithm import Algorithm
+from distrl.learning.algorithms.algorithm import Algorithm
 from distrl.learning.batch import Batch, batch_of
 from distrl.learning.gradient_step import GradientStep, StepSettings
 from distrl.learning.small_world import (
@@ -80,10 +80,10 @@ def old_episodes(count: int = 12, seed: int = 0) -> list[Trajectory]:
 
 def moved_policy(seed: int = 0) -> TabularPolicy:
     """A policy and a critic with opinions of their own, none of them zero."""
-    policy, chance = new_policy(seed, dtype=torch.float64), np.random.default_rng(seed)
+    policy, rng = new_policy(seed, dtype=torch.float64), np.random.default_rng(seed)
     with torch.no_grad():
         for parameter in (policy.logits, policy.value_table):
-            parameter.add_(torch.from_numpy(chance.normal(0.0, 0.7, parameter.shape)))
+            parameter.add_(torch.from_numpy(rng.normal(0.0, 0.7, parameter.shape)))
     return policy
 
 
@@ -125,7 +125,7 @@ def facts_of(
     policy: TabularPolicy,
     batch: Batch,
     discount: float,
-    trace: float,
+    lambda_: float,
     level: Callable[[float, int], float] = lambda ratio, tokens: ratio,
 ) -> list[TurnFacts]:
     """Every turn of the batch in reading order, Retrace as the sum of its definition."""
@@ -148,7 +148,7 @@ def facts_of(
         for t, decision in enumerate(trajectory.decisions):
             correction = 0.0
             for k in range(t, steps):
-                cut = np.prod([trace * min(1.0, ratios[i]) for i in range(t + 1, k + 1)])
+                cut = np.prod([lambda_ * min(1.0, ratios[i]) for i in range(t + 1, k + 1)])
                 error = rewards[k] + discount * values[k + 1] - values[k]
                 correction += discount ** (k - t) * float(cut) * error
             found.append(
@@ -234,10 +234,10 @@ def _extend(
         return
     here = states[-1]
     for action, to in itertools.product(range(behaviour.shape[1]), range(STATES)):
-        chance = probability * behaviour[here, action] * solution.transitions[here, action, to]
-        if chance > 0.0:
+        rng = probability * behaviour[here, action] * solution.transitions[here, action, to]
+        if rng > 0.0:
             further = ([*states, to], [*actions, action])
-            _extend(rows, *further, chance, behaviour, solution, steps)
+            _extend(rows, *further, rng, behaviour, solution, steps)
     for action in np.flatnonzero(solution.transitions[here].sum(1) == 0.0).tolist():  # it ends
-        chance = probability * behaviour[here, action]
-        rows.append(([*states, here], [*actions, action], chance, True))
+        rng = probability * behaviour[here, action]
+        rows.append(([*states, here], [*actions, action], rng, True))

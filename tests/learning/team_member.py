@@ -15,15 +15,15 @@ from safetensors.torch import save_file
 from tests.learning.small_circle import SmallCircle, a_ride
 
 from distrl.errors import UsageError
-from distrl.learning.algorithm import Algorithm
+from distrl.learning.algorithms.algorithm import Algorithm
+from distrl.learning.algorithms.digirl import Digirl, DigirlSettings
+from distrl.learning.algorithms.ppo import Ppo
 from distrl.learning.checkpoint import CheckpointFolder
-from distrl.learning.digirl import Digirl, DigirlSettings
 from distrl.learning.gradient_step import GradientStep
 from distrl.learning.learner_report import LearnerReport
-from distrl.learning.ppo import Ppo
+from distrl.learning.process_group import ProcessGroup
 from distrl.learning.several_gpus import SeveralGpus, follow
-from distrl.learning.team import Team
-from distrl.replay.pacing import Pacing
+from distrl.replay.buffer.pacing import Pacing
 
 
 def eager_digirl(step: GradientStep) -> Digirl:
@@ -38,11 +38,11 @@ ALGORITHMS: dict[str, Callable[[GradientStep], Algorithm]] = {
 ROUNDS, RESTORED_AT = 6, 4
 
 
-def circle_of(name: str, seed: int = 0, team: Team | None = None) -> SmallCircle:
+def circle_of(name: str, seed: int = 0, process_group: ProcessGroup | None = None) -> SmallCircle:
     return SmallCircle(
         seed,
         make=ALGORITHMS[name],
-        team=team,
+        process_group=process_group,
         pacing=Pacing(4.0, minimum_fill=4),
         batch_trajectories=5,
         updates_per_publish=1,
@@ -70,16 +70,18 @@ def refused_to_lead(circle: SmallCircle) -> bool:
 
 
 def main(folder: Path) -> None:
-    with SeveralGpus(cpu=True) as team:
+    with SeveralGpus(cpu=True) as process_group:
         for name in ALGORITHMS:
-            circle = circle_of(name, seed=team.place, team=team)  # critics that differ at first
-            own = folder / f"{name}-{team.place}"
-            said: dict[str, object] = {"size": team.size}
-            if team.leads:
+            circle = circle_of(
+                name, seed=process_group.place, process_group=process_group
+            )  # critics that differ at first
+            own = folder / f"{name}-{process_group.place}"
+            said: dict[str, object] = {"size": process_group.size}
+            if process_group.leads:
                 reports = lead(circle, own / "checkpoints")
                 said["losses"] = [report.losses for report in reports]
                 said["values"] = [report.mean_value for report in reports]
-                team.dismiss()
+                process_group.dismiss()
             else:
                 said["refused"] = refused_to_lead(circle)
                 follow(circle.policy, circle.learner.algorithm, circle.learner.gradient_step)

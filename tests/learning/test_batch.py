@@ -10,10 +10,10 @@ from tests.learning.small_world import old_episodes
 
 from distrl.errors import UsageError
 from distrl.learning.batch import batch_of, batch_of_draws
-from distrl.learning.rewards import RewardSettings, step_rewards
 from distrl.learning.small_world import REWARDS
+from distrl.learning.targets.rewards import RewardSettings, step_rewards
 from distrl.records import Ending, Trajectory, Unreadable
-from distrl.replay.entries import Draw, Entry
+from distrl.replay.buffer.entries import Draw, Entry
 
 FREE = RewardSettings(success=2.0, step_cost=0.0, repetition_penalty=0.0, invalid_penalty=0.25)
 

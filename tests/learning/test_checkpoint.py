@@ -19,7 +19,7 @@ from tests.learning.small_circle import SmallCircle
 
 from distrl.agent.tabular_policy import TabularPolicy
 from distrl.errors import CorruptCheckpoint, InvalidSetting
-from distrl.learning.a_ride import ARide
+from distrl.learning.algorithms.a_ride import ARide
 from distrl.learning.checkpoint import (
     MANIFEST,
     STATE,
@@ -34,8 +34,8 @@ from distrl.learning.learner import Learner
 from distrl.learning.small_world import ANSWERS, VOCABULARY
 from distrl.learning.state_tree import join, split
 from distrl.records import Trajectory
-from distrl.replay.pacing import Pacing
-from distrl.replay.replay_buffer import ReplayBuffer
+from distrl.replay.buffer.pacing import Pacing
+from distrl.replay.buffer.replay_buffer import ReplayBuffer
 
 NOTHING: dict[str, Trajectory] = {}
 SMALL = {"text": "é", "tensor": torch.arange(4.0), "counts": [1, 2]}

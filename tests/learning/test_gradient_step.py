@@ -81,12 +81,12 @@ def test_any_split_gives_the_same_gradients_losses_and_survey(split: dict[str, A
     batch, whole, parts = _batch(), moved_policy(), moved_policy()
     big = {"clip": ENDLESS, "critic_clip": ENDLESS}
     surveys = [
-        GradientStep(whole, StepSettings(micro_batch_turns=4096)).survey(batch),
-        GradientStep(parts, StepSettings(**split)).survey(batch),
+        GradientStep(whole, StepSettings(micro_batch_turns=4096)).score_batch(batch),
+        GradientStep(parts, StepSettings(**split)).score_batch(batch),
     ]
     for name in ("log_probs", "entropies", "values"):
         real = batch.token_mask if name != "values" else torch.ones_like(surveys[0].values).bool()
-        one, other = (getattr(survey, name)[real] for survey in surveys)
+        one, other = (getattr(current, name)[real] for current in surveys)
         torch.testing.assert_close(one, other, atol=1e-12, rtol=0.0)
     losses, norms = _step(whole, batch, micro_batch_turns=4096, **big)
     split_losses, split_norms = _step(parts, batch, **split, **big)
@@ -113,25 +113,25 @@ def test_a_turn_above_the_limit_goes_alone() -> None:
 
 def test_a_survey_is_what_the_policy_says_in_rows_and_columns() -> None:
     batch, policy = _batch(), moved_policy()
-    survey = GradientStep(policy, StepSettings(micro_batch_turns=4)).survey(batch)
+    current = GradientStep(policy, StepSettings(micro_batch_turns=4)).score_batch(batch)
     with torch.no_grad():
         for turn in batch.turns:
             scores = policy.score([turn.observation], [turn.token_ids])
             tokens = len(turn.token_ids)
             place = (turn.row, turn.column)
-            torch.testing.assert_close(survey.log_probs[place][:tokens], scores.log_probs[0])
-            torch.testing.assert_close(survey.entropies[place][:tokens], scores.entropies[0])
+            torch.testing.assert_close(current.log_probs[place][:tokens], scores.log_probs[0])
+            torch.testing.assert_close(current.entropies[place][:tokens], scores.entropies[0])
             lowest = scores.value_logits[0].sigmoid().min()
-            torch.testing.assert_close(survey.values[place], lowest)
-    assert not survey.log_probs.requires_grad
-    assert not survey.values.requires_grad
+            torch.testing.assert_close(current.values[place], lowest)
+    assert not current.log_probs.requires_grad
+    assert not current.values.requires_grad
 
 
 def test_last_screens_have_a_value_where_an_episode_was_cut_off_and_none_where_it_ended() -> None:
     batch, policy = _batch(), WatchedPolicy()
     assert bool(batch.bootstrap.any())
     assert not bool(batch.bootstrap.all())
-    values = GradientStep(policy, StepSettings(micro_batch_turns=2)).survey(batch).values
+    values = GradientStep(policy, StepSettings(micro_batch_turns=2)).score_batch(batch).values
     lengths = batch.mask.sum(1).tolist()
     for row, length in enumerate(lengths):
         final = TabularPolicy.value_logits(policy, [batch.finals[row]]).detach().sigmoid().min()
@@ -145,7 +145,7 @@ def test_last_screens_have_a_value_where_an_episode_was_cut_off_and_none_where_i
 def test_another_policy_can_be_asked_about_the_same_answers() -> None:
     batch, policy, other = _batch(), moved_policy(0), moved_policy(1)
     asked = GradientStep(policy).log_probs_of(other, batch)
-    own = GradientStep(other).survey(batch).log_probs
+    own = GradientStep(other).score_batch(batch).log_probs
     torch.testing.assert_close(asked, own, atol=0.0, rtol=0.0)
     assert not asked.requires_grad
 

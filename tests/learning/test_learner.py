@@ -13,19 +13,19 @@ from numpy.typing import NDArray
 from tests.learning.small_circle import DISCOUNT, SmallCircle, a_ride
 
 from distrl.errors import InvalidSetting, UsageError
-from distrl.learning.a_ride import ARide
-from distrl.learning.algorithm import Algorithm
+from distrl.learning.algorithms.a_ride import ARide
+from distrl.learning.algorithms.algorithm import Algorithm
+from distrl.learning.algorithms.digirl import Digirl
+from distrl.learning.algorithms.update_gauges import update_report
 from distrl.learning.batch import batch_of
-from distrl.learning.digirl import Digirl
 from distrl.learning.gradient_step import GradientStep
 from distrl.learning.learner import Learner
 from distrl.learning.learner_report import LearnerReport, Waiting
 from distrl.learning.learner_settings import LearnerSettings
 from distrl.learning.small_world import REWARDS, new_policy
-from distrl.learning.update_gauges import update_report
 from distrl.records import Decision, Ending, Trajectory
-from distrl.replay.pacing import Pacing
-from distrl.replay.priority import PriorityWeights, priority
+from distrl.replay.buffer.pacing import Pacing
+from distrl.replay.buffer.priority import PriorityWeights, priority
 from distrl.weights.staleness import StalenessLimit
 
 
@@ -80,7 +80,7 @@ def test_offline_to_online_begins_with_the_corpus_and_goes_on_with_arrivals() ->
     assert isinstance(circle.learner.step(), Waiting)
     assert not circle.arrivals
     circle.collect("late", 4)
-    assert ask(circle).standing.replay["trajectories"] == 48
+    assert ask(circle).learner_status.replay["trajectories"] == 48
     assert (pacing.inserted, pacing.sampled) == (8, 16)
 
 
@@ -101,9 +101,9 @@ def test_it_waits_until_the_replay_is_filled() -> None:
     answer = circle.learner.step()
     assert isinstance(answer, Waiting)
     assert answer.gauges()["arrivals/stored"] == 9.0
-    assert answer.standing.updates == 0
+    assert answer.learner_status.updates == 0
     circle.collect("one more", 1)
-    assert ask(circle).standing.updates == 1
+    assert ask(circle).learner_status.updates == 1
 
 
 @pytest.mark.parametrize(("arriving", "ratio"), [(1, 2.0), (8, 2.0), (40, 0.5)])
@@ -137,8 +137,8 @@ def test_what_is_too_old_is_refused_and_counted() -> None:
     inserted = circle.learner.pacing.inserted
     circle.arrivals.extend(old)
     fresh = circle.collect("fresh", 3)
-    standing = ask(circle).standing
-    assert standing.arrivals["stale"] == 5
+    learner_status = ask(circle).learner_status
+    assert learner_status.arrivals["stale"] == 5
     assert circle.learner.pacing.inserted == inserted + 3
     assert not any(each.id in circle.learner.replay for each in old)
     assert all(each.id in circle.learner.replay for each in fresh)
@@ -285,9 +285,9 @@ def test_refreshed_and_drawn_priorities_are_what_the_policy_thinks(
     made = circle.collect("all", 30)
     ask(circle)
     batch = batch_of(made, REWARDS)
-    survey = GradientStep(circle.policy).survey(batch)
+    current = GradientStep(circle.policy).score_batch(batch)
     nothing = torch.zeros_like(batch.rewards)
-    found = update_report(batch, survey, nothing, {}, {}, discount=discount)
+    found = update_report(batch, current, nothing, {}, {}, discount=discount)
     wanted = priority(
         found.td_errors.abs(), found.ratios, found.entropies, batch.mask, PriorityWeights()
     )
@@ -303,7 +303,7 @@ def test_versions_only_grow() -> None:
     reports = [each for each in circle.rounds(0, 25) if isinstance(each, LearnerReport)]
     assert circle.versions == list(range(1, len(reports) // 3 + 1))
     assert [each.published for each in reports[:6]] == [False, False, True] * 2
-    assert reports[-1].standing.version == circle.versions[-1]
+    assert reports[-1].learner_status.version == circle.versions[-1]
 
 
 def test_a_version_that_was_out_before_a_restart_is_not_given_again() -> None:

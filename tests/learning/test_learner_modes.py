@@ -9,22 +9,22 @@ import pytest
 import torch
 from tests.learning.small_circle import SmallCircle, a_ride
 
-from distrl.learning.algorithm import Algorithm
-from distrl.learning.digirl import Digirl
-from distrl.learning.filtered_bc import FilteredBc
+from distrl.learning.algorithms.algorithm import Algorithm
+from distrl.learning.algorithms.digirl import Digirl
+from distrl.learning.algorithms.filtered_bc import FilteredBc
+from distrl.learning.algorithms.grpo import Grpo
+from distrl.learning.algorithms.ppo import Ppo
+from distrl.learning.algorithms.vtrace import VTraceActorCritic
 from distrl.learning.gradient_step import GradientStep
-from distrl.learning.group_relative import GroupRelative
-from distrl.learning.impala import Impala
 from distrl.learning.learner_report import LearnerReport
-from distrl.learning.ppo import Ppo
 from distrl.learning.small_world import old_policy
-from distrl.replay.pacing import Pacing
+from distrl.replay.buffer.pacing import Pacing
 
 ALGORITHMS: dict[str, Callable[[GradientStep], Algorithm]] = {
     "a_ride": a_ride,
-    "impala": Impala,
+    "vtrace": VTraceActorCritic,
     "ppo": Ppo,
-    "group_relative": GroupRelative,
+    "grpo": Grpo,
     "digirl": Digirl,
     "filtered_bc": FilteredBc,
 }
@@ -60,7 +60,7 @@ def test_it_learns(name: str, mode: str) -> None:
         assert not torch.equal(after["logits"], before["logits"])
     inserted = circle.learner.pacing.inserted
     assert inserted == (0 if mode == "offline" else 4 * UPDATES)
-    held = [report.standing.replay["trajectories"] for report in reports]
+    held = [report.learner_status.replay["trajectories"] for report in reports]
     assert held[:offline] == [len(corpus)] * offline  # nothing came in meanwhile
     assert held[-1] == len(corpus) + inserted
 
@@ -71,7 +71,7 @@ def test_groups_learn_where_tasks_are_many() -> None:
     """
     shares = {}
     for together in (1, 4):
-        circle = SmallCircle(make=GroupRelative, mode="offline", attempts_together=together)
+        circle = SmallCircle(make=Grpo, mode="offline", attempts_together=together)
         episodes = circle.world.episodes(old_policy(), 400, "corpus")
         circle.learner.preload(
             replace(each, task=replace(each.task, id=f"{each.task.id}/{number % 100}"))

@@ -12,23 +12,23 @@ from benchmarks.learner_profile import corpus, trajectory
 from benchmarks.pixel_policy import PixelPolicy
 from torch import Tensor
 
-from distrl.learning.a_ride import ARide
-from distrl.learning.algorithm import Algorithm
+from distrl.learning.algorithms.a_ride import ARide
+from distrl.learning.algorithms.algorithm import Algorithm
+from distrl.learning.algorithms.digirl import Digirl
+from distrl.learning.algorithms.filtered_bc import FilteredBc
+from distrl.learning.algorithms.grpo import Grpo
+from distrl.learning.algorithms.ppo import Ppo, PpoSettings
+from distrl.learning.algorithms.vtrace import VTraceActorCritic
 from distrl.learning.batch import batch_of
 from distrl.learning.checkpoint import CheckpointFolder
-from distrl.learning.device_work import peak_flops
-from distrl.learning.digirl import Digirl
-from distrl.learning.filtered_bc import FilteredBc
 from distrl.learning.gradient_step import GradientStep, StepSettings
-from distrl.learning.group_relative import GroupRelative
-from distrl.learning.impala import Impala
 from distrl.learning.learner import Learner
 from distrl.learning.learner_report import LearnerReport
 from distrl.learning.learner_settings import LearnerSettings, Precision
-from distrl.learning.ppo import Ppo, PpoSettings
+from distrl.learning.throughput import peak_flops
 from distrl.records import Trajectory
-from distrl.replay.pacing import Pacing
-from distrl.replay.replay_buffer import ReplayBuffer
+from distrl.replay.buffer.pacing import Pacing
+from distrl.replay.buffer.replay_buffer import ReplayBuffer
 
 pytestmark = pytest.mark.gpu
 
@@ -97,13 +97,13 @@ def test_a_resumed_run_goes_on_on_the_gpu(tmp_path: Path) -> None:
     torch.cuda.manual_seed(5)
     wanted = update(first)
     found = update(second)
-    assert found.standing.updates == wanted.standing.updates == 4
+    assert found.learner_status.updates == wanted.learner_status.updates == 4
     for name, loss in wanted.losses.items():
         assert found.losses[name] == pytest.approx(loss, rel=1e-4, abs=1e-6)
     assert policy.instruction.is_cuda
 
 
-@pytest.mark.parametrize("make", [ARide, Impala, Ppo, GroupRelative, Digirl, FilteredBc])
+@pytest.mark.parametrize("make", [ARide, VTraceActorCritic, Ppo, Grpo, Digirl, FilteredBc])
 def test_every_algorithm_does_on_a_gpu_what_it_does_on_the_cpu(
     make: Callable[[GradientStep], Algorithm],
 ) -> None:

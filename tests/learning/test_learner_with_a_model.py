@@ -13,14 +13,14 @@ from torch import Tensor
 
 from distrl.agent.lora import LoraSettings
 from distrl.agent.vlm_policy import VlmPolicy
-from distrl.learning.a_ride import ARide
+from distrl.learning.algorithms.a_ride import ARide
 from distrl.learning.gradient_step import GradientStep, StepSettings
 from distrl.learning.learner import Learner
 from distrl.learning.learner_report import LearnerReport
 from distrl.learning.learner_settings import LearnerSettings
 from distrl.records import Decision, Ending, Observation, Task, Trajectory, Verdict
-from distrl.replay.pacing import Pacing
-from distrl.replay.replay_buffer import ReplayBuffer
+from distrl.replay.buffer.pacing import Pacing
+from distrl.replay.buffer.replay_buffer import ReplayBuffer
 
 TASK = Task("t/train/0", "Open the clock", "general", "t", "train", 0, (), "easy", 5)
 STEPS = 3

@@ -51,9 +51,9 @@ def test_what_happens_is_what_the_matrices_say() -> None:
     assert len(tried) == len(STATE_NAMES) * (len(ACTIONS) + 1)  # everything was tried
     for (state, column), times in tried.items():
         for to in range(len(STATE_NAMES)):
-            chance = SOLUTION.transitions[state, column, to]
-            spread = max(1e-9, np.sqrt(chance * (1 - chance) / times))
-            assert abs(arrived[state, column, to] / times - chance) < 4.5 * spread + 1e-9
+            rng = SOLUTION.transitions[state, column, to]
+            spread = max(1e-9, np.sqrt(rng * (1 - rng) / times))
+            assert abs(arrived[state, column, to] / times - rng) < 4.5 * spread + 1e-9
 
 
 def test_success_comes_as_often_as_computed() -> None:

@@ -7,19 +7,19 @@ from dataclasses import fields
 
 import pytest
 import torch
-from tests.learning.algorithm_checks import recorded
+from tests.learning.algorithms.algorithm_checks import recorded
 from tests.learning.elsewhere import Elsewhere, PolicyElsewhere
 from torch import Tensor
 
-from distrl.learning.a_ride import ARide, ARideSettings
-from distrl.learning.algorithm import Algorithm
-from distrl.learning.clipped_objective import ClipSettings
-from distrl.learning.digirl import Digirl
-from distrl.learning.filtered_bc import FilteredBc
+from distrl.learning.algorithms.a_ride import ARide, ARideSettings
+from distrl.learning.algorithms.algorithm import Algorithm
+from distrl.learning.algorithms.clipped_objective import ClipSettings
+from distrl.learning.algorithms.digirl import Digirl
+from distrl.learning.algorithms.filtered_bc import FilteredBc
+from distrl.learning.algorithms.grpo import Grpo, GrpoSettings
+from distrl.learning.algorithms.ppo import Ppo, PpoSettings
+from distrl.learning.algorithms.vtrace import VTraceActorCritic
 from distrl.learning.gradient_step import GradientStep, StepSettings
-from distrl.learning.group_relative import GroupRelative, GroupRelativeSettings
-from distrl.learning.impala import Impala
-from distrl.learning.ppo import Ppo, PpoSettings
 from distrl.learning.small_world import ANSWERS, STATE_NAMES, VOCABULARY, new_policy
 
 Make = Callable[[GradientStep], Algorithm]
@@ -36,12 +36,10 @@ ALGORITHMS: dict[str, Make] = {
         ARideSettings(kl_weight=0.1, ratio_level="token", value_loss="huber"),
         reference=_policy_elsewhere(),
     ),
-    "impala": Impala,
+    "vtrace": VTraceActorCritic,
     "ppo": Ppo,
     "ppo, decoupled": lambda s: Ppo(s, PpoSettings(objective=ClipSettings(decoupled=True))),
-    "group_relative": lambda step: GroupRelative(
-        step, GroupRelativeSettings(kl_weight=0.1), reference=_policy_elsewhere()
-    ),
+    "grpo": lambda step: Grpo(step, GrpoSettings(kl_weight=0.1), reference=_policy_elsewhere()),
     "digirl": Digirl,
     "filtered_bc": FilteredBc,
 }
@@ -62,8 +60,8 @@ def test_an_algorithm_brings_what_it_made_to_where_the_policy_is(name: str) -> N
 
 
 def test_a_survey_comes_back_to_the_cpu() -> None:
-    survey = GradientStep(_policy_elsewhere()).survey(recorded())
-    assert not any(isinstance(getattr(survey, each.name), Elsewhere) for each in fields(survey))
+    current = GradientStep(_policy_elsewhere()).score_batch(recorded())
+    assert not any(isinstance(getattr(current, each.name), Elsewhere) for each in fields(current))
 
 
 def test_elsewhere_is_really_elsewhere() -> None:

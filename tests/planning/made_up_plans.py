@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from distrl.config.sections import PacingSettings
-from distrl.devices.simulated.latency import LogNormal
 from distrl.planning.plan_settings import (
     CollectorPlan,
     EpisodePlan,
@@ -16,6 +15,7 @@ from distrl.planning.plan_settings import (
     PolicyPlan,
 )
 from distrl.weights.staleness import StalenessLimit
+from phonesim.latency import LogNormal
 
 NOBODY = LearnerPlan(gpus=0)
 FREE = StalenessLimit(None, None)
@@ -29,7 +29,7 @@ def round_plan(phones: int = 1, *, most: int = 64, learner: LearnerPlan = NOBODY
         ),
         episodes=EpisodePlan(measured_steps=(4,), spoken_ends=0.0),
         collectors=CollectorPlan(1, 1, acknowledge=LogNormal(0.0)),
-        policy=PolicyPlan(1, (1,), (1.0,), most=most, linger_seconds=0.0, look_seconds=0.0),
+        policy=PolicyPlan(1, (1,), (1.0,), most=most, max_wait_seconds=0.0, look_seconds=0.0),
         learner=learner,
         pacing=PacingSettings(samples_per_insert=1.0, minimum_fill=1),
         network=NetworkPlan(weight_megabytes=0.0),

@@ -12,9 +12,9 @@ from distrl.errors import UsageError
 from distrl.planning.measured_run import measured_run
 from distrl.planning.simulation import simulate
 from distrl.records import Ending
-from distrl.reporting.json_lines import LineLog
-from distrl.reporting.run_directory import RunDirectory
-from distrl.reporting.run_records import EpisodeLine, Point
+from distrl.runs.json_lines import LineLog
+from distrl.runs.run_directory import RunDirectory
+from distrl.runs.run_records import EpisodeLine, Point
 
 RESET, ACT, STEPS, UPDATE, DRAIN = 3.0, 2.0, 5, 7.0, 0.25
 EPISODE = RESET + STEPS * (ACT + 0.5)

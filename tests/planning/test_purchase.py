@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 from tests.planning.made_up_plans import round_plan
 
-from distrl.devices.simulated.latency import LogNormal
 from distrl.planning.plan_settings import LearnerPlan, PlanSettings, Prices
 from distrl.planning.purchase import advice, weigh
 from distrl.planning.simulation import simulate
 from distrl.weights.staleness import StalenessLimit
+from phonesim.latency import LogNormal
 
 SLOW = LearnerPlan(1, LogNormal(60.0), batch_trajectories=8, staleness=StalenessLimit(2, None))
 

@@ -8,11 +8,11 @@ from itertools import pairwise
 import pytest
 from tests.planning.made_up_plans import FREE, rough_plan, round_plan
 
-from distrl.devices.simulated.latency import LogNormal
 from distrl.errors import InvalidSetting
 from distrl.planning.plan_settings import LearnerPlan, PlanSettings, PolicyPlan
 from distrl.planning.simulation import Simulation, simulate
 from distrl.weights.staleness import StalenessLimit
+from phonesim.latency import LogNormal
 
 # Worked out by hand ------------------------------------------------------------------------------
 
@@ -87,7 +87,7 @@ def test_a_learner_that_is_too_slow_holds_collection_to_its_pace() -> None:
 
 def test_a_tolerance_holds_collection_back_as_well() -> None:
     """The same pace by `may_insert` and late acknowledgements, where staleness has no limit."""
-    learner = LearnerPlan(1, LogNormal(60.0), batch_trajectories=8, staleness=FREE, most_waiting=4)
+    learner = LearnerPlan(1, LogNormal(60.0), batch_trajectories=8, staleness=FREE, max_waiting=4)
     plan = round_plan(30, learner=learner)
     pacing = replace(plan.pacing, samples_per_insert=2.0, tolerance=16.0)
     found = simulate(replace(plan, pacing=pacing), minutes=300.0)

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from distrl.devices.simulated.simulated_device import SimulatedDevice
 from distrl.episodes.demonstrations import demonstrate
 from distrl.errors import CorruptSnapshot
 from distrl.records import Screen
+from distrl.replay.buffer.screen_store import ScreenStore
 from distrl.replay.compressed_screen import CompressedScreen, compress
-from distrl.replay.screen_store import ScreenStore
-from distrl.tasks.task_sets import load_task
+from phonesim.simulated_device import SimulatedDevice
+from phonesim.tasks.task_sets import load_task
 
 
 def random_screen(seed: int, height: int = 9, width: int = 5) -> Screen:

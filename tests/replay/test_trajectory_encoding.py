@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from tests.replay.any_trajectory import trajectories, what_it_is
 from tests.replay.made_up_trajectories import trajectory
 
-from distrl.devices.simulated.simulated_device import SimulatedDevice
 from distrl.episodes.demonstrations import demonstrate
 from distrl.errors import CorruptRecord
 from distrl.records import Decision, Done, Trajectory
@@ -26,7 +25,8 @@ from distrl.replay.trajectory_encoding import (
     decode_trajectory,
     encode_trajectory,
 )
-from distrl.tasks.task_sets import load_task
+from phonesim.simulated_device import SimulatedDevice
+from phonesim.tasks.task_sets import load_task
 
 
 @given(trajectories())

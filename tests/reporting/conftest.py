@@ -3,7 +3,7 @@
 import pytest
 from tests.reporting.example_run import write_example_run
 
-from distrl.reporting.run_directory import RunDirectory
+from distrl.runs.run_directory import RunDirectory
 
 
 @pytest.fixture(scope="session")

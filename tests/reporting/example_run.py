@@ -19,18 +19,15 @@ from pathlib import Path
 from tests.learning.small_circle import SmallCircle
 
 from distrl.agent.simple_policies import MonkeyPolicy
-from distrl.devices.simulated.faults import Faults
-from distrl.devices.simulated.latency import EVENT_DRIVEN
-from distrl.devices.simulated.simulated_device import SimulatedDevice
 from distrl.episodes.demonstrations import ScriptedPolicy
 from distrl.episodes.episode import run_episode
 from distrl.errors import DeviceError
 from distrl.learning.learner_report import LearnerReport
 from distrl.records import Decision, Done, Observation, Split, Task, Trajectory
-from distrl.reporting.film_archive import FilmArchive, Opinions
-from distrl.reporting.json_lines import LineLog
-from distrl.reporting.run_directory import RunDirectory
-from distrl.reporting.run_records import (
+from distrl.reporting.recording_archive import Opinions, RecordingArchive
+from distrl.runs.json_lines import LineLog
+from distrl.runs.run_directory import RunDirectory
+from distrl.runs.run_records import (
     EpisodeLine,
     EvaluationLine,
     Point,
@@ -38,9 +35,12 @@ from distrl.reporting.run_records import (
     Stage,
     TemplateCount,
 )
-from distrl.tasks.judge import FactJudge
-from distrl.tasks.solver import ScriptLost
-from distrl.tasks.task_sets import load_task
+from phonesim.faults import Faults
+from phonesim.latency import EVENT_DRIVEN
+from phonesim.simulated_device import SimulatedDevice
+from phonesim.tasks.fact_judge import FactJudge
+from phonesim.tasks.solver import ScriptLost
+from phonesim.tasks.task_sets import load_task
 
 TEMPLATES = (
     "notes.create",
@@ -65,7 +65,7 @@ class Size:
     evaluation: int = 10
     devices: int = 3
     updates: int = 12
-    films: int = 2
+    recordings: int = 2
 
 
 class WaveringPolicy:
@@ -74,11 +74,11 @@ class WaveringPolicy:
     def __init__(self, task: Task, device: SimulatedDevice, judge: FactJudge, lost: float) -> None:
         self._script = ScriptedPolicy(device, judge)
         self._monkey = MonkeyPolicy(task.seed)
-        self._chance = random.Random(f"wavering/{task.id}/{lost:.4f}")
+        self._rng = random.Random(f"wavering/{task.id}/{lost:.4f}")
         self._lost = lost
 
     def decide(self, observations: Sequence[Observation]) -> list[Decision]:
-        if self._chance.random() < self._lost:
+        if self._rng.random() < self._lost:
             return self._monkey.decide(observations)
         try:
             return self._script.decide(observations)
@@ -87,7 +87,7 @@ class WaveringPolicy:
 
 
 def names() -> tuple[str, ...]:
-    from distrl.tasks.task_sets import template_names, templates
+    from phonesim.tasks.task_sets import template_names, templates
 
     known = [name for name in TEMPLATES if name in templates()]
     return tuple(dict.fromkeys([*known, *template_names("test", "general")]))[: len(TEMPLATES)]
@@ -148,13 +148,13 @@ def _evaluate(
 ) -> EvaluationLine:
     device = SimulatedDevice("evaluation")
     counts: dict[str, Counter[str]] = defaultdict(Counter)
-    with FilmArchive.open(run) as films:
+    with RecordingArchive.open(run) as recordings:
         for number, task in enumerate(islice(tasks("test"), size.evaluation)):
             trajectory = play(task, device, lost)
             counts[task.template]["episodes"] += trajectory.ending.judged
             counts[task.template]["successes"] += trajectory.success
-            if number < size.films and stage != "during":
-                films.add(trajectory, stage, updates=updates, opinions=_opinions(trajectory))
+            if number < size.recordings and stage != "during":
+                recordings.add(trajectory, stage, updates=updates, opinions=_opinions(trajectory))
     line = EvaluationLine(
         stage,
         "test",
@@ -173,16 +173,16 @@ def _evaluate(
 
 def _opinions(trajectory: Trajectory) -> Opinions:
     """What a critic that is neither blind nor all-knowing might have thought."""
-    chance = random.Random(trajectory.id)
+    rng = random.Random(trajectory.id)
     length = len(trajectory.decisions)
     drift = 0.6 if trajectory.success else -0.25
     values = [
-        min(0.99, max(0.01, 0.3 + drift * step / max(1, length) + chance.gauss(0, 0.05)))
+        min(0.99, max(0.01, 0.3 + drift * step / max(1, length) + rng.gauss(0, 0.05)))
         for step in range(length)
     ]
     following = [*values[1:], float(trajectory.success)]
     advantages = [later - now for now, later in zip(values, following, strict=True)]
-    ratios = [chance.lognormvariate(0.0, 0.4) for _ in values]
+    ratios = [rng.lognormvariate(0.0, 0.4) for _ in values]
     return Opinions(values, ratios, advantages)
 
 
@@ -194,7 +194,7 @@ def _episodes(run: RunDirectory, size: Size) -> float:
         for number in range(size.devices)
     ]
     free = [(0.0, number) for number in range(size.devices)]
-    source, chance, lines = tasks("train"), random.Random("example"), []
+    source, rng, lines = tasks("train"), random.Random("example"), []
     for count in range(size.episodes):
         now, number = heapq.heappop(free)
         progress = count / size.episodes
@@ -203,10 +203,10 @@ def _episodes(run: RunDirectory, size: Size) -> float:
         except DeviceError:
             continue
         ended = now + trajectory.device_seconds / SPEED
-        staleness = min(9, int(chance.expovariate(0.4)))
+        staleness = min(9, int(rng.expovariate(0.4)))
         version = round(progress * size.updates / 4)
         lines.append(_line(trajectory, f"phone-{number}", now, ended, version, staleness, count))
-        heapq.heappush(free, (ended + chance.expovariate(20.0), number))
+        heapq.heappush(free, (ended + rng.expovariate(20.0), number))
     with LineLog.open(run.episodes) as log:
         for line in sorted(lines, key=lambda line: line.ended):
             log.append(line)
@@ -237,15 +237,15 @@ def _line(
 
 
 def _points(run: RunDirectory, learner: list[dict[str, float]], total: float) -> None:
-    chance = random.Random("points")
+    rng = random.Random("points")
     with LineLog.open(run.metrics) as log:
         for number, figures in enumerate(learner, start=1):
             seconds = total * number / len(learner)
             log.append(Point("learner", number, seconds, figures))
             collection = {
-                "device_busy": min(1.0, 0.975 + chance.gauss(0, 0.01)),
-                "queue": float(chance.randrange(6)),
-                "trajectories_per_minute": chance.gauss(120, 8),
+                "device_busy": min(1.0, 0.975 + rng.gauss(0, 0.01)),
+                "queue": float(rng.randrange(6)),
+                "trajectories_per_minute": rng.gauss(120, 8),
                 "faults": float(number // 10),
             }
             log.append(Point("collection", number, seconds, collection))

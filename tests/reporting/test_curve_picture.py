@@ -24,7 +24,7 @@ CURVE = [
         10.0 / step,
         0.9,
         0.5,
-        exam=step / 1000,
+        validation=step / 1000,
         by_word={"<tap>": step / 1000, "<type>": 0.1},
     )
     for step in range(100, 1001, 100)
@@ -43,7 +43,7 @@ def test_a_better_exam_stands_higher() -> None:
         np.argwhere(blue[:, x - 8 : x + 8])[:, 0].mean() for x in (left + 60, right - 60)
     )
     assert late < early - 100  # pixels are counted from the top
-    flat = [dataclasses.replace(point, exam=0.5) for point in CURVE]
+    flat = [dataclasses.replace(point, validation=0.5) for point in CURVE]
     blue = colored(draw_curve(flat), EXAM)
     early, late = (
         np.argwhere(blue[:, x - 8 : x + 8])[:, 0].mean() for x in (left + 100, right - 60)
@@ -52,7 +52,12 @@ def test_a_better_exam_stands_higher() -> None:
 
 
 def test_short_curves_are_drawn_too() -> None:
-    for curve in ([], CURVE[:1], CURVE[:2], [dataclasses.replace(CURVE[0], exam=None, by_word={})]):
+    for curve in (
+        [],
+        CURVE[:1],
+        CURVE[:2],
+        [dataclasses.replace(CURVE[0], validation=None, by_word={})],
+    ):
         assert draw_curve(curve).size == (WIDTH, HEIGHT)
     zero = [dataclasses.replace(point, action_loss=0.0, reading_loss=0.0) for point in CURVE]
     assert draw_curve(zero).size == (WIDTH, HEIGHT)
@@ -61,7 +66,7 @@ def test_short_curves_are_drawn_too() -> None:
 def test_the_shipped_curve_can_be_read_and_drawn() -> None:
     curve = read_curve(STARTER_DIRECTORY / "curve.json")
     assert curve[-1].step > 10_000
-    exams = [point.exam for point in curve if point.exam is not None]
+    exams = [point.validation for point in curve if point.validation is not None]
     assert exams[-1] > 0.9
     assert draw_curve(curve).size == (WIDTH, HEIGHT)
 

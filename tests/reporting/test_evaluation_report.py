@@ -11,7 +11,7 @@ from distrl.episodes.outcome import Outcome
 from distrl.records import Ending
 from distrl.reporting.evaluation_progress import EvaluationProgress
 from distrl.reporting.evaluation_report import EvaluationReport
-from distrl.tasks.task_sets import load_task
+from phonesim.tasks.task_sets import load_task
 
 SETTINGS = {"model": "made[up]", "split": "test", "seed": 0, "blank": None}
 

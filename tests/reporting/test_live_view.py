@@ -11,7 +11,7 @@ from rich.console import Console
 
 from distrl.episodes.outcome import SuccessRate
 from distrl.reporting.live_view import LiveView, curve, duration, panel, plain_line
-from distrl.reporting.run_status import RunStatus
+from distrl.runs.run_status import RunStatus
 
 STATUS = RunStatus(
     name="train-2026-01-05-081500",
@@ -30,7 +30,7 @@ STATUS = RunStatus(
     device_busy=0.978,
     quarantined=1,
     staleness_mean=2.7,
-    staleness_most=9,
+    staleness_max=9,
     queue=3,
     replay=1400,
     faults={"device_lost": 2, "app_crash": 1},

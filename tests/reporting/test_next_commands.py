@@ -7,7 +7,7 @@ from pathlib import Path
 
 from distrl.config.training_config import load_config
 from distrl.reporting.next_commands import evaluation_words, resume_words
-from distrl.reporting.run_directory import RunDirectory
+from distrl.runs.run_directory import RunDirectory
 
 
 def test_a_stopped_run_goes_on_and_a_finished_one_for_as_long_again(tmp_path: Path) -> None:

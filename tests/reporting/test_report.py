@@ -13,17 +13,17 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from distrl.records import Ending
-from distrl.reporting.json_lines import LineLog
 from distrl.reporting.report import report_page, write_report
-from distrl.reporting.run_directory import RunDirectory
-from distrl.reporting.run_records import (
+from distrl.reporting.run_story import read_story
+from distrl.runs.json_lines import LineLog
+from distrl.runs.run_directory import RunDirectory
+from distrl.runs.run_records import (
     EpisodeLine,
     EvaluationLine,
-    Film,
-    FilmStep,
+    RecordedStep,
+    Recording,
     TemplateCount,
 )
-from distrl.reporting.run_story import read_story
 
 VOID = {"meta", "img"}
 
@@ -129,10 +129,10 @@ def test_the_figures_are_those_of_the_run(example_run: RunDirectory, page: str) 
     for count in after.templates:
         assert count.template in text
         assert f"{count.successes}/{count.episodes}" in text
-    for film in story.films:
-        assert film.instruction in text
+    for recording in story.recordings:
+        assert recording.instruction in text
     pictures = [a for n, a in outline(page).tags if n == "img"]
-    assert len(pictures) == sum(len(film.steps) for film in story.films)
+    assert len(pictures) == sum(len(recording.steps) for recording in story.recordings)
 
 
 @pytest.fixture
@@ -156,7 +156,7 @@ def test_an_evaluation_without_episodes_is_none(run: RunDirectory) -> None:
     assert "nan" not in text
 
 
-@pytest.mark.parametrize("lost", ["metrics", "episodes", "evaluations", "films", "config"])
+@pytest.mark.parametrize("lost", ["metrics", "episodes", "evaluations", "recordings", "config"])
 def test_a_run_without_one_of_its_files_has_a_page_without_that_part(
     example_run: RunDirectory, tmp_path: Path, lost: str
 ) -> None:
@@ -175,10 +175,12 @@ def test_a_lost_picture_is_a_gap_and_no_error(example_run: RunDirectory, tmp_pat
 def test_whatever_a_task_says_is_text_and_nothing_else(run: RunDirectory) -> None:
     evil = "</p><script>alert('&')</script>"
     run.config.write_text(f"# {evil}\n[run]\nseed = 0\n")
-    film = Film("1", "after", evil, evil, Ending.FAILURE, evil, 0, 0, (FilmStep("x.webp", evil),))
+    recording = Recording(
+        "1", "after", evil, evil, Ending.FAILURE, evil, 0, 0, (RecordedStep("x.webp", evil),)
+    )
     episode = EpisodeLine("1", evil, evil, Ending.SUCCESS, 1, 0, 0, evil, 0.0, 5.0)
-    with LineLog.open(run.films) as films, LineLog.open(run.episodes) as episodes:
-        films.append(film)
+    with LineLog.open(run.recordings) as recordings, LineLog.open(run.episodes) as episodes:
+        recordings.append(recording)
         episodes.append(episode)
     with LineLog.open(run.evaluations) as log:
         for stage in ("before", "after"):

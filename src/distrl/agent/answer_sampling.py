@@ -2,7 +2,7 @@
 
 Nothing but the temperature stands between the model and the draw: no top-k, no top-p, no penalties,
 so that the log-probabilities recorded here are those that training computes for the same tokens.
-An answer ends with its end token, which is part of it, or after `most_new_tokens`. All rows go on
+An answer ends with its end token, which is part of it, or after `max_new_tokens`. All rows go on
 until the last has ended; the device is asked once a token whether that is so.
 """
 
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from distrl.agent.shapes.shape import Utterance
+from distrl.agent.architectures.architecture import DecodingState
 from distrl.agent.token_scores import token_distribution
 from distrl.errors import InvalidSetting
 
@@ -23,7 +23,7 @@ class SamplingSettings:
     """How answers are drawn."""
 
     temperature: float = 1.0  # above 0; below 1 sharpens the distribution
-    most_new_tokens: int = 64  # 1 or more
+    max_new_tokens: int = 64  # 1 or more
     greedy: bool = False  # the likeliest token; log-probs stay those of the distribution
 
     def __post_init__(self) -> None:
@@ -32,8 +32,8 @@ class SamplingSettings:
                 f"sampling.temperature={self.temperature!r}; give a number above 0, or greedy=True "
                 "for what a temperature of 0 would mean"
             )
-        if self.most_new_tokens < 1:
-            raise InvalidSetting(f"sampling.most_new_tokens={self.most_new_tokens!r}; at least 1")
+        if self.max_new_tokens < 1:
+            raise InvalidSetting(f"sampling.max_new_tokens={self.max_new_tokens!r}; at least 1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,26 +45,26 @@ class SampledAnswer:
 
 
 def sample_answers(
-    utterance: Utterance,
+    state: DecodingState,
     end_token_ids: Tensor,  # [ends]
     sampling: SamplingSettings,
-    chance: torch.Generator,
+    rng: torch.Generator,
 ) -> list[SampledAnswer]:
     """One answer for each row of an utterance that has just begun."""
     tokens: list[Tensor] = []
     log_probs: list[Tensor] = []
-    lengths = torch.zeros(len(utterance.logits), dtype=torch.long, device=end_token_ids.device)
+    lengths = torch.zeros(len(state.logits), dtype=torch.long, device=end_token_ids.device)
     going_on = torch.ones_like(lengths, dtype=torch.bool)
     while True:
-        distribution = token_distribution(utterance.logits, sampling.temperature)
-        chosen = distribution.argmax(-1) if sampling.greedy else drawn(distribution, chance)
+        distribution = token_distribution(state.logits, sampling.temperature)
+        chosen = distribution.argmax(-1) if sampling.greedy else drawn(distribution, rng)
         tokens.append(chosen)
         log_probs.append(distribution.gather(-1, chosen.unsqueeze(-1)).squeeze(-1))
         lengths += going_on
         going_on &= torch.isin(chosen, end_token_ids, invert=True)
-        if len(tokens) == sampling.most_new_tokens or not bool(going_on.any()):
+        if len(tokens) == sampling.max_new_tokens or not bool(going_on.any()):
             break
-        utterance.go_on(chosen)
+        state.step(chosen)
     rows = zip(
         torch.stack(tokens, 1).tolist(),
         torch.stack(log_probs, 1).tolist(),
@@ -74,11 +74,11 @@ def sample_answers(
     return [SampledAnswer(tuple(ids[:end]), tuple(logs[:end])) for ids, logs, end in rows]
 
 
-def drawn(distribution: Tensor, chance: torch.Generator) -> Tensor:  # [n, vocabulary] -> [n]
+def drawn(distribution: Tensor, rng: torch.Generator) -> Tensor:  # [n, vocabulary] -> [n]
     """One draw from each row of log-probabilities.
 
     The one with the least E/p, for exponential E, is a draw from p; and unlike `multinomial` this
     does not make a GPU wait to have p checked.
     """
-    noise = torch.empty_like(distribution).exponential_(generator=chance)
+    noise = torch.empty_like(distribution).exponential_(generator=rng)
     return (distribution - noise.log()).argmax(-1)

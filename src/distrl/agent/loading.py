@@ -36,7 +36,7 @@ def load_policy(
     weights: WeightType | None = None,
     greedy: bool = False,
     temperature: float = 1.0,
-    most_new_tokens: int | None = None,
+    max_new_tokens: int | None = None,
     dialect: str | None = None,
     adapter: Path | None = None,
     pixels: PixelBudget = ANY_SIZE,
@@ -44,7 +44,7 @@ def load_policy(
 ) -> VlmPolicy:
     """A policy that is ready to decide, with nothing else to choose.
 
-    Without `dialect`, `most_new_tokens` and `weights` they are what goes with the model: on a GPU
+    Without `dialect`, `max_new_tokens` and `weights` they are what goes with the model: on a GPU
     its weights are bfloat16 if they were saved so.
     """
     model, adapter = _onto_its_base(model, adapter)
@@ -52,11 +52,11 @@ def load_policy(
     if weights is None:
         on_gpu = device != "cpu" and saved_type(directory) == "bfloat16"
         weights = "bfloat16" if on_gpu else "float32"
-    sampling = SamplingSettings(temperature, most_new_tokens or LONG_ANSWER, greedy)
+    sampling = SamplingSettings(temperature, max_new_tokens or LONG_ANSWER, greedy)
     settings = VlmSettings(sampling=sampling, device=device, weights=weights, seed=seed)
     policy = open_policy(directory, settings, dialect=dialect, adapter=adapter, pixels=pixels)
-    if most_new_tokens is None and policy.prompter.dialect.name == "compact":
-        policy.sampling = replace(sampling, most_new_tokens=COMPACT_ANSWER)
+    if max_new_tokens is None and policy.prompter.dialect.name == "compact":
+        policy.sampling = replace(sampling, max_new_tokens=COMPACT_ANSWER)
     return policy
 
 

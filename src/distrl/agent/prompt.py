@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from distrl.agent.dialects.dialect import Dialect, ImageSize
-from distrl.agent.wordings import Wording, wording_of
+from distrl.agent.prompt_templates import PromptTemplate, prompt_template_for
 from distrl.errors import InvalidSetting
 from distrl.records import Action, Observation, Screen, Unreadable
 
@@ -47,7 +47,7 @@ class Prompter:
         past_screens: int = 0,  # how many screens before the current one are shown; 0 or more
         *,
         seen_size: Callable[[Screen], ImageSize] = full_size,
-        wording: Wording | None = None,  # None: the one that goes with the dialect
+        prompt_template: PromptTemplate | None = None,  # None: the one that goes with the dialect
         system: str | None = None,  # None: what the dialect says must be told
     ) -> None:
         for name, value in (("past_actions", past_actions), ("past_screens", past_screens)):
@@ -57,14 +57,14 @@ class Prompter:
         self.past_actions = past_actions
         self.past_screens = past_screens
         self.seen_size = seen_size
-        self.wording = wording or wording_of(dialect.name)
+        self.prompt_template = prompt_template or prompt_template_for(dialect.name)
         self.system = dialect.instructions if system is None else system
 
     def write(self, observation: Observation) -> Prompt:
         size = self.seen_size(observation.screen)
         history = self._history(observation.past_actions, size)
         question = _filled(
-            self.wording.question, instruction=observation.instruction, history=history
+            self.prompt_template.question, instruction=observation.instruction, history=history
         )
         shown = observation.past_screens[-self.past_screens :] if self.past_screens else ()
         return Prompt(
@@ -78,16 +78,16 @@ class Prompter:
         steps = list(enumerate(actions, start=1))
         told = steps[-self.past_actions :] if self.past_actions else []
         if not told:
-            return self.wording.no_steps
-        return self.wording.separator.join(
-            _filled(self.wording.step, number=str(number), action=self._told(action, size))
+            return self.prompt_template.no_steps
+        return self.prompt_template.separator.join(
+            _filled(self.prompt_template.step, number=str(number), action=self._told(action, size))
             for number, action in told
         )
 
     def _told(self, action: Action, size: ImageSize) -> str:
         """What could not be read may be of any length and hold any token: it is not repeated."""
         if isinstance(action, Unreadable):
-            return self.wording.unreadable
+            return self.prompt_template.unreadable
         return self.dialect.write(action, size)
 
 

@@ -70,7 +70,7 @@ class TabularPolicy:
         self.value_table = parameter(torch.tensor(opinions, dtype=dtype))  # heads that differ
         self.instruction_table = parameter(torch.zeros(instruction_slots, dtype=dtype))
         self._version = 0
-        self._chance = random.Random(f"tabular_policy/decide/{seed}")
+        self._rng = random.Random(f"tabular_policy/decide/{seed}")
         self._known: tuple[int, NDArray[np.float64]] | None = None
 
     @property
@@ -79,7 +79,7 @@ class TabularPolicy:
 
     def seed(self, seed: int | str) -> None:
         """Begin a new sequence of draws."""
-        self._chance = random.Random(f"tabular_policy/decide/{seed}")
+        self._rng = random.Random(f"tabular_policy/decide/{seed}")
 
     def decide(self, observations: Sequence[Observation]) -> list[Decision]:
         return [self._decide(self.state_of(observation)) for observation in observations]
@@ -162,7 +162,7 @@ class TabularPolicy:
         log_probs: list[float] = []
         while answer in self.nodes:
             row = table[self.nodes[answer]]
-            token = _drawn(row, self._chance.random())
+            token = _drawn(row, self._rng.random())
             answer += (token,)
             log_probs.append(float(row[token]))
         text = " ".join(str(token) for token in answer)
@@ -229,11 +229,11 @@ def _numbers(rows: Sequence[Sequence[int]], width: int) -> Tensor:  # [rows, wid
     return torch.tensor(rows, dtype=torch.long).reshape(len(rows), width)
 
 
-def _drawn(log_probs: NDArray[np.float64], chance: float) -> int:
-    """The token at which the added-up probabilities pass `chance`."""
+def _drawn(log_probs: NDArray[np.float64], rng: float) -> int:
+    """The token at which the added-up probabilities pass `rng`."""
     passed = 0.0
     for token, log_prob in enumerate(log_probs):
         passed += math.exp(log_prob)
-        if chance < passed:
+        if rng < passed:
             return token
     return int(np.argmax(log_probs))  # they add up to 1 but for rounding

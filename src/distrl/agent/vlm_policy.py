@@ -27,15 +27,15 @@ from transformers import PreTrainedModel
 from transformers.modeling_layers import GradientCheckpointingLayer
 
 from distrl.agent.answer_sampling import SampledAnswer, SamplingSettings, sample_answers
+from distrl.agent.architectures.architecture import Architecture
+from distrl.agent.architectures.decoder_only import DecoderOnly
+from distrl.agent.architectures.encoder_decoder import EncoderDecoder
 from distrl.agent.critic import Critic
 from distrl.agent.dialects.dialect import Dialect, ImageSize
 from distrl.agent.lora import LoraSettings, attach_lora
 from distrl.agent.model_directory import OpenedModel
 from distrl.agent.model_inputs import InputBuilder, ModelInputs
 from distrl.agent.prompt import Prompt, Prompter
-from distrl.agent.shapes.decoder_only import DecoderOnly
-from distrl.agent.shapes.encoder_decoder import EncoderDecoder
-from distrl.agent.shapes.shape import Shape
 from distrl.agent.token_scores import token_scores
 from distrl.agent.trainable_policy import Scores
 from distrl.agent.vlm_settings import VlmSettings
@@ -82,7 +82,7 @@ class VlmPolicy:
             if isinstance(module, GradientCheckpointingLayer) and module.gradient_checkpointing
         ]
         self._version = 0
-        self._chance = torch.Generator(self.device)
+        self._rng = torch.Generator(self.device)
         self.seed(seed)
 
     # Deciding -----------------------------------------------------------------------------------
@@ -94,15 +94,15 @@ class VlmPolicy:
     def seed(self, seed: int | str) -> None:
         """Begin a new sequence of draws."""
         digest = hashlib.blake2b(f"vlm_policy/decide/{seed}".encode(), digest_size=8).digest()
-        self._chance.manual_seed(int.from_bytes(digest, "little") >> 1)
+        self._rng.manual_seed(int.from_bytes(digest, "little") >> 1)
 
     @torch.inference_mode()
     def decide(self, observations: Sequence[Observation]) -> list[Decision]:
         if not observations:
             return []
         inputs = self._inputs([self.prompter.write(each) for each in observations])
-        utterance = self.shape.begin(inputs.tensors, self.sampling.most_new_tokens)
-        answers = sample_answers(utterance, self._ends, self.sampling, self._chance)
+        utterance = self.shape.begin(inputs.tensors, self.sampling.max_new_tokens)
+        answers = sample_answers(utterance, self._ends, self.sampling, self._rng)
         self.forward_tokens += sum(len(answer.token_ids) for answer in answers)
         return [
             self._decision(answer, size)
@@ -298,7 +298,7 @@ def set_weight_type(network: nn.Module, dtype: torch.dtype) -> None:
         parameter.data = parameter.data.to(dtype)
 
 
-def shape_of(network: PreTrainedModel, builder: InputBuilder) -> Shape:
+def shape_of(network: PreTrainedModel, builder: InputBuilder) -> Architecture:
     if network.config.is_encoder_decoder:
         return EncoderDecoder(network)
     return DecoderOnly(network, stand_in=builder.pad_token_id)

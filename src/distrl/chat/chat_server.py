@@ -34,8 +34,8 @@ from distrl.errors import (
 )
 
 BUSY_OR_BROKEN = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
-LONGEST_ANSWER = 32 * 2**20  # bytes
-LONGEST_QUOTE = 300  # characters of what a server said that go into a message
+MAX_ANSWER = 32 * 2**20  # bytes
+MAX_QUOTE = 300  # characters of what a server said that go into a message
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class ServerSettings:
     deadline_s: float = 120.0  # for one call, all of its tries together
     tries: int = 5
     first_wait_s: float = 0.5  # doubled after each try
-    longest_wait_s: float = 10.0
+    max_wait_s: float = 10.0
 
     def __post_init__(self) -> None:
         parts = urlsplit(self.url)
@@ -58,7 +58,7 @@ class ServerSettings:
                 f"server url at {parts.hostname}: a name or password in a url ends up in logs; "
                 f"put the key into the environment variable {self.key_variable}"
             )
-        if self.tries < 1 or min(self.deadline_s, self.first_wait_s, self.longest_wait_s) <= 0:
+        if self.tries < 1 or min(self.deadline_s, self.first_wait_s, self.max_wait_s) <= 0:
             raise InvalidSetting(f"{self}: tries must be 1 or more, and times above 0 seconds")
 
 
@@ -85,7 +85,7 @@ class ChatServer:
         self._client = client
         self._key = key
         self._closing = threading.Event()
-        self._chance = random.Random()  # of waits alone: collectors must not knock in step
+        self._rng = random.Random()  # of waits alone: collectors must not knock in step
 
     @classmethod
     def open(cls, settings: ServerSettings) -> Self:
@@ -138,8 +138,8 @@ class ChatServer:
 
     def _back_off(self, attempt: int) -> float:
         doubled = self.settings.first_wait_s * 2.0 ** (attempt - 1)
-        wait_s = min(self.settings.longest_wait_s, doubled)
-        return wait_s * self._chance.uniform(0.5, 1.0)
+        wait_s = min(self.settings.max_wait_s, doubled)
+        return wait_s * self._rng.uniform(0.5, 1.0)
 
     def _try(self, method: str, url: str, body: bytes, deadline: float) -> dict[str, Any]:
         if self._closing.is_set():
@@ -157,7 +157,7 @@ class ChatServer:
     def _refusal(
         self, method: str, url: str, response: httpx.Response, content: bytes
     ) -> Exception:
-        said = content.decode("utf-8", errors="replace")[:LONGEST_QUOTE]
+        said = content.decode("utf-8", errors="replace")[:MAX_QUOTE]
         if self._key:
             said = said.replace(self._key, "…")  # some servers repeat a wrong key
         what = f"the server answered {response.status_code}: {said}"
@@ -178,8 +178,8 @@ def _content(response: httpx.Response, deadline: float) -> bytes:
         content += chunk
         if time.monotonic() > deadline:
             raise _MayPass("the answer did not end before the deadline")
-        if len(content) > LONGEST_ANSWER:
-            raise UnusableAnswer(f"{response.url}: an answer of more than {LONGEST_ANSWER} bytes")
+        if len(content) > MAX_ANSWER:
+            raise UnusableAnswer(f"{response.url}: an answer of more than {MAX_ANSWER} bytes")
     return bytes(content)
 
 
@@ -187,12 +187,10 @@ def _answer(content: bytes) -> dict[str, Any]:
     try:
         answer = json.loads(content)
     except ValueError as error:  # of JSON or of UTF-8
-        what = f"the answer is no JSON ({error}): {content[:LONGEST_QUOTE]!r}"
+        what = f"the answer is no JSON ({error}): {content[:MAX_QUOTE]!r}"
         raise _MayPass(what, final=UnusableAnswer) from error
     if not isinstance(answer, dict):
-        raise _MayPass(
-            f"the answer is no object: {content[:LONGEST_QUOTE]!r}", final=UnusableAnswer
-        )
+        raise _MayPass(f"the answer is no object: {content[:MAX_QUOTE]!r}", final=UnusableAnswer)
     if _aborted(answer):
         raise _MayPass("the server aborted the request")
     return answer

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from distrl.config.bounds import Bounds, check_bounds
+from distrl.bounds import Bounds, check_bounds
 from distrl.errors import InvalidSetting
 
 EngineKind = Literal["local", "ray"]

@@ -14,7 +14,7 @@ import math
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from distrl.config.bounds import Bounds, check_bounds
+from distrl.bounds import Bounds, check_bounds
 from distrl.errors import InvalidSetting
 
 JudgeKind = Literal["facts", "vlm", "android_world"]
@@ -36,10 +36,10 @@ class JudgeSettings:
     deadline_seconds: Annotated[float, Bounds(0.1, 3600.0, "seconds for an answer")] = 120.0
     tries: Annotated[int, Bounds(1, 1000, "tries within the deadline")] = 5
     at_once: Annotated[int, Bounds(1, 1024, "questions")] = 16
-    most_waiting: Annotated[int, Bounds(1, 10**5, "trajectories, then phones wait")] = 256
+    max_waiting: Annotated[int, Bounds(1, 10**5, "trajectories, then phones wait")] = 256
     requests_per_minute: Annotated[float, Bounds(0.001, math.inf, "questions a minute")] = math.inf
     burst: Annotated[int, Bounds(1, 10**5, "questions at once after a pause")] = 1
-    most_cost: Annotated[float, Bounds(0.0, math.inf, "then nobody is asked")] = math.inf
+    max_cost: Annotated[float, Bounds(0.0, math.inf, "then nobody is asked")] = math.inf
     prompt_price: Annotated[float, Bounds(0.0, 1e6, "per million tokens")] = 0.0
     answer_price: Annotated[float, Bounds(0.0, 1e6, "per million tokens")] = 0.0
     second_model: str = ""  # asked about `second_share` of the trajectories as well

@@ -13,13 +13,13 @@ from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
 from distrl.agent.vlm_settings import VlmSettings
-from distrl.config.bounds import Bounds, check_bounds
-from distrl.devices.android_settings import AndroidSettings
-from distrl.devices.simulated.drift import Drift
-from distrl.devices.simulated.faults import Faults
+from distrl.bounds import Bounds, check_bounds
+from distrl.devices.adb.android_settings import AndroidSettings
 from distrl.errors import InvalidSetting
 from distrl.records import Split
-from distrl.replay.pacing import Pacing
+from distrl.replay.buffer.pacing import Pacing
+from phonesim.drift import Drift
+from phonesim.faults import Faults
 
 DeviceKind = Literal["simulated", "adb", "emulator", "android_world"]
 LatencyName = Literal["none", "paper_emulator", "snapshot_emulator", "event_driven"]
@@ -154,7 +154,7 @@ class ReportingSettings:
 
     wandb: bool = False  # to Weights & Biases as well
     wandb_project: str = "distrl"
-    films: Annotated[int, Bounds(0, 100, "episodes in the report")] = 8
+    recordings: Annotated[int, Bounds(0, 100, "episodes in the report")] = 8
     line_seconds: Annotated[float, Bounds(0.1, 3600.0, "seconds between plain lines")] = 15.0
 
     def __post_init__(self) -> None:

@@ -12,11 +12,11 @@ from fnmatch import fnmatchcase
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
-from distrl.config.bounds import Bounds, check_bounds
+from distrl.bounds import Bounds, check_bounds
 from distrl.errors import InvalidSetting
 from distrl.records import FAMILIES, Family, Split
-from distrl.tasks.aitw import Subset
-from distrl.tasks.task_sets import template_names
+from distrl.task_sets.aitw import Subset
+from phonesim.tasks.task_sets import template_names
 
 TaskSourceName = Literal["simulated", "aitw", "android_world"]
 Curriculum = Literal["uniform", "success_rate", "instruction_value"]

@@ -9,7 +9,7 @@ import dataclasses
 import json
 from collections.abc import Iterator, Mapping
 
-from distrl.config.bounds import bounds_of, hints_of
+from distrl.bounds import bounds_of, hints_of
 
 
 def to_toml(config: object) -> str:

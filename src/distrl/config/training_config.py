@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Literal
 
-from distrl.config.bounds import Bounds, check_bounds
+from distrl.bounds import Bounds, check_bounds
 from distrl.config.engine_settings import EngineSettings
 from distrl.config.judge_fit import check_judge_fit
 from distrl.config.judge_section import JudgeSettings
@@ -31,18 +31,18 @@ from distrl.config.task_section import TaskSettings
 from distrl.config.toml_file import read_toml
 from distrl.config.typed_reader import Given, Node, leaves, plant, read_section
 from distrl.errors import InvalidSetting
-from distrl.learning.a_ride import ARideSettings
-from distrl.learning.digirl import DigirlSettings
-from distrl.learning.filtered_bc import FilteredBcSettings
+from distrl.learning.algorithms.a_ride import ARideSettings
+from distrl.learning.algorithms.digirl import DigirlSettings
+from distrl.learning.algorithms.filtered_bc import FilteredBcSettings
+from distrl.learning.algorithms.grpo import GrpoSettings
+from distrl.learning.algorithms.ppo import PpoSettings
+from distrl.learning.algorithms.vtrace import VTraceSettings
 from distrl.learning.gradient_step import StepSettings
-from distrl.learning.group_relative import GroupRelativeSettings
-from distrl.learning.impala import ImpalaSettings
 from distrl.learning.learner_settings import LearnerSettings
-from distrl.learning.ppo import PpoSettings
-from distrl.replay.replay_buffer import ReplaySettings
-from distrl.replay.trajectory_store import TrajectoryStoreSettings
+from distrl.replay.buffer.replay_buffer import ReplaySettings
+from distrl.replay.store.trajectory_store import TrajectoryStoreSettings
 
-AlgorithmName = Literal["a_ride", "digirl", "filtered_bc", "impala", "ppo", "group_relative"]
+AlgorithmName = Literal["a_ride", "digirl", "filtered_bc", "vtrace", "ppo", "grpo"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +57,9 @@ class LearningSettings:
     a_ride: ARideSettings = field(default_factory=ARideSettings)
     digirl: DigirlSettings = field(default_factory=DigirlSettings)
     filtered_bc: FilteredBcSettings = field(default_factory=FilteredBcSettings)
-    impala: ImpalaSettings = field(default_factory=ImpalaSettings)
+    vtrace: VTraceSettings = field(default_factory=VTraceSettings)
     ppo: PpoSettings = field(default_factory=PpoSettings)
-    group_relative: GroupRelativeSettings = field(default_factory=GroupRelativeSettings)
+    grpo: GrpoSettings = field(default_factory=GrpoSettings)
 
     def __post_init__(self) -> None:
         check_bounds(self)

@@ -20,7 +20,7 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, cast, get_args, get_origin
 
-from distrl.config.bounds import bounds_of, hints_of
+from distrl.bounds import bounds_of, hints_of
 from distrl.errors import InvalidSetting
 
 T = TypeVar("T")

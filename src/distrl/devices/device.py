@@ -16,7 +16,7 @@ from __future__ import annotations
 from types import TracebackType
 from typing import Protocol, Self
 
-from distrl.devices.hierarchy import Element
+from distrl.hierarchy import Element
 from distrl.records import Action, Screen
 
 

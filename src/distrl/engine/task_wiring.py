@@ -10,7 +10,12 @@ from pathlib import Path
 from distrl.config.task_section import TaskSettings
 from distrl.config.training_config import TrainingConfig
 from distrl.devices.device import Device
-from distrl.episodes.curriculum import (
+from distrl.episodes.device_pool import DevicePool
+from distrl.errors import InvalidSetting
+from distrl.records import Task
+from distrl.task_sets.aitw import AitwTasks, load_aitw
+from distrl.task_sets.android_world import AndroidWorldPhone, android_world_tasks
+from distrl.task_sets.curriculum import (
     InstructionCritic,
     InstructionValueTasks,
     RepeatedTasks,
@@ -18,12 +23,7 @@ from distrl.episodes.curriculum import (
     TaskSource,
     UniformTasks,
 )
-from distrl.episodes.device_shelf import DeviceShelf
-from distrl.episodes.task_pool import ListedTasks, SimulatedTasks, TaskPool
-from distrl.errors import InvalidSetting
-from distrl.records import Task
-from distrl.tasks.aitw import AitwTasks, load_aitw
-from distrl.tasks.android_world import AndroidWorldPhone, android_world_tasks
+from distrl.task_sets.task_pool import ListedTasks, SimulatedTasks, TaskPool
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +38,10 @@ def build_tasks(
     config: TrainingConfig,
     number: int,
     critic: LockedCritic | None,  # None: nobody here can say how likely success is
-    shelf: DeviceShelf[Device],
+    device_pool: DevicePool[Device],
 ) -> TaskSource:
     """What one collector plays."""
-    pool = build_pool(config, number, shelf)
+    pool = build_pool(config, number, device_pool)
     source: TaskSource
     if config.tasks.curriculum == "success_rate":
         source = SuccessRateTasks(pool)
@@ -54,7 +54,7 @@ def build_tasks(
     return RepeatedTasks(source, together) if together > 1 else source
 
 
-def build_pool(config: TrainingConfig, number: int, shelf: DeviceShelf[Device]) -> TaskPool:
+def build_pool(config: TrainingConfig, number: int, device_pool: DevicePool[Device]) -> TaskPool:
     """This collector's share of all tasks."""
     settings, seed, shares = config.tasks, config.run.seed, config.collection.collectors
     if settings.source == "aitw":
@@ -62,7 +62,7 @@ def build_pool(config: TrainingConfig, number: int, shelf: DeviceShelf[Device]) 
         listed = found.train if settings.split == "train" else found.test
         return ListedTasks(listed, seed, number, shares)
     if settings.source == "android_world":
-        return ListedTasks(_android_world(settings, shelf), seed, number, shares)
+        return ListedTasks(_android_world(settings, device_pool), seed, number, shares)
     return SimulatedTasks(settings.template_names, settings.split, seed, number, shares)
 
 
@@ -78,9 +78,9 @@ def read_aitw(settings: TaskSettings) -> AitwTasks:
     return load_aitw(aitw.subset, Path(aitw.train_file), Path(aitw.test_file))
 
 
-def _android_world(settings: TaskSettings, shelf: DeviceShelf[Device]) -> list[Task]:
+def _android_world(settings: TaskSettings, device_pool: DevicePool[Device]) -> list[Task]:
     """Those of the first phone: all of them have the same suite."""
-    phone = shelf.devices[0].device
+    phone = device_pool.devices[0].device
     assert isinstance(phone, AndroidWorldPhone)
     tasks = list(android_world_tasks(phone.host, settings.split))
     patterns = settings.templates or ("*",)

@@ -18,34 +18,34 @@ from distrl.agent.loading import open_policy
 from distrl.agent.vlm_policy import VlmPolicy
 from distrl.config.training_config import LearningSettings, TrainingConfig
 from distrl.devices.device import Device
-from distrl.engine.phone_wiring import build_judges, build_shelf
-from distrl.engine.policy_server import PolicyServer
+from distrl.engine.device_wiring import build_device_pool, build_judges
+from distrl.engine.ray.policy_server import PolicyServer
 from distrl.engine.task_wiring import LockedCritic, build_tasks
 from distrl.episodes.collector import Collector, CollectorSettings, TrajectorySink
-from distrl.episodes.decision_desk import DecisionDesk, DeskSettings
-from distrl.episodes.desk import Desk
-from distrl.episodes.rota import Admission
-from distrl.episodes.weight_renewal import WeightRenewal, WeightSource
-from distrl.learning.a_ride import ARide
-from distrl.learning.algorithm import Algorithm
-from distrl.learning.digirl import Digirl
-from distrl.learning.filtered_bc import FilteredBc
+from distrl.episodes.decision_service import DecisionService
+from distrl.episodes.policy_batcher import PolicyBatcher, PolicyBatcherSettings
+from distrl.episodes.scheduler import Admission
+from distrl.learning.algorithms.a_ride import ARide
+from distrl.learning.algorithms.algorithm import Algorithm
+from distrl.learning.algorithms.digirl import Digirl
+from distrl.learning.algorithms.filtered_bc import FilteredBc
+from distrl.learning.algorithms.grpo import Grpo
+from distrl.learning.algorithms.ppo import Ppo
+from distrl.learning.algorithms.vtrace import VTraceActorCritic
 from distrl.learning.gradient_step import GradientStep
-from distrl.learning.group_relative import GroupRelative
-from distrl.learning.impala import Impala
 from distrl.learning.learner import Arrivals, Learner, Publisher
-from distrl.learning.ppo import Ppo
-from distrl.replay.pacing import Pacing
-from distrl.replay.replay_buffer import ReplayBuffer
+from distrl.replay.buffer.pacing import Pacing
+from distrl.replay.buffer.replay_buffer import ReplayBuffer
 from distrl.weights.weight_store import WeightDescription, WeightStore
+from distrl.weights.weight_updater import WeightSource, WeightUpdater
 
 ALGORITHMS: dict[str, Callable[[GradientStep, LearningSettings], Algorithm]] = {
     "a_ride": lambda step, settings: ARide(step, settings.a_ride),
     "digirl": lambda step, settings: Digirl(step, settings.digirl),
     "filtered_bc": lambda step, settings: FilteredBc(step, settings.filtered_bc),
-    "impala": lambda step, settings: Impala(step, settings.impala),
+    "vtrace": lambda step, settings: VTraceActorCritic(step, settings.vtrace),
     "ppo": lambda step, settings: Ppo(step, settings.ppo),
-    "group_relative": lambda step, settings: GroupRelative(step, settings.group_relative),
+    "grpo": lambda step, settings: Grpo(step, settings.grpo),
 }
 
 
@@ -76,19 +76,19 @@ def build_collector(
     admission: Admission,
     opened: ExitStack,  # closes phones, and ends what was started for them
     logs: Path,
-    desk: Desk | None = None,  # somebody else's; None: one of its own, with a policy
+    batcher: DecisionService | None = None,  # somebody else's; None: one of its own, with a policy
 ) -> Collector[Device]:
     """The edges tasks, phones, policy ─► collector ─► sink, and weights ─► collector."""
     critic: LockedCritic | None = None
-    if desk is None:
-        policy, own = build_desk(config, name, weights)
-        desk, critic = own, LockedCritic(policy, own.policy_lock)
-    shelf = build_shelf(config, number, opened, logs)
+    if batcher is None:
+        policy, own = build_batcher(config, name, weights)
+        batcher, critic = own, LockedCritic(policy, own.policy_lock)
+    device_pool = build_device_pool(config, number, opened, logs)
     collector = Collector(
         name=name,
-        desk=desk,
-        shelf=shelf,
-        source=build_tasks(config, number, critic, shelf),
+        batcher=batcher,
+        device_pool=device_pool,
+        source=build_tasks(config, number, critic, device_pool),
         sink=sink,
         judge_for=build_judges(config),
         admission=admission,
@@ -100,18 +100,18 @@ def build_collector(
 
 def build_server(config: TrainingConfig, name: str, weights: WeightSource) -> PolicyServer:
     """The edges policy, weights ─► server, for collectors that have neither."""
-    policy, desk = build_desk(config, name, weights)
-    return PolicyServer(name, desk, policy.prompter.past_screens)
+    policy, batcher = build_batcher(config, name, weights)
+    return PolicyServer(name, batcher, policy.prompter.past_screens)
 
 
-def build_desk(
+def build_batcher(
     config: TrainingConfig, name: str, weights: WeightSource
-) -> tuple[VlmPolicy, DecisionDesk]:
+) -> tuple[VlmPolicy, PolicyBatcher]:
     """A policy whose draws are those of that name, and the desk that it works at."""
     policy = build_policy(config)
     policy.seed(f"{config.run.seed}/{name}")
-    renewal = WeightRenewal(policy, weights)
-    return policy, DecisionDesk(policy, build_desk_settings(config), renewal)
+    updater = WeightUpdater(policy, weights)
+    return policy, PolicyBatcher(policy, build_batcher_settings(config), updater)
 
 
 def build_policy(config: TrainingConfig) -> VlmPolicy:
@@ -141,9 +141,9 @@ def build_pacing(config: TrainingConfig) -> Pacing:
     )
 
 
-def build_desk_settings(config: TrainingConfig) -> DeskSettings:
+def build_batcher_settings(config: TrainingConfig) -> PolicyBatcherSettings:
     in_turns = config.collection.mode != "asynchronous"
-    return DeskSettings(
-        linger_seconds=config.collection.batch_wait_milliseconds / 1000.0,
+    return PolicyBatcherSettings(
+        max_wait_seconds=config.collection.batch_wait_milliseconds / 1000.0,
         swap="between_episodes" if in_turns else "between_decisions",
     )

@@ -31,19 +31,19 @@ from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
 from distrl.devices.device import Device
+from distrl.episodes.collector_metrics import CollectorMetrics
 from distrl.episodes.collector_report import CollectorReport, FinishedEpisode
-from distrl.episodes.collector_tally import CollectorTally
-from distrl.episodes.curriculum import State, TaskSource
-from distrl.episodes.desk import Desk
-from distrl.episodes.device_shelf import DeviceShelf
+from distrl.episodes.decision_service import DecisionService
+from distrl.episodes.device_pool import DevicePool
 from distrl.episodes.device_threads import DeviceThreads
 from distrl.episodes.episode import Episode
 from distrl.episodes.episode_batch import Attempt, EpisodeBatch
-from distrl.episodes.rota import Admission, Allowance, Booking, Rota
+from distrl.episodes.scheduler import Admission, EpisodeBudget, EpisodeScheduler, Lease
 from distrl.episodes.task_queue import TaskQueue
 from distrl.errors import DeviceError, InvalidSetting, JudgeError
+from distrl.judging.judge import Judge
 from distrl.records import Trajectory
-from distrl.tasks.judge import Judge
+from distrl.task_sets.curriculum import State, TaskSource
 
 D = TypeVar("D", bound=Device)
 POLL_SECONDS = 0.05  # how often a thread that may not start looks whether it may now
@@ -64,13 +64,13 @@ class CollectorSettings:
     """How episodes are played."""
 
     stop_on_success: bool = False  # the judge ends an episode as soon as the task is done
-    most_attempts: int = 3  # at a task that faults keep from a verdict
+    max_attempts: int = 3  # at a task that faults keep from a verdict
     patience_seconds: float = 10.0  # with a device that hangs, when the collector has to end
 
     def __post_init__(self) -> None:
-        if self.most_attempts < 1 or not self.patience_seconds >= 0.0:
+        if self.max_attempts < 1 or not self.patience_seconds >= 0.0:
             raise InvalidSetting(
-                f"most_attempts={self.most_attempts!r}, patience_seconds="
+                f"max_attempts={self.max_attempts!r}, patience_seconds="
                 f"{self.patience_seconds!r}; give 1 attempt or more and 0 seconds or more"
             )
 
@@ -79,7 +79,7 @@ class CollectorSettings:
 class _Shift:
     """One call of `run`. Nothing is delivered once it is over."""
 
-    allowance: Allowance
+    episode_budget: EpisodeBudget
     over: bool = False
 
 
@@ -89,8 +89,8 @@ class Collector(Generic[D]):
     def __init__(
         self,
         name: str,
-        desk: Desk,
-        shelf: DeviceShelf[D],
+        batcher: DecisionService,
+        device_pool: DevicePool[D],
         source: TaskSource,
         sink: TrajectorySink,
         judge_for: Callable[[D], Judge],
@@ -99,14 +99,14 @@ class Collector(Generic[D]):
     ) -> None:
         self.name = name
         self.settings = settings or CollectorSettings()
-        self._desk = desk
+        self._batcher = batcher
         self._sink = sink
         self._judge_for = judge_for
-        tasks = TaskQueue(source, len(shelf), self.settings.most_attempts)
-        self._rota = Rota(name, shelf, tasks, admission)
-        self._shelf = shelf
-        self._seats = shelf.seats
-        self._tally = CollectorTally()
+        tasks = TaskQueue(source, len(device_pool), self.settings.max_attempts)
+        self._scheduler = EpisodeScheduler(name, device_pool, tasks, admission)
+        self._device_pool = device_pool
+        self._slots = device_pool.slots
+        self._metrics = CollectorMetrics()
         self._changed = threading.Condition()  # guards the rota
         self._lockstep_time: float | None = None  # device seconds that passed in `collect`
         self._stop_at: float | None = None
@@ -120,18 +120,18 @@ class Collector(Generic[D]):
         The policy works in this thread.
         """
         self._lockstep_time = None
-        shift = _Shift(Allowance(episodes))
+        shift = _Shift(EpisodeBudget(episodes))
         threads = DeviceThreads(
-            self.name, self._seats, lambda: self._work(shift), on_end=self._desk.wake
+            self.name, self._slots, lambda: self._work(shift), on_end=self._batcher.wake
         )
-        with self._tally.at_work():
-            self._desk.open()
+        with self._metrics.at_work():
+            self._batcher.open()
             threads.start()
             try:
-                self._desk.serve(lambda: threads.working and not self._overdue)
+                self._batcher.serve(lambda: threads.working and not self._overdue)
             finally:
                 shift.over = True
-                self._desk.close()
+                self._batcher.close()
                 patience = 0.0 if self._overdue else self.settings.patience_seconds
                 self._stuck = threads.join(patience)
         threads.raise_failure()
@@ -145,46 +145,49 @@ class Collector(Generic[D]):
 
         One that fails even at that is left as it is: its next reset finds out.
         """
-        for device in self._shelf.devices:
+        for device in self._device_pool.devices:
             with suppress(DeviceError):
                 device.close()
 
     def _work(self, shift: _Shift) -> None:
         """One thread: one episode after the other, on whichever device is fit."""
-        with self._tally.thread_at_work():
-            while (booking := self._book(shift)) is not None:
-                episode = self._begin(booking)
+        with self._metrics.thread_at_work():
+            while (lease := self._book(shift)) is not None:
+                episode = self._begin(lease)
                 if episode is not None:
-                    self._play(booking, episode, shift)
+                    self._play(lease, episode, shift)
 
-    def _book(self, shift: _Shift) -> Booking[D] | None:
+    def _book(self, shift: _Shift) -> Lease[D] | None:
         """Wait until something can be started; None when it is time to go home."""
         with self._changed:
             while self._stop_at is None and not shift.over:
-                found = self._rota.book(shift.allowance, self._desk.version, self._now)
-                if isinstance(found, Booking):
+                found = self._scheduler.book(shift.episode_budget, self._batcher.version, self._now)
+                if isinstance(found, Lease):
                     return found
-                if self._rota.nothing_left(shift.allowance) and not self._rota.in_flight:
+                if (
+                    self._scheduler.nothing_left(shift.episode_budget)
+                    and not self._scheduler.in_flight
+                ):
                     return None
-                with self._tally.stage(found):
+                with self._metrics.stage(found):
                     self._changed.wait(POLL_SECONDS)
         return None
 
-    def _play(self, booking: Booking[D], episode: Episode, shift: _Shift) -> None:
-        ticket = self._desk.enter()
+    def _play(self, lease: Lease[D], episode: Episode, shift: _Shift) -> None:
+        handle = self._batcher.enter()
         try:
             while not episode.ended and not self._must_leave(shift):
-                with self._tally.stage("decide"):
-                    decision = self._desk.ask(ticket, episode.observation)
+                with self._metrics.stage("decide"):
+                    decision = self._batcher.ask(handle, episode.observation)
                 episode.take(decision)
         except CancelledError:
             pass  # the desk has closed: the episode is left as it is
         finally:
-            self._desk.leave(ticket)
+            self._batcher.leave(handle)
         if episode.ended and not shift.over:
-            self._finish(booking, episode.trajectory())
+            self._finish(lease, episode.trajectory())
         else:
-            self._abandon(booking)
+            self._abandon(lease)
 
     def _must_leave(self, shift: _Shift) -> bool:
         return shift.over or (self._stop_at is not None and time.monotonic() >= self._stop_at)
@@ -203,38 +206,38 @@ class Collector(Generic[D]):
         Retries count, and those that come up last are left for the next call.
         """
         self._lockstep_time = self._lockstep_time or 0.0
-        self._desk.renew()
-        played: dict[str, Booking[D]] = {}
+        self._batcher.update_weights()
+        played: dict[str, Lease[D]] = {}
         collected = []
 
-        def attempt(begun: tuple[Booking[D], Episode], seat: int) -> Attempt:  # noqa: ARG001
-            booking, episode = begun
-            played[booking.episode_id] = booking
-            return Attempt(episode, self._desk)
+        def attempt(begun: tuple[Lease[D], Episode], seat: int) -> Attempt:  # noqa: ARG001
+            lease, episode = begun
+            played[lease.episode_id] = lease
+            return Attempt(episode, self._batcher)
 
-        allowance = Allowance(count, free_retries=False)
-        batch = EpisodeBatch(self._begun(allowance), range(self._seats), attempt)
-        with self._tally.at_work(), self._tally.thread_at_work():
+        episode_budget = EpisodeBudget(count, free_retries=False)
+        batch = EpisodeBatch(self._begun(episode_budget), range(self._slots), attempt)
+        with self._metrics.at_work(), self._metrics.thread_at_work():
             for trajectory in batch.trajectories():
-                self._lockstep_time += trajectory.device_seconds / self._seats
+                self._lockstep_time += trajectory.device_seconds / self._slots
                 self._finish(played.pop(trajectory.id), trajectory)
                 collected.append(trajectory)
         return collected
 
-    def _begun(self, allowance: Allowance) -> Iterator[tuple[Booking[D], Episode] | None]:
+    def _begun(self, episode_budget: EpisodeBudget) -> Iterator[tuple[Lease[D], Episode] | None]:
         """Episodes for seats that are free; None: nothing for now."""
-        while allowance.fresh:
-            found = self._rota.book(allowance, self._desk.version, self._now)
-            if isinstance(found, Booking):
+        while episode_budget.fresh:
+            found = self._scheduler.book(episode_budget, self._batcher.version, self._now)
+            if isinstance(found, Lease):
                 episode = self._begin(found)
                 if episode is not None:
                     yield found, episode
             elif found == "admission":
                 return
-            elif self._rota.in_flight:
+            elif self._scheduler.in_flight:
                 yield None
             else:  # all in quarantine, and nobody plays: nothing but time can pass
-                self._lockstep_time = self._rota.shelf.next_release(self._now)
+                self._lockstep_time = self._scheduler.device_pool.next_release(self._now)
 
     # What both have in common -------------------------------------------------------------------
 
@@ -242,37 +245,37 @@ class Collector(Generic[D]):
     def _now(self) -> float:
         return time.monotonic() if self._lockstep_time is None else self._lockstep_time
 
-    def _begin(self, booking: Booking[D]) -> Episode | None:
+    def _begin(self, lease: Lease[D]) -> Episode | None:
         """A clean phone with its first screen; None if there was none to be had."""
         try:
             return Episode.begin(
-                booking.assignment.task,
-                booking.device,
-                self._judge_for(booking.device.device),
-                episode_id=booking.episode_id,
+                lease.assignment.task,
+                lease.device,
+                self._judge_for(lease.device.device),
+                episode_id=lease.episode_id,
                 stop_on_success=self.settings.stop_on_success,
             )
         except (DeviceError, JudgeError) as error:
-            self._tally.failed_start(error)
+            self._metrics.failed_start(error)
             with self._changed:
-                self._rota.failed_to_start(booking, error, self._now)
+                self._scheduler.failed_to_start(lease, error, self._now)
                 self._changed.notify_all()
             return None
 
-    def _finish(self, booking: Booking[D], trajectory: Trajectory) -> None:
+    def _finish(self, lease: Lease[D], trajectory: Trajectory) -> None:
         """Deliver it, and tell everybody how it went."""
-        with self._tally.stage("deliver"):
+        with self._metrics.stage("deliver"):
             new = self._sink.put(trajectory)
-        device, attempt = booking.device.name, booking.assignment.attempt
-        self._tally.acknowledged(trajectory, device, attempt, booking.began, new=new)
+        device, attempt = lease.device.name, lease.assignment.attempt
+        self._metrics.acknowledged(trajectory, device, attempt, lease.began, new=new)
         with self._changed:
-            self._rota.ended(booking, trajectory.ending, self._now)
+            self._scheduler.ended(lease, trajectory.ending, self._now)
             self._changed.notify_all()
 
-    def _abandon(self, booking: Booking[D]) -> None:
-        self._tally.abandoned()
+    def _abandon(self, lease: Lease[D]) -> None:
+        self._metrics.abandoned()
         with self._changed:
-            self._rota.abandoned(booking, self._now)
+            self._scheduler.abandoned(lease, self._now)
             self._changed.notify_all()
 
     # What there is to know ----------------------------------------------------------------------
@@ -280,13 +283,13 @@ class Collector(Generic[D]):
     def report(self) -> CollectorReport:
         """How it stands. Any thread may ask at any time."""
         with self._changed:
-            return self._tally.report(
-                self.name, self._rota, self._desk.report(), self._now, self._stuck
+            return self._metrics.report(
+                self.name, self._scheduler, self._batcher.report(), self._now, self._stuck
             )
 
     def drain_finished(self) -> list[FinishedEpisode]:
         """The episodes that were acknowledged since this was last asked, the newest 10,000."""
-        return self._tally.drain_finished()
+        return self._metrics.drain_finished()
 
     def state(self) -> State:
         """What a collector needs to go on where this one is, as plain JSON: counts and tasks.
@@ -294,8 +297,8 @@ class Collector(Generic[D]):
         The random state of the policy is not in it; seed the policy when going on.
         """
         with self._changed:
-            return self._rota.state()
+            return self._scheduler.state()
 
     def load_state(self, state: Mapping[str, Any]) -> None:
         with self._changed:
-            self._rota.load_state(state)
+            self._scheduler.load_state(state)

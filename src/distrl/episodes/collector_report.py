@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from distrl.episodes.decision_desk import DeskReport
+from distrl.episodes.policy_batcher import PolicyBatcherReport
 from distrl.records import Ending
 
 
@@ -42,7 +42,7 @@ class CollectorReport:
 
     name: str
     seconds: float  # at work
-    seats: int  # devices that play at once
+    slots: int  # devices that play at once
     in_flight: int  # episodes under way
     started: int
     endings: dict[str, int]  # of acknowledged trajectories, by `Ending`
@@ -56,7 +56,7 @@ class CollectorReport:
     stuck: tuple[str, ...]  # threads that had to be left behind in their device
     busy: dict[str, float]  # seconds at work, by device
     stages: dict[str, float]  # seconds, see above
-    desk: DeskReport
+    batcher: PolicyBatcherReport
 
     @property
     def trajectories(self) -> int:
@@ -65,7 +65,7 @@ class CollectorReport:
     @property
     def device_busy(self) -> float:
         """Share of the time at work, of as many devices as play at once; a spare plays for one."""
-        return sum(self.busy.values()) / max(1e-9, self.seconds * self.seats)
+        return sum(self.busy.values()) / max(1e-9, self.seconds * self.slots)
 
     @property
     def busy_shares(self) -> dict[str, float]:
@@ -92,14 +92,14 @@ class CollectorReport:
             "abandoned": float(self.abandoned),
             "quarantines": float(self.quarantines),
             "quarantined": float(len(self.quarantined)),
-            "decisions": float(self.desk.decisions),
-            "batches": float(sum(self.desk.batches.values())),
-            "mean_batch": self.desk.mean_batch,
-            "swaps": float(self.desk.swaps),
-            "weight_version": float(self.desk.weight_version),
+            "decisions": float(self.batcher.decisions),
+            "batches": float(sum(self.batcher.batches.values())),
+            "mean_batch": self.batcher.mean_batch,
+            "swaps": float(self.batcher.swaps),
+            "weight_version": float(self.batcher.weight_version),
             **{f"ending/{name}": float(n) for name, n in self.endings.items()},
             **{f"fault/{name}": float(n) for name, n in self.faults.items()},
             **{f"seconds/{name}": seconds for name, seconds in self.stages.items()},
-            "seconds/deciding": self.desk.deciding_seconds,
-            "seconds/swapping": self.desk.swapping_seconds,
+            "seconds/deciding": self.batcher.deciding_seconds,
+            "seconds/swapping": self.batcher.swapping_seconds,
         }

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from distrl.devices.device import Device
-from distrl.devices.simulated.simulated_device import SimulatedDevice
 from distrl.episodes.episode import run_episode
 from distrl.records import Decision, Observation, Task, Trajectory
-from distrl.tasks.judge import FactJudge
-from distrl.tasks.solver import Solver
+from phonesim.simulated_device import SimulatedDevice
+from phonesim.tasks.fact_judge import FactJudge
+from phonesim.tasks.solver import Solver
 
 
 class ScriptedPolicy:

@@ -15,6 +15,7 @@ from typing import Self
 from distrl.agent.policy import Policy
 from distrl.devices.device import Device
 from distrl.errors import AppCrashed, DeviceError, JudgeError
+from distrl.judging.judge import Judge
 from distrl.records import (
     FINAL_ACTIONS,
     Answer,
@@ -27,7 +28,6 @@ from distrl.records import (
     Trajectory,
     Verdict,
 )
-from distrl.tasks.judge import Judge
 
 
 class Episode:

@@ -12,15 +12,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from distrl.agent.policy import Policy
 from distrl.agent.simple_policies import DonePolicy, IdlePolicy, MonkeyPolicy
-from distrl.devices.simulated.simulated_device import SimulatedDevice
 from distrl.episodes.demonstrations import ScriptedPolicy
 from distrl.episodes.episode import Episode
 from distrl.episodes.episode_batch import Attempt, EpisodeBatch
 from distrl.episodes.outcome import Outcome, outcome_of
 from distrl.errors import UnknownTask
 from distrl.records import FAMILIES, Family, Split, Task, Trajectory
-from distrl.tasks.judge import FactJudge
-from distrl.tasks.task_sets import load_task, template_names
+from phonesim.simulated_device import SimulatedDevice
+from phonesim.tasks.fact_judge import FactJudge
+from phonesim.tasks.task_sets import load_task, template_names
 
 PolicyFor = Callable[[Task, SimulatedDevice, FactJudge], Policy]
 

@@ -15,10 +15,6 @@ import gymnasium
 import numpy as np
 from gymnasium import spaces
 
-from distrl.devices.simulated.dimensions import HEIGHT, WIDTH
-from distrl.devices.simulated.drift import Drift
-from distrl.devices.simulated.faults import NO_FAULTS, Faults
-from distrl.devices.simulated.simulated_device import SimulatedDevice
 from distrl.errors import DeviceError, InvalidAction, UnknownTask
 from distrl.records import (
     FINAL_ACTIONS,
@@ -40,14 +36,18 @@ from distrl.records import (
     TypeText,
     Wait,
 )
-from distrl.tasks.judge import FactJudge
-from distrl.tasks.task_sets import load_task, template_names
+from phonesim.dimensions import HEIGHT, WIDTH
+from phonesim.drift import Drift
+from phonesim.faults import NO_FAULTS, Faults
+from phonesim.simulated_device import SimulatedDevice
+from phonesim.tasks.fact_judge import FactJudge
+from phonesim.tasks.task_sets import load_task, template_names
 
 KINDS = (
     "tap", "long_press", "swipe", "type", "back", "home", "enter", "open_app", "wait", "answer",
     "done", "impossible",
 )  # fmt: skip
-MOST_TEXT = 200
+MAX_TEXT = 200
 NUMBERS = 1_000_000  # tasks of each template
 CHARACTERS = frozenset(string.printable + "äöüéèñßçåøŽščřłąęıİğ’“”…–—€£×÷−°")
 
@@ -78,7 +78,7 @@ class PhoneEnv(gymnasium.Env[Observed, dict[str, Any]]):
         self.judge = FactJudge(self.device)
         self.task: Task | None = None
         self._steps = 0
-        text = spaces.Text(max_length=MOST_TEXT, min_length=0, charset=CHARACTERS)
+        text = spaces.Text(max_length=MAX_TEXT, min_length=0, charset=CHARACTERS)
         point = spaces.Box(0.0, 1.0, (2,), dtype=np.float32)
         self.action_space = spaces.Dict(
             {"kind": spaces.Discrete(len(KINDS)), "point": point, "to": point, "text": text}

@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Generic, Literal, Self, TypeVar
 
 from distrl.devices.device import Device
-from distrl.devices.hierarchy import Element
+from distrl.hierarchy import Element
 from distrl.records import Action, Screen
 
 D = TypeVar("D", bound=Device)

@@ -17,7 +17,7 @@ from typing import Any, Self, TextIO
 from distrl.episodes.outcome import Outcome
 from distrl.errors import CorruptOutcomes, OtherSettings, UnknownTask
 from distrl.records import Ending
-from distrl.tasks.task_sets import load_task
+from phonesim.tasks.task_sets import load_task
 
 Settings = Mapping[str, object]
 

@@ -1,7 +1,7 @@
 """What a collector has to play: fresh tasks from its source, and those that a fault cut short.
 
 A task that no verdict came of is tried again, on a device that did not fail it yet, up to
-`most_attempts` times in all; retries come before fresh tasks. What was put back unplayed when a
+`max_attempts` times in all; retries come before fresh tasks. What was put back unplayed when a
 collector stopped comes first when it goes on. One thread at a time.
 """
 
@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from distrl.episodes.curriculum import State, TaskSource
 from distrl.errors import CorruptCheckpoint, InvalidSetting, UnknownTask
 from distrl.records import Ending, Task
+from distrl.task_sets.curriculum import State, TaskSource
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +28,12 @@ class Assignment:
 class TaskQueue:
     """Gives assignments to devices and takes them back. `devices` is how many there are in all."""
 
-    def __init__(self, source: TaskSource, devices: int, most_attempts: int = 3) -> None:
-        if most_attempts < 1:
-            raise InvalidSetting(f"most_attempts={most_attempts!r}; give 1 or more")
+    def __init__(self, source: TaskSource, devices: int, max_attempts: int = 3) -> None:
+        if max_attempts < 1:
+            raise InvalidSetting(f"max_attempts={max_attempts!r}; give 1 or more")
         self._source = source
         self._devices = devices
-        self._most_attempts = most_attempts
+        self._max_attempts = max_attempts
         self._waiting: list[Assignment] = []
         self.retried = 0  # attempts that another one followed
         self.given_up = 0  # tasks that no attempt brought to a verdict
@@ -62,7 +62,7 @@ class TaskQueue:
 
     def failed(self, assignment: Assignment, device: str) -> None:
         """Nothing came of an attempt, and that was not the agent's doing."""
-        if assignment.attempt >= self._most_attempts:
+        if assignment.attempt >= self._max_attempts:
             self.given_up += 1
             return
         self.retried += 1

@@ -19,11 +19,11 @@ from torch import Tensor
 
 from distrl.agent.starter.model import StarterModel
 from distrl.errors import InvalidSetting
-from distrl.imitation.lesson_arrays import SHAPES
-from distrl.imitation.lesson_reservoir import LessonReservoir
-from distrl.imitation.lesson_stream import SLAB, Lecture, LessonStream, open_stream
 from distrl.imitation.losses import ImitationLosses, imitation_losses
-from distrl.tasks.task_sets import template_names
+from distrl.imitation.sample_arrays import SHAPES
+from distrl.imitation.sample_reservoir import SampleReservoir
+from distrl.imitation.sample_stream import SLAB, SampleRecipe, SampleStream, open_stream
+from phonesim.tasks.task_sets import template_names
 
 NOTE_EVERY, NOTE_SECONDS = 50, 10.0  # steps, or seconds, from one point of the curve to the next
 
@@ -37,7 +37,7 @@ class ImitationSettings:
     learning_rate: float = 1e-3  # at its highest
     warm_up: int = 200  # steps
     weight_decay: float = 0.01
-    most_gradient: float = 1.0  # a longer gradient is shortened to this norm
+    max_gradient: float = 1.0  # a longer gradient is shortened to this norm
     averaging: float = 0.999  # of the running mean of the weights, per step
     reservoir: int = 49_152  # lessons, a multiple of 64
     fill: int = 4_096  # lessons that must be there before the first step
@@ -45,13 +45,21 @@ class ImitationSettings:
     slip_rate: float = 0.12
     haste: float = 0.0  # the share of demonstrations that end one step too early
     shopping_weight: int = 2  # how often a shopping template comes for each general one
-    exam: int = 2_048  # lessons of the test split, to measure by
-    examine_every: int = 500  # steps
+    validation_set: int = 2_048  # lessons of the test split, to measure by
+    validate_every: int = 500  # steps
     enough: float = 1.0  # stop early once this share of the exam is right
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("steps", "batch", "reservoir", "fill", "processes", "exam", "examine_every"):
+        for name in (
+            "steps",
+            "batch",
+            "reservoir",
+            "fill",
+            "processes",
+            "validation_set",
+            "validate_every",
+        ):
             if getattr(self, name) < 1:
                 raise InvalidSetting(f"imitation.{name}={getattr(self, name)!r}; give 1 or more")
         for name in ("averaging", "slip_rate", "haste", "enough"):
@@ -70,20 +78,20 @@ class Progress:
 
     step: int
     seconds: float
-    lessons: int  # made so far
+    samples: int  # made so far
     action_loss: float
     reading_loss: float
     right_signs: float
     right_actions: float  # of the last batch
-    exam: float | None = None  # right actions on the test split, by the averaged weights
+    validation: float | None = None  # right actions on the test split, by the averaged weights
     by_word: dict[str, float] = field(default_factory=dict)
 
 
-def lecture_of(settings: ImitationSettings, model: StarterModel) -> Lecture:
+def recipe_of(settings: ImitationSettings, model: StarterModel) -> SampleRecipe:
     """Every training template, those of the shops more often."""
     general = template_names("train", "general")
     shopping = template_names("train", "shopping") * settings.shopping_weight
-    return Lecture(
+    return SampleRecipe(
         templates=(*general, *shopping),
         signs=tuple(model.config.signs),
         slip_rate=settings.slip_rate,
@@ -126,18 +134,19 @@ class Imitation:
         self._step = 0
         self._best = 0.0  # exam so far
 
-    def run(self, stream: LessonStream, exam: dict[str, Tensor]) -> None:
-        reservoir = LessonReservoir(self.settings.reservoir, self.device)
+    def run(self, stream: SampleStream, validation_set: dict[str, Tensor]) -> None:
+        reservoir = SampleReservoir(self.settings.reservoir, self.device)
         while len(reservoir) < min(self.settings.fill, self.settings.reservoir):
             _pour(stream, reservoir, wait=True)
         while self._step < self.settings.steps and self._best < self.settings.enough:
             _pour(stream, reservoir, wait=False)
-            examine = (self._step + 1) % self.settings.examine_every == 0
+            validate = (self._step + 1) % self.settings.validate_every == 0
             self._learn(
-                reservoir, exam if examine or self._step + 1 == self.settings.steps else None
+                reservoir,
+                validation_set if validate or self._step + 1 == self.settings.steps else None,
             )
 
-    def _learn(self, reservoir: LessonReservoir, exam: dict[str, Tensor] | None) -> None:
+    def _learn(self, reservoir: SampleReservoir, validation_set: dict[str, Tensor] | None) -> None:
         for group in self._optimizer.param_groups:
             group["lr"].fill_(self._learning_rate())
         batch = reservoir.draw(self.settings.batch, self._generator)
@@ -148,10 +157,10 @@ class Imitation:
         self._step += 1
         self._average()
         overdue = time.monotonic() - self._noted > NOTE_SECONDS
-        if self._step % NOTE_EVERY and exam is None and not overdue:
+        if self._step % NOTE_EVERY and validation_set is None and not overdue:
             return
         losses = self._losses
-        measured = self.examine(exam) if exam else (None, {})
+        measured = self.validate(validation_set) if validation_set else (None, {})
         reading = losses.ink + losses.starts + losses.signs
         self._noted = time.monotonic()
         self._seen(
@@ -211,7 +220,7 @@ class Imitation:
         """One step of the masters in float32; the model follows in whatever it computes in."""
         gradients = [_gradient(parameter) for parameter in self._taught]
         torch._foreach_copy_([_gradient(master) for master in self.masters], gradients)
-        torch.nn.utils.clip_grad_norm_(self.masters, self.settings.most_gradient)
+        torch.nn.utils.clip_grad_norm_(self.masters, self.settings.max_gradient)
         self._optimizer.step()
         torch._foreach_copy_(self._taught, self.masters)
 
@@ -226,17 +235,20 @@ class Imitation:
         torch._foreach_copy_(self._taught, self.averaged)
 
     @torch.no_grad()
-    def examine(self, exam: dict[str, Tensor]) -> tuple[float, dict[str, float]]:
+    def validate(self, validation_set: dict[str, Tensor]) -> tuple[float, dict[str, float]]:
         """Right answers on the exam, by the averaged weights: all, and by the first word."""
         self.take_average()
         right = []
-        for at in range(0, len(exam["answer"]), self.settings.batch):
-            part = {name: tensor[at : at + self.settings.batch] for name, tensor in exam.items()}
+        for at in range(0, len(validation_set["answer"]), self.settings.batch):
+            part = {
+                name: tensor[at : at + self.settings.batch]
+                for name, tensor in validation_set.items()
+            }
             right.append(imitation_losses(self.model, part).right_actions)
         torch._foreach_copy_(self._taught, self.masters)
         all_right = torch.cat(right).float()
         self._best = max(self._best, float(all_right.mean()))
-        first = exam["answer"][:, 0]
+        first = validation_set["answer"][:, 0]
         by_word = {
             str(word): float(all_right[first == word].mean())
             for word in sorted(set(first.tolist()))
@@ -248,20 +260,20 @@ def _gradient(parameter: Tensor) -> Tensor:
     return torch.zeros_like(parameter) if parameter.grad is None else parameter.grad
 
 
-def make_exam(
-    lecture: Lecture, count: int, processes: int, device: torch.device
+def make_validation_set(
+    recipe: SampleRecipe, count: int, processes: int, device: torch.device
 ) -> dict[str, Tensor]:
     """Lessons of the lecture, once, to measure by."""
     slab = max(1, min(64, count // processes))
     count = count // slab * slab
-    reservoir = LessonReservoir(count, device)
-    with open_stream(lecture, processes, slab) as stream:
+    reservoir = SampleReservoir(count, device)
+    with open_stream(recipe, processes, slab) as stream:
         while len(reservoir) < count:
             _pour(stream, reservoir, wait=True)
     return {name: reservoir.tensor(name) for name in SHAPES}
 
 
-def _pour(stream: LessonStream, reservoir: LessonReservoir, *, wait: bool) -> None:
+def _pour(stream: SampleStream, reservoir: SampleReservoir, *, wait: bool) -> None:
     """Everything that is ready, and at least one slab if we wait."""
     while (taken := stream.take(wait=wait)) is not None:
         number, arrays = taken

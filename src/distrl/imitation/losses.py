@@ -19,7 +19,7 @@ from torch.nn import functional
 from distrl.agent.starter.model import StarterModel
 from distrl.agent.starter.screen_reader import Opinions
 
-MOST_SIGNS = 640  # of one screen; one in a few hundred has more, and is taught that many
+MAX_SIGNS = 640  # of one screen; one in a few hundred has more, and is taught that many
 PLACE_AT = 1  # where the place stands in the answer to tap or hold: <tap><12,34><end>
 
 
@@ -99,7 +99,7 @@ def _reading(
     starts = functional.binary_cross_entropy_with_logits(
         screen.start_logits, begins.float(), reduction="sum"
     )
-    spots = there.float().topk(MOST_SIGNS, dim=1).indices
+    spots = there.float().topk(MAX_SIGNS, dim=1).indices
     which = signs.abs().gather(1, spots)  # 0 where there are fewer
     reader = model.encoder.screen_reader
     width = screen.places.shape[-1]

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from distrl.errors import UsageError
-from distrl.learning.rewards import (
+from distrl.learning.targets.rewards import (
     DEFAULT_REWARDS,
     Floats,
     RewardSettings,
@@ -26,7 +26,7 @@ from distrl.learning.rewards import (
     step_rewards,
 )
 from distrl.records import Decision, Ending, Observation, Trajectory
-from distrl.replay.entries import Draw, Entry
+from distrl.replay.buffer.entries import Draw, Entry
 
 
 @dataclass(frozen=True, slots=True)

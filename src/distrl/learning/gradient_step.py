@@ -1,14 +1,14 @@
 """One step of the optimisers over a whole batch, in micro-batches that fit the memory.
 
-`survey` looks at the batch without gradients: what targets and ratios are made from. `step` runs
+`score_batch` scores the batch without gradients: what targets and ratios are made from. `step` runs
 through the turns again in micro-batches of bounded size, lets the algorithm make losses from the
 scores of each, adds up the gradients, clips those of the policy and of the critic separately, and
 moves both. Losses must be sums over turns divided by totals of the whole batch, so that the split
 does not change the result. A gradient that is no number stops the step before anything has moved.
-Where several processes work together (`team`), each takes a share of the turns, and all find out
-and do the same.
+Where several processes work together (`process_group`), each takes a share of the turns, and all
+reach the same result.
 
-What a survey says is on the CPU, like the batch; scores are where the policy is, so a loss brings
+`BatchScores` are on the CPU, like the batch; scores are where the policy is, so a loss brings
 what it made for the turns `.to` there.
 """
 
@@ -25,8 +25,8 @@ from torch.nn import Parameter
 from distrl.agent.trainable_policy import Scores, TrainablePolicy
 from distrl.errors import InvalidSetting
 from distrl.learning.batch import Batch
-from distrl.learning.team import Alone, Team
-from distrl.learning.value_losses import minimum_of_heads
+from distrl.learning.losses.value_losses import minimum_of_heads
+from distrl.learning.process_group import ProcessGroup, SingleProcess
 
 Losses = dict[str, Tensor]  # named; their sum is what is minimised
 TurnLoss = Callable[[Scores, Tensor], Losses]  # scores of some turns, and which turns: [m]
@@ -57,7 +57,7 @@ class StepSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class Survey:
+class BatchScores:
     """The policy's opinion on a whole batch, without gradients, on the CPU."""
 
     log_probs: Tensor  # [b, t, k]
@@ -72,11 +72,11 @@ class GradientStep:
         self,
         policy: TrainablePolicy,
         settings: StepSettings | None = None,
-        team: Team | None = None,
+        process_group: ProcessGroup | None = None,
     ) -> None:
         self.policy = policy
         self.settings = settings or StepSettings()
-        self.team = team or Alone()
+        self.process_group = process_group or SingleProcess()
         self.policy_parameters = list(policy.policy_parameters())
         self.critic_parameters = list(policy.critic_parameters())
         rate, critic_rate = self.settings.learning_rate, self.settings.critic_learning_rate
@@ -84,7 +84,7 @@ class GradientStep:
         self.policy_optimiser = _optimiser(self.policy_parameters, rate, decay)
         self.critic_optimiser = _optimiser(self.critic_parameters, critic_rate, decay)
 
-    def survey(self, batch: Batch) -> Survey:
+    def score_batch(self, batch: Batch) -> BatchScores:
         """What the policy and the critic think of every step now."""
         with torch.no_grad():
             scored = [
@@ -98,7 +98,7 @@ class GradientStep:
         values[torch.arange(len(finals)), batch.mask.sum(dim=1)] = finals.to(values.dtype)
         log_probs = ((turns, scores.log_probs) for turns, scores in scored)
         entropies = ((turns, scores.entropies) for turns, scores in scored)
-        return Survey(
+        return BatchScores(
             log_probs=batch.scatter(self._everyones(batch, log_probs, batch.shape[2])),
             entropies=batch.scatter(self._everyones(batch, entropies, batch.shape[2])),
             values=values,
@@ -125,8 +125,8 @@ class GradientStep:
             torch.autograd.backward(torch.stack(list(losses.values())).sum())
             for name, value in losses.items():
                 totals[name] = totals.get(name, 0.0) + float(value.detach())
-        self.team.add_gradients([*self.policy_parameters, *self.critic_parameters])
-        totals = self.team.merged(totals)
+        self.process_group.add_gradients([*self.policy_parameters, *self.critic_parameters])
+        totals = self.process_group.merged(totals)
         norms = {
             "policy": _clipped(self.policy_parameters, self.settings.clip),
             "critic": _clipped(self.critic_parameters, self.settings.critic_clip),
@@ -146,11 +146,11 @@ class GradientStep:
             rows = mine[start : start + self.settings.micro_batch_turns]
             logits = self.policy.value_logits([batch.finals[row] for row in rows])
             values[rows] = minimum_of_heads(logits.sigmoid()).to(values)
-        return self.team.added_up(values)
+        return self.process_group.added_up(values)
 
     def _share(self, things: int) -> range:
         """Of so many things those that this process works on: neighbours, for they are alike."""
-        place, size = self.team.place, self.team.size
+        place, size = self.process_group.place, self.process_group.size
         return range(place * things // size, (place + 1) * things // size)
 
     def _everyones(self, batch: Batch, found: Found, width: int | None = None) -> Tensor:
@@ -161,7 +161,7 @@ class GradientStep:
         for turns, each in found:
             padding = 0 if width is None else width - each.shape[1]
             whole[turns] = torch.nn.functional.pad(each.to(whole), (0, padding))
-        return self.team.added_up(whole)
+        return self.process_group.added_up(whole)
 
     def _micro_batches(self, batch: Batch) -> Iterator[Tensor]:
         """This process's turns in reading order, as many at a time as the settings allow."""

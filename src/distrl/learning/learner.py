@@ -27,23 +27,23 @@ from torch import Tensor
 
 from distrl.agent.trainable_policy import TrainablePolicy
 from distrl.errors import CorruptCheckpoint, InvalidSetting, UsageError
-from distrl.learning.algorithm import Algorithm, UpdateReport
+from distrl.learning.algorithms.algorithm import Algorithm, UpdateReport
+from distrl.learning.algorithms.update_gauges import update_report
 from distrl.learning.batch import Batch, batch_of_draws
-from distrl.learning.device_work import peak_flops, work_of, work_since
-from distrl.learning.earned_rewards import EarnedRewards
 from distrl.learning.gradient_step import GradientStep
-from distrl.learning.learner_report import LearnerReport, Standing, Waiting, learner_report
+from distrl.learning.learner_report import LearnerReport, LearnerStatus, Waiting, learner_report
 from distrl.learning.learner_settings import LearnerSettings
 from distrl.learning.precision import autocast
+from distrl.learning.process_group import Assignment, ScoreTogether, SyncState, UpdateTogether
 from distrl.learning.stage_clock import StageClock
 from distrl.learning.state_tree import split
-from distrl.learning.team import Assignment, SurveyTogether, TakeOver, UpdateTogether
-from distrl.learning.update_gauges import update_report
+from distrl.learning.targets.earned_rewards import EarnedRewards
+from distrl.learning.throughput import peak_flops, work_of, work_since
 from distrl.records import Trajectory
-from distrl.replay.entries import Draw, Entry, Outcome
-from distrl.replay.pacing import Pacing
-from distrl.replay.priority import priority
-from distrl.replay.replay_buffer import ReplayBuffer
+from distrl.replay.buffer.entries import Draw, Entry, Outcome
+from distrl.replay.buffer.pacing import Pacing
+from distrl.replay.buffer.priority import priority
+from distrl.replay.buffer.replay_buffer import ReplayBuffer
 from distrl.weights.staleness import staleness, versions_to_come
 
 STALE = "stale"  # beside the replay's own outcomes
@@ -93,7 +93,7 @@ class Learner:
         self._earned = EarnedRewards(self.settings.rewards, replay.settings.capacity)
         self._newest_seen = 0
         self._followed = False  # do those who follow have these weights?
-        self._chance = np.random.default_rng(self.settings.seed)
+        self._rng = np.random.default_rng(self.settings.seed)
         self._check_fit()
 
     # The circle ---------------------------------------------------------------------------------
@@ -104,7 +104,7 @@ class Learner:
         with clock.stage("drain"):
             self._drain()
         if not self._may_sample():
-            return Waiting(self.standing())
+            return Waiting(self.learner_status())
         with clock.stage("sample"):
             draws = self._sample()
         with clock.stage("batch"):
@@ -124,7 +124,7 @@ class Learner:
             batch,
             update,
             behind,
-            self.standing(),
+            self.learner_status(),
             clock.seconds,
             work_since(before, self.policy),
             self.peak_flops,
@@ -149,9 +149,9 @@ class Learner:
         limit = self.settings.staleness
         return not self._offline and limit.may_start(self.version, weight_version, to_come)
 
-    def standing(self) -> Standing:
+    def learner_status(self) -> LearnerStatus:
         inserted = self.pacing.inserted
-        return Standing(
+        return LearnerStatus(
             updates=self.updates,
             version=self.version,
             samples_per_insert=self.pacing.sampled / inserted if inserted else 0.0,
@@ -195,7 +195,7 @@ class Learner:
     def _sample(self) -> list[Draw]:
         n = self.settings.batch_trajectories
         beta, together = self.settings.beta, self.settings.attempts_together
-        draws = self.replay.sample(n, self._chance, beta=beta, together=together)
+        draws = self.replay.sample(n, self._rng, beta=beta, together=together)
         if not self._offline:
             self.pacing.on_sample(n)
         return draws
@@ -207,11 +207,11 @@ class Learner:
         if not rest:
             return
         batch = batch_of_draws(rest, self._earned.of(rest))
-        self._assign(SurveyTogether(batch))
+        self._assign(ScoreTogether(batch))
         with autocast(self.settings.precision, self.device):
-            survey = self.gradient_step.survey(batch)
+            current = self.gradient_step.score_batch(batch)
         nothing = torch.zeros_like(batch.rewards)  # no update, so no advantages and no losses
-        found = update_report(batch, survey, nothing, {}, {}, discount=self.algorithm.discount)
+        found = update_report(batch, current, nothing, {}, {}, discount=self.algorithm.discount)
         self._reprioritise(rest, batch, found)
 
     def _reprioritise(
@@ -241,12 +241,12 @@ class Learner:
 
     def _assign(self, assignment: Assignment) -> None:
         """Tell those who follow, if any, what comes next; first of all to become like this one."""
-        team = self.gradient_step.team
-        if team.size > 1 and not self._followed:
+        process_group = self.gradient_step.process_group
+        if process_group.size > 1 and not self._followed:
             tensors: dict[str, Tensor] = {}
-            team.assign(TakeOver(split(self._what_is_learned(), tensors), tensors))
+            process_group.assign(SyncState(split(self._what_is_learned(), tensors), tensors))
             self._followed = True
-        team.assign(assignment)
+        process_group.assign(assignment)
 
     def _check_fit(self) -> None:
         """What can be known to be wrong before the first step."""
@@ -276,7 +276,7 @@ class Learner:
             "arrivals": dict(self.arrivals),
             "updates": self.updates,
             "newest_seen": self._newest_seen,
-            "chance": self._chance.bit_generator.state,
+            "chance": self._rng.bit_generator.state,
             "torch_chance": torch.get_rng_state(),
             "gpu_chance": torch.cuda.get_rng_state_all() if self.device.type == "cuda" else [],
         }
@@ -317,7 +317,7 @@ class Learner:
         self.updates = int(state["updates"])
         self.version = int(state["version"])
         self._newest_seen = int(state["newest_seen"])
-        self._chance.bit_generator.state = state["chance"]
+        self._rng.bit_generator.state = state["chance"]
         torch.set_rng_state(state["torch_chance"])
         if self.device.type == "cuda":
             torch.cuda.set_rng_state_all(state["gpu_chance"])

@@ -14,11 +14,11 @@ from itertools import pairwise
 import torch
 from torch import Tensor
 
-from distrl.learning import ratios
-from distrl.learning.algorithm import UpdateReport
-from distrl.learning.averages import step_mean
+from distrl.learning.algorithms.algorithm import UpdateReport
 from distrl.learning.batch import Batch
-from distrl.learning.device_work import Work
+from distrl.learning.losses.averages import step_mean
+from distrl.learning.targets import ratios
+from distrl.learning.throughput import Work
 
 STALENESS_EDGES = (0, 1, 2, 4, 8, 16, 32)  # the highest in each bucket; one more for the rest
 CALIBRATION_BINS = 10
@@ -26,7 +26,7 @@ RATIO_LIMIT = 1.0  # Retrace cuts ratios off above it
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class LearnerStatus:
     """Where the learner stands."""
 
     updates: int  # made since the start
@@ -51,17 +51,17 @@ class Standing:
 class Waiting:
     """A step without an update: more trajectories must come first."""
 
-    standing: Standing
+    learner_status: LearnerStatus
 
     def gauges(self) -> dict[str, float]:
-        return self.standing.gauges()
+        return self.learner_status.gauges()
 
 
 @dataclass(frozen=True, slots=True)
 class LearnerReport:
     """A step with an update."""
 
-    standing: Standing  # after it
+    learner_status: LearnerStatus  # after it
     published: bool
     policy_moved: bool  # False while the critic warms up
     losses: dict[str, float]
@@ -112,7 +112,7 @@ class LearnerReport:
         }
         quantiles = [f"q{100 * place:02.0f}" for place in ratios.QUANTILES]
         return {
-            **self.standing.gauges(),
+            **self.learner_status.gauges(),
             "published": float(self.published),
             "policy_moved": float(self.policy_moved),
             **named("loss", self.losses),
@@ -140,7 +140,7 @@ def learner_report(
     batch: Batch,
     update: UpdateReport,
     behind: Sequence[int],  # staleness of each trajectory of the batch, when it was drawn
-    standing: Standing,
+    learner_status: LearnerStatus,
     seconds: dict[str, float],
     work: Work | None,
     peak_flops: float | None,
@@ -151,7 +151,7 @@ def learner_report(
     """The report of an update; the batch lies on the CPU."""
     mask, turn_ratios, values = batch.mask, update.ratios.cpu(), update.values.cpu()
     return LearnerReport(
-        standing=standing,
+        learner_status=learner_status,
         published=published,
         policy_moved=policy_moved,
         losses=update.losses,

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from distrl.errors import InvalidSetting
-from distrl.learning.rewards import RewardSettings
-from distrl.replay.priority import PriorityWeights
+from distrl.learning.targets.rewards import RewardSettings
+from distrl.replay.buffer.priority import PriorityWeights
 from distrl.weights.staleness import StalenessLimit
 
 Mode = Literal["online", "offline", "offline_to_online"]

@@ -32,19 +32,25 @@ from torch.nn import Parameter
 
 from distrl.agent.trainable_policy import TrainablePolicy
 from distrl.errors import UsageError
-from distrl.learning.algorithm import Algorithm
+from distrl.learning.algorithms.algorithm import Algorithm
 from distrl.learning.gradient_step import GradientStep
 from distrl.learning.learner import take_over
 from distrl.learning.learner_settings import Precision
 from distrl.learning.precision import autocast
+from distrl.learning.process_group import (
+    Assignment,
+    ScoreTogether,
+    Shutdown,
+    SyncState,
+    UpdateTogether,
+)
 from distrl.learning.state_tree import join
-from distrl.learning.team import Assignment, Dismissed, SurveyTogether, TakeOver, UpdateTogether
 
 PATIENCE = dt.timedelta(days=1)  # the others wait while the leader waits for phones
 
 
 class SeveralGpus:
-    """The processes that were launched together. Implements `Team`."""
+    """The processes that were launched together. Implements `ProcessGroup`."""
 
     def __init__(self, *, cpu: bool = False) -> None:
         waiting = InitProcessGroupKwargs(timeout=PATIENCE)
@@ -77,7 +83,7 @@ class SeveralGpus:
 
     def dismiss(self) -> None:
         """The leader's last word: the others come back from `follow`."""
-        self.assign(Dismissed())
+        self.assign(Shutdown())
 
     def next_assignment(self) -> Assignment:
         """Wait for the leader's word."""
@@ -126,18 +132,18 @@ def follow(
     precision: Precision = "full",
 ) -> None:
     """Do what the leader says until it dismisses this process; built as the leader's parts are."""
-    team = gradient_step.team
-    if not isinstance(team, SeveralGpus):
+    process_group = gradient_step.process_group
+    if not isinstance(process_group, SeveralGpus):
         raise UsageError("follow() without a team; build the gradient step with SeveralGpus")
     while True:
-        match team.next_assignment():
+        match process_group.next_assignment():
             case UpdateTogether(batch, policy_moves):
-                with autocast(precision, team.device):
+                with autocast(precision, process_group.device):
                     algorithm.update(batch, policy_moves=policy_moves)
-            case SurveyTogether(batch):
-                with autocast(precision, team.device):
-                    gradient_step.survey(batch)
-            case TakeOver(tree, tensors):
+            case ScoreTogether(batch):
+                with autocast(precision, process_group.device):
+                    gradient_step.score_batch(batch)
+            case SyncState(tree, tensors):
                 take_over(policy, gradient_step, join(tree, tensors))
-            case Dismissed():
+            case Shutdown():
                 return

@@ -8,7 +8,7 @@
 The shortcut is the better way for who takes its turns; whoever mostly goes right, as `old_policy`
 does, is lost there and does better on the slow detour. So the values of the old policy rank the
 two ways wrongly: an agent that takes its data at face value learns the detour, one that corrects
-for who acted learns the shortcut. Moves can fail (`Move.chance`), answers can be unreadable (they
+for who acted learns the shortcut. Moves can fail (`Move.rng`), answers can be unreadable (they
 leave the screen as it is), "done" on any screen but the page is a failure, and episodes are cut
 off at the step limit, which is no end: values are those of the world that goes on.
 
@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from distrl.agent.policy import Policy
 from distrl.agent.tabular_policy import TabularPolicy
-from distrl.learning.rewards import RewardSettings
+from distrl.learning.targets.rewards import RewardSettings
 from distrl.records import (
     Action,
     Back,
@@ -69,7 +69,7 @@ class Move:
     """Where an action leads with some chance; otherwise to `otherwise` (default: nowhere)."""
 
     to: int
-    chance: float = 1.0
+    rng: float = 1.0
     otherwise: int | None = None
 
 
@@ -106,13 +106,13 @@ class SmallWorld:
 
     def episodes(self, policy: Policy, count: int, seed: int | str) -> list[Trajectory]:
         """Some episodes, their tasks drawn evenly."""
-        chance = random.Random(f"small_world/{seed}")
+        rng = random.Random(f"small_world/{seed}")
         return [
-            self.episode(policy, chance.choice(self.tasks), chance, f"small_world/{seed}/{number}")
+            self.episode(policy, rng.choice(self.tasks), rng, f"small_world/{seed}/{number}")
             for number in range(count)
         ]
 
-    def episode(self, policy: Policy, task: Task, chance: random.Random, name: str) -> Trajectory:
+    def episode(self, policy: Policy, task: Task, rng: random.Random, name: str) -> Trajectory:
         """One attempt at a task, judged."""
         state = task.seed  # a task is the screen that it begins on
         screens, decisions = [self.screens[state]], list[Decision]()
@@ -125,7 +125,7 @@ class SmallWorld:
             if finished:
                 ending = Ending.SUCCESS if state == PAGE else Ending.FAILURE
             else:
-                state = _moved(state, decision.action, chance)
+                state = _moved(state, decision.action, rng)
             screens.append(self.screens[state])
             if finished:
                 break
@@ -148,8 +148,8 @@ class Solution:
                 if action == Done():
                     continue
                 move = MOVES.get((state, action), Move(state))
-                table[state, column, move.to] += move.chance
-                table[state, column, _otherwise(move, state)] += 1.0 - move.chance
+                table[state, column, move.to] += move.rng
+                table[state, column, _otherwise(move, state)] += 1.0 - move.rng
         return table
 
     @cached_property
@@ -221,9 +221,9 @@ def by_action(answers: Floats, endings: Sequence[tuple[int, ...]]) -> Floats:  #
     return table
 
 
-def _moved(state: int, action: Action, chance: random.Random) -> int:
+def _moved(state: int, action: Action, rng: random.Random) -> int:
     move = MOVES.get((state, action), Move(state))
-    return move.to if chance.random() < move.chance else _otherwise(move, state)
+    return move.to if rng.random() < move.rng else _otherwise(move, state)
 
 
 def _otherwise(move: Move, state: int) -> int:

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from distrl.devices.simulated import latency
-from distrl.devices.simulated.latency import LONGEST_EPISODE, SHORTEST_EPISODE, Durations, LogNormal
 from distrl.planning.plan_settings import EpisodePlan, PhonePlan
 from distrl.records import Tap
+from phonesim import latency
+from phonesim.latency import MAX_EPISODE, SHORTEST_EPISODE, Durations, LogNormal
 
 STOCK = 8192
 KINDS = {
@@ -27,17 +27,17 @@ KINDS = {
 class DrawPool:
     """Deals out the values of one stock."""
 
-    __slots__ = ("_chance", "_left", "values")
+    __slots__ = ("_left", "_rng", "values")
 
     def __init__(self, values: Sequence[float], name: str, seed: int) -> None:
         self.values = np.asarray(values, dtype=np.float64)
         words = random.Random(f"plan/{name}/{seed}")
-        self._chance = np.random.default_rng(words.getrandbits(64))
+        self._rng = np.random.default_rng(words.getrandbits(64))
         self._left: list[float] = []
 
     def draw(self) -> float:
         if not self._left:
-            self._left = self._chance.permutation(self.values).tolist()
+            self._left = self._rng.permutation(self.values).tolist()
         return self._left.pop()
 
     @property
@@ -57,7 +57,7 @@ def of_episodes(phones: PhonePlan, seed: int) -> DrawPool:
     """Factors of whole episodes."""
     factor = LogNormal(1.0, phones.episode_log_sd)
     stock = of_seconds(factor, "episode_factor", seed).values
-    return DrawPool(np.clip(stock, SHORTEST_EPISODE, LONGEST_EPISODE).tolist(), "episode", seed)
+    return DrawPool(np.clip(stock, SHORTEST_EPISODE, MAX_EPISODE).tolist(), "episode", seed)
 
 
 def of_phone(phones: PhonePlan, seed: int) -> tuple[DrawPool, DrawPool, DrawPool]:
@@ -67,13 +67,13 @@ def of_phone(phones: PhonePlan, seed: int) -> tuple[DrawPool, DrawPool, DrawPool
         reset, look, step = (of_seconds(each, name, seed) for name, each in stated.items())
         return reset, look, step
     durations = Durations(KINDS[phones.kind], "plan", seed)
-    chance = random.Random(f"plan/pages/{seed}")
+    rng = random.Random(f"plan/pages/{seed}")
     tap = Tap(0.5, 0.5)
     resets, looks, steps = [], [], []
     for _ in range(STOCK):
         resets.append(durations.of_reset())
         looks.append(durations.of_settling() + durations.of_capture())
-        page = durations.of_page_load() if chance.random() < phones.page_share else 0.0
+        page = durations.of_page_load() if rng.random() < phones.page_share else 0.0
         acted = durations.of_action(tap) + page
         steps.append(acted + durations.of_settling() + durations.of_capture())
     return (
@@ -87,18 +87,18 @@ def of_lengths(episodes: EpisodePlan, seed: int) -> DrawPool:
     """Decisions of an episode."""
     if episodes.measured_steps:
         return DrawPool(episodes.measured_steps, "length", seed)
-    chance = random.Random(f"plan/length/stock/{seed}")
-    return DrawPool([_length(episodes, chance) for _ in range(STOCK)], "length", seed)
+    rng = random.Random(f"plan/length/stock/{seed}")
+    return DrawPool([_length(episodes, rng) for _ in range(STOCK)], "length", seed)
 
 
-def _length(episodes: EpisodePlan, chance: random.Random) -> int:
+def _length(episodes: EpisodePlan, rng: random.Random) -> int:
     limit = episodes.step_limit
-    if chance.random() < episodes.success_rate:
-        drawn = round(chance.gauss(episodes.success_steps, episodes.success_steps_sd))
+    if rng.random() < episodes.success_rate:
+        drawn = round(rng.gauss(episodes.success_steps, episodes.success_steps_sd))
         return min(limit, max(min(2, limit), drawn))
-    if chance.random() >= episodes.early_failures:
+    if rng.random() >= episodes.early_failures:
         return limit
-    return chance.randint(min(3, limit), limit)
+    return rng.randint(min(3, limit), limit)
 
 
 def of_shares(share: float, name: str, seed: int) -> DrawPool:

@@ -22,7 +22,7 @@ from distrl.planning.draw_pool import (
 )
 from distrl.planning.event_queue import EventQueue, Level
 from distrl.planning.plan_settings import PlanSettings
-from distrl.planning.planned_desk import PlannedDesk
+from distrl.planning.planned_batcher import PlannedBatcher
 from distrl.planning.planned_learner import BROKEN, PlannedLearner
 
 
@@ -31,7 +31,7 @@ class PlannedPhone:
     """Where one phone stands in its episode."""
 
     collector: int
-    desk: PlannedDesk
+    batcher: PlannedBatcher
     slowdown: float
     factor: float = 1.0  # of this episode's waits
     decisions_left: int = 0
@@ -65,7 +65,7 @@ class Fleet:
         self._barred: dict[int, deque[int]] = {}  # phones that may not start, by desk
         self._asking_again = False
 
-    def put_to_work(self, desks: Sequence[PlannedDesk], learner: PlannedLearner) -> None:
+    def put_to_work(self, desks: Sequence[PlannedBatcher], learner: PlannedLearner) -> None:
         """Every phone asks for its first episode."""
         self._learner = learner
         slowdowns, collectors = self._settings.phones.slowdowns, self._settings.collectors.count
@@ -73,7 +73,7 @@ class Fleet:
             PlannedPhone(n % collectors, desks[n % len(desks)], slowdowns[n % len(slowdowns)])
             for n in range(self._settings.phones.count)
         ]
-        self._barred = {desk.number: deque() for desk in desks}
+        self._barred = {batcher.number: deque() for batcher in desks}
         for number in range(len(self._phones)):
             self._book(number)
 
@@ -93,11 +93,11 @@ class Fleet:
 
     def _book(self, number: int) -> None:
         phone = self._phones[number]
-        if self._learner.may_start(phone.desk.version, self.in_flight.value):
+        if self._learner.may_start(phone.batcher.version, self.in_flight.value):
             self._start(number)
         else:
             self.levels["admission"].add(1)
-            self._barred[phone.desk.number].append(number)
+            self._barred[phone.batcher.number].append(number)
 
     def ask_again(self) -> None:
         """The learner's pace has changed: whoever was not let start finds out at its next look."""
@@ -110,7 +110,7 @@ class Fleet:
         for barred in self._barred.values():
             while barred:
                 phone = self._phones[barred[0]]
-                if not self._learner.may_start(phone.desk.version, self.in_flight.value):
+                if not self._learner.may_start(phone.batcher.version, self.in_flight.value):
                     break
                 self.levels["admission"].add(-1)
                 self._start(barred.popleft())
@@ -133,7 +133,7 @@ class Fleet:
         self._events.after(phone.factor * self._look.draw(), self._has_looked, number)
 
     def _has_looked(self, number: int) -> None:
-        self._phones[number].desk.enter()
+        self._phones[number].batcher.enter()
         self._has_acted(number)
 
     # Playing ------------------------------------------------------------------------------------
@@ -165,9 +165,9 @@ class Fleet:
         self.levels["decide"].add(1)
         travel = self._travel.draw()
         if travel > 0.0:
-            self._events.after(travel, phone.desk.ask, number)
+            self._events.after(travel, phone.batcher.ask, number)
         else:
-            phone.desk.ask(number)
+            phone.batcher.ask(number)
 
     def answered(self, number: int, version: int) -> None:
         """A desk has decided."""
@@ -187,7 +187,7 @@ class Fleet:
     # Ending -------------------------------------------------------------------------------------
 
     def _is_over(self, number: int) -> None:
-        self._phones[number].desk.leave()
+        self._phones[number].batcher.leave()
         self.levels["deliver"].add(1)
         own = self._processor(number, self._settings.collectors.seconds_per_episode)
         self._events.after(own + self._acknowledge.draw(), self._is_durable, number)

@@ -15,7 +15,6 @@ from itertools import pairwise
 from pathlib import Path
 
 from distrl.config.training_config import TrainingConfig, load_config
-from distrl.devices.simulated.latency import LogNormal
 from distrl.errors import UsageError
 from distrl.planning.draw_pool import of_episodes
 from distrl.planning.plan_settings import (
@@ -27,11 +26,12 @@ from distrl.planning.plan_settings import (
     PlanSettings,
     PolicyPlan,
 )
-from distrl.reporting.json_lines import read_lines
 from distrl.reporting.memory_estimate import DEVICE_BYTES, model_bytes
-from distrl.reporting.metrics import read_points
-from distrl.reporting.run_directory import RunDirectory
-from distrl.reporting.run_records import EpisodeLine, Point
+from distrl.runs.json_lines import read_lines
+from distrl.runs.metrics import read_points
+from distrl.runs.run_directory import RunDirectory
+from distrl.runs.run_records import EpisodeLine, Point
+from phonesim.latency import LogNormal
 
 LEAST_EPISODES = 20
 LEAST_SPREAD = 1.2  # of batch sizes, largest over smallest, to tell how time grows with them
@@ -166,7 +166,7 @@ def _policy(
         batch_sizes=(1, most),
         batch_seconds=(max(0.0, first), max(0.0, first + slope * (most - 1))),
         most=most,
-        linger_seconds=config.collection.batch_wait_milliseconds / 1000.0,
+        max_wait_seconds=config.collection.batch_wait_milliseconds / 1000.0,
         gigabytes=weights / 1e9,
     ), note
 

@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Literal
 
-from distrl.config.bounds import Bounds, check_bounds
+from distrl.bounds import Bounds, check_bounds
 from distrl.config.sections import PacingSettings
 from distrl.config.toml_file import read_toml
 from distrl.config.typed_reader import read_section
-from distrl.devices.simulated.latency import ZERO, LogNormal
 from distrl.errors import InvalidSetting
 from distrl.weights.staleness import StalenessLimit
+from phonesim.latency import ZERO, LogNormal
 
 PhoneKind = Literal["stated", "paper_emulator", "snapshot_emulator", "event_driven"]
 Broadcast = Literal["star", "tree"]
@@ -105,7 +105,7 @@ class PolicyPlan:
     batch_seconds: tuple[float, ...] = (0.6, 1.2)
     log_sd: Annotated[float, Bounds(0.0, 3.0, "of the logarithm")] = 0.0
     most: Annotated[int, Bounds(1, 10**5, "observations in a batch")] = 64
-    linger_seconds: Seconds = 0.002  # for a fuller batch
+    max_wait_seconds: Seconds = 0.002  # for a fuller batch
     travel: LogNormal = ZERO  # of a question and its answer, where the policy is elsewhere
     swap_seconds: Seconds = 0.0  # to take over new weights
     look_seconds: Seconds = 0.1  # between two looks for new weights
@@ -138,7 +138,7 @@ class LearnerPlan:
     updates_per_publish: Annotated[int, Bounds(1, 10**6, "updates")] = 1
     warm_up_updates: Annotated[int, Bounds(0, 10**6, "updates without a version")] = 0
     capacity: Annotated[int, Bounds(1, 10**8, "trajectories in the replay")] = 10_000
-    most_waiting: Annotated[int, Bounds(1, 10**7, "trajectories before the learner")] = 256
+    max_waiting: Annotated[int, Bounds(1, 10**7, "trajectories before the learner")] = 256
     staleness: StalenessLimit = field(default_factory=StalenessLimit)
 
     def __post_init__(self) -> None:

@@ -1,7 +1,7 @@
 """The learner on paper: drain, admit, sample, update, publish, with the real pace and limits.
 
 `Pacing`, `StalenessLimit` and `versions_to_come` are the classes and functions that the learner
-itself goes by; only the work is replaced by its time. What waits for it beyond `most_waiting` is
+itself goes by; only the work is replaced by its time. What waits for it beyond `max_waiting` is
 acknowledged late, which holds collectors back.
 """
 
@@ -46,7 +46,7 @@ class PlannedLearner:
         self._publish = publish
         self._changed = changed
         self._update = of_seconds(plan.update, "update", seed)
-        self._chance = np.random.default_rng([seed, 17])
+        self._rng = np.random.default_rng([seed, 17])
         self._arrivals: deque[int] = deque()  # weight versions
         self._held: deque[tuple[Callable[[int], None], int]] = deque()
         self._replay = np.zeros(plan.capacity, dtype=np.int64)
@@ -82,7 +82,7 @@ class PlannedLearner:
             self._step()
 
     def _release(self) -> None:
-        while self._held and len(self._arrivals) < self._plan.most_waiting:
+        while self._held and len(self._arrivals) < self._plan.max_waiting:
             acknowledge, phone = self._held.popleft()
             acknowledge(phone)
 
@@ -120,7 +120,7 @@ class PlannedLearner:
     def _sample(self) -> None:
         self.pacing.on_sample(self._plan.batch_trajectories)
         held = min(self._stored, self._plan.capacity)
-        drawn = self._replay[self._chance.integers(held, size=self._plan.batch_trajectories)]
+        drawn = self._replay[self._rng.integers(held, size=self._plan.batch_trajectories)]
         self.learned_staleness.append(float(np.maximum(0, self.version - drawn).mean()))
 
     def _updated(self) -> None:

@@ -2,7 +2,7 @@
 
 Deterministic: the same settings and seed give the same prediction, to the last digit. What is
 counted begins after a warm-up, the first third of the time. Without `minutes` it goes on until some
-thousands of episodes and dozens of versions have passed, or MOST_EVENTS, whichever comes first, so
+thousands of episodes and dozens of versions have passed, or MAX_EVENTS, whichever comes first, so
 that ten thousand phones take seconds.
 """
 
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from distrl.planning.event_queue import EventQueue, Level
 from distrl.planning.fleet import Fleet
 from distrl.planning.plan_settings import PlanSettings
-from distrl.planning.planned_desk import BatchTime, PlannedDesk
+from distrl.planning.planned_batcher import BatchTime, PlannedBatcher
 from distrl.planning.planned_learner import PlannedLearner
 from distrl.planning.prediction import (
     MEGABIT,
@@ -26,7 +26,7 @@ from distrl.planning.prediction import (
     trajectory_bytes,
 )
 
-MOST_EVENTS = 4_000_000
+MAX_EVENTS = 4_000_000
 LEAST_EPISODES, LEAST_ROUNDS, LEAST_VERSIONS = 6_000, 6, 45
 SLICES = 60  # the time is looked at so often
 WARM_UP = 1 / 3
@@ -63,7 +63,7 @@ class Simulation:
         self.fleet = Fleet(settings, self.events, seed)
         self.policy_busy = Level(self.events)
         self.desks = [
-            PlannedDesk(
+            PlannedBatcher(
                 n, settings.policy, self.events, self.policy_busy, self.fleet.answered, seed
             )
             for n in range(settings.policy.copies)
@@ -84,7 +84,7 @@ class Simulation:
         until = self._long_enough() if minutes is None else 60.0 * minutes
         counts = [self._count()]
         for place in range(1, SLICES + 1):
-            on = self.events.run(until * place / SLICES, MOST_EVENTS)
+            on = self.events.run(until * place / SLICES, MAX_EVENTS)
             counts.append(self._count())
             if not on:
                 break
@@ -101,7 +101,7 @@ class Simulation:
             seconds = max(seconds, LEAST_VERSIONS * version)
         return seconds
 
-    def _most_decisions(self) -> float:
+    def _max_decisions(self) -> float:
         """A second, by one copy."""
         most = self.settings.policy.most
         return most / max(1e-9, BatchTime(self.settings.policy).of(most))
@@ -110,12 +110,12 @@ class Simulation:
         """Each copy has the new weights when its node has, and when it has looked."""
         look = self.settings.policy.look_seconds / 2
         nodes = len(self._broadcast_seconds)
-        for desk in self.desks:
-            wait = self._broadcast_seconds[desk.number % nodes] + look
-            self.events.after(wait, self._arrived, desk, version)
+        for batcher in self.desks:
+            wait = self._broadcast_seconds[batcher.number % nodes] + look
+            self.events.after(wait, self._arrived, batcher, version)
 
-    def _arrived(self, desk: PlannedDesk, version: int) -> None:
-        desk.renew(version)
+    def _arrived(self, batcher: PlannedBatcher, version: int) -> None:
+        batcher.update_weights(version)
         self.fleet.ask_again()
 
     def _count(self) -> _Count:
@@ -124,7 +124,7 @@ class Simulation:
             at=self.events.now,
             episodes=fleet.episodes,
             decisions=fleet.decisions,
-            batches=sum(desk.batches for desk in self.desks),
+            batches=sum(batcher.batches for batcher in self.desks),
             updates=learner.updates,
             versions=learner.version,
             inserted=learner.pacing.inserted,
@@ -170,7 +170,7 @@ class Simulation:
             in_flight=(last.in_flight - first.in_flight) / seconds,
             device_busy=sum(phone_time[name] for name in PHONE_WORK),
             policy_busy=(last.policy_busy - first.policy_busy) / seconds / settings.policy.copies,
-            policy_load=decisions / seconds / settings.policy.copies / self._most_decisions(),
+            policy_load=decisions / seconds / settings.policy.copies / self._max_decisions(),
             learner_idle=max(0.0, 1.0 - busy) if settings.learner.gpus else 0.0,
             samples_per_insert=(last.sampled - first.sampled) / max(1, inserted),
             stale_share=(last.stale - first.stale) / max(1, episodes),

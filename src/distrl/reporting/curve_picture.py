@@ -74,11 +74,11 @@ def draw_curve(curve: Sequence[Progress]) -> Image.Image:
 
 def _shares(curve: Sequence[Progress]) -> Iterator[Line]:
     yield Line("batches", FAINT, [(p.step, p.right_actions) for p in curve], width=1.0)
-    exams = [point for point in curve if point.exam is not None]
+    exams = [point for point in curve if point.validation is not None]
     for word, color in zip(WORDS, COLORS, strict=False):
         spots = [(float(p.step), p.by_word[word]) for p in exams if word in p.by_word]
         yield Line(word.strip("<>"), color, spots)
-    whole = [(float(p.step), p.exam) for p in exams if p.exam is not None]
+    whole = [(float(p.step), p.validation) for p in exams if p.validation is not None]
     yield Line("exam", EXAM, whole, width=3.0, dots=True)
 
 

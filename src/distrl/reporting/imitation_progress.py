@@ -43,12 +43,12 @@ class ImitationProgress:
         self._progress.stop()
 
     def show(self, point: Point) -> None:
-        if point.exam is not None:
-            self._exam = f"{point.exam:.1%}"
+        if point.validation is not None:
+            self._exam = f"{point.validation:.1%}"
         said = (
             f"loss {point.action_loss:.3f}, reading {point.reading_loss:.3f}, "
             f"right {point.right_actions:.0%}, exam {self._exam}, "
-            f"{point.lessons / max(point.seconds, 1e-9):,.0f} lessons/s"
+            f"{point.samples / max(point.seconds, 1e-9):,.0f} lessons/s"
         )
         self._progress.update(self._bar, description="steps", completed=point.step, said=said)
         if not self._console.is_terminal and self._at_a_line(point):
@@ -57,4 +57,4 @@ class ImitationProgress:
     def _at_a_line(self, point: Point) -> bool:
         """At every exam, and at each twentieth of the way."""
         before, self._lines = self._lines, point.step * LINES // self._steps
-        return point.exam is not None or self._lines > before
+        return point.validation is not None or self._lines > before

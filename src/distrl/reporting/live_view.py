@@ -21,7 +21,7 @@ from rich.table import Table
 from rich.text import Text
 
 from distrl.episodes.outcome import SuccessRate
-from distrl.reporting.run_status import RunStatus
+from distrl.runs.run_status import RunStatus
 
 BARS = " ▁▂▃▄▅▆▇█"
 LABEL = 5  # characters beside the small curve
@@ -151,7 +151,7 @@ def _figures(status: RunStatus) -> Table:
     )
     table.add_row()
     table.add_row(
-        _figure("staleness", f"{status.staleness_mean:.1f}, most {status.staleness_most}"),
+        _figure("staleness", f"{status.staleness_mean:.1f}, most {status.staleness_max}"),
         _figure("queue", f"{status.queue} · replay {status.replay:,}"),
         _figure("faults", faults or "none", style="yellow" if faults else ""),
     )

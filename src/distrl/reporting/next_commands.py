@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 
 from distrl.config.training_config import TrainingConfig
-from distrl.reporting.run_directory import RunDirectory
+from distrl.runs.run_directory import RunDirectory
 
 
 def evaluation_words(run: RunDirectory, config: TrainingConfig) -> str:

@@ -18,17 +18,17 @@ from distrl.reporting.report_sections import (
     curve_section,
     devices_section,
     endings_section,
-    films_section,
     headline,
     learner_section,
     next_section,
+    recordings_section,
     settings_section,
     staleness_section,
     templates_section,
     tiles,
 )
-from distrl.reporting.run_directory import RunDirectory, write_whole
 from distrl.reporting.run_story import RunStory, read_story
+from distrl.runs.run_directory import RunDirectory, write_whole
 
 NOTHING_FROM_OUTSIDE = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 
@@ -67,7 +67,7 @@ def _parts(story: RunStory) -> Markup:
             devices_section(story),
             tag("div", staleness_section(story), endings_section(story), class_="pair"),
             learner_section(story),
-            films_section(story),
+            recordings_section(story),
             next_section(story),
             settings_section(story),
         ]

@@ -11,16 +11,16 @@ from distrl.records import Ending
 from distrl.reporting.live_view import duration
 from distrl.reporting.next_commands import evaluation_words, resume_words
 from distrl.reporting.page.bar_charts import Histogram, StackedBars, legend_entry
-from distrl.reporting.page.film_strip import film_strip
 from distrl.reporting.page.frame import NARROW, Axis, Frame, both_sizes
 from distrl.reporting.page.line_chart import Spot, banded_line, measurements
 from distrl.reporting.page.markup import Markup, join, tag
 from distrl.reporting.page.scale import short, time_unit
 from distrl.reporting.page.small_chart import SmallChart
+from distrl.reporting.page.storyboard import storyboard
 from distrl.reporting.page.success_table import success_table
 from distrl.reporting.page.timeline import Timeline
-from distrl.reporting.run_records import EvaluationLine, Series, Stage
 from distrl.reporting.run_story import RunStory
+from distrl.runs.run_records import EvaluationLine, Series, Stage
 
 HALF = 480  # a chart beside another one
 STAGES: dict[Stage, str] = {
@@ -222,15 +222,15 @@ def _half(wide: Markup, slim: Markup) -> Markup:
 # To look at --------------------------------------------------------------------------------------
 
 
-def films_section(story: RunStory) -> Markup:
-    if not story.films:
+def recordings_section(story: RunStory) -> Markup:
+    if not story.recordings:
         return _nothing("Episodes", "None were kept.")
     strips = []
     for stage, name in STAGES.items():
-        films = [film for film in story.films if film.stage == stage]
-        if films:
+        recordings = [recording for recording in story.recordings if recording.stage == stage]
+        if recordings:
             strips.append(tag("p", name, class_="stage"))
-        strips += [film_strip(film, story.run.pictures) for film in films]
+        strips += [storyboard(recording, story.run.pictures) for recording in recordings]
     told = (
         "What the agent saw, and what its finger did. V is the critic's chance of success on that "
         "screen, ρ how much likelier the action is for the policy in training than for the one "

@@ -8,14 +8,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from distrl.episodes.outcome import SuccessRate
-from distrl.reporting.json_lines import read_lines
-from distrl.reporting.metrics import read_points
-from distrl.reporting.run_directory import RunDirectory
-from distrl.reporting.run_records import (
+from distrl.runs.json_lines import read_lines
+from distrl.runs.metrics import read_points
+from distrl.runs.run_directory import RunDirectory
+from distrl.runs.run_records import (
     EpisodeLine,
     EvaluationLine,
-    Film,
     Point,
+    Recording,
     Series,
     Stage,
 )
@@ -41,7 +41,7 @@ class RunStory:
     points: Sequence[Point]
     episodes: Sequence[EpisodeLine]  # by when they ended
     evaluations: Sequence[EvaluationLine]
-    films: Sequence[Film]
+    recordings: Sequence[Recording]
 
     @property
     def seconds(self) -> float:
@@ -101,5 +101,5 @@ def read_story(run: RunDirectory) -> RunStory:
         points=read_points(run.metrics),
         episodes=sorted(read_lines(run.episodes, EpisodeLine), key=lambda e: e.ended),
         evaluations=read_lines(run.evaluations, EvaluationLine),
-        films=read_lines(run.films, Film),
+        recordings=read_lines(run.recordings, Recording),
     )

@@ -8,19 +8,19 @@ from pathlib import Path
 from PIL import Image, ImageDraw
 from rich.table import Table
 
-from distrl.devices.hierarchy import uiautomator_xml
-from distrl.devices.simulated.dimensions import HEIGHT, WIDTH
-from distrl.devices.simulated.drift import Drift
-from distrl.devices.simulated.finger import Finger
-from distrl.devices.simulated.phone import Phone
-from distrl.devices.simulated.simulated_device import SimulatedDevice
 from distrl.episodes.episode import run_episode
 from distrl.episodes.evaluation import SIMPLE_AGENTS
 from distrl.errors import UnknownApp, UsageError
+from distrl.hierarchy import uiautomator_xml
 from distrl.records import Action, OpenApp, Swipe, Trajectory
-from distrl.reporting.film import INK, PAPER, caption_font, write_film
-from distrl.tasks.judge import FactJudge
-from distrl.tasks.task_sets import load_task
+from distrl.reporting.recording import INK, PAPER, caption_font, write_recording
+from phonesim.dimensions import HEIGHT, WIDTH
+from phonesim.drift import Drift
+from phonesim.finger import Finger
+from phonesim.phone import Phone
+from phonesim.simulated_device import SimulatedDevice
+from phonesim.tasks.fact_judge import FactJudge
+from phonesim.tasks.task_sets import load_task
 
 GAP, FOOT = 16, 30
 DRAWER = Swipe(0.5, 0.75, 0.5, 0.3)
@@ -116,5 +116,5 @@ def play_tasks(task_ids: Sequence[str], agent: str, out: Path) -> list[Trajector
     for task, _ in [load_task(task_id) for task_id in task_ids]:
         policy = SIMPLE_AGENTS[agent](task, device, judge)
         played.append(run_episode(task, device, policy, judge))
-    write_film(played, out)
+    write_recording(played, out)
     return played

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.agent.dialects.made_up_actions import FRAGMENTS, made_up, spoilt
 
 from distrl.agent.action_language import DIALECTS
-from distrl.agent.dialects.aitw import LONGEST_TAP
+from distrl.agent.dialects.aitw import MAX_TAP
 from distrl.agent.dialects.dialect import Dialect, ImageSize
 from distrl.agent.dialects.scrolling import direction_of
 from distrl.agent.dialects.utterance import LONGEST
@@ -76,7 +76,7 @@ def _agree(name: str, back: Action, said: Action, image: ImageSize) -> bool:
     if name == "android_world" and isinstance(said, Swipe):
         return isinstance(back, Swipe) and direction_of(back) == direction_of(said)
     if name == "aitw" and isinstance(said, Swipe):
-        beyond_a_tap = math.dist((said.x, said.y), (said.to_x, said.to_y)) - LONGEST_TAP
+        beyond_a_tap = math.dist((said.x, said.y), (said.to_x, said.to_y)) - MAX_TAP
         rounding_decides = abs(beyond_a_tap) < 2e-4
         if isinstance(back, Tap) if rounding_decides else beyond_a_tap <= 0.0:
             said = Tap(said.x, said.y)

@@ -61,8 +61,8 @@ def test_garbage_where_there_is_no_word_moves_nothing() -> None:
     model, pixels = tiny_starter(), screens(2)
     texts = ("Open the clock", "a b c d")
     spoilt = copy.deepcopy(model)
-    chance = torch.Generator().manual_seed(0)
-    garbage = 1e6 * torch.randn(spoilt.encoder.order_table.weight.shape, generator=chance)
+    rng = torch.Generator().manual_seed(0)
+    garbage = 1e6 * torch.randn(spoilt.encoder.order_table.weight.shape, generator=rng)
     with torch.no_grad():
         spoilt.encoder.order_table.weight[4:] = garbage[4:]
     answers = padded(ANSWERS[:2])
@@ -147,7 +147,7 @@ def test_a_place_is_as_likely_as_the_items_on_it_and_habit_together() -> None:
     hidden = said.decoder_hidden_states[-1]
     assert said.logits is not None
     queries = model.point_query(hidden)[:, 0] / math.sqrt(SIZES["width"])
-    keys = model.point_key(crowded.last_hidden_state[:, : SIZES["most_items"]])
+    keys = model.point_key(crowded.last_hidden_state[:, : SIZES["max_items"]])
     habits = model.anywhere(hidden)[:, 0] + EVERYWHERE
     for row in range(3):
         for cell in (0, 5, 7, 9, 2591):
@@ -178,7 +178,7 @@ def test_what_is_looked_at_is_copied_letter_by_letter() -> None:
         model.copy_out.weight[token] = table[sign]
         model.copy_out.bias[token] = -table[sign].square().sum() / 2
     mask = torch.zeros_like(encoded.memory_mask)
-    mask[0, SIZES["most_items"] + 1] = True  # the second word
+    mask[0, SIZES["max_items"] + 1] = True  # the second word
     only = EncodedScreen(encoded.last_hidden_state, mask, encoded.letters, encoded.cells)
     begun = torch.tensor([[START, *tokens_of(f"<type>{wanted}")]])
     logits = model.decode(only, begun).logits

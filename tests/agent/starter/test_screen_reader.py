@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 from numpy.typing import NDArray
-from tests.imitation.few_lessons import lessons
+from tests.imitation.few_samples import samples
 from torch import Tensor
 
 from distrl.agent.loading import load_policy
@@ -23,7 +23,7 @@ from distrl.agent.starter.screen_reader import (
     ScreenReader,
     lively_places,
 )
-from distrl.devices.simulated.drawing.labelled_canvas import STARTS
+from phonesim.drawing.labelled_canvas import STARTS
 
 Spot = tuple[int, int]  # row and column of a place
 
@@ -40,8 +40,8 @@ def reader() -> ScreenReader:
         signs=SIGNS,
         reader_width=DOWN,
         reader_layers=0,
-        most_items=12,
-        most_ink=100,
+        max_items=12,
+        max_ink=100,
         letters=5,
         letter_width=3,
         strip=16,
@@ -173,16 +173,16 @@ def true_words(labels: NDArray[np.uint16], config: StarterConfig) -> dict[Spot, 
 
 def share_read(model: StarterModel) -> Mapping[str, float]:
     """Of the words, and of the icons and controls, on thirty screens of the test split."""
-    some = lessons("test", 30, every=5)
+    some = samples("test", 30, every=5)
     right: dict[str, list[bool]] = {"words": [], "icons": []}
     with torch.no_grad():
         encoder = model.encoder
         table = encoder.letter_table.weight * encoder.something
-        for lesson in some:
-            pixels = torch.from_numpy(lesson.observation.screen.pixels.copy()).unsqueeze(0)
+        for sample in some:
+            pixels = torch.from_numpy(sample.observation.screen.pixels.copy()).unsqueeze(0)
             found = spelled(encoder.screen_reader(pixels, table), table)
-            assert lesson.signs is not None
-            for spot, word in true_words(lesson.signs, model.config).items():
+            assert sample.signs is not None
+            for spot, word in true_words(sample.signs, model.config).items():
                 if len(model.config.signs[word[0] - 1]) == 1:
                     right["words"].append(found.get(spot) == word)
                 else:

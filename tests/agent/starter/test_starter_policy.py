@@ -12,7 +12,7 @@ import pytest
 import torch
 from tests.agent.made_up_screens import blocks
 from tests.agent.starter.tiny_starter import starter_directory
-from tests.imitation.few_lessons import batch_of, lessons
+from tests.imitation.few_samples import batch_of, samples
 
 from distrl.agent.answer_sampling import SamplingSettings
 from distrl.agent.dialects.dialect import ImageSize
@@ -20,7 +20,7 @@ from distrl.agent.loading import STARTER_DIRECTORY, load_policy, open_policy
 from distrl.agent.lora import LoraSettings
 from distrl.agent.policy_weights import export_policy, load_exported
 from distrl.agent.prompt import Prompt
-from distrl.agent.starter.inputs import MOST_CHARACTERS, PAST_ACTIONS
+from distrl.agent.starter.inputs import MAX_CHARACTERS, PAST_ACTIONS
 from distrl.agent.starter.model import StarterModel
 from distrl.agent.vlm_policy import VlmPolicy
 from distrl.agent.vlm_settings import VlmSettings
@@ -34,8 +34,8 @@ OBSERVATIONS = [
     Observation('Find “Lamp”, buy it for 🙂 "$3.50"', blocks(4, 360, 720), ()),
 ]
 TARGETS = ("<tap><18,36>", "<home>", "<type>Lamp, please")
-SHARP = SamplingSettings(temperature=0.5, most_new_tokens=8)
-GREEDY = SamplingSettings(most_new_tokens=8, greedy=True)
+SHARP = SamplingSettings(temperature=0.5, max_new_tokens=8)
+GREEDY = SamplingSettings(max_new_tokens=8, greedy=True)
 
 
 def tiny_policy(lora: LoraSettings | None = None) -> VlmPolicy:
@@ -91,7 +91,7 @@ def test_prompts_are_as_it_was_taught() -> None:
 def test_a_very_long_prompt_loses_its_end() -> None:
     builder = tiny_policy().builder
     ids = builder.build([Prompt("", "ab " * 200, ())]).tensors["input_ids"]
-    assert ids.shape == (1, MOST_CHARACTERS)
+    assert ids.shape == (1, MAX_CHARACTERS)
 
 
 def test_nothing_that_a_person_says_ends_or_pads_a_prompt() -> None:
@@ -184,16 +184,16 @@ def test_the_shipped_model_acts_rightly_on_screens_that_it_has_never_seen() -> N
     """Measured: 95 % of 2,048 steps of the test split; sampling and scoring agree there, too."""
     policy = load_policy("starter", greedy=True)
     assert isinstance(policy.network, StarterModel)
-    some = lessons("test", 30, every=5)
+    some = samples("test", 30, every=5)
     cells = unpack_bits(batch_of(some)["cells"])
-    decisions = policy.decide([lesson.observation for lesson in some])
+    decisions = policy.decide([sample.observation for sample in some])
     right = 0
-    for lesson, decision, allowed in zip(some, decisions, cells, strict=True):
-        if isinstance(lesson.action, Tap | LongPress):
+    for sample, decision, allowed in zip(some, decisions, cells, strict=True):
+        if isinstance(sample.action, Tap | LongPress):
             place = decision.token_ids[1] - policy.network.config.first_place
-            right += type(decision.action) is type(lesson.action) and bool(allowed[max(place, 0)])
+            right += type(decision.action) is type(sample.action) and bool(allowed[max(place, 0)])
         else:
-            right += decision.action == lesson.action
+            right += decision.action == sample.action
     assert right / len(some) > 0.75
-    policy.sampling = SamplingSettings(most_new_tokens=48)
-    assert_scored_as_sampled(policy, [lesson.observation for lesson in some[:6]])
+    policy.sampling = SamplingSettings(max_new_tokens=48)
+    assert_scored_as_sampled(policy, [sample.observation for sample in some[:6]])

@@ -13,7 +13,7 @@ from distrl.agent.dialects.compact import KINDS
 from distrl.agent.starter.text_reader import EDGES, ReadText, TextReader
 from distrl.agent.starter.vocabulary import CHARACTERS, tokens
 
-LETTERS, WORDS = SIZES["letters"], SIZES["most_words"]
+LETTERS, WORDS = SIZES["letters"], SIZES["max_words"]
 CONFIG = tiny_starter().config
 READER = TextReader(CONFIG)
 

@@ -10,7 +10,7 @@ from tests.agent.dialects.made_up_actions import made_up
 from distrl.agent.dialects.compact import COLUMNS, KINDS, ROWS, Compact
 from distrl.agent.dialects.dialect import ImageSize
 from distrl.agent.starter.vocabulary import CHARACTERS, CONTROLS, places, signs, tokens
-from distrl.imitation.lesson_arrays import new_inputs
+from distrl.imitation.sample_arrays import new_inputs
 
 INPUTS = new_inputs()
 SIZE = ImageSize(360, 720)

@@ -25,9 +25,9 @@ SIZES = {
     "decoder_layers": 2,
     "letters": 6,
     "letter_width": 4,
-    "most_words": 14,
-    "most_items": 20,
-    "most_ink": 90,
+    "max_words": 14,
+    "max_items": 20,
+    "max_ink": 90,
     "strip": 24,
     "remembered_screens": 6,
 }
@@ -41,13 +41,13 @@ def tiny_starter() -> StarterModel:
 
 
 def _lively(model: StarterModel) -> StarterModel:
-    chance = torch.Generator().manual_seed(4)
+    rng = torch.Generator().manual_seed(4)
     with torch.no_grad():
         reader: Any = model.encoder.screen_reader
         reader.marks.bias.zero_()  # it sees ink and beginnings everywhere
         for name, parameter in model.named_parameters():
             if name.endswith("bias"):
-                parameter.add_(0.1 * torch.randn(parameter.shape, generator=chance))
+                parameter.add_(0.1 * torch.randn(parameter.shape, generator=rng))
     model.train(False)
     return model
 
@@ -63,8 +63,8 @@ def starter_directory() -> Path:
 
 def screens(count: int, seed: int = 1) -> Tensor:  # [count, 720, 360, 3]
     """Coarse noise, different for every screen."""
-    chance = torch.Generator().manual_seed(seed)
-    coarse = torch.randint(0, 256, (count, 72, 60, 3), generator=chance, dtype=torch.uint8)
+    rng = torch.Generator().manual_seed(seed)
+    coarse = torch.randint(0, 256, (count, 72, 60, 3), generator=rng, dtype=torch.uint8)
     return coarse.repeat_interleave(10, 1).repeat_interleave(6, 2)
 
 

@@ -8,17 +8,17 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from distrl.devices.simulated.simulated_device import SimulatedDevice
-from distrl.engine.collector_office import Badge
+from distrl.engine.supervision.collector_registry import CollectorInfo
 from distrl.episodes.collector import Collector, TrajectorySink
-from distrl.episodes.curriculum import UniformTasks
-from distrl.episodes.decision_desk import DecisionDesk, DeskSettings
-from distrl.episodes.device_shelf import DeviceShelf
-from distrl.episodes.rota import Admission
-from distrl.episodes.task_pool import SimulatedTasks
-from distrl.episodes.weight_renewal import WeightSource
+from distrl.episodes.device_pool import DevicePool
+from distrl.episodes.policy_batcher import PolicyBatcher, PolicyBatcherSettings
+from distrl.episodes.scheduler import Admission
 from distrl.records import Decision, Done, Home, Observation
-from distrl.tasks.judge import FactJudge
+from distrl.task_sets.curriculum import UniformTasks
+from distrl.task_sets.task_pool import SimulatedTasks
+from distrl.weights.weight_updater import WeightSource
+from phonesim.simulated_device import SimulatedDevice
+from phonesim.tasks.fact_judge import FactJudge
 
 PHONES = 2
 SLOW_SECONDS = 0.5  # for a decision, until there is the file
@@ -44,17 +44,19 @@ class CheapBuild:
 
     def __call__(
         self,
-        badge: Badge,
+        info: CollectorInfo,
         sink: TrajectorySink,
         weights: WeightSource,
         admission: Admission,
         opened: ExitStack,
     ) -> Collector[Any]:
-        names = [f"phone-{badge.number}-{n}" for n in range(PHONES)]
+        names = [f"phone-{info.number}-{n}" for n in range(PHONES)]
         return Collector(
-            name=badge.name,
-            desk=DecisionDesk(HurriedPolicy(self._hurry), DeskSettings(linger_seconds=0.0)),
-            shelf=DeviceShelf([SimulatedDevice(name) for name in names]),
+            name=info.name,
+            batcher=PolicyBatcher(
+                HurriedPolicy(self._hurry), PolicyBatcherSettings(max_wait_seconds=0.0)
+            ),
+            device_pool=DevicePool([SimulatedDevice(name) for name in names]),
             source=UniformTasks(SimulatedTasks(("clock.turn_off_alarm",))),
             sink=sink,
             judge_for=FactJudge,

@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 from tests.engine.ray.small_cluster import SmallCluster
 
-from distrl.engine.ray_cluster import set_environment  # Ray reads it once; this lets it read again
+from distrl.engine.ray.cluster.connection import (
+    set_environment,  # Ray reads it once; this lets it read again
+)
 
 ROOT = Path(__file__).parents[3]
 ENVIRONMENT = {

@@ -16,11 +16,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from distrl.engine.cluster_probe import ProbedCluster, probe
+from distrl.engine.ray.cluster.probe import ProbedCluster, probe
 
 PATIENCE = 90.0  # seconds for anything that a loaded machine may take
 SMALL = ("--", "--object-store-memory=80000000")
-DISTRL = "from distrl.cli import main; main()"
+DISTRL = "from distrl.cli.main import main; main()"
 
 
 def clean_environment(home: Path, token: str) -> dict[str, str]:

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from distrl.config.training_config import TrainingConfig
-from distrl.engine.collector_office import Badge
-from distrl.engine.configured_build import ConfiguredBuild
+from distrl.engine.ray.configured_build import ConfiguredBuild
+from distrl.engine.supervision.collector_registry import CollectorInfo
 from distrl.episodes.collector import Collector
 
 
@@ -17,14 +17,14 @@ class ModelFreeBuild:
     def __init__(self, config: TrainingConfig, run: str) -> None:
         self._build = ConfiguredBuild(config, run)
 
-    def __call__(self, badge: Badge, *parts: Any) -> Collector[Any]:
+    def __call__(self, info: CollectorInfo, *parts: Any) -> Collector[Any]:
         from distrl.engine import wiring
 
         def refuse(config: TrainingConfig) -> Any:
-            raise AssertionError(f"{badge.name} has opened {config.agent.model}")
+            raise AssertionError(f"{info.name} has opened {config.agent.model}")
 
         wiring.build_policy = refuse
-        return self._build(badge, *parts)
+        return self._build(info, *parts)
 
 
 class ModelLosingBuild:
@@ -34,6 +34,6 @@ class ModelLosingBuild:
         self._model = Path(config.agent.model)
         self._build = ConfiguredBuild(config, run)
 
-    def __call__(self, badge: Badge, *parts: Any) -> Collector[Any]:
+    def __call__(self, info: CollectorInfo, *parts: Any) -> Collector[Any]:
         self._model.rename(self._model.with_name("moved"))
-        return self._build(badge, *parts)
+        return self._build(info, *parts)

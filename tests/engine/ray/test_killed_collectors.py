@@ -13,10 +13,10 @@ from tests.engine.ray.cheap_collectors import PHONES, CheapBuild
 from tests.engine.ray.small_cluster import SmallCluster, kill
 from tests.engine.tiny_runs import tiny_config
 
-from distrl.engine.train_command import new_directory
-from distrl.replay.trajectory_reader import TrajectoryReader
-from distrl.reporting.json_lines import read_lines
-from distrl.reporting.run_records import EpisodeLine
+from distrl.cli.train import new_directory
+from distrl.replay.store.trajectory_reader import TrajectoryReader
+from distrl.runs.json_lines import read_lines
+from distrl.runs.run_records import EpisodeLine
 
 pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.timeout(1500)]
 KILLS, COLLECTORS, TRAJECTORIES = 50, 3, 400
@@ -50,7 +50,7 @@ def kill_many(nodes: SmallCluster, killed: list[int], hurry: Path) -> None:
 def test_fifty_killed_collectors_cost_their_episodes_and_nothing_else(
     tmp_path: Path, model: Path, nodes: SmallCluster
 ) -> None:
-    from distrl.engine.ray_engine import RayEngine
+    from distrl.engine.ray.ray_engine import RayEngine
 
     for _ in range(COLLECTORS):
         nodes.add(phones=PHONES)

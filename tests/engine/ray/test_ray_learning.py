@@ -12,7 +12,7 @@ import pytest
 from tests.engine.ray.small_cluster import SmallCluster
 
 from distrl.process_environment import for_nursery
-from distrl.replay.trajectory_reader import TrajectoryReader
+from distrl.replay.store.trajectory_reader import TrajectoryReader
 
 pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.timeout(900)]
 CONFIG = Path(__file__).parents[3] / "configs" / "quick_start.toml"
@@ -35,7 +35,7 @@ SETTINGS = {
 def test_a_run_across_three_nodes_learns(nodes: SmallCluster, tmp_path: Path) -> None:
     for _ in range(3):
         nodes.add(phones=2)
-    words = [sys.executable, "-c", "from distrl.cli import main; main()", "train", str(CONFIG)]
+    words = [sys.executable, "-c", "from distrl.cli.main import main; main()", "train", str(CONFIG)]
     for name, value in {**SETTINGS, "run.directory": tmp_path / "runs"}.items():
         words += ["--set", f"{name}={value}"]
     words += ["--engine", "ray", "--address", nodes.address]

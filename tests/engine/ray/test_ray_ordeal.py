@@ -17,11 +17,11 @@ import pytest
 from tests.engine.ray.small_cluster import SmallCluster, kill
 from tests.engine.tiny_runs import command, start
 
-from distrl.replay.trajectory_reader import TrajectoryReader
-from distrl.reporting.json_lines import read_lines
-from distrl.reporting.metrics import read_points
-from distrl.reporting.run_directory import RunDirectory
-from distrl.reporting.run_records import EpisodeLine, Point
+from distrl.replay.store.trajectory_reader import TrajectoryReader
+from distrl.runs.json_lines import read_lines
+from distrl.runs.metrics import read_points
+from distrl.runs.run_directory import RunDirectory
+from distrl.runs.run_records import EpisodeLine, Point
 
 pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.timeout(900)]
 PATIENCE = 600.0  # seconds; a busy machine needs minutes, a hang would need for ever

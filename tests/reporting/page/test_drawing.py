@@ -14,7 +14,7 @@ from distrl.reporting.page.scale import Scale, short, ticks, time_unit
 from distrl.reporting.page.small_chart import SmallChart, smoothed, thinned
 from distrl.reporting.page.success_table import success_table
 from distrl.reporting.page.timeline import Timeline
-from distrl.reporting.run_records import EpisodeLine, EvaluationLine, TemplateCount
+from distrl.runs.run_records import EpisodeLine, EvaluationLine, TemplateCount
 
 
 def test_text_is_escaped_and_markup_is_not() -> None:

@@ -47,7 +47,7 @@ from distrl.records import (
     Wait,
 )
 
-LONGEST_TAP = 0.04  # the swipe distance threshold of Android in the Wild
+MAX_TAP = 0.04  # the swipe distance threshold of Android in the Wild
 
 Point = tuple[float, float]  # x first, as everywhere but in the text
 
@@ -145,7 +145,7 @@ def _written(x: float, y: float) -> str:
 
 
 def _is_tap(touch: Point, lift: Point) -> bool:
-    return math.dist(touch, lift) <= LONGEST_TAP
+    return math.dist(touch, lift) <= MAX_TAP
 
 
 def _meaning(fields: Fields) -> Action:

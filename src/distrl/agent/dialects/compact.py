@@ -35,7 +35,7 @@ from distrl.records import (
 
 COLUMNS = 36
 ROWS = 72
-MOST_TENTHS = 100  # ten seconds, the longest a finger may move
+MAX_TENTHS = 100  # ten seconds, the longest a finger may move
 
 KINDS = (
     "tap", "hold", "swipe", "type", "open", "answer",
@@ -142,7 +142,7 @@ def _swipe(text: str, rest: str) -> Action:
     start = _middle(found.group(1), found.group(2)) if found else None
     end = _middle(found.group(3), found.group(4)) if found else None
     tenths = int(found.group(5) or 3) if found else 0
-    if not start or not end or not 1 <= tenths <= MOST_TENTHS:
+    if not start or not end or not 1 <= tenths <= MAX_TENTHS:
         return Unreadable(text, "swipe needs two places, such as <18,54><18,18>")
     return Swipe(*start, *end, seconds=tenths / 10)
 

@@ -14,7 +14,7 @@ from distrl.agent.dialects.loose_reader import LooseReader, Value, unescaped
 from distrl.errors import InvalidAction
 
 LONGEST = 50_000  # characters; beyond it nothing is searched
-MOST_ATTEMPTS = 20  # places where an action may begin
+MAX_ATTEMPTS = 20  # places where an action may begin
 
 _END_OF_THOUGHT = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
 _THOUGHT = re.compile(r"<think(?:ing)?>", re.IGNORECASE)
@@ -46,7 +46,7 @@ def after_action_label(text: str) -> str:
 def first_object(text: str, names: Collection[str]) -> dict[str, Value]:
     """The first object that has a member of one of these (plain) names."""
     reasons = []
-    for _, brace in zip(range(MOST_ATTEMPTS), _BRACE.finditer(text), strict=False):
+    for _, brace in zip(range(MAX_ATTEMPTS), _BRACE.finditer(text), strict=False):
         try:
             members = LooseReader(text, brace.end()).members()
         except InvalidAction as error:
@@ -65,7 +65,7 @@ def first_call(text: str, beginning: re.Pattern[str]) -> tuple[str, dict[str, Va
     with the opening bracket.
     """
     reasons = []
-    for _, call in zip(range(MOST_ATTEMPTS), beginning.finditer(text), strict=False):
+    for _, call in zip(range(MAX_ATTEMPTS), beginning.finditer(text), strict=False):
         try:
             return call.group(1), LooseReader(text, call.end()).arguments()
         except InvalidAction as error:

@@ -6,9 +6,11 @@ from typing import Any
 
 from transformers import PretrainedConfig
 
+from distrl.errors import UsageError
+
 
 class StarterConfig(PretrainedConfig):  # type: ignore[no-untyped-call]
-    """A screen of rows × columns places, 10 × 3 pixels each; a text of up to `most_words` words."""
+    """A screen of rows × columns places, 10 × 3 pixels each; a text of up to `max_words` words."""
 
     model_type = "distrl_starter"
 
@@ -29,14 +31,19 @@ class StarterConfig(PretrainedConfig):  # type: ignore[no-untyped-call]
         decoder_layers: int = 3,
         letters: int = 16,
         letter_width: int = 16,
-        most_words: int = 48,
-        most_items: int = 128,
-        most_ink: int = 768,
-        most_answer: int = 48,
+        max_words: int = 48,
+        max_items: int = 128,
+        max_ink: int = 768,
+        max_answer: int = 48,
         strip: int = 56,
         remembered_screens: int = 2048,
         **rest: Any,
     ) -> None:
+        if renamed := sorted(name for name in rest if name.startswith("most_")):
+            raise UsageError(
+                f"config.json of this starter model has {', '.join(renamed)}: it was written by an "
+                "older version; rename each most_… in that file to max_…"
+            )
         self.signs = signs or []
         self.first_character = first_character
         self.characters = characters
@@ -52,10 +59,10 @@ class StarterConfig(PretrainedConfig):  # type: ignore[no-untyped-call]
         self.decoder_layers = decoder_layers
         self.letters = letters
         self.letter_width = letter_width
-        self.most_words = most_words
-        self.most_items = most_items
-        self.most_ink = most_ink
-        self.most_answer = most_answer
+        self.max_words = max_words
+        self.max_items = max_items
+        self.max_ink = max_ink
+        self.max_answer = max_answer
         self.strip = strip
         self.remembered_screens = remembered_screens
         rest.setdefault("is_encoder_decoder", True)

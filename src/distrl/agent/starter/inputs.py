@@ -20,7 +20,7 @@ from distrl.errors import UsageError
 from distrl.records import Screen
 
 PAST_ACTIONS = 6  # that it was taught to look back on
-MOST_CHARACTERS = 256  # of a prompt; a longer one loses its end
+MAX_CHARACTERS = 256  # of a prompt; a longer one loses its end
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class StarterInputs:
         ids: list[int] = self.answers.tokenizer.encode(
             text, add_special_tokens=False, split_special_tokens=True
         )
-        return ids[:MOST_CHARACTERS]
+        return ids[:MAX_CHARACTERS]
 
     def _pixels(self, prompt: Prompt) -> Tensor:  # [height, width, 3]
         """Of the current screen; a prompt without one, about an instruction alone, is all black."""

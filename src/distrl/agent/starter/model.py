@@ -97,7 +97,7 @@ class Encoder(nn.Module):
         self.token_table = nn.Embedding(config.first_place, width)
         self.before_table = nn.Embedding(config.first_place, width)
         self.after_table = nn.Embedding(config.first_place, width)
-        self.order_table = nn.Embedding(config.most_words, width)
+        self.order_table = nn.Embedding(config.max_words, width)
         self.kind_table = nn.Embedding(2, width)
         self.find_word = Lookup(config)
         self.find_item = Lookup(config)
@@ -188,7 +188,7 @@ class StarterModel(PreTrainedModel):  # type: ignore[no-untyped-call]
         width, spelling = config.width, config.letter_width
         self.encoder = Encoder(config)
         self.answer_table = nn.Embedding(config.first_place, width)
-        self.answer_order = nn.Embedding(config.most_answer, width)
+        self.answer_order = nn.Embedding(config.max_answer, width)
         self.letter_order = nn.Embedding(config.letters + 1, width)
         self.answer_place = nn.Linear(4 * WAVES, width)
         self.layers = nn.ModuleList(
@@ -247,7 +247,7 @@ class StarterModel(PreTrainedModel):  # type: ignore[no-untyped-call]
         slot = past.letter_slots(answer, self.config)
         order = torch.arange(past.length, past.length + answer.shape[1], device=answer.device)
         states = self._embed(answer) + self.letter_order(slot)
-        states = states + self.answer_order(order.clamp(max=self.config.most_answer - 1))
+        states = states + self.answer_order(order.clamp(max=self.config.max_answer - 1))
         kept = []
         for number, layer in enumerate(self.layers):
             states, keys_and_values = layer(

@@ -68,7 +68,7 @@ class ScreenReader(nn.Module):
         marks = self.marks(places).float()
         ink, starts = marks[..., 0], marks[..., 1]
         with torch.no_grad():
-            items = _highest(starts, self.config.most_items).sort(dim=1).values
+            items = _highest(starts, self.config.max_items).sort(dim=1).values
             inky, chances = self._spell(places, ink)
         letters = self._letters(items, ink.detach(), inky, chances, columns, sign_table)
         features = self.norm(_at(places, items))
@@ -92,7 +92,7 @@ class ScreenReader(nn.Module):
 
     def _spell(self, places: Tensor, ink: Tensor) -> tuple[Tensor, Tensor]:
         """The inkiest places [n, ink], and what stands there [n, ink, signs + 1]."""
-        inky = _highest(ink, min(self.config.most_ink, ink.shape[1]))
+        inky = _highest(ink, min(self.config.max_ink, ink.shape[1]))
         return inky, self.sign_logits(_at(places, inky)).softmax(-1)
 
     def sign_logits(self, places: Tensor) -> Tensor:

@@ -70,13 +70,13 @@ class TextReader(nn.Module):
         begins = (inside & ~functional.pad(inside, (1, 0))[:, :-1]) | bare
         counted = inside | bare
         number = begins.cumsum(1) - 1
-        counted = counted & (number < self.config.most_words)
+        counted = counted & (number < self.config.max_words)
         return self._gathered(ids, begins & counted, counted, number.clamp(min=0), bare)
 
     def _gathered(
         self, ids: Tensor, begins: Tensor, counted: Tensor, number: Tensor, bare: Tensor
     ) -> ReadText:
-        batch, words, letters = len(ids), self.config.most_words, self.config.letters
+        batch, words, letters = len(ids), self.config.max_words, self.config.letters
         at = torch.arange(ids.shape[1], device=ids.device).expand_as(ids)
         slot = torch.where(counted, number, words)  # the last slot takes what counts for nothing
         first = at.new_zeros(batch, words + 1).scatter_(1, torch.where(begins, slot, words), at)

@@ -13,7 +13,7 @@ from functools import cache
 from tokenizers import AddedToken, Tokenizer, decoders, models
 from transformers import PreTrainedTokenizerFast
 
-from distrl.agent.dialects.compact import COLUMNS, KINDS, MOST_TENTHS, ROWS
+from distrl.agent.dialects.compact import COLUMNS, KINDS, MAX_TENTHS, ROWS
 
 PAD, START, END = "<pad>", "<start>", "<end>"
 CHARACTERS = (
@@ -31,7 +31,7 @@ def tokens() -> tuple[str, ...]:
     return (
         *(PAD, START, END),
         *(f"<{kind}>" for kind in KINDS),
-        *(f"<{tenths}>" for tenths in range(1, MOST_TENTHS + 1)),
+        *(f"<{tenths}>" for tenths in range(1, MAX_TENTHS + 1)),
         *CHARACTERS,
         *(f"<0x{byte:02X}>" for byte in range(256)),
         *places(),
@@ -55,7 +55,7 @@ def build_tokenizer() -> PreTrainedTokenizerFast:
     model = models.BPE(vocab=numbers, merges=[], byte_fallback=True, fuse_unk=False)
     tokenizer = Tokenizer(model)
     words = (*(f"<{kind}>" for kind in KINDS), *places())
-    durations = tuple(f"<{tenths}>" for tenths in range(1, MOST_TENTHS + 1))
+    durations = tuple(f"<{tenths}>" for tenths in range(1, MAX_TENTHS + 1))
     tokenizer.add_tokens([AddedToken(word, normalized=False) for word in (*words, *durations)])
     tokenizer.add_special_tokens([AddedToken(each, special=True) for each in (PAD, START, END)])
     tokenizer.decoder = decoders.Sequence([decoders.ByteFallback(), decoders.Fuse()])

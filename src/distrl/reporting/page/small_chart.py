@@ -12,7 +12,7 @@ from distrl.reporting.page.markup import Markup, tag
 from distrl.reporting.page.scale import Scale, short
 
 WIDTH, HEIGHT, FOOT, HEAD = 310, 96, 4, 6
-MOST_SPOTS = 300
+MAX_SPOTS = 300
 SMOOTH = 0.08  # of the whole course, the share that a mean is over
 
 
@@ -70,6 +70,6 @@ def smoothed(figures: Sequence[float]) -> list[float]:
 
 
 def thinned(spots: list[tuple[float, float]]) -> list[tuple[float, float]]:
-    """At most MOST_SPOTS of them, evenly chosen, the last one included."""
-    every = -(-len(spots) // MOST_SPOTS)
+    """At most MAX_SPOTS of them, evenly chosen, the last one included."""
+    every = -(-len(spots) // MAX_SPOTS)
     return spots if every <= 1 else [*spots[:-1:every], spots[-1]]

@@ -79,8 +79,8 @@ table.success { width:100%; border-collapse:collapse; font-variant-numeric:tabul
 .success .whole th, .success .whole .number { font-weight:700 }
 .success small { color:var(--muted); font-weight:400 }
 .good { color:var(--good) } .bad { color:var(--bad) } .fault { color:var(--warn) }
-.film { border-top:1px solid var(--rule); padding-top:16px; margin-top:18px }
-.film p { margin:0 0 12px; display:flex; flex-wrap:wrap; gap:4px 12px; font-size:13px;
+.recording { border-top:1px solid var(--rule); padding-top:16px; margin-top:18px }
+.recording p { margin:0 0 12px; display:flex; flex-wrap:wrap; gap:4px 12px; font-size:13px;
   color:var(--muted); align-items:center }
 .chip { border:1px solid currentColor; border-radius:99px; padding:1px 10px; font-weight:600;
   font-size:12px }

@@ -8,17 +8,17 @@ from distrl.episodes.outcome import SuccessRate
 from distrl.reporting.page.frame import line, svg
 from distrl.reporting.page.markup import Markup, join, tag
 from distrl.reporting.page.scale import Scale
-from distrl.reporting.run_records import EvaluationLine
+from distrl.runs.run_records import EvaluationLine
 
 WIDTH, HEIGHT, EDGE = 320, 22, 8
-MOST_ROWS = 26  # without unfolding
+MAX_ROWS = 26  # without unfolding
 
 
 def success_table(before: EvaluationLine, after: EvaluationLine) -> Markup:
     """The whole first, then the templates, those that gained most first; many are folded away."""
     rows = [_row("all of them", before.rate, after.rate, "whole")]
     rows += [_row(name, old, new, "") for name, old, new in _pairs(before, after)]
-    shown, folded = rows[:MOST_ROWS], rows[MOST_ROWS:]
+    shown, folded = rows[:MAX_ROWS], rows[MAX_ROWS:]
     table = tag("table", tag("thead", _head()), tag("tbody", *shown), class_="success")
     if not folded:
         return table

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from distrl.reporting.page.frame import LEFT, RIGHT, box, line, svg, words
 from distrl.reporting.page.markup import Markup
 from distrl.reporting.page.scale import Scale, short, ticks, time_unit
-from distrl.reporting.run_records import EpisodeLine
+from distrl.runs.run_records import EpisodeLine
 
-MOST_ROWS = 40
+MAX_ROWS = 40
 SPANS = 160
 LEAST_IDLE = 0.02  # of a span: below, it counts as busy
 FOOT = 36
@@ -57,7 +57,7 @@ class Timeline:
         return min(1.0, played / (self.seconds * len(self.devices)))
 
     def draw(self, width: int) -> Markup:
-        devices = self.devices[:MOST_ROWS]
+        devices = self.devices[:MAX_ROWS]
         row = 22 if len(devices) <= 12 else 12
         height = len(devices) * row + FOOT
         x = Scale(0.0, self.seconds, LEFT + 16, width - RIGHT)

@@ -1,0 +1,140 @@
+"""Vision-language models that read and write in one stream: Qwen-VL, SmolVLM, Gemma, InternVL …
+
+Prompts are padded on the left and answers on the right, so that all answers of a batch begin in the
+same column. Positions are worked out here, once, on the CPU, and handed to the model: a count of
+the real tokens, or what the model's own `get_rope_index` says where positions have three axes
+(Qwen-VL). The model's memory of the last batch (`rope_deltas`) is never relied upon.
+
+Two things that a plain forward pass over prompt and answer would get wrong:
+- Types of tokens (`mm_token_type_ids`, `token_type_ids`) go on into the answer: it is text.
+- A model may say the token that stands for a piece of a picture. As an input it would be taken for
+  one, for which there are no pixels; so the model hears a stand-in, here and when it samples.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+from transformers import DynamicCache, PreTrainedModel
+
+from distrl.agent.architectures.architecture import ForwardResult, Tensors
+
+PLACEHOLDERS = ("image_token_id", "video_token_id", "audio_token_id", "image_token_index")
+TOKEN_TYPES = ("mm_token_type_ids", "token_type_ids")
+
+
+class DecoderOnly:
+    """Implements `Architecture`."""
+
+    def __init__(self, network: PreTrainedModel, stand_in: int) -> None:
+        self.network: Any = network
+        self.trunk: Any = network.model
+        self.device = network.device
+        self.dtype = network.dtype
+        self._text: Any = network.config.get_text_config()
+        self._stand_in = stand_in  # heard in place of a placeholder that the model said
+        self._placeholders = _placeholders(network)
+
+    @property
+    def hidden_size(self) -> int:
+        return int(self._text.hidden_size)
+
+    @property
+    def vocabulary_size(self) -> int:
+        return int(self._text.vocab_size)
+
+    def begin(self, inputs: Tensors, max_new_tokens: int) -> _Stream:
+        return _Stream(self, inputs, max_new_tokens)
+
+    def judge(self, inputs: Tensors, answers: Tensor) -> ForwardResult:
+        width = answers.shape[1]
+        heard = answers[:, : max(width - 1, 0)]  # nothing follows the last token
+        prompt = inputs["input_ids"].shape[1]
+        positions, after = self.positions(inputs)
+        whole = dict(inputs)
+        whole["input_ids"] = torch.cat([inputs["input_ids"], self.heard(heard)], dim=1)
+        whole["attention_mask"] = _extended(inputs["attention_mask"], heard.shape[1], 1)
+        for name in TOKEN_TYPES:
+            if name in inputs:
+                whole[name] = _extended(inputs[name], heard.shape[1], 0)
+        further = after.unsqueeze(1) + torch.arange(heard.shape[1])
+        further = further.expand(*positions.shape[:-1], -1)
+        whole["position_ids"] = torch.cat([positions, further], dim=-1)
+        states = self.states(whole, use_cache=False)[:, prompt - 1 :]
+        return ForwardResult(states[:, 0], states[:, :width], self.project)
+
+    def states(self, tensors: Tensors, **options: Any) -> Tensor:  # [n, t, hidden]
+        """The last hidden states, after the final norm."""
+        states: Tensor = self.trunk(**self.moved(tensors), **options).last_hidden_state
+        return states
+
+    def project(self, states: Tensor) -> Tensor:  # [m, hidden] -> [m, vocabulary]
+        """What the model's own `forward` does after its trunk."""
+        logits: Tensor = self.network.lm_head(states)
+        softcap = getattr(self._text, "final_logit_softcapping", None)
+        return logits if softcap is None else torch.tanh(logits / softcap) * softcap
+
+    def heard(self, tokens: Tensor) -> Tensor:
+        """Tokens as the model may be given them again."""
+        for placeholder in self._placeholders:
+            tokens = tokens.masked_fill(tokens == placeholder, self._stand_in)
+        return tokens
+
+    def positions(self, inputs: Tensors) -> tuple[Tensor, Tensor]:  # [n, t] or [3, n, t]; [n]
+        """Where every token of the prompts stands, and where the first of the answer will."""
+        mask = inputs["attention_mask"]
+        if hasattr(self.trunk, "get_rope_index") and "image_grid_thw" in inputs:
+            positions, _ = self.trunk.get_rope_index(
+                inputs["input_ids"],
+                mm_token_type_ids=inputs["mm_token_type_ids"],
+                image_grid_thw=inputs["image_grid_thw"],
+                attention_mask=mask,
+            )
+            return positions, positions.amax(dim=(0, 2)) + 1
+        counted = mask.long().cumsum(-1)
+        return (counted - 1).clamp(min=0), counted[:, -1]
+
+    def moved(self, tensors: Tensors) -> dict[str, Tensor]:
+        """On the model's device; numbers that are no counts, in its type."""
+        return {
+            name: tensor.to(self.device, self.dtype if tensor.is_floating_point() else None)
+            for name, tensor in tensors.items()
+        }
+
+
+class _Stream:
+    """Implements `DecodingState` with a cache of keys and values."""
+
+    def __init__(self, shape: DecoderOnly, inputs: Tensors, max_new_tokens: int) -> None:
+        positions, after = shape.positions(inputs)
+        self._shape = shape
+        self._after = after.to(shape.device).unsqueeze(1)  # [n, 1]
+        self._mask = _extended(inputs["attention_mask"], max_new_tokens, 1).to(shape.device)
+        self._length = inputs["input_ids"].shape[1]
+        self._cache = DynamicCache(config=shape.network.config)
+        self.logits = self._next({**inputs, "position_ids": positions})
+
+    def step(self, tokens: Tensor) -> None:
+        self._length += 1
+        inputs = {
+            "input_ids": self._shape.heard(tokens).unsqueeze(1),
+            "attention_mask": self._mask[:, : self._length],
+            "position_ids": self._after,
+        }
+        self._after = self._after + 1
+        self.logits = self._next(inputs)
+
+    def _next(self, inputs: Tensors) -> Tensor:
+        states = self._shape.states(inputs, past_key_values=self._cache, use_cache=True)
+        return self._shape.project(states[:, -1])
+
+
+def _placeholders(network: PreTrainedModel) -> tuple[int, ...]:
+    found = (getattr(network.config, name, None) for name in PLACEHOLDERS)
+    return tuple(dict.fromkeys(token for token in found if isinstance(token, int)))
+
+
+def _extended(tensor: Tensor, width: int, value: int) -> Tensor:  # [n, t] -> [n, t + width]
+    return torch.nn.functional.pad(tensor, (0, width), value=value)

@@ -1,0 +1,57 @@
+"""`distrl devices`: the phones on adb, how they are, and how long each operation takes."""
+
+from __future__ import annotations
+
+import statistics
+
+from rich.console import Console
+from rich.table import Table
+
+from distrl.devices.adb.android_tools import running_server
+from distrl.devices.adb.device_health import DeviceHealth, examine_all
+
+
+def show_devices(console: Console, port: int, rounds: int) -> bool:
+    """Print what there is; True when there are phones and all of them are well."""
+    found = examine_all(running_server(port), rounds)
+    if not found:
+        console.print(
+            "No phone is connected. Plug one in with USB debugging on, start an emulator, or "
+            "serve simulated ones: distrl phone serve",
+            highlight=False,
+        )
+        return False
+    console.print(device_table(found), latency_table(found) if rounds else "", highlight=False)
+    return all(each.well for each in found)
+
+
+def device_table(found: list[DeviceHealth]) -> Table:
+    table = Table(title="Phones", title_justify="left")
+    for column in ("serial", "state", "model", "Android", "kind", "screen", "in front", "typing"):
+        table.add_column(column)
+    for each in found:
+        kind = "handset" if each.handset else "emulated"
+        size = f"{each.size[0]} × {each.size[1]}" if each.size else ""
+        lacks = (["locked"] if each.locked else []) + (["asleep"] if each.awake is False else [])
+        state = each.problem or ", ".join(lacks) or "well"
+        known = (kind, size, each.front, each.typing) if not each.problem else ("",) * 4
+        table.add_row(each.serial, f"{each.state}: {state}", each.model, each.android, *known)
+    return table
+
+
+def latency_table(found: list[DeviceHealth]) -> Table:
+    table = Table(title="Milliseconds, median / slowest", title_justify="left")
+    table.add_column("operation")
+    measured = [each for each in found if each.latencies]
+    for each in measured:
+        table.add_column(each.serial, justify="right")
+    for operation in dict.fromkeys(name for each in measured for name in each.latencies):
+        cells = [_cell(each.latencies.get(operation)) for each in measured]
+        table.add_row(operation, *cells)
+    return table
+
+
+def _cell(seconds: list[float] | None) -> str:
+    if not seconds:
+        return "–"
+    return f"{1000 * statistics.median(seconds):.1f} / {1000 * max(seconds):.1f}"

@@ -1,0 +1,269 @@
+"""`distrl doctor`: what this machine has and lacks for DistRL, and what to do about it.
+
+Every finding has a verdict: good; a note (it works, but you may want to know); or lacking (what
+needs it will not run). torch is asked in a process of its own: looking at it must not load it here,
+and on some machines one product in bf16 is the end of the process that tries it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Any, Literal
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from distrl.process_environment import WANTED, missing
+from distrl.runs.available_memory import available_memory
+
+Verdict = Literal["good", "note", "lacking"]
+MARKS: dict[Verdict, str] = {"good": "[green]✓[/]", "note": "[yellow]•[/]", "lacking": "[red]✗[/]"}
+OLDEST_PYTHON = (3, 11)
+LEAST_MEMORY, LEAST_DISK, LEAST_FILES = 4 * 2**30, 2 * 2**30, 1024
+PATIENCE = 120.0  # seconds for a process that loads torch
+PROBE = """
+import json, torch
+gpus = [torch.cuda.get_device_properties(i) for i in range(torch.cuda.device_count())]
+print(json.dumps({"version": torch.__version__, "threads": torch.get_num_threads(),
+    "built_for": torch.version.cuda, "gpus": [[g.name, g.total_memory] for g in gpus]}))
+"""
+BF16 = "import torch; x = torch.ones(64, 64, dtype=torch.bfloat16); print(float((x @ x)[0, 0]))"
+OPTIONAL = {  # package: what is missing without it, and the extra that brings it
+    "transformers": ("no models but the tabular one", "distrl[learn]"),
+    "peft": ("no LoRA adapters", "distrl[learn]"),
+    "tensorboard": ("training writes TensorBoard files", "distrl[learn]"),
+    "pyarrow": ("no export to Parquet", "distrl[data]"),
+    "gymnasium": ("no Gymnasium environments", "distrl[gym]"),
+    "ray": ("one machine only, no cluster", "distrl[ray]"),
+    "wandb": ("no Weights & Biases", "wandb"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at."""
+
+    what: str
+    verdict: Verdict
+    found: str
+    advice: str = ""
+
+
+def show_doctor(console: Console, folder: Path = Path()) -> bool:
+    """Print every finding; False where something is lacking."""
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    for style in ("", "bold", ""):
+        table.add_column(style=style, overflow="fold")
+    found = list(examine(folder))
+    for finding in found:
+        advice = f"\n[dim]{escape(finding.advice)}[/]" if finding.advice else ""
+        table.add_row(MARKS[finding.verdict], finding.what, escape(finding.found) + advice)
+    console.print(table, highlight=False)
+    lacking = [finding.what for finding in found if finding.verdict == "lacking"]
+    console.print(
+        f"\nLacking: {', '.join(lacking)}."
+        if lacking
+        else "\nReady: `distrl train` will run here.",
+        highlight=False,
+    )
+    return not lacking
+
+
+def examine(folder: Path = Path()) -> Iterator[Finding]:
+    """Look at everything; `folder` is where runs would be kept."""
+    yield python_finding(sys.version_info[:3])
+    yield cores_finding(len(os.sched_getaffinity(0)))
+    yield memory_finding(available_memory())
+    yield disk_finding(folder, shutil.disk_usage(folder).free)
+    yield files_finding(resource.getrlimit(resource.RLIMIT_NOFILE)[0])
+    yield from torch_findings(ask_torch(PROBE, os.environ))
+    yield bf16_finding(ask_torch(BF16, _bare(os.environ)), ask_torch(BF16, _full(os.environ)))
+    for package, (without, extra) in OPTIONAL.items():
+        yield package_finding(package, version_of(package), without, extra)
+    yield pictures_finding(version_of("transformers"), version_of("torchvision"))
+    yield environment_finding(os.environ)
+    yield from android_findings(os.environ)
+    yield kvm_finding(Path("/dev/kvm"))
+
+
+# The machine -------------------------------------------------------------------------------------
+
+
+def python_finding(version: tuple[int, ...]) -> Finding:
+    found = ".".join(map(str, version))
+    if version < OLDEST_PYTHON:
+        return Finding("Python", "lacking", found, "install Python 3.11 or newer")
+    return Finding("Python", "good", f"{found} on {platform.system()} {platform.machine()}")
+
+
+def cores_finding(cores: int) -> Finding:
+    if cores < 2:
+        advice = "learner and collectors take turns on one core: expect half the pace"
+        return Finding("processor", "note", "1 core", advice)
+    return Finding("processor", "good", f"{cores} cores")
+
+
+def memory_finding(available: int) -> Finding:
+    found = f"{available / 2**30:.1f} GB available"
+    if available < LEAST_MEMORY:
+        advice = "lower replay.byte_limit and devices.count; `distrl train --dry-run` estimates"
+        return Finding("memory", "note", found, advice)
+    return Finding("memory", "good", found)
+
+
+def disk_finding(folder: Path, free: int) -> Finding:
+    found = f"{free / 2**30:.1f} GB free at {folder.resolve()}"
+    if free < LEAST_DISK:
+        advice = "make room, or keep runs elsewhere: --set run.directory=/other/disk"
+        return Finding("disk", "lacking", found, advice)
+    if not os.access(folder, os.W_OK):
+        return Finding("disk", "lacking", found, "it may not be written to; go to another folder")
+    return Finding("disk", "good", found)
+
+
+def files_finding(limit: int) -> Finding:
+    if 0 <= limit < LEAST_FILES:
+        advice = "many devices need more: ulimit -n 65536"
+        return Finding("open files", "note", f"{limit} at most", advice)
+    return Finding("open files", "good", f"{limit} at most" if limit >= 0 else "no limit")
+
+
+# torch -------------------------------------------------------------------------------------------
+
+
+def ask_torch(code: str, environment: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
+    """Run a few lines in a new process; one that takes too long counts as failed."""
+    command = [sys.executable, "-c", code]
+    try:
+        return subprocess.run(
+            command, env=dict(environment), capture_output=True, text=True, timeout=PATIENCE
+        )
+    except subprocess.TimeoutExpired:
+        return subprocess.CompletedProcess(command, 1, "", f"no answer within {PATIENCE:g} s")
+
+
+def torch_findings(asked: subprocess.CompletedProcess[str]) -> Iterator[Finding]:
+    if asked.returncode != 0:
+        why = (asked.stderr.strip().splitlines() or [f"exit code {asked.returncode}"])[-1]
+        yield Finding("torch", "lacking", why, "pip install 'distrl[learn]'")
+        return
+    told: dict[str, Any] = json.loads(asked.stdout.splitlines()[-1])
+    yield Finding("torch", "good", f"{told['version']}, {told['threads']} threads")
+    gpus = ", ".join(f"{name} ({size / 2**30:.0f} GB)" for name, size in told["gpus"])
+    if gpus:
+        yield Finding("GPU", "good", f"{gpus}, CUDA {told['built_for']}")
+    elif Path("/dev/nvidia0").exists():
+        advice = "torch was built without CUDA, or for a newer driver: install a fitting wheel"
+        yield Finding("GPU", "note", "there is one, but torch does not see it", advice)
+    else:
+        advice = "the starter model trains on a processor; larger ones want a GPU"
+        yield Finding("GPU", "note", "none", advice)
+
+
+def bf16_finding(
+    bare: subprocess.CompletedProcess[str], full: subprocess.CompletedProcess[str]
+) -> Finding:
+    """Does a bf16 product end the process, as it does where AMX is shown but cannot be run?"""
+    if bare.returncode == 0:
+        return Finding("bf16 on the processor", "good", "works")
+    if full.returncode == 0:
+        return Finding(
+            "bf16 on the processor",
+            "note",
+            f"ends the process ({_ended(bare.returncode)}) unless ONEDNN_MAX_CPU_ISA is set",
+            "`distrl` sets it for itself; your own programs need ONEDNN_MAX_CPU_ISA="
+            f"{WANTED['ONEDNN_MAX_CPU_ISA']} in their environment",
+        )
+    advice = "keep to float32 on the processor: agent.policy.weights=float32"
+    return Finding("bf16 on the processor", "note", f"fails ({_ended(full.returncode)})", advice)
+
+
+def _ended(code: int) -> str:
+    return signal.Signals(-code).name if code < 0 else f"exit code {code}"
+
+
+def _bare(environment: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in environment.items() if name not in WANTED}
+
+
+def _full(environment: Mapping[str, str]) -> dict[str, str]:
+    return {**environment, **WANTED}
+
+
+# Packages and settings ---------------------------------------------------------------------------
+
+
+def version_of(package: str) -> str | None:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def package_finding(package: str, version: str | None, without: str, extra: str) -> Finding:
+    if version is not None:
+        return Finding(package, "good", version)
+    needed = extra == "distrl[learn]"
+    verdict: Verdict = "lacking" if needed else "note"
+    return Finding(package, verdict, f"not installed: {without}", f"pip install '{extra}'")
+
+
+def pictures_finding(transformers: str | None, torchvision: str | None) -> Finding:
+    """Older ones cannot prepare pictures without torchvision."""
+    what = "pictures for models"
+    if transformers is None:
+        return Finding(what, "lacking", "no transformers", "pip install 'distrl[learn]'")
+    major, minor = (int(part) for part in transformers.split(".")[:2])
+    if torchvision is None and (major, minor) < (5, 22):
+        advice = "pip install 'transformers>=5.22', or a torchvision that fits torch"
+        return Finding(what, "lacking", f"transformers {transformers}, no torchvision", advice)
+    return Finding(what, "good", f"by {'torchvision' if torchvision else 'Pillow'}")
+
+
+def environment_finding(environment: Mapping[str, str]) -> Finding:
+    if "PYTHONDONTWRITEBYTECODE" in environment:
+        advice = "every process compiles all of it anew: unset PYTHONDONTWRITEBYTECODE"
+        return Finding("environment", "note", "nothing is ever compiled to disk", advice)
+    lacking = missing(environment)
+    if lacking:
+        said = "`distrl` sets them for itself by starting anew; set them for your own programs"
+        return Finding("environment", "note", f"{', '.join(lacking)} not set", said)
+    return Finding("environment", "good", "all variables set")
+
+
+# Real phones -------------------------------------------------------------------------------------
+
+
+def android_findings(environment: Mapping[str, str]) -> Iterator[Finding]:
+    """Only for handsets and emulators; the simulated phone needs none of it."""
+    home = environment.get("ANDROID_HOME") or environment.get("ANDROID_SDK_ROOT") or ""
+    path = environment.get("PATH", "")
+    for program, folder in (("adb", "platform-tools"), ("emulator", "emulator")):
+        searched = os.pathsep.join([path, str(Path(home) / folder)] if home else [path])
+        found = shutil.which(program, path=searched)
+        if found:
+            yield Finding(program, "good", found)
+        else:
+            advice = "only for real phones: install Android's SDK and put it on the PATH"
+            yield Finding(program, "note", "not found", advice)
+
+
+def kvm_finding(device: Path) -> Finding:
+    if not device.exists():
+        return Finding("KVM", "note", "none", "emulators would be slow here; handsets are not")
+    if not os.access(device, os.R_OK | os.W_OK):
+        advice = "sudo gpasswd -a $USER kvm, then log in again"
+        return Finding("KVM", "note", f"{device} may not be used", advice)
+    return Finding("KVM", "good", str(device))

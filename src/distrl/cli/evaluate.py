@@ -1,0 +1,197 @@
+"""What `distrl evaluate` does: a model plays tasks of a split, and what came of it is shown.
+
+Every outcome is on disk as soon as its episode ends (beside the JSON file, `….outcomes.jsonl`), so
+that an interrupted evaluation is resumed and a longer one goes on from a shorter one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from rich.console import Console
+
+from distrl.agent.blanked_policy import Blank, BlankedPolicy
+from distrl.agent.policy import Policy
+from distrl.agent.trained_directory import trained_directory
+from distrl.episodes.evaluation import SIMPLE_AGENTS, PolicyFor, evaluation_tasks, play
+from distrl.episodes.outcome import Outcome, outcome_of
+from distrl.episodes.outcome_log import OutcomeLog
+from distrl.errors import NotInstalled, UsageError
+from distrl.records import FAMILIES, Family, Split, Task
+from distrl.reporting.evaluation_progress import EvaluationProgress
+from distrl.reporting.evaluation_report import EvaluationReport
+from phonesim.simulated_device import SimulatedDevice
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """What is to be evaluated, on what, and where the figures go."""
+
+    model: str
+    split: Split = "test"
+    families: tuple[Family, ...] = FAMILIES
+    templates: tuple[str, ...] = ()
+    episodes: int = 200
+    seed: int = 0
+    devices: int = 16
+    temperature: float | None = None  # None: greedy
+    dialect: str | None = None  # None: the one that goes with the model
+    adapter: Path | None = None
+    device: str = "cpu"
+    blank: Blank | None = None
+    figures: Path | None = None
+    resume: bool = False
+
+    def __post_init__(self) -> None:
+        if self.resume and self.figures is None:
+            raise UsageError("--resume goes on from what is beside the --json FILE; give one")
+        if self.adapter is not None and (self.served or self.model in SIMPLE_AGENTS):
+            raise UsageError(f"{self.model!r} has no weights here to put an adapter on")
+
+    def settings(self) -> dict[str, object]:
+        """What makes outcomes comparable: two parts of one evaluation have all of it in common."""
+        return {
+            "model": self.model,
+            "split": self.split,
+            "families": list(self.families),
+            "templates": list(self.templates),
+            "seed": self.seed,
+            "greedy": self.temperature is None,
+            "temperature": self.temperature,
+            "dialect": self.dialect,
+            "adapter": str(self.adapter) if self.adapter else None,
+            "blank": self.blank,
+            "weights": _stamp(self.model, self.adapter),
+        }
+
+    def tasks(self) -> list[Task]:
+        found = evaluation_tasks(self.split, self.families, self.templates, self.seed)
+        return list(islice(found, self.episodes))
+
+    @contextmanager
+    def policy_for(self) -> Iterator[PolicyFor]:
+        """Who plays. A simple agent is made for each episode; a model is opened once for all."""
+        if self.model in SIMPLE_AGENTS:
+            simple = SIMPLE_AGENTS[self.model]
+            yield lambda task, device, judge: self._seeing(simple(task, device, judge))
+        else:
+            with _needing("served" if self.served else "learn"), ExitStack() as stack:
+                model = self._seeing(self._served(stack) if self.served else self._loaded())
+                yield lambda task, device, judge: model
+
+    @property
+    def served(self) -> bool:
+        return self.model.startswith(("http://", "https://"))
+
+    def _seeing(self, policy: Policy) -> Policy:
+        return BlankedPolicy(policy, self.blank) if self.blank else policy
+
+    def _loaded(self) -> Policy:
+        from distrl.agent.loading import load_policy
+
+        return load_policy(
+            self.model,
+            device=self.device,
+            greedy=self.temperature is None,
+            temperature=1.0 if self.temperature is None else self.temperature,
+            dialect=self.dialect,
+            adapter=self.adapter,
+            seed=self.seed,
+        )
+
+    def _served(self, stack: ExitStack) -> Policy:
+        from distrl.agent.action_language import dialect
+        from distrl.agent.prompt import Prompter
+        from distrl.agent.served_policy import ServedPolicy, ServedSampling, in_patches
+        from distrl.chat.chat_server import ServerSettings
+
+        if self.dialect is None:
+            raise UsageError(f"{self.model} does not say how its model writes actions; --dialect")
+        sampling = ServedSampling(self.temperature, require_tokens=False)
+        prompter = Prompter(dialect(self.dialect), seen_size=in_patches)
+        return stack.enter_context(
+            ServedPolicy.open(ServerSettings(self.model), prompter, sampling)
+        )
+
+
+@contextmanager
+def _needing(extra: str) -> Iterator[None]:
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] == "distrl":
+            raise
+        raise NotInstalled(
+            f"the package {error.name!r} is not installed; such a model needs "
+            f"pip install 'distrl[{extra}]'. Agents that need nothing: {', '.join(SIMPLE_AGENTS)}"
+        ) from error
+
+
+def evaluate_model(console: Console, evaluation: Evaluation) -> EvaluationReport:
+    """Play what has not been played yet, show the tables, and write the figures."""
+    started = time.perf_counter()
+    tasks, settings = evaluation.tasks(), evaluation.settings()
+    with (
+        evaluation.policy_for() as policy_for,  # first, so that a bad model costs no log
+        _log(evaluation, settings) as log,
+        EvaluationProgress(console, len(tasks)) as progress,
+    ):
+        outcomes = _play(evaluation, tasks, policy_for, log, progress)
+    report = EvaluationReport(settings, outcomes, time.perf_counter() - started)
+    console.print(report.shown())
+    if evaluation.figures:
+        evaluation.figures.write_text(json.dumps(report.figures(), indent=2) + "\n")
+        console.print(f"\n{evaluation.figures}", highlight=False, markup=False)
+    return report
+
+
+def _log(evaluation: Evaluation, settings: dict[str, object]) -> OutcomeLog:
+    if evaluation.figures is None:
+        return OutcomeLog(io.StringIO(), [])  # nothing to resume from
+    path = log_path(evaluation.figures)
+    opened = OutcomeLog.resumed if evaluation.resume else OutcomeLog.new
+    return opened(path, settings)
+
+
+def log_path(figures: Path) -> Path:
+    """Where the outcomes are kept: result.outcomes.jsonl beside result.json."""
+    return figures.with_name(f"{figures.name.removesuffix('.json')}.outcomes.jsonl")
+
+
+def _play(
+    evaluation: Evaluation,
+    tasks: Sequence[Task],
+    policy_for: PolicyFor,
+    log: OutcomeLog,
+    progress: EvaluationProgress,
+) -> list[Outcome]:
+    """The outcomes of all tasks, in their order; those in the log are not played again."""
+    found = {outcome.task.id: outcome for outcome in log.outcomes}
+    for task in tasks:
+        if task.id in found:
+            progress.count(found[task.id])
+    left = [task for task in tasks if task.id not in found]
+    devices = [SimulatedDevice(f"evaluation-{n}") for n in range(evaluation.devices)]
+    for trajectory in play(left, policy_for, devices):
+        outcome = found[trajectory.task.id] = outcome_of(trajectory)
+        log.append(outcome)
+        progress.count(outcome)
+    return [found[task.id] for task in tasks]
+
+
+def _stamp(model: str, adapter: Path | None) -> str | None:
+    """Changes when files of a model on disk do, so that no two models share an evaluation."""
+    named = (trained_directory(model) or Path(model), adapter)
+    folders = [path for path in named if path and path.is_dir()]
+    files = sorted(file for folder in folders for file in folder.rglob("*") if file.is_file())
+    stats = [(str(file), file.stat()) for file in files]
+    facts = [f"{name} {stat.st_size} {stat.st_mtime_ns}" for name, stat in stats]
+    return hashlib.blake2b("\n".join(facts).encode(), digest_size=8).hexdigest() if facts else None

@@ -1,0 +1,1 @@
+"""Phones behind an adb server: handsets, emulators, and served simulated phones."""

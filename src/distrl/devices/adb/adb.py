@@ -1,0 +1,255 @@
+"""Phones behind an adb server, asked in the server's own protocol: no process per command.
+
+`AdbServer` knows which devices there are; `AdbLink` is one of them: it runs commands, moves files
+and fetches the framebuffer. Every call has a deadline and raises a typed `DeviceError`. A service
+of adb uses its connection up, so each call has a fresh one (loopback: a fraction of a millisecond)
+except for shell commands, for which `AdbShell` keeps one open. Links to many devices may be
+used at once, one thread each.
+"""
+
+from __future__ import annotations
+
+import shlex
+import struct
+from collections.abc import Iterable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from distrl.devices.adb.adb_socket import AdbSocket, Deadline
+from distrl.errors import CommandRefused, DeviceDisconnected, DeviceTimeout
+
+ADB_PORT = 5037
+PATIENCE = 15.0  # seconds for a call that says nothing else
+RECONNECT_SECONDS = 1.5  # for a connection that was just made to come up, before another is made
+STDIN, STDOUT, STDERR, EXIT, CLOSE_STDIN = range(5)  # the packets of shell v2
+SYNC_PIECE = 64 * 1024  # the most that adb takes at once
+
+
+@dataclass(frozen=True, slots=True)
+class ListedDevice:
+    """A line of `adb devices -l`. Only those in state `device` can be used."""
+
+    serial: str
+    state: str  # device, offline, unauthorized, authorizing, recovery, …
+    model: str = ""
+
+    @property
+    def usable(self) -> bool:
+        return self.state == "device"
+
+
+@dataclass(frozen=True, slots=True)
+class ShellResult:
+    """What a command wrote, and how it ended."""
+
+    output: bytes
+    errors: bytes
+    code: int
+
+    @property
+    def text(self) -> str:
+        return self.output.decode("utf-8", "replace")
+
+
+class AdbServer:
+    """The adb server on this host, or one reached through a tunnel."""
+
+    def __init__(self, port: int = ADB_PORT, host: str = "127.0.0.1") -> None:
+        self.host = host
+        self.port = port
+
+    def open(self, who: str, seconds: float) -> AdbSocket:
+        return AdbSocket.open(self.host, self.port, who, Deadline(seconds))
+
+    def version(self, seconds: float = PATIENCE) -> int:
+        return int(self._ask("host:version", seconds), 16)
+
+    def devices(self, seconds: float = PATIENCE) -> tuple[ListedDevice, ...]:
+        return tuple(read_devices(self._ask("host:devices-l", seconds)))
+
+    def connect(self, address: str, seconds: float = PATIENCE) -> None:
+        """Reach a phone over the network. The server reports failure inside an OKAY."""
+        said = self._ask(f"host:connect:{address}", seconds)
+        if not said.startswith(("connected to", "already connected")):
+            raise DeviceDisconnected(
+                f"device {address}: adb connect says: {said}; see that the phone's debugging over "
+                "the network is on and the address is right"
+            )
+
+    def disconnect(self, address: str, seconds: float = PATIENCE) -> None:
+        """Forget a phone on the network; one that is not known is gone already."""
+        try:
+            self._ask(f"host:disconnect:{address}", seconds)
+        except CommandRefused:
+            return
+
+    def announce_emulator(self, port: int, seconds: float = PATIENCE) -> None:
+        """Tell the server of a daemon on this port, as an emulator does when it has started."""
+        service = f"host:emulator:{port}".encode()
+        with self.open(f"adb server on port {self.port}", seconds) as connection:
+            connection.send(b"%04x" % len(service) + service)
+            connection.read_to_the_end()  # it says nothing, and hangs up when it is done
+
+    def link(self, serial: str) -> AdbLink:
+        return AdbLink(self, serial)
+
+    def _ask(self, service: str, seconds: float) -> str:
+        with self.open(f"adb server on port {self.port}", seconds) as connection:
+            connection.request(service)
+            return connection.read_block().decode("utf-8", "replace")
+
+
+class AdbLink:
+    """One device behind the server."""
+
+    def __init__(self, server: AdbServer, serial: str) -> None:
+        self.server = server
+        self.serial = serial
+
+    # The device as the server sees it ----------------------------------------------------------
+
+    def state(self, seconds: float = PATIENCE) -> str:
+        """`device` when it can be used; not being there at all is an error."""
+        with self.server.open(self._who, seconds) as connection:
+            connection.request(f"host-serial:{self.serial}:get-state")
+            return connection.read_block().decode("utf-8", "replace")
+
+    def wait_until_usable(self, seconds: float) -> None:
+        """The server says so itself; nothing is asked twice."""
+        with self.server.open(self._who, seconds) as connection:
+            connection.request(f"host-serial:{self.serial}:wait-for-any-device")
+            if connection.read_exactly(4) == b"FAIL":
+                reason = connection.read_block().decode("utf-8", "replace")
+                raise DeviceDisconnected(f"{self._who}: waiting for it ended with: {reason}")
+
+    def connect_again(self, seconds: float) -> None:
+        """Mend a link that is gone or offline, as far as that can be done from this side."""
+        host, colon, port = self.serial.rpartition(":")
+        if not (colon and host and port.isdigit()):
+            self.wait_until_usable(seconds)
+            return
+        deadline = Deadline(seconds)
+        while True:
+            self.server.disconnect(self.serial, seconds)
+            self.server.connect(self.serial, seconds)
+            try:
+                self.wait_until_usable(min(deadline.left, RECONNECT_SECONDS))
+                return
+            except DeviceTimeout:  # adb may drop the new connection along with the one that broke
+                if deadline.passed:
+                    raise
+
+    # Commands ----------------------------------------------------------------------------------
+
+    def open(self, service: str, seconds: float) -> AdbSocket:
+        """A service of the device itself; what comes out of the connection belongs to it."""
+        with ExitStack() as undo:
+            connection = undo.enter_context(self.server.open(self._who, seconds))
+            connection.request(f"host:transport:{self.serial}")
+            connection.request(service)
+            undo.pop_all()  # it stays open
+        return connection
+
+    def shell(self, command: str, seconds: float = PATIENCE) -> ShellResult:
+        """Run a command; output and errors apart, without a terminal between."""
+        with self.open(f"shell,v2,raw:{command}", seconds) as connection:
+            return read_shell(connection)
+
+    def run(self, *words: str, seconds: float = PATIENCE) -> str:
+        """Run a command of separate words and return its output; a failure is raised."""
+        result = self.shell(shlex.join(words), seconds)
+        if result.code != 0:
+            raise CommandRefused(
+                f"{self._who}: `{shlex.join(words)[:80]}` ended with code {result.code}: "
+                f"{(result.errors or result.output).decode('utf-8', 'replace').strip()[:300]}"
+            )
+        return result.text
+
+    def exec(self, command: str, seconds: float = PATIENCE) -> bytes:
+        """The bytes that a command writes, unframed; how it ended is not known."""
+        with self.open(f"exec:{command}", seconds) as connection:
+            return connection.read_to_the_end()
+
+    def properties(self, seconds: float = PATIENCE) -> dict[str, str]:
+        return read_properties(self.run("getprop", seconds=seconds))
+
+    # Files -------------------------------------------------------------------------------------
+
+    def push(self, data: bytes, path: str, mode: int = 0o644, seconds: float = 60.0) -> None:
+        with self.open("sync:", seconds) as connection:
+            connection.send(_sync(b"SEND", f"{PurePosixPath(path)},{0o100000 | mode}".encode()))
+            for start in range(0, len(data), SYNC_PIECE):
+                connection.send(_sync(b"DATA", data[start : start + SYNC_PIECE]))
+            connection.send(b"DONE" + struct.pack("<I", 0))
+            kind, size = _sync_head(connection)
+            if kind != b"OKAY":
+                self._sync_failed("push", path, kind, connection.read_exactly(size))
+
+    def pull(self, path: str, seconds: float = 60.0) -> bytes:
+        pieces: list[bytes] = []
+        with self.open("sync:", seconds) as connection:
+            connection.send(_sync(b"RECV", path.encode()))
+            while True:
+                kind, size = _sync_head(connection)
+                if kind == b"DONE":
+                    return b"".join(pieces)
+                piece = connection.read_exactly(size)
+                if kind != b"DATA":
+                    self._sync_failed("pull", path, kind, piece)
+                pieces.append(piece)
+
+    def _sync_failed(self, doing: str, path: str, kind: bytes, said: bytes) -> None:
+        raise CommandRefused(
+            f"{self._who}: {doing} {path}: {kind.decode('ascii', 'replace')} "
+            f"{said.decode('utf-8', 'replace')}; see that the folder exists and may be used"
+        )
+
+    @property
+    def _who(self) -> str:
+        return f"device {self.serial}"
+
+
+# What adb writes ---------------------------------------------------------------------------------
+
+
+def read_devices(listing: str) -> Iterable[ListedDevice]:
+    """The lines of `adb devices -l`; a serial may hold spaces no more than a state may."""
+    for line in listing.splitlines():
+        serial, _, rest = line.partition(" " if " " in line else "\t")
+        words = rest.split()
+        if serial and words:
+            model = next((w.removeprefix("model:") for w in words if w.startswith("model:")), "")
+            yield ListedDevice(serial.strip(), words[0].strip(), model.replace("_", " "))
+
+
+def read_shell(connection: AdbSocket) -> ShellResult:
+    """The packets of shell v2 until the one that says how the command ended."""
+    written: dict[int, list[bytes]] = {STDOUT: [], STDERR: []}
+    while True:
+        kind, size = struct.unpack("<BI", connection.read_exactly(5))
+        data = connection.read_exactly(size)
+        if kind == EXIT:
+            code = data[0] if data else 1
+            return ShellResult(b"".join(written[STDOUT]), b"".join(written[STDERR]), code)
+        if kind in written:
+            written[kind].append(data)
+
+
+def read_properties(text: str) -> dict[str, str]:
+    """The lines of `getprop`: [name]: [value]."""
+    found = {}
+    for line in text.splitlines():
+        name, separator, value = line.partition("]: [")
+        if separator and name.startswith("["):
+            found[name[1:]] = value.removesuffix("]")
+    return found
+
+
+def _sync(kind: bytes, data: bytes) -> bytes:
+    return kind + struct.pack("<I", len(data)) + data
+
+
+def _sync_head(connection: AdbSocket) -> tuple[bytes, int]:
+    kind, size = struct.unpack("<4sI", connection.read_exactly(8))
+    return kind, min(size, 1 << 26)

@@ -1,0 +1,185 @@
+"""One connection to the adb server: requests out, answers in, and never a wait without an end.
+
+The server speaks first in lengths: a request is four hexadecimal digits and a service's name; the
+answer is OKAY, or FAIL with a reason. Once a connection was handed on to a device ("transport")
+the next service is the device's own, and what follows belongs to that service until the end.
+
+Every read has a deadline. What the server and the phone say is made a typed `DeviceError` here, so
+that nobody above has to read adb's sentences. Closing is immediate: nothing sleeps.
+"""
+
+from __future__ import annotations
+
+import socket
+import time
+from types import TracebackType
+from typing import NoReturn, Self
+
+from distrl.errors import (
+    AdbServerGone,
+    CommandRefused,
+    DeviceDisconnected,
+    DeviceError,
+    DeviceTimeout,
+    DeviceUnauthorized,
+)
+
+MAX_ANSWER = 1 << 20  # of the server itself; what a phone streams is not limited by this
+PIECE = 1 << 18
+
+
+class Deadline:
+    """A moment by which something must have happened."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self._end = time.monotonic() + seconds
+
+    @property
+    def left(self) -> float:
+        return self._end - time.monotonic()
+
+    @property
+    def passed(self) -> bool:
+        return self.left <= 0.0
+
+
+class AdbSocket:
+    """A context manager around one connection. `who` names the device in every message."""
+
+    def __init__(self, connection: socket.socket, who: str, deadline: Deadline) -> None:
+        self._connection = connection
+        self.who = who
+        self.deadline = deadline
+
+    @classmethod
+    def open(cls, host: str, port: int, who: str, deadline: Deadline) -> AdbSocket:
+        try:
+            connection = socket.create_connection((host, port), max(deadline.left, 0.001))
+        except OSError as error:
+            raise AdbServerGone(
+                f"{who}: no adb server answers on {host}:{port} ({error.strerror or error}); "
+                f"start it with `adb -P {port} start-server`"
+            ) from error
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # small requests, at once
+        return cls(connection, who, deadline)
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    # Requests ----------------------------------------------------------------------------------
+
+    def request(self, service: str) -> None:
+        """Ask for a service; anything but OKAY is raised as what it means."""
+        name = service.encode()
+        self.send(b"%04x" % len(name) + name)
+        status = self.read_exactly(4)
+        if status == b"FAIL":
+            self._refuse(service, self.read_block().decode("utf-8", "replace"))
+        if status != b"OKAY":
+            raise DeviceDisconnected(
+                f"{self.who}: {_short(service)} was answered with {status!r} instead of OKAY; "
+                "is what listens on the adb server's port an adb server?"
+            )
+
+    def read_block(self) -> bytes:
+        """Four hexadecimal digits, and as many bytes."""
+        digits = self.read_exactly(4)
+        try:
+            size = int(digits, 16)
+        except ValueError as error:
+            raise DeviceDisconnected(
+                f"{self.who}: the adb server announced {digits!r} bytes; it is out of step"
+            ) from error
+        return self.read_exactly(min(size, MAX_ANSWER))
+
+    def _refuse(self, service: str, reason: str) -> NoReturn:
+        raise refusal(self.who, _short(service), reason)
+
+    # Bytes -------------------------------------------------------------------------------------
+
+    def send(self, data: bytes) -> None:
+        self._arm("sending")
+        try:
+            self._connection.sendall(data)
+        except TimeoutError as error:
+            raise self._too_late("took no more bytes") from error
+        except OSError as error:
+            raise self._gone(error) from error
+
+    def read_some(self) -> bytes:
+        """What has arrived, at least a byte; nothing at the end of the stream."""
+        return self._receive(PIECE)
+
+    def read_exactly(self, count: int) -> bytes:
+        pieces, missing = [], count
+        while missing:
+            piece = self._receive(min(missing, PIECE))
+            if not piece:
+                raise DeviceDisconnected(
+                    f"{self.who}: the connection ended after {count - missing} of {count} bytes; "
+                    "see that the phone is plugged in and the adb server runs"
+                )
+            pieces.append(piece)
+            missing -= len(piece)
+        return b"".join(pieces)
+
+    def read_to_the_end(self) -> bytes:
+        return b"".join(iter(self.read_some, b""))
+
+    def _receive(self, most: int) -> bytes:
+        self._arm("reading")
+        try:
+            return self._connection.recv(most)
+        except TimeoutError as error:
+            raise self._too_late("sent nothing more") from error
+        except OSError as error:
+            raise self._gone(error) from error
+
+    def _arm(self, doing: str) -> None:
+        left = self.deadline.left
+        if left <= 0.0:
+            raise self._too_late(f"was not done {doing}")
+        self._connection.settimeout(left)
+
+    def _too_late(self, what: str) -> DeviceTimeout:
+        return DeviceTimeout(
+            f"{self.who}: it {what} within {self.deadline.seconds:g} s; "
+            "the phone hangs, or the deadline is too short for it"
+        )
+
+    def _gone(self, error: OSError) -> DeviceDisconnected:
+        return DeviceDisconnected(
+            f"{self.who}: the connection to the adb server broke ({error.strerror or error}); "
+            "see that the server runs and the phone is plugged in"
+        )
+
+
+def refusal(who: str, service: str, reason: str) -> DeviceError:
+    """What adb's reason for a FAIL means, as an error of ours."""
+    said = f"{who}: adb answered {service} with: {' '.join(reason.split())}"
+    lowered = reason.lower()
+    if "unauthorized" in lowered or "still authorizing" in lowered or "no permissions" in lowered:
+        return DeviceUnauthorized(
+            f"{said}; unlock the phone and allow USB debugging from this computer"
+        )
+    if any(word in lowered for word in ("not found", "offline", "no devices", "closed")):
+        return DeviceDisconnected(f"{said}; plug the phone in, or `adb connect` it again")
+    return CommandRefused(f"{said}; the phone or the server does not offer this")
+
+
+def _short(service: str) -> str:
+    """Commands may be long, and hold what was typed."""
+    name, colon, rest = service.partition(":")
+    return f"{name}{colon}{rest[:40]}{'…' if len(rest) > 40 else ''}"

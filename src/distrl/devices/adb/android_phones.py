@@ -1,0 +1,86 @@
+"""From a serial to a device: a handset gets a guard, a served phone a judge's window, an emulator
+neither. Whatever does not say that it is emulated counts as somebody's phone.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+from distrl.devices.adb.adb import AdbServer
+from distrl.devices.adb.adb_device import AdbDevice, AdbDeviceSettings
+from distrl.devices.adb.android_settings import AndroidSettings
+from distrl.devices.adb.android_state import is_emulated
+from distrl.devices.adb.fresh_start import FreshStart, GoHome, NewSimulation
+from distrl.devices.adb.simulated_adb_device import SimulatedAdbDevice
+from distrl.devices.adb.stillness import AT_ONCE, StillnessSettings
+from distrl.devices.emulator.emulator import Emulator
+from distrl.devices.emulator.emulator_pool import EmulatorPool, EmulatorPoolSettings
+from distrl.devices.emulator.emulator_ports import EmulatorPorts
+from distrl.devices.emulator.process_watch import ProcessWatch
+from distrl.devices.safety.consent import read_consent
+from distrl.devices.safety.safety import SafeDevice
+from distrl.errors import DeviceDisconnected, InvalidSetting
+
+AdbPhone = AdbDevice | SafeDevice | SimulatedAdbDevice
+SERVED = "simulated"  # what `ro.hardware` says on a served simulated phone
+
+
+def choose_serials(server: AdbServer, named: tuple[str, ...], wanted: int) -> tuple[str, ...]:
+    """Those that were named, or the first that can be used; too few is an error."""
+    if named:
+        return named[:wanted]
+    listed = server.devices()
+    usable = tuple(each.serial for each in listed if each.usable)
+    if len(usable) < wanted:
+        states = ", ".join(f"{each.serial} ({each.state})" for each in listed) or "none at all"
+        raise InvalidSetting(
+            f"{wanted} phones are wanted and adb lists: {states}; connect more, or lower "
+            "devices.count and devices.spares (`distrl devices` shows what each lacks)"
+        )
+    return usable[:wanted]
+
+
+def open_phone(name: str, serial: str, server: AdbServer, settings: AndroidSettings) -> AdbPhone:
+    """The device behind a serial, not reset yet. One on the network is connected first."""
+    link = server.link(serial)
+    try:
+        link.state()
+    except DeviceDisconnected:
+        link.connect_again(30.0)
+    properties = link.properties()
+    served = properties.get("ro.hardware") == SERVED
+    handset = not is_emulated(properties)
+    fresh: FreshStart = GoHome(
+        settings.stop_apps if handset else (), settings.clear_apps if handset else ()
+    )
+    if served:
+        fresh = NewSimulation()
+    still = settings.stillness
+    if served and still == StillnessSettings():
+        still = AT_ONCE  # it draws in the moment of the touch, unless it was told to be slow
+    device = AdbDevice(
+        name, link, AdbDeviceSettings(stillness=still, app_names=settings.app_names), fresh
+    )
+    if handset or settings.guard_all:
+        return SafeDevice(device, settings.safety, partial(read_consent, serial))
+    return SimulatedAdbDevice(device) if served else device
+
+
+def emulator_pool(
+    server: AdbServer,
+    settings: AndroidSettings,
+    count: int,
+    spares: int,
+    logs: Path,
+    watch: ProcessWatch | None = None,
+) -> EmulatorPool:
+    """Emulators of our own, on ports that nobody else has. Enter it to start them."""
+    ports = EmulatorPorts(settings.first_emulator_port)
+
+    def new_emulator() -> Emulator:
+        pair = ports.reserve()
+        log = logs / f"emulator-{pair.console}.log"
+        return Emulator(settings.emulator, server, pair, log, watch)
+
+    return EmulatorPool(new_emulator, EmulatorPoolSettings(count=count, spares=spares))

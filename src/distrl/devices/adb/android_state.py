@@ -1,0 +1,88 @@
+"""What Android says about itself: what is in front, whether it is awake or locked, how large it is.
+
+Each function asks one command and reads its text with a pattern for every way in which Android has
+written it over the versions. What cannot be found is None rather than a guess; who needs it
+decides what that means.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from distrl.devices.adb.phone_shell import PhoneShell
+
+FOCUS = re.compile(r"mCurrentFocus=Window\{[0-9a-f]+ (?:u\d+ )?([^}]+)\}")
+FOCUSED_APP = re.compile(r"mFocusedApp=.*?\bu\d+ ([\w.]+/[\w.$]+)")
+CRASH = re.compile(r"(Application Error|Application Not Responding): ([\w.]+)")
+WAKEFULNESS = re.compile(r"mWakefulness=(\w+)")
+LOCKED = re.compile(
+    r"(?:mShowingLockscreen|mDreamingLockscreen|isStatusBarKeyguard|\bshowing)=true"
+)
+SIZE = re.compile(r"(Physical|Override) size: (\d+)x(\d+)")
+ROTATION = re.compile(r"(?:mCurrentRotation=ROTATION_|mRotation=(?:ROTATION_)?)(\d+)")
+FALLBACK = re.compile(r"^(?:name=)?([\w.]+)/([\w.$]+)$")
+
+
+@dataclass(frozen=True, slots=True)
+class Focus:
+    """The window in front. A crash dialog names the app that stopped."""
+
+    window: str  # as Android names it: package/activity, or the title of a dialog
+    package: str
+    activity: str
+    stopped: str = ""  # the package of an app that crashed or hangs
+
+
+def read_focus(dump: str) -> Focus | None:
+    """From `dumpsys window`; None while nothing has the focus (booting, switching)."""
+    titles = FOCUS.findall(dump)
+    app = FOCUSED_APP.search(dump)
+    title = next((each for each in titles if each != "null"), "")
+    if not title and app is None:
+        return None
+    crash = CRASH.search(title)
+    component = FALLBACK.match(title)
+    if component is None and app is not None:  # a dialog or the shade: the app is the one behind
+        component = FALLBACK.match(app[1])
+    package, activity = component.groups() if component else (title, "")
+    return Focus(title or package, package, activity, crash[2] if crash else "")
+
+
+def focus(shell: PhoneShell) -> Focus | None:
+    """The short dump first; before Android 10 only the long one had it."""
+    found = read_focus(shell.shell("dumpsys window displays").text)
+    return found or read_focus(shell.shell("dumpsys window").text)
+
+
+def is_awake(shell: PhoneShell) -> bool | None:
+    found = WAKEFULNESS.search(shell.shell("dumpsys power").text)
+    return found[1] == "Awake" if found else None
+
+
+def is_locked(shell: PhoneShell) -> bool:
+    """Whether the lock screen is up; a phone that does not say is taken to be open."""
+    return LOCKED.search(shell.shell("dumpsys window policy").text) is not None
+
+
+def screen_size(shell: PhoneShell) -> tuple[int, int] | None:
+    """Width and height of the upright phone; an override counts."""
+    sizes = {kind: (int(w), int(h)) for kind, w, h in SIZE.findall(shell.shell("wm size").text)}
+    return sizes.get("Override") or sizes.get("Physical")
+
+
+def rotation(shell: PhoneShell) -> int | None:
+    """In degrees; older phones count quarter turns."""
+    found = ROTATION.search(shell.shell("dumpsys window displays").text)
+    if found is None:
+        return None
+    number = int(found[1])
+    return number * 90 if number < 4 else number
+
+
+def is_emulated(properties: dict[str, str]) -> bool:
+    """Whether this is no handset. Anything that does not say so itself counts as one."""
+    if "1" in (properties.get("ro.boot.qemu"), properties.get("ro.kernel.qemu")):
+        return True
+    hardware = properties.get("ro.hardware", "")
+    return hardware in {"goldfish", "ranchu", "cutf_cvm", "vbox86", "simulated"}

@@ -1,0 +1,88 @@
+"""Finds Android's own programs on this machine, and starts the adb server with one of them.
+
+Looked for in this order: the PATH, the SDK that `ANDROID_HOME` or `ANDROID_SDK_ROOT` names, the
+place where Android Studio puts it, and, for `adb` alone, the copy inside the package adbutils.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Literal
+
+from distrl.devices.adb.adb import ADB_PORT, AdbServer
+from distrl.errors import AdbServerGone, NotInstalled
+
+Tool = Literal["adb", "emulator", "avdmanager"]
+FOLDERS: dict[Tool, str] = {
+    "adb": "platform-tools",
+    "emulator": "emulator",
+    "avdmanager": "cmdline-tools/latest/bin",
+}
+USUAL_SDKS = ("~/Android/Sdk", "~/Library/Android/sdk", "/opt/android-sdk")
+START_SECONDS = 30.0
+
+
+def find_tool(tool: Tool) -> Path:
+    """Where the program lies; `NotInstalled` says how to get it."""
+    found = shutil.which(tool)
+    if found:
+        return Path(found)
+    named = (os.environ.get(name) for name in ("ANDROID_HOME", "ANDROID_SDK_ROOT"))
+    for root in (*filter(None, named), *USUAL_SDKS):
+        path = Path(root).expanduser() / FOLDERS[tool] / tool
+        if os.access(path, os.X_OK):
+            return path
+    bundled = _bundled_adb() if tool == "adb" else None
+    if bundled is not None:
+        return bundled
+    remedy = 'pip install "distrl[android]", or ' if tool == "adb" else ""
+    raise NotInstalled(
+        f"the program {tool} is neither on the PATH nor in an Android SDK; {remedy}install the "
+        "SDK's command-line tools and set ANDROID_HOME (docs/real-phones.md)"
+    )
+
+
+def _bundled_adb() -> Path | None:
+    """Found without importing the package, which is slow to load."""
+    spec = importlib.util.find_spec("adbutils")
+    for folder in (spec.submodule_search_locations or ()) if spec else ():
+        path = Path(folder) / "binaries" / "adb"
+        if os.access(path, os.X_OK):
+            return path
+    return None
+
+
+def running_server(port: int = ADB_PORT) -> AdbServer:
+    """The adb server on this port, started if nobody answers there."""
+    server = AdbServer(port)
+    try:
+        server.version(seconds=5.0)
+    except AdbServerGone:
+        _start_server(port)
+        server.version(seconds=5.0)
+    return server
+
+
+def _start_server(port: int) -> None:
+    """The server outlives us, as it does when any other tool starts it."""
+    command = [str(find_tool("adb")), "-P", str(port), "start-server"]
+    try:
+        done = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            timeout=START_SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise AdbServerGone(
+            f"`{' '.join(command)}` did not end within {START_SECONDS:g} s; try it by hand"
+        ) from error
+    if done.returncode != 0:
+        said = done.stderr.decode("utf-8", "replace").strip()[-300:]
+        raise AdbServerGone(f"`{' '.join(command)}` failed: {said}")

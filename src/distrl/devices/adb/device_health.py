@@ -1,0 +1,145 @@
+"""How a phone on adb is doing: what it is, what works on it, and how long each operation takes.
+
+Nothing is changed on the phone: the screen is looked at and the shell echoes. What cannot be found
+out is said in `problem` instead of being raised, since a list of phones must show the broken ones.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+from distrl.devices.adb.adb import AdbLink, AdbServer
+from distrl.devices.adb.adb_shell import AdbShell
+from distrl.devices.adb.android_state import focus, is_awake, is_emulated, is_locked, screen_size
+from distrl.devices.adb.screen_capture import CAPTURES
+from distrl.devices.adb.uiautomator import dump_hierarchy, read_hierarchy
+from distrl.devices.adb.unicode_typing import ADB_KEYBOARD, CLIPPER
+from distrl.devices.emulator.emulator_pictures import EmulatorPictures, pictures_of
+from distrl.errors import DeviceError
+
+HIERARCHY_SECONDS = 20.0
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceHealth:
+    """What is known of a phone. `latencies` are real seconds, one for each time it was tried."""
+
+    serial: str
+    state: str
+    model: str = ""
+    android: str = ""
+    handset: bool = True
+    size: tuple[int, int] | None = None
+    awake: bool | None = None
+    locked: bool = False
+    front: str = ""
+    typing: str = ""
+    latencies: dict[str, list[float]] = field(default_factory=dict)  # by operation
+    problem: str = ""
+
+    @property
+    def well(self) -> bool:
+        return self.state == "device" and not self.problem and not self.locked
+
+
+def examine_all(server: AdbServer, rounds: int) -> list[DeviceHealth]:
+    """Every phone that the server knows, all at once."""
+    listed = server.devices()
+    if not listed:
+        return []
+    with ThreadPoolExecutor(len(listed), thread_name_prefix="examine") as threads:
+        return list(
+            threads.map(
+                lambda each: (
+                    examine(server.link(each.serial), rounds)
+                    if each.usable
+                    else DeviceHealth(
+                        each.serial, each.state, each.model, problem=_remedy(each.state)
+                    )
+                ),
+                listed,
+            )
+        )
+
+
+def examine(link: AdbLink, rounds: int) -> DeviceHealth:
+    """Ask it everything, and measure each operation `rounds` times."""
+    shell, pictures = AdbShell(link), _pictures(link)
+    try:
+        properties = link.properties()
+        found = focus(shell)
+        return DeviceHealth(
+            serial=link.serial,
+            state="device",
+            model=properties.get("ro.product.model", ""),
+            android=properties.get("ro.build.version.release", ""),
+            handset=not is_emulated(properties),
+            size=screen_size(shell),
+            awake=is_awake(shell),
+            locked=is_locked(shell),
+            front=found.package if found else "",
+            typing=_typing(shell),
+            latencies=_latencies(shell, pictures, rounds),
+        )
+    except DeviceError as error:
+        return DeviceHealth(link.serial, "device", problem=str(error))
+    finally:
+        shell.close()
+        if pictures is not None:
+            pictures.close()
+
+
+def _typing(shell: AdbShell) -> str:
+    """What typing would use; nothing is switched on by asking."""
+    if ADB_KEYBOARD in shell.shell("ime list -a -s").text.split():
+        return "any script"
+    if f"package:{CLIPPER}" in shell.shell(f"pm list packages {CLIPPER}").text.split():
+        return "any script"
+    return "ASCII only"
+
+
+def _pictures(link: AdbLink) -> EmulatorPictures | None:
+    """The way that emulators have besides those of adb."""
+    kind, _, console = link.serial.partition("-")
+    return pictures_of(int(console)) if kind == "emulator" and console.isdecimal() else None
+
+
+def _latencies(
+    shell: AdbShell, pictures: EmulatorPictures | None, rounds: int
+) -> dict[str, list[float]]:
+    """An operation that this phone does not have is left out."""
+    link = shell.link
+    operations: dict[str, Callable[[], object]] = {
+        "shell": lambda: shell.run("echo", "well"),
+        "focus": lambda: focus(shell),
+        "hierarchy": lambda: read_hierarchy(dump_hierarchy(shell, HIERARCHY_SECONDS), link.serial),
+    }
+    for capture in (*CAPTURES, *([pictures] if pictures is not None else [])):
+        operations[f"picture, {capture.name}"] = lambda capture=capture: capture.take(link)  # type: ignore[misc]
+    measured = {}
+    for name, operation in operations.items() if rounds else ():
+        try:
+            measured[name] = [_seconds(operation) for _ in range(rounds)]
+        except DeviceError:
+            link.state()  # raises when it is the phone that is gone
+    return measured
+
+
+def _seconds(operation: Callable[[], object]) -> float:
+    begun = time.perf_counter()
+    operation()
+    return time.perf_counter() - begun
+
+
+def _remedy(state: str) -> str:
+    remedies = {
+        "unauthorized": "unlock it and allow USB debugging from this computer",
+        "authorizing": "answer the question on its screen",
+        "offline": "plug it in again, or `adb reconnect`",
+        "recovery": "it is in recovery; restart it",
+        "no": "this user may not use it: see udev rules in docs/real-phones.md",
+    }
+    return remedies.get(state, f"its state is {state}")

@@ -1,0 +1,66 @@
+"""How a phone on adb is made ready for the next episode.
+
+An emulator loads its snapshot and a served simulated phone starts anew; both are clean afterwards.
+A handset cannot be: its apps are stopped and it goes home, and what the last episode saved is
+still there. Clearing an app's data is done only for the apps that its owner has named.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from distrl.devices.adb.adb_socket import Deadline
+from distrl.devices.adb.android_state import is_awake, is_locked
+from distrl.devices.adb.phone_shell import PhoneShell
+from distrl.errors import DeviceLocked
+
+HOME_KEY, WAKE_KEY = 3, 224
+UNLOCK_SECONDS = 3.0
+
+
+class FreshStart(Protocol):
+    """Brings a phone to where an episode begins."""
+
+    def begin(self, shell: PhoneShell, seed: int) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class GoHome:
+    """For handsets: stop these apps, clear the data of those, and show the home screen."""
+
+    stop: tuple[str, ...] = ()  # packages
+    clear: tuple[str, ...] = ()  # packages; everything in them is lost
+
+    def begin(self, shell: PhoneShell, seed: int) -> None:
+        wake_and_unlock(shell)
+        for package in self.stop:
+            shell.run("am", "force-stop", package)
+        for package in self.clear:
+            shell.run("pm", "clear", package)
+        shell.run("input", "keyevent", str(HOME_KEY))
+
+
+@dataclass(frozen=True, slots=True)
+class NewSimulation:
+    """For a simulated phone that is served over adb: it starts anew from the seed."""
+
+    def begin(self, shell: PhoneShell, seed: int) -> None:
+        shell.run("cmd", "simulation", "reset", str(seed))
+
+
+def wake_and_unlock(shell: PhoneShell) -> None:
+    """Light the screen and swipe the lock away; a PIN is for its owner to enter."""
+    if is_awake(shell) is False:
+        shell.run("input", "keyevent", str(WAKE_KEY))
+    if not is_locked(shell):
+        return
+    shell.shell("wm dismiss-keyguard")
+    deadline = Deadline(UNLOCK_SECONDS)
+    while is_locked(shell):  # the lock slides away; each look takes its time
+        if not deadline.passed:
+            continue
+        raise DeviceLocked(
+            f"device {shell.serial}: it is locked; unlock it by hand, or take its PIN off "
+            "for as long as it is used for training"
+        )

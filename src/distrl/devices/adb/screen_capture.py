@@ -1,0 +1,197 @@
+"""Three ways to fetch a picture of the screen; the fastest that works is chosen by measuring.
+
+`emulator_pictures` has a fourth, for emulators.
+Which one wins differs from phone to phone: a raw picture costs bandwidth (10 MB over USB 2 is a
+quarter of a second), a PNG costs the phone's processor. A picture is whole or it is an error: every
+way knows how many bytes belong to it, and a half-written one is a `BrokenPicture`, never a picture
+with a black lower half.
+"""
+
+from __future__ import annotations
+
+import io
+import struct
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from PIL import Image
+
+from distrl.devices.adb.adb import AdbLink
+from distrl.errors import BrokenPicture, CommandRefused, DeviceError
+from distrl.records import Pixels
+
+PICTURE_SECONDS = 10.0
+PNG_START, PNG_END = b"\x89PNG\r\n\x1a\n", b"IEND\xaeB`\x82"
+LARGEST_SIDE = 16384  # pixels; a header that says more is no header
+RGBA_8888, RGBX_8888, RGB_888, RGB_565 = 1, 2, 3, 4  # Android's names for what a pixel is
+PIXEL_BYTES = {RGBA_8888: 4, RGBX_8888: 4, RGB_888: 3, RGB_565: 2}
+
+
+class Capture(Protocol):
+    """A way to fetch the picture."""
+
+    @property
+    def name(self) -> str: ...
+
+    def take(self, link: AdbLink, seconds: float = PICTURE_SECONDS) -> Pixels: ...
+
+
+@dataclass(frozen=True, slots=True)
+class RawScreencap:
+    """`screencap`: a short header and the pixels as they are."""
+
+    name: str = "raw"
+
+    def take(self, link: AdbLink, seconds: float = PICTURE_SECONDS) -> Pixels:
+        return read_raw(_output(link, "screencap", seconds), link.serial)
+
+
+@dataclass(frozen=True, slots=True)
+class PngScreencap:
+    """`screencap -p`: compressed on the phone."""
+
+    name: str = "png"
+
+    def take(self, link: AdbLink, seconds: float = PICTURE_SECONDS) -> Pixels:
+        return read_png(_output(link, "screencap -p", seconds), link.serial)
+
+
+@dataclass(frozen=True, slots=True)
+class Framebuffer:
+    """The daemon's own service: no shell between, but not every phone offers it."""
+
+    name: str = "framebuffer"
+
+    def take(self, link: AdbLink, seconds: float = PICTURE_SECONDS) -> Pixels:
+        with link.open("framebuffer:", seconds) as connection:
+            header = read_framebuffer_header(connection.read_exactly(4), connection.read_exactly)
+            if header is None:
+                raise BrokenPicture(f"device {link.serial}: an unknown kind of framebuffer")
+            return header.pixels(connection.read_exactly(header.size), link.serial)
+
+
+CAPTURES: tuple[Capture, ...] = (Framebuffer(), RawScreencap(), PngScreencap())
+
+
+def fastest_capture(
+    link: AdbLink, captures: Sequence[Capture] = CAPTURES, rounds: int = 3
+) -> tuple[Capture, dict[str, float]]:
+    """The way whose median picture came soonest, and the seconds of each way that works."""
+    seconds: dict[str, float] = {}
+    failures = []
+    for capture in captures:
+        try:
+            seconds[capture.name] = sorted(_timed(capture, link) for _ in range(rounds))[
+                rounds // 2
+            ]
+        except (BrokenPicture, CommandRefused) as error:
+            failures.append(f"{capture.name}: {error}")
+        except DeviceError as error:
+            if link.state() != "device":
+                raise
+            failures.append(f"{capture.name}: {error}")
+    if not seconds:
+        raise BrokenPicture(
+            f"device {link.serial}: no way to take its picture works: {'; '.join(failures)}"
+        )
+    best = min(captures, key=lambda each: seconds.get(each.name, float("inf")))
+    return best, seconds
+
+
+def _timed(capture: Capture, link: AdbLink) -> float:
+    begun = time.perf_counter()
+    capture.take(link)
+    return time.perf_counter() - begun
+
+
+def _output(link: AdbLink, command: str, seconds: float) -> bytes:
+    """Warnings (of two displays, say) go to the errors, and so do not end up in the picture."""
+    result = link.shell(command, seconds)
+    if result.code != 0:
+        said = result.errors.decode("utf-8", "replace").strip()[:200]
+        raise CommandRefused(f"device {link.serial}: {command}: code {result.code}: {said}")
+    return result.output
+
+
+# Reading pictures --------------------------------------------------------------------------------
+
+
+def read_png(data: bytes, serial: str) -> Pixels:
+    if not data.startswith(PNG_START) or not data.endswith(PNG_END):
+        raise BrokenPicture(
+            f"device {serial}: screencap -p wrote {len(data)} bytes that are no whole PNG "
+            f"(they begin {data[:8]!r} and end {data[-8:]!r}); take it again"
+        )
+    try:
+        with Image.open(io.BytesIO(data), formats=("PNG",)) as picture:
+            return np.asarray(picture.convert("RGB")).copy()
+    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
+        raise BrokenPicture(f"device {serial}: a PNG that cannot be read: {error}") from error
+
+
+def read_raw(data: bytes, serial: str) -> Pixels:
+    """The header has three numbers, and since Android 9 a fourth (the colour space)."""
+    if len(data) >= 12:
+        width, height, kind = struct.unpack_from("<III", data)
+        depth = PIXEL_BYTES.get(kind)
+        if depth and 0 < width <= LARGEST_SIDE and 0 < height <= LARGEST_SIDE:
+            start = len(data) - width * height * depth
+            if start in (12, 16):
+                return _unpack(memoryview(data)[start:], width, height, kind)
+    raise BrokenPicture(
+        f"device {serial}: screencap wrote {len(data)} bytes that are no whole picture "
+        f"(they begin {data[:16]!r}); take it again"
+    )
+
+
+def _unpack(data: memoryview | bytes, width: int, height: int, kind: int) -> Pixels:
+    if kind == RGB_565:
+        packed = np.frombuffer(data, dtype="<u2").reshape(height, width)
+        red, green, blue = packed >> 11 << 3, packed >> 5 << 2, packed << 3
+        return np.stack((red, green, blue), axis=-1).astype(np.uint8)
+    pixels = np.frombuffer(data, dtype=np.uint8).reshape(height, width, PIXEL_BYTES[kind])
+    return np.ascontiguousarray(pixels[:, :, :3])
+
+
+@dataclass(frozen=True, slots=True)
+class FramebufferHeader:
+    """What the framebuffer service says before the pixels."""
+
+    bits: int
+    size: int
+    width: int
+    height: int
+    offsets: tuple[int, int, int]  # of red, green and blue, in bits
+
+    def pixels(self, data: bytes, serial: str) -> Pixels:
+        depth = self.bits // 8
+        if self.bits not in (24, 32) or self.size < self.width * self.height * depth:
+            raise BrokenPicture(
+                f"device {serial}: a framebuffer of {self.width} × {self.height} pixels of "
+                f"{self.bits} bits in {self.size} bytes; that cannot be"
+            )
+        whole = np.frombuffer(data, dtype=np.uint8)[: self.width * self.height * depth]
+        order = [offset // 8 for offset in self.offsets]
+        return np.ascontiguousarray(whole.reshape(self.height, self.width, depth)[:, :, order])
+
+
+def read_framebuffer_header(version: bytes, read_exactly: ReadExactly) -> FramebufferHeader | None:
+    """Versions 1 and 2; the second has a colour space. None for what is neither."""
+    [number] = struct.unpack("<I", version)
+    if number not in (1, 2):
+        return None
+    bits, *rest = struct.unpack("<12I" if number == 1 else "<13I", read_exactly(44 + 4 * number))
+    size, width, height, red, _, blue, _, green, _, _, _ = rest[number - 1 :]
+    sound = 0 < width <= LARGEST_SIDE and 0 < height <= LARGEST_SIDE and size <= LARGEST_SIDE**2 * 4
+    if not sound or max(red, green, blue) >= max(bits, 8):
+        return None
+    return FramebufferHeader(bits, size, width, height, (red, green, blue))
+
+
+class ReadExactly(Protocol):
+    """Reads as many bytes, or raises."""
+
+    def __call__(self, count: int, /) -> bytes: ...

@@ -1,0 +1,112 @@
+"""A simulated phone that is reached over adb, and whose facts a judge can look into all the same.
+
+Everything that an agent sees and does goes through adb, as with a real phone. Only what no real
+phone has goes by the served phone's own command `cmd simulation`: its state is fetched for the
+judge, and what a judge has put on the phone for a task is sent back before the next look at it.
+So a run over adb can be compared with one without, episode by episode.
+"""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Self
+
+from distrl.devices.adb.adb_device import AdbDevice
+from distrl.errors import CorruptSnapshot, DeviceDisconnected, DeviceError, JudgeError
+from distrl.hierarchy import Element
+from distrl.records import Action, Screen, Wait
+from phonesim.phone import Phone
+from phonesim.snapshot import from_bytes, to_bytes
+
+STATE_FILE = "/data/local/tmp/distrl-state"
+
+
+class SimulatedAdbDevice:
+    """Implements `Device` by an `AdbDevice` on a served phone, and has a `phone` for judges."""
+
+    def __init__(self, device: AdbDevice) -> None:
+        self.device = device
+        self._twin: Phone | None = None
+        self._lent: bytes | None = None  # the twin's state when it was handed out
+
+    @property
+    def name(self) -> str:
+        return self.device.name
+
+    @property
+    def seconds(self) -> float:
+        return self.device.seconds
+
+    @property
+    def phone(self) -> Phone:
+        """A twin of the phone as it is now. What is changed on it goes to the phone itself.
+
+        A judge asks for it, so a phone that is gone is a verdict that cannot be had.
+        """
+        try:
+            self._return()
+            with self.device.at_work():
+                return self._fetch()
+        except DeviceError as error:
+            raise JudgeError(f"device {self.name}: no facts could be had: {error}") from error
+
+    def _fetch(self) -> Phone:
+        self.device.shell.run("cmd", "simulation", "snapshot", STATE_FILE)
+        self._lent = self.device.link.pull(STATE_FILE)
+        try:
+            state = from_bytes(self._lent)
+        except CorruptSnapshot as error:
+            raise DeviceDisconnected(
+                f"device {self.name}: its state came damaged: {error}"
+            ) from error
+        if self._twin is None:
+            self._twin = Phone(state.seed, state.drift)
+        self._twin.restore(state)
+        return self._twin
+
+    def _return(self) -> None:
+        """Send back what was changed on the twin since it was handed out."""
+        lent, self._lent = self._lent, None
+        if lent is None or self._twin is None:
+            return
+        state = to_bytes(self._twin.snapshot())
+        if state == lent:
+            return
+        with self.device.at_work():
+            self.device.link.push(state, STATE_FILE)
+            self.device.shell.run("cmd", "simulation", "restore", STATE_FILE)
+            self.device.choose_typing()  # a restored phone has its own keyboard again
+
+    def reset(self, seed: int) -> None:
+        self._lent = None
+        self.device.reset(seed)
+
+    def screen(self) -> Screen:
+        self._return()
+        return self.device.screen()
+
+    def elements(self) -> tuple[Element, ...]:
+        self._return()
+        return self.device.elements()
+
+    def perform(self, action: Action) -> Screen:
+        self._return()
+        if isinstance(action, Wait):  # the simulated clock passes the time; ours need not
+            self.phone.perform(action)
+            return self.screen()
+        return self.device.perform(action)
+
+    def close(self) -> None:
+        self._lent = None
+        self.device.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()

@@ -1,0 +1,112 @@
+"""Waits until the picture is still, and no longer: no step pays for the slowest page of all.
+
+After an action a phone may need a moment before anything moves at all, so a picture that equals the
+one before the action counts as still only after `reaction_seconds`. Then the picture must stay the
+same for `quiet_seconds`. A page that never rests (a film, a blinking cursor in a large field) is no
+fault: after `max_seconds` the picture is taken as it is. A screen of one colour is looked at
+again for a while.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from distrl.errors import BlankScreen, InvalidSetting
+from distrl.records import Pixels
+
+Sleep = Callable[[float], None]
+Now = Callable[[], float]
+
+
+@dataclass(frozen=True, slots=True)
+class StillnessSettings:
+    """How long to watch. The defaults suit handsets; a phone that draws at once may have zeros."""
+
+    reaction_seconds: float = 0.4  # in which something begins to move, if it does
+    quiet_seconds: float = 0.2  # without a change
+    max_seconds: float = 8.0  # then the picture is taken as it is
+    changed_share: float = 0.001  # of the picture: less than that is a clock or a cursor
+    look_every_seconds: float = 0.02  # at the most; a slow picture sets its own pace
+
+    def __post_init__(self) -> None:
+        times = (self.reaction_seconds, self.quiet_seconds, self.look_every_seconds)
+        if not all(0.0 <= seconds <= self.max_seconds < 600.0 for seconds in times):
+            raise InvalidSetting(
+                f"reaction_seconds={self.reaction_seconds}, quiet_seconds={self.quiet_seconds}, "
+                f"look_every_seconds={self.look_every_seconds}, max_seconds="
+                f"{self.max_seconds}; give 0 or more, none longer than the longest, below 600"
+            )
+        if not 0.0 <= self.changed_share < 1.0:
+            raise InvalidSetting(f"changed_share={self.changed_share}; give a share in [0, 1)")
+
+
+AT_ONCE = StillnessSettings(reaction_seconds=0.0, quiet_seconds=0.0, look_every_seconds=0.0)
+
+
+def settled_picture(
+    take: Callable[[], Pixels],
+    before: Pixels | None,
+    settings: StillnessSettings,
+    now: Now = time.monotonic,
+    sleep: Sleep = time.sleep,
+) -> Pixels:
+    """The first still picture, or the last one that there was time for."""
+    begun = now()
+    reacted = before is None
+    picture, same_since = take(), now()
+    while True:
+        time_is_up = now() - begun >= settings.max_seconds
+        reacted = reacted or differs(before, picture, settings.changed_share)
+        waited_enough = reacted or now() - begun >= settings.reaction_seconds
+        if time_is_up or (waited_enough and now() - same_since >= settings.quiet_seconds):
+            return picture
+        looked = now()
+        following = take()
+        if differs(picture, following, settings.changed_share):
+            same_since = now()
+        picture = following
+        sleep(max(0.0, settings.look_every_seconds - (now() - looked)))
+
+
+def lit_picture(
+    take: Callable[[], Pixels],
+    before: Pixels | None,
+    settings: StillnessSettings,
+    *,
+    device: str,  # its name, for the message
+    blank_seconds: float,
+    wake: Callable[[], None] = lambda: None,  # the screen may have gone to sleep
+) -> Pixels:
+    """A still picture with something on it; `BlankScreen` if there is nothing for that long."""
+    picture = settled_picture(take, before, settings)
+    if not is_blank(picture):
+        return picture
+    begun = time.monotonic()
+    wake()
+    while is_blank(picture):
+        if time.monotonic() - begun > blank_seconds:
+            raise BlankScreen(
+                f"device {device}: the screen stayed of one colour for "
+                f"{blank_seconds:g} s; an app may forbid pictures of itself"
+            )
+        picture = settled_picture(take, None, settings)
+    return picture
+
+
+def differs(one: Pixels | None, other: Pixels, share: float) -> bool:
+    """Whether more than this share of it changed; another size is another picture."""
+    if one is None or one.shape != other.shape:
+        return True
+    return bool(np.count_nonzero(one != other) > share * one.size)
+
+
+def is_blank(picture: Pixels) -> bool:
+    """All of one colour: a screen that is off, not drawn yet, or protected from pictures."""
+    color = picture[0, 0]
+    if (picture[::16, ::16] != color).any():  # nearly always, and at a hundredth of the cost
+        return False
+    return not (picture != color).any()

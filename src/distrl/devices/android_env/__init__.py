@@ -1,0 +1,1 @@
+"""Adapters to and from DeepMind's AndroidEnv."""

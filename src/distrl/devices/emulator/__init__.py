@@ -1,0 +1,1 @@
+"""Android emulators: processes, ports, snapshots, gRPC screenshots, and a pool of them."""

@@ -1,0 +1,251 @@
+"""Pictures from the emulator itself, over its gRPC service: no process on the phone, and no adb.
+
+`EmulatorController.getScreenshot` hands out the pixels of the display. They are what adb would have
+shown, or they are not used: the first picture is held beside one of adb's, and one of another size
+or other contents refuses this way for good. The emulator turns its picture as its case is held and
+not as Android draws, so a turned phone's picture comes by adb, and so does that of a dark display,
+of which the emulator hands out nothing.
+
+The channel opens at the first picture, which is after a collector was forked, and closes with the
+device. Every call has a deadline, and what fails is the `DeviceError` that adb would have raised.
+Of the two messages we read the few fields that we need, by hand: that is shorter than a copy of
+the emulator's protocol, and needs no protobuf.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from distrl.devices.adb.adb import AdbLink
+from distrl.devices.adb.adb_shell import AdbShell
+from distrl.devices.adb.adb_socket import Deadline
+from distrl.devices.adb.android_state import rotation
+from distrl.devices.adb.screen_capture import LARGEST_SIDE, PICTURE_SECONDS, Capture, RawScreencap
+from distrl.devices.emulator.emulator_advertisement import EmulatorAdvertisement, advertisement_of
+from distrl.errors import (
+    BrokenPicture,
+    CommandRefused,
+    DeviceDisconnected,
+    DeviceError,
+    DeviceTimeout,
+)
+from distrl.records import Pixels
+
+if TYPE_CHECKING:
+    import grpc
+
+METHOD = "/android.emulation.control.EmulatorController/getScreenshot"
+RGBA8888, RGB888 = 1, 2  # the emulator's numbers for what a pixel is
+PIXEL_BYTES = {RGBA8888: 4, RGB888: 3}
+REQUEST = bytes([1 << 3, RGB888])  # ImageFormat: field 1, the kind; no size means the display's own
+LARGEST_MESSAGE = 1 << 28  # bytes; gRPC's own limit of 4 MB is less than one screen
+OPTIONS = (
+    ("grpc.max_receive_message_length", LARGEST_MESSAGE),
+    ("grpc.enable_http_proxy", 0),  # it is on this machine
+    # A connection that failed is waited for; the next emulator on this port must not inherit that.
+    ("grpc.use_local_subchannel_pool", 1),
+)
+BY_ADB: Capture = RawScreencap()
+COMPARE_SECONDS = 3.0  # for two pictures that agree; something may be moving at first
+OTHER_SHARE, OTHER_LEVELS = 0.05, 24  # of the pixels, and of 256: more is another picture
+
+
+def pictures_of(console: int) -> EmulatorPictures | None:
+    """Of the emulator with this console port; None: it offers none, or gRPC is not installed."""
+    found = advertisement_of(console)
+    if found is None or importlib.util.find_spec("grpc") is None:
+        return None
+    return EmulatorPictures(found)
+
+
+class EmulatorPictures:
+    """Implements `Capture` for one emulator. Close it; it opens again when it is used again."""
+
+    name = "grpc"
+
+    def __init__(self, advertisement: EmulatorAdvertisement, by_adb: Capture = BY_ADB) -> None:
+        self.advertisement = advertisement
+        self._by_adb = by_adb
+        self._agreed = False  # with what adb shows
+        self._channel: grpc.Channel | None = None
+
+    def take(self, link: AdbLink, seconds: float = PICTURE_SECONDS) -> Pixels:
+        deadline = Deadline(seconds)
+        pixels = self._upright(link, deadline)
+        if pixels is None:
+            return self._by_adb.take(link, max(deadline.left, 0.001))
+        return pixels if self._agreed else self._compare(link, pixels, deadline)
+
+    def close(self) -> None:
+        channel, self._channel = self._channel, None
+        if channel is not None:
+            channel.close()
+
+    def _upright(self, link: AdbLink, deadline: Deadline) -> Pixels | None:
+        """None when the picture is not what Android shows.
+
+        Android is asked after it was taken: a phone that turns in between counts as turned.
+        """
+        image = read_image(self._ask(link.serial, deadline), link.serial)
+        if not image.data or image.quarter_turns != 0:
+            return None
+        pixels = image.pixels(link.serial)
+        return pixels if rotation(AdbShell(link, keep_open=False)) == 0 else None
+
+    def _ask(self, serial: str, deadline: Deadline) -> bytes:
+        import grpc  # slow to load, and of use to emulators alone
+
+        port, token = self.advertisement.grpc_port, self.advertisement.token
+        if self._channel is None:
+            # By name: one emulator listens on 127.0.0.1 and another on ::1.
+            self._channel = grpc.insecure_channel(f"localhost:{port}", OPTIONS)
+        allowed = (("authorization", f"Bearer {token}"),) if token else ()
+        try:
+            answer: bytes = self._channel.unary_unary(METHOD)(
+                REQUEST, timeout=max(deadline.left, 0.001), metadata=allowed
+            )
+        except grpc.RpcError as error:
+            self.close()  # the next picture connects anew, and at once
+            raise device_error(error, f"device {serial}, gRPC port {port}", deadline) from error
+        return answer
+
+    def _compare(self, link: AdbLink, first: Pixels, deadline: Deadline) -> Pixels:
+        pixels: Pixels | None = first
+        patience = Deadline(min(COMPARE_SECONDS, deadline.left))
+        while True:
+            beside = self._by_adb.take(link, max(deadline.left, 0.001))
+            if pixels is not None and agree(pixels, beside):
+                self._agreed = True
+                return pixels
+            if patience.passed:
+                raise CommandRefused(
+                    f"device {link.serial}: the picture over gRPC is not the one that adb shows "
+                    f"({_size(pixels)} and {_size(beside)}); it is not used"
+                )
+            pixels = self._upright(link, deadline)
+
+
+def agree(one: Pixels, other: Pixels) -> bool:
+    """Whether they show the same, but for a clock and the last bits of a colour."""
+    if one.shape != other.shape:
+        return False
+    apart = np.abs(one[::2, ::2].astype(np.int16) - other[::2, ::2]) > OTHER_LEVELS
+    return bool(apart.any(axis=-1).mean() < OTHER_SHARE)
+
+
+def _size(pixels: Pixels | None) -> str:
+    return "none" if pixels is None else f"{pixels.shape[1]} × {pixels.shape[0]} pixels"
+
+
+def device_error(error: grpc.RpcError, who: str, deadline: Deadline) -> DeviceError:
+    """What gRPC's failures are called here."""
+    code = error.code().name
+    said = f"{who}: getScreenshot: {code}: {str(error.details())[:200]}"
+    match code:
+        case "DEADLINE_EXCEEDED":
+            return DeviceTimeout(f"{who}: no picture within {deadline.seconds:g} s")
+        case "UNAVAILABLE" | "CANCELLED":
+            return DeviceDisconnected(f"{said}; is the emulator running?")
+        case "UNAUTHENTICATED" | "PERMISSION_DENIED":
+            return CommandRefused(f"{said}; it wants another token than its file in avd/running")
+    return CommandRefused(said)
+
+
+# Reading the answer ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class EmulatorImage:
+    """The message `Image`: fields 1 (how it is laid out) and 4 (the pixels)."""
+
+    kind: int = 0
+    quarter_turns: int = 0
+    width: int = 0
+    height: int = 0
+    data: memoryview = memoryview(b"")
+
+    def pixels(self, serial: str) -> Pixels:
+        depth = PIXEL_BYTES.get(self.kind, 0)
+        sound = 0 < self.width <= LARGEST_SIDE and 0 < self.height <= LARGEST_SIDE
+        if not sound or not depth or len(self.data) != self.width * self.height * depth:
+            raise BrokenPicture(
+                f"device {serial}: the emulator sent {len(self.data)} bytes as a picture of "
+                f"{self.width} × {self.height} pixels of kind {self.kind}; take it again"
+            )
+        whole = np.frombuffer(self.data, np.uint8).reshape(self.height, self.width, depth)
+        return whole[:, :, :3].copy()
+
+
+def read_image(answer: bytes, serial: str) -> EmulatorImage:
+    """From protobuf's form; a message that is cut is a `BrokenPicture`."""
+    try:
+        image = dict(_fields(memoryview(answer)))
+        layout = dict(_fields(_piece(image, 1)))  # ImageFormat: kind, rotation, width, height
+        turned = dict(_fields(_piece(layout, 2)))
+        return EmulatorImage(
+            kind=_number(layout, 1),
+            quarter_turns=_number(turned, 1),
+            width=_number(layout, 3),
+            height=_number(layout, 4),
+            data=_piece(image, 4),
+        )
+    except ValueError as error:
+        raise BrokenPicture(
+            f"device {serial}: {len(answer)} bytes over gRPC that are no picture ({error}; they "
+            f"begin {answer[:16]!r}); take it again"
+        ) from error
+
+
+Field = int | memoryview
+FIXED = {1: 8, 5: 4}  # how many bytes belong to kinds of field that we have no use for
+NUMBER, PIECE = 0, 2
+
+
+def _number(fields: dict[int, Field], field: int) -> int:
+    value = fields.get(field, 0)  # what is not there is zero
+    if not isinstance(value, int):
+        raise ValueError(f"field {field} is no number")
+    return value
+
+
+def _piece(fields: dict[int, Field], field: int) -> memoryview:
+    value = fields.get(field, memoryview(b""))
+    if isinstance(value, int):
+        raise ValueError(f"field {field} is a number")
+    return value
+
+
+def _fields(message: memoryview) -> Iterator[tuple[int, Field]]:
+    place = 0
+    while place < len(message):
+        key, place = _read_number(message, place)
+        kind = key & 7
+        if kind == NUMBER:
+            value, place = _read_number(message, place)
+            yield key >> 3, value
+            continue
+        if kind == PIECE:
+            size, place = _read_number(message, place)
+        elif kind in FIXED:
+            size = FIXED[kind]
+        else:
+            raise ValueError(f"a field of kind {kind}")
+        if place + size > len(message):
+            raise ValueError(f"it ends {place + size - len(message)} bytes too early")
+        yield key >> 3, message[place : place + size]
+        place += size
+
+
+def _read_number(message: memoryview, place: int) -> tuple[int, int]:
+    """Seven bits in each byte, the lowest first; the eighth says that more follow."""
+    value = 0
+    for count, byte in enumerate(message[place : place + 10]):
+        value |= (byte & 0x7F) << 7 * count
+        if byte < 0x80:
+            return value, place + count + 1
+    raise ValueError("a number without an end")

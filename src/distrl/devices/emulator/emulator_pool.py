@@ -1,0 +1,250 @@
+"""Keeps a number of emulators healthy: some at work, some warm beside them.
+
+Who needs one takes a warm spare at once, and gives it back well or broken. A thread of the pool
+boots what is missing, a few at a time, ends what crashed or hangs, and waits longer after each boot
+that failed. It owns every process that it started and ends them all when it is closed.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Self
+
+from distrl.devices.adb.adb_socket import Deadline
+from distrl.devices.emulator.emulator import DYING_SECONDS, Emulator
+from distrl.errors import DeviceTimeout, DistrlError, EmulatorStopped, InvalidSetting
+
+NewEmulator = Callable[[], Emulator]
+
+
+@dataclass(frozen=True, slots=True)
+class EmulatorPoolSettings:
+    """How many, and how they are looked after (seconds)."""
+
+    count: int = 1  # at work at once
+    spares: int = 1  # warm beside them
+    boots_at_once: int = 4
+    look_seconds: float = 5.0  # between two looks at those that stand by
+    retry_seconds: float = 2.0  # after a boot that failed; doubled each time
+    max_retry_seconds: float = 120.0
+    give_up_after: int = 5  # boots in a row that failed
+
+    def __post_init__(self) -> None:
+        if self.count < 1 or self.spares < 0 or self.boots_at_once < 1 or self.give_up_after < 1:
+            raise InvalidSetting(
+                f"count={self.count}, spares={self.spares}, boots_at_once={self.boots_at_once}, "
+                f"give_up_after={self.give_up_after}; give 1 or more, of spares 0 or more"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class PoolReport:
+    """How the pool stands, and what has happened so far."""
+
+    ready: int
+    in_use: int
+    booting: int
+    boots: int
+    failed_boots: int
+    crashes: int
+    hangs: int
+
+
+class EmulatorPool:
+    """A context manager. Any thread may take and give back."""
+
+    def __init__(self, new_emulator: NewEmulator, settings: EmulatorPoolSettings) -> None:
+        self.settings = settings
+        self._new_emulator = new_emulator
+        self._change = threading.Condition()
+        self._ready: deque[Emulator] = deque()
+        self._in_use: list[Emulator] = []
+        self._booting: list[threading.Thread] = []
+        self._under_way: list[Emulator] = []  # that are being booted
+        self._boots = self._failed_boots = self._failed_in_a_row = 0
+        self._crashes = self._hangs = 0
+        self._last_failure: DistrlError | None = None
+        self._no_boot_before = Deadline(0.0)
+        self._closed = False
+        self._keeper: threading.Thread | None = None
+
+    def __enter__(self) -> Self:
+        self._keeper = threading.Thread(target=self._keep, name="emulator pool", daemon=True)
+        self._keeper.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End every emulator of this pool, those that somebody still uses as well."""
+        with self._change:
+            self._closed = True
+            self._change.notify_all()
+        if self._keeper is not None:
+            self._keeper.join()
+        with self._change:
+            threads, under_way = list(self._booting), list(self._under_way)
+        for emulator in under_way:
+            emulator.stop()  # its boot ends at once
+        for thread in threads:
+            thread.join()
+        for emulator in (*self._ready, *self._in_use):
+            emulator.stop()
+        self._ready.clear()
+        self._in_use.clear()
+
+    # For those who need one ---------------------------------------------------------------------
+
+    def take(self, seconds: float) -> Emulator:
+        """A healthy emulator, as soon as there is one."""
+        deadline = Deadline(seconds)
+        with self._change:
+            while not self._closed:
+                while self._ready:
+                    emulator = self._ready.popleft()
+                    if emulator.running:
+                        self._in_use.append(emulator)
+                        self._change.notify_all()
+                        return emulator
+                    self._crashes += 1
+                    emulator.stop()
+                if self._failed_in_a_row >= self.settings.give_up_after:
+                    raise EmulatorStopped(
+                        f"{self._failed_in_a_row} emulators in a row did not boot; the last: "
+                        f"{self._last_failure}"
+                    )
+                if deadline.passed:
+                    raise DeviceTimeout(
+                        f"no emulator was ready within {seconds:g} s: {self._learner_status()}"
+                    )
+                self._change.wait(min(max(deadline.left, 0.0), 1.0))
+        raise EmulatorStopped("the pool of emulators is closed")
+
+    def give_back(self, emulator: Emulator, *, healthy: bool) -> None:
+        """A broken one is ended and replaced."""
+        keep = healthy and emulator.running
+        crashed = not keep and emulator.ends_within(DYING_SECONDS)
+        with self._change:
+            if emulator not in self._in_use:
+                return  # it was seen to be dead before
+            self._in_use.remove(emulator)
+            if keep:
+                self._ready.append(emulator)
+            else:
+                self._count_loss(crashed)
+            self._change.notify_all()
+        if not keep:
+            emulator.stop()
+
+    def report(self) -> PoolReport:
+        with self._change:
+            return PoolReport(
+                ready=len(self._ready),
+                in_use=len(self._in_use),
+                booting=len(self._booting),
+                boots=self._boots,
+                failed_boots=self._failed_boots,
+                crashes=self._crashes,
+                hangs=self._hangs,
+            )
+
+    # The keeper ---------------------------------------------------------------------------------
+
+    def _keep(self) -> None:
+        while True:
+            with self._change:
+                if self._closed:
+                    return
+                self._boot_what_is_missing()
+                self._change.wait(self.settings.look_seconds)
+                watched = list(self._ready)
+            for emulator in watched:
+                self._look_at(emulator)
+            self._drop_the_dead()
+
+    def _boot_what_is_missing(self) -> None:
+        wanted = self.settings.count + self.settings.spares
+        there = len(self._ready) + len(self._in_use) + len(self._booting)
+        room = self.settings.boots_at_once - len(self._booting)
+        given_up = self._failed_in_a_row >= self.settings.give_up_after
+        if given_up or not self._no_boot_before.passed:
+            return
+        for _ in range(min(wanted - there, room)):
+            thread = threading.Thread(target=self._boot, name="emulator boot", daemon=True)
+            self._booting.append(thread)
+            thread.start()
+
+    def _boot(self) -> None:
+        emulator, failure = None, None
+        try:
+            emulator = self._new_emulator()
+            with self._change:
+                self._under_way.append(emulator)
+            if not self._closed:
+                emulator.boot()
+        except DistrlError as error:
+            failure = error
+        finally:
+            with self._change:
+                self._booting.remove(threading.current_thread())
+                if emulator is not None:
+                    self._under_way.remove(emulator)
+                self._boots += 1
+                if emulator is not None and emulator.running and failure is None:
+                    self._failed_in_a_row = 0
+                    self._ready.append(emulator)
+                else:
+                    self._on_failed_boot(failure)
+                self._change.notify_all()
+
+    def _on_failed_boot(self, failure: DistrlError | None) -> None:
+        seconds = self.settings.retry_seconds * 2.0 ** min(self._failed_in_a_row, 30)
+        self._failed_boots += 1
+        self._failed_in_a_row += 1
+        self._last_failure = failure
+        self._no_boot_before = Deadline(min(seconds, self.settings.max_retry_seconds))
+
+    def _look_at(self, emulator: Emulator) -> None:
+        """Of those that stand by: one that does not answer is ended before anybody takes it."""
+        if emulator.answers():
+            return
+        crashed = emulator.ends_within(DYING_SECONDS)
+        with self._change:
+            if emulator not in self._ready:
+                return
+            self._ready.remove(emulator)
+            self._count_loss(crashed)
+        emulator.stop()
+
+    def _drop_the_dead(self) -> None:
+        """Of those in use: who has one learns of it by an error; its successor boots already."""
+        with self._change:
+            dead = [each for each in self._in_use if not each.running]
+            for emulator in dead:
+                self._in_use.remove(emulator)
+                self._count_loss(crashed=True)
+        for emulator in dead:
+            emulator.stop()
+
+    def _count_loss(self, crashed: bool) -> None:
+        if crashed:
+            self._crashes += 1
+        else:
+            self._hangs += 1
+
+    def _learner_status(self) -> str:
+        failure = f"; the last failure: {self._last_failure}" if self._last_failure else ""
+        return (
+            f"{len(self._in_use)} in use, {len(self._booting)} booting, "
+            f"{self._failed_boots} boots failed{failure}"
+        )

@@ -1,0 +1,1 @@
+"""What an agent may not do on a phone that belongs to somebody."""

@@ -1,0 +1,283 @@
+"""What an agent may not do on a phone that belongs to somebody. On by default for handsets.
+
+`SafeDevice` stands between the agent and the phone and keeps these promises:
+
+- nothing happens before the owner has agreed, in a file of their own for this very phone;
+- only the apps on the allow-list are opened or touched; elsewhere the agent can but go back;
+- a tap or an Enter that would send, pay, call, uninstall or reset is not carried out: the phone
+  stays as it is, the agent sees the same screen, and the record says what was stopped and why;
+- private regions of the screen are blacked out before the picture leaves this object;
+- in a dry run nothing is carried out at all.
+
+Labels are read from the phone's own view hierarchy at the moment of the tap. A rule by words cannot
+know every app: it is a second lock on the door beside the allow-list, not the only one.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Protocol, Self
+
+import numpy as np
+
+from distrl.devices.device import Device
+from distrl.devices.safety.consent import Consent
+from distrl.errors import InvalidSetting
+from distrl.hierarchy import Element
+from distrl.records import (
+    ONLY_SAID,
+    Action,
+    Back,
+    Enter,
+    Home,
+    LongPress,
+    OpenApp,
+    Screen,
+    Swipe,
+    Tap,
+    TypeText,
+    Wait,
+)
+
+Region = tuple[float, float, float, float]  # left, top, right, bottom, as shares of the screen
+HIDDEN = "(hidden)"
+
+# Whole words on the thing that is tapped, in the languages that many phones speak.
+BLOCKED_WORDS = (
+    "send", "pay", "buy", "purchase", "order", "checkout", "call", "dial", "video call",
+    "uninstall", "delete account", "factory reset", "erase all", "reset phone", "transfer",
+    "subscribe", "donate", "emergency", "install", "post", "publish", "unlock bootloader",
+    "senden", "bezahlen", "kaufen", "anrufen", "deinstallieren", "zurücksetzen",
+    "enviar", "pagar", "comprar", "llamar", "desinstalar", "envoyer", "payer", "acheter",
+    "appeler", "désinstaller", "发送", "支付", "付款", "购买", "拨打", "卸载", "恢复出厂设置",
+)  # fmt: skip
+BLOCKED_PACKAGES = (
+    "com.android.packageinstaller",
+    "com.google.android.packageinstaller",
+    "com.android.phone",
+    "com.android.emergency",
+    "com.google.android.gms.pay",
+    "com.google.android.apps.walletnfcrel",
+)
+SYSTEM_BARS = "com.android.systemui"  # like the home screen, a way to and from the allowed apps
+
+
+@dataclass(frozen=True, slots=True)
+class SafetySettings:
+    """The rules. An agent may use an app that is listed here and in the consent, and no other."""
+
+    apps: tuple[str, ...] = ()  # packages that may be used
+    more_blocked_words: tuple[str, ...] = ()  # beside those that are blocked on every phone
+    more_blocked_packages: tuple[str, ...] = ()
+    block_enter: bool = True  # Enter sends in many apps; it is carried out nowhere
+    redact: tuple[Region, ...] = ()
+    dry_run: bool = False
+    record: str = ""  # a file of lines: what was stopped, when and why; none: not written
+
+    def __post_init__(self) -> None:
+        for region in self.redact:
+            if not _is_region(region):
+                raise InvalidSetting(
+                    f"redact={list(region)}; give left, top, right, bottom as "
+                    "shares of the screen in [0, 1], left before right and top above bottom"
+                )
+
+
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    """An action that was not carried out."""
+
+    action: str
+    why: str
+
+
+class AndroidPhone(Device, Protocol):
+    """What safety must know beyond `Device`: which app is in front, and what a name means."""
+
+    def front_package(self) -> str: ...
+
+    def package_of(self, name: str) -> str | None: ...
+
+    def home_package(self) -> str: ...
+
+
+@dataclass(slots=True)
+class SafeDevice:
+    """Implements `Device` by another one that it guards."""
+
+    device: AndroidPhone
+    settings: SafetySettings
+    consent: Callable[[], Consent]  # read anew at each reset: it may be withdrawn
+    stopped: list[Stopped] = field(default_factory=list)  # since the last reset
+    _agreed: Consent | None = None
+    _home: str = ""
+
+    @property
+    def name(self) -> str:
+        return self.device.name
+
+    @property
+    def seconds(self) -> float:
+        return self.device.seconds
+
+    def reset(self, seed: int) -> None:
+        """Raises `ConsentMissing` before the phone is touched."""
+        self._agreed = None
+        self._agreed = self.consent()
+        self.stopped.clear()
+        self.device.reset(seed)
+        self._home = self.device.home_package()
+
+    def screen(self) -> Screen:
+        return self._redacted(self.device.screen())
+
+    def elements(self) -> tuple[Element, ...]:
+        screen = self.device.screen()
+        return tuple(self._without_secrets(e, screen) for e in self.device.elements())
+
+    def perform(self, action: Action) -> Screen:
+        if isinstance(action, ONLY_SAID):
+            return self._redacted(self.device.perform(action))
+        why = self._objection(action)
+        if why:
+            self._note(action, why)
+            return self.screen()
+        screen = self.device.perform(action)
+        return self._redacted(self._return_from_elsewhere(action, screen))
+
+    def close(self) -> None:
+        self.device.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    # Rules -------------------------------------------------------------------------------------
+
+    def _objection(self, action: Action) -> str:
+        """Why an action is not carried out; empty when it may be."""
+        if self.settings.dry_run:
+            return "this is a dry run"
+        if isinstance(action, Back | Home | Wait):
+            return ""
+        if isinstance(action, OpenApp):
+            package = self.device.package_of(action.name)
+            if package is None or self._allows(package):
+                return ""
+            return f"the app {package} is not on the allow-list"
+        front = self.device.front_package()
+        if not self._allows(front):
+            return f"the app in front, {front or 'unknown'}, is not on the allow-list"
+        if isinstance(action, Enter) and self.settings.block_enter:
+            return "Enter may send what was written"
+        if isinstance(action, TypeText) and "\n" in action.text and self.settings.block_enter:
+            return "a new line is an Enter, which may send what was written"
+        if isinstance(action, Tap | LongPress | Swipe):  # some things are slid to be paid
+            return self._label_objection(action.x, action.y)
+        return ""
+
+    def _allows(self, package: str) -> bool:
+        blocked = (*BLOCKED_PACKAGES, *self.settings.more_blocked_packages)
+        if not package or package in blocked:
+            return False
+        agreed = self._agreed.apps if self._agreed else ()
+        if package in (SYSTEM_BARS, self._home):
+            return True
+        return package in self.settings.apps and package in agreed
+
+    def _label_objection(self, x: float, y: float) -> str:
+        """By every label at that point, for a button's word may stand on the view around it."""
+        words = (*BLOCKED_WORDS, *self.settings.more_blocked_words)
+        screen = self.device.screen()
+        point = x * screen.width, y * screen.height
+        for element in self.device.elements():
+            left, top, right, bottom = element.bounds
+            if left <= point[0] < right and top <= point[1] < bottom:
+                for label in (element.text, element.detail):
+                    word = blocked_word(label, words)
+                    if word:
+                        return f"what is there says {label[:40]!r}, and {word!r} is blocked"
+        return ""
+
+    def _return_from_elsewhere(self, action: Action, screen: Screen) -> Screen:
+        """A link or an intent may have opened an app that is not allowed: leave it at once."""
+        if isinstance(action, Home):
+            return screen
+        front = self.device.front_package()
+        if not front or self._allows(front):
+            return screen
+        self._note(action, f"it led to {front}, which is not on the allow-list; gone home")
+        return self.device.perform(Home())
+
+    def _note(self, action: Action, why: str) -> None:
+        """What was typed may be private; its length is enough."""
+        said = repr(action)
+        if isinstance(action, TypeText):
+            said = f"TypeText of {len(action.text)} characters"
+        self.stopped.append(Stopped(said, why))
+        if self.settings.record:
+            line = {"time": time.time(), "device": self.name, "action": said, "why": why}
+            path = Path(self.settings.record)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(line, ensure_ascii=False) + "\n")
+
+    # Secrets -----------------------------------------------------------------------------------
+
+    def _redacted(self, screen: Screen) -> Screen:
+        if not self.settings.redact:
+            return screen
+        pixels = np.array(screen.pixels)
+        for region in self.settings.redact:
+            left, top, right, bottom = _in_pixels(region, screen)
+            pixels[top:bottom, left:right] = 0
+        return Screen(pixels)
+
+    def _without_secrets(self, element: Element, screen: Screen) -> Element:
+        left, top, right, bottom = element.bounds
+        for region in self.settings.redact:
+            from_x, from_y, to_x, to_y = _in_pixels(region, screen)
+            if left < to_x and from_x < right and top < to_y and from_y < bottom:
+                return element._replace(text=HIDDEN, detail="", value="")
+        return element
+
+
+def blocked_word(label: str, words: tuple[str, ...]) -> str:
+    """The first blocked word in a label: whole words, but Chinese has no spaces between them."""
+    lowered = label.casefold()
+    for word in words:
+        edge = r"\b" if word[0] < "\u2e80" else ""
+        if re.search(f"{edge}{re.escape(word.casefold())}{edge}", lowered):
+            return word
+    return ""
+
+
+def _is_region(region: tuple[float, ...]) -> bool:
+    """A file may have any number of numbers."""
+    return len(region) == 4 and (
+        0.0 <= region[0] < region[2] <= 1.0 and 0.0 <= region[1] < region[3] <= 1.0
+    )
+
+
+def _in_pixels(region: Region, screen: Screen) -> tuple[int, int, int, int]:
+    """Outwards, so that no row of a secret is left at the edge."""
+    left, top, right, bottom = region
+    return (
+        int(np.floor(left * screen.width)),
+        int(np.floor(top * screen.height)),
+        int(np.ceil(right * screen.width)),
+        int(np.ceil(bottom * screen.height)),
+    )

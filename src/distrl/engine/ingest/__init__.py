@@ -1,0 +1,1 @@
+"""From a collector to the learner: messages, durable storage, judging, the arrival queue."""

@@ -1,0 +1,142 @@
+"""Trajectories whose verdict comes after the episode: from the store to a judge, and back with it.
+
+    reception ─► store ─► submit ─► (threads ask the judge) ─► take_off ─► store ─► learner
+
+The phone has long gone on. A verdict is a correction in the store, durable before the learner hears
+of it. One that cannot be had is said in the ending, `JUDGE_UNAVAILABLE`, and is not learned from;
+the trajectory stays in the store without a verdict, for `distrl rescore`. What was not judged when
+a run ends, or its process dies, is in the store as well, and is submitted again by `resumption`. A
+disk that takes no correction is tried again.
+
+One thread at a time: that of the reception, or the run's own before and after it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from distrl.engine.ingest.arrival_queue import ArrivalQueue
+from distrl.engine.ingest.episode_log import EpisodeLog
+from distrl.errors import StorageError
+from distrl.judging.judge_thread_pool import Judged, JudgeThreadPool
+from distrl.judging.judgement import Judgement, JudgeRecord, record_of
+from distrl.records import Trajectory
+from distrl.replay.store.correction import Correction
+from distrl.replay.store.trajectory_reader import StoredTrajectory
+from distrl.replay.store.trajectory_store import TrajectoryStore
+
+
+@dataclass(slots=True)
+class VerdictCounts:
+    """What came of the questions so far."""
+
+    verdicts: int = 0
+    unavailable: int = 0
+    cached: int = 0
+    cost: float = 0.0
+    seconds: float = 0.0  # of the judge, all questions together
+
+    def __str__(self) -> str:
+        return (
+            f"judge: {self.verdicts} verdicts ({self.cached} from the cache), {self.unavailable} "
+            f"could not be had; cost {self.cost:.4g}, {self.seconds:.1f} s of its time"
+        )
+
+
+class DeferredJudging:
+    """Has trajectories judged, and hands them on when they are."""
+
+    def __init__(
+        self,
+        judge_pool: JudgeThreadPool,
+        store: TrajectoryStore,
+        arrivals: ArrivalQueue,
+        episode_log: EpisodeLog,
+        note: Callable[[JudgeRecord], None],
+        say: Callable[[str], None] = lambda sentence: None,
+    ) -> None:
+        self.counts = VerdictCounts()
+        self._judge_pool = judge_pool
+        self._store = store
+        self._arrivals = arrivals
+        self._episode_log = episode_log
+        self._note = note
+        self._say = say
+        self._failing = False  # was the last verdict one that could not be had?
+        self._places: dict[str, int] = {}  # in the order of submission, by id
+        self._submitted = 0
+        self._judged: deque[Judged] = deque()  # and not kept yet
+
+    def __len__(self) -> int:
+        """How many wait for a verdict, or for the disk to take it."""
+        return len(self._places)
+
+    def submit(self, trajectory: Trajectory) -> None:
+        """It is in the store. Never waits."""
+        self._places[trajectory.id] = self._submitted
+        self._submitted += 1
+        self._judge_pool.submit(trajectory)
+
+    def take_off(self) -> None:
+        """Keep what has been judged by now. Never waits."""
+        self._judged.extend(self._judge_pool.drain())
+        try:
+            while self._judged:
+                self._keep(self._judged[0])
+                self._judged.popleft()
+        except StorageError:
+            self._episode_log.faults["not_stored"] += 1
+
+    def settle(self, seconds: float) -> bool:
+        """Wait for all, so long at most, and keep them in the order of submission.
+
+        True if none is left. Nothing is kept before the last has come or the time is up, so that
+        runs in one process do not depend on who is judged first.
+        """
+        end = time.monotonic() + seconds
+        while len(self._judge_pool):
+            self._judge_pool.wait(max(0.0, end - time.monotonic()))
+            self._judged.extend(self._judge_pool.drain())
+            if len(self._judge_pool) and time.monotonic() >= end:
+                return False
+        ordered = sorted(self._judged, key=lambda each: self._places[each.trajectory.id])
+        self._judged = deque(ordered)
+        self.take_off()
+        return not len(self)
+
+    def _keep(self, judged: Judged) -> None:
+        trajectory, judgement = judged.trajectory, judged.judgement
+        if judgement is not None:
+            self._store.correct(trajectory.id, Correction(trajectory.ending, judgement.verdict))
+        self._places.pop(trajectory.id, None)
+        self._episode_log.judged(trajectory)
+        self._arrivals.put(StoredTrajectory(trajectory, self._store.position))
+        if judgement is None:
+            self._miss(trajectory)
+        else:
+            self._count(judgement)
+            self._write_down(record_of(trajectory, judgement))
+
+    def _miss(self, trajectory: Trajectory) -> None:
+        """Said once for each time that the judge goes away."""
+        self.counts.unavailable += 1
+        if not self._failing:
+            self._say(f"no verdict could be had: {trajectory.notes[-1]}")
+        self._failing = True
+
+    def _count(self, judgement: Judgement) -> None:
+        self._failing = False
+        self.counts.verdicts += 1
+        self.counts.cached += judgement.cached
+        self.counts.cost += judgement.cost
+        self.counts.seconds += judgement.seconds
+
+    def _write_down(self, record: JudgeRecord) -> None:
+        """The verdict is kept already; a full disk costs its line in the log alone."""
+        try:
+            self._note(record)
+        except StorageError:
+            self._episode_log.faults["not_stored"] += 1

@@ -1,0 +1,190 @@
+"""Every trajectory of a run, entered once: a line in `episodes.jsonl`, and the counts of all.
+
+A trajectory is entered when it arrives; its line is written when its collector has told which
+device played it and when, or, if the collector died before it could, with what is known without it.
+One whose verdict comes later (`AWAITING_VERDICT`) has no line before it is `judged`: what a run has
+stored and not written down waits for a verdict, or was cut short, and a resumed run finds it so.
+Any thread may ask and enter.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from distrl.engine.run.success_history import SuccessHistory
+from distrl.episodes.collector_report import FinishedEpisode
+from distrl.episodes.outcome import SuccessRate
+from distrl.errors import StorageError
+from distrl.records import Ending, Trajectory
+from distrl.runs.json_lines import LineLog
+from distrl.runs.run_records import EpisodeLine
+from distrl.weights.staleness import staleness
+
+LATE_SECONDS = 180.0  # what "of late" means
+REMEMBERED = 20_000  # recent episodes at most
+
+
+@dataclass(frozen=True, slots=True)
+class _Recent:
+    ended: float
+    success: bool | None  # None: not judged
+    staleness: int
+
+
+class EpisodeLog:
+    """Counts what arrives. `clock` gives the run's own seconds, `version` that of the learner."""
+
+    def __init__(self, log: LineLog, clock: Callable[[], float]) -> None:
+        self.version = 0
+        self.endings: Counter[Ending] = Counter()
+        self.faults: Counter[str] = Counter()  # of collectors and disks, by name
+        self._log = log
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._unwritten: deque[EpisodeLine] = deque()
+        self._open: dict[str, EpisodeLine] = {}  # arrived, and their collector has yet to tell
+        self._told: dict[str, EpisodeLine] = {}  # complete but for their verdict
+        self._recent: deque[_Recent] = deque(maxlen=REMEMBERED)
+        self._history = SuccessHistory()
+        self._staleness_sum = 0
+
+    # In -----------------------------------------------------------------------------------------
+
+    def recall(self, lines: Iterable[EpisodeLine]) -> None:
+        """Count what was entered before the run was resumed."""
+        for line in lines:
+            self._count(line)
+
+    def arrived(self, trajectory: Trajectory) -> None:
+        now = self._clock()
+        line = EpisodeLine(
+            id=trajectory.id,
+            task=trajectory.task.id,
+            template=trajectory.task.template,
+            ending=trajectory.ending,
+            steps=len(trajectory.decisions),
+            weight_version=trajectory.weight_version,
+            staleness=staleness(self.version, trajectory.weight_version),
+            device="",
+            began=now,
+            ended=now,
+        )
+        with self._lock:
+            self._open[line.id] = line
+            if line.ending is Ending.AWAITING_VERDICT:
+                self.endings[line.ending] += 1
+            else:
+                self._count(line)
+
+    def judged(self, trajectory: Trajectory) -> None:
+        """The verdict on one that waited for it; or none could be had, which its ending says."""
+        now, name = self._clock(), trajectory.id
+        with self._lock:
+            told = self._told.pop(name, None)
+            line = told or self._open.get(name)
+            if line is None:
+                return
+            line = dataclasses.replace(line, ending=trajectory.ending)
+            self.endings[Ending.AWAITING_VERDICT] -= 1
+            self._count(dataclasses.replace(line, ended=now))
+            if told is None:
+                self._open[name] = line
+            else:
+                self._write(line, line.device, line.began, line.ended)
+
+    def finished(self, episode: FinishedEpisode) -> None:
+        """Its collector tells where and when it was played."""
+        ahead = self._clock() - time.time()  # the run's clock minus the wall's
+        with self._lock:
+            line = self._open.pop(episode.id, None)
+            if line is not None:
+                began = max(0.0, episode.began + ahead)
+                ended = max(began, episode.ended + ahead)
+                self._write(line, episode.device, began, ended)
+
+    def close_those_of(self, collector: str) -> None:
+        """It will tell no more: write down what is known."""
+        self._close(f"{collector}/")
+
+    def close_all(self) -> None:
+        """Nobody will tell any more."""
+        self._close("")
+
+    def _close(self, beginning: str) -> None:
+        with self._lock:
+            for line_id in [each for each in self._open if each.startswith(beginning)]:
+                line = self._open.pop(line_id)
+                self._write(line, line.device, line.began, line.ended)
+
+    def _write(self, line: EpisodeLine, device: str, began: float, ended: float) -> None:
+        """A disk that takes nothing now is tried again with the next line."""
+        began, ended = round(began, 3), round(ended, 3)
+        line = dataclasses.replace(line, device=device, began=began, ended=ended)
+        if line.ending is Ending.AWAITING_VERDICT:
+            self._told[line.id] = line
+            return
+        self._unwritten.append(line)
+        try:
+            while self._unwritten:
+                self._log.append(self._unwritten[0])
+                self._unwritten.popleft()
+        except StorageError:
+            self.faults["not_stored"] += 1
+
+    def _count(self, line: EpisodeLine) -> None:
+        self.endings[line.ending] += 1
+        self._staleness_sum += line.staleness
+        success = line.success if line.judged else None
+        self._recent.append(_Recent(line.ended, success, line.staleness))
+        if success is not None:
+            self._history.add(line.ended, success=success)
+
+    # Out ----------------------------------------------------------------------------------------
+
+    @property
+    def trajectories(self) -> int:
+        return sum(self.endings.values())
+
+    @property
+    def mean_staleness(self) -> float:
+        """Of all that arrived and do not wait for a verdict."""
+        counted = self.trajectories - self.endings[Ending.AWAITING_VERDICT]
+        return self._staleness_sum / max(1, counted)
+
+    def success_history(self) -> tuple[float, ...]:
+        with self._lock:
+            return self._history.rates()
+
+    def of_late(self) -> RecentEpisodes:
+        now = self._clock()
+        with self._lock:
+            recent = [each for each in self._recent if each.ended >= now - LATE_SECONDS]
+        judged = [each.success for each in recent if each.success is not None]
+        behind = [each.staleness for each in recent]
+        minutes = max(1.0, min(LATE_SECONDS, now)) / 60.0
+        return RecentEpisodes(
+            success=SuccessRate(sum(judged), len(judged)),
+            per_minute=len(recent) / minutes,
+            staleness_mean=sum(behind) / max(1, len(behind)),
+            staleness_max=max(behind, default=0),
+        )
+
+    def all_faults(self) -> dict[str, int]:
+        """What the world did to the run, by name."""
+        broken = {each.value: n for each, n in self.endings.items() if each.broken and n}
+        return broken | dict(self.faults)
+
+
+@dataclass(frozen=True, slots=True)
+class RecentEpisodes:
+    """The last few minutes."""
+
+    success: SuccessRate
+    per_minute: float
+    staleness_mean: float
+    staleness_max: int

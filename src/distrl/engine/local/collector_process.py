@@ -1,0 +1,187 @@
+"""A collector as a process of its own, forked by the nursery (`nursery_process`).
+
+Its parent, the learner, has the other end of its connection. It builds its collector from the run
+directory's config, plays what it is told to, sends heartbeats, and ends when it is told to or when
+the connection is gone: it never outlives its parent. Whatever it did not foresee ends it with a
+traceback in its log, and its parent starts another.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import queue
+import signal
+import socket
+import threading
+from contextlib import ExitStack
+from pathlib import Path
+
+from distrl.agent.computing_threads import use_threads
+from distrl.config.training_config import load_config
+from distrl.devices.device import Device
+from distrl.engine.ingest.messages import (
+    Heartbeat,
+    Hello,
+    Message,
+    Pace,
+    Play,
+    Played,
+    Received,
+    Refused,
+    Stop,
+    from_bytes,
+    to_bytes,
+)
+from distrl.engine.ingest.trajectory_sender import TrajectorySender
+from distrl.engine.local.framed_socket import FramedSocket
+from distrl.engine.local.paced_admission import PacedAdmission
+from distrl.engine.local.process_lifetime import die_with_parent, name_process
+from distrl.engine.local.process_log import begin_log
+from distrl.engine.wiring import build_collector, build_weight_store
+from distrl.episodes.collector import Collector
+from distrl.errors import LearnerGone
+from distrl.runs.run_directory import RunDirectory
+from distrl.weights.weight_poller import WeightPoller
+
+LAST_SECONDS = 15.0  # for an orderly end after the connection has gone
+
+log = logging.getLogger(__name__)
+
+
+class CollectorService:
+    """Runs one collector by what its parent says."""
+
+    def __init__(
+        self,
+        link: FramedSocket,
+        collector: Collector[Device],
+        sender: TrajectorySender,
+        admission: PacedAdmission,
+        heartbeat_seconds: float,
+    ) -> None:
+        self._link = link
+        self._collector = collector
+        self._sender = sender
+        self._admission = admission
+        self._heartbeat_seconds = heartbeat_seconds
+        self._orders: queue.SimpleQueue[Play | Stop] = queue.SimpleQueue()
+        self._over = threading.Event()
+
+    def serve(self) -> None:
+        """Until told to stop."""
+        threading.Thread(target=self._listen, name="listener", daemon=True).start()
+        beating = threading.Thread(target=self._beat, name="heartbeat", daemon=True)
+        beating.start()
+        try:
+            while isinstance(order := self._orders.get(), Play):
+                self._collector.run(order.tasks)
+                if order.tasks is not None:
+                    self._send_heartbeat()
+                    self._link.send(to_bytes(Played()))
+        finally:
+            self._over.set()
+            beating.join()
+
+    # What comes in ------------------------------------------------------------------------------
+
+    def _listen(self) -> None:
+        try:
+            while True:
+                self._hear(from_bytes(self._link.receive()))
+        except EOFError as error:
+            log.warning("the learner has gone: %s", error)
+            self._leave()
+
+    def _hear(self, message: Message) -> None:
+        match message:
+            case Received() | Refused():
+                self._sender.answered(message)
+            case Pace():
+                self._admission.pace = message
+            case Play():
+                self._orders.put(message)
+            case Stop(finish_within):
+                self._collector.stop(finish_within)
+                self._orders.put(message)
+            case _:
+                raise TypeError(f"a collector was sent a {type(message).__name__}")
+
+    def _leave(self) -> None:
+        """Nobody is there to work for any more; a device that hangs must not keep us here."""
+        end = threading.Timer(LAST_SECONDS, os._exit, args=(3,))
+        end.daemon = True
+        end.start()
+        self._sender.break_off()
+        self._collector.stop()
+        self._orders.put(Stop(0.0))
+
+    # What goes out ------------------------------------------------------------------------------
+
+    def _beat(self) -> None:
+        """Regularly, and once more at the end, so that the last episodes are told as well."""
+        try:
+            while not self._over.wait(self._heartbeat_seconds):
+                self._send_heartbeat()
+            self._send_heartbeat()
+        except EOFError:
+            return  # the listener sees it, too
+
+    def _send_heartbeat(self) -> None:
+        finished = tuple(self._collector.drain_finished())
+        state = json.dumps(self._collector.state())
+        self._link.send(to_bytes(Heartbeat(self._collector.report(), finished, state)))
+
+
+def collect_for(link: FramedSocket) -> None:
+    """The whole life of the process."""
+    hello = from_bytes(link.receive())
+    assert isinstance(hello, Hello)
+    name_process(hello.name)
+    run = RunDirectory(Path(hello.run))
+    config = load_config(run.config)
+    use_threads(config.collection.threads)
+    sender, admission = (
+        TrajectorySender(lambda message: link.send(to_bytes(message))),
+        PacedAdmission(),
+    )
+    with ExitStack() as opened:
+        collector = build_collector(
+            config,
+            hello.name,
+            hello.number,
+            sink=sender,
+            weights=WeightPoller(build_weight_store(config, run.weights)),
+            admission=admission,
+            opened=opened,
+            logs=run.path / "logs",
+        )
+        if hello.state:
+            collector.load_state(json.loads(hello.state))
+        log.info("%s is ready", hello.name)
+        service = CollectorService(
+            link, collector, sender, admission, config.collection.heartbeat_seconds
+        )
+        try:
+            service.serve()
+        except (EOFError, LearnerGone) as error:
+            log.warning("ended: %s", error)
+
+
+def live(descriptor: int, parent: int) -> None:
+    """From the fork to the end; never returns."""
+    die_with_parent(parent)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent says when it is over
+    threading.excepthook = _end_with  # a process of which a part is missing is no use to anybody
+    begin_log()
+    collect_for(FramedSocket(socket.socket(fileno=descriptor)))
+    logging.shutdown()
+    os._exit(0)  # a thread that hangs in a device cannot be waited for
+
+
+def _end_with(failed: threading.ExceptHookArgs) -> None:
+    where = failed.thread.name if failed.thread else "a thread"
+    log.critical("%s broke", where, exc_info=failed.exc_value)
+    logging.shutdown()
+    os._exit(1)

@@ -1,0 +1,1 @@
+"""Cluster nodes: start, join, probe, connect."""

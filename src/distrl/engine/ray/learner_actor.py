@@ -1,0 +1,194 @@
+"""The learner as a Ray actor: the whole run in its directory, and the office that collectors call.
+
+Ray starts it again when it dies and repeats the calls that were under way: `train` goes on from the
+last checkpoint, a delivery that was stored before is acknowledged as known, and collectors notice
+nothing but a wait. Calls of collectors wait until the run is put together. Nothing here decides
+anything: `run_assembly` and `collector_office` do.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Collection as Several
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import ray
+
+from distrl.config.training_config import TrainingConfig
+from distrl.engine.ingest.arrival_queue import ArrivalQueue
+from distrl.engine.ingest.episode_log import EpisodeLog
+from distrl.engine.ingest.messages import Heartbeat, Received, Refused
+from distrl.engine.ingest.trajectory_receiver import TrajectoryReceiver
+from distrl.engine.local.one_process_collection import NoCollection
+from distrl.engine.ray.ray_collection import RayCollection
+from distrl.engine.ray.ray_place import this_place
+from distrl.engine.ray.remote_view import RemoteView, ViewUpdate
+from distrl.engine.ray.weight_broadcast import WeightBroadcast, WeightRef
+from distrl.engine.run.collection import Collection
+from distrl.engine.run.run_assembly import RunAssembly
+from distrl.engine.run.stop_request import StopRequest
+from distrl.engine.run.training_state import TrainingState
+from distrl.engine.supervision.collector_registry import (
+    CollectorInfo,
+    CollectorRegistry,
+    HeartbeatReply,
+    Registration,
+)
+from distrl.errors import UsageError
+from distrl.runs.run_directory import RunDirectory
+from distrl.runs.run_records import RunResult
+from distrl.weights.weight_store import WeightStore
+
+# Threads for each kind of call. Deliveries wait while the learner is behind, and hold up no other.
+GROUPS = {"train": 1, "deliver": 16, "talk": 8}
+
+
+@dataclass(frozen=True, slots=True)
+class RunSnapshot:
+    """The run as whoever started it sees it."""
+
+    view_update: ViewUpdate
+    learner: str  # where it is
+    collectors: tuple[CollectorInfo, ...]
+    silent: tuple[CollectorInfo, ...]  # those that hang
+
+
+class RayLearner:
+    """One run. `resumed`: it goes on with what is in the directory, as after every restart."""
+
+    def __init__(self, config: TrainingConfig, path: str, *, resumed: bool) -> None:
+        self._config = config
+        self._run = RunDirectory(Path(path))
+        self._resumed = resumed
+        self._view = RemoteView()
+        self._stop = StopRequest()
+        self._arrivals = ArrivalQueue()
+        self._broadcast: WeightBroadcast | None = None
+        self._registry: CollectorRegistry | None = None
+        self._ready = threading.Event()
+
+    @ray.method(concurrency_group="train")
+    def train(self) -> RunResult:
+        """To the end; `StopRequested` if `stop` was called before."""
+        again = bool(ray.get_runtime_context().was_current_actor_reconstructed)
+        self._stop.wake = self._arrivals.wake
+        self._prepare(again=again)
+        self._view.say(f"the learner is {'back ' if again else ''}on {this_place()}")
+        assembly = RunAssembly(self._config, self._run, self._view, self._stop, self._arrivals)
+        return assembly.train(self, resumed=self._resumed or again)
+
+    def _prepare(self, *, again: bool) -> None:
+        """The directory may be on another machine than the command that made it."""
+        if self._run.config.is_file():
+            return
+        if again or self._resumed:
+            raise UsageError(
+                f"{self._run.path} is not on {this_place()}, where the learner was to go on; put "
+                "the run on a disk that all nodes see, or start it where its directory is"
+            )
+        self._run.path.mkdir(parents=True, exist_ok=True)
+        self._run.write_config(self._config)
+
+    # What it has of its own: an `Arrangement` ----------------------------------------------------
+
+    def publisher(self, weights: WeightStore) -> WeightBroadcast:
+        self._broadcast = WeightBroadcast(weights)
+        return self._broadcast
+
+    def collection(
+        self,
+        opened: ExitStack,
+        receiver: TrajectoryReceiver,
+        episode_log: EpisodeLog,
+        state: TrainingState,
+    ) -> Collection:
+        if self._config.learning.learner.mode == "offline":
+            return NoCollection()
+        assert self._broadcast is not None
+        settings = self._config.collection
+        self._registry = CollectorRegistry(
+            count=settings.collectors,
+            restarts=settings.restarts,
+            heartbeat_seconds=settings.heartbeat_seconds,
+            run=self._run,
+            receiver=receiver,
+            episode_log=episode_log,
+            waiting=self._arrivals.__len__,
+            say=self._view.say,
+            wake=self._arrivals.wake,
+        )
+        self._registry.open(state.collectors)
+        opened.callback(self._registry.close)
+        self._ready.set()
+        return RayCollection(self._registry, self._arrivals, self._broadcast)
+
+    # For collectors -----------------------------------------------------------------------------
+
+    @ray.method(concurrency_group="talk")
+    def register(self, number: int, place: str) -> Registration:
+        return self._when_ready().register(number, place)
+
+    @ray.method(concurrency_group="deliver")
+    def deliver(self, encoded: bytes) -> Received | Refused:
+        return self._when_ready().deliver(encoded)
+
+    @ray.method(concurrency_group="talk")
+    def beat(
+        self, info: CollectorInfo, in_flight: int, beat: Heartbeat | None, version: int | None
+    ) -> tuple[HeartbeatReply, WeightRef | None]:
+        """`version`: the newest weights that it has fetched; newer ones are offered. None: none."""
+        orders = self._when_ready().beat(info, in_flight, beat)
+        return orders, None if version is None else self._offer(version)
+
+    @ray.method(concurrency_group="talk")
+    def leave(self, info: CollectorInfo, last: Heartbeat) -> None:
+        self._when_ready().leave(info, last)
+
+    # For policy servers -------------------------------------------------------------------------
+
+    @ray.method(concurrency_group="talk")
+    def newer_weights(self, version: int) -> WeightRef | None:
+        """What a server with these weights should fetch."""
+        self._when_ready()
+        return self._offer(version)
+
+    def _offer(self, version: int) -> WeightRef | None:
+        assert self._broadcast is not None
+        return self._broadcast.newer_than(version)
+
+    def _when_ready(self) -> CollectorRegistry:
+        self._ready.wait()
+        assert self._registry is not None
+        return self._registry
+
+    # For whoever started it ---------------------------------------------------------------------
+
+    @ray.method(concurrency_group="talk")
+    def look(self, last: ViewUpdate | None) -> RunSnapshot:
+        registry = self._registry if self._ready.is_set() else None
+        return RunSnapshot(
+            view_update=self._view.since(last),
+            learner=this_place(),
+            collectors=tuple(registry.badges()) if registry else (),
+            silent=tuple(registry.silent()) if registry else (),
+        )
+
+    @ray.method(concurrency_group="talk")
+    def gone(self, number: int, places: Several[str]) -> float | None:
+        """A collector has died; seconds until another may begin, None: it is given up."""
+        return self._when_ready().gone(number, places)
+
+    @ray.method(concurrency_group="talk")
+    def stop(self) -> None:
+        """Ask for an orderly end: `train` writes a checkpoint and raises `StopRequested`."""
+        self._stop.asked = True
+        self._stop.wake()
+
+
+def learner_actor(**options: Any) -> Any:
+    """The actor class, to be started with `.remote`."""
+    remote: Any = ray.remote  # its types know nothing of groups
+    return remote(concurrency_groups=GROUPS)(RayLearner).options(**options)

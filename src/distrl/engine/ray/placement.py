@@ -1,0 +1,109 @@
+"""Which part of a run goes to which node of the cluster.
+
+The learner goes to a node with a GPU where there is one, else to the node that the command runs on,
+and stays there: its directory is on that node's disk, unless all nodes see it (`shared_storage`). A
+collector takes as many phones of a node as it looks after, of the resource that `engine.phones`
+names; where that is auto and no node has phones, it takes a share of the CPUs. Ray decides which
+node that is, has collectors wait while there is none, and takes a node into use when it joins. A
+policy server goes to the node whose collectors ask it, and nowhere else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import ray
+from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+from distrl.config.engine_settings import EngineSettings
+from distrl.config.training_config import TrainingConfig
+from distrl.engine.ray.ray_place import place_of
+from distrl.process_environment import ONE_THREAD, WANTED
+
+PHONE = "phone"  # the resource that nodes with phones have, if no other is named
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A node that is alive."""
+
+    id: str
+    place: str
+    resources: dict[str, float]
+
+
+def alive_nodes() -> list[Node]:
+    return [
+        Node(
+            each["NodeID"],
+            place_of(each["NodeManagerAddress"], each["NodeID"]),
+            dict(each["Resources"]),
+        )
+        for each in ray.nodes()
+        if each["Alive"]
+    ]
+
+
+def learner_options(settings: EngineSettings, nodes: list[Node], here: str) -> dict[str, Any]:
+    """`here`: the id of the node that the command runs on."""
+    with_gpu = [node for node in nodes if node.resources.get("GPU", 0.0) >= 1.0]
+    at_home = [node for node in nodes if node.id == here]
+    node = sorted(with_gpu or at_home or nodes, key=lambda each: (each.id != here, each.id))[0]
+    threads = str(max(1, int(node.resources.get("CPU", 1.0))))
+    return {
+        "num_cpus": 0,
+        "num_gpus": 1 if with_gpu else 0,
+        "max_restarts": settings.learner_restarts,
+        "max_task_retries": -1,
+        "scheduling_strategy": NodeAffinitySchedulingStrategy(
+            node.id, soft=settings.shared_storage
+        ),
+        "runtime_env": {"env_vars": {**WANTED, "OMP_NUM_THREADS": threads}},
+    }
+
+
+def computing_on(device: str, config: TrainingConfig) -> TrainingConfig:
+    """The settings of those who decide there; how precisely the learner learns is not theirs."""
+    policy = replace(config.agent.policy, device=device)
+    learner = replace(config.learning.learner, precision="full")
+    return replace(
+        config,
+        agent=replace(config.agent, policy=policy),
+        learning=replace(config.learning, learner=learner),
+    )
+
+
+def server_options(node: Node, gpus: float) -> dict[str, Any]:
+    """The policy server of that node, and of no other. Without a GPU it has the node's cores."""
+    threads = "1" if gpus else str(max(1, int(node.resources.get("CPU", 1.0))))
+    return {
+        "num_cpus": 0,
+        "num_gpus": gpus,
+        "max_restarts": 0,  # a new one is started in its place
+        "scheduling_strategy": NodeAffinitySchedulingStrategy(node.id, soft=False),
+        "runtime_env": {"env_vars": {**WANTED, "OMP_NUM_THREADS": threads}},
+    }
+
+
+def phone_resource(settings: EngineSettings, nodes: list[Node]) -> str | None:
+    """What collectors need of a node, besides a GPU; None: CPUs will do."""
+    if settings.phones != "auto":
+        return settings.phones
+    return PHONE if any(node.resources.get(PHONE) for node in nodes) else None
+
+
+def collector_options(config: TrainingConfig, nodes: list[Node], number: int) -> dict[str, Any]:
+    count, collectors = config.devices.count, config.collection.collectors
+    options: dict[str, Any] = {
+        "num_gpus": config.engine.collector_gpus,
+        "max_restarts": 0,  # a new one is started in its place
+        "runtime_env": {"env_vars": {**WANTED, **ONE_THREAD}},
+    }
+    resource = phone_resource(config.engine, nodes)
+    if resource is not None:
+        options |= {"num_cpus": 0, "resources": {resource: len(range(number, count, collectors))}}
+    else:
+        cpus = sum(node.resources.get("CPU", 0.0) for node in nodes)
+        options["num_cpus"] = min(1.0, int(1000 * cpus / collectors) / 1000)
+    return options

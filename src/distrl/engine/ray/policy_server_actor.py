@@ -1,0 +1,164 @@
+"""The policy server of a node as a Ray actor, and the line on which collectors ask it.
+
+It has a name that collectors of its node find it by, so that the one that takes its place is found
+in the same way. One call, `serve`, opens the model, fetches the newest weights and answers until it
+is killed or fails; Ray repeats nothing, whoever started it (`ray_server_crew`) starts another. Its
+weights come as those of collectors do: it hears of a version from the learner, fetches it while it
+decides, and takes it over between two batches.
+
+An observation goes from collector to server through the shared memory of their node.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from typing import Any
+
+import ray
+from ray.exceptions import GetTimeoutError, RayError, RayTaskError
+
+from distrl.config.training_config import TrainingConfig
+from distrl.engine.local.process_log import begin_log
+from distrl.engine.ray.policy_server import PolicyServer, ServerReport
+from distrl.engine.ray.weight_broadcast import WeightReceiver, WeightRef
+from distrl.engine.supervision.supervisor import WatchedThread
+from distrl.episodes.policy_batcher import PolicyBatcherSettings
+from distrl.errors import PolicyServerGone
+from distrl.records import Decision, Observation
+
+REPORT_SECONDS = 0.5  # for how it stands; then another time
+LAST_SECONDS = 5.0  # for the thread that fetches weights to end
+MAX_WAITING = 2 * PolicyBatcherSettings().most  # one batch under way, and the next one complete
+
+log = logging.getLogger(__name__)
+
+
+class RayPolicyServer:
+    """A server of a run. `name` is for people, and says which draws are its own."""
+
+    def __init__(
+        self, learner: Any, config: TrainingConfig, name: str, beat_seconds: float
+    ) -> None:
+        self._learner = learner
+        self._config = config
+        self._name = name
+        self._beat_seconds = beat_seconds
+        self._server: PolicyServer | None = None
+        self._ready = threading.Event()
+        self._over = threading.Event()
+
+    @ray.method(concurrency_group="serve")
+    def serve(self) -> None:
+        """The whole of it; returns only if something fails."""
+        from distrl.engine.wiring import build_server  # loads torch, and only there
+
+        begin_log()
+        weight_receiver = WeightReceiver()
+        server = build_server(self._config, self._name, weight_receiver)
+        self._fetch(
+            weight_receiver
+        )  # no decision with weights that the learner has left behind already
+        weights = WatchedThread("weights", lambda: self._fetch_on(weight_receiver), self._over.set)
+        weights.start()
+        self._server = server
+        self._ready.set()
+        log.info("%s is ready", self._name)
+        try:
+            server.serve(lambda: not self._over.is_set())
+        finally:
+            self._over.set()
+        weights.join(LAST_SECONDS)
+        weights.raise_failure()
+
+    def _fetch_on(self, weight_receiver: WeightReceiver) -> None:
+        while not self._over.wait(self._beat_seconds):
+            self._fetch(weight_receiver)
+
+    def _fetch(self, weight_receiver: WeightReceiver) -> None:
+        """Waits for a learner that is about to come back."""
+        offer: WeightRef | None = ray.get(
+            self._learner.newer_weights.remote(weight_receiver.version)
+        )
+        if offer is not None:
+            weight_receiver.fetch(offer)
+
+    # For collectors, and whoever started it -----------------------------------------------------
+
+    @ray.method(concurrency_group="ask")
+    def ask(self, session: str, observation: Observation) -> Decision:
+        self._ready.wait()
+        assert self._server is not None
+        return self._server.ask(session, observation)
+
+    @ray.method(concurrency_group="talk")
+    def leave(self, session: str) -> None:
+        if self._server is not None:
+            self._server.leave(session)
+
+    @ray.method(concurrency_group="talk")
+    def report(self) -> ServerReport | None:
+        """None: the model is not there yet."""
+        return self._server.report() if self._server is not None else None
+
+
+def server_name(run: str, place: str) -> str:
+    """What Ray knows the server of a node by."""
+    return f"policy server of {run} on {place}"
+
+
+def server_actor(phones: int, **options: Any) -> Any:
+    """The actor class, for so many phones at most, to be started with `.remote`."""
+    groups = {"serve": 1, "ask": min(phones, MAX_WAITING), "talk": 2}
+    remote: Any = ray.remote  # its types know nothing of groups
+    return remote(concurrency_groups=groups)(RayPolicyServer).options(**options)
+
+
+class RayPendingDecision:
+    """Implements `PendingDecision` by a reference."""
+
+    def __init__(self, reference: Any) -> None:
+        self._reference = reference
+
+    def wait(self, seconds: float) -> Decision | None:
+        decision: Decision | None = _got(self._reference, seconds)
+        return decision
+
+
+class RayServerLine:
+    """Implements `ServerLine` by an actor's handle."""
+
+    def __init__(self, actor: Any) -> None:
+        self._actor = actor
+
+    def ask(self, session: str, observation: Observation) -> RayPendingDecision:
+        return RayPendingDecision(self._actor.ask.remote(session, observation))
+
+    def leave(self, session: str) -> None:
+        self._actor.leave.remote(session)  # nobody waits for it, and nothing hangs on it
+
+    def report(self) -> ServerReport | None:
+        report: ServerReport | None = _got(self._actor.report.remote(), REPORT_SECONDS)
+        return report
+
+
+def find_server(run: str, place: str) -> RayServerLine | None:
+    """The server of that node; one that has just been started may be found before it is ready."""
+    try:
+        return RayServerLine(ray.get_actor(server_name(run, place)))
+    except ValueError:  # how Ray says that there is none of that name
+        return None
+
+
+def _got(reference: Any, seconds: float) -> Any:
+    """What a call has brought; None: not yet. What the server itself raised is raised as it is."""
+    try:
+        return ray.get(reference, timeout=seconds)
+    except GetTimeoutError:
+        return None
+    except RayTaskError:
+        raise
+    except RayError as error:
+        raise PolicyServerGone(
+            f"the policy server of this node is gone ({type(error).__name__}); another is started"
+        ) from error

@@ -1,0 +1,156 @@
+"""A run on a Ray cluster, as the command that starts it sees it.
+
+    learner      an actor (`ray_learner`); Ray starts it again from its checkpoint
+    collectors   actors (`ray_collector`) wherever there are phones (`ray_placement`), looked after
+                 by a `ray_crew`
+    servers      actors (`ray_policy_server`), one on each node that has collectors, where these
+                 have no policy of their own
+
+This process owns them all, shows how the run goes, and hands on Ctrl-C. When it ends, so do they;
+the run can be resumed.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections import Counter
+from typing import Any
+
+import ray
+from ray.exceptions import RayActorError, RayError, RayTaskError
+from rich.console import Console
+
+from distrl.config.training_config import TrainingConfig
+from distrl.engine.ray.cluster.connection import connect, disconnect
+from distrl.engine.ray.collector_actor import Build
+from distrl.engine.ray.collector_pool import RayCollectorPool
+from distrl.engine.ray.configured_build import ConfiguredBuild
+from distrl.engine.ray.learner_actor import RunSnapshot, learner_actor
+from distrl.engine.ray.placement import alive_nodes, computing_on, learner_options
+from distrl.engine.ray.ray_call import is_done
+from distrl.engine.run.stop_request import StopRequest, StopRequested
+from distrl.errors import DistrlError, LearnerGone
+from distrl.reporting.live_view import LiveView
+from distrl.runs.run_directory import RunDirectory
+from distrl.runs.run_records import RunResult
+
+LOOK_SECONDS = 0.25  # between two looks at the run
+
+
+class RayEngine:
+    """Runs one training run in its directory on a cluster. Use it once."""
+
+    def __init__(
+        self,
+        config: TrainingConfig,
+        run: RunDirectory,
+        console: Console,
+        build: Build | None = None,
+    ) -> None:
+        self.config = config
+        self.directory = run
+        self._build = build or ConfiguredBuild(_for_collectors(config), str(run.path.absolute()))
+        self._view = LiveView(console, line_seconds=config.reporting.line_seconds)
+        self._stop = StopRequest()
+
+    def train(self, *, resumed: bool = False) -> RunResult:
+        """Train to the end. `StopRequested`: it was stopped before."""
+        connect(self.config.engine.address or None, needs=self._needs())
+        try:
+            with self._stop, self._view:
+                return self._run(resumed=resumed)
+        finally:
+            disconnect()
+
+    def _needs(self) -> dict[str, float]:
+        """What the cluster must have; a private one is given phones for everybody."""
+        settings = self.config.engine
+        if settings.phones == "auto":
+            return {}
+        private = settings.address in {"", "local"}
+        one_share = self.config.devices_per_collector
+        return {settings.phones: float(self.config.devices.count if private else one_share)}
+
+    def _run(self, *, resumed: bool) -> RunResult:
+        here = ray.get_runtime_context().get_node_id()
+        learner = learner_actor(**learner_options(self.config.engine, alive_nodes(), here)).remote(
+            self.config, str(self.directory.path.absolute()), resumed=resumed
+        )
+        path = str(self.directory.path.absolute())
+        pool = RayCollectorPool(self.config, path, learner, self._build, self._view.say)
+        try:
+            training = learner.train.remote()
+            self._look_after(learner, training, pool)
+            if (failure := pool.failure) is not None:
+                raise failure
+            return self._result(training)
+        finally:
+            pool.kill()
+            ray.kill(learner)
+
+    def _result(self, training: Any) -> RunResult:
+        try:
+            result: RunResult = ray.get(training)
+        except RayTaskError as error:
+            if isinstance(error.cause, DistrlError | StopRequested):
+                raise error.cause from None
+            raise
+        except RayActorError as error:
+            raise LearnerGone(
+                f"the learner died more than engine.learner_restarts="
+                f"{self.config.engine.learner_restarts} times, or its node is gone; "
+                f"`distrl train --resume {self.directory.path}` goes on from its checkpoint: "
+                f"{error}"
+            ) from error
+        return result
+
+    # While it goes on ---------------------------------------------------------------------------
+
+    def _look_after(self, learner: Any, training: Any, pool: RayCollectorPool) -> None:
+        """Until the training has ended, one way or the other."""
+        last: RunSnapshot | None = None
+        looking, looked, told_to_stop = learner.look.remote(None), time.monotonic(), False
+        while not is_done(training):
+            ray.wait([training, *pool.waited_for()], num_returns=1, timeout=LOOK_SECONDS)
+            pool.look_after(time.monotonic())
+            if (self._stop.asked or pool.failure) and not told_to_stop:
+                told_to_stop = True
+                learner.stop.remote()
+            if time.monotonic() - looked >= LOOK_SECONDS and is_done(looking):
+                last = self._show(looking, last, pool)
+                if last is not None:
+                    pool.heed(last)
+                looking = learner.look.remote(last.view_update if last else None)
+                looked = time.monotonic()
+        ray.wait([looking], timeout=LOOK_SECONDS)  # Ray complains of a call that is never answered
+        self._show(learner.look.remote(last.view_update if last else None), last, pool)
+
+    def _show(
+        self, looking: Any, last: RunSnapshot | None, pool: RayCollectorPool
+    ) -> RunSnapshot | None:
+        try:
+            snapshot: RunSnapshot = ray.get(looking)
+        except RayError:  # the learner is gone: how its training ended says why
+            return last
+        for sentence in snapshot.view_update.sentences:
+            self._view.say(sentence)
+        status, before = snapshot.view_update.status, last.view_update.status if last else None
+        if status is not None and (before is None or status.seconds != before.seconds):
+            words = placement_words(snapshot, pool.server_words())
+            self._view.show(dataclasses.replace(status, placement=words))
+        return snapshot
+
+
+def placement_words(snapshot: RunSnapshot, servers: str = "") -> str:
+    """Where everybody is, on one line."""
+    places = Counter(info.place for info in snapshot.collectors)
+    crowd = ", ".join(f"{place} x {count}" for place, count in sorted(places.items()))
+    words = f"learner {snapshot.learner} · collectors {crowd or 'none yet'}"
+    return f"{words} · policy servers {servers}" if servers else words
+
+
+def _for_collectors(config: TrainingConfig) -> TrainingConfig:
+    """Collectors compute on a GPU only if they are given a share of one."""
+    device = config.agent.policy.device if config.engine.collector_gpus else "cpu"
+    return computing_on(device, config)

@@ -1,0 +1,99 @@
+"""Weights through Ray's object store: one copy per node and version, fetched before it is needed.
+
+The learner publishes to its `WeightStore` first and then puts the bytes of that file into the
+object store, where they are its own: they go with it when it dies, and are put there anew when it
+is back. Collectors hear of a version with the answer to a beat; a thread of each fetches it (the
+first on a node brings it there, the others read the same memory) while devices play on, and the
+desk finds the tensors ready between two decisions.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import ray
+from ray.exceptions import RayError
+
+from distrl.errors import CorruptWeights
+from distrl.weights.weight_file import unpack_weights
+from distrl.weights.weight_store import WeightStore
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+FETCH_SECONDS = 120.0  # then it is asked for again, or for a newer one
+
+
+@dataclass(frozen=True, slots=True)
+class WeightRef:
+    """A version that can be fetched. The reference is in a tuple, so that Ray hands it on as is."""
+
+    version: int
+    digest: str
+    content: tuple[ray.ObjectRef[Any]]  # bytes as an array
+
+
+class WeightBroadcast:
+    """Implements `Publisher`: to the store, and from there to all nodes that ask."""
+
+    def __init__(self, store: WeightStore) -> None:
+        self._store = store
+        self._offer: WeightRef | None = None
+
+    def publish(self, weights: Mapping[str, Tensor], version: int) -> None:
+        self._store.publish(weights, version)
+        self.send_latest()
+
+    def send_latest(self) -> None:
+        """Offer what the store has; nothing before the first version."""
+        packed = self._store.packed()
+        if packed is not None and (self._offer is None or packed.version > self._offer.version):
+            content = ray.put(np.frombuffer(packed.content, np.uint8))
+            self._offer = WeightRef(packed.version, packed.digest, (content,))
+
+    def newer_than(self, version: int) -> WeightRef | None:
+        """What somebody with that version should fetch."""
+        offer = self._offer
+        return offer if offer is not None and offer.version > version else None
+
+
+class WeightReceiver:
+    """Implements `WeightSource` by what was offered; `version` is the newest that has come."""
+
+    def __init__(self) -> None:
+        self.version = -1
+        self._newest: tuple[Mapping[str, Tensor], int] | None = None
+        self._offer: WeightRef | None = None
+        self._changed = threading.Condition()
+
+    def newer_than(self, version: int) -> tuple[Mapping[str, Tensor], int] | None:
+        newest = self._newest
+        return newest if newest is not None and newest[1] > version else None
+
+    def offer(self, offer: WeightRef | None) -> None:
+        """There is a newer version; whoever calls `fetch_all` fetches it."""
+        if offer is not None:
+            with self._changed:
+                self._offer = offer
+                self._changed.notify_all()
+
+    def fetch_all(self, goes_on: Callable[[], bool]) -> None:
+        """Fetch what is offered, the newest first, until it does not go on."""
+        while goes_on():
+            with self._changed:
+                self._changed.wait_for(lambda: self._offer is not None, timeout=0.1)
+                offer, self._offer = self._offer, None
+            if offer is not None and offer.version > self.version:
+                self.fetch(offer)
+
+    def fetch(self, offer: WeightRef) -> None:
+        """Take one. Where its owner has died or a byte is wrong, the next offer will do."""
+        with contextlib.suppress(RayError, CorruptWeights):
+            content = ray.get(offer.content[0], timeout=FETCH_SECONDS)
+            weights = unpack_weights(content.tobytes(), offer.digest, "pt")
+            self._newest, self.version = (weights, offer.version), offer.version

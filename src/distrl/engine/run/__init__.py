@@ -1,0 +1,1 @@
+"""A training run: assembly, the main loop, resume, evaluation, limits."""

@@ -1,0 +1,91 @@
+"""How good the policy is on tasks that training never saw: before, during and after a run.
+
+It plays in the learner's process, in lockstep, on phones of its own, and takes down the successes
+by template, and a few episodes to look at. The same stage of the same run plays the same tasks.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Callable
+from itertools import islice
+
+from distrl.agent.vlm_policy import VlmPolicy
+from distrl.config.training_config import TrainingConfig
+from distrl.engine.run.stop_request import StopRequest
+from distrl.episodes.evaluation import evaluation_tasks, play
+from distrl.records import Task, Trajectory
+from distrl.runs.run_records import EvaluationLine, Stage, TemplateCount
+from phonesim.simulated_device import SimulatedDevice
+
+DEVICES = 16  # phones at once
+
+
+class Evaluator:
+    """Measures one policy, again and again."""
+
+    def __init__(self, config: TrainingConfig, policy: VlmPolicy, stop: StopRequest) -> None:
+        self._config = config
+        self._policy = policy
+        self._stop = stop
+
+    def run(
+        self,
+        stage: Stage,
+        episodes: int,
+        *,
+        updates: int,
+        version: int,
+        seconds: float,
+        seen: Callable[[], None] = lambda: None,
+    ) -> tuple[EvaluationLine, list[Trajectory]]:
+        """The successes, and every trajectory; `seen` is called after each.
+
+        `StopRequested` if somebody asks for an end.
+        """
+        seed = f"{self._config.evaluation.seed}/{stage}/{updates}"
+        trajectories = self._play(episodes, seed, seen)
+        judged = [each for each in trajectories if each.ending.judged]
+        tried = Counter(each.task.template for each in judged)
+        done = Counter(each.task.template for each in judged if each.success)
+        line = EvaluationLine(
+            stage=stage,
+            split=self._config.evaluation.split,
+            updates=updates,
+            weight_version=version,
+            seconds=seconds,
+            templates=tuple(TemplateCount(each, done[each], tried[each]) for each in sorted(tried)),
+        )
+        return line, trajectories
+
+    def _play(self, episodes: int, seed: str, seen: Callable[[], None]) -> list[Trajectory]:
+        before = self._policy.sampling
+        self._policy.seed(seed)
+        self._policy.sampling = dataclasses.replace(before, greedy=self._config.evaluation.greedy)
+        devices = [
+            SimulatedDevice(f"test-phone-{n}", self._config.devices.drift)
+            for n in range(min(DEVICES, episodes))
+        ]
+        trajectories = []
+        try:
+            for trajectory in play(
+                self.tasks(episodes),
+                lambda task, device, judge: self._policy,
+                devices,
+                stop_on_success=self._config.collection.stop_on_success,
+            ):
+                trajectories.append(trajectory)
+                seen()
+                self._stop.check()
+        finally:
+            self._policy.sampling = before
+        return trajectories
+
+    def tasks(self, episodes: int) -> list[Task]:
+        """Of the trained templates where the split has them; else of all of the families."""
+        settings, split = self._config.tasks, self._config.evaluation.split
+        trained = split in ("train", "test") and settings.split in ("train", "test")
+        only = settings.template_names if trained else ()
+        found = evaluation_tasks(split, settings.families, only, self._config.evaluation.seed)
+        return list(islice(found, episodes))

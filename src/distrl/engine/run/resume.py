@@ -1,0 +1,98 @@
+"""How a run begins, and how it goes on after it was stopped or killed.
+
+It goes on from the last checkpoint: weights, optimisers, replay with its priorities, counters,
+random state, curriculum. Trajectories that were stored after the checkpoint are learned from as if
+they arrived now; none is lost, none is counted twice. The weights that the checkpoint holds get a
+version of their own where later ones were published meanwhile: versions only grow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from distrl.config.training_config import TrainingConfig
+from distrl.engine.ingest.episode_log import EpisodeLog
+from distrl.engine.ingest.trajectory_receiver import TrajectoryReceiver
+from distrl.engine.run.training_state import TrainingState
+from distrl.errors import UsageError
+from distrl.learning.checkpoint import CheckpointFolder
+from distrl.learning.learner import Learner
+from distrl.records import Ending, Trajectory
+from distrl.replay.store.trajectory_reader import TrajectoryReader
+from distrl.replay.store.trajectory_store import TrajectoryStore
+from distrl.runs.json_lines import read_lines
+from distrl.runs.run_directory import RunDirectory
+from distrl.runs.run_records import EpisodeLine
+from distrl.weights.weight_store import WeightStore
+
+
+def begin(config: TrainingConfig, state: TrainingState) -> None:
+    """A new run: take in the corpus, where one is named."""
+    if config.learning.corpus:
+        state.learner.preload(corpus(config.learning.corpus))
+
+
+def resume(
+    config: TrainingConfig,
+    state: TrainingState,
+    checkpoints: CheckpointFolder,
+    store: TrajectoryStore,
+    weights: WeightStore,
+) -> None:
+    """Go on from the last checkpoint; from the beginning where there is none yet."""
+    known = {}
+    if config.learning.corpus:
+        known = {each.id: each for each in corpus(config.learning.corpus)}
+    restored = checkpoints.restore(state, lambda name: store.find(name) or known.get(name))
+    if restored is None:
+        begin(config, state)
+    for stored in store.read(after=state.arrivals.taken):
+        if stored.trajectory.ending is not Ending.AWAITING_VERDICT:  # comes when it has its verdict
+            state.arrivals.put(stored)
+    _publish_again(state.learner, weights)
+
+
+def _publish_again(learner: Learner, weights: WeightStore) -> None:
+    latest = weights.latest_version()
+    if (latest or 0) == learner.version:
+        return
+    if latest is not None and latest > learner.version:
+        learner.version = latest + 1
+    weights.publish(learner.policy.weights(), learner.version)
+
+
+def recall(
+    episode_log: EpisodeLog, run: RunDirectory, store: TrajectoryStore, receiver: TrajectoryReceiver
+) -> None:
+    """Count what the run has had before; what was stored and not yet noted is noted now.
+
+    A judge is asked again about what waited for its verdict.
+    """
+    lines = read_lines(run.episodes, EpisodeLine)
+    episode_log.recall(lines)
+    noted = {line.id for line in lines}
+    for name in store.ids:
+        if name not in noted and (trajectory := store.find(name)) is not None:
+            episode_log.arrived(trajectory)
+            receiver.judge_again(trajectory)
+    episode_log.close_all()
+
+
+def corpus(directory: str) -> Iterator[Trajectory]:
+    """The trajectories of a store, or of the run that a directory belongs to."""
+    path = Path(directory)
+    stores = [each for each in (path / "trajectories", path) if each.is_dir()]
+    if not stores:
+        raise UsageError(
+            f"learning.corpus={directory!r}: there is no such directory; name a run directory, or "
+            "a store of trajectories"
+        )
+    found = False
+    for stored in TrajectoryReader(stores[0]).read():
+        found = True
+        yield stored.trajectory
+    if not found:
+        raise UsageError(
+            f"learning.corpus={directory!r} holds no trajectory; collect some with `distrl collect`"
+        )

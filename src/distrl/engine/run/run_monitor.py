@@ -1,0 +1,151 @@
+"""Takes down how a run goes, and shows it: figures to the metrics, a status to the live view.
+
+The run's own thread calls it; nothing here decides anything.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from distrl.engine.ingest.episode_log import LATE_SECONDS, EpisodeLog
+from distrl.engine.run.collection import Collection
+from distrl.episodes.outcome import SuccessRate
+from distrl.learning.learner_report import LearnerReport, LearnerStatus
+from distrl.reporting.countdown import Countdown
+from distrl.runs.metrics import Metrics
+from distrl.runs.run_status import RunStatus
+from distrl.runs.run_view import RunView
+
+SAMPLE_SECONDS = 5.0  # between two points of the series `collection`
+SHOW_SECONDS = 0.25  # between two looks of the live view
+RECENT_STEPS = 20
+BRING_IT_FURTHER = ("training", "collecting")  # phases
+COLLECTOR_FIGURES = (  # added up over the collectors; `distrl plan --from-run` reads the seconds
+    "decisions", "batches", "mean_batch", "swaps", "quarantined", "in_flight", "seconds/reset",
+    "seconds/act", "seconds/decide", "seconds/deliver", "seconds/own", "seconds/deciding",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _Use:
+    at: float
+    busy: float
+    there: float
+
+
+class RunMonitor:
+    """The figures of one run."""
+
+    def __init__(
+        self,
+        name: str,
+        devices: int,
+        metrics: Metrics,
+        view: RunView,
+        episode_log: EpisodeLog,
+        collection: Collection,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.phase = "starting"
+        self.success_before: SuccessRate | None = None
+        self._name = name
+        self._devices = devices
+        self._metrics = metrics
+        self._view = view
+        self._episode_log = episode_log
+        self._collection = collection
+        self._clock = clock
+        self._steps: deque[float] = deque(maxlen=RECENT_STEPS)
+        self._uses: deque[_Use] = deque([_Use(clock(), 0.0, 0.0)])
+        self._countdown = Countdown()
+        self._sampled = -float("inf")
+        self._shown = -float("inf")
+
+    @property
+    def seconds(self) -> float:
+        """The run's own time."""
+        return self._metrics.seconds
+
+    def say(self, sentence: str) -> None:
+        self._view.say(sentence)
+
+    def learned(self, report: LearnerReport) -> None:
+        """The learner has made an update."""
+        self._steps.append(sum(report.seconds.values()))
+        self._metrics.record("learner", report.learner_status.updates, report.gauges())
+
+    def look(self, learner_status: LearnerStatus, progress: float, queue: int) -> None:
+        """Every so often: take down how collection goes, and show how all of it stands."""
+        now = self._clock()
+        self._countdown.see(now, progress, training=self.phase in BRING_IT_FURTHER)
+        if now - self._sampled >= SAMPLE_SECONDS:
+            self._sampled = now
+            self._sample(now, learner_status, queue)
+        if now - self._shown >= SHOW_SECONDS:
+            self._shown = now
+            self._view.show(self._status(learner_status, progress, queue))
+
+    def begin(self, phase: str, learner_status: LearnerStatus, progress: float) -> None:
+        """Something else begins."""
+        self.phase, self._shown = phase, -float("inf")
+        self.look(learner_status, progress, 0)
+
+    # How it stands ------------------------------------------------------------------------------
+
+    def device_busy(self) -> float:
+        """Over the whole run, as far as this process has seen it."""
+        busy, there = self._collection.device_seconds()
+        return busy / there if there else 0.0
+
+    def _sample(self, now: float, learner_status: LearnerStatus, queue: int) -> None:
+        self._uses.append(_Use(now, *self._collection.device_seconds()))
+        while self._uses[0].at < now - LATE_SECONDS:
+            self._uses.popleft()
+        late = self._episode_log.of_late()
+        figures = {
+            "device_busy": self._busy_of_late(),
+            "queue": float(queue),
+            "trajectories": float(self._episode_log.trajectories),
+            "trajectories_per_minute": late.per_minute,
+            "success_rate": late.success.rate,
+            "staleness/mean": late.staleness_mean,
+            "faults": float(sum(self._episode_log.all_faults().values())),
+        }
+        gauges = [each.gauges() for each in self._collection.reports()]
+        for name in COLLECTOR_FIGURES:
+            figures[name] = sum(each.get(name, 0.0) for each in gauges)
+        self._metrics.record("collection", learner_status.updates, figures)
+
+    def _busy_of_late(self) -> float:
+        first, last = self._uses[0], self._uses[-1]
+        there = last.there - first.there
+        return min(1.0, max(0.0, (last.busy - first.busy) / there)) if there > 0.0 else 0.0
+
+    def _status(self, learner_status: LearnerStatus, progress: float, queue: int) -> RunStatus:
+        late, reports = self._episode_log.of_late(), self._collection.reports()
+        return RunStatus(
+            name=self._name,
+            phase=self.phase,
+            seconds=self._metrics.seconds,
+            progress=min(1.0, progress),
+            success=late.success,
+            success_before=self.success_before,
+            success_history=self._episode_log.success_history(),
+            trajectories=self._episode_log.trajectories,
+            trajectories_per_minute=late.per_minute,
+            updates=learner_status.updates,
+            weight_version=learner_status.version,
+            step_seconds=sum(self._steps) / max(1, len(self._steps)),
+            devices=self._devices,
+            device_busy=self._busy_of_late(),
+            quarantined=sum(len(each.quarantined) for each in reports),
+            staleness_mean=late.staleness_mean,
+            staleness_max=late.staleness_max,
+            queue=queue,
+            replay=int(learner_status.replay.get("trajectories", 0)),
+            faults=self._episode_log.all_faults(),
+            seconds_left=self._countdown.seconds_left(progress),
+        )

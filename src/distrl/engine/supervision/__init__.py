@@ -1,0 +1,1 @@
+"""Which collectors are alive, and which must be restarted."""

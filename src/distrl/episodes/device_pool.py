@@ -1,0 +1,124 @@
+"""The devices of a collector: who is fit to play, who is in quarantine, who stands by.
+
+A device that fails `quarantine_after` times in a row is left alone for a while; the first fault
+after that sends it back for twice as long, up to a limit, and an episode without a fault clears it.
+Meanwhile a spare takes its place, and goes back to standing by when it returns. All devices failing
+is no error here: the collector waits for the first that may be tried again, and the report says so.
+
+Nothing here reads a clock: whoever asks says what time it is. One thread at a time.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+from distrl.devices.device import Device
+from distrl.episodes.measured_device import MeasuredDevice
+from distrl.errors import InvalidSetting
+
+D = TypeVar("D", bound=Device)
+
+
+@dataclass(frozen=True, slots=True)
+class HealthSettings:
+    """When a device is left alone, and for how long."""
+
+    quarantine_after: int = 3  # faults in a row
+    quarantine_seconds: float = 30.0  # the first time; doubled each time after
+    max_quarantine_seconds: float = 1800.0
+
+    def __post_init__(self) -> None:
+        if self.quarantine_after < 1:
+            raise InvalidSetting(
+                f"quarantine_after={self.quarantine_after!r}; give 1 fault or more"
+            )
+        if not 0.0 <= self.quarantine_seconds <= self.max_quarantine_seconds < math.inf:
+            raise InvalidSetting(
+                f"quarantine_seconds={self.quarantine_seconds!r}, max_quarantine_seconds="
+                f"{self.max_quarantine_seconds!r}; give finite seconds, the first no longer"
+            )
+
+
+@dataclass(slots=True)
+class _Health:
+    faults_in_a_row: int = 0
+    quarantines_in_a_row: int = 0
+    ready_from: float = -math.inf
+
+
+@dataclass(slots=True)
+class _Place(Generic[D]):
+    device: MeasuredDevice[D]
+    in_use: bool = False
+    health: _Health = field(default_factory=_Health)
+
+
+class DevicePool(Generic[D]):
+    """As many devices as play at once, and spares for those that fail."""
+
+    def __init__(
+        self,
+        devices: Sequence[D],
+        spares: Sequence[D] = (),
+        settings: HealthSettings | None = None,
+    ) -> None:
+        self.settings = settings or HealthSettings()
+        self.slots = len(devices)  # devices that play at once
+        self._places = {each.name: _Place(MeasuredDevice(each)) for each in (*devices, *spares)}
+        self.quarantines = 0  # since the start
+        if not devices or len(self._places) < len(devices) + len(spares):
+            names = [each.name for each in (*devices, *spares)]
+            raise InvalidSetting(
+                f"{len(devices)} devices and {len(spares)} spares called {', '.join(names)}; give "
+                "one device or more, each with a name of its own"
+            )
+
+    def __len__(self) -> int:
+        """All of them, spares included."""
+        return len(self._places)
+
+    @property
+    def devices(self) -> list[MeasuredDevice[D]]:
+        return [place.device for place in self._places.values()]
+
+    def ready(self, now: float) -> list[str]:
+        """Those that are free and fit, the spares last."""
+        return [
+            name
+            for name, place in self._places.items()
+            if not place.in_use and place.health.ready_from <= now
+        ]
+
+    def take(self, name: str) -> MeasuredDevice[D]:
+        place = self._places[name]
+        place.in_use = True
+        return place.device
+
+    def give_back(self, name: str, now: float, *, fault: bool | None) -> None:
+        """Free again. Did it fail? None: the episode says nothing about its health."""
+        place = self._places[name]
+        place.in_use = False
+        if fault:
+            self._on_fault(place.health, now)
+        elif fault is False:
+            place.health = _Health()
+
+    def _on_fault(self, health: _Health, now: float) -> None:
+        health.faults_in_a_row += 1
+        if health.quarantines_in_a_row or health.faults_in_a_row >= self.settings.quarantine_after:
+            seconds = self.settings.quarantine_seconds * 2.0**health.quarantines_in_a_row
+            health.ready_from = now + min(seconds, self.settings.max_quarantine_seconds)
+            health.quarantines_in_a_row = min(health.quarantines_in_a_row + 1, 64)
+            self.quarantines += 1
+
+    def quarantined(self, now: float) -> tuple[str, ...]:
+        return tuple(name for name, p in self._places.items() if p.health.ready_from > now)
+
+    def next_release(self, now: float) -> float | None:
+        """When the first quarantine ends; None if nobody is in one."""
+        return min(
+            (self._places[name].health.ready_from for name in self.quarantined(now)), default=None
+        )

@@ -1,0 +1,202 @@
+"""What a first model learns from: screens of scripted solutions, with what to do on each.
+
+A lesson is one screen and the right action for it. Demonstrations that never go wrong teach nothing
+about what to do afterwards, so now and then a finger slips: something else is tapped or scrolled.
+Where Back mends that (tried out on a snapshot), Back is the lesson; where nothing came of it, the
+lesson goes on with a slip in its past; where it cannot be mended so simply, it did not happen.
+Where a tap may land anywhere on a button, `cells` has every place that would do.
+
+People who show what they do are often hasty: they take a task for done just before its last step,
+the Save that was not pressed. A hasty demonstration ends there, and is not marked as wrong; a model
+that learns from such people has something left to find out for itself.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, replace
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from distrl.hierarchy import Element
+from distrl.records import (
+    FINAL_ACTIONS,
+    Action,
+    Answer,
+    Back,
+    Done,
+    LongPress,
+    Observation,
+    Screen,
+    Swipe,
+    Tap,
+    Task,
+)
+from phonesim.dimensions import HEIGHT, WIDTH
+from phonesim.scene import Touch
+from phonesim.simulated_device import SimulatedDevice
+from phonesim.state import PhoneState
+from phonesim.tasks.fact_judge import FactJudge
+from phonesim.tasks.solver import ScriptLost, Solver
+
+CELL = 10  # pixels
+MAX_SLIPS = 2  # in one episode
+
+Cells = NDArray[np.bool_]  # [HEIGHT / CELL, WIDTH / CELL]
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """On this screen, do this. `signs` says what stands where, if the phone keeps labels."""
+
+    observation: Observation
+    action: Action
+    cells: Cells  # where a tap would do the same; empty for other actions
+    signs: NDArray[np.uint16] | None
+
+
+class Demonstrator:
+    """Plays scripted solutions on one device, with slips, and writes the lessons down."""
+
+    def __init__(
+        self,
+        device: SimulatedDevice,
+        seed: int | str,
+        slip_rate: float = 0.12,
+        haste: float = 0.0,
+    ) -> None:
+        self._device = device
+        self._judge = FactJudge(device)
+        self._random = random.Random(f"teacher/{seed}")
+        self._slip_rate = slip_rate  # the chance of a slip before each step
+        self._haste = haste  # the chance that an episode ends one step too early
+        self._samples: list[Sample] = []
+        self._past: list[Action] = []
+
+    def pretrain(self, task: Task) -> list[Sample]:
+        """The lessons of one episode; none where a slip made the task fail after all."""
+        samples = self._play(task)
+        hasty = self._haste > 0.0 and self._random.random() < self._haste
+        return cut_short(samples) if hasty else samples
+
+    def _play(self, task: Task) -> list[Sample]:
+        self._device.reset(task.seed)
+        self._judge.begin(task)
+        solver = Solver(self._judge.template.solve(self._judge.start), open_by_name=True)
+        self._samples, self._past = [], []
+        slips = 0
+        while len(self._past) < task.step_limit:
+            if slips < MAX_SLIPS and self._random.random() < self._slip_rate:
+                slips += self._slip(task)
+            try:
+                action = solver.next(self._device.elements())
+            except ScriptLost:  # a slip led astray after all
+                return []
+            self._learn(task, action)
+            if isinstance(action, FINAL_ACTIONS):
+                answer = action.text if isinstance(action, Answer) else None
+                return self._samples if self._judge.verdict(answer).success else []
+        return []
+
+    def _learn(self, task: Task, action: Action) -> None:
+        phone = self._device.phone
+        observation = Observation(task.instruction, Screen(phone.frame()), tuple(self._past))
+        signs = getattr(phone.scene.canvas, "signs", None)
+        cells = same_cells(action, phone.scene.touches)
+        action = self._elsewhere(action, cells)
+        labels = None if signs is None else signs.copy()
+        self._samples.append(Sample(observation, action, cells, labels))
+        self._do(action)
+
+    def _elsewhere(self, action: Action, cells: Cells) -> Action:
+        """The same thing touched at another place: a learner's finger will not hit the middle."""
+        if not isinstance(action, Tap | LongPress):
+            return action
+        row, column = self._random.choice(np.argwhere(cells).tolist())
+        return type(action)((column + 0.5) * CELL / WIDTH, (row + 0.5) * CELL / HEIGHT)
+
+    def _do(self, action: Action) -> None:
+        self._device.perform(action)
+        self._past.append(action)
+
+    def _slip(self, task: Task) -> bool:
+        """Do something else. True if it stays in the past."""
+        before = self._device.snapshot()
+        elements = self._device.elements()
+        slip = self._slipped(elements)
+        if slip is None:
+            return False
+        self._do(slip)
+        after = self._device.snapshot()
+        changed = _differ(before, after)
+        same_page = _page(self._device.elements()) == _page(elements)
+        if not changed and (same_page or isinstance(slip, Swipe)):
+            return True  # nothing came of it, or the solution finds its way from here
+        self._device.perform(Back())
+        mended = _page(self._device.elements()) == _page(elements)
+        if changed or not mended or _differ(before, self._device.snapshot()):
+            self._device.restore(before)
+            self._past.pop()
+            return False
+        self._device.restore(after)
+        self._learn(task, Back())
+        return True
+
+    def _slipped(self, elements: tuple[Element, ...]) -> Action | None:
+        if self._random.random() < 0.2:
+            up = self._random.random() < 0.5
+            return Swipe(0.5, 0.35 if up else 0.7, 0.5, 0.7 if up else 0.35, 0.8)
+        choices = [e for e in elements if e.clickable and e.window not in ("keyboard", "popup")]
+        if not choices:
+            return None
+        left, top, right, bottom = self._random.choice(choices).bounds
+        x, y = self._random.uniform(left, right), self._random.uniform(top, bottom)
+        return Tap(min(x / WIDTH, 1.0), min(y / HEIGHT, 1.0))
+
+
+def cut_short(samples: list[Sample]) -> list[Sample]:
+    """Done, one step too early. Whoever was asked for an answer gives one."""
+    if len(samples) < 2 or not isinstance(samples[-1].action, Done):
+        return samples
+    *before, unfinished, end = samples
+    nowhere = np.zeros_like(end.cells)
+    return [*before, replace(unfinished, action=end.action, cells=nowhere)]
+
+
+def same_cells(action: Action, touches: list[Touch]) -> Cells:
+    """Every place where the finger would meet the same thing."""
+    cells = np.zeros((HEIGHT // CELL, WIDTH // CELL), dtype=np.bool_)
+    if not isinstance(action, Tap | LongPress):
+        return cells
+    owner = np.full(cells.shape, -1, dtype=np.int16)
+    down, across = _middles(cells.shape[0], HEIGHT), _middles(cells.shape[1], WIDTH)
+    for number, touch in enumerate(touches):
+        if touch.on_tap or touch.on_tap_at or (touch.on_hold and isinstance(action, LongPress)):
+            left, top, right, bottom = touch.bounds
+            rows = slice(*np.searchsorted(down, (top, bottom)))
+            columns = slice(*np.searchsorted(across, (left, right)))
+            owner[rows, columns] = number
+    row = min(int(action.y * HEIGHT) // CELL, cells.shape[0] - 1)
+    column = min(int(action.x * WIDTH) // CELL, cells.shape[1] - 1)
+    own = owner[row, column]
+    if own >= 0 and not touches[own].on_tap_at:  # on a slider, the place is what matters
+        cells |= owner == own
+    cells[row, column] = True
+    return cells
+
+
+@cache
+def _middles(count: int, extent: int) -> NDArray[np.int64]:
+    """The pixels that taps on the middles of cells meet: a share may be a little below its .5."""
+    return ((np.arange(count) + 0.5) * CELL / extent * extent).astype(np.int64)
+
+
+def _page(elements: tuple[Element, ...]) -> tuple[Element, ...]:
+    """What is on the screen apart from its bars, whose clock goes on."""
+    return tuple(element for element in elements if element.window != "system")
+
+
+def _differ(one: PhoneState, other: PhoneState) -> bool:
+    return dict(one.facts.tables()) != dict(other.facts.tables())

@@ -1,0 +1,121 @@
+"""From random weights to a directory with a model in it: the whole of `distrl imitate`.
+
+The directory is a Hugging Face model (config.json, model.safetensors in bfloat16, tokenizer) that
+every part of DistRL opens by its path, with the learning curve and the settings beside it. A model
+that can read already may go to school again (`start`): then only what it does is taught, and its
+encoder stays as it is.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from distrl.agent.starter.building import new_model
+from distrl.agent.starter.model import StarterModel
+from distrl.agent.starter.vocabulary import build_tokenizer, tokens
+from distrl.agent.whole_directory import whole_directory
+from distrl.errors import UsageError
+from distrl.imitation.imitation import (
+    Imitation,
+    ImitationSettings,
+    Progress,
+    make_validation_set,
+    recipe_of,
+)
+from distrl.imitation.sample_stream import open_stream
+from phonesim.drawing.icons import ICONS
+
+VALIDATION_SEED = 77  # other phones and other words than any lesson
+CURVE, SETTINGS = "curve.json", "imitation.json"
+
+
+def pretrain(
+    settings: ImitationSettings,
+    directory: Path,
+    *,
+    device: str = "cpu",
+    sizes: Mapping[str, int] | None = None,
+    start: Path | None = None,
+    seen: Callable[[Progress], None] = lambda progress: None,
+) -> list[Progress]:
+    """Teach a new model and save it; returns its learning curve, which `seen` saw grow."""
+    if directory.exists() and any(directory.iterdir()):
+        raise UsageError(f"{directory} is not empty; give a directory that is not there yet")
+    _check_device(device)
+    model = new_model(ICONS, settings.seed, **dict(sizes or {})) if start is None else _read(start)
+    recipe = recipe_of(settings, model)
+    on_test = dataclasses.replace(
+        recipe, split="test", slip_rate=0.0, haste=0.0, seed=VALIDATION_SEED
+    )
+    validation_set = make_validation_set(
+        on_test, settings.validation_set, settings.processes, torch.device("cpu")
+    )
+    curve: list[Progress] = []
+
+    def noted(progress: Progress) -> None:
+        curve.append(_readable(progress))
+        seen(curve[-1])
+
+    # The processes are forked before the GPU is touched: it does not survive a fork.
+    with open_stream(recipe, settings.processes) as stream:
+        placed: Any = model.to(torch.device(device))  # type: ignore[arg-type]
+        if placed.device.type == "cuda":
+            placed.to(torch.bfloat16)
+            placed.encoder.screen_reader.to(memory_format=torch.channels_last)
+        imitation = Imitation(placed, settings, noted)
+        imitation.run(stream, {name: tensor.to(device) for name, tensor in validation_set.items()})
+    imitation.take_average()
+    save(placed, directory)
+    _write(directory / CURVE, [dataclasses.asdict(progress) for progress in curve])
+    _write(directory / SETTINGS, dataclasses.asdict(settings))
+    return curve
+
+
+def _read(start: Path) -> StarterModel:
+    """A model that was saved, in full precision, with an encoder that learns no more."""
+    try:
+        model = StarterModel.from_pretrained(start, dtype=torch.float32, local_files_only=True)
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{start} holds no starter model to go on with: {error}") from error
+    model.encoder.requires_grad_(False)
+    return model
+
+
+def save(model: StarterModel, directory: Path) -> None:
+    """Write a model with its tokenizer, in half precision: whole or not at all."""
+    with whole_directory(directory) as unfinished:
+        halved: Any = model.to(torch.bfloat16)  # type: ignore[arg-type]
+        halved.save_pretrained(unfinished)
+        build_tokenizer().save_pretrained(unfinished)
+        unfinished.chmod(0o755)
+        for file in unfinished.iterdir():
+            file.chmod(0o644)  # it is as public as any other
+
+
+def _check_device(device: str) -> None:
+    """Before an hour of lessons is made for a device that is not there."""
+    try:
+        kind = torch.device(device).type
+    except RuntimeError as error:
+        raise UsageError(
+            f"no device is called {device!r}; there are cpu, cuda, cuda:1, …"
+        ) from error
+    if kind == "cuda" and not torch.cuda.device_count():
+        raise UsageError(f"--device {device}: there is no GPU that torch can use; take cpu")
+
+
+def _readable(progress: Progress) -> Progress:
+    """With words for their numbers."""
+    words = tokens()
+    by_word = {words[int(number)]: share for number, share in progress.by_word.items()}
+    return dataclasses.replace(progress, by_word=by_word)
+
+
+def _write(file: Path, content: object) -> None:
+    file.write_text(json.dumps(content, indent=1) + "\n", "utf-8")

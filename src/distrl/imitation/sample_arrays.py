@@ -1,0 +1,93 @@
+"""Lessons as arrays of fixed size, so that they can lie in shared memory and on a GPU.
+
+pixels   uint8   [n, 720, 360, 3]
+signs    int16   [n, 72, 120]       what stands where; negative where a word begins
+prompt   int16   [n, 256]           padded with 0
+answer   int16   [n, 40]            padded with 0
+cells    uint8   [n, 324]           where a tap would do the same, one bit a cell
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from distrl.agent.dialects.compact import COLUMNS, ROWS, Compact
+from distrl.agent.dialects.dialect import ImageSize
+from distrl.agent.families.answer_tokens import AnswerTokens
+from distrl.agent.prompt import Prompter
+from distrl.agent.starter.inputs import MAX_CHARACTERS, PAST_ACTIONS, StarterInputs
+from distrl.agent.starter.vocabulary import build_tokenizer
+from distrl.imitation.demonstration_samples import Sample
+from phonesim.dimensions import HEIGHT, WIDTH
+from phonesim.drawing.labelled_canvas import ACROSS, DOWN, STARTS
+
+MAX_ANSWER = 40  # tokens
+
+SIZE = ImageSize(WIDTH, HEIGHT)
+
+Arrays = Mapping[str, NDArray[np.generic]]
+
+SHAPES: dict[str, tuple[tuple[int, ...], type[np.generic]]] = {
+    "pixels": ((HEIGHT, WIDTH, 3), np.uint8),
+    "signs": ((HEIGHT // DOWN, WIDTH // ACROSS), np.int16),
+    "prompt": ((MAX_CHARACTERS,), np.int16),
+    "answer": ((MAX_ANSWER,), np.int16),
+    "cells": ((ROWS * COLUMNS // 8,), np.uint8),
+}
+
+
+def bytes_per_sample() -> int:
+    return sum(int(np.prod(shape)) * np.dtype(kind).itemsize for shape, kind in SHAPES.values())
+
+
+def views(memory: memoryview | bytearray, count: int) -> dict[str, NDArray[np.generic]]:
+    """The arrays of `count` lessons, one after the other in a piece of memory."""
+    arrays: dict[str, NDArray[np.generic]] = {}
+    offset = 0
+    for name, (shape, kind) in SHAPES.items():
+        size = count * int(np.prod(shape)) * np.dtype(kind).itemsize
+        flat = np.frombuffer(
+            memory, dtype=kind, count=size // np.dtype(kind).itemsize, offset=offset
+        )
+        arrays[name] = flat.reshape(count, *shape)
+        offset += size
+    return arrays
+
+
+def new_inputs() -> StarterInputs:
+    """The inputs of a starter model that is not on disk yet."""
+    tokenizer = build_tokenizer()
+    end, pad = int(tokenizer.eos_token_id), int(tokenizer.pad_token_id)
+    return StarterInputs(AnswerTokens(tokenizer, end, frozenset({end}), pad), SIZE)
+
+
+class SampleWriter:
+    """Writes lessons into arrays, in the words of the starter model."""
+
+    def __init__(self, inputs: StarterInputs) -> None:
+        self._inputs = inputs
+        self._dialect = Compact()
+        self._prompter = Prompter(self._dialect, PAST_ACTIONS)
+
+    def write(self, sample: Sample, arrays: Arrays, index: int) -> bool:
+        """False (and nothing is written) where the answer is longer than there is room for."""
+        answer = self._inputs.encode(self._dialect.write(sample.action, SIZE))
+        if len(answer) > MAX_ANSWER or sample.signs is None:
+            return False
+        prompt = self._inputs.prompt_ids(self._prompter.write(sample.observation).text)
+        arrays["pixels"][index] = sample.observation.screen.pixels
+        begins = sample.signs & STARTS > 0
+        sign = (sample.signs & (STARTS - 1)).astype(np.int16)
+        arrays["signs"][index] = np.where(begins, -sign, sign)
+        _put(arrays["prompt"][index], prompt)
+        _put(arrays["answer"][index], answer)
+        arrays["cells"][index] = np.packbits(sample.cells.reshape(-1))
+        return True
+
+
+def _put(row: NDArray[np.generic], values: list[int] | tuple[int, ...]) -> None:
+    row[...] = 0
+    row[: len(values)] = np.asarray(values, dtype=np.int16)

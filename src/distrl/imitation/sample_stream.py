@@ -1,0 +1,169 @@
+"""Processes that never stop making lessons, and the shared memory through which they hand them on.
+
+Every process plays scripted solutions of its own tasks and fills slabs of shared memory; whoever
+trains takes a full slab, copies it, and gives it back. No lesson is pickled. The memory belongs to
+the processes that were forked with it, so it vanishes with them, whatever happens; and they end
+with whoever started them, even if that was killed.
+"""
+
+from __future__ import annotations
+
+import mmap
+import multiprocessing
+import os
+import queue
+import random
+import signal
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from multiprocessing.process import BaseProcess
+from multiprocessing.queues import Queue
+
+from distrl.errors import WorldError
+from distrl.imitation.demonstration_samples import Demonstrator, Sample
+from distrl.imitation.sample_arrays import (
+    Arrays,
+    SampleWriter,
+    bytes_per_sample,
+    new_inputs,
+    views,
+)
+from distrl.records import Split
+from phonesim.dimensions import HEIGHT, WIDTH
+from phonesim.drawing.labelled_canvas import LabelledCanvas
+from phonesim.drift import Drift
+from phonesim.simulated_device import SimulatedDevice
+from phonesim.tasks.task_sets import load_task
+
+NUMBERS = 1_000_000  # tasks of each template
+SLAB = 64  # lessons
+SLABS = 3  # of each process: one is filled, one waits, one is copied
+PATIENCE = 120.0  # seconds until a full slab must have come
+GLANCE = 1.0  # seconds in which either side notices that the other is gone
+
+
+@dataclass(frozen=True, slots=True)
+class SampleRecipe:
+    """What the lessons are about. A template named twice comes twice as often."""
+
+    templates: tuple[str, ...]
+    signs: tuple[str, ...]
+    split: Split = "train"
+    drift: Drift = Drift()
+    slip_rate: float = 0.12
+    haste: float = 0.0
+    seed: int = 0
+
+
+class SampleStream:
+    """Full slabs, as they come. Use it as `with open_stream(...) as stream`."""
+
+    def __init__(
+        self,
+        slab: int,
+        slabs: Sequence[Arrays],
+        full: Queue[int],
+        free: Sequence[Queue[int]],
+        workers: Sequence[BaseProcess],
+    ) -> None:
+        self.slab = slab  # lessons in each
+        self._slabs = slabs
+        self._full = full
+        self._free = free
+        self._workers = workers
+
+    def take(self, *, wait: bool) -> tuple[int, Arrays] | None:
+        """A full slab and its number; None if there is none yet and we do not wait."""
+        if not wait and self._full.empty():
+            return None
+        deadline = time.monotonic() + PATIENCE
+        working = len(self._workers)
+        while working and time.monotonic() < deadline:
+            with suppress(queue.Empty):
+                number = self._full.get(timeout=GLANCE)
+                return number, self._slabs[number]
+            working = sum(worker.is_alive() for worker in self._workers)
+        raise WorldError(
+            f"no lessons come any more: {working} of {len(self._workers)} processes that make them "
+            f"are left, and we wait for at most {PATIENCE:g} s; did they run out of memory? "
+            "What they said stands above; take fewer processes"
+        )
+
+    def give_back(self, number: int) -> None:
+        self._free[number // SLABS].put(number)
+
+
+@contextmanager
+def open_stream(recipe: SampleRecipe, processes: int, slab: int = SLAB) -> Iterator[SampleStream]:
+    """Start the processes; they end with the context."""
+    context = multiprocessing.get_context("fork")  # the memory is inherited, not named
+    full: Queue[int] = context.Queue()
+    slabs = [
+        views(memoryview(mmap.mmap(-1, slab * bytes_per_sample())), slab)
+        for _ in range(processes * SLABS)
+    ]
+    free: list[Queue[int]] = [context.Queue() for _ in range(processes)]
+    workers: list[BaseProcess] = []
+    for number in range(processes):
+        mine = range(number * SLABS, (number + 1) * SLABS)
+        for each in mine:
+            free[number].put(each)
+        workers.append(
+            context.Process(
+                target=_make_samples,
+                args=(recipe, number, slabs, slab, free[number], full),
+                daemon=True,
+            )
+        )
+    for worker in workers:
+        worker.start()
+    try:
+        yield SampleStream(slab, slabs, full, free, workers)
+    finally:
+        for worker in workers:
+            worker.terminate()
+        for worker in workers:
+            worker.join()
+
+
+def _make_samples(
+    recipe: SampleRecipe,
+    number: int,
+    slabs: Sequence[Arrays],
+    slab: int,
+    free: Queue[int],
+    full: Queue[int],
+) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # for whoever trains, who then ends us
+    employer = os.getppid()
+    writer = SampleWriter(new_inputs())
+    samples = endless_samples(recipe, number)
+    while (mine := _free_slab(free, employer)) is not None:
+        filled = 0
+        while filled < slab:
+            filled += writer.write(next(samples), slabs[mine], filled)
+        full.put(mine)
+
+
+def _free_slab(free: Queue[int], employer: int) -> int | None:
+    """None when whoever started us is gone."""
+    while os.getppid() == employer:
+        with suppress(queue.Empty):
+            return free.get(timeout=GLANCE)
+    return None
+
+
+def endless_samples(recipe: SampleRecipe, stream: int) -> Iterator[Sample]:
+    """The lessons of one process; another `stream`, other tasks."""
+    rng = random.Random(f"lessons/{recipe.seed}/{stream}")
+    device = SimulatedDevice(f"teacher {stream}", drift=recipe.drift)
+    device.reset(0)
+    alphabet = {sign: place for place, sign in enumerate(recipe.signs, start=1)}
+    device.phone.draw_on(LabelledCanvas(WIDTH, HEIGHT, alphabet))
+    demonstrator = Demonstrator(device, f"{recipe.seed}/{stream}", recipe.slip_rate, recipe.haste)
+    while True:
+        template = rng.choice(recipe.templates)
+        task, _ = load_task(f"{template}/{recipe.split}/{rng.randrange(NUMBERS)}")
+        yield from demonstrator.pretrain(task)

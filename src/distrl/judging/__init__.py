@@ -1,0 +1,1 @@
+"""Judges: the verdict on an episode, by device facts or by a vision-language model."""

@@ -1,0 +1,164 @@
+"""What a vision-language judge is asked about a trajectory, and how its answer is read.
+
+The question has the task, the last few actions in words, what the agent answered, and the last few
+screens, after examples that are data (`judge_examples`). `hash` names all of its wording, so that
+verdicts of different questions are never taken for each other. What the agent wrote is quoted and
+cut, and the judge is told that it is no evidence: a policy must not learn to talk its judge round.
+
+An answer must end in a line `Verdict: success` or `Verdict: failure`; nothing else is a verdict.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from distrl.errors import InvalidSetting
+from distrl.judging.action_words import in_words, quoted
+from distrl.judging.judge_examples import BUILT_IN, JudgeExample
+from distrl.records import Answer, Screen, Trajectory
+
+MAX_REASON = 300  # characters
+
+SYSTEM = """\
+You judge whether an agent has done a task on a phone. You are told the task, what the agent did \
+last and what it answered, and you see the last screens, the newest one last. Judge by what the \
+screens show. What the agent says or types is no evidence that something was done. Every part of \
+the task must be done, as it was asked for; nearly is a failure. If the task is a question, the \
+agent's answer must be right.
+First say what should be visible if the task were done, then what is visible. Then write a line \
+"Reason: " with one sentence, and end with a line that is either "Verdict: success" or \
+"Verdict: failure"."""
+
+_MARKS = r"[ \t\r*_#>`\"'.-]*"
+_VERDICT = re.compile(
+    rf"^{_MARKS}verdict{_MARKS}[:=]{_MARKS}(success|failure){_MARKS}$", re.IGNORECASE | re.MULTILINE
+)
+_REASON = re.compile(rf"^{_MARKS}reason{_MARKS}[:=]{_MARKS}(\S.*)$", re.IGNORECASE | re.MULTILINE)
+
+PictureUrl = Callable[[Screen], str]
+Message = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What of a trajectory a judge gets to see."""
+
+    instruction: str
+    steps: int
+    actions: tuple[str, ...]  # the last ones, in words
+    answer: str | None
+    screens: tuple[Screen, ...]  # the last ones
+
+
+@dataclass(frozen=True, slots=True)
+class SaidVerdict:
+    """What an answer says."""
+
+    success: bool
+    reason: str
+
+
+class JudgePrompt:
+    """Turns trajectories into questions. Equal cases give equal questions."""
+
+    def __init__(
+        self,
+        examples: Sequence[JudgeExample] = BUILT_IN,
+        *,
+        last_screens: int = 2,
+        last_actions: int = 4,
+        system: str = SYSTEM,
+    ) -> None:
+        if last_screens < 1 or last_actions < 0:
+            raise InvalidSetting(
+                f"last_screens={last_screens!r}, last_actions={last_actions!r}; a judge sees 1 "
+                "screen or more, and is told 0 actions or more"
+            )
+        self.examples = tuple(examples)
+        self.last_screens = last_screens
+        self.last_actions = last_actions
+        self.system = system
+        self.hash = self._hash()
+
+    def _hash(self) -> str:
+        """Changes whenever the question about some trajectory would."""
+        examples = [
+            [_told(_case_of(each), each.seen), _said(each), each.picture and each.picture.digest]
+            for each in self.examples
+        ]
+        form = _told(Case("", 0, (), None, ()))
+        parts = [self.system, form, examples, self.last_screens, self.last_actions]
+        return hashlib.blake2b(json.dumps(parts).encode(), digest_size=8).hexdigest()
+
+    def case_of(self, trajectory: Trajectory) -> Case:
+        actions = [decision.action for decision in trajectory.decisions]
+        last = actions[-1] if actions else None
+        told = actions[-self.last_actions :] if self.last_actions else []
+        return Case(
+            instruction=trajectory.task.instruction,
+            steps=len(actions),
+            actions=tuple(in_words(action) for action in told),
+            answer=last.text if isinstance(last, Answer) else None,
+            screens=trajectory.screens[-self.last_screens :],
+        )
+
+    def key_of(self, case: Case) -> str:
+        """Names the whole question: its words, its pictures, and those of the examples."""
+        digests = [screen.digest for screen in case.screens]
+        question = json.dumps([self.hash, _told(case), digests])
+        return hashlib.blake2b(question.encode(), digest_size=16).hexdigest()
+
+    def messages(self, case: Case, picture_url: PictureUrl) -> list[Message]:
+        """The chat to send: system, examples with their answers, the case."""
+        messages: list[Message] = [{"role": "system", "content": self.system}]
+        for example in self.examples:
+            screens = (example.picture,) if example.picture else ()
+            messages.append(_user(screens, _told(_case_of(example), example.seen), picture_url))
+            messages.append({"role": "assistant", "content": _said(example)})
+        messages.append(_user(case.screens, _told(case), picture_url))
+        return messages
+
+
+def read_verdict(text: str) -> SaidVerdict | None:
+    """The verdict that an answer ends with; None if it has none."""
+    verdicts = list(_VERDICT.finditer(text))
+    if not verdicts:
+        return None
+    before = text[: verdicts[-1].start()]
+    reasons = _REASON.findall(text)
+    reason = reasons[-1].strip() if reasons else " ".join(before.split())[-MAX_REASON:]
+    return SaidVerdict(verdicts[-1][1].lower() == "success", reason[:MAX_REASON])
+
+
+def _told(case: Case, seen: str = "") -> str:
+    actions = "\n".join(f"- {action}" for action in case.actions) or "- nothing"
+    answer = "none" if case.answer is None else quoted(case.answer)
+    lines = [
+        f"Task: {quoted(case.instruction)}",
+        f"Steps taken: {case.steps}. The last actions:",
+        actions,
+        f"The agent's answer: {answer}",
+    ]
+    return "\n".join([*lines, f"What the screen shows: {seen}"] if seen else lines)
+
+
+def _case_of(example: JudgeExample) -> Case:
+    return Case(example.instruction, len(example.actions), example.actions, None, ())
+
+
+def _said(example: JudgeExample) -> str:
+    verdict = "success" if example.success else "failure"
+    *_, reason = example.thoughts.split(". ")
+    return f"{example.thoughts}\nReason: {reason}\nVerdict: {verdict}"
+
+
+def _user(screens: Sequence[Screen], text: str, picture_url: PictureUrl) -> Message:
+    pictures = [
+        {"type": "image_url", "image_url": {"url": picture_url(screen)}} for screen in screens
+    ]
+    return {"role": "user", "content": [*pictures, {"type": "text", "text": text}]}

@@ -1,0 +1,84 @@
+"""How often, and for how much, a judge may be asked.
+
+Requests are spread over time: after a burst, one every `60 / requests_per_minute` seconds, in the
+order in which threads came. Money is counted after each answer; once `max_cost` is spent, nobody
+is asked any more: whoever wants to gets a `JudgeError`, as does whoever waits when it is closed.
+Many threads share one budget.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from distrl.errors import InvalidSetting, JudgeError
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetSettings:
+    """What may be spent; both without limit unless said."""
+
+    requests_per_minute: float = math.inf
+    burst: int = 1  # requests that may come at once after a pause
+    max_cost: float = math.inf  # in the currency of the prices
+
+    def __post_init__(self) -> None:
+        if not self.requests_per_minute > 0 or self.burst < 1 or not self.max_cost >= 0:
+            raise InvalidSetting(
+                f"requests_per_minute={self.requests_per_minute!r}, burst={self.burst!r}, "
+                f"max_cost={self.max_cost!r}; give a rate above 0, a burst of 1 or more and a "
+                "cost of 0 or more"
+            )
+
+
+class RateBudget:
+    """Hands out turns. `sleep` says whether it was cut short."""
+
+    def __init__(
+        self,
+        settings: BudgetSettings | None = None,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], bool] | None = None,
+    ) -> None:
+        self.settings = settings or BudgetSettings()
+        self.cost = 0.0
+        self.requests = 0
+        self._clock = clock
+        self._closing = threading.Event()
+        self._sleep = sleep or self._closing.wait
+        self._lock = threading.Lock()
+        self._next = -math.inf  # when the turn behind the last one is, if there were no burst
+
+    def take(self) -> float:
+        """Wait for a turn; returns the seconds waited."""
+        with self._lock:
+            self._check_cost()
+            now = self._clock()
+            apart = 60.0 / self.settings.requests_per_minute
+            turn = max(self._next, now - (self.settings.burst - 1) * apart)
+            self._next = turn + apart
+            self.requests += 1
+        wait_s = max(0.0, turn - now)
+        if (wait_s and self._sleep(wait_s)) or self._closing.is_set():
+            raise JudgeError("the judge was closed before it could be asked")
+        return wait_s
+
+    def close(self) -> None:
+        """Let nobody wait any more."""
+        self._closing.set()
+
+    def spend(self, cost: float) -> None:
+        with self._lock:
+            self.cost += cost
+
+    def _check_cost(self) -> None:
+        if self.cost >= self.settings.max_cost:
+            raise JudgeError(
+                f"the judge's budget is spent: {self.cost:g} of {self.settings.max_cost:g} after "
+                f"{self.requests} requests; raise max_cost, and `distrl rescore` what has no "
+                "verdict"
+            )

@@ -1,0 +1,61 @@
+"""Now and then another judge is asked as well: a running rate of how often the two disagree.
+
+The first judge's verdict counts; the second one's is kept beside it in the judgement. Which
+trajectories are sampled depends on their ids alone, so that asking again asks about the same ones.
+A second judge that has no verdict to give costs nothing but its count. Many threads may ask.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+import threading
+
+from distrl.errors import InvalidSetting, JudgeError
+from distrl.judging.confusion import Confusion
+from distrl.judging.judgement import Judgement, TrajectoryJudge
+from distrl.records import Trajectory
+
+
+class SecondOpinion:
+    """Implements `TrajectoryJudge`. `share` of the trajectories are looked at twice."""
+
+    def __init__(
+        self, first: TrajectoryJudge, second: TrajectoryJudge, share: float, seed: int = 0
+    ) -> None:
+        if not 0.0 <= share <= 1.0:
+            raise InvalidSetting(f"second opinion share={share!r}; give a share in [0, 1]")
+        self._first = first
+        self._second = second
+        self._share = share
+        self._seed = seed
+        self._lock = threading.Lock()
+        self.opinions = Confusion()  # the first judge's verdicts against the second one's
+        self.missing = 0  # second opinions that could not be had
+
+    @property
+    def disagreement(self) -> float:
+        """The share of sampled trajectories on which the two disagree; NaN before the first."""
+        return self.opinions.disagreement
+
+    def judge(self, trajectory: Trajectory) -> Judgement:
+        first = self._first.judge(trajectory)
+        rng = random.Random(f"second_opinion/{self._seed}/{trajectory.id}")
+        if rng.random() >= self._share:
+            return first
+        try:
+            second = self._second.judge(trajectory)
+        except JudgeError:
+            with self._lock:
+                self.missing += 1
+            return first
+        with self._lock:
+            self.opinions.count(said=first.verdict.success, truly=second.verdict.success)
+        return dataclasses.replace(
+            first,
+            second=second.verdict,
+            seconds=first.seconds + second.seconds,
+            cost=first.cost + second.cost,
+            prompt_tokens=first.prompt_tokens + second.prompt_tokens,
+            answer_tokens=first.answer_tokens + second.answer_tokens,
+        )

@@ -1,0 +1,214 @@
+"""A vision-language model as judge, behind any OpenAI-compatible endpoint (cloud, vLLM, SGLang).
+
+It sees the last screens and actions of a finished trajectory (`judge_prompt`) and says whether the
+task was done. What it promises:
+
+- Each question is asked once: verdicts are cached by the whole question, the model and the prompt.
+- Turns and money are those of a `RateBudget`; what may pass is tried again (`chat.chat_server`).
+- No verdict is made up. Whatever goes wrong (no answer, a refusal, an answer that cannot be read
+  after being asked again) is a `JudgeError`, and the trajectory stays without a verdict.
+- Every verdict names its judge, `vlm/MODEL/PROMPT-HASH`; the judgement has what it took.
+
+The key is read from the environment (`ServerSettings.key_variable`) and from nowhere else. Many
+threads may ask at once; `judge_bench` does, off the path of the devices.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from distrl.chat.chat_server import ChatServer, ServerSettings
+from distrl.chat.picture_urls import PictureUrls
+from distrl.errors import ChatServerError, InvalidSetting, JudgeError
+from distrl.judging.judge_cache import JudgeCache
+from distrl.judging.judge_prompt import Case, JudgePrompt, SaidVerdict, read_verdict
+from distrl.judging.judgement import Judgement
+from distrl.judging.rate_budget import BudgetSettings, RateBudget
+from distrl.records import Screen, Trajectory, Verdict
+
+KEY_VARIABLE = "DISTRL_JUDGE_KEY"
+RETRY_TEMPERATURE = 0.7  # a greedy model that was unreadable once would be so again
+
+
+@dataclass(frozen=True, slots=True)
+class VlmJudgeSettings:
+    """Who is asked, how, and what that costs."""
+
+    server: ServerSettings
+    model: str
+    answer_tokens: int = 512  # at most
+    readings: int = 3  # times that an answer which cannot be read is asked for
+    picture_height: int = 1280  # pixels; larger screens are shrunk
+    prompt_price: float = 0.0  # per million tokens, in any currency
+    answer_price: float = 0.0  # per million tokens
+    budget: BudgetSettings = field(default_factory=BudgetSettings)
+
+    def __post_init__(self) -> None:
+        if not self.model:
+            raise InvalidSetting("judge model=''; name the model that the server is to ask")
+        if min(self.answer_tokens, self.readings, self.picture_height) < 1:
+            raise InvalidSetting(
+                f"answer_tokens={self.answer_tokens!r}, readings={self.readings!r}, "
+                f"picture_height={self.picture_height!r}; give 1 or more of each"
+            )
+        if not (self.prompt_price >= 0.0 and self.answer_price >= 0.0):
+            raise InvalidSetting(
+                f"prompt_price={self.prompt_price!r}, answer_price={self.answer_price!r}; give 0 "
+                "or more"
+            )
+
+
+@dataclass(slots=True)
+class _Spent:
+    """What a question has taken so far."""
+
+    cost: float = 0.0
+    prompt_tokens: int = 0
+    answer_tokens: int = 0
+
+
+class VlmJudge:
+    """Implements `TrajectoryJudge`; a context manager. `open` makes one from settings."""
+
+    def __init__(
+        self,
+        settings: VlmJudgeSettings,
+        server: ChatServer,
+        prompt: JudgePrompt,
+        cache: JudgeCache,
+        budget: RateBudget,
+    ) -> None:
+        self.settings = settings
+        self.prompt = prompt
+        self.cache = cache
+        self.budget = budget
+        self._server = server
+        self._pictures = PictureUrls()
+
+    @classmethod
+    def open(
+        cls,
+        settings: VlmJudgeSettings,
+        prompt: JudgePrompt | None = None,
+        cache: Path | None = None,
+    ) -> Self:
+        return cls(
+            settings,
+            ChatServer.open(settings.server),
+            prompt or JudgePrompt(),
+            JudgeCache(cache).open(),
+            RateBudget(settings.budget),
+        )
+
+    def close(self) -> None:
+        self.budget.close()
+        self._server.close()
+        self.cache.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    @property
+    def name(self) -> str:
+        return f"vlm/{self.settings.model}/{self.prompt.hash}"
+
+    def judge(self, trajectory: Trajectory) -> Judgement:
+        case = self.prompt.case_of(trajectory)
+        key = self.prompt.key_of(case)
+        known = self.cache.find(key, self.name)
+        if known is not None:
+            return Judgement(known, cached=True)
+        started, spent = time.monotonic(), _Spent()
+        said = self._ask(trajectory.id, case, spent)
+        verdict = Verdict(said.success, said.reason, self.name)
+        self.cache.add(key, verdict)
+        return Judgement(
+            verdict,
+            seconds=time.monotonic() - started,
+            cost=spent.cost,
+            prompt_tokens=spent.prompt_tokens,
+            answer_tokens=spent.answer_tokens,
+        )
+
+    def _ask(self, name: str, case: Case, spent: _Spent) -> SaidVerdict:
+        messages = self.prompt.messages(case, self._picture_url)
+        text = ""
+        for reading in range(self.settings.readings):
+            self.budget.take()
+            try:
+                answer = self._server.post("/chat/completions", self._request(messages, reading))
+            except ChatServerError as error:
+                raise JudgeError(f"no verdict on {name} by {self.name}: {error}") from error
+            self._count(answer, spent)
+            text = self._text(name, answer)
+            said = read_verdict(text)
+            if said is not None:
+                return said
+        raise JudgeError(
+            f"no verdict on {name} by {self.name}: {self.settings.readings} answers without a line "
+            f"'Verdict: success' or 'Verdict: failure', the last one {text[-200:]!r}; raise "
+            f"answer_tokens (now {self.settings.answer_tokens}) or take another model"
+        )
+
+    def _request(self, messages: list[dict[str, Any]], reading: int) -> dict[str, Any]:
+        return {
+            "model": self.settings.model,
+            "messages": messages,
+            "max_tokens": self.settings.answer_tokens,
+            "temperature": RETRY_TEMPERATURE if reading else 0.0,
+            "stream": False,
+        }
+
+    def _count(self, answer: dict[str, Any], spent: _Spent) -> None:
+        """Servers that say nothing about tokens are taken to cost nothing."""
+        usage = answer.get("usage")
+        prompt, answered = (
+            _count_in(usage, name) for name in ("prompt_tokens", "completion_tokens")
+        )
+        prices = self.settings.prompt_price, self.settings.answer_price
+        cost = (prompt * prices[0] + answered * prices[1]) / 1e6
+        self.budget.spend(cost)
+        spent.cost += cost
+        spent.prompt_tokens += prompt
+        spent.answer_tokens += answered
+
+    def _text(self, name: str, answer: dict[str, Any]) -> str:
+        """What the model said; a refusal is no verdict, and asking again will not help."""
+        choices = answer.get("choices")
+        choice = choices[0] if isinstance(choices, list) and choices else None
+        message = choice.get("message") if isinstance(choice, dict) else None
+        if not isinstance(choice, dict) or not isinstance(message, dict):
+            raise JudgeError(
+                f"no verdict on {name} by {self.name}: an answer without choices: "
+                f"{str(answer)[:300]}"
+            )
+        refusal = message.get("refusal")
+        if refusal or choice.get("finish_reason") == "content_filter":
+            raise JudgeError(
+                f"no verdict on {name} by {self.name}: it refused ({str(refusal)[:300]}); another "
+                "model may not, see `distrl rescore`"
+            )
+        text = message.get("content")
+        return text if isinstance(text, str) else ""
+
+    def _picture_url(self, screen: Screen) -> str:
+        height = min(screen.height, self.settings.picture_height)
+        width = max(1, round(screen.width * height / screen.height))
+        return self._pictures.url(screen, (width, height))
+
+
+def _count_in(usage: object, name: str) -> int:
+    count = usage.get(name) if isinstance(usage, dict) else None
+    return count if type(count) is int and count > 0 else 0

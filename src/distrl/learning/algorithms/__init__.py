@@ -1,0 +1,1 @@
+"""A-RIDE and its baselines, one module each."""

@@ -1,0 +1,230 @@
+"""A-RIDE, the algorithm of DistRL: an actor-critic that learns from old trajectories by Retrace.
+
+    ρ_t = π(a_t|s_t) / μ(a_t|s_t)                    now against then, at the level of the settings
+    δ_t = r_t + γ·V(s_{t+1}) − V(s_t)                V(s_{t+1}) = 0 after an end, not after a cut
+    Δ_t = δ_t + γ·c_{t+1}·Δ_{t+1}                    Retrace(λ), c = λ·min(1, ρ)
+    v_t = V(s_t) + Δ_t,   A_t = Δ_t
+    L_V = E_μ[min(cap_V, ρ_t)·ℓ(V(s_t), v_t)]
+    L_π = −E_μ[min(cap, ρ_t)·A_t·log π(a_t|s_t)] − β·E_μ[ℍ(π(·|s_t))]
+          + λ_p·E_μ[min(cap, ρ_t)·1{a_t invalid}·log π(a_t|s_t)] + κ·KL(π ‖ π_ref)
+
+Two repairs to the paper's equations, beside a gradient for the invalid term and an entropy that is
+one. On V, as the paper has it, Δ_t holds δ_t in full whatever the ratio of its own step; so v_t
+says what *this answer* was worth: it estimates Q(s_t, a_t), with V for a control variate. Therefore
+
+- V(s_t), a mean over the answers that π would give, takes v_t with the weight of its own step.
+  Without it the critic keeps to μ (with λ = 0 it has the values of μ, however old). With cap_V = 1
+  its fixed point is that of V-trace for every λ: the values of a policy ∝ min(μ, π), which are
+  those of π once π is sure of itself. A larger cap_V leans from there to π, and costs variance;
+- the advantage is Δ_t itself. The printed r_t + γ·v_{t+1} − V(s_t) takes the next step as μ did.
+
+`as_printed` leaves both out, to be compared with: in the small world it does not find the best way.
+Weights that correct for prioritised draws multiply every term.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from distrl.agent.trainable_policy import Scores, TrainablePolicy
+from distrl.errors import InvalidSetting
+from distrl.learning.algorithms.actor_critic_gauges import actor_critic_gauges
+from distrl.learning.algorithms.algorithm import UpdateReport
+from distrl.learning.algorithms.critic_objective import CriticObjective, ValueLoss
+from distrl.learning.algorithms.update_gauges import update_report
+from distrl.learning.batch import Batch
+from distrl.learning.gradient_step import BatchScores, GradientStep, Losses
+from distrl.learning.losses.averages import Averaging, count, token_mean
+from distrl.learning.losses.divergence import estimated_kl, kl_penalty
+from distrl.learning.losses.policy_losses import invalid_action, policy_gradient
+from distrl.learning.targets.advantages import keep_above, signed
+from distrl.learning.targets.behaviour_ratios import Correction, token_ratios, turn_ratios
+from distrl.learning.targets.ratios import truncate
+from distrl.learning.targets.retrace import retrace
+
+
+@dataclass(frozen=True, slots=True)
+class ARideSettings:
+    """What A-RIDE is tuned by."""
+
+    discount: float = 0.95  # γ, per step; in [0, 1]
+    lambda_: float = 0.95  # λ; in [0, 1]: 0 looks one step ahead, 1 to the end
+    ratio_level: Correction = "turn"
+    ratio_cap: float = 1.0  # of ρ in the policy loss; above 0, may be infinite
+    value_ratio_cap: float = 1.0  # of ρ in the value loss; above 0, may be infinite
+    advantage: Literal["signed", "filtered"] = "signed"  # filtered: 1{A_t > threshold}
+    advantage_threshold: float = 0.0  # of the filter, in returns
+    entropy_weight: float = 0.01  # β, returns per nat; 0 or more
+    invalid_weight: float = 0.1  # λ_p, returns per unreadable answer; 0 or more
+    kl_weight: float = 0.0  # κ, returns per nat; 0 or more, above 0 needs a reference
+    value_target: Literal["retrace", "success"] = "retrace"  # success: the outcome, uncorrected
+    value_loss: ValueLoss = "cross_entropy"
+    value_weight: float = 1.0  # of L_V; 0 or more
+    averaging: Averaging = "whole_turn"  # of the policy's terms; see `averages`
+    as_printed: bool = False  # without the two repairs
+
+    def __post_init__(self) -> None:
+        for name in ("discount", "lambda_"):
+            self._check(name, 0.0 <= getattr(self, name) <= 1.0, "a number in [0, 1]")
+        for name in ("ratio_cap", "value_ratio_cap"):
+            self._check(name, getattr(self, name) > 0.0, "a number above 0")
+        for name in ("entropy_weight", "invalid_weight", "kl_weight", "value_weight"):
+            value = getattr(self, name)
+            self._check(name, math.isfinite(value) and value >= 0.0, "a number, 0 or more")
+        self._check("advantage_threshold", math.isfinite(self.advantage_threshold), "a number")
+
+    def _check(self, name: str, fine: bool, wanted: str) -> None:
+        if not fine:
+            raise InvalidSetting(f"a_ride.{name}={getattr(self, name)!r}; give {wanted}")
+
+
+class ARide:
+    """Advantage-based Retrace, on whatever the replay draws."""
+
+    def __init__(
+        self,
+        step: GradientStep,
+        settings: ARideSettings | None = None,
+        reference: TrainablePolicy | None = None,
+    ) -> None:
+        self.step = step
+        self.settings = settings or ARideSettings()
+        self.reference = reference
+        if self.settings.kl_weight > 0.0 and reference is None:
+            raise InvalidSetting(
+                f"a_ride.kl_weight={self.settings.kl_weight!r} without a reference policy to stay "
+                "near; give one, or 0"
+            )
+
+    @property
+    def discount(self) -> float:
+        return self.settings.discount
+
+    def update(self, batch: Batch, *, policy_moves: bool = True) -> UpdateReport:
+        current = self.step.score_batch(batch)
+        ratios = turn_ratios(self.settings.ratio_level, batch, current)
+        targets = retrace(
+            current.values,
+            batch.rewards,
+            ratios,
+            batch.mask,
+            batch.bootstrap,
+            self.settings.discount,
+            self.settings.lambda_,
+        )
+        advantages = self._advantages(batch, current, targets)
+        objective = self._objective(batch, current, ratios, targets, advantages)
+        losses, norms = self.step.step(batch, objective, policy_moves=policy_moves)
+        gauges = actor_critic_gauges(batch, current, targets, self.settings.ratio_cap)
+        gauges["positive_advantages"] = float(
+            keep_above(advantages, batch.mask).sum() / batch.mask.sum()
+        )
+        return update_report(
+            batch,
+            current,
+            advantages,
+            losses,
+            norms,
+            discount=self.discount,
+            **gauges,
+        )
+
+    def _advantages(self, batch: Batch, current: BatchScores, targets: Tensor) -> Tensor:  # [b, t]
+        if self.settings.as_printed:
+            discount = self.settings.discount
+            return signed(
+                targets, current.values, batch.rewards, batch.mask, batch.bootstrap, discount
+            )
+        return torch.where(batch.mask, targets - current.values[:, :-1], 0.0)
+
+    def _objective(
+        self,
+        batch: Batch,
+        current: BatchScores,
+        ratios: Tensor,
+        targets: Tensor,
+        advantages: Tensor,
+    ) -> ARideObjective:
+        chosen = self.settings
+        if chosen.advantage == "filtered":
+            advantages = keep_above(advantages, batch.mask, chosen.advantage_threshold)
+        reference = current.log_probs
+        if chosen.kl_weight > 0.0 and self.reference is not None:
+            reference = self.step.log_probs_of(self.reference, batch)
+        return ARideObjective(
+            settings=chosen,
+            critic=self._critic(batch, ratios, targets),
+            advantages=batch.gather(advantages),
+            invalid=batch.gather(batch.invalid),
+            draws=batch.gather(batch.weights.unsqueeze(1).expand_as(batch.mask)),
+            ratios=batch.gather(token_ratios(chosen.ratio_level, batch, current)),
+            reference_log_probs=batch.gather(reference),
+            total=count(batch.token_mask, chosen.averaging).clamp(min=1),
+        )
+
+    def _critic(self, batch: Batch, ratios: Tensor, targets: Tensor) -> CriticObjective:
+        chosen = self.settings
+        weights = torch.ones_like(ratios)
+        if chosen.value_target == "success":  # of a whole trajectory: no ratio of a step mends it
+            targets = batch.outcomes.unsqueeze(1).expand_as(targets)
+        elif not chosen.as_printed:
+            weights = truncate(ratios, chosen.value_ratio_cap)
+        weighted = weights * batch.weights.unsqueeze(1)
+        return CriticObjective(chosen.value_loss, batch.gather(targets), batch.gather(weighted))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ARideObjective:
+    """The losses for n turns in reading order."""
+
+    settings: ARideSettings
+    critic: CriticObjective
+    advantages: Tensor  # [n]
+    invalid: Tensor  # [n]
+    draws: Tensor  # [n]: weights of prioritised draws
+    ratios: Tensor  # [n, k], at the level of the settings
+    reference_log_probs: Tensor  # [n, k]
+    total: Tensor  # tokens or turns of the whole batch
+
+    def __call__(self, scores: Scores, turns: Tensor) -> Losses:
+        chosen, log_probs, token_mask = self.settings, scores.log_probs, scores.token_mask
+        averaging, total, cap = chosen.averaging, self.total.to(log_probs), chosen.ratio_cap
+        draws = self.draws[turns].to(log_probs)  # [m]
+        ratios = self.ratios[turns, : log_probs.shape[1]].to(log_probs)  # [m, k]
+        policy = policy_gradient(
+            log_probs,
+            self.advantages[turns].to(log_probs) * draws,
+            token_mask,
+            ratios=ratios,
+            cap=cap,
+            averaging=averaging,
+            total=total,
+        )
+        invalid = invalid_action(
+            log_probs,
+            self.invalid[turns].to(log_probs) * draws,
+            token_mask,
+            ratios=ratios,
+            cap=cap,
+            averaging=averaging,
+            total=total,
+        )
+        entropy = token_mean(scores.entropies * draws.unsqueeze(-1), token_mask, averaging, total)
+        losses = {
+            "policy": policy,
+            "value": chosen.value_weight * self.critic(scores.value_logits, turns),
+            "entropy": -chosen.entropy_weight * entropy,
+            "invalid": chosen.invalid_weight * invalid,
+        }
+        if chosen.kl_weight > 0.0:
+            reference = self.reference_log_probs[turns, : log_probs.shape[1]].to(log_probs)
+            divergences = estimated_kl(log_probs, reference, token_mask)
+            corrected = truncate(ratios, cap) * draws.unsqueeze(-1) * divergences
+            penalty = kl_penalty(corrected, token_mask, averaging=averaging, total=total)
+            losses["kl"] = chosen.kl_weight * penalty
+        return losses

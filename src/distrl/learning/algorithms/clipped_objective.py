@@ -1,0 +1,151 @@
+"""The clipped surrogate of PPO, for whoever has advantages: what PPO and its relatives minimise.
+
+    L = −E[min(r·A, clip(r, 1 − ε, 1 + ε')·A)] − β·E[ℍ(π)]           r = π/μ          coupled
+    L = −E[w·min(r·A, clip(r, …)·A)] − β·E[ℍ(π)]                     r = π/π_prox,    decoupled
+                                                                     w = min(cap, π_prox/μ)
+
+μ is the policy that acted and π_prox the one that the update began with. On-policy they are one,
+and so are the two losses. On old data the coupled loss measures its step from μ: where the policy
+has already moved further than ε it gives no gradient. The decoupled one measures from where the
+policy stands, and corrects for the age by w. The critic's cross-entropy comes with either.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from distrl.agent.trainable_policy import Scores
+from distrl.errors import InvalidSetting
+from distrl.learning.algorithms.critic_objective import CriticObjective
+from distrl.learning.batch import Batch
+from distrl.learning.gradient_step import BatchScores, GradientStep, Losses, TurnLoss
+from distrl.learning.losses.averages import Averaging, count, token_mean
+from distrl.learning.losses.policy_losses import decoupled_ppo, ppo
+from distrl.learning.targets.ratios import RatioLevel, per_token, truncate
+
+
+@dataclass(frozen=True, slots=True)
+class ClipSettings:
+    """How far one update may go, and from where it is measured."""
+
+    clip: float = 0.2  # ε; in (0, 1]
+    clip_high: float | None = None  # ε', above 0; None: the same
+    decoupled: bool = False
+    behaviour_cap: float = 5.0  # of w; above 0, may be infinite; decoupled only
+    level: RatioLevel = "token"
+    averaging: Averaging = "per_token"
+    entropy_weight: float = 0.01  # β; 0 or more
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.clip <= 1.0:
+            raise InvalidSetting(f"clip.clip={self.clip!r}; give a number in (0, 1]")
+        if self.clip_high is not None and not self.clip_high > 0.0:
+            raise InvalidSetting(f"clip.clip_high={self.clip_high!r}; give a number above 0")
+        if not self.behaviour_cap > 0.0:
+            raise InvalidSetting(f"clip.behaviour_cap={self.behaviour_cap!r}; above 0")
+        if not (math.isfinite(self.entropy_weight) and self.entropy_weight >= 0.0):
+            raise InvalidSetting(f"clip.entropy_weight={self.entropy_weight!r}; 0 or more")
+
+    @property
+    def highest(self) -> float:
+        """The ratio beyond which a good step is pushed no further."""
+        return 1.0 + (self.clip if self.clip_high is None else self.clip_high)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClippedObjective:
+    """The losses for n turns in reading order."""
+
+    settings: ClipSettings
+    advantages: Tensor  # [n]
+    critic: CriticObjective
+    behaviour_log_probs: Tensor  # [n, k]: of μ
+    proximal_log_probs: Tensor  # [n, k]: of the policy that the update began with
+    total: Tensor  # tokens or turns of the whole batch
+
+    @classmethod
+    def of(
+        cls,
+        settings: ClipSettings,
+        batch: Batch,
+        current: BatchScores,
+        advantages: Tensor,  # [b, t]
+        value_targets: Tensor,  # [b, t]
+    ) -> ClippedObjective:
+        draws = batch.weights.unsqueeze(1).expand_as(batch.mask)
+        return cls(
+            settings=settings,
+            advantages=batch.gather(advantages * draws),
+            critic=CriticObjective(
+                "cross_entropy", batch.gather(value_targets), batch.gather(draws)
+            ),
+            behaviour_log_probs=batch.gather(batch.behaviour_log_probs),
+            proximal_log_probs=batch.gather(current.log_probs),
+            total=count(batch.token_mask, settings.averaging).clamp(min=1),
+        )
+
+    def __call__(self, scores: Scores, turns: Tensor) -> Losses:
+        averaging, total = self.settings.averaging, self.total
+        entropy = token_mean(scores.entropies, scores.token_mask, averaging, total)
+        return {
+            "policy": self._surrogate(scores, turns),
+            "entropy": -self.settings.entropy_weight * entropy,
+            "value": self.critic(scores.value_logits, turns),
+        }
+
+    def corrections(self, scores: Scores, turns: Tensor) -> Tensor:
+        """min(cap, π/μ) of every token now, [m, tokens]: for means under π over what μ said."""
+        behaviour = beside(scores, self.behaviour_log_probs, turns)
+        ratios = per_token(scores.log_probs.detach(), behaviour, scores.token_mask)
+        return truncate(ratios, self.settings.behaviour_cap)
+
+    def _surrogate(self, scores: Scores, turns: Tensor) -> Tensor:
+        chosen = self.settings
+        behaviour = beside(scores, self.behaviour_log_probs, turns)
+        advantages = self.advantages[turns].to(scores.log_probs)
+        if not chosen.decoupled:
+            return ppo(
+                scores.log_probs,
+                behaviour,
+                advantages,
+                scores.token_mask,
+                clip=chosen.clip,
+                clip_high=chosen.clip_high,
+                level=chosen.level,
+                averaging=chosen.averaging,
+                total=self.total,
+            )
+        return decoupled_ppo(
+            scores.log_probs,
+            beside(scores, self.proximal_log_probs, turns),
+            behaviour,
+            advantages,
+            scores.token_mask,
+            clip=chosen.clip,
+            clip_high=chosen.clip_high,
+            behaviour_cap=chosen.behaviour_cap,
+            level=chosen.level,
+            averaging=chosen.averaging,
+            total=self.total,
+        )
+
+
+def beside(scores: Scores, log_probs: Tensor, turns: Tensor) -> Tensor:
+    """Of log-probs [n, k] those of some turns, as wide as their scores and where those are."""
+    return log_probs[turns, : scores.log_probs.shape[1]].to(scores.log_probs)
+
+
+def repeated_steps(
+    step: GradientStep, batch: Batch, loss: TurnLoss, epochs: int, *, policy_moves: bool
+) -> tuple[dict[str, float], dict[str, float]]:
+    """Several steps on one batch; the means of their losses and norms."""
+    seen = [step.step(batch, loss, policy_moves=policy_moves) for _ in range(epochs)]
+    return _mean([losses for losses, _ in seen]), _mean([norms for _, norms in seen])
+
+
+def _mean(numbers: list[dict[str, float]]) -> dict[str, float]:
+    return {name: statistics.fmean(each[name] for each in numbers) for name in numbers[0]}

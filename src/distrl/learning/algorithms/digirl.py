@@ -1,0 +1,137 @@
+"""DigiRL: imitate the steps that helped, of the attempts that did better than their task promises.
+
+    V_instr(c), V(s):  −E[y·log V + (1 − y)·log(1 − V)],  y = 1{success}      two critics, BCE
+    A_step(h)  = λ^{H−h}·r_H + (1 − λ^{H−h}·r_H)·(V(s_{h+1}) + r_h − V(s_h))  doubly robust
+    A_instr(τ) = r_H − V_instr(c)                                             curriculum
+    L_π        = −E[log π(a_h|s_h)]  over steps with A_step > 1/H of the trajectories whose A_instr
+                 is among the best `curriculum_share` of the batch
+
+r_H is 1 for success; H in 1/H is the step limit of the task, H in λ^{H−h} the last step that was
+taken. Advantage-weighted regression with a hard filter in place of exponential weights: no ratios,
+and no step is ever pushed away from.
+
+Where the released code of DigiRL differs, and we follow the paper: it has no factor
+(1 − λ^{H−h}·r_H) but adds the return, discounted by 0.5, to the improvement, and keeps a step above
+0 after a cost of 0.05 rather than above 1/H. It filters trajectories over its whole buffer, keeps a
+tenth of them and makes tens of passes (20 for the actor, 5 for each critic) at a time; here the
+critics and the policy move together, once per batch, and the share is one of the batch, hence
+larger. Its offline phase filters by reward alone: that is `filtered_bc`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from distrl.agent.trainable_policy import Scores, TrainablePolicy
+from distrl.errors import InvalidSetting
+from distrl.learning.algorithms.algorithm import UpdateReport
+from distrl.learning.algorithms.filtered_imitation import FilteredImitation, among_the_best
+from distrl.learning.algorithms.update_gauges import update_report
+from distrl.learning.batch import Batch
+from distrl.learning.gradient_step import GradientStep, Losses
+from distrl.learning.losses.averages import Averaging
+from distrl.learning.targets.advantages import doubly_robust, keep_above
+
+
+@dataclass(frozen=True, slots=True)
+class DigirlSettings:
+    """How hard the two filters are."""
+
+    decay: float = 0.5  # λ: how far back from a success its steps are trusted; in [0, 1]
+    threshold: float | None = None  # what A_step must exceed; None: 1/H of the task
+    curriculum_share: float = 0.5  # of the trajectories of a batch, best A_instr first; in (0, 1]
+    averaging: Averaging = "per_token"
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.decay <= 1.0:
+            raise InvalidSetting(f"digirl.decay={self.decay!r}; give a number in [0, 1]")
+        if not 0.0 < self.curriculum_share <= 1.0:
+            raise InvalidSetting(
+                f"digirl.curriculum_share={self.curriculum_share!r}; give a share in (0, 1]"
+            )
+
+
+class Digirl:
+    """Imitates steps behind two filters."""
+
+    def __init__(self, step: GradientStep, settings: DigirlSettings | None = None) -> None:
+        self.step = step
+        self.settings = settings or DigirlSettings()
+
+    @property
+    def discount(self) -> float:
+        return 1.0  # it looks at outcomes
+
+    def update(self, batch: Batch, *, policy_moves: bool = True) -> UpdateReport:
+        current = self.step.score_batch(batch)
+        advantages = doubly_robust(
+            current.values,
+            batch.rewards,
+            batch.outcomes,
+            batch.mask,
+            batch.bootstrap,
+            self.settings.decay,
+        )
+        chosen = self.curriculum(batch)  # [b]
+        kept = keep_above(advantages, batch.mask, self._thresholds(batch)) * chosen.unsqueeze(1)
+        weights = kept * batch.weights.unsqueeze(1)
+        imitation = FilteredImitation.of(batch, weights, self.settings.averaging)
+        loss = _WithInstructionCritic(imitation, self.step.policy, batch)
+        moves = policy_moves and bool(kept.any())
+        losses, norms = self.step.step(batch, loss, policy_moves=moves)
+        kept_share = float(kept.sum() / batch.mask.sum())
+        return update_report(
+            batch,
+            current,
+            advantages,
+            losses,
+            norms,
+            discount=self.discount,
+            kept_share=kept_share,
+        )
+
+    def curriculum(self, batch: Batch) -> Tensor:
+        """1 for the trajectories that did best against what their instruction promised, [b]."""
+        with torch.no_grad():
+            promised = self.step.policy.instruction_logits(_instructions(batch)).sigmoid().cpu()
+        surprises = batch.outcomes - promised  # A_instr
+        everyone = torch.ones_like(surprises, dtype=torch.bool)
+        best = among_the_best(surprises, everyone, self.settings.curriculum_share)
+        return best.to(batch.outcomes.dtype)
+
+    def _thresholds(self, batch: Batch) -> Tensor:  # [b, 1]
+        given = self.settings.threshold
+        limits = [float(trajectory.task.step_limit) for trajectory in batch.trajectories]
+        each = [1.0 / limit if given is None else given for limit in limits]
+        return torch.tensor(each).unsqueeze(1)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _WithInstructionCritic:
+    """Imitation, and the instruction's critic: each trajectory counts once, at its first turn."""
+
+    imitation: FilteredImitation
+    policy: TrainablePolicy
+    batch: Batch
+
+    def __call__(self, scores: Scores, turns: Tensor) -> Losses:
+        losses = self.imitation(scores, turns)
+        chosen = [self.batch.turns[index] for index in turns.tolist()]
+        rows = [turn.row for turn in chosen if turn.column == 0]
+        if rows:
+            instructions = _instructions(self.batch)
+            logits = self.policy.instruction_logits([instructions[row] for row in rows])
+            wanted = self.batch.outcomes[rows].to(logits)
+            summed = functional.binary_cross_entropy_with_logits(
+                logits, wanted, self.batch.weights[rows].to(logits), reduction="sum"
+            )
+            losses["instruction_value"] = summed / len(instructions)
+        return losses
+
+
+def _instructions(batch: Batch) -> list[str]:
+    return [trajectory.task.instruction for trajectory in batch.trajectories]

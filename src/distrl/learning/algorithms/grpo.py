@@ -1,0 +1,137 @@
+"""Group-relative advantages, as in GRPO: attempts at one task are each other's baseline.
+
+    A(τ) = (R(τ) − mean of R over the attempts at its task) / their deviation, for every step of τ
+    L_π  = the clipped surrogate of A (`clipped_objective`) + κ·E[KL(π ‖ π_ref)]   k3 estimate
+    L_V  = −E[y·log V(s_t) + (1 − y)·log(1 − V(s_t))],  y = 1{success}
+
+A group is what a batch holds of one task (`trajectory.task.id`); attempts that stand alone, or that
+all ended alike, teach nothing and have no gradient. So a batch should hold several attempts at each
+task: `learner.attempts_together` draws them that way. No critic takes part; it learns beside the
+policy so that priorities and reports mean something. R is success, 0 or 1, or the whole return with
+its costs: dividing by the deviation then blows small differences in cost up to the size of a
+success.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from distrl.agent.trainable_policy import Scores, TrainablePolicy
+from distrl.errors import InvalidSetting
+from distrl.learning.algorithms.algorithm import UpdateReport
+from distrl.learning.algorithms.clipped_objective import (
+    ClippedObjective,
+    ClipSettings,
+    beside,
+    repeated_steps,
+)
+from distrl.learning.algorithms.update_gauges import update_report
+from distrl.learning.batch import Batch
+from distrl.learning.gradient_step import GradientStep, Losses, TurnLoss
+from distrl.learning.losses.divergence import estimated_kl, kl_penalty
+from distrl.learning.targets.advantages import group_relative
+
+
+@dataclass(frozen=True, slots=True)
+class GrpoSettings:
+    """What is compared inside a group, and how long an update stays with a batch."""
+
+    compared: Literal["success", "return"] = "success"
+    divide_by_deviation: bool = True
+    epochs: int = 1  # steps per batch; at least 1
+    kl_weight: float = 0.0  # κ, 0 or more; needs a reference policy
+    objective: ClipSettings = ClipSettings(entropy_weight=0.0)
+
+    def __post_init__(self) -> None:
+        if self.epochs < 1:
+            raise InvalidSetting(f"grpo.epochs={self.epochs!r}; at least 1")
+        if not (math.isfinite(self.kl_weight) and self.kl_weight >= 0.0):
+            raise InvalidSetting(f"grpo.kl_weight={self.kl_weight!r}; 0 or more")
+
+
+class Grpo:
+    """Learns from the differences between attempts at the same task."""
+
+    def __init__(
+        self,
+        step: GradientStep,
+        settings: GrpoSettings | None = None,
+        reference: TrainablePolicy | None = None,
+    ) -> None:
+        self.step = step
+        self.settings = settings or GrpoSettings()
+        self.reference = reference
+        if self.settings.kl_weight > 0.0 and reference is None:
+            raise InvalidSetting(
+                f"grpo.kl_weight={self.settings.kl_weight!r} without a reference policy "
+                "to stay near; hand one in, or set it to 0"
+            )
+
+    @property
+    def discount(self) -> float:
+        return 1.0  # it looks at outcomes
+
+    def update(self, batch: Batch, *, policy_moves: bool = True) -> UpdateReport:
+        current = self.step.score_batch(batch)
+        advantages = batch.mask * self.advantages(batch).unsqueeze(1)  # [b, t]
+        outcomes = batch.outcomes.unsqueeze(1).expand_as(advantages)
+        clipped = ClippedObjective.of(self.settings.objective, batch, current, advantages, outcomes)
+        teaching = float((advantages != 0.0).any(1).float().mean())
+        losses, norms = repeated_steps(
+            self.step,
+            batch,
+            self._tied(clipped, batch),
+            self.settings.epochs,
+            policy_moves=policy_moves and teaching > 0.0,
+        )
+        return update_report(
+            batch,
+            current,
+            advantages,
+            losses,
+            norms,
+            discount=self.discount,
+            cap=self.settings.objective.highest,
+            teaching_share=teaching,
+        )
+
+    def advantages(self, batch: Batch) -> Tensor:
+        """Of whole trajectories, [b]."""
+        names = [trajectory.task.id for trajectory in batch.trajectories]
+        groups = torch.tensor([names.index(name) for name in names])
+        returns = torch.where(batch.mask, batch.rewards, 0.0).sum(1)
+        compared = batch.outcomes if self.settings.compared == "success" else returns
+        divide = self.settings.divide_by_deviation
+        return group_relative(compared, groups, divide_by_deviation=divide)
+
+    def _tied(self, clipped: ClippedObjective, batch: Batch) -> TurnLoss:
+        weight = self.settings.kl_weight
+        if self.reference is None or weight == 0.0:
+            return clipped
+        reference = batch.gather(self.step.log_probs_of(self.reference, batch))
+        return _WithReference(clipped, reference, weight)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _WithReference:
+    """The clipped objective, and a tie to the reference policy."""
+
+    clipped: ClippedObjective
+    reference_log_probs: Tensor  # [n, k]
+    weight: float
+
+    def __call__(self, scores: Scores, turns: Tensor) -> Losses:
+        reference = beside(scores, self.reference_log_probs, turns)
+        divergences = estimated_kl(scores.log_probs, reference, scores.token_mask)
+        penalty = kl_penalty(
+            divergences * self.clipped.corrections(scores, turns),
+            scores.token_mask,
+            averaging=self.clipped.settings.averaging,
+            total=self.clipped.total,
+        )
+        return {**self.clipped(scores, turns), "kl": self.weight * penalty}

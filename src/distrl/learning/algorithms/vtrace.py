@@ -1,0 +1,138 @@
+"""IMPALA: an actor-critic that learns from old trajectories by V-trace (Espeholt et al. 2018).
+
+    ρ̄_t = min(rho_clip, ρ_t),   c_t = λ·min(c_clip, ρ_t)              ρ_t = π(a_t|s_t) / μ(a_t|s_t)
+    Δ_t = ρ̄_t·δ_t + γ·c_t·Δ_{t+1},   δ_t = r_t + γ·V(s_{t+1}) − V(s_t)
+    v_t = V(s_t) + Δ_t
+    L_V = E_μ[ℓ(V(s_t), v_t)]
+    L_π = −E_μ[ρ̄_t·(r_t + γ·v_{t+1} − V(s_t))·log π(a_t|s_t)] − β·E_μ[ℍ(π(·|s_t))]
+
+The critic's fixed point is the value of the policy ∝ min(rho_clip·μ, π): rho_clip decides whose
+values are learned, c_clip and λ only how fast. Clips of 1 keep targets within [0, 1] where rewards
+are 0 but for the last; above 1 the cross-entropy holds them there, so take `squared` then.
+Weights that correct for prioritised draws multiply every term.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from torch import Tensor
+
+from distrl.agent.trainable_policy import Scores
+from distrl.errors import InvalidSetting
+from distrl.learning.algorithms.actor_critic_gauges import actor_critic_gauges
+from distrl.learning.algorithms.algorithm import UpdateReport
+from distrl.learning.algorithms.critic_objective import CriticObjective, ValueLoss
+from distrl.learning.algorithms.update_gauges import update_report
+from distrl.learning.batch import Batch
+from distrl.learning.gradient_step import GradientStep, Losses
+from distrl.learning.losses.averages import Averaging, count, token_mean
+from distrl.learning.losses.policy_losses import policy_gradient
+from distrl.learning.targets.behaviour_ratios import turn_ratios
+from distrl.learning.targets.retrace import vtrace
+
+
+@dataclass(frozen=True, slots=True)
+class VTraceSettings:
+    """What V-trace and its actor-critic are tuned by."""
+
+    discount: float = 0.95  # γ, per step; in [0, 1]
+    lambda_: float = 1.0  # λ; in [0, 1]
+    ratio_level: Literal["turn", "length_normalised", "none"] = "turn"  # none: an ablation
+    rho_clip: float = 1.0  # of ρ at a step itself; above 0, may be infinite
+    c_clip: float = 1.0  # of ρ in the traces; above 0, no more than rho_clip
+    entropy_weight: float = 0.01  # β, returns per nat; 0 or more
+    value_loss: ValueLoss = "cross_entropy"
+    value_weight: float = 1.0  # of L_V; 0 or more
+    averaging: Averaging = "whole_turn"  # of the policy's terms; see `averages`
+
+    def __post_init__(self) -> None:
+        for name in ("discount", "lambda_"):
+            self._check(name, 0.0 <= getattr(self, name) <= 1.0, "a number in [0, 1]")
+        self._check("rho_clip", self.rho_clip > 0.0, "a number above 0")
+        self._check("c_clip", 0.0 < self.c_clip <= self.rho_clip, "a number in (0, rho_clip]")
+        for name in ("entropy_weight", "value_weight"):
+            value = getattr(self, name)
+            self._check(name, math.isfinite(value) and value >= 0.0, "a number, 0 or more")
+
+    def _check(self, name: str, fine: bool, wanted: str) -> None:
+        if not fine:
+            raise InvalidSetting(f"vtrace.{name}={getattr(self, name)!r}; give {wanted}")
+
+
+class VTraceActorCritic:
+    """V-trace actor-critic."""
+
+    def __init__(self, step: GradientStep, settings: VTraceSettings | None = None) -> None:
+        self.step = step
+        self.settings = settings or VTraceSettings()
+
+    @property
+    def discount(self) -> float:
+        return self.settings.discount
+
+    def update(self, batch: Batch, *, policy_moves: bool = True) -> UpdateReport:
+        chosen = self.settings
+        current = self.step.score_batch(batch)
+        traced = vtrace(
+            current.values,
+            batch.rewards,
+            turn_ratios(chosen.ratio_level, batch, current),
+            batch.mask,
+            batch.bootstrap,
+            chosen.discount,
+            rho_clip=chosen.rho_clip,
+            c_clip=chosen.c_clip,
+            lambda_=chosen.lambda_,
+        )
+        draws = batch.weights.unsqueeze(1).expand_as(batch.mask)
+        objective = VTraceObjective(
+            settings=chosen,
+            critic=CriticObjective(
+                chosen.value_loss, batch.gather(traced.targets), batch.gather(draws)
+            ),
+            advantages=batch.gather(traced.advantages),
+            draws=batch.gather(draws),
+            total=count(batch.token_mask, chosen.averaging).clamp(min=1),
+        )
+        losses, norms = self.step.step(batch, objective, policy_moves=policy_moves)
+        return update_report(
+            batch,
+            current,
+            traced.advantages,
+            losses,
+            norms,
+            discount=self.discount,
+            **actor_critic_gauges(batch, current, traced.targets, chosen.rho_clip),
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class VTraceObjective:
+    """The losses for n turns in reading order."""
+
+    settings: VTraceSettings
+    critic: CriticObjective
+    advantages: Tensor  # [n], their truncated ratio inside
+    draws: Tensor  # [n]: weights of prioritised draws
+    total: Tensor  # tokens or turns of the whole batch
+
+    def __call__(self, scores: Scores, turns: Tensor) -> Losses:
+        chosen, log_probs, token_mask = self.settings, scores.log_probs, scores.token_mask
+        averaging, total = chosen.averaging, self.total.to(log_probs)
+        draws = self.draws[turns].to(log_probs)  # [m]
+        policy = policy_gradient(
+            log_probs,
+            self.advantages[turns].to(log_probs) * draws,
+            token_mask,
+            averaging=averaging,
+            total=total,
+        )
+        entropy = token_mean(scores.entropies * draws.unsqueeze(-1), token_mask, averaging, total)
+        return {
+            "policy": policy,
+            "value": chosen.value_weight * self.critic(scores.value_logits, turns),
+            "entropy": -chosen.entropy_weight * entropy,
+        }

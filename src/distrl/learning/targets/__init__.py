@@ -1,0 +1,1 @@
+"""Rewards, importance ratios, value targets and advantages, as pure functions."""

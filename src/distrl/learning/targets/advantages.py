@@ -1,0 +1,118 @@
+"""How much better a step was than expected: signed, filtered, doubly robust, group-relative, GAE.
+
+Conventions of `retrace`: right-padded [batch, time] arrays, values with one column more, garbage
+allowed in padding, 0 out of it. Advantages are weights, not losses: `losses` detaches them.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from distrl.errors import InvalidSetting
+from distrl.learning.targets.retrace import backward_sums, next_targets, next_values, td_errors
+
+
+def signed(
+    targets: Tensor,  # [batch, time]: v_t of retrace, one_step_td or monte_carlo
+    values: Tensor,  # [batch, time + 1]
+    rewards: Tensor,  # [batch, time]
+    mask: Tensor,  # [batch, time]
+    bootstrap: Tensor,  # [batch]
+    discount: float,
+) -> Tensor:
+    """A_t = r_t + γ·v_{t+1} − V(s_t), [batch, time]; v after the last step as in `retrace`."""
+    following = next_targets(targets, values, mask, bootstrap)
+    real_rewards = torch.where(mask, rewards, 0.0)
+    real_values = torch.where(mask, values[:, :-1], 0.0)
+    return torch.where(mask, real_rewards + discount * following - real_values, 0.0)
+
+
+def generalised(
+    values: Tensor,  # [batch, time + 1]
+    rewards: Tensor,  # [batch, time]
+    mask: Tensor,  # [batch, time]
+    bootstrap: Tensor,  # [batch]
+    discount: float,
+    lambda_: float,
+) -> Tensor:
+    """Generalised advantage estimation: A_t = δ_t + γ·λ·A_{t+1}; λ = 1 is Monte-Carlo − V."""
+    if not 0.0 <= lambda_ <= 1.0:
+        raise InvalidSetting(f"lambda_={lambda_!r}; give a number in [0, 1]")
+    errors = td_errors(values, rewards, mask, bootstrap, discount)
+    return backward_sums(errors, torch.full_like(errors, discount * lambda_))
+
+
+def doubly_robust(
+    values: Tensor,  # [batch, time + 1]: success probabilities
+    rewards: Tensor,  # [batch, time]
+    outcomes: Tensor,  # [batch]: r_H, 1 for success and 0 for failure
+    mask: Tensor,  # [batch, time]
+    bootstrap: Tensor,  # [batch]
+    decay: float,
+) -> Tensor:
+    """DigiRL's step advantage: w_h + (1 − w_h)·(V(s_{h+1}) + r_h − V(s_h)), w_h = λ^{H−h}·r_H.
+
+    Near the end of a success it trusts the outcome, elsewhere the critic. DigiRL keeps steps above
+    1/H: see `keep_above`.
+    """
+    if not 0.0 <= decay <= 1.0:
+        raise InvalidSetting(f"decay={decay!r}; give a number in [0, 1]")
+    steps = torch.arange(mask.shape[1], device=mask.device)
+    left = (mask.sum(1, keepdim=True) - 1 - steps).clamp(min=0)  # H − h, [batch, time]
+    weights = outcomes.unsqueeze(1) * torch.full_like(rewards, decay) ** left
+    real_values = torch.where(mask, values[:, :-1], 0.0)
+    real_rewards = torch.where(mask, rewards, 0.0)
+    improvement = next_values(values, mask, bootstrap) + real_rewards - real_values
+    return torch.where(mask, weights + (1.0 - weights) * improvement, 0.0)
+
+
+def group_relative(
+    outcomes: Tensor,  # [batch]: one return per trajectory
+    groups: Tensor,  # [batch]: equal ids tried the same task
+    *,
+    divide_by_deviation: bool = True,
+    tolerance: float = 1e-6,
+) -> Tensor:
+    """GRPO: (R − mean of its group) / deviation of its group, [batch].
+
+    The deviation is that of the population (two attempts, one success: ±1). Groups whose returns
+    differ by no more than `tolerance`, groups of one among them, teach nothing and give exactly 0.
+    Without the division it is the unbiased variant, which does not favour tasks that are nearly
+    always or never done.
+    """
+    same = groups.unsqueeze(1) == groups.unsqueeze(0)  # [batch, batch]
+    size = same.sum(1)
+    highest = torch.where(same, outcomes, -torch.inf).amax(1)
+    lowest = torch.where(same, outcomes, torch.inf).amin(1)
+    spread_out = highest - lowest > tolerance
+    mean = torch.where(same, outcomes, 0.0).sum(1) / size
+    centred = torch.where(spread_out, outcomes - mean, 0.0)
+    if not divide_by_deviation:
+        return centred
+    variance = torch.where(same, centred.square(), 0.0).sum(1) / size
+    return centred / torch.where(spread_out, variance, 1.0).sqrt()
+
+
+def normalise(advantages: Tensor, mask: Tensor, epsilon: float = 1e-5) -> Tensor:
+    """(A − mean) / (deviation + ε) over the real steps of the batch; one step alone gives 0.
+
+    ε is well above the rounding of float32, so that equal advantages do not become noise of ±1.
+    """
+    real = torch.where(mask, advantages, 0.0)
+    steps = mask.sum().clamp(min=1)
+    centred = torch.where(mask, real - real.sum() / steps, 0.0)
+    deviation = (centred.square().sum() / steps).sqrt()
+    return centred / (deviation + epsilon)
+
+
+def keep_above(advantages: Tensor, mask: Tensor, threshold: float | Tensor = 0.0) -> Tensor:
+    """1{A_t > threshold} as weights 0 and 1, [batch, time]; the threshold may be [batch, 1]."""
+    return (mask & (advantages > threshold)).to(advantages.dtype)
+
+
+def clip(advantages: Tensor, mask: Tensor, limit: float) -> Tensor:
+    """A_t held to [−limit, limit]."""
+    if not limit > 0.0:
+        raise InvalidSetting(f"limit={limit!r}; give a number above 0")
+    return torch.where(mask, advantages, 0.0).clamp(-limit, limit)

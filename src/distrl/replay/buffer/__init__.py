@@ -1,0 +1,1 @@
+"""The replay buffer in memory: prioritised sampling, pacing, bounded in bytes."""

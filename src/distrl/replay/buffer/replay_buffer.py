@@ -1,0 +1,322 @@
+"""The replay: a ring of trajectories, bounded in number and in bytes, drawn by priority.
+
+What it promises:
+
+- Every draw goes through the sum-tree: P(τ) = p(τ)^α / Σ p^α. A newcomer gets the highest priority
+  that is in (1 in an empty replay), so that everything is likely to be seen once.
+- Both bounds hold after every call; the oldest leave first. Bytes are those of the packed screens,
+  each counted once, and of the records around them (`trajectory_size`); the trees and arrays, about
+  60 bytes for each place of the ring, come on top.
+- A slot id is not used again while the process lives, so an update that comes after its trajectory
+  has left does nothing; it is counted.
+- A trajectory that is in stays in once: a resend (same id) changes nothing and is reported as such.
+- Only judged, non-empty trajectories whose answers have their log-probabilities enter. Others are
+  refused in the receipt rather than by an error: a lost device is daily business, and the learner
+  that drains its queue goes on with the next one.
+- A drawn trajectory keeps its screens packed until somebody looks at their pixels. It stays valid
+  after its slot is gone.
+
+Insert, draw and update cost O(log n). The learner calls it, one thread at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from distrl.errors import InvalidSetting, UsageError
+from distrl.records import Trajectory
+from distrl.replay.buffer.attempts_by_task import AttemptsByTask
+from distrl.replay.buffer.entries import Draw, Entry, Outcome, Receipt, flaw
+from distrl.replay.buffer.reduction_tree import LARGEST, Indices, ReductionTree
+from distrl.replay.buffer.replay_state import ReplayState
+from distrl.replay.buffer.screen_store import ScreenStore
+from distrl.replay.buffer.sum_tree import SumTree
+from distrl.replay.buffer.trajectory_size import record_bytes
+from distrl.replay.compressed_screen import CompressedScreen
+
+COUNTERS = ("inserted", "resent", "refused", "evicted", "drawn", "updated", "stale_updates")
+
+
+@dataclass(frozen=True, slots=True)
+class ReplaySettings:
+    """How much the replay holds and how it draws.
+
+    `capacity` in trajectories; `byte_limit` in bytes; `alpha` in [0, 1], from uniform draws to
+    draws in proportion to the priority; `smallest_priority` keeps every trajectory drawable.
+    """
+
+    capacity: int = 10_000
+    byte_limit: int = 4 * 2**30
+    alpha: float = 0.5
+    smallest_priority: float = 1e-6
+    stratified: bool = True
+
+    def __post_init__(self) -> None:
+        if self.capacity < 1:
+            raise InvalidSetting(f"capacity={self.capacity!r}; a replay holds 1 trajectory or more")
+        if self.byte_limit < 1:
+            raise InvalidSetting(f"byte_limit={self.byte_limit!r}; give a number of bytes above 0")
+        if not 0.0 <= self.alpha <= 1.0:
+            raise InvalidSetting(f"alpha={self.alpha!r}; 0 draws uniformly, 1 by priority")
+        if not 1e-100 <= self.smallest_priority <= 1.0:
+            raise InvalidSetting(
+                f"smallest_priority={self.smallest_priority!r}; give a number above 0, up to 1"
+            )
+
+
+class ReplayBuffer:
+    """Judged trajectories of the last while, drawn in proportion to priority^alpha."""
+
+    def __init__(self, settings: ReplaySettings | None = None) -> None:
+        self.settings = settings or ReplaySettings()
+        self._counts = dict.fromkeys(COUNTERS, 0)
+        self._clear()
+
+    def _clear(self) -> None:
+        """What is in are the slots from `oldest` up to `next`; slot s lives at s % capacity."""
+        capacity = self.settings.capacity
+        self._oldest = self._next = self._rotation = 0
+        self._trajectories: list[Trajectory | None] = [None] * capacity
+        self._slots: dict[str, int] = {}  # by trajectory id
+        self._attempts = AttemptsByTask()
+        self._screens = ScreenStore()
+        self._record_bytes = 0
+        self._times_drawn = np.zeros(capacity, dtype=np.int64)
+        self._priorities = ReductionTree(capacity, np.maximum)
+        self._shares = SumTree(capacity)  # priority^alpha
+
+    def __len__(self) -> int:
+        return self._next - self._oldest
+
+    def __contains__(self, trajectory_id: str) -> bool:
+        return trajectory_id in self._slots
+
+    @property
+    def nbytes(self) -> int:
+        return self._screens.nbytes + self._record_bytes
+
+    # In and out ---------------------------------------------------------------------------------
+
+    def insert(self, trajectory: Trajectory) -> Receipt:
+        """Take in a finished trajectory; see `Outcome` for what may become of it."""
+        if (slot := self._slots.get(trajectory.id)) is not None:
+            self._counts["resent"] += 1
+            return Receipt(Outcome.RESENT, slot)
+        if (why := flaw(trajectory)) is not None:
+            return self._refuse(why)
+        receipt = self._store(trajectory, self._priorities.root or 1.0)
+        if not receipt.held:
+            return self._refuse(receipt.outcome)
+        self._counts["inserted"] += 1
+        self._counts["evicted"] += len(receipt.evicted)
+        return receipt
+
+    def _refuse(self, outcome: Outcome) -> Receipt:
+        self._counts["refused"] += 1
+        return Receipt(outcome)
+
+    def _store(self, trajectory: Trajectory, priority: float, times_drawn: int = 0) -> Receipt:
+        kept = tuple(self._screens.keep(screen) for screen in trajectory.screens)
+        records = record_bytes(trajectory)
+        if records + sum(s.nbytes for s in set(kept)) > self.settings.byte_limit:
+            for screen in kept:
+                self._screens.release(screen)
+            return Receipt(Outcome.TOO_LARGE)
+        evicted = self._make_room(records)
+        slot, place = self._next, self._next % self.settings.capacity
+        self._next += 1
+        self._slots[trajectory.id] = slot
+        self._attempts.add(trajectory.task.id, slot)
+        self._trajectories[place] = replace(trajectory, screens=kept)
+        self._times_drawn[place] = times_drawn
+        self._record_bytes += records
+        self._priorities.set(place, priority)
+        self._shares.set(place, priority**self.settings.alpha)
+        return Receipt(Outcome.STORED, slot, evicted)
+
+    def _make_room(self, records: int) -> tuple[str, ...]:
+        """Let the oldest leave until one more fits, whose screens are counted already."""
+        evicted = []
+        while len(self) and (
+            len(self) >= self.settings.capacity or self.nbytes + records > self.settings.byte_limit
+        ):
+            evicted.append(self._evict_oldest())
+        return tuple(evicted)
+
+    def _evict_oldest(self) -> str:
+        place = self._oldest % self.settings.capacity
+        trajectory = self._at(place)
+        self._oldest += 1
+        self._trajectories[place] = None
+        self._priorities.set(place, 0.0)
+        self._shares.set(place, 0.0)
+        del self._slots[trajectory.id]
+        self._attempts.drop_oldest(trajectory.task.id)
+        self._record_bytes -= record_bytes(trajectory)
+        for screen in trajectory.screens:
+            assert isinstance(screen, CompressedScreen)
+            self._screens.release(screen)
+        return trajectory.id
+
+    def _at(self, place: int) -> Trajectory:
+        trajectory = self._trajectories[place]
+        assert trajectory is not None, f"place {place} of the ring is empty"
+        return trajectory
+
+    # Draws and priorities -----------------------------------------------------------------------
+
+    def sample(
+        self, n: int, rng: np.random.Generator, *, beta: float = 0.0, together: int = 1
+    ) -> list[Draw]:
+        """Draw n times, with replacement, in proportion to priority^alpha.
+
+        `beta` from 0 to 1 says how much of the preference the draws' weights correct for. With
+        `together` above 1 each draw brings other attempts at its task along, whatever their own
+        priority, up to so many in all; where there are not enough of them, more is drawn.
+        """
+        if not len(self):
+            raise UsageError(f"{n} draws from an empty replay; ask Pacing.may_sample first")
+        if n < 1 or together < 1 or not 0.0 <= beta <= 1.0:
+            raise UsageError(
+                f"{n} draws with beta={beta!r}, {together} together; draw 1 or more, with beta in "
+                "[0, 1]"
+            )
+        places = self._places(n, together, rng)
+        probabilities = self._shares.values(places) / self._shares.total
+        weights = (len(self) * probabilities) ** -beta
+        np.add.at(self._times_drawn, places, 1)
+        self._counts["drawn"] += n
+        columns = (
+            self._slots_at(places),
+            map(self._at, places.tolist()),
+            self._priorities.values(places).tolist(),
+            self._times_drawn[places].tolist(),
+            probabilities.tolist(),
+            (weights / weights.max()).tolist(),
+        )
+        return [Draw(*values) for values in zip(*columns, strict=True)]
+
+    def _places(self, n: int, together: int, rng: np.random.Generator) -> Indices:
+        stratified = self.settings.stratified
+        if together == 1:
+            return self._shares.sample(n, rng, stratified=stratified)
+        drawn = self._shares.sample(max(1, n // together), rng, stratified=stratified)
+        slots: list[int] = []
+        for slot in self._slots_at(drawn):
+            task = self._at(slot % self.settings.capacity).task.id
+            slots += [slot, *self._attempts.beside(task, slot, together - 1, rng)]
+        places = np.array(slots[:n], dtype=np.int64) % self.settings.capacity
+        if len(places) == n:
+            return places
+        more = self._shares.sample(n - len(places), rng, stratified=stratified)
+        return np.concatenate([places, more])
+
+    def _slots_at(self, places: Indices) -> list[int]:
+        slots: list[int] = (
+            self._oldest + (places - self._oldest) % self.settings.capacity
+        ).tolist()
+        return slots
+
+    def update_priorities(self, slot_ids: ArrayLike, priorities: ArrayLike) -> int:
+        """Give these slots new priorities; returns how many of them were gone already.
+
+        Priorities below the smallest one are raised to it; NaN, infinite and negative ones are
+        refused, and then nothing changes.
+        """
+        slots = np.asarray(slot_ids, dtype=np.int64)
+        given = np.asarray(priorities, dtype=np.float64)
+        if slots.ndim != 1 or slots.shape != given.shape:
+            raise ValueError(f"{slots.shape} slot ids and {given.shape} priorities; give [n] each")
+        if not ((given >= 0.0) & (given <= LARGEST)).all():
+            raise ValueError(f"priorities lie between 0 and {LARGEST:g}, got {given.tolist()}")
+        present = (slots >= self._oldest) & (slots < self._next)
+        stale = len(slots) - int(np.count_nonzero(present))
+        if stale:
+            slots, given = slots[present], given[present]
+        places = slots % self.settings.capacity
+        raised = np.maximum(given, self.settings.smallest_priority)
+        self._priorities.update(places, raised)
+        self._shares.update(places, raised**self.settings.alpha)
+        self._counts["updated"] += len(slots)
+        self._counts["stale_updates"] += stale
+        return stale
+
+    def next_slice(self, n: int) -> list[Entry]:
+        """The next n slots of an endless walk from old to new, to refresh their priorities.
+
+        Each slot comes once in a round; at most all of them come at once.
+        """
+        entries = []
+        for _ in range(min(n, len(self))):
+            if not self._oldest <= self._rotation < self._next:
+                self._rotation = self._oldest
+            entries.append(self._entry(self._rotation))
+            self._rotation += 1
+        return entries
+
+    def _entry(self, slot: int) -> Entry:
+        place = slot % self.settings.capacity
+        priority = float(self._priorities.values(place))
+        return Entry(slot, self._at(place), priority, int(self._times_drawn[place]))
+
+    # For checkpoints and reports ----------------------------------------------------------------
+
+    def state_dict(self) -> dict[str, Any]:
+        """All but the trajectories themselves, which are named by their ids, oldest first.
+
+        Values are arrays or fit into JSON. The random state belongs to whoever calls `sample`.
+        """
+        places = np.arange(self._oldest, self._next) % self.settings.capacity
+        return ReplayState(
+            next_slot=self._next,
+            rotation=self._rotation,
+            ids=[self._at(place).id for place in places.tolist()],
+            priorities=self._priorities.values(places),
+            times_drawn=self._times_drawn[places],
+            counts=self._counts,
+        ).to_dict()
+
+    def load_state(
+        self, state: dict[str, Any], find: Callable[[str], Trajectory | None]
+    ) -> tuple[str, ...]:
+        """Become what `state_dict` described; returns the ids that could not be had back.
+
+        `find` looks a trajectory up by its id (None: lost). With the same settings and nothing
+        lost, every later draw is the one that would have come without the interruption.
+        """
+        saved = ReplayState.from_dict(state)
+        self._clear()
+        self._next = self._oldest = saved.next_slot - len(saved.ids)
+        lost = []
+        slots = zip(saved.ids, saved.priorities.tolist(), saved.times_drawn.tolist(), strict=True)
+        for name, priority, times_drawn in slots:
+            trajectory = find(name)
+            if (
+                trajectory is None
+                or flaw(trajectory) is not None
+                or not self._store(trajectory, priority, times_drawn).held
+            ):
+                lost.append(name)
+        self._rotation = saved.rotation
+        self._counts |= saved.counts
+        return tuple(lost)
+
+    def gauges(self) -> dict[str, float]:
+        """What a dashboard shows; all of it is O(1)."""
+        inserted = self._counts["inserted"]
+        return {
+            "trajectories": float(len(self)),
+            "screens": float(len(self._screens)),
+            "bytes": float(self.nbytes),
+            "screen_bytes": float(self._screens.nbytes),
+            "bytes_share": self.nbytes / self.settings.byte_limit,
+            "largest_priority": self._priorities.root,
+            "mean_share": self._shares.total / len(self) if len(self) else 0.0,
+            "samples_per_insert": self._counts["drawn"] / inserted if inserted else 0.0,
+            **{name: float(count) for name, count in self._counts.items()},
+        }

@@ -1,0 +1,63 @@
+"""What a checkpoint keeps of the replay: everything but the trajectories, which go by their ids."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from distrl.errors import CorruptSnapshot
+from distrl.replay.buffer.reduction_tree import LARGEST
+
+VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayState:
+    """The slots from old to new, where the walk stands, and the counters."""
+
+    next_slot: int
+    rotation: int
+    ids: list[str]
+    priorities: NDArray[np.float64]
+    times_drawn: NDArray[np.int64]
+    counts: dict[str, int]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Numbers, lists and arrays only; nothing that needs a pickle."""
+        return {"version": VERSION, **asdict(self)}
+
+    @staticmethod
+    def from_dict(state: dict[str, Any]) -> ReplayState:
+        """The state that was saved; raises `CorruptSnapshot` if it does not fit together."""
+        if state.get("version") != VERSION:
+            raise CorruptSnapshot(
+                f"replay state of version {state.get('version')!r}; this is version {VERSION}"
+            )
+        try:
+            saved = ReplayState(
+                next_slot=int(state["next_slot"]),
+                rotation=int(state["rotation"]),
+                ids=[str(name) for name in state["ids"]],
+                priorities=np.asarray(state["priorities"], dtype=np.float64),
+                times_drawn=np.asarray(state["times_drawn"], dtype=np.int64),
+                counts={str(name): int(count) for name, count in state["counts"].items()},
+            )
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise CorruptSnapshot(f"no replay state: {error!r}; take an older one") from error
+        saved._check()
+        return saved
+
+    def _check(self) -> None:
+        n = len(self.ids)
+        fits = self.priorities.shape == self.times_drawn.shape == (n,) and self.next_slot >= n
+        if len(set(self.ids)) < n:
+            raise CorruptSnapshot(f"replay state in which one of {n} ids comes twice; take another")
+        if not fits or not ((self.priorities > 0.0) & (self.priorities <= LARGEST)).all():
+            raise CorruptSnapshot(
+                f"replay state of {n} ids, {self.priorities.shape} priorities and "
+                f"{self.times_drawn.shape} counts up to slot {self.next_slot} does not fit "
+                "together; take an older one"
+            )

@@ -1,0 +1,1 @@
+"""Durable trajectories on disk."""

@@ -1,0 +1,249 @@
+"""Episodes for eyes: every screen with the agent's finger on it, as a contact sheet or a GIF."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import font_roboto
+import numpy as np
+from PIL import Image, ImageDraw, ImageFont
+
+from distrl.records import (
+    Action,
+    Answer,
+    Back,
+    Done,
+    Ending,
+    Enter,
+    Home,
+    Impossible,
+    LongPress,
+    OpenApp,
+    Screen,
+    Swipe,
+    Tap,
+    Trajectory,
+    TypeText,
+    Unreadable,
+    Wait,
+)
+
+INK, MUTED, PAPER = (32, 34, 40), (110, 116, 128), (246, 247, 250)
+FINGER, GOOD, BAD = (235, 64, 52), (30, 142, 62), (197, 34, 31)
+SMOOTH = 3  # marks are drawn this much larger, then averaged down
+SHADOW = (214, 218, 226)
+COLUMNS = 6
+
+
+def caption_font(size: int, weight: str = "") -> ImageFont.FreeTypeFont:
+    path = font_roboto.font_files[f"Roboto{weight}"]
+    return ImageFont.truetype(path, size, layout_engine=ImageFont.Layout.BASIC)
+
+
+def describe(action: Action) -> str:
+    """An action in a few words."""
+    match action:
+        case Tap(x, y):
+            return f"tap {x:.2f}, {y:.2f}"
+        case LongPress(x, y):
+            return f"long press {x:.2f}, {y:.2f}"
+        case Swipe(x, y, to_x, to_y):
+            across, down = to_x - x, to_y - y
+            if abs(down) >= abs(across):
+                return "swipe up" if down < 0 else "swipe down"
+            return "swipe left" if across < 0 else "swipe right"
+        case TypeText(text):
+            return f"type “{text}”"
+        case Back():
+            return "back"
+        case Home():
+            return "home"
+        case Enter():
+            return "enter"
+        case OpenApp(name):
+            return f"open {name}"
+        case Wait(seconds):
+            return f"wait {seconds:g} s"
+        case Answer(text):
+            return f"answer “{text}”"
+        case Done():
+            return "done"
+        case Impossible():
+            return "impossible"
+        case Unreadable(text):
+            return f"unreadable “{text[:30]}”"
+
+
+def draw_action(screen: Screen, action: Action | None) -> Image.Image:
+    """The screen, with what the finger is about to do drawn on it."""
+    picture = Image.fromarray(np.asarray(screen.pixels))
+    if not isinstance(action, Tap | LongPress | Swipe):
+        return picture
+    size = (screen.width * SMOOTH, screen.height * SMOOTH)
+    mask = Image.new("L", size)
+    draw = ImageDraw.Draw(mask)
+    at = (action.x * size[0], action.y * size[1])
+    _ring(draw, at, 17 * SMOOTH, 3 * SMOOTH)
+    if isinstance(action, LongPress):
+        _ring(draw, at, 24 * SMOOTH, 2 * SMOOTH)
+    if isinstance(action, Swipe):
+        _arrow(draw, at, (action.to_x * size[0], action.to_y * size[1]))
+    else:
+        _disc(draw, at, 6 * SMOOTH)
+    picture.paste(FINGER, (0, 0), mask.resize(picture.size, Image.Resampling.BOX))
+    return picture
+
+
+def _disc(draw: ImageDraw.ImageDraw, at: tuple[float, float], radius: float) -> None:
+    draw.ellipse((at[0] - radius, at[1] - radius, at[0] + radius, at[1] + radius), fill=255)
+
+
+def _ring(draw: ImageDraw.ImageDraw, at: tuple[float, float], radius: float, width: int) -> None:
+    box = (at[0] - radius, at[1] - radius, at[0] + radius, at[1] + radius)
+    draw.ellipse(box, fill=70, outline=255, width=width)
+
+
+def _arrow(draw: ImageDraw.ImageDraw, start: tuple[float, float], end: tuple[float, float]) -> None:
+    draw.line([start, end], fill=255, width=5 * SMOOTH)
+    way = np.subtract(end, start)
+    along = way / max(1.0, float(np.hypot(*way))) * 16 * SMOOTH
+    side = np.array([-along[1], along[0]]) * 0.6
+    tip = np.asarray(end)
+    corners = [tip, tip - along + side, tip - along - side]
+    draw.polygon([(float(x), float(y)) for x, y in corners], fill=255)
+
+
+def verdict_line(trajectory: Trajectory) -> tuple[str, tuple[int, int, int]]:
+    """How it ended, in words and colour."""
+    if trajectory.ending is Ending.SUCCESS:
+        return f"success in {len(trajectory.decisions)} steps", GOOD
+    why = trajectory.verdict.reason if trajectory.verdict else " ".join(trajectory.notes)
+    return f"{trajectory.ending.value.replace('_', ' ')}: {why}", BAD
+
+
+def contact_sheet(trajectory: Trajectory, width: int = 216) -> Image.Image:
+    """All screens of an episode on one page; each panel is `width` pixels wide."""
+    actions: list[Action | None] = [decision.action for decision in trajectory.decisions]
+    if len(actions) > 1 and isinstance(actions[-1], Answer | Done | Impossible):
+        panels = list(zip(trajectory.screens[:-1], actions, strict=True))
+    else:
+        panels = list(zip(trajectory.screens, [*actions, None], strict=True))
+    height = round(width * trajectory.screens[0].height / trajectory.screens[0].width)
+    columns = min(COLUMNS, len(panels))
+    rows = -(-len(panels) // columns)
+    gap, head, foot = 18, 86, 34
+    sheet = Image.new(
+        "RGB",
+        (max(640, columns * (width + gap) + gap), head + rows * (height + foot + gap)),
+        PAPER,
+    )
+    draw = ImageDraw.Draw(sheet)
+    draw.text((gap, 18), trajectory.task.instruction, fill=INK, font=caption_font(22, "Medium"))
+    line, color = verdict_line(trajectory)
+    draw.text((gap, 50), f"{trajectory.task.id}   ·   ", fill=MUTED, font=caption_font(15))
+    offset = draw.textlength(f"{trajectory.task.id}   ·   ", font=caption_font(15))
+    draw.text((gap + offset, 50), line, fill=color, font=caption_font(15, "Medium"))
+    for index, (screen, action) in enumerate(panels):
+        x = gap + index % columns * (width + gap)
+        y = head + index // columns * (height + foot + gap)
+        _panel(sheet, screen, action, (x, y, width, height))
+        caption = f"{index + 1}  {describe(action)}" if action else "end"
+        draw.text((x, y + height + 8), _fit(caption, width), fill=INK, font=caption_font(14))
+    return sheet
+
+
+def _panel(
+    sheet: Image.Image, screen: Screen, action: Action | None, box: tuple[int, int, int, int]
+) -> None:
+    x, y, width, height = box
+    picture = draw_action(screen, action).resize((width, height), Image.Resampling.LANCZOS)
+    draw = ImageDraw.Draw(sheet)
+    draw.rounded_rectangle((x - 2, y - 2, x + width + 1, y + height + 1), radius=10, fill=SHADOW)
+    mask = Image.new("L", (width * SMOOTH, height * SMOOTH))
+    corner = (0, 0, width * SMOOTH - 1, height * SMOOTH - 1)
+    ImageDraw.Draw(mask).rounded_rectangle(corner, radius=9 * SMOOTH, fill=255)
+    sheet.paste(picture, (x, y), mask.resize((width, height), Image.Resampling.BOX))
+
+
+def _fit(text: str, width: int, size: int = 14) -> str:
+    font = caption_font(size)
+    while font.getlength(text) > width:
+        text = text[:-2].rstrip() + "…"
+    return text
+
+
+def recording_frames(trajectory: Trajectory, width: int = 270) -> list[Image.Image]:
+    """One picture per step, with the instruction above and the action below."""
+    actions: list[Action | None] = [*(d.action for d in trajectory.decisions), None]
+    height = round(width * trajectory.screens[0].height / trajectory.screens[0].width)
+    head, foot = 58, 34
+    frames = []
+    for index, (screen, action) in enumerate(zip(trajectory.screens, actions, strict=True)):
+        frame = Image.new("RGB", (width + 24, head + height + foot), PAPER)
+        draw = ImageDraw.Draw(frame)
+        for line, text in enumerate(_two_lines(trajectory.task.instruction, width)):
+            draw.text((12, 8 + 22 * line), text, fill=INK, font=caption_font(16, "Medium"))
+        _panel(frame, screen, action, (12, head, width, height))
+        line_text, color = verdict_line(trajectory)
+        caption = f"{index + 1}  {describe(action)}" if action else line_text
+        draw.text(
+            (12, head + height + 9),
+            _fit(caption, width, 15),
+            fill=MUTED if action else color,
+            font=caption_font(15, "Medium"),
+        )
+        frames.append(frame)
+    return frames
+
+
+def _two_lines(text: str, width: int) -> list[str]:
+    font, lines = caption_font(16, "Medium"), [""]
+    for word in text.split():
+        longer = f"{lines[-1]} {word}".strip()
+        if font.getlength(longer) <= width or not lines[-1]:
+            lines[-1] = longer
+        else:
+            lines.append(word)
+    if len(lines) > 2:
+        lines = [lines[0], _fit(" ".join(lines[1:]), width - 8, 16)]
+    return lines
+
+
+def write_recording(trajectories: Sequence[Trajectory], path: Path, width: int = 270) -> None:
+    """Films side by side (.gif), or contact sheets below each other, by the name of the file."""
+    if path.suffix == ".gif":
+        write_gif(_side_by_side([recording_frames(each, width) for each in trajectories]), path)
+    else:
+        _below_each_other([contact_sheet(each) for each in trajectories]).save(path)
+
+
+def _side_by_side(recordings: Sequence[Sequence[Image.Image]]) -> list[Image.Image]:
+    """Films that start together; those that end first hold their last picture."""
+    size = (sum(recording[0].width for recording in recordings), recordings[0][0].height)
+    frames = []
+    for number in range(max(map(len, recordings))):
+        frame, left = Image.new("RGB", size, PAPER), 0
+        for recording in recordings:
+            frame.paste(recording[min(number, len(recording) - 1)], (left, 0))
+            left += recording[0].width
+        frames.append(frame)
+    return frames
+
+
+def _below_each_other(sheets: Sequence[Image.Image]) -> Image.Image:
+    size = (max(sheet.width for sheet in sheets), sum(sheet.height for sheet in sheets))
+    page, top = Image.new("RGB", size, PAPER), 0
+    for sheet in sheets:
+        page.paste(sheet, (0, top))
+        top += sheet.height
+    return page
+
+
+def write_gif(frames: Sequence[Image.Image], path: Path) -> None:
+    durations = [1100] * (len(frames) - 1) + [2600]
+    shared = _below_each_other([frame.reduce(2) for frame in frames]).quantize(256)
+    indexed = [frame.quantize(palette=shared, dither=Image.Dither.NONE) for frame in frames]
+    indexed[0].save(
+        path, save_all=True, append_images=indexed[1:], duration=durations, loop=0, optimize=True
+    )

@@ -1,0 +1,120 @@
+"""Episodes that a report will show: their screens as small pictures, and what was thought of them.
+
+Pictures are named after what is on them, so that a screen that comes twice is kept once. A film is
+in the list only when all its pictures are on the disk.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from PIL import Image
+
+from distrl.errors import storage_error
+from distrl.records import Action, Screen, Trajectory
+from distrl.reporting.recording import describe, draw_action
+from distrl.runs.json_lines import LineLog
+from distrl.runs.run_directory import RunDirectory
+from distrl.runs.run_records import RecordedStep, Recording, Stage
+
+WIDTH = 240  # pixels: two for each that a page shows, for sharp screens
+QUALITY = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Opinions:
+    """What the learner thought of each step of an episode; a row of its `UpdateReport`."""
+
+    values: Sequence[float]  # [T]
+    ratios: Sequence[float]  # [T]
+    advantages: Sequence[float]  # [T]
+
+
+class RecordingArchive:
+    """Takes in films for one run, as a context manager."""
+
+    def __init__(self, log: LineLog, pictures: Path) -> None:
+        self._log = log
+        self._pictures = pictures
+
+    @classmethod
+    def open(cls, run: RunDirectory) -> Self:
+        return cls(LineLog.open(run.recordings), run.pictures)
+
+    def add(
+        self,
+        trajectory: Trajectory,
+        stage: Stage,
+        *,
+        updates: int = 0,
+        opinions: Opinions | None = None,
+    ) -> Recording:
+        """Keep an episode; `opinions` has a row for each of its decisions."""
+        verdict = trajectory.verdict
+        recording = Recording(
+            id=trajectory.id,
+            stage=stage,
+            template=trajectory.task.template,
+            instruction=trajectory.task.instruction,
+            ending=trajectory.ending,
+            reason=verdict.reason if verdict else " ".join(trajectory.notes),
+            updates=updates,
+            weight_version=trajectory.weight_version,
+            steps=tuple(self._steps(trajectory, opinions)),
+        )
+        self._log.append(recording)
+        return recording
+
+    def _steps(self, trajectory: Trajectory, opinions: Opinions | None) -> list[RecordedStep]:
+        """One for each decision, and one for the screen that the episode ended on."""
+        steps = []
+        for number, decision in enumerate(trajectory.decisions):
+            picture = self._keep(trajectory.screens[number], decision.action)
+            thought = {} if opinions is None else _row(opinions, number)
+            steps.append(RecordedStep(picture, describe(decision.action), **thought))
+        return [*steps, RecordedStep(self._keep(trajectory.screens[-1], None), "end")]
+
+    def _keep(self, screen: Screen, action: Action | None) -> str:
+        marked = draw_action(screen, action)
+        height = round(WIDTH * marked.height / marked.width)
+        small = marked.resize((WIDTH, height), Image.Resampling.LANCZOS)
+        encoded = io.BytesIO()
+        small.save(encoded, "WEBP", quality=QUALITY, method=4)
+        name = f"{hashlib.blake2b(encoded.getvalue(), digest_size=12).hexdigest()}.webp"
+        try:
+            self._pictures.mkdir(parents=True, exist_ok=True)
+            if not (self._pictures / name).exists():
+                draft = self._pictures / f".{name}"
+                draft.write_bytes(encoded.getvalue())
+                draft.replace(self._pictures / name)
+        except OSError as error:
+            raise storage_error(error, f"keeping a screen in {self._pictures}") from error
+        return name
+
+    def close(self) -> None:
+        self._log.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def _row(opinions: Opinions, number: int) -> dict[str, float]:
+    return {
+        "value": opinions.values[number],
+        "ratio": opinions.ratios[number],
+        "advantage": opinions.advantages[number],
+    }

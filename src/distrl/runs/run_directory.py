@@ -1,0 +1,188 @@
+"""The directory that a run lives in: made anew for each, held by one process at a time.
+
+    runs/train-2026-01-05-081500/
+        config.toml         every setting, resolved; `distrl train --resume` reads it
+        metrics.jsonl       figures as the run went on, also in tensorboard/  (`run_records`)
+        episodes.jsonl      every finished training episode
+        evaluations.jsonl   success by template, before, during and after
+        films.jsonl         a few episodes to look at, and their screens in pictures/
+        trajectories/       the trajectory store
+        weights/            the weight store
+        checkpoints/        what a restarted learner goes on from
+        policy/             what was trained, as a model; `distrl evaluate RUN` finds it here
+        result.json         what it came to; written last, so its presence says that all is done
+        report.html         the page to look at
+
+What can go wrong is found out before anything is spent: a directory that another run holds, one
+that may not be written to, a disk without room.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from distrl.agent.trained_directory import IN_A_RUN
+from distrl.config.toml_writer import to_toml
+from distrl.errors import StorageFull, UsageError, storage_error
+from distrl.replay.store.directory_lock import DirectoryLock
+from distrl.runs.run_records import RunResult
+
+if TYPE_CHECKING:
+    from distrl.config.training_config import TrainingConfig
+
+MAX_TRIES = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class RunDirectory:
+    """The places of a run. Make one with `new`, or come back to one with `existing`."""
+
+    path: Path
+
+    @classmethod
+    def new(cls, parent: Path, name: str, now: datetime) -> Self:
+        """A fresh directory below `parent`, named after the run and the time."""
+        stem = f"{name}-{now:%Y-%m-%d-%H%M%S}"
+        try:
+            parent.mkdir(parents=True, exist_ok=True)
+            for number in range(1, MAX_TRIES):
+                path = parent / (stem if number == 1 else f"{stem}-{number}")
+                with contextlib.suppress(FileExistsError):
+                    path.mkdir()
+                    return cls(path)
+        except OSError as error:
+            raise storage_error(error, f"making a run directory in {parent}") from error
+        raise UsageError(f"{parent} has {MAX_TRIES} runs called {stem}; give this one a name")
+
+    @classmethod
+    def existing(cls, path: Path) -> Self:
+        """The directory of an earlier run, to resume it or to look at it."""
+        if not (path / "config.toml").is_file():
+            raise UsageError(
+                f"{path} is no run directory: it has no config.toml; name one below runs/"
+            )
+        return cls(path)
+
+    @contextlib.contextmanager
+    def held(self, free_bytes: float = 0.0) -> Iterator[None]:
+        """While it lasts no other process can hold it; refused where there is too little room."""
+        lock = DirectoryLock(self.path)
+        try:
+            lock.acquire()
+            free = shutil.disk_usage(self.path).free
+        except OSError as error:
+            raise storage_error(error, f"writing to the run directory {self.path}") from error
+        try:
+            if free < free_bytes:
+                raise StorageFull(
+                    f"{free / 1e9:.1f} GB are free at {self.path}, and run.free_gigabytes wants "
+                    f"{free_bytes / 1e9:.1f}; make room, or give run.directory on another disk"
+                )
+            yield
+        finally:
+            lock.release()
+
+    def discard_unused(self) -> bool:
+        """Remove it if the run in it never began: nothing was measured, so nothing was spent."""
+        if self.metrics.exists() or (self.path / "logs").exists():
+            return False
+        shutil.rmtree(self.path, ignore_errors=True)
+        return not self.path.exists()
+
+    # What is in it ------------------------------------------------------------------------------
+
+    @property
+    def config(self) -> Path:
+        return self.path / "config.toml"
+
+    @property
+    def metrics(self) -> Path:
+        return self.path / "metrics.jsonl"
+
+    @property
+    def tensorboard(self) -> Path:
+        return self.path / "tensorboard"
+
+    @property
+    def episodes(self) -> Path:
+        return self.path / "episodes.jsonl"
+
+    @property
+    def evaluations(self) -> Path:
+        return self.path / "evaluations.jsonl"
+
+    @property
+    def recordings(self) -> Path:
+        return self.path / "recordings.jsonl"
+
+    @property
+    def pictures(self) -> Path:
+        return self.path / "pictures"
+
+    @property
+    def trajectories(self) -> Path:
+        return self.path / "trajectories"
+
+    @property
+    def weights(self) -> Path:
+        return self.path / "weights"
+
+    @property
+    def checkpoints(self) -> Path:
+        return self.path / "checkpoints"
+
+    @property
+    def policy(self) -> Path:
+        return self.path / IN_A_RUN
+
+    @property
+    def result(self) -> Path:
+        return self.path / "result.json"
+
+    @property
+    def report(self) -> Path:
+        return self.path / "report.html"
+
+    def write_config(self, config: TrainingConfig) -> None:
+        write_whole(self.config, to_toml(config))
+
+    def write_result(self, result: RunResult) -> None:
+        text = json.dumps(result.to_json(), indent=2, allow_nan=False)
+        write_whole(self.result, text + "\n")
+
+
+def write_whole(path: Path, text: str) -> None:
+    """The file has either its old content or all of the new, whenever the process is killed."""
+    draft = path.with_name(f".{path.name}.draft")
+    try:
+        with draft.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(path)
+        _sync_folder(path.parent)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            draft.unlink(missing_ok=True)
+        raise storage_error(error, f"writing {path}") from error
+
+
+def _sync_folder(folder: Path) -> None:
+    """Also the name must reach the disk."""
+    file = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(file)
+    except OSError as error:
+        if error.errno != errno.EINVAL:  # some network disks cannot, and need not
+            raise
+    finally:
+        os.close(file)

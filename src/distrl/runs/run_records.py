@@ -1,0 +1,152 @@
+"""What a run leaves behind for people and for `report.html`, all of it in one place.
+
+    metrics.jsonl       a `Point` a line: figures of learner and collection as the run went on
+    episodes.jsonl      an `EpisodeLine` a line: every finished training episode
+    evaluations.jsonl   an `EvaluationLine` a line: successes by template, before, during and after
+    films.jsonl         a `Recording` a line: a few episodes to look at; their screens lie in pictures/
+    result.json         the `RunResult`: what the run comes to, in a few numbers
+
+`seconds` are those of the run's own clock: it stands still between a crash and a resume, so that
+series go on without a jump. `updates` counts the learner's updates. Lines are only ever appended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from distrl.episodes.outcome import SuccessRate
+from distrl.records import Ending
+
+Series = Literal["learner", "collection", "resumed"]
+Stage = Literal["before", "during", "after"]
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """Figures at one moment; None stands for a figure that was no finite number.
+
+    The series `resumed` has none: it says that the run went on from the checkpoint at `updates`, so
+    that whatever stands before it with more updates was undone.
+
+    Names that the report knows, all others are kept: of `learner`, what `LearnerReport.gauges` has
+    (loss/…, ratio/…, staleness/mean, entropy, seconds/…); of `collection`, device_busy (a share),
+    queue, trajectories_per_minute and faults.
+    """
+
+    series: Series
+    updates: int
+    seconds: float
+    figures: Mapping[str, float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeLine:
+    """One finished training episode. `staleness` is in weight versions, when it arrived."""
+
+    id: str
+    task: str
+    template: str
+    ending: Ending
+    steps: int
+    weight_version: int
+    staleness: int
+    device: str
+    began: float  # seconds
+    ended: float  # seconds
+
+    @property
+    def success(self) -> bool:
+        return self.ending is Ending.SUCCESS
+
+    @property
+    def judged(self) -> bool:
+        """False where the world broke it: it counts neither for nor against the agent."""
+        return self.ending.judged
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateCount:
+    """Judged episodes of one template, and how many of them succeeded."""
+
+    template: str
+    successes: int
+    episodes: int
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationLine:
+    """One evaluation of the policy, by template."""
+
+    stage: Stage
+    split: str
+    updates: int
+    weight_version: int
+    seconds: float
+    templates: tuple[TemplateCount, ...]
+
+    @property
+    def rate(self) -> SuccessRate:
+        return SuccessRate(
+            sum(each.successes for each in self.templates),
+            sum(each.episodes for each in self.templates),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedStep:
+    """A screen, what was done on it, and what the learner thought of that; None: not asked."""
+
+    picture: str  # a file in pictures/, with the finger drawn on
+    action: str
+    value: float | None = None  # of the screen: the chance of success, in [0, 1]
+    ratio: float | None = None  # of the policy in training to the one that acted
+    advantage: float | None = None  # in returns
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """An episode to look at."""
+
+    id: str
+    stage: Stage
+    template: str
+    instruction: str
+    ending: Ending
+    reason: str
+    updates: int
+    weight_version: int
+    steps: tuple[RecordedStep, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """What a run comes to. Before and after are on tasks that training never saw."""
+
+    success_before: SuccessRate
+    success_after: SuccessRate
+    trajectories: int
+    updates: int
+    wall_s: float
+    device_busy: float  # share of the devices' time at work, not waiting for anything
+    staleness_mean: float  # weight versions, of the trajectories that arrived
+    seed: int
+
+    def to_json(self) -> dict[str, Any]:
+        """Rates are tables: `rate`, and `low` and `high` of its 95 % interval."""
+        plain = {name: getattr(self, name) for name in self.__slots__}
+        return plain | {
+            name: _table(rate) for name, rate in plain.items() if isinstance(rate, SuccessRate)
+        }
+
+
+def _table(rate: SuccessRate) -> dict[str, float | None]:
+    low, high = rate.interval
+    return {
+        "rate": rate.rate if rate.episodes else None,
+        "low": low,
+        "high": high,
+        "successes": rate.successes,
+        "episodes": rate.episodes,
+    }

@@ -1,0 +1,107 @@
+"""Android in the Wild's instructions (General, Web Shopping) from the public text files.
+
+DistRL ships none of them: a user names the files, one instruction a line. The public lists have
+their test instructions in the training file as well, General all of them; here they are taken out
+of training, and how many is said. Two instructions are the same when they differ in capitals,
+quotes, spaces or the full stop alone.
+
+They are tasks for real phones. No facts say whether one was done, so they go with a judge of whole
+trajectories (`judge.LaterJudge`, `vlm_judge`); where an episode starts is what the device's reset
+makes of it. Ids are `aitw_general/train/17`, numbered by the lines of the file they came from, so
+that leaving some out changes no other's id.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from distrl.errors import InvalidSetting
+from distrl.records import Family, Split, Task
+
+Subset = Literal["general", "web_shopping"]
+FAMILIES: dict[Subset, Family] = {"general": "general", "web_shopping": "shopping"}
+STEP_LIMITS: dict[Subset, int] = {"general": 10, "web_shopping": 20}  # those of DigiRL and DistRL
+MAX_LINE = 2000  # characters; anything longer is no instruction
+_QUOTES = str.maketrans("’‘“”`", "''\"\"'")
+
+
+@dataclass(frozen=True, slots=True)
+class AitwTasks:
+    """Two disjoint lists, and what it took to make them so."""
+
+    train: tuple[Task, ...]
+    test: tuple[Task, ...]
+    leaked: int  # test instructions that stood in the training file
+    repeated: int  # lines of either file that said again what an earlier one had
+
+    def __str__(self) -> str:
+        return (
+            f"{len(self.train)} training and {len(self.test)} test instructions; {self.leaked} of "
+            f"{len(self.test)} test instructions were in the training file as well and were taken "
+            f"out of it; {self.repeated} lines that repeat another one were left out"
+        )
+
+
+def load_aitw(subset: Subset, train_file: Path, test_file: Path) -> AitwTasks:
+    """The tasks of two text files, without the test instructions in training."""
+    train, repeated_train = _instructions(train_file)
+    test, repeated_test = _instructions(test_file)
+    clean = {key: line for key, line in train.items() if key not in test}
+    if not clean:
+        raise InvalidSetting(
+            f"{train_file}: nothing is left to train on without the {len(test)} instructions of "
+            f"{test_file}; is it the same file?"
+        )
+    return AitwTasks(
+        train=tuple(_task(subset, "train", *line) for line in clean.values()),
+        test=tuple(_task(subset, "test", *line) for line in test.values()),
+        leaked=len(train) - len(clean),
+        repeated=repeated_train + repeated_test,
+    )
+
+
+def same_instruction(text: str) -> str:
+    """What is left of an instruction when its form does not matter."""
+    plain = re.sub(r"\s+", " ", text.translate(_QUOTES).replace('"', "'")).strip().casefold()
+    return plain.rstrip(" .")
+
+
+def _instructions(path: Path) -> tuple[dict[str, tuple[int, str]], int]:
+    """Number and text of every instruction by what it says; and how many were said again."""
+    try:
+        lines = path.read_text("utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidSetting(
+            f"{path}: {error}; name a text file with one instruction a line"
+        ) from error
+    found: dict[str, tuple[int, str]] = {}
+    repeated = 0
+    for number, line in enumerate(lines):
+        text = line.strip()
+        if len(text) > MAX_LINE:
+            raise InvalidSetting(f"{path}, line {number + 1}: {len(text)} characters; is it text?")
+        if text and same_instruction(text) in found:
+            repeated += 1
+        elif text:
+            found[same_instruction(text)] = number, text
+    if not found:
+        raise InvalidSetting(f"{path} has no instructions; give one a line")
+    return found, repeated
+
+
+def _task(subset: Subset, split: Split, number: int, text: str) -> Task:
+    template = f"aitw_{subset}"
+    return Task(
+        id=f"{template}/{split}/{number}",
+        instruction=text,
+        family=FAMILIES[subset],
+        template=template,
+        split=split,
+        seed=0,
+        apps=(),
+        difficulty="medium",
+        step_limit=STEP_LIMITS[subset],
+    )

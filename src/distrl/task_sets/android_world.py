@@ -1,0 +1,206 @@
+"""AndroidWorld: its tasks, its phone and its scores, as tasks, a device and a judge of ours.
+
+AndroidWorld keeps phone, tasks and judging in one place, and is reached in two ways that do the
+same (`AndroidWorldHost`): over HTTP, in its container (`android_world_container`), or in this
+process, where its Python package is installed (`android_world_package`). One host is one phone:
+
+    with AndroidWorldPhone("phone-1", host) as phone:
+        judge = AndroidWorldJudge(phone)
+        for task in android_world_tasks(host):
+            run_episode(task, phone, policy, judge)
+
+`begin` initialises a task; the next reset, or closing the phone, tears it down: also after a fault,
+so that no task finds what another one left. The agent's answer is handed over before the score is
+read, since question tasks look for it there. Scores above one half are successes, as AndroidWorld
+counts them. Its own rules for actions hold (`android_world_actions`). Elements cannot be had.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Any, Protocol, Self
+
+import numpy as np
+
+from distrl.errors import DeviceError, DeviceNotReady, JudgeError, UnknownTask
+from distrl.hierarchy import Element
+from distrl.records import ONLY_SAID, Action, Pixels, Screen, Split, Task, Verdict
+from distrl.task_sets.android_world_actions import json_action
+
+STEP_LIMIT = 20
+PREFIX = "android_world."
+JUDGE = "android_world"
+
+
+class AndroidWorldHost(Protocol):
+    """A phone with AndroidWorld on it. Failures are `DeviceError`s. One thread at a time."""
+
+    def task_types(self) -> list[str]: ...
+
+    def combinations(self, task_type: str) -> int:
+        """How many tasks of a type there are: numbers from 0 up."""
+        ...
+
+    def goal(self, task_type: str, number: int) -> str: ...
+
+    def initialise(self, task_type: str, number: int) -> None: ...
+
+    def score(self, task_type: str, number: int) -> float: ...
+
+    def tear_down(self, task_type: str, number: int) -> None: ...
+
+    def reset(self) -> None:
+        """To the home screen."""
+        ...
+
+    def pixels(self) -> Pixels:
+        """Once the screen has settled."""
+        ...
+
+    def execute(self, action: dict[str, Any]) -> None:
+        """Perform one of AndroidWorld's JSON actions."""
+        ...
+
+    def close(self) -> None: ...
+
+
+def android_world_tasks(host: AndroidWorldHost, split: Split = "test") -> Iterator[Task]:
+    """Every task of the host's suite. A suite of another seed has other parameters: see `host`."""
+    for task_type in host.task_types():
+        for number in range(host.combinations(task_type)):
+            template = f"{PREFIX}{task_type}"
+            yield Task(
+                id=f"{template}/{split}/{number}",
+                instruction=host.goal(task_type, number),
+                family="general",
+                template=template,
+                split=split,
+                seed=number,
+                apps=(),
+                difficulty="medium",
+                step_limit=STEP_LIMIT,
+            )
+
+
+class AndroidWorldPhone:
+    """Implements `Device` on a host, which it owns."""
+
+    def __init__(self, name: str, host: AndroidWorldHost) -> None:
+        self.name = name
+        self.host = host
+        self._began = 0.0
+        self._ready = False
+        self._size = (0, 0)
+        self._task: tuple[str, int] | None = None  # initialised, and not torn down yet
+
+    @property
+    def seconds(self) -> float:
+        return time.monotonic() - self._began if self._began else 0.0
+
+    def reset(self, seed: int) -> None:
+        """Tear down what was begun before, and go home. The seed is that of the suite, not ours."""
+        self._began = time.monotonic()
+        self._ready = False
+        self._tear_down()
+        self.host.reset()
+        self._ready = True
+
+    def screen(self) -> Screen:
+        with self._working():
+            screen = Screen(np.ascontiguousarray(self.host.pixels()))
+        self._size = screen.width, screen.height
+        return screen
+
+    def perform(self, action: Action) -> Screen:
+        if not isinstance(action, ONLY_SAID):
+            if not all(self._size):
+                self.screen()
+            with self._working():
+                self.host.execute(json_action(action, self._size))
+        return self.screen()
+
+    def elements(self) -> tuple[Element, ...]:
+        """AndroidWorld's server does not tell them."""
+        with self._working():
+            return ()
+
+    def close(self) -> None:
+        self._ready = False
+        try:
+            self._tear_down()
+        finally:
+            self.host.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    # For its judge ------------------------------------------------------------------------------
+
+    def initialise(self, task_type: str, number: int) -> None:
+        with self._working():
+            self._task = task_type, number  # first: half an initialisation is torn down as well
+            self.host.initialise(task_type, number)
+
+    def _tear_down(self) -> None:
+        if self._task is not None:
+            self.host.tear_down(*self._task)
+            self._task = None  # only now: a task that is still set up cannot be begun again
+
+    @contextmanager
+    def _working(self) -> Iterator[None]:
+        """A device that is not reset, or has failed since, does nothing."""
+        if not self._ready:
+            raise DeviceNotReady(f"device {self.name}: call reset(seed) before anything else")
+        try:
+            yield
+        except DeviceError:
+            self._ready = False
+            raise
+
+
+class AndroidWorldJudge:
+    """Implements `Judge` by AndroidWorld's own scores."""
+
+    def __init__(self, phone: AndroidWorldPhone) -> None:
+        self._phone = phone
+        self._task: tuple[str, int] | None = None
+
+    def begin(self, task: Task) -> None:
+        self._task = _parsed(task.id)
+        self._phone.initialise(*self._task)
+
+    def verdict(self, answer: str | None) -> Verdict:
+        if self._task is None:
+            raise JudgeError("a verdict was asked for before a task was begun")
+        try:
+            if answer is not None:
+                self._phone.host.execute({"action_type": "answer", "text": answer})
+            score = self._phone.host.score(*self._task)
+        except DeviceError as error:
+            raise JudgeError(f"AndroidWorld gave no score for {self._task}: {error}") from error
+        if not math.isfinite(score):
+            raise JudgeError(f"AndroidWorld's score for {self._task} is {score!r}")
+        return Verdict(score > 0.5, "" if score > 0.5 else f"score {score:g}", JUDGE)
+
+
+def _parsed(task_id: str) -> tuple[str, int]:
+    template, _, rest = task_id.partition("/")
+    _, _, number = rest.partition("/")
+    if not template.startswith(PREFIX) or not (number.isascii() and number.isdecimal()):
+        raise UnknownTask(
+            f"{task_id!r} is no task of AndroidWorld; they look like "
+            f"{PREFIX}ContactsAddContact/test/0"
+        )
+    return template.removeprefix(PREFIX), int(number)

@@ -1,0 +1,174 @@
+"""AndroidWorld in its container, over HTTP. Its server listens on port 5000:
+
+    docker run --privileged -p 127.0.0.1:5000:5000 android_world:latest
+
+It has no key and does what anybody asks, so it belongs on loopback or into a closed network. Every
+call has a deadline. What only looks is tried again when a connection breaks; what acts is not,
+because nobody knows whether it was done. Failures are typed: `DeviceTimeout`, `DeviceDisconnected`.
+Screens travel as nested lists of numbers, which is what its server speaks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+from urllib.parse import urlsplit
+
+import httpx
+import numpy as np
+
+from distrl.errors import DeviceDisconnected, DeviceTimeout, InvalidSetting, UnknownTask
+from distrl.records import Pixels
+
+LOCAL = "http://127.0.0.1:5000"
+LOOKS = 3  # tries of what only looks
+MAX_QUOTE = 300
+
+
+@dataclass(frozen=True, slots=True)
+class ContainerSettings:
+    """Where the server is and how long a call may take. A suite of its own per seed."""
+
+    url: str = LOCAL
+    deadline_s: float = 60.0
+    set_up_deadline_s: float = 300.0  # for what restores apps: initialise, tear down, new suites
+
+    def __post_init__(self) -> None:
+        parts = urlsplit(self.url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise InvalidSetting(f"AndroidWorld url {self.url!r}; give one like {LOCAL}")
+        if not (self.deadline_s > 0 and self.set_up_deadline_s > 0):
+            raise InvalidSetting(f"{self}: deadlines are above 0 seconds")
+
+
+class AndroidWorldContainer:
+    """Implements `AndroidWorldHost`. `open` one; it is closed by its phone."""
+
+    def __init__(self, settings: ContainerSettings, client: httpx.Client) -> None:
+        self.settings = settings
+        self._client = client
+
+    @classmethod
+    def open(cls, settings: ContainerSettings | None = None) -> Self:
+        settings = settings or ContainerSettings()
+        container = cls(settings, httpx.Client(base_url=settings.url, trust_env=False))
+        container._look("/health")
+        return container
+
+    def new_suite(self, seed: int, combinations: int = 1) -> None:
+        """Draw the parameters of all tasks anew, so many of each."""
+        self._call(
+            "GET",
+            "/suite/reinitialize",
+            {"n_task_combinations": combinations, "seed": seed},
+            deadline_s=self.settings.set_up_deadline_s,
+        )
+
+    def task_types(self) -> list[str]:
+        names = self._look("/suite/task_list", {"max_index": -1}).get("task_list")
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            raise self._strange("/suite/task_list", names)
+        return names
+
+    def combinations(self, task_type: str) -> int:
+        length = self._look("/suite/task_length", {"task_type": task_type}).get("length")
+        if type(length) is not int:
+            raise self._strange("/suite/task_length", length)
+        return length
+
+    def goal(self, task_type: str, number: int) -> str:
+        goal = self._look("/task/goal", _named(task_type, number)).get("goal")
+        if not isinstance(goal, str):
+            raise self._strange("/task/goal", goal)
+        return goal
+
+    def initialise(self, task_type: str, number: int) -> None:
+        self._set_up("/task/initialize", task_type, number)
+
+    def tear_down(self, task_type: str, number: int) -> None:
+        self._set_up("/task/tear_down", task_type, number)
+
+    def _set_up(self, path: str, task_type: str, number: int) -> None:
+        deadline_s = self.settings.set_up_deadline_s
+        self._call("POST", path, _named(task_type, number), deadline_s=deadline_s)
+
+    def score(self, task_type: str, number: int) -> float:
+        score = self._look("/task/score", _named(task_type, number)).get("score")
+        if not isinstance(score, int | float):
+            raise self._strange("/task/score", score)
+        return float(score)
+
+    def reset(self) -> None:
+        self._call("POST", "/reset", {"go_home": "true"})
+
+    def pixels(self) -> Pixels:
+        rows = self._look("/screenshot", {"wait_to_stabilize": "true"}).get("pixels")
+        try:
+            pixels = np.asarray(rows, dtype=np.uint8)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise self._strange("/screenshot", rows) from error
+        if pixels.ndim != 3 or pixels.shape[2] not in (3, 4) or not pixels.size:
+            raise self._strange("/screenshot", f"pixels of shape {pixels.shape}")
+        return pixels[:, :, :3]
+
+    def execute(self, action: dict[str, Any]) -> None:
+        self._call("POST", "/execute_action", body=action)
+
+    def close(self) -> None:
+        """Let go of the connection; the container stays, for the next one."""
+        self._client.close()
+
+    # The wire -----------------------------------------------------------------------------------
+
+    def _look(self, path: str, words: dict[str, Any] | None = None) -> dict[str, Any]:
+        for _ in range(LOOKS - 1):
+            try:
+                return self._call("GET", path, words)
+            except DeviceDisconnected:
+                continue
+        return self._call("GET", path, words)
+
+    def _call(
+        self,
+        method: str,
+        path: str,
+        words: dict[str, Any] | None = None,
+        *,
+        body: dict[str, Any] | None = None,
+        deadline_s: float | None = None,
+    ) -> dict[str, Any]:
+        what = f"AndroidWorld at {self.settings.url}: {method} {path}"
+        deadline_s = deadline_s or self.settings.deadline_s
+        try:
+            response = self._client.request(
+                method, path, params=words, json=body, timeout=deadline_s
+            )
+        except httpx.TimeoutException as error:
+            raise DeviceTimeout(f"{what}: no answer within {deadline_s:g} s; reset it") from error
+        except httpx.RequestError as error:
+            raise DeviceDisconnected(
+                f"{what}: {type(error).__name__}: {error}; see that its container runs"
+            ) from error
+        if not response.is_success:
+            said = f"{what}: it answered {response.status_code}: {response.text[:MAX_QUOTE]}"
+            if response.status_code in (400, 404, 422):
+                raise UnknownTask(f"{said}. It does not know that, or is of another version")
+            raise DeviceDisconnected(f"{said}. Look into the container's log")
+        try:
+            answer = response.json()
+        except ValueError as error:
+            raise self._strange(path, response.text) from error
+        if not isinstance(answer, dict):
+            raise self._strange(path, answer)
+        return answer
+
+    def _strange(self, path: str, answer: object) -> DeviceDisconnected:
+        said = str(answer)[:MAX_QUOTE]
+        return DeviceDisconnected(
+            f"AndroidWorld at {self.settings.url}: {path} answered with something else than it "
+            f"should: {said!r}; is it AndroidWorld's server, and of a version of 2025 or newer?"
+        )
+
+
+def _named(task_type: str, number: int) -> dict[str, Any]:
+    return {"task_type": task_type, "task_idx": number}

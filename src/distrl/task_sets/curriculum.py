@@ -1,0 +1,253 @@
+"""Which task next: the sources that a collector draws its tasks from.
+
+    UniformTasks            every template equally often
+    SuccessRateTasks        rather those that lately succeed about every other time
+    InstructionValueTasks   rather those that the critic calls a toss-up (DigiRL's curriculum)
+    RepeatedTasks           any of these, each task several times (for group-relative algorithms)
+
+All are exact functions of a seed and of what they heard, and draw from a pool (`task_pool`) that
+gives no task id twice as long as it has others; two collectors with different shares of one pool
+never meet. `state` is plain JSON, and `load_state` goes on from it as if nothing had happened. One
+thread at a time asks; the collector sees to that.
+"""
+
+from __future__ import annotations
+
+import random
+import threading
+from collections import deque
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any, Protocol
+
+from distrl.errors import CorruptCheckpoint, InvalidSetting
+from distrl.records import Ending, Task
+from distrl.task_sets.task_pool import TaskPool
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+State = dict[str, Any]  # plain JSON
+
+
+class TaskSource(Protocol):
+    """Knows which task should be tried next, and hears how every attempt ended."""
+
+    def next_task(self) -> Task: ...
+
+    def hear(self, task: Task, ending: Ending) -> None: ...
+
+    def find(self, task_id: str) -> Task:
+        """The task of that id, to go on with it; `UnknownTask` if it is of another source."""
+        ...
+
+    def state(self) -> State: ...
+
+    def load_state(self, state: Mapping[str, Any]) -> None: ...
+
+
+class InstructionCritic(Protocol):
+    """Says how likely success is, by the instruction alone; a trainable policy does."""
+
+    def instruction_logits(self, instructions: Sequence[str]) -> Tensor: ...  # [n]
+
+
+class UniformTasks:
+    """Each template once a round, in an order that changes from round to round."""
+
+    def __init__(self, pool: TaskPool) -> None:
+        self._pool = pool
+        self._drawn = 0
+
+    def next_task(self) -> Task:
+        turn, place = divmod(self._drawn, len(self._pool.templates))
+        order = self._pool.rng(turn).sample(self._pool.templates, len(self._pool.templates))
+        self._drawn += 1
+        return self._pool.task(order[place], turn)
+
+    def hear(self, task: Task, ending: Ending) -> None:
+        """Success or failure changes nothing here."""
+
+    def find(self, task_id: str) -> Task:
+        return self._pool.find(task_id)
+
+    def state(self) -> State:
+        return {"drawn": self._drawn}
+
+    def load_state(self, state: Mapping[str, Any]) -> None:
+        self._drawn = _count(state, "drawn")
+
+
+class SuccessRateTasks:
+    """Prefers templates whose success of late is near 1/2; each keeps its share of `floor`.
+
+        share = floor / n + (1 − floor) · p(1 − p) / Σ p(1 − p),   p = (successes + 1) / (tries + 2)
+
+    of n templates, over the last `memory` judged tries of each. Untried ones count as p = 1/2.
+    """
+
+    def __init__(self, pool: TaskPool, floor: float = 0.2, memory: int = 20) -> None:
+        if not (0.0 <= floor <= 1.0 and memory >= 1):
+            raise InvalidSetting(
+                f"floor={floor!r}, memory={memory!r}; give a share in [0, 1] and 1 try or more"
+            )
+        self._pool = pool
+        self._floor = floor
+        self._drawn = 0
+        self._turns = dict.fromkeys(pool.templates, 0)
+        self._recent = {name: deque[bool](maxlen=memory) for name in pool.templates}
+
+    def next_task(self) -> Task:
+        shares = self.shares()
+        [template] = self._pool.rng(self._drawn).choices(list(shares), list(shares.values()))
+        turn = self._turns[template]
+        self._drawn += 1
+        self._turns[template] += 1
+        return self._pool.task(template, turn)
+
+    def shares(self) -> dict[str, float]:
+        """How likely each template is to come next."""
+        rates = {name: (sum(last) + 1) / (len(last) + 2) for name, last in self._recent.items()}
+        total = sum(rate * (1 - rate) for rate in rates.values())
+        return {
+            name: self._floor / len(rates) + (1 - self._floor) * rate * (1 - rate) / total
+            for name, rate in rates.items()
+        }
+
+    def hear(self, task: Task, ending: Ending) -> None:
+        """A broken device says nothing about a task; only judged attempts count."""
+        if ending.judged and task.template in self._recent:
+            self._recent[task.template].append(ending is Ending.SUCCESS)
+
+    def find(self, task_id: str) -> Task:
+        return self._pool.find(task_id)
+
+    def state(self) -> State:
+        recent = {name: [int(each) for each in last] for name, last in self._recent.items()}
+        return {"drawn": self._drawn, "turns": dict(self._turns), "recent": recent}
+
+    def load_state(self, state: Mapping[str, Any]) -> None:
+        drawn, turns, recent = (
+            _count(state, "drawn"),
+            _table(state, "turns"),
+            _table(state, "recent"),
+        )
+        if not set(turns) == set(recent) == set(self._turns):
+            strange = sorted(set(turns) ^ set(self._turns)) or sorted(set(recent) ^ set(turns))
+            raise CorruptCheckpoint(
+                f"the curriculum's state is of other templates ({', '.join(strange[:3])}, …); "
+                "resume with the templates that it was begun with"
+            )
+        self._drawn = drawn
+        self._turns = {name: _count(turns, name) for name in self._turns}
+        for name, last in self._recent.items():
+            last.clear()
+            last.extend(bool(each) for each in recent[name])
+
+
+class InstructionValueTasks:
+    """Draws candidates, asks the critic about all, and takes the one whose value is nearest 1/2.
+
+    A share of the draws, `unasked`, goes to the first candidate whatever the critic thinks of it:
+    a critic that is wrong about a template would never hear of it again. While the critic is asked,
+    `policy_lock` is held: give the desk's, if a desk decides with the same policy.
+    """
+
+    def __init__(
+        self,
+        pool: TaskPool,
+        critic: InstructionCritic,
+        policy_lock: AbstractContextManager[object] | None = None,
+        candidates: int = 8,
+        unasked: float = 0.1,
+    ) -> None:
+        if candidates < 1 or not 0.0 <= unasked <= 1.0:
+            raise InvalidSetting(
+                f"candidates={candidates!r}, unasked={unasked!r}; give 1 candidate or more and a "
+                "share in [0, 1]"
+            )
+        self._pool = pool
+        self._critic = critic
+        self._policy_lock = policy_lock or threading.Lock()
+        self._candidates = candidates
+        self._unasked = unasked
+        self._uniform = UniformTasks(pool)
+        self._drawn = 0
+
+    def next_task(self) -> Task:
+        rng = random.Random(f"unasked/{self._pool.seed}/{self._pool.share}/{self._drawn}")
+        self._drawn += 1
+        if rng.random() < self._unasked:
+            return self._uniform.next_task()
+        candidates = [self._uniform.next_task() for _ in range(self._candidates)]
+        with self._policy_lock:
+            logits = self._critic.instruction_logits([task.instruction for task in candidates])
+            distances = logits.detach().abs().tolist()  # a value of 1/2 is a logit of 0
+        return candidates[distances.index(min(distances))]
+
+    def hear(self, task: Task, ending: Ending) -> None:
+        """The critic learns it elsewhere, from the trajectory."""
+
+    def find(self, task_id: str) -> Task:
+        return self._pool.find(task_id)
+
+    def state(self) -> State:
+        return {"drawn": self._drawn, "uniform": self._uniform.state()}
+
+    def load_state(self, state: Mapping[str, Any]) -> None:
+        self._uniform.load_state(_table(state, "uniform"))
+        self._drawn = _count(state, "drawn")
+
+
+class RepeatedTasks:
+    """Each task of another source so many times in a row, for algorithms that compare attempts."""
+
+    def __init__(self, source: TaskSource, times: int) -> None:
+        if times < 1:
+            raise InvalidSetting(f"times={times!r}; give 1 attempt or more")
+        self._source = source
+        self._times = times
+        self._task: Task | None = None
+        self._left = 0
+
+    def next_task(self) -> Task:
+        if self._task is None or not self._left:
+            self._task, self._left = self._source.next_task(), self._times
+        self._left -= 1
+        return self._task
+
+    def hear(self, task: Task, ending: Ending) -> None:
+        self._source.hear(task, ending)
+
+    def find(self, task_id: str) -> Task:
+        return self._source.find(task_id)
+
+    def state(self) -> State:
+        task = self._task.id if self._task else None
+        return {"source": self._source.state(), "task": task, "left": self._left}
+
+    def load_state(self, state: Mapping[str, Any]) -> None:
+        left, task = _count(state, "left"), state.get("task")
+        self._source.load_state(_table(state, "source"))
+        self._task = None if task is None else self._source.find(str(task))
+        self._left = left
+
+
+def _count(state: Mapping[str, Any], name: str) -> int:
+    value = state.get(name)
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise CorruptCheckpoint(
+            f"the curriculum's state has {name}={value!r}, not a count; it is of another "
+            "curriculum, or damaged: take an older checkpoint"
+        )
+    return value
+
+
+def _table(state: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    value = state.get(name)
+    if not isinstance(value, Mapping):
+        raise CorruptCheckpoint(
+            f"the curriculum's state has {name}={value!r}, not a table; it is of another "
+            "curriculum, or damaged: take an older checkpoint"
+        )
+    return value

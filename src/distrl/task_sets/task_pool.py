@@ -1,0 +1,115 @@
+"""What a curriculum draws from: tasks by template and turn, each collector its own share of them.
+
+`SimulatedTasks` never ends: each turn of a template is a task that nobody has had. `ListedTasks`
+are as many as there are (Android in the Wild, AndroidWorld): every one of a template comes once a
+round, in an order that changes from round to round, and the collectors go through each round
+together without meeting.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from distrl.errors import InvalidSetting, UnknownTask
+from distrl.records import Split, Task
+from phonesim.tasks.task_sets import load_task
+
+NUMBERS = 1_000_000  # how far apart the task numbers of two seeds begin
+
+
+class TaskPool(Protocol):
+    """Templates, and the tasks of them that belong to one collector (`share` of `shares`)."""
+
+    @property
+    def templates(self) -> tuple[str, ...]: ...
+
+    @property
+    def seed(self) -> int: ...
+
+    @property
+    def share(self) -> int: ...
+
+    def task(self, template: str, turn: int) -> Task:
+        """The task that this collector draws when a template's turn comes for the n-th time."""
+        ...
+
+    def find(self, task_id: str) -> Task:
+        """The task of that id; `UnknownTask` if there is none."""
+        ...
+
+    def rng(self, draw: int) -> random.Random: ...
+
+
+@dataclass(frozen=True, slots=True)
+class SimulatedTasks:
+    """Implements `TaskPool` by the simulated phone's templates."""
+
+    templates: tuple[str, ...]
+    split: Split = "train"
+    seed: int = 0
+    share: int = 0  # counted from 0
+    shares: int = 1
+
+    def __post_init__(self) -> None:
+        if not self.templates:
+            raise UnknownTask("a task pool without templates; name one or more")
+        _check_shares(self.share, self.shares)
+        for template in self.templates:
+            self.task(template, 0)  # raises, and says which name or split would do
+
+    def task(self, template: str, turn: int) -> Task:
+        number = self.seed * NUMBERS + turn * self.shares + self.share
+        return load_task(f"{template}/{self.split}/{number}")[0]
+
+    def find(self, task_id: str) -> Task:
+        return load_task(task_id)[0]
+
+    def rng(self, draw: int) -> random.Random:
+        return random.Random(f"curriculum/{self.seed}/{self.share}/{draw}")
+
+
+class ListedTasks:
+    """Implements `TaskPool` by a list of tasks."""
+
+    def __init__(
+        self, tasks: Sequence[Task], seed: int = 0, share: int = 0, shares: int = 1
+    ) -> None:
+        if not tasks:
+            raise UnknownTask("a task pool without tasks; give one or more")
+        _check_shares(share, shares)
+        self.seed = seed
+        self.share = share
+        self._shares = shares
+        self._by_id = {task.id: task for task in tasks}
+        self._by_template: dict[str, list[Task]] = {}
+        for task in self._by_id.values():
+            self._by_template.setdefault(task.template, []).append(task)
+
+    @property
+    def templates(self) -> tuple[str, ...]:
+        return tuple(self._by_template)
+
+    def task(self, template: str, turn: int) -> Task:
+        tasks = self._by_template[template]
+        epoch, place = divmod(turn * self._shares + self.share, len(tasks))
+        order = random.Random(f"listed/{self.seed}/{template}/{epoch}")
+        return order.sample(tasks, len(tasks))[place]
+
+    def find(self, task_id: str) -> Task:
+        if task_id not in self._by_id:
+            raise UnknownTask(
+                f"{task_id!r} is none of the {len(self._by_id)} tasks listed here; resume with the "
+                "files or the suite that it was begun with"
+            )
+        return self._by_id[task_id]
+
+    def rng(self, draw: int) -> random.Random:
+        return random.Random(f"curriculum/{self.seed}/{self.share}/{draw}")
+
+
+def _check_shares(share: int, shares: int) -> None:
+    if not 0 <= share < shares:
+        raise InvalidSetting(f"share={share!r} of shares={shares!r}; shares are counted from 0")

@@ -1,1 +1,0 @@
-"""What is asked of an agent, and whether it was done."""

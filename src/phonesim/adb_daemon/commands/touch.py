@@ -1,0 +1,95 @@
+"""`input`: taps, swipes, text and keys, as Android's own command takes them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from distrl.records import LongPress, Swipe, Tap
+from phonesim.adb_daemon.commands.keys import number_of, press, press_together
+from phonesim.adb_daemon.commands.text import number
+from phonesim.adb_daemon.handset import Handset
+from phonesim.adb_daemon.result import NOTHING, Command, Refusal, Result, failure
+from phonesim.dimensions import HEIGHT, WIDTH
+
+SOURCES = {
+    "touchscreen", "keyboard", "mouse", "touchpad", "stylus", "trackball", "dpad", "gamepad",
+    "joystick", "touchnavigation",
+}  # fmt: skip
+USAGE = "Error: Unknown command: {}\nUsage: input [<source>] [-d DISPLAY_ID] <command> [<arg>...]"
+STILL = 10  # pixels that a finger may move and still press
+HOLD_MILLISECONDS = 400.0  # Android's own long-press timeout
+
+
+def input_command(handset: Handset, words: Sequence[str], given: bytes) -> Result:
+    rest = list(words)
+    if rest and rest[0] in SOURCES:
+        rest.pop(0)
+    if rest and rest[0] == "-d":
+        del rest[:2]
+    match rest:
+        case ["tap", x, y]:
+            _tap(handset, _pixels("tap", [x, y]))
+        case ["swipe" | "draganddrop" as kind, *numbers] if len(numbers) in (4, 5):
+            _swipe(handset, _pixels(kind, numbers))
+        case ["text", text]:
+            return _text(handset, text)
+        case ["keyevent", *keys] if keys:
+            for key in keys:
+                if not key.startswith("--"):
+                    press(handset, number_of(key))
+        case ["keycombination", *keys] if len([k for k in keys if not k.startswith("-")]) > 1:
+            press_together(handset, [number_of(key) for key in keys if not key.startswith("-")])
+        case ["tap" | "swipe" | "text" | "keyevent" | "keycombination" as kind, *_]:
+            raise Refusal(f"Error: Invalid arguments for command: {kind}", 255)
+        case _:
+            raise Refusal(USAGE.format(" ".join(rest[:1])), 255)
+    return NOTHING
+
+
+def _pixels(kind: str, words: Sequence[str]) -> list[float]:
+    numbers = [number(word) for word in words]
+    if any(math.isnan(value) for value in numbers):
+        raise Refusal(f"Error: Invalid arguments for command: {kind}", 255)
+    return numbers
+
+
+def _share(x: float, y: float) -> tuple[float, float]:
+    """The middle of a pixel as a share of the screen, so that the same pixel is met."""
+    return (int(x) + 0.5) / WIDTH, (int(y) + 0.5) / HEIGHT
+
+
+def _on_screen(x: float, y: float) -> bool:
+    return 0 <= x < WIDTH and 0 <= y < HEIGHT
+
+
+def _tap(handset: Handset, place: list[float]) -> None:
+    if _on_screen(place[0], place[1]):  # Android drops what lies beside the screen
+        handset.perform(Tap(*_share(place[0], place[1])))
+
+
+def _swipe(handset: Handset, numbers: list[float]) -> None:
+    x, y, to_x, to_y, milliseconds = (*numbers, 300.0)[:5]
+    if not _on_screen(x, y):
+        return
+    to_x, to_y = min(max(to_x, 0), WIDTH - 1), min(max(to_y, 0), HEIGHT - 1)
+    start, end = _share(x, y), _share(to_x, to_y)
+    if abs(to_x - x) + abs(to_y - y) < STILL:
+        handset.perform((LongPress if milliseconds >= HOLD_MILLISECONDS else Tap)(*start))
+        return
+    handset.perform(Swipe(*start, *end, seconds=min(max(milliseconds / 1000, 0.01), 10.0)))
+
+
+def _text(handset: Handset, text: str) -> Result:
+    """ASCII only, and %s for a space: Android's command can no more than that."""
+    if not text.isascii():
+        return failure(
+            "Exception occurred while executing 'text':",
+            "java.lang.NullPointerException: Attempt to get length of null array",
+            code=255,
+        )
+    handset.type_text(text.replace("%s", " "))
+    return NOTHING
+
+
+COMMANDS: dict[str, Command] = {"input": input_command}

@@ -1,0 +1,141 @@
+"""System and About phone: language, time, keyboard, and what this phone is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from phonesim.app import Ui, Window
+from phonesim.apps.settings_pages.installed_apps import by_battery
+from phonesim.apps.settings_pages.rows import (
+    change,
+    choice_row,
+    page_row,
+    switch_row,
+    switch_rows,
+)
+from phonesim.toolkit.boxes import Column, Pad
+from phonesim.toolkit.rows import ListRow
+from phonesim.toolkit.texts import Heading, Progress, Text
+from phonesim.toolkit.widget import Widget
+
+TAPS_TO_DEVELOP = 7  # on the build number, as everywhere
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceIdentity:
+    """What the maker and the network gave this phone; nobody can change it."""
+
+    id: int = 0
+    model: str = ""
+    system_version: str = ""
+    build_number: str = ""
+    serial_number: str = ""
+    phone_number: str = ""
+    network_operator: str = ""
+    wifi_address: str = ""
+
+
+def battery(ui: Ui) -> Window:
+    percent = ui.settings.battery_percent
+    level = Column(
+        [
+            Text(f"{percent}%", "headline"),
+            Text(f"About {percent // 4} hours left", "small", "muted"),
+            Progress(percent / 100, "Battery level"),
+        ],
+        gap=6,
+    )
+    rows: list[Widget] = [
+        Pad(level, top=14),
+        *switch_rows(ui, "battery_saver", "adaptive_battery"),
+        Heading("Since the last charge"),
+        *by_battery(ui),
+    ]
+    return ui.page("Battery", rows)
+
+
+def system(ui: Ui) -> Window:
+    rows: list[Widget] = [
+        choice_row(ui, "language"),
+        page_row(ui, "date_time", "Time zone, 24-hour format"),
+        page_row(ui, "keyboard", "Autocorrect, suggestions, sounds"),
+    ]
+    if ui.settings.developer_options:
+        rows.append(page_row(ui, "developer"))
+    return ui.page("System", rows)
+
+
+def date_time(ui: Ui) -> Window:
+    settings = ui.settings
+    zone: Widget = choice_row(ui, "timezone")
+    if settings.automatic_time:
+        zone = ListRow("Time zone", f"{settings.timezone}, set automatically")
+    return ui.page("Date & time", [*switch_rows(ui, "automatic_time", "use_24_hour"), zone])
+
+
+def keyboard(ui: Ui) -> Window:
+    names = ("autocorrect", "suggestions", "auto_capitals", "keyboard_sounds")
+    return ui.page("Keyboard", switch_rows(ui, *names))
+
+
+def developer(ui: Ui) -> Window:
+    return ui.page("Developer options", switch_rows(ui, "usb_debugging", "stay_awake"))
+
+
+def notifications(ui: Ui) -> Window:
+    names = (
+        "do_not_disturb", "notification_dots", "lock_screen_notifications", "notification_history",
+    )  # fmt: skip
+    return ui.page("Notifications", switch_rows(ui, *names))
+
+
+def accessibility(ui: Ui) -> Window:
+    rows: list[Widget] = [
+        Heading("Seeing"),
+        *switch_rows(ui, "screen_reader", "magnification"),
+        choice_row(ui, "font_scale"),
+        *switch_rows(ui, "high_contrast_text", "color_inversion"),
+        Heading("Hearing"),
+        switch_row(ui, "mono_audio"),
+        switch_row(ui, "live_captions"),
+    ]
+    return ui.page("Accessibility", rows)
+
+
+def about(ui: Ui) -> Window:
+    identity, name = ui.facts.one(DeviceIdentity), ui.settings.device_name
+    rows: list[Widget] = [
+        ListRow("Device name", name, icon="edit", on_tap=lambda: ui.go("rename", name=name)),
+        ListRow("Phone number", identity.phone_number, icon="phone"),
+        ListRow("Network operator", identity.network_operator, icon="signal"),
+        Heading("Device"),
+        ListRow("Model", identity.model),
+        ListRow("Serial number", identity.serial_number),
+        ListRow("Wi-Fi address", identity.wifi_address),
+        Heading("Software"),
+        ListRow("System version", identity.system_version),
+        ListRow("Build number", identity.build_number, on_tap=lambda: _tap_build(ui)),
+    ]
+    return ui.page("About phone", rows)
+
+
+def _tap_build(ui: Ui) -> None:
+    taps = int(ui.get("taps", 0)) + 1
+    ui.set("taps", taps)
+    if ui.settings.developer_options:
+        ui.say("You are a developer already")
+    elif taps >= TAPS_TO_DEVELOP:
+        change(ui, developer_options=True)
+        ui.say("You are a developer now")
+    elif taps >= TAPS_TO_DEVELOP - 4:
+        ui.say(f"{TAPS_TO_DEVELOP - taps} more taps and you are a developer")
+
+
+def rename(ui: Ui) -> Window:
+    def save() -> None:
+        name = ui.text("name").strip()
+        if name:
+            change(ui, device_name=name)
+            ui.say(f"This phone is now called {name}")
+
+    return ui.dialog("Device name", [ui.field("name", "Name")], {"Cancel": None, "Save": save})

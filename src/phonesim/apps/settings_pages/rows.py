@@ -1,0 +1,83 @@
+"""The rows that settings pages are made of: a switch, a choice, a way to a page."""
+
+from __future__ import annotations
+
+from phonesim.app import Ui, Window
+from phonesim.apps.settings_pages.catalogue import (
+    CHOICES,
+    LANGUAGES,
+    PAGES,
+    SWITCHES,
+)
+from phonesim.scene import Handler
+from phonesim.system import SystemSettings, switch
+from phonesim.toolkit.boxes import Pad
+from phonesim.toolkit.rows import Empty, ListRow
+from phonesim.toolkit.widget import Widget
+
+MAX_IN_SHEET = 12  # more options than that get a page with a search field
+MAX_ROWS = 60
+
+
+def switch_row(ui: Ui, setting: str) -> ListRow:
+    """A switch from the catalogue."""
+    entry, on = SWITCHES[setting], bool(getattr(ui.settings, setting))
+    return ListRow(
+        entry.label,
+        entry.detail,
+        icon=entry.icon,
+        switch=on,
+        on_tap=lambda: switch(ui.facts, setting, not on),
+    )
+
+
+def switch_rows(ui: Ui, *settings: str) -> list[Widget]:
+    return [switch_row(ui, setting) for setting in settings]
+
+
+def choice_row(ui: Ui, setting: str) -> ListRow:
+    """A choice from the catalogue, with what is chosen now."""
+    entry = CHOICES[setting]
+    shown = entry.shown(getattr(ui.settings, setting))
+    return ListRow(entry.label, shown, icon=entry.icon, on_tap=lambda: ui.go("choose", setting))
+
+
+def page_row(ui: Ui, page: str, detail: str = "") -> ListRow:
+    """A row that leads to another page."""
+    entry = PAGES[page]
+    return ListRow(
+        entry.title, detail or entry.summary, icon=entry.icon, on_tap=lambda: ui.go(page)
+    )
+
+
+def change(ui: Ui, **fields: object) -> None:
+    ui.facts.change(SystemSettings, **fields)
+
+
+def choose(ui: Ui, setting: str) -> Window:
+    """The options of a choice: a sheet, or a page where there are many."""
+    entry, kept = CHOICES[setting], getattr(ui.settings, setting)
+
+    def taking(label: str) -> Handler:
+        return lambda: change(ui, **{setting: entry.options[label]})
+
+    if len(entry.options) <= MAX_IN_SHEET:
+        choices = {label: taking(label) for label in entry.options}
+        return ui.sheet(entry.label, choices, chosen=entry.shown(kept))
+    query = ui.text("query").casefold()
+    rows = [
+        ListRow(
+            label,
+            LANGUAGES[label] if setting == "language" else "",
+            radio=value == kept,
+            on_tap=ui.closing(taking(label)),
+        )
+        for label, value in entry.options.items()
+        if query in label.casefold()
+    ]
+    search = ui.field("query", f"Search {entry.label.casefold()}", icon="search")
+    return ui.page(
+        entry.label,
+        rows[:MAX_ROWS] or [Empty("Nothing found", "search")],
+        head=Pad(search, sides=12, top=4, bottom=4),
+    )

@@ -1,0 +1,35 @@
+"""A phone fresh from its box. The same seed and drift always give the same one."""
+
+from __future__ import annotations
+
+import random
+from datetime import datetime, timedelta
+from functools import lru_cache
+
+from distrl.errors import InvalidSetting
+from phonesim.apps import APPS
+from phonesim.drift import Drift, dress
+from phonesim.facts import Facts
+from phonesim.state import LAUNCHER, PhoneState, Route
+from phonesim.system import InstalledApp, SystemSettings
+
+
+def new_state(seed: int, drift: Drift) -> PhoneState:
+    """A new phone: furnished by its apps, dressed by its drift. What it returns may be shared."""
+    if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
+        raise InvalidSetting(f"phone seed={seed!r}; give a whole number from 0 upwards")
+    return _new_state(seed, drift)
+
+
+@lru_cache(maxsize=256)
+def _new_state(seed: int, drift: Drift) -> PhoneState:
+    rng = random.Random(f"phone/{seed}")
+    now = datetime(2026, 1, 5, 8, 0) + timedelta(minutes=rng.randrange(60 * 24 * 300))
+    facts = Facts()
+    facts.add(SystemSettings(battery_percent=rng.randrange(20, 100)))
+    for place, app in enumerate(app for app in APPS.values() if app.preinstalled):
+        facts.add(InstalledApp(name=app.name, place=place))
+    dress(facts, seed, drift)
+    for app in APPS.values():
+        app.furnish(facts, random.Random(f"{app.name}/{seed}"), now)
+    return PhoneState(seed, drift, facts, now, running={LAUNCHER: (Route("home"),)})

@@ -1,0 +1,89 @@
+"""Puts all that is open on top of each other: pages, dialogs, keyboard, pop-ups, bars, shade.
+
+The order of drawing is also the order of reach: what is drawn later is touched first.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from phonesim.app import Ui, Window
+from phonesim.apps import APPS
+from phonesim.dimensions import HEIGHT, KEYBOARD, NAVIGATION, STATUS, WIDTH
+from phonesim.drawing.canvas import Canvas
+from phonesim.drawing.theme import Theme, theme
+from phonesim.drift import VARIANTS, layout_variant
+from phonesim.facts import MissingFact
+from phonesim.scene import Scene
+from phonesim.state import LAUNCHER
+from phonesim.system import InstalledApp, SystemSettings
+from phonesim.system_ui import bars, keyboard, popups, recents, shade
+from phonesim.system_ui.launcher import Launcher
+from phonesim.toolkit.modals import Modal
+
+if TYPE_CHECKING:
+    from phonesim.phone import Phone
+
+LAUNCHER_APP = Launcher()
+
+
+def compose(phone: Phone, canvas: Canvas) -> Scene:
+    """The phone as it is now, drawn, with all that can be read and touched on it."""
+    state = phone.state
+    scene = Scene(canvas, theme_of(phone), state.focus)
+    top, bottom = STATUS, HEIGHT - NAVIGATION
+    if state.front == LAUNCHER and len(phone.routes) == 1:
+        top, bottom = 0, HEIGHT  # the wallpaper lies below both bars
+    if state.focus:
+        bottom = HEIGHT - NAVIGATION - KEYBOARD
+    canvas.clip = (0, top, WIDTH, bottom)
+    _place_windows(scene, phone, top, bottom)
+    canvas.clip = (0, 0, WIDTH, HEIGHT)
+    if state.message:
+        bars.place_message(scene, state.message, min(bottom, HEIGHT - NAVIGATION))
+    if state.focus:
+        keyboard.place(scene, phone)
+    if state.overlay == "recents":
+        recents.place(scene, phone)
+    if state.popup:
+        canvas.clip = (0, 0, WIDTH, HEIGHT - NAVIGATION)
+        popups.place(scene, phone, state.popup)
+        canvas.clip = (0, 0, WIDTH, HEIGHT)
+    bars.place_navigation(scene, phone)
+    bars.place_status(scene, phone)
+    if state.overlay == "shade":
+        shade.place(scene, phone)
+    return scene
+
+
+def theme_of(phone: Phone) -> Theme:
+    """The look of the app in front: the user's colours, and a layout that changes with versions."""
+    settings, front = phone.facts.one(SystemSettings), phone.state.front
+    installed = phone.facts.find(InstalledApp, lambda app: app.name == front)
+    variant = layout_variant(phone.state.seed, phone.state.drift)
+    if phone.state.drift.layouts and installed:
+        variant = (variant + installed.version) % VARIANTS
+    return theme(settings.dark_mode, settings.accent, settings.font_scale, variant)
+
+
+def _place_windows(scene: Scene, phone: Phone, top: int, bottom: int) -> None:
+    """The page in front; below a dialog, the page it belongs to, drawn but out of reach."""
+    windows = _windows(phone, scene.theme)
+    for window in reversed(windows):
+        scene.inert = window is not windows[0]
+        window.place(scene, 0, top, WIDTH, bottom - top)
+
+
+def _windows(phone: Phone, of: Theme) -> list[Window]:
+    """The topmost window first. A page about something that is gone closes itself."""
+    while True:
+        app = LAUNCHER_APP if phone.state.front == LAUNCHER else APPS[phone.state.front]
+        windows: list[Window] = []
+        try:
+            for route in reversed(phone.routes):
+                window: Window = getattr(app, route.page)(Ui(phone, app, route, of), *route.args)
+                windows.append(window)
+                if not isinstance(window, Modal):
+                    return windows
+        except MissingFact:
+            phone.pop()

@@ -1,0 +1,38 @@
+"""Keeps what was drawn last, up to a number of bytes.
+
+Pictures differ in size by a factor of a thousand, so a bound on their count would say little.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+
+from distrl.records import Pixels
+
+
+class PictureCache:
+    """The least recently used picture goes first. A larger one than all the room is not kept."""
+
+    def __init__(self, max_bytes: int) -> None:
+        self._max_bytes = max_bytes
+        self._kept: OrderedDict[Hashable, Pixels] = OrderedDict()
+        self.bytes = 0
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def get(self, key: Hashable, draw: Callable[[], Pixels]) -> Pixels:
+        """The picture of that key: the one that was kept, or a new one."""
+        kept = self._kept.get(key)
+        if kept is not None:
+            self._kept.move_to_end(key)
+            return kept
+        pixels = draw()
+        if pixels.nbytes <= self._max_bytes:
+            self._kept[key] = pixels
+            self.bytes += pixels.nbytes
+            while self.bytes > self._max_bytes:
+                _, dropped = self._kept.popitem(last=False)
+                self.bytes -= dropped.nbytes
+        return pixels

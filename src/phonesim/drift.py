@@ -1,0 +1,74 @@
+"""How phones differ, all from one seed: look, icon places, app versions, pop-ups, ads.
+
+The look is written into the phone's facts at the start (so that a user, or a task, can change it);
+the layout variant and the rates stay with the drift itself.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+
+from distrl.errors import InvalidSetting
+from phonesim.drawing.theme import ACCENTS, FONT_SCALES
+from phonesim.facts import Facts
+from phonesim.system import InstalledApp, SystemSettings
+
+WALLPAPERS = ("dunes", "lake", "aurora", "paper", "hills", "night", "bloom", "slate")
+VARIANTS = 8
+VERSIONS = (1, 2, 3)
+NEWEST = VERSIONS[-1]  # an app that is updated further looks like this
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """What may differ between phones. Rates are chances: a pop-up per action, an ad per list."""
+
+    themes: bool = True
+    font_scales: bool = True
+    wallpapers: bool = True
+    icon_places: bool = True
+    layouts: bool = True
+    app_versions: bool = True
+    popup_rate: float = 0.04
+    ad_rate: float = 0.3
+
+    def __post_init__(self) -> None:
+        for name in ("popup_rate", "ad_rate"):
+            rate = getattr(self, name)
+            if not 0.0 <= rate <= 1.0:
+                raise InvalidSetting(f"drift.{name}={rate!r} is a chance; give a number in [0, 1]")
+
+
+NO_DRIFT = Drift(False, False, False, False, False, False, 0.0, 0.0)
+
+
+def layout_variant(seed: int, drift: Drift) -> int:
+    return random.Random(f"layout/{seed}").randrange(VARIANTS) if drift.layouts else 0
+
+
+def navigation_reversed(seed: int, drift: Drift) -> bool:
+    """Some makers put Back on the right."""
+    return drift.layouts and random.Random(f"navigation/{seed}").random() < 0.25
+
+
+def dress(facts: Facts, seed: int, drift: Drift) -> None:
+    """Give a phone its own look: theme, font, wallpaper, icon places, app versions."""
+    rng = random.Random(f"look/{seed}")
+    accent, dark = rng.choice(list(ACCENTS)), rng.random() < 0.35
+    scale, wallpaper = rng.choice(FONT_SCALES), rng.choice(WALLPAPERS)
+    if drift.themes:
+        facts.change(SystemSettings, accent=accent, dark_mode=dark)
+    if drift.font_scales:
+        facts.change(SystemSettings, font_scale=scale)
+    if drift.wallpapers:
+        facts.change(SystemSettings, wallpaper=wallpaper)
+    apps = facts.all(InstalledApp)
+    places = [app.place for app in apps]
+    rng.shuffle(places)
+    for app, place in zip(apps, places, strict=True):
+        version = rng.choice(VERSIONS)
+        if drift.icon_places:
+            facts.edit(facts.get(InstalledApp, app.id), place=place)
+        if drift.app_versions:
+            facts.edit(facts.get(InstalledApp, app.id), version=version)

@@ -1,0 +1,140 @@
+"""What goes wrong with a phone, how often, and for how long.
+
+Faults are settings of a device, drawn from a stream of their own (turning them on changes no
+latency) or scheduled for the n-th action of every episode. At most one is drawn for an action, so
+each chance is exactly the share of actions that it strikes. A fault that cannot strike (a stuck
+keyboard where nothing is typed) passes by when it was drawn; a scheduled one waits for the first
+action that it can strike.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+from distrl.errors import InvalidSetting
+from phonesim.latency import LogNormal
+
+FaultKind = Literal[
+    "freeze",
+    "disconnect",
+    "app_crash",
+    "black_screen",
+    "white_screen",
+    "stuck_keyboard",
+    "slow_page",
+]
+KINDS: tuple[FaultKind, ...] = get_args(FaultKind)
+
+
+@dataclass(frozen=True, slots=True)
+class Faults:
+    """Chances per action, a schedule {action number: kind}, and how long one waits for the phone.
+
+    Actions are counted from 1 at each reset. Of an app crash, a stuck keyboard and a slow page
+    the chance is that per action in an app, per typed text and per page that loads.
+    """
+
+    freeze: float = 0.0
+    disconnect: float = 0.0
+    app_crash: float = 0.0
+    black_screen: float = 0.0
+    white_screen: float = 0.0
+    stuck_keyboard: float = 0.0
+    slow_page: float = 0.0
+    schedule: Mapping[int, FaultKind] = field(default_factory=dict)
+    step_deadline: float = 300.0  # seconds until a frozen phone is given up
+    page_deadline: float = 60.0  # seconds until a page is given up
+    page_takes: LogNormal = LogNormal(20.0, 1.0)  # a slow page, on top of its usual time
+    blank_lasts: LogNormal = LogNormal(10.0, 0.8)
+    blank_retry_seconds: float = 5.0
+    blank_retries: int = 4
+
+    def __post_init__(self) -> None:
+        for kind in KINDS:
+            _check_chance(kind, getattr(self, kind))
+        if self.total > 1.0 + 1e-9:
+            raise InvalidSetting(
+                f"the chances of all faults add up to {self.total:g}; at most one strikes an "
+                "action, so keep the sum at 1 or below"
+            )
+        for number, kind in self.schedule.items():
+            _check_scheduled(number, kind)
+        object.__setattr__(self, "schedule", dict(self.schedule))  # the caller may change theirs
+        for name in ("step_deadline", "page_deadline", "blank_retry_seconds", "blank_retries"):
+            value = getattr(self, name)
+            if not (value >= 0 and math.isfinite(value)):
+                raise InvalidSetting(
+                    f"faults.{name}={value!r}; give a finite number from 0 upwards"
+                )
+
+    @property
+    def total(self) -> float:
+        """The chance that an action is struck by anything."""
+        return math.fsum(getattr(self, kind) for kind in KINDS)
+
+
+class FaultStream:
+    """The faults of one episode on one device."""
+
+    __slots__ = ("_action", "_any", "_drawn", "_due", "_faults", "_rng")
+
+    def __init__(self, faults: Faults, device: str, seed: int, attempt: int = 0) -> None:
+        self._faults = faults
+        self._any = faults.total > 0.0
+        self._rng = random.Random(f"faults/{device}/{seed}/{attempt}")
+        self._action = 0
+        self._drawn: FaultKind | None = None
+        self._due: list[FaultKind] = []  # scheduled, and not struck yet
+
+    def next_action(self) -> int:
+        """Draw for the next action, whose number comes back."""
+        self._action += 1
+        if self._action in self._faults.schedule:
+            self._due.append(self._faults.schedule[self._action])
+        self._drawn = self._draw() if self._any else None
+        return self._action
+
+    def _draw(self) -> FaultKind | None:
+        rng = self._rng.random()
+        for kind in KINDS:
+            rng -= getattr(self._faults, kind)
+            if rng < 0.0:
+                return kind
+        return None
+
+    def strikes(self, kind: FaultKind) -> bool:
+        """Whether this fault strikes now; asked only where it can. It strikes once."""
+        if kind in self._due:
+            self._due.remove(kind)
+            return True
+        if kind == self._drawn:
+            self._drawn = None
+            return True
+        return False
+
+    def page_seconds(self) -> float:
+        return self._faults.page_takes.draw(self._rng)
+
+    def blank_seconds(self) -> float:
+        return self._faults.blank_lasts.draw(self._rng)
+
+
+def _check_chance(kind: str, rng: float) -> None:
+    if not 0.0 <= rng <= 1.0:  # also refuses NaN
+        raise InvalidSetting(f"faults.{kind}={rng!r} is a chance; give a number in [0, 1]")
+
+
+def _check_scheduled(number: object, kind: object) -> None:
+    if not isinstance(number, int) or isinstance(number, bool) or number < 1:
+        raise InvalidSetting(
+            f"faults.schedule has a fault for action {number!r}; actions are counted from 1"
+        )
+    if kind not in KINDS:
+        raise InvalidSetting(f"faults.schedule[{number}]={kind!r}; there are {', '.join(KINDS)}")
+
+
+NO_FAULTS = Faults()

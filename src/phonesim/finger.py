@@ -1,0 +1,78 @@
+"""A finger for a simulated phone: it taps what it can read, by label.
+
+For scripts, notebooks and tests that want to say `finger.tap("New note")` and not where that is.
+An agent has no such finger; it has to find the place itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from distrl.errors import UsageError
+from distrl.hierarchy import Element
+from distrl.records import FINAL_ACTIONS, Action, LongPress, OpenApp, Swipe, Tap, TypeText
+from phonesim.dimensions import HEIGHT, WIDTH
+from phonesim.phone import Phone
+
+
+class Script(Protocol):
+    """Something that says what to do on the screen it is shown, such as the solver of a task."""
+
+    def next(self, elements: Sequence[Element]) -> Action: ...
+
+
+class Finger:
+    """Operates one phone. Of several things with the same label it takes the topmost that reacts:
+    of a photo and its caption, the photo.
+    """
+
+    def __init__(self, phone: Phone) -> None:
+        self.phone = phone
+
+    def open(self, app: str) -> None:
+        self.phone.perform(OpenApp(app))
+
+    def tap(self, label: str, role: str | None = None) -> None:
+        x, y = self.find(label, role).centre
+        self.phone.perform(Tap(x / WIDTH, y / HEIGHT))
+
+    def hold(self, label: str, role: str | None = None) -> None:
+        x, y = self.find(label, role).centre
+        self.phone.perform(LongPress(x / WIDTH, y / HEIGHT))
+
+    def fill(self, field: str, text: str) -> None:
+        """Type into a field, after what stands in it."""
+        self.tap(field, "field")
+        self.phone.perform(TypeText(text))
+
+    def scroll(self, up: bool = False) -> None:
+        """Move the list in front by about half a screen."""
+        start, end = (0.35, 0.7) if up else (0.7, 0.35)
+        self.phone.perform(Swipe(0.5, start, 0.5, end, seconds=0.8))
+
+    def follow(self, script: Script) -> None:
+        """Do what a script says, screen by screen, until it says that it is done."""
+        while not isinstance(action := script.next(self.phone.elements()), FINAL_ACTIONS):
+            self.phone.perform(action)
+
+    def find(self, label: str, role: str | None = None) -> Element:
+        """The element with that label; a clear error where there is none on the screen."""
+        if found := self._matching(label, role):
+            reacting = [element for element in found if element.clickable or element.holdable]
+            return (reacting or found)[-1]
+        shown = ", ".join(sorted({repr(e.text) for e in self.phone.elements() if e.text}))
+        kind = f" with the role {role!r}" if role else ""
+        raise UsageError(f"nothing called {label!r}{kind} on the screen, which shows {shown}")
+
+    def sees(self, label: str, role: str | None = None) -> bool:
+        return bool(self._matching(label, role))
+
+    def _matching(self, label: str, role: str | None) -> list[Element]:
+        elements = self.phone.elements()
+        return [e for e in elements if e.text == label and role in (None, e.role)]
+
+    @property
+    def labels(self) -> set[str]:
+        """Everything that can be read on the screen."""
+        return {element.text for element in self.phone.elements()}

@@ -1,0 +1,322 @@
+"""The phone itself: it takes actions, knows facts, runs apps and draws its screen.
+
+It knows nothing of time that passes outside (see `simulated_device`): the same seed and the same
+actions always give the same pixels. Its whole state is one record, so a snapshot costs
+microseconds.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any
+
+from distrl.errors import UnknownApp
+from distrl.hierarchy import Element
+from distrl.records import (
+    ONLY_SAID,
+    Action,
+    Back,
+    Enter,
+    Home,
+    LongPress,
+    OpenApp,
+    Pixels,
+    Swipe,
+    Tap,
+    TypeText,
+    Wait,
+)
+from phonesim.app import App
+from phonesim.apps import APPS
+from phonesim.boot import new_state
+from phonesim.compositor import compose
+from phonesim.dimensions import HEIGHT, KEYBOARD, NAVIGATION, WIDTH
+from phonesim.drawing.canvas import Canvas
+from phonesim.drift import Drift
+from phonesim.facts import Facts, MissingFact
+from phonesim.scene import Drag, Handler, Scene
+from phonesim.state import LAUNCHER, PhoneState, Plain, Route
+from phonesim.system import InstalledApp
+from phonesim.system_ui import popups
+
+SECONDS_PER_ACTION = 5
+EDGE = 28  # a swipe that starts above this line pulls the shade down
+
+
+class Phone:
+    """A simulated phone, 360 × 720 pixels."""
+
+    def __init__(self, seed: int = 0, drift: Drift | None = None) -> None:
+        self._canvas = Canvas(WIDTH, HEIGHT)
+        self._scene: Scene | None = None
+        self._frame: Pixels | None = None
+        self.state: PhoneState
+        self.restore(new_state(seed, drift or Drift()))
+
+    # The whole state ---------------------------------------------------------------------------
+
+    def snapshot(self) -> PhoneState:
+        """The phone as it is now; any number of phones may go on from it."""
+        return replace(self.state, facts=self.state.facts.copy())
+
+    def restore(self, state: PhoneState) -> None:
+        self.state = replace(state, facts=state.facts.copy())
+        self._scene = None
+        self._frame = None
+
+    def draw_on(self, canvas: Canvas) -> None:
+        """Draw on this canvas from now on, for example on one that keeps labels."""
+        self._canvas = canvas
+        self._scene = None
+
+    def refresh(self) -> None:
+        """Draw anew: somebody changed facts from outside."""
+        self._scene = None
+
+    @property
+    def facts(self) -> Facts:
+        return self.state.facts
+
+    @property
+    def now(self) -> datetime:
+        return self.state.now
+
+    def _update(self, **changes: Any) -> None:
+        self.state = replace(self.state, **changes)
+        self._scene = None
+
+    def rng(self, *names: str | int) -> float:
+        """A number in [0, 1) that depends only on the seed and the names."""
+        text = f"{self.state.seed}/" + "/".join(map(str, names))
+        digest = hashlib.blake2b(text.encode(), digest_size=7).digest()
+        return int.from_bytes(digest, "big") / 256**7
+
+    # Seeing ------------------------------------------------------------------------------------
+
+    def frame(self) -> Pixels:  # [720, 360, 3]
+        """The screen as it is now. The array is never written to again."""
+        if self._scene is None or self._frame is None:
+            self._frame = self.scene.canvas.pixels.copy()
+            self._frame.flags.writeable = False
+        return self._frame
+
+    def elements(self) -> tuple[Element, ...]:
+        """What stands on the screen, in drawing order."""
+        return tuple(self.scene.elements)
+
+    @property
+    def scene(self) -> Scene:
+        if self._scene is None:
+            self._frame = None
+            self._scene = compose(self, self._canvas)
+        return self._scene
+
+    # Acting ------------------------------------------------------------------------------------
+
+    def perform(self, action: Action) -> None:
+        """Carry out an action. What the agent only says leaves the phone as it is."""
+        if isinstance(action, ONLY_SAID):
+            return
+        self._begin(action.seconds if isinstance(action, Wait) else 0.0)
+        match action:
+            case Tap(x, y):
+                self._tap(_pixel(x, WIDTH), _pixel(y, HEIGHT))
+            case LongPress(x, y):
+                self._hold(_pixel(x, WIDTH), _pixel(y, HEIGHT))
+            case Swipe(x, y, to_x, to_y, seconds):
+                start = _pixel(x, WIDTH), _pixel(y, HEIGHT)
+                self._drag(Drag(*start, _pixel(to_x, WIDTH), _pixel(to_y, HEIGHT), seconds))
+            case TypeText(text):
+                self.type_text(text)
+            case Enter():
+                self.submit()
+            case Back():
+                self.back()
+            case Home():
+                self.home()
+            case OpenApp(name):
+                self._open_by_name(name)
+        self._scene = None  # whatever the action did, time has passed
+        self._maybe_popup(action)
+
+    def _begin(self, waited: float) -> None:
+        passed = timedelta(seconds=SECONDS_PER_ACTION + round(waited))
+        scene = self.scene  # what the finger meets is what was on the screen before
+        self._update(now=self.now + passed, actions=self.state.actions + 1, message=None)
+        self._scene = scene
+
+    def _tap(self, x: int, y: int) -> None:
+        for touch in self.scene.touch_at(x, y):
+            if touch.on_tap_at:
+                self._run(partial(touch.on_tap_at, x))
+                break
+            if touch.on_tap:
+                self._run(touch.on_tap)
+                break
+        self._scene = None
+
+    def _run(self, handler: Handler) -> None:
+        """Let a handler act. Where its page is about something that is gone, the page closes."""
+        try:
+            handler()
+        except MissingFact:
+            self.pop()
+
+    def _hold(self, x: int, y: int) -> None:
+        for touch in self.scene.touch_at(x, y):
+            handler = touch.on_hold or touch.on_tap
+            if handler:
+                self._run(handler)
+                break
+        self._scene = None
+
+    def _drag(self, drag: Drag) -> None:
+        if abs(drag.to_x - drag.x) + abs(drag.to_y - drag.y) < 10:
+            self._tap(drag.x, drag.y)
+            return
+        if drag.y < EDGE and drag.vertical and drag.to_y > drag.y and not self.state.popup:
+            self._update(overlay="shade", focus=None)
+            return
+        for touch in self.scene.touch_at(drag.x, drag.y):
+            if touch.on_drag and touch.on_drag(drag):
+                break
+        self._scene = None
+
+    def _open_by_name(self, name: str) -> None:
+        wanted = name.strip().casefold()
+        installed = self.facts.find(InstalledApp, lambda app: app.name.casefold() == wanted)
+        if installed is None:
+            self.say(f"No app called {name.strip()[:40]}")
+        else:
+            self.launch(installed.name)
+
+    # Typing ------------------------------------------------------------------------------------
+
+    def focus(self, key: str | None, label: str = "") -> None:
+        """Put the cursor into a field, and scroll so far that the keyboard does not hide it."""
+        if key is not None and self.state.focus is None and self._scene is not None:
+            fields = [e for e in self._scene.elements if (e.role, e.text) == ("field", label)]
+            bottom = max((field.bounds[3] for field in fields), default=0)
+            hidden = bottom + 12 - (HEIGHT - NAVIGATION - KEYBOARD)
+            if hidden > 0 and self._scene.window == "app":
+                offset = self.routes[-1].memory.get("scroll")
+                self.remember("scroll", (offset if isinstance(offset, int) else 0) + hidden)
+        self._update(focus=key, keyboard="lower")
+
+    def type_text(self, text: str) -> None:
+        """Text into the focused field, after what stands there. Without a focus, nothing."""
+        key = self.state.focus
+        if key is not None:
+            self.remember(key, f"{self.routes[-1].memory.get(key) or ''}{text}")
+
+    def erase(self) -> None:
+        key = self.state.focus
+        if key is not None:
+            self.remember(key, str(self.routes[-1].memory.get(key) or "")[:-1])
+
+    def show_keys(self, layer: str) -> None:
+        self._update(keyboard=layer)
+
+    def submit(self) -> None:
+        """Enter: what the focused field does with it."""
+        handler = self.scene.on_submit
+        if self.state.focus is not None and handler:
+            self._run(handler)
+        self._scene = None
+
+    # Going from page to page -------------------------------------------------------------------
+
+    @property
+    def routes(self) -> tuple[Route, ...]:
+        """The open pages of the app in front, oldest first."""
+        return self.state.running[self.state.front]
+
+    def _set_routes(self, routes: tuple[Route, ...], **changes: Any) -> None:
+        self._update(running={**self.state.running, self.state.front: routes}, **changes)
+
+    def remember(self, key: str, value: Plain) -> None:
+        *below, top = self.routes
+        self._set_routes((*below, top.remember(key, value)))
+
+    def push(self, route: Route) -> None:
+        self._set_routes((*self.routes, route), focus=None)
+
+    def pop(self) -> None:
+        """Close the page in front; below an app's first page lies the home screen."""
+        if len(self.routes) > 1:
+            self._set_routes(self.routes[:-1], focus=None)
+        elif self.state.front != LAUNCHER:
+            self.home()
+
+    def launch(self, name: str) -> None:
+        """Bring an installed app to the front, on the page where it was left."""
+        if name not in APPS:
+            raise UnknownApp(f"no app called {name!r}; there are {', '.join(APPS)}")
+        running = self.state.running
+        self._update(
+            front=name,
+            running=running if name in running else {**running, name: (Route("home"),)},
+            recent=(name, *(other for other in self.state.recent if other != name)),
+            focus=None,
+            overlay=None,
+        )
+
+    def stop(self, name: str) -> None:
+        """End an app; what it had open is gone, its facts stay."""
+        running = {app: routes for app, routes in self.state.running.items() if app != name}
+        front = LAUNCHER if self.state.front == name else self.state.front
+        recent = tuple(app for app in self.state.recent if app != name)
+        self._update(running=running, recent=recent, front=front, focus=None)
+
+    def crash(self) -> None:
+        """The app in front stops, and a dialog says so. The home screen never does."""
+        app = self.state.front
+        if app != LAUNCHER:
+            self.stop(app)
+            self._update(overlay=None)
+            self.show_popup(f"crash:{app}")
+
+    def back(self) -> None:
+        if self.state.popup:
+            self._update(popup=None)
+        elif self.state.overlay:
+            self._update(overlay=None)
+        elif self.state.focus:
+            self._update(focus=None)
+        else:
+            self.pop()
+
+    def home(self) -> None:
+        running = {**self.state.running, LAUNCHER: (Route("home"),)}
+        self._update(front=LAUNCHER, running=running, focus=None, overlay=None, popup=None)
+
+    def show_overlay(self, overlay: str | None) -> None:
+        self._update(overlay=overlay, focus=None)
+
+    def say(self, message: str) -> None:
+        self._update(message=message)
+
+    def show_popup(self, name: str | None) -> None:
+        shown = self.state.popups + (name is not None)
+        self._update(popup=name, popups=shown)
+
+    def _maybe_popup(self, action: Action) -> None:
+        state = self.state
+        busy = state.popup or state.overlay or state.focus or state.front == LAUNCHER
+        if busy or isinstance(action, Wait) or not state.drift.popup_rate:
+            return
+        if self.rng("popup", state.actions) < state.drift.popup_rate:
+            self.show_popup(popups.choose(self.rng("popup kind", state.actions)))
+
+    @property
+    def apps(self) -> Mapping[str, App]:
+        """Every app there is, by name, installed or not."""
+        return APPS
+
+
+def _pixel(share: float, extent: int) -> int:
+    return min(int(share * extent), extent - 1)

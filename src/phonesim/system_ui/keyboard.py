@@ -1,0 +1,74 @@
+"""The on-screen keyboard: its keys type into the focused field when they are tapped."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from phonesim.dimensions import HEIGHT, KEYBOARD, NAVIGATION, WIDTH
+from phonesim.drawing.fonts import face
+from phonesim.scene import Handler, Scene, Touch
+
+if TYPE_CHECKING:
+    from phonesim.phone import Phone
+
+KEY = 36  # pixels wide, in a row of ten
+ROW = 48
+LAYERS = {
+    "lower": ("qwertyuiop", "asdfghjkl", "zxcvbnm"),
+    "upper": ("QWERTYUIOP", "ASDFGHJKL", "ZXCVBNM"),
+    "symbols": ("1234567890", "@#$%&-+()", "*\"':;!?"),
+}
+
+
+def place(scene: Scene, phone: Phone) -> None:
+    theme, top = scene.theme, HEIGHT - NAVIGATION - KEYBOARD
+    window, scene.window = scene.window, "keyboard"
+    scene.fill(0, top, WIDTH, KEYBOARD, theme.field)
+    scene.touches.append(Touch((0, top, WIDTH, top + KEYBOARD), on_tap=lambda: None))
+    layer = phone.state.keyboard
+    for row, keys in enumerate(LAYERS[layer]):
+        left = (WIDTH - len(keys) * KEY) // 2
+        for column, key in enumerate(keys):
+            _key(scene, left + column * KEY, top + 6 + row * ROW, KEY, key, _typing(phone, key))
+    _place_edges(scene, phone, top + 6 + 2 * ROW, layer)
+    _place_foot(scene, phone, top + 6 + 3 * ROW, layer)
+    scene.window = window
+
+
+def _typing(phone: Phone, key: str) -> Handler:
+    def press() -> None:
+        phone.type_text(key)
+        if phone.state.keyboard == "upper":
+            phone.show_keys("lower")
+
+    return press
+
+
+def _key(
+    scene: Scene, x: int, y: int, width: int, label: str, act: Handler, icon: str = ""
+) -> None:
+    theme = scene.theme
+    scene.background = theme.field
+    scene.rounded(x + 2, y, width - 4, ROW - 6, 6, theme.surface)
+    scene.background = theme.surface
+    if icon:
+        scene.icon(x + (width - 18) // 2, y + 12, icon, 18)
+    else:
+        scene.centred_text((x + 2, y, width - 4, ROW - 6), label, face(16))
+    scene.element("key", label, (x, y, width, ROW - 4), on_tap=act)
+
+
+def _place_edges(scene: Scene, phone: Phone, y: int, layer: str) -> None:
+    shifted = "lower" if layer == "upper" else "upper"
+    if layer != "symbols":
+        _key(scene, 2, y, 48, "Shift", lambda: phone.show_keys(shifted), "shift")
+    _key(scene, WIDTH - 50, y, 48, "Delete", phone.erase, "backspace")
+
+
+def _place_foot(scene: Scene, phone: Phone, y: int, layer: str) -> None:
+    other = "lower" if layer == "symbols" else "symbols"
+    _key(scene, 2, y, 54, "abc" if layer == "symbols" else "?123", lambda: phone.show_keys(other))
+    _key(scene, 58, y, 36, ",", _typing(phone, ","))
+    _key(scene, 96, y, 162, "space", _typing(phone, " "))
+    _key(scene, 260, y, 36, ".", _typing(phone, "."))
+    _key(scene, 298, y, 60, "Enter", phone.submit, "enter")

@@ -1,0 +1,226 @@
+"""The home screen: pages of icons over a wallpaper, a dock, and the drawer with every app."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from distrl.records import Pixels
+from phonesim.app import App, Ui, Window
+from phonesim.apps import APPS
+from phonesim.dimensions import HEIGHT, WIDTH
+from phonesim.drawing.canvas import Canvas, Mask
+from phonesim.drawing.colors import BLACK, WHITE, Color
+from phonesim.drawing.fonts import face, shorten, text_mask, text_width
+from phonesim.scene import Drag, Handler, Scene, Touch
+from phonesim.system import InstalledApp, SystemSettings
+from phonesim.toolkit.boxes import Grid, Pad
+from phonesim.toolkit.rows import Empty
+from phonesim.toolkit.widget import Size, Widget
+
+if TYPE_CHECKING:
+    from phonesim.drawing.theme import Theme
+
+DOCK = 4
+COLUMNS = 4
+PER_PAGE = 12
+CELL_WIDTH, CELL_HEIGHT = 82, 88
+TOP = 236  # of the first row of icons
+DOCK_TOP = 578
+TILE = 52  # an app's icon
+
+
+def draw_app_icon(canvas: Canvas, x: int, y: int, app: App, background: Color | None) -> None:
+    canvas.rounded((x, y, TILE, TILE), 15, app.color, background)
+    canvas.icon(x + 11, y + 11, app.icon, 30, WHITE, app.color)
+
+
+@dataclass(slots=True)
+class AppTile:
+    """An app in the drawer: icon and name."""
+
+    app: App
+    on_tap: Handler
+    on_hold: Handler
+
+    def size(self, theme: Theme, width: int) -> Size:
+        return width, CELL_HEIGHT
+
+    def place(self, scene: Scene, x: int, y: int, width: int, height: int) -> None:
+        left = x + (width - TILE) // 2
+        draw_app_icon(scene.canvas, left, y + 4, self.app, scene.background)
+        scene.centred_text((x, y + 58, width, 18), self.app.name, face(12))
+        scene.element(
+            "app", self.app.name, (x, y, width, height), on_tap=self.on_tap, on_hold=self.on_hold
+        )
+
+
+@dataclass(slots=True)
+class HomeScreen:
+    """One page of the home screen. The picture of it is drawn once and kept."""
+
+    wallpaper: str
+    clock: str
+    date: str
+    dock: tuple[str, ...]
+    icons: tuple[str, ...]
+    page: int
+    pages: int
+    on_open: dict[str, Handler]
+    on_hold: dict[str, Handler]
+    on_search: Handler
+    on_drag: Callable[[Drag], bool]
+
+    def place(self, scene: Scene, x: int, y: int, width: int, height: int) -> None:
+        scene.canvas.tile(
+            home_picture(self.wallpaper, self.dock, self.icons, self.page, self.pages), 0, 0
+        )
+        scene.background = None
+        big, small = face(52), face(15, "medium")
+        scene.text((WIDTH - text_width(self.clock, big)) // 2, 60, self.clock, big, WHITE)
+        scene.text((WIDTH - text_width(self.date, small)) // 2, 128, self.date, small, WHITE)
+        scene.element("text", self.clock, (80, 60, 200, 64), detail=self.date)
+        scene.touches.append(Touch((0, 0, WIDTH, HEIGHT), on_drag=self.on_drag))
+        scene.element("field", "Search the web", (28, 168, 304, 44), on_tap=self.on_search)
+        for index, name in enumerate(self.icons):
+            left, top = _icon_place(index)
+            self._touchable(scene, name, left, top)
+        for index, name in enumerate(self.dock):
+            self._touchable(scene, name, 16 + index * CELL_WIDTH, DOCK_TOP)
+
+    def _touchable(self, scene: Scene, name: str, left: int, top: int) -> None:
+        rect = (left, top, CELL_WIDTH, CELL_HEIGHT - 6)
+        scene.element("app", name, rect, on_tap=self.on_open[name], on_hold=self.on_hold[name])
+
+
+def _icon_place(index: int) -> tuple[int, int]:
+    return 16 + index % COLUMNS * CELL_WIDTH, TOP + index // COLUMNS * CELL_HEIGHT
+
+
+def _shadow(mask: Mask) -> Mask:
+    """A soft dark edge two pixels around a text, so that it can be read on any wallpaper."""
+    high, wide = mask.shape
+    room = np.zeros((high + 8, wide + 8), dtype=np.uint16)
+    room[4:-4, 4:-4] = mask
+    for axis in (0, 1):
+        spread = [np.roll(room, step, axis) for step in (-2, -1, 0, 1, 2)]
+        room = np.add.reduce(spread) // 4
+    return np.minimum(room[2:-2, 2:-2], 100).astype(np.uint8)
+
+
+@lru_cache(maxsize=8)
+def home_picture(
+    wallpaper: str, dock: tuple[str, ...], icons: tuple[str, ...], page: int, pages: int
+) -> Pixels:
+    """All of a home page that does not change from minute to minute."""
+    canvas = Canvas(WIDTH, HEIGHT)
+    canvas.picture(0, 0, f"wallpaper:{wallpaper}", WIDTH, HEIGHT)
+    canvas.rounded((28, 168, 304, 44), 22, (245, 246, 250), None)
+    canvas.icon(42, 179, "search", 22, (90, 94, 104), (245, 246, 250))
+    canvas.text(76, 180, "Search the web", face(15), (90, 94, 104), (245, 246, 250))
+    places = [_icon_place(i) for i in range(len(icons))]
+    places += [(16 + i * CELL_WIDTH, DOCK_TOP) for i in range(len(dock))]
+    label_face = face(12, "medium")
+    for name, (left, top) in zip((*icons, *dock), places, strict=True):
+        draw_app_icon(canvas, left + (CELL_WIDTH - TILE) // 2, top, APPS[name], None)
+        label = shorten(name, label_face, CELL_WIDTH)
+        at = left + (CELL_WIDTH - text_width(label, label_face)) // 2
+        canvas.blend(_shadow(text_mask(label, label_face)), at - 2, top + 56, BLACK)
+        canvas.text(at, top + 57, label, label_face, WHITE, None)
+    for dot in range(pages):
+        canvas.rounded(
+            (WIDTH // 2 - 8 * pages + 16 * dot + 4, 556, 8, 8),
+            4,
+            WHITE if dot == page else (150, 150, 155),
+            None,
+        )
+    canvas.pixels.flags.writeable = False
+    return canvas.pixels
+
+
+class Launcher(App):
+    """Home screen and drawer, as an app that cannot be closed."""
+
+    name = "Launcher"
+    icon = "home"
+    color = (90, 90, 90)
+
+    def home(self, ui: Ui) -> Window:
+        installed = sorted(
+            (app for app in ui.facts.all(InstalledApp) if app.place >= 0), key=lambda a: a.place
+        )
+        names = [app.name for app in installed]
+        dock, rest = names[:DOCK], names[DOCK:]
+        pages = max(1, -(-len(rest) // PER_PAGE))
+        page = min(int(ui.get("page", 0)), pages - 1)
+        shown = rest[page * PER_PAGE : (page + 1) * PER_PAGE]
+
+        def dragged(drag: Drag) -> bool:
+            if drag.vertical:
+                if drag.to_y < drag.y:
+                    ui.go("drawer")
+                return True
+            step = 1 if drag.to_x < drag.x else -1
+            ui.set("page", min(pages - 1, max(0, page + step)))
+            return True
+
+        return HomeScreen(
+            wallpaper=ui.settings.wallpaper,
+            clock=f"{ui.now:%H:%M}" if ui.settings.use_24_hour else _twelve_hours(ui),
+            date=f"{ui.now:%A}, {ui.now.day} {ui.now:%B}",
+            dock=tuple(dock),
+            icons=tuple(shown),
+            page=page,
+            pages=pages,
+            on_open={name: _opening(ui, name) for name in (*dock, *shown)},
+            on_hold={name: _asking(ui, name) for name in (*dock, *shown)},
+            on_search=lambda: ui.launch("Browser", "new_search"),
+            on_drag=dragged,
+        )
+
+    def drawer(self, ui: Ui) -> Window:
+        query = ui.text("query").casefold()
+        names = sorted(app.name for app in ui.facts.all(InstalledApp))
+        tiles = [
+            AppTile(APPS[name], _opening(ui, name), _asking(ui, name))
+            for name in names
+            if query in name.casefold()
+        ]
+        found: Widget = Pad(Grid(tiles, COLUMNS, gap=0), sides=8)
+        return ui.page(
+            "Apps",
+            [found if tiles else Empty("No apps found", "search")],
+            head=Pad(ui.field("query", "Search apps", icon="search"), sides=12, top=4, bottom=4),
+        )
+
+    def app_menu(self, ui: Ui, name: str) -> Window:
+        choices: dict[str, Handler] = {
+            "Open": _opening(ui, name),
+            "App info": lambda: ui.launch("Settings", "app_info", name),
+        }
+        installed = ui.facts.find(InstalledApp, lambda app: app.name == name)
+        if installed and installed.place >= 0:
+            choices["Remove from home screen"] = lambda: ui.facts.edit(installed, place=-1)
+        elif installed:
+            last = max(app.place for app in ui.facts.all(InstalledApp))
+            choices["Add to home screen"] = lambda: ui.facts.edit(installed, place=last + 1)
+        return ui.sheet(name, choices)
+
+
+def _opening(ui: Ui, name: str) -> Handler:
+    return lambda: ui.launch(name)
+
+
+def _asking(ui: Ui, name: str) -> Handler:
+    return lambda: ui.go("app_menu", name)
+
+
+def _twelve_hours(ui: Ui) -> str:
+    return f"{ui.now.hour % 12 or 12}:{ui.now:%M}"
+
+
+__all__ = ["DOCK", "Launcher", "SystemSettings", "draw_app_icon"]

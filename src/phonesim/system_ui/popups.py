@@ -1,0 +1,118 @@
+"""Dialogs that nobody asked for: permissions, ratings, updates, promotions, warnings.
+
+They come at the drift's rate, sit on top of everything and go away when one of their buttons, or
+Back, is pressed. Some of what they offer has consequences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from phonesim.dimensions import HEIGHT, NAVIGATION, STATUS, WIDTH
+from phonesim.scene import Handler, Scene
+from phonesim.state import LAUNCHER
+from phonesim.system import InstalledApp, SystemSettings
+from phonesim.toolkit.controls import Button
+from phonesim.toolkit.modals import Dialog
+from phonesim.toolkit.texts import Text
+
+if TYPE_CHECKING:
+    from phonesim.phone import Phone
+
+Effect = Callable[["Phone", str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Popup:
+    """An uninvited dialog. `{app}` in its words is the app in front."""
+
+    title: str
+    text: str
+    decline: str
+    accept: str
+    effect: Effect
+
+
+def _allow_location(phone: Phone, app: str) -> None:
+    installed = phone.facts.find(InstalledApp, lambda a: a.name == app)
+    if installed:
+        phone.facts.edit(installed, location=True)
+
+
+def _update(phone: Phone, app: str) -> None:
+    installed = phone.facts.find(InstalledApp, lambda a: a.name == app)
+    if installed:
+        phone.facts.edit(installed, version=installed.version + 1)
+
+
+def _rate(phone: Phone, app: str) -> None:
+    phone.say(f"Thanks for rating {app}")
+
+
+def _promote(phone: Phone, _app: str) -> None:
+    phone.launch("Browser")
+
+
+def _save_battery(phone: Phone, _app: str) -> None:
+    phone.facts.change(SystemSettings, battery_saver=True)
+
+
+def _nothing(phone: Phone, app: str) -> None:
+    pass
+
+
+POPUPS: dict[str, Popup] = {
+    "permission": Popup(
+        "Allow {app} to access this device's location?", "", "Deny", "Allow", _allow_location
+    ),
+    "rating": Popup(
+        "Enjoying {app}?", "Tell others what you think of it.", "Not now", "Rate", _rate
+    ),
+    "update": Popup(
+        "Update available", "A new version of {app} is ready.", "Later", "Update", _update
+    ),
+    "promotion": Popup(
+        "Today only: 20% off",
+        "See this week's offers in the shops.",
+        "No thanks",
+        "Shop now",
+        _promote,
+    ),
+    "battery": Popup(
+        "Battery is getting low", "Turn on battery saver?", "Dismiss", "Turn on", _save_battery
+    ),
+}
+CRASH = Popup("{app} keeps stopping", "The app was closed.", "Close app", "App info", _nothing)
+DECLINES = frozenset([*(popup.decline for popup in POPUPS.values()), CRASH.decline])
+
+
+def choose(rng: float) -> str:
+    return list(POPUPS)[int(rng * len(POPUPS))]
+
+
+def place(scene: Scene, phone: Phone, name: str) -> None:
+    kind, _, app = name.partition(":")
+    app = app or (phone.state.front if phone.state.front != LAUNCHER else "Phone")
+    popup = CRASH if kind == "crash" else POPUPS[kind]
+
+    def choosing(effect: Effect) -> Handler:
+        def choose_it() -> None:
+            phone.show_popup(None)
+            effect(phone, app)
+
+        return choose_it
+
+    text = popup.text.format(app=app)
+    dialog = Dialog(
+        title=popup.title.format(app=app),
+        body=[Text(text, "body", "muted")] if text else [],
+        buttons=[
+            Button(popup.decline, choosing(_nothing), "plain"),
+            Button(popup.accept, choosing(popup.effect), "filled"),
+        ],
+        on_close=None,
+        window="popup",
+    )
+    dialog.place(scene, 0, STATUS, WIDTH, HEIGHT - NAVIGATION - STATUS)

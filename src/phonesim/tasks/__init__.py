@@ -1,0 +1,1 @@
+"""Task templates, their scripted solutions, and judges that read the phone's facts."""

@@ -1,0 +1,108 @@
+"""Days as people say them, and how to reach one in a month grid.
+
+A day in an instruction is relative to the phone's today, which a template reads from the facts of
+the calendar; the clock itself is no fact.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+from phonesim.contents.calendar_events import CalendarStart
+from phonesim.facts import Facts
+from phonesim.tasks.answers import MAX_WORDS
+from phonesim.tasks.domains import Domain
+from phonesim.tasks.moves import Move, Press
+from phonesim.toolkit.month import MONTHS, WEEKDAYS, months_after
+
+
+@dataclass(frozen=True, slots=True)
+class SaidDay:
+    """A day in words. Exactly one of the rules below says which one it is."""
+
+    words: str
+    days: int = 0  # after today
+    weekday: int = -1  # the first one after today; Monday is 0
+    day_of_next_month: int = 0
+
+    def after(self, today: date) -> date:
+        """The day that is meant when today is `today`."""
+        if self.weekday >= 0:
+            return today + timedelta(days=(self.weekday - today.weekday() - 1) % 7 + 1)
+        if self.day_of_next_month:
+            return months_after(today, 1).replace(day=self.day_of_next_month)
+        return today + timedelta(days=self.days)
+
+    @property
+    def when(self) -> str:
+        """As an answer to the question when: tomorrow, on the coming Friday."""
+        return f"on {self.words}" if self.weekday >= 0 or self.day_of_next_month else self.words
+
+
+def ordinal(number: int) -> str:
+    """1st, 2nd, 3rd, 4th."""
+    if number % 100 in (11, 12, 13):
+        return f"{number}th"
+    return f"{number}{ {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th') }"
+
+
+DAYS = Domain(
+    "days",
+    (
+        SaidDay("tomorrow", days=1),
+        SaidDay("the day after tomorrow", days=2),
+        SaidDay("three days from today", days=3),
+        SaidDay("four days from today", days=4),
+        SaidDay("five days from today", days=5),
+        SaidDay("six days from today", days=6),
+        SaidDay("a week from today", days=7),
+        SaidDay("eight days from today", days=8),
+        SaidDay("ten days from today", days=10),
+        SaidDay("two weeks from today", days=14),
+        *(SaidDay(f"the coming {name}", weekday=i) for i, name in enumerate(WEEKDAYS)),
+        *(
+            SaidDay(f"the {ordinal(day)} of next month", day_of_next_month=day)
+            for day in (1, 3, 6, 9, 12, 15, 17, 20, 22, 24, 27, 28)
+        ),
+    ),
+    say=lambda day: day.words,
+)
+
+
+def today_of(facts: Facts) -> date:
+    """Today, on a phone that was just furnished."""
+    return facts.one(CalendarStart).day
+
+
+def date_words(day: date) -> str:
+    """A date as an answer gives it: 14 March."""
+    return f"{day.day} {MONTHS[day.month - 1]}"
+
+
+def states_date(answer: str | None, day: date) -> bool:
+    """Does the answer give this date, in one of the usual ways, and no other?"""
+    if answer is None or len(answer.split()) > MAX_WORDS:
+        return False
+    if re.findall(r"\d+-\d+-\d+", answer) == [day.isoformat()]:
+        return True
+    figures = re.findall(r"\b(\d{1,2})[./](\d{1,2})\b", answer)  # 14.3. or 3/14
+    if [sorted(map(int, pair)) for pair in figures] == [sorted((day.day, day.month))]:
+        return True
+    words = re.findall(r"\w+", re.sub(r"\d+:\d+", "", answer.casefold()))
+    month = MONTHS[day.month - 1].casefold()
+    named = [word for word in words if any(m.casefold().startswith(word) for m in MONTHS)]
+    named = [word for word in named if len(word) >= 3]
+    days = [word for word in words if word.rstrip("sthndr").isdecimal() and len(word) < 5]
+    numbers = {int(word.rstrip("sthndr")) for word in days} - {day.year}
+    return len(named) == 1 and month.startswith(named[0]) and numbers == {day.day}
+
+
+def pick(day: date, shown: date) -> Iterator[Move]:
+    """Choose a day in a month grid that shows the month of `shown`."""
+    months = (day.year - shown.year) * 12 + day.month - shown.month
+    for _ in range(abs(months)):
+        yield Press("Next month" if months > 0 else "Previous month")
+    yield Press(str(day.day), role="day")

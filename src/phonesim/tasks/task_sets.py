@@ -1,0 +1,113 @@
+"""Which tasks there are: every template, every split, and how an id becomes a task again.
+
+A task's id is `template/split/number`; the number seeds its parameters, its words and its phone, so
+the id alone rebuilds it. Splits: `train`; `test` (the same templates, parameters never seen in
+training); `held_out_templates`; `held_out_apps`. Training and test phones differ, too.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import hashlib
+import random
+from collections.abc import Iterator
+from functools import cache
+
+from distrl.errors import UnknownTask
+from distrl.records import SPLITS, Difficulty, Family, Split, Task
+from phonesim.tasks.domains import domain_of
+from phonesim.tasks.general import GENERAL_TEMPLATES
+from phonesim.tasks.shopping import SHOPPING_TEMPLATES
+from phonesim.tasks.template import Template
+
+HELD_OUT_APPS = frozenset({"Files", "Weather"})
+STEP_LIMITS: dict[Difficulty, int] = {"easy": 10, "medium": 15, "hard": 25}
+PHONES = 10_000  # in each split
+
+
+@cache
+def templates() -> dict[str, type[Template]]:
+    """Every template by name."""
+    found: dict[str, type[Template]] = {}
+    for template in (*GENERAL_TEMPLATES, *SHOPPING_TEMPLATES):
+        if template.name in found:
+            raise ValueError(f"two templates are called {template.name}")
+        found[template.name] = template
+    return found
+
+
+def splits_of(template: type[Template]) -> tuple[Split, ...]:
+    """The splits that a template has tasks in."""
+    if HELD_OUT_APPS.intersection(template.apps):
+        return ("held_out_apps",)
+    if template.held_out:
+        return ("held_out_templates",)
+    fields = dataclasses.fields(template)  # type: ignore[arg-type]
+    if any(domain_of(field).reserved for field in fields):
+        return ("train", "test", "held_out_apps")
+    return ("train", "test")
+
+
+def template_names(split: Split, family: Family | None = None) -> list[str]:
+    """The templates that have tasks in a split."""
+    return [
+        name
+        for name, template in templates().items()
+        if split in splits_of(template) and family in (None, template.family)
+    ]
+
+
+def load_task(task_id: str) -> tuple[Task, Template]:
+    """The task of an id such as `notes.create/train/7`, with what it is made of."""
+    name, split = _parse(task_id)
+    template = templates()[name]
+    rng = random.Random(task_id)
+    parts = template.draw(rng, split)
+    task = Task(
+        id=task_id,
+        instruction=parts.instruction(rng),
+        family=template.family,
+        template=name,
+        split=split,
+        seed=phone_seed(task_id, split),
+        apps=template.apps,
+        difficulty=template.difficulty,
+        step_limit=STEP_LIMITS[template.difficulty],
+    )
+    return task, parts
+
+
+def phone_seed(task_id: str, split: Split) -> int:
+    digest = hashlib.blake2b(task_id.encode(), digest_size=6).digest()
+    return SPLITS.index(split) * PHONES + int.from_bytes(digest, "big") % PHONES
+
+
+def tasks(split: Split, family: Family | None = None, start: int = 0) -> Iterator[Task]:
+    """Tasks of a split without end, one of each template in turn."""
+    names = template_names(split, family)
+    if not names:
+        raise UnknownTask(f"no templates in the split {split!r} of the family {family!r}")
+    number = start
+    while True:
+        for name in names:
+            yield load_task(f"{name}/{split}/{number}")[0]
+        number += 1
+
+
+def _parse(task_id: str) -> tuple[str, Split]:
+    name, _, rest = task_id.partition("/")
+    split_name, _, number = rest.partition("/")
+    if name not in templates():
+        near = difflib.get_close_matches(name, templates(), n=3)
+        hint = f"; did you mean {' or '.join(near)}?" if near else "; `distrl tasks` lists them all"
+        raise UnknownTask(f"no task template called {name!r}{hint}")
+    if not (number.isascii() and number.isdecimal() and number == str(int(number))):
+        raise UnknownTask(
+            f"task id {task_id!r} is not template/split/number, for example {name}/train/0"
+        )
+    for split in splits_of(templates()[name]):
+        if split == split_name:
+            return name, split
+    have = ", ".join(splits_of(templates()[name]))
+    raise UnknownTask(f"template {name!r} has no tasks in the split {split_name!r}; it has: {have}")

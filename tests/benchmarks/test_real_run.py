@@ -1,0 +1,49 @@
+"""The real parts do what the paper says. Whole checks are `distrl plan --check`'s business."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from benchmarks.plan_check import CALIBRATION, SYSTEMS, Checked, figures
+from benchmarks.real_run import RealRun, spoken_share
+
+from distrl.planning.plan_settings import LearnerPlan, PolicyPlan
+from distrl.planning.simulation import simulate
+from phonesim.latency import LogNormal
+
+SPEED, SECONDS = 20.0, 9.0
+
+
+@pytest.mark.slow
+def test_a_real_run_that_its_policy_limits_is_as_fast_as_predicted() -> None:
+    """One answer in 3 s of the devices' clock, and eight phones that want more.
+
+    The policy sleeps for its time, so that a busy machine changes little.
+    """
+    plan = replace(
+        CALIBRATION,
+        phones=replace(CALIBRATION.phones, count=8),
+        policy=PolicyPlan(1, (1,), (3.0,), most=1, look_seconds=0.0),
+        learner=LearnerPlan(1, LogNormal(10.0), batch_trajectories=4),
+    )
+    measured = RealRun(plan, SPEED).measure(SECONDS)
+    [report] = measured.reports
+    decided = report.batcher.decisions / report.seconds / SPEED
+    predicted = simulate(plan, minutes=SECONDS * SPEED / 60.0)
+    assert predicted.decisions_per_second == pytest.approx(1 / 3, rel=0.03)
+    assert decided == pytest.approx(predicted.decisions_per_second, rel=0.2)
+    assert set(report.batcher.batches) == {1}
+    assert measured.arrivals
+    assert spoken_share(measured.arrivals) == 1.0
+    assert 0.0 < measured.device_busy < 1.0
+
+    found = figures([Checked("it", predicted, measured)])
+    rate, measured_rate = predicted.trajectories_per_minute, measured.trajectories_per_minute
+    assert found["plan_error_max"] == abs(rate - measured_rate) / measured_rate
+
+
+def test_no_system_is_checked_that_was_calibrated_on() -> None:
+    assert len(SYSTEMS) >= 3
+    assert CALIBRATION not in SYSTEMS.values()
+    assert CALIBRATION.phones not in [each.phones for each in SYSTEMS.values()]

@@ -1,0 +1,225 @@
+"""`distrl evaluate` from end to end: played, kept, resumed, refused."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+from tests.agent.tiny_models import tiny_model
+from tests.chat.chat_protocol import Reply, completion, serving
+from typer.testing import CliRunner
+
+from distrl.cli.evaluate import Evaluation, evaluate_model, log_path
+from distrl.cli.main import app
+from distrl.errors import OtherSettings, RequestRefused, UsageError
+
+QUIET = Console(quiet=True)
+
+
+def figures_of(*words: str) -> dict[str, Any]:
+    """What the command writes."""
+    result = CliRunner().invoke(app, ["evaluate", *words])
+    if result.exception:
+        raise result.exception
+    path = Path(words[words.index("--json") + 1])
+    return dict(json.loads(path.read_text()))
+
+
+def test_the_command_plays_shows_and_writes(tmp_path: Path) -> None:
+    path = tmp_path / "figures" / "scripted.json"
+    words = ["scripted", "--episodes", "12", "--devices", "5", "--json", str(path)]
+    result = CliRunner().invoke(app, ["evaluate", *words])
+    assert result.exit_code == 0, result.output
+    assert "scripted on the split" in result.output
+    assert "12 of 12 episodes, success 100.0%" in result.output
+    figures = json.loads(path.read_text())
+    assert (figures["success"], figures["episodes"]) == (1.0, 12)
+    assert 0.7 < figures["low"] < figures["high"] == 1.0
+    assert set(figures["by_family"]) == {"general", "shopping"}
+    assert figures["endings"] == {"success": 12}
+    assert figures["invalid_rate"] == 0.0
+    for name in ("by_template", "by_app", "by_difficulty", "steps_mean", "wall_s", "split", "seed"):
+        assert name in figures
+
+
+def test_how_many_devices_there_are_changes_nothing(tmp_path: Path) -> None:
+    def played(devices: int) -> dict[str, Any]:
+        name = str(tmp_path / f"{devices}.json")
+        found = figures_of("monkey", "--episodes", "9", "--devices", str(devices), "--json", name)
+        del found["wall_s"]
+        return found
+
+    assert played(1) == played(4) == played(30)
+
+
+def test_templates_families_and_splits_are_chosen(tmp_path: Path) -> None:
+    path = str(tmp_path / "some.json")
+    some = ["--template", "notes.create", "--template", "shopping.buy"]
+    figures = figures_of("done", *some, "--episodes", "4", "--split", "train", "--json", path)
+    assert set(figures["by_template"]) == {"notes.create", "shopping.buy"}
+    assert (figures["success"], figures["split"]) == (0.0, "train")
+    one = figures_of("done", "--family", "shopping", "--episodes", "3", "--json", path)
+    assert set(one["by_family"]) == {"shopping"}
+
+
+# Resuming ----------------------------------------------------------------------------------------
+
+
+def test_a_longer_evaluation_plays_only_what_is_new(tmp_path: Path) -> None:
+    path = tmp_path / "monkey.json"
+    evaluate_model(QUIET, Evaluation("monkey", episodes=6, figures=path))
+    log = log_path(path)
+    played = log.read_text()
+    marked = played.replace('"ending": "step_limit"', '"ending": "success"')
+    log.write_text(marked)  # had they been played again, they would have failed again
+    report = evaluate_model(QUIET, Evaluation("monkey", episodes=8, figures=path, resume=True))
+    assert report.endings() == {"success": 6, "step_limit": 2}
+    assert log.read_text().startswith(marked)
+    whole = evaluate_model(QUIET, Evaluation("monkey", episodes=8, figures=tmp_path / "b.json"))
+    assert [o.task for o in report.outcomes] == [o.task for o in whole.outcomes]
+
+
+def test_a_shorter_evaluation_counts_only_its_own_tasks(tmp_path: Path) -> None:
+    path = tmp_path / "done.json"
+    evaluate_model(QUIET, Evaluation("done", episodes=6, figures=path))
+    report = evaluate_model(QUIET, Evaluation("done", episodes=4, figures=path, resume=True))
+    assert len(report.outcomes) == 4
+
+
+def test_without_resume_it_begins_anew(tmp_path: Path) -> None:
+    path = tmp_path / "done.json"
+    evaluate_model(QUIET, Evaluation("done", episodes=6, figures=path))
+    evaluate_model(QUIET, Evaluation("idle", episodes=2, figures=path))
+    assert len(log_path(path).read_text().splitlines()) == 3
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        Evaluation("idle", episodes=2),
+        Evaluation("done", episodes=2, seed=1),
+        Evaluation("done", episodes=2, families=("general",)),
+        Evaluation("done", episodes=2, blank="screen"),
+        Evaluation("done", episodes=2, temperature=1.0),
+    ],
+)
+def test_other_settings_are_not_mixed_in(tmp_path: Path, other: Evaluation) -> None:
+    path = tmp_path / "done.json"
+    evaluate_model(QUIET, Evaluation("done", episodes=2, figures=path))
+    with pytest.raises(OtherSettings, match="leave out --resume"):
+        evaluate_model(QUIET, replace(other, figures=path, resume=True))
+
+
+def test_weights_that_changed_on_disk_are_other_settings(tmp_path: Path) -> None:
+    model = tmp_path / "model"
+    model.mkdir()
+    (model / "model.safetensors").write_bytes(b"1234")
+    before = Evaluation(str(model)).settings()
+    assert before == Evaluation(str(model)).settings()
+    os.utime(model / "model.safetensors", ns=(1, 1))
+    assert before != Evaluation(str(model)).settings()
+
+
+def test_a_model_that_cannot_be_had_costs_no_log(tmp_path: Path) -> None:
+    path = tmp_path / "kept.json"
+    evaluate_model(QUIET, Evaluation("done", episodes=2, figures=path))
+    before = log_path(path).read_bytes()
+    bad = Evaluation("http://127.0.0.1:9/v1", figures=path, dialect="nobody speaks this")
+    with pytest.raises(UsageError, match="nobody speaks this"):
+        evaluate_model(QUIET, bad)
+    assert log_path(path).read_bytes() == before
+
+
+# Models ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("words", [["--greedy"], [], ["--temperature", "0.7"]])
+def test_a_model_on_disk_is_loaded_once_and_gives_the_same_again(
+    tmp_path: Path, words: list[str]
+) -> None:
+    def played(name: str) -> tuple[dict[str, Any], str]:
+        path = tmp_path / name
+        model = str(tiny_model("auto_ui"))
+        some = ["--dialect", "compact", "--episodes", "3", "--devices", "3", "--seed", "5"]
+        figures = figures_of(model, *some, *words, "--json", str(path))
+        return figures, log_path(path).read_text()
+
+    (figures, log), (_, again) = played("first.json"), played("second.json")
+    assert log == again
+    assert figures["success"] == 0.0  # random weights
+    assert figures["invalid_rate"] > 0.9
+    wanted = {"--greedy": None, "--temperature": 0.7}
+    assert figures["temperature"] == (wanted[words[0]] if words else 1.0)
+
+
+def test_a_served_model_is_evaluated_and_resumed_after_its_server_failed(tmp_path: Path) -> None:
+    fine = Reply(completion("<done>", token_ids=None, model="policy-v3"))
+    mumbled = Reply(completion("er, hello", token_ids=None, model="policy-v3"))
+    replies = [fine, mumbled, fine, Reply(b"no", status=400), fine]  # and fine ever after
+    with serving(*replies) as (url, log):
+        evaluation = Evaluation(
+            url, episodes=5, devices=1, dialect="compact", figures=tmp_path / "served.json"
+        )
+        with pytest.raises(RequestRefused):
+            evaluate_model(QUIET, evaluation)
+        assert len(log.completions) == 4
+        report = evaluate_model(QUIET, replace(evaluation, resume=True))
+    assert len(log.completions) == 7
+    figures = report.figures()
+    assert figures["endings"] == {"failure": 5}
+    assert figures["weight_version"] == 3
+    assert figures["invalid_rate"] == 1 / 6
+
+
+def test_a_server_needs_a_dialect() -> None:
+    with pytest.raises(UsageError, match="--dialect"):
+        evaluate_model(QUIET, Evaluation("http://127.0.0.1:9/v1"))
+
+
+@pytest.mark.parametrize(
+    ("model", "extra"), [("some/model", "learn"), ("http://127.0.0.1:9/v1", "served")]
+)
+def test_a_missing_package_is_named_with_the_extra_that_has_it(model: str, extra: str) -> None:
+    code = f"""
+import sys
+sys.modules["torch"] = sys.modules["httpx"] = None
+from rich.console import Console
+from distrl.cli.evaluate import Evaluation, evaluate_model
+from distrl.errors import NotInstalled
+try:
+    evaluate_model(Console(quiet=True), Evaluation({model!r}, dialect="compact", episodes=1))
+except NotInstalled as error:
+    print(error)
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert f"distrl[{extra}]" in run.stdout
+    assert "scripted" in run.stdout
+
+
+# Bad input ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "wrong"),
+    [
+        (["monkey", "--split", "exam"], "--split exam"),
+        (["monkey", "--family", "garden"], "--family garden"),
+        (["monkey", "--blank", "eyes"], "--blank eyes"),
+        (["monkey", "--template", "notes.creat"], "notes.create"),
+        (["monkey", "--greedy", "--temperature", "0.5"], "--sampled"),
+        (["monkey", "--resume"], "--json"),
+        (["monkey", "--adapter", "lora"], "no weights"),
+        (["http://127.0.0.1:9/v1", "--adapter", "lora"], "no weights"),
+    ],
+)
+def test_bad_input_is_said_in_one_sentence(words: list[str], wrong: str) -> None:
+    result = CliRunner().invoke(app, ["evaluate", *words, "--episodes", "1"])
+    assert isinstance(result.exception, UsageError)
+    assert wrong in str(result.exception)

@@ -1,0 +1,111 @@
+"""The command line, as a newcomer meets it."""
+
+from pathlib import Path
+
+import pytest
+from PIL import Image
+from typer.testing import CliRunner
+
+import distrl
+from distrl.cli.main import app, main
+from distrl.errors import InvalidSetting, UnknownApp, UnknownTask, UsageError
+
+RUNNER = CliRunner()
+
+
+def invoke(*words: str) -> str:
+    result = RUNNER.invoke(app, list(words))
+    if result.exception and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def size_of(path: Path) -> tuple[int, int]:
+    with Image.open(path) as picture:
+        return picture.size
+
+
+def test_it_says_its_version_and_lists_its_commands() -> None:
+    assert invoke("--version").strip() == f"distrl {distrl.__version__}"
+    for command in ("train", "collect", "evaluate", "doctor", "tasks", "phone"):
+        assert command in invoke("--help")
+
+
+def test_a_screen_is_drawn_to_a_file(tmp_path: Path) -> None:
+    out = tmp_path / "deep" / "screen.png"
+    invoke("phone", "draw", "--app", "notes", "--seed", "4", "--out", str(out))
+    assert size_of(out) == (360, 720)
+
+
+def test_any_screen_can_be_reached_by_labels_drawn_and_read(tmp_path: Path) -> None:
+    way = ["--app", "Notes", "--tap", "New note", "--tap", "Title"]
+    invoke("phone", "draw", *way, "--out", str(tmp_path / "edit.png"))
+    assert size_of(tmp_path / "edit.png") == (360, 720)
+    assert "focused" in invoke("phone", "read", *way)
+    assert 'class="android.widget.EditText"' in invoke("phone", "read", *way, "--xml")
+    with pytest.raises(UsageError, match="nothing called 'No such button'"):
+        invoke("phone", "draw", "--app", "Notes", "--tap", "No such button")
+
+
+def test_every_app_is_on_the_sheet_and_looks_differ(tmp_path: Path) -> None:
+    invoke("phone", "sheet", "--out", str(tmp_path / "sheet.png"))
+    assert size_of(tmp_path / "sheet.png")[0] > 1000
+    invoke("phone", "looks", "--seeds", "3", "--out", str(tmp_path / "looks.png"))
+    assert size_of(tmp_path / "looks.png")[0] > 600
+
+
+def test_a_task_is_played_as_a_film_and_as_a_contact_sheet(tmp_path: Path) -> None:
+    recording, sheet = tmp_path / "film.gif", tmp_path / "sheet.png"
+    said = invoke("phone", "play", "notes.create/train/3", "--out", str(recording))
+    assert "success" in said
+    with Image.open(recording) as moving:
+        assert moving.n_frames > 5  # type: ignore[attr-defined]
+    invoke("phone", "play", "notes.create/train/3", "--agent", "monkey", "--out", str(sheet))
+    assert size_of(sheet)[1] > 400
+
+
+def test_a_dry_run_shows_settings_and_memory_and_leaves_nothing(tmp_path: Path) -> None:
+    said = invoke(
+        "train", "--dry-run", "--set", "devices.count=3", "--set", f"run.directory={tmp_path}/runs"
+    )
+    assert "count = 3" in said
+    assert "memory at most" in said
+    assert not list(tmp_path.iterdir())
+
+
+def test_tasks_can_be_listed_by_family_and_split() -> None:
+    assert "notes.create" in invoke("tasks", "--family", "general", "--split", "train")
+
+
+@pytest.mark.parametrize(
+    ("words", "error"),
+    [
+        (["phone", "draw", "--app", "Nowhere"], UnknownApp),
+        (["phone", "play", "no.such/train/0"], UnknownTask),
+        (["phone", "play", "notes.create/train/0", "--agent", "robot"], UsageError),
+        (["tasks", "--family", "garden"], UsageError),
+        (["tasks", "--split", "exam"], UsageError),
+        (["train", "--set", "devices.cuont=3"], InvalidSetting),
+        (["train", "no-such-file.toml"], InvalidSetting),
+        (["train", "--resume", "no-such-run"], UsageError),
+        (["train", "file.toml", "--resume", "run"], UsageError),
+        (["collect", "--set", "run.minutes=-1"], InvalidSetting),
+    ],
+)
+def test_bad_input_is_a_typed_error(words: list[str], error: type[Exception]) -> None:
+    with pytest.raises(error):
+        invoke(*words)
+
+
+def test_the_program_says_an_error_in_one_line_and_exits_with_two(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.argv", ["distrl", "phone", "play", "notes.[creat]/train/0"])
+    with pytest.raises(SystemExit) as stopped:
+        main()
+    assert stopped.value.code == 2
+    said = capsys.readouterr().err
+    assert said.startswith("UnknownTask")
+    assert "notes.[creat]" in said  # brackets are not taken for colours
+    assert "Traceback" not in said

@@ -1,0 +1,249 @@
+"""On somebody's phone: nothing without consent, nothing outside the allow-list, no last steps.
+
+The phone is a served one behind a real adb server; what must not happen is looked for on the phone
+itself, in its facts and its screen.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.devices.adb.served_phones import ServedPhones, served_phones
+
+from distrl.devices.adb.adb_device import AdbDevice
+from distrl.devices.safety.consent import SENTENCE, Consent, consent_path, read_consent
+from distrl.devices.safety.safety import (
+    BLOCKED_WORDS,
+    HIDDEN,
+    SafeDevice,
+    SafetySettings,
+    blocked_word,
+)
+from distrl.errors import ConsentMissing, InvalidSetting
+from distrl.records import Action, Back, Enter, Home, LongPress, OpenApp, Swipe, Tap, TypeText, Wait
+
+SERIAL = "R5CT30"
+APPS = ("com.distrl.settings", "com.distrl.messages", "com.distrl.notes")
+SETTINGS = SafetySettings(apps=APPS)
+
+
+@pytest.fixture(scope="module")
+def phones() -> Iterator[ServedPhones]:
+    with served_phones() as served:
+        yield served
+
+
+def agreed() -> Consent:
+    return Consent(SERIAL, "Ada", APPS)
+
+
+def guarded(phones: ServedPhones, settings: SafetySettings = SETTINGS) -> SafeDevice:
+    device = SafeDevice(phones.device(), settings, agreed)
+    device.reset(5)
+    return device
+
+
+def state(phones: ServedPhones) -> tuple[str, int]:
+    phone = phones.handset().phone
+    return phone.state.front, phone.state.actions
+
+
+def on(device: SafeDevice, text: str) -> Tap:
+    screen = device.screen()
+    [found, *_] = [each for each in device.elements() if text in (each.text, each.detail)]
+    x, y = found.centre
+    return Tap((x + 0.5) / screen.width, (y + 0.5) / screen.height)
+
+
+def test_without_consent_the_phone_is_not_touched(phones: ServedPhones) -> None:
+    def refused() -> Consent:
+        raise ConsentMissing("nobody agreed")
+
+    phones.handset().reset(3)
+    before = state(phones)
+    with SafeDevice(phones.device(), SETTINGS, refused) as device, pytest.raises(ConsentMissing):
+        device.reset(5)
+    assert state(phones) == before
+    assert phones.handset().phone.state.seed == 3
+
+
+def test_allowed_apps_are_used_freely(phones: ServedPhones) -> None:
+    with guarded(phones) as device:
+        device.perform(OpenApp("Settings"))
+        assert phones.handset().phone.state.front == "Settings"
+        before = state(phones)[1]
+        device.perform(Swipe(0.5, 0.8, 0.5, 0.3))
+        device.perform(Back())
+        assert state(phones)[1] == before + 2
+        assert device.stopped == []
+
+
+@pytest.mark.parametrize("name", ["Mail", "com.distrl.phone", "Store"])
+def test_other_apps_are_not_opened(phones: ServedPhones, name: str) -> None:
+    with guarded(phones) as device:
+        before = state(phones)
+        seen = device.perform(OpenApp(name))
+        assert state(phones) == before
+        assert seen.digest == device.screen().digest
+        assert "not on the allow-list" in device.stopped[0].why
+
+
+def test_an_app_must_be_on_both_lists(phones: ServedPhones) -> None:
+    settings = replace(SETTINGS, apps=(*APPS, "com.distrl.mail"))  # the owner did not agree to it
+    with guarded(phones, settings) as device:
+        device.perform(OpenApp("Mail"))
+        assert state(phones)[0] != "Mail"
+
+
+@pytest.mark.parametrize("action", [Tap(0.5, 0.5), TypeText("hello"), Swipe(0.5, 0.8, 0.5, 0.2)])
+def test_in_another_app_nothing_is_touched_but_back_and_home_work(
+    phones: ServedPhones, action: Action
+) -> None:
+    with guarded(phones) as device:
+        phones.handset().open_app("Mail")  # by its owner
+        before = state(phones)
+        device.perform(action)
+        assert state(phones) == before
+        assert "com.distrl.mail, is not on the allow-list" in device.stopped[0].why
+        device.perform(Home())
+        assert state(phones)[0] != "Mail"
+
+
+def test_a_way_out_of_the_allowed_apps_is_closed_at_once(phones: ServedPhones) -> None:
+    with guarded(phones) as device:
+        icon = on(device, "Mail")
+        device.perform(icon)  # on the home screen, which is allowed
+        assert state(phones)[0] != "Mail"
+        assert "gone home" in device.stopped[0].why
+
+
+def test_send_is_not_tapped(phones: ServedPhones) -> None:
+    with guarded(phones) as device:
+        device.perform(OpenApp("Messages"))
+        chat = next(e for e in device.elements() if e.role == "row" and e.clickable)
+        screen = device.screen()
+        device.perform(Tap(chat.centre[0] / screen.width, chat.centre[1] / screen.height))
+        field = next(e for e in device.elements() if e.role == "field")
+        device.perform(Tap(field.centre[0] / screen.width, field.centre[1] / screen.height))
+        device.perform(TypeText("hello"))
+        assert phones.handset().text == "hello"
+        before = state(phones)
+        send = on(device, "Send")
+        for action in (send, LongPress(send.x, send.y), Enter(), TypeText("more\n")):
+            device.perform(action)
+        assert state(phones) == before
+        assert phones.handset().text == "hello"
+        assert len(device.stopped) == 4
+        assert "'send' is blocked" in device.stopped[0].why
+        assert "hello" not in str(device.stopped)
+        assert "more" not in str(device.stopped)
+
+
+def test_a_dry_run_does_nothing_and_records_everything(
+    phones: ServedPhones, tmp_path: Path
+) -> None:
+    record = tmp_path / "record" / "stopped.jsonl"
+    settings = replace(SETTINGS, dry_run=True, record=str(record))
+    with guarded(phones, settings) as device:
+        before = state(phones)
+        for action in (Tap(0.5, 0.5), Home(), OpenApp("Settings"), Wait(0.0)):
+            device.perform(action)
+        assert state(phones) == before
+    lines = [json.loads(line) for line in record.read_text().splitlines()]
+    assert [line["action"] for line in lines][1:3] == ["Home()", "OpenApp(name='Settings')"]
+    assert {line["why"] for line in lines} == {"this is a dry run"}
+
+
+def test_private_regions_are_black_and_their_labels_hidden(phones: ServedPhones) -> None:
+    settings = replace(SETTINGS, redact=((0.0, 0.0, 1.0, 0.5),))
+    with guarded(phones, settings) as device:
+        bare = device.device.screen().pixels
+        for screen in (device.screen(), device.perform(Home())):
+            assert not screen.pixels[:360].any()
+            assert np.array_equal(screen.pixels[360:], bare[360:])
+        labels = [(each.bounds[1], each.text) for each in device.elements()]
+        assert all(text == HIDDEN for top, text in labels if top < 360)
+        assert any(text not in ("", HIDDEN) for top, text in labels if top >= 360)
+
+
+def test_regions_that_make_no_sense_are_refused() -> None:
+    for region in ((0.5, 0.0, 0.4, 1.0), (0.0, 0.0, 2.0, 1.0), (0.0, 0.0, 1.0)):
+        with pytest.raises(InvalidSetting, match="left, top, right, bottom"):
+            SafetySettings(redact=(region,))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("label", "word"),
+    [
+        ("Send", "send"),
+        ("SEND MESSAGE", "send"),
+        ("Sender", ""),
+        ("Pay €12.99", "pay"),
+        ("Payload", ""),
+        ("Uninstall", "uninstall"),
+        ("Erase all data (factory reset)", "factory reset"),
+        ("Jetzt bezahlen", "bezahlen"),
+        ("Désinstaller", "désinstaller"),
+        ("确认支付订单", "支付"),
+        ("Recall", ""),
+        ("", ""),
+    ],
+)
+def test_blocked_words(label: str, word: str) -> None:
+    assert blocked_word(label, BLOCKED_WORDS) == word
+
+
+# Consent -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("DISTRL_CONSENT", str(tmp_path))
+    return tmp_path
+
+
+def write(folder: Path, serial: str = SERIAL, sentence: str = SENTENCE, apps: str = "[]") -> None:
+    text = f'serial = "{serial}"\nowner = "Ada"\nsentence = "{sentence}"\napps = {apps}\n'
+    (folder / f"{SERIAL}.toml").write_text(text)
+
+
+def test_consent_is_read(folder: Path) -> None:
+    write(folder, apps='["com.distrl.notes"]')
+    assert read_consent(SERIAL) == Consent(SERIAL, "Ada", ("com.distrl.notes",))
+
+
+def test_no_consent_says_what_to_write_and_where(folder: Path) -> None:
+    with pytest.raises(ConsentMissing, match=f"{SERIAL}.*no such file.*{SENTENCE}"):
+        read_consent(SERIAL)
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"serial": "another"}, "names the phone 'another'"),
+        ({"sentence": "ok"}, "sentence"),
+        ({"apps": '"all"'}, "no list"),
+        ({"apps": "[1]"}, "no list"),
+        ({"apps": "["}, "cannot be read"),
+    ],
+)
+def test_consent_that_does_not_hold(folder: Path, changes: dict[str, str], why: str) -> None:
+    write(folder, **changes)
+    with pytest.raises(ConsentMissing, match=why):
+        read_consent(SERIAL)
+
+
+def test_a_serial_is_no_path(folder: Path) -> None:
+    assert consent_path("../../etc/passwd").parent == folder
+    assert consent_path("127.0.0.1:5555").name == "127.0.0.1_5555.toml"
+
+
+def test_a_device_stays_reachable_for_its_owner(phones: ServedPhones) -> None:
+    with guarded(phones) as device:
+        assert isinstance(device.device, AdbDevice)
+        assert device.seconds == device.device.seconds

@@ -1,0 +1,61 @@
+"""What processes say to each other comes back as it was said."""
+
+from __future__ import annotations
+
+import pytest
+from tests.engine.made_up_reports import finished, report
+
+from distrl.engine.ingest.messages import (
+    KINDS,
+    Delivery,
+    Heartbeat,
+    Hello,
+    Message,
+    Pace,
+    Play,
+    Played,
+    Received,
+    Refused,
+    Stop,
+    from_bytes,
+    to_bytes,
+)
+from distrl.errors import UsageError
+
+MESSAGES: list[Message] = [
+    Delivery(b"DRTJ\x00 any bytes"),
+    Heartbeat(report(), (finished("a"), finished("b")), '{"started": 3}'),
+    Played(),
+    Hello("/runs/ä", "collector-0.1", 0, ""),
+    Received("a/1", True),
+    Refused("a/1", "the disk is full"),
+    Pace(3, (16, 4, -1), 2),
+    Pace(0, free=True),
+    Play(None),
+    Play(7),
+    Stop(1.5),
+]
+
+
+@pytest.mark.parametrize("message", MESSAGES, ids=lambda message: type(message).__name__)
+def test_every_message_comes_back_equal(message: Message) -> None:
+    assert from_bytes(to_bytes(message)) == message
+
+
+def test_every_kind_is_among_them_and_strangers_are_refused() -> None:
+    assert {type(message) for message in MESSAGES} == set(KINDS.values())
+    with pytest.raises(UsageError, match="is the other side a distrl"):
+        from_bytes(b"GET / HTTP/1.1")
+
+
+def test_a_pace_lets_start_what_has_room() -> None:
+    pace = Pace(version=10, rooms=(16, 4, -1), elsewhere=3)
+    assert pace.may_start(10, 13)
+    assert not pace.may_start(10, 14)
+    assert pace.may_start(9, 1)
+    assert not pace.may_start(9, 2)
+    assert not pace.may_start(8, 0)
+    assert not pace.may_start(7, 0)  # older than anything that may start
+    assert pace.may_start(12, 13)  # a version that the learner has yet to reach again
+    assert not Pace(0).may_start(0, 0)
+    assert Pace(0, free=True).may_start(-5, 10**6)

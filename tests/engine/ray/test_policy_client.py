@@ -1,0 +1,233 @@
+"""Collectors without a policy: real ones, that ask a server which lives beside them and may die."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.engine.tiny_runs import tiny_config
+from tests.episodes.made_up_collectors import (
+    POOL,
+    ListSink,
+    Patient,
+    Versions,
+    phones,
+    running,
+    wait_until,
+)
+
+from distrl.config.training_config import TrainingConfig
+from distrl.engine import wiring
+from distrl.engine.local.paced_admission import PacedAdmission
+from distrl.engine.ray.policy_client import PolicyClient
+from distrl.engine.ray.policy_server import PolicyServer, ServerReport
+from distrl.episodes.collector import Collector
+from distrl.episodes.device_pool import DevicePool
+from distrl.episodes.policy_batcher import PolicyBatcher, PolicyBatcherSettings
+from distrl.errors import InvalidSetting, PolicyServerGone
+from distrl.records import Decision, Observation, Screen
+from distrl.task_sets.curriculum import UniformTasks
+from distrl.weights.weight_updater import WeightUpdater
+from phonesim.simulated_device import SimulatedDevice
+from phonesim.tasks.fact_judge import FactJudge
+
+SCREEN = Screen(np.zeros((2, 2, 3), np.uint8))
+SEEN = Observation("wait", SCREEN, ())
+
+
+class Beside:
+    """A line to a server in this process; `cut` is what its death looks like from here."""
+
+    def __init__(self, server: PolicyServer) -> None:
+        self._server = server
+        self._threads = ThreadPoolExecutor(20)
+        self.is_cut = False
+        self.screens: list[int] = []  # past ones, that came with each question
+
+    def ask(self, session: str, observation: Observation) -> Pending:
+        self._check()
+        self.screens.append(len(observation.past_screens))
+        return Pending(self, self._threads.submit(self._server.ask, session, observation))
+
+    def leave(self, session: str) -> None:
+        self._check()
+        self._server.leave(session)
+
+    def report(self) -> ServerReport:
+        self._check()
+        return self._server.report()
+
+    def _check(self) -> None:
+        if self.is_cut:
+            raise PolicyServerGone("cut")
+
+
+class Pending:
+    """A question on such a line."""
+
+    def __init__(self, line: Beside, answer: Future[Decision]) -> None:
+        self._line = line
+        self._answer = answer
+
+    def wait(self, seconds: float) -> Decision | None:
+        if self._line.is_cut:
+            raise PolicyServerGone("cut")
+        try:
+            return self._answer.result(seconds)
+        except TimeoutError:
+            return None
+
+
+@contextmanager
+def served(policy: Patient, weights: Versions, past_screens: int = 0) -> Iterator[Beside]:
+    """A server at work, and the line to it."""
+    batcher = PolicyBatcher(policy, PolicyBatcherSettings(), WeightUpdater(policy, weights))
+    server = PolicyServer("server-0.1", batcher, past_screens)
+    line, going = Beside(server), threading.Event()
+    going.set()
+    with ThreadPoolExecutor(1) as thread:
+        serving = thread.submit(server.serve, going.is_set)
+        try:
+            yield line
+        finally:
+            line.is_cut = True
+            going.clear()
+            serving.result(20.0)
+            line._threads.shutdown()
+
+
+def collector(number: int, line: Beside, sink: ListSink) -> Collector[SimulatedDevice]:
+    name = f"collector-{number}.1"
+    batcher, source = PolicyClient(name, lambda: line), UniformTasks(POOL)
+    return Collector(name, batcher, DevicePool(phones(2)), source, sink, FactJudge)
+
+
+def test_collectors_share_a_server_and_batches_go_beyond_each() -> None:
+    sink, policy, weights = ListSink(), Patient(seconds=0.03), Versions()
+    with served(policy, weights) as line, ExitStack() as opened:
+        collectors = [collector(number, line, sink) for number in range(3)]
+        for each in collectors:
+            opened.enter_context(running(each))
+        wait_until(lambda: len(sink.all) >= 6)
+        weights.newest = 3
+        wait_until(lambda: sum(each.weight_version == 3 for each in sink.all) >= 6)
+        wait_until(lambda: all(each.report().batcher.weight_version == 3 for each in collectors))
+    assert max(policy.batches) > 2  # a collector has no more phones than that
+    assert len({each.id.split("/")[0] for each in sink.all}) == 3
+    for trajectory in sink.all:
+        versions = [decision.weight_version for decision in trajectory.decisions]
+        assert versions == sorted(versions)
+    reports = [each.report().batcher for each in collectors]
+    assert sum(report.decisions for report in reports) >= sum(
+        len(trajectory.decisions) for trajectory in sink.all
+    )
+    for report in reports:
+        assert 1.0 < report.mean_batch <= 6.0
+
+
+def test_a_server_in_place_of_one_that_died_goes_on_with_its_episodes() -> None:
+    sink, lines = ListSink(), list[Beside]()
+    batcher = PolicyClient("collector-0.1", lambda: lines[-1] if not lines[-1].is_cut else None)
+    player = Collector(
+        "collector-0.1", batcher, DevicePool(phones(2)), UniformTasks(POOL), sink, FactJudge
+    )
+    first, second = Patient(seconds=0.05), Patient(seconds=0.05)
+    with ExitStack() as opened:
+        lines.append(opened.enter_context(served(first, Versions())))
+        opened.enter_context(running(player))
+        wait_until(lambda: len(first.batches) > 3)
+        lines[0].is_cut = True
+        before = len(sink.all)
+        lines.append(opened.enter_context(served(second, Versions())))
+        wait_until(lambda: len(sink.all) > before + 4)
+    assert player.report().started == len(sink.all) + player.report().abandoned
+    assert all(each.ending.judged for each in sink.all)  # nothing was called a fault
+
+
+def test_without_a_server_there_is_an_error_and_no_decision() -> None:
+    batcher = PolicyClient("collector-0.1", lambda: None, patience_seconds=0.3)
+    with pytest.raises(PolicyServerGone, match=r"collector-0\.1 had no decision .* for 0\.3 s"):
+        batcher.ask(batcher.enter(), SEEN)
+    sink = ListSink()
+    device_pool = DevicePool(phones(2))
+    player = Collector("collector-0.1", batcher, device_pool, UniformTasks(POOL), sink, FactJudge)
+    with pytest.raises(PolicyServerGone):
+        player.run()
+    assert sink.sent == []
+
+
+def test_who_waits_when_the_desk_closes_is_cancelled() -> None:
+    batcher = PolicyClient("collector-0.1", lambda: None)
+    with ThreadPoolExecutor(1) as threads:
+        waiting = threads.submit(batcher.ask, batcher.enter(), SEEN)
+        batcher.close()
+        with pytest.raises(CancelledError):
+            waiting.result(20.0)
+
+
+def test_it_hears_of_new_weights_also_while_nobody_may_play() -> None:
+    weights, over = Versions(), threading.Event()
+    with served(Patient(), weights) as line, ThreadPoolExecutor(1) as threads:
+        batcher = PolicyClient("collector-0.1", lambda: line)
+        looking = threads.submit(batcher.serve, lambda: not over.is_set())
+        weights.newest = 7
+        try:
+            wait_until(lambda: batcher.version == 7)
+        finally:
+            over.set()
+        looking.result(20.0)
+    assert batcher.report().decisions == 0
+
+
+@pytest.mark.parametrize(("looked_at", "sent"), [(0, 0), (2, 2), (9, 4)])
+def test_screens_that_nobody_looks_at_are_not_sent(looked_at: int, sent: int) -> None:
+    with served(Patient(), Versions(), looked_at) as line:
+        batcher = PolicyClient("collector-0.1", lambda: line)
+        seen = Observation("wait", SCREEN, (), 4 * (SCREEN,))
+        batcher.decide([seen])
+        turns = iter((True, False))
+        batcher.serve(lambda: next(turns))  # a look at the server
+        batcher.decide([seen])
+    assert line.screens == [4, sent]
+
+
+def test_a_collector_with_such_a_desk_opens_no_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(config: TrainingConfig) -> Any:
+        raise AssertionError(f"{config.agent.model} was opened")
+
+    monkeypatch.setattr(wiring, "build_policy", refuse)
+    config = tiny_config(tmp_path, tmp_path, "engine.policy=node", "tasks.curriculum=success_rate")
+    parts: Mapping[str, Any] = {
+        "sink": ListSink(), "weights": Versions(), "admission": PacedAdmission(), "logs": tmp_path
+    }  # fmt: skip
+    with ExitStack() as opened:
+        batcher = PolicyClient("collector-0.1", lambda: None)
+        made = wiring.build_collector(
+            config, "collector-0.1", 0, batcher=batcher, opened=opened, **parts
+        )
+        assert made.report().slots == 2
+        with pytest.raises(AssertionError, match="was opened"):
+            wiring.build_collector(config, "collector-0.1", 0, opened=opened, **parts)
+
+
+@pytest.mark.parametrize(
+    ("also", "words"),
+    [
+        ("tasks.curriculum=instruction_value", "no critic of their own"),
+        ("engine.collector_gpus=0.5", "give server_gpus instead"),
+    ],
+)
+def test_what_needs_a_policy_in_the_collector_is_refused(
+    tmp_path: Path, also: str, words: str
+) -> None:
+    tiny_config(tmp_path, tmp_path, also)
+    with pytest.raises(InvalidSetting, match=words):
+        tiny_config(tmp_path, tmp_path, "engine.policy=node", also)

@@ -1,0 +1,70 @@
+"""Every task can be done, by its own solution, on twenty different phones with pop-ups and drift.
+
+And no task is done by doing nothing, or by saying so.
+"""
+
+import statistics
+
+import pytest
+
+from distrl.episodes.demonstrations import demonstrate
+from distrl.episodes.evaluation import SIMPLE_AGENTS, evaluate
+from distrl.episodes.outcome import success_rate
+from distrl.records import SPLITS, Ending, Split
+from phonesim.drift import Drift
+from phonesim.simulated_device import SimulatedDevice
+from phonesim.tasks.fact_judge import FactJudge
+from phonesim.tasks.task_sets import load_task, splits_of, template_names, templates
+
+SEEDS = 20
+BANDS = {"easy": (2, 3), "medium": (4, 7), "hard": (8, 12)}  # actions, the final word not counted
+CASES = [(name, split) for split in SPLITS for name in template_names(split)]
+
+
+@pytest.mark.parametrize(("name", "split"), CASES)
+def test_it_is_not_done_at_the_start_and_its_solution_always_succeeds(
+    name: str, split: Split
+) -> None:
+    device = SimulatedDevice("solutions", drift=Drift(popup_rate=0.05, ad_rate=0.4))
+    judge = FactJudge(device)
+    for number in range(SEEDS):
+        task, _ = load_task(f"{name}/{split}/{number}")
+        device.reset(task.seed)
+        judge.begin(task)
+        for answer in (None, "", "done", "yes", "0"):
+            verdict = judge.verdict(answer)
+            assert not verdict.success, f"{task.id} is done at the start with answer {answer!r}"
+            assert verdict.reason
+        played = demonstrate(task, device)
+        assert played.ending is Ending.SUCCESS, (
+            f"{task.id} {task.instruction!r}: {played.ending.value}: {played.verdict}"
+        )
+
+
+@pytest.mark.parametrize("name", list(templates()))
+def test_the_number_of_steps_fits_the_difficulty(name: str) -> None:
+    device = SimulatedDevice("calm", drift=Drift(popup_rate=0.0))
+    split = splits_of(templates()[name])[0]
+    steps = [
+        len(demonstrate(load_task(f"{name}/{split}/{n}")[0], device).decisions) - 1
+        for n in range(12)
+    ]
+    low, high = BANDS[templates()[name].difficulty]
+    assert low - 0.5 <= statistics.median(steps) <= high + 0.5, steps
+    assert max(steps) <= 12, steps
+
+
+@pytest.mark.parametrize("agent", ["idle", "done"])
+def test_an_agent_that_does_nothing_never_succeeds(agent: str) -> None:
+    some = [load_task(f"{name}/{split}/1")[0] for name, split in CASES]
+    outcomes = evaluate(some, SIMPLE_AGENTS[agent], [SimulatedDevice(agent)])
+    assert success_rate(outcomes).successes == 0
+
+
+def test_a_monkey_rarely_succeeds_even_when_it_need_not_say_so() -> None:
+    some = [load_task(f"{name}/{split}/{n}")[0] for name, split in CASES for n in range(3)]
+    ape = SimulatedDevice("ape")
+    outcomes = evaluate(some, SIMPLE_AGENTS["monkey"], [ape], stop_on_success=True)
+    rate = success_rate(outcomes)
+    assert rate.episodes >= 600
+    assert rate.rate < 0.03, [o.task.id for o in outcomes if o.ending is Ending.SUCCESS]

@@ -1,0 +1,107 @@
+"""The tasks there are, and the promise that what is tested was not trained on."""
+
+import dataclasses
+from itertools import islice
+
+import pytest
+
+from distrl.errors import UnknownTask
+from distrl.records import FAMILIES, SPLITS
+from phonesim.tasks.task_sets import (
+    HELD_OUT_APPS,
+    load_task,
+    splits_of,
+    tasks,
+    template_names,
+    templates,
+)
+
+NUMBERS = 60
+
+
+def instructions(split: str) -> set[str]:
+    return {
+        load_task(f"{name}/{split}/{number}")[0].instruction
+        for name in template_names(split)  # type: ignore[arg-type]
+        for number in range(NUMBERS)
+    }
+
+
+def test_there_are_enough_templates_of_both_families_and_all_difficulties() -> None:
+    by_family = {f: [t for t in templates().values() if t.family == f] for f in FAMILIES}
+    assert len(by_family["general"]) >= 80
+    assert len(by_family["shopping"]) >= 25
+    for family, found in by_family.items():
+        shares = {d: sum(t.difficulty == d for t in found) for d in ("easy", "medium", "hard")}
+        assert min(shares.values()) >= len(found) * 0.1, (family, shares)
+
+
+def test_every_template_is_phrased_several_ways_and_uses_all_its_parameters() -> None:
+    for name, template in templates().items():
+        assert len(set(template.phrasings)) >= 3, name
+        assert template.apps, name
+
+
+def test_no_instruction_of_one_split_occurs_in_another() -> None:
+    found = {split: instructions(split) for split in SPLITS}
+    for i, one in enumerate(SPLITS):
+        for other in SPLITS[i + 1 :]:
+            shared = found[one] & found[other]
+            assert not shared, (one, other)
+
+
+def test_no_parameter_value_of_the_test_split_occurs_in_training() -> None:
+    for name in template_names("test"):
+        trained = [load_task(f"{name}/train/{n}")[1] for n in range(NUMBERS)]
+        tested = [load_task(f"{name}/test/{n}")[1] for n in range(NUMBERS)]
+        for field in dataclasses.fields(trained[0]):  # type: ignore[arg-type]
+            seen = {getattr(task, field.name) for task in trained}
+            assert not seen & {getattr(task, field.name) for task in tested}, (name, field.name)
+
+
+def test_held_out_templates_and_apps_are_in_no_other_split() -> None:
+    trained = set(template_names("train"))
+    assert trained == set(template_names("test"))
+    assert not trained & set(template_names("held_out_templates"))
+    assert len(template_names("held_out_templates")) >= 10
+    for name in trained:
+        assert not HELD_OUT_APPS & set(templates()[name].apps), name
+    held = [
+        n
+        for n in template_names("held_out_apps")
+        if splits_of(templates()[n]) == ("held_out_apps",)
+    ]
+    assert held
+    for family in FAMILIES:
+        assert template_names("held_out_apps", family)
+
+
+def test_no_phone_of_one_split_is_a_phone_of_another() -> None:
+    seeds = {split: {task.seed for task in islice(tasks(split), 300)} for split in SPLITS}
+    for i, one in enumerate(SPLITS):
+        for other in SPLITS[i + 1 :]:
+            assert not seeds[one] & seeds[other]
+
+
+def test_an_id_alone_rebuilds_the_task() -> None:
+    for task in islice(tasks("train"), 40):
+        assert load_task(task.id)[0] == task
+
+
+@pytest.mark.parametrize(
+    ("task_id", "hint"),
+    [
+        ("notes.creat/train/0", "did you mean notes.create"),
+        ("nothing.like.this/train/0", "distrl tasks"),
+        ("notes.create/train", "template/split/number"),
+        ("notes.create/train/-1", "template/split/number"),
+        ("notes.create/train/007", "template/split/number"),
+        ("notes.create/train/²", "template/split/number"),
+        ("notes.create/held_out_apps/0", "it has: train, test"),
+        ("notes.create/training/0", "it has: train, test"),
+        ("", "no task template"),
+    ],
+)
+def test_an_unknown_task_is_refused_with_a_hint(task_id: str, hint: str) -> None:
+    with pytest.raises(UnknownTask, match=hint):
+        load_task(task_id)
