@@ -2,8 +2,9 @@
 
 What a plan is held against. Everything is the product's own: `Collector`, `PolicyBatcher`,
 `EpisodeScheduler`, `Learner`, `ReplayBuffer`, `Pacing`, the simulated phone and its judge.
-Only time is made: phones wait as their latency model says, the policy (a table) and the update sleep for as long as the plan
-says. All of it is in one process, so what Python itself takes is counted too (`Overheads`).
+Only time is made: phones wait as their latency model says, the policy (a table) and the update
+sleep for as long as the plan says. All of it is in one process, so what Python itself takes is
+counted too (`Overheads`).
 """
 
 from __future__ import annotations
