@@ -14,7 +14,7 @@ STAMP := $(VENV)/.installed
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help train test test-ray check format phone pictures bench-environment bench-phone bench-policy bench-replay bench-staleness bench-judge-noise bench-async bench-adb bench-adb-training bench-adb-circle bench-cluster bench-plan bench-time-to-success chaos chaos-quality soak clean
+.PHONY: help train test test-phone test-all test-ray check format phone pictures bench-environment bench-phone bench-policy bench-replay bench-store bench-staleness bench-judge-noise bench-async bench-adb bench-adb-training bench-adb-circle bench-cluster bench-plan bench-time-to-success chaos chaos-quality soak clean
 
 help: ## List the targets
 	@echo "DistRL. Targets, each with its own set-up:"
@@ -25,9 +25,17 @@ train: $(STAMP) ## Train an agent on the simulated phone
 	@echo "→ distrl train configs/quick_start.toml $(ARGS)"
 	@$(BIN)/distrl train configs/quick_start.toml $(ARGS)
 
-test: $(STAMP) ## Run every test but those on a cluster, two at a time
+test: $(STAMP) ## Run the tests, two at a time (5 min on two cores)
 	@echo "→ pytest"
 	@$(BIN)/python -m pytest -n 2 --dist worksteal $(ARGS)
+
+test-phone: $(STAMP) ## Run the tests of the simulated phone alone
+	@echo "→ pytest tests/phonesim"
+	@$(BIN)/python -m pytest -n 2 --dist worksteal tests/phonesim $(ARGS)
+
+test-all: $(STAMP) ## Run the tests with every seed of every task
+	@echo "→ pytest --all-seeds"
+	@$(BIN)/python -m pytest -n 2 --dist worksteal --all-seeds $(ARGS)
 
 test-ray: $(STAMP) ## Run the tests on a real Ray cluster on this machine, one at a time
 	@echo "→ pytest -m ray"
@@ -69,6 +77,10 @@ bench-replay: $(STAMP) ## Measure the replay beside others; writes benchmarks/re
 		|| echo "→ cpprb cannot be installed here; the table will say so"
 	@echo "→ benchmarks/replay.py"
 	@$(BIN)/python -m benchmarks.replay $(ARGS)
+
+bench-store: $(STAMP) ## Measure durable appends (ARGS="--old DIR" beside another checkout); writes results/store.json
+	@echo "→ benchmarks/store.py"
+	@$(BIN)/python -m benchmarks.store $(ARGS)
 
 bench-staleness: $(STAMP) ## What old data costs each algorithm; writes results/staleness.json
 	@echo "→ benchmarks/staleness.py"

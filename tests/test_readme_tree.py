@@ -16,7 +16,7 @@ def tree_in(text: str) -> set[str]:
     A line is an indented name, or several files, and then its story: `├── devices/   the phone`.
     Names of folders end in /, those of files in .py; a line with neither only goes on telling.
     """
-    block = re.search(r"^```\w*\n(src/distrl/.*?)^```", text, re.DOTALL | re.MULTILINE)
+    block = re.search(r"^```\w*\n(?:.*\n)??(src/distrl/.*?)^```", text, re.DOTALL | re.MULTILINE)
     found, parents = set(), [(-1, "src/distrl/")]
     for line in block[1].splitlines()[1:] if block else []:
         bare = line.lstrip(" │├└─|`-")
@@ -35,9 +35,9 @@ def tree_in(text: str) -> set[str]:
 
 
 def missing(drawn: set[str], root: Path) -> set[str]:
-    """What only one of the two has: drawn but not there, or a folder of code that is not drawn."""
-    code = (path.parent.relative_to(root) for path in (root / "src/distrl").rglob("*.py"))
-    folders = {f"{folder.as_posix()}/" for folder in code} - {"src/distrl/"}
+    """What only one of the two has: drawn but not there, or a package that is not drawn."""
+    code = (path.parent.relative_to(root) for path in (root / "src/distrl").glob("*/*.py"))
+    folders = {f"{folder.as_posix()}/" for folder in code}
     return {path for path in drawn if not (root / path).exists()} | folders - drawn
 
 

@@ -1,101 +1,195 @@
-"""`report.html`: one page that tells a run to somebody who was not there.
+"""`report.html`: one page that tells a run to a person who was not there.
 
-Everything is in the page (drawings as SVG, screens as data, one style sheet), nothing is loaded and
-nothing runs, so that it can be mailed, kept for years, and opened anywhere. It is made from the
+Everything is in the page (charts as SVG, screens as data URLs, one style sheet), nothing is loaded
+and nothing runs, so that it can be mailed, kept for years, and opened anywhere. It is made from the
 files of the run directory alone (`run_records`), also while the run goes on or after a crash: a
-part that has nothing to show says so.
+part that has nothing to show says so. `templates/report.html` has the page, `charts` the drawings.
 """
 
 from __future__ import annotations
 
+import base64
+import math
 import tomllib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
 import distrl
-from distrl.reporting.page.markup import Markup, join, tag
-from distrl.reporting.page.style import STYLE
-from distrl.reporting.report_sections import (
-    curve_section,
-    devices_section,
-    endings_section,
-    headline,
-    learner_section,
-    next_section,
-    recordings_section,
-    settings_section,
-    staleness_section,
-    templates_section,
-    tiles,
-)
+from distrl.config.training_config import load_config
+from distrl.episodes.outcome import SuccessRate
+from distrl.errors import DistrlError
+from distrl.reporting import charts
+from distrl.reporting.live_view import duration
+from distrl.reporting.next_commands import evaluation_words, resume_words
 from distrl.reporting.run_story import RunStory, read_story
 from distrl.runs.run_directory import RunDirectory, write_whole
+from distrl.runs.run_records import EvaluationLine, Series, Stage
 
-NOTHING_FROM_OUTSIDE = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
+ROWS_SHOWN = 25  # templates of the table, before the rest is folded away
+STAGES: dict[Stage, str] = {
+    "before": "Before training",
+    "during": "During training",
+    "after": "After training",
+}
+METRICS: tuple[tuple[Series, str, str, str], ...] = (
+    ("learner", "loss/policy", "policy loss", "as minimised, all terms"),
+    ("learner", "loss/value", "value loss", "of the critic"),
+    ("learner", "entropy", "entropy", "nats per token"),
+    ("learner", "value/calibration_error", "calibration error", "of the critic; 0 is calibrated"),
+    ("learner", "gradient_norm/policy", "gradient norm", "of the policy, before clipping"),
+    ("learner", "ratio/effective_sample_size", "effective samples", "turns that count, by ratios"),
+    ("learner", "invalid_rate", "unreadable answers", "share of the turns in a batch"),
+    ("learner", "staleness/mean", "staleness drawn", "versions, mean of a batch"),
+    ("learner", "samples_per_insert", "samples per insert", "draws for each trajectory so far"),
+    ("learner", "seconds/update", "update time", "seconds in forward and backward passes"),
+    ("learner", "replay/trajectories", "replay", "trajectories in it"),
+    ("collection", "queue", "queue", "trajectories that wait for the learner"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateRow:
+    """Success of one template before and after training."""
+
+    name: str
+    before: SuccessRate
+    after: SuccessRate
+
+    @property
+    def gain(self) -> float:
+        known = self.before.episodes and self.after.episodes
+        return self.after.rate - self.before.rate if known else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class MetricChart:
+    """One metric of the learner, its last value and its drawing."""
+
+    name: str
+    explained: str
+    last: str
+    drawn: Markup | None
 
 
 def write_report(run: RunDirectory) -> Path:
-    """Write the page anew, and say where it is."""
+    """Write the page anew and return its path."""
     write_whole(run.report, report_page(read_story(run)))
     return run.report
 
 
 def report_page(story: RunStory) -> str:
     """The whole page."""
-    name = story.run.path.name
-    head = tag(
-        "head",
-        Markup('<meta charset="utf-8">'),
-        Markup(f'<meta http-equiv="Content-Security-Policy" content="{NOTHING_FROM_OUTSIDE}">'),
-        Markup('<meta name="viewport" content="width=device-width, initial-scale=1">'),
-        tag("title", f"{name} · DistRL"),
-        tag("style", Markup(STYLE)),
+    environment = Environment(
+        loader=PackageLoader("distrl.reporting"), autoescape=True, undefined=StrictUndefined
     )
-    body = tag(
-        "body",
-        tag("main", _header(story), _parts(story), _footer()),
+    environment.filters |= {
+        "percent": lambda share, digits=0: f"{share:.{digits}%}",
+        "percent_range": lambda interval: f"{interval[0]:.0%} to {interval[1]:.0%}",
+        "points": lambda gain: f"{100 * gain:+.0f}".replace("-", "−"),
+    }
+    style = environment.get_template("report.css").render()
+    before, after = story.evaluation("before"), story.evaluation("after")
+    settings = story.run.config.read_text("utf-8") if story.run.config.exists() else ""
+    return environment.get_template("report.html").render(
+        name=story.run.path.name,
+        about=_about(settings),
+        style=Markup(style),
+        version=distrl.__version__,
+        before=before,
+        after=after,
+        whole=TemplateRow("all of them", before.rate, after.rate) if before and after else None,
+        templates=_template_rows(before, after) if before and after else [],
+        rows_shown=ROWS_SHOWN,
+        lasted=duration(story.seconds),
+        tiles=_tiles(story),
+        busy=story.busy_share,
+        charts={
+            "success": charts.in_two_sizes(lambda width: charts.success_curve(story, width)),
+            "devices": charts.in_two_sizes(lambda width: charts.device_timeline(story, width)),
+            "staleness": _half(lambda width: charts.staleness_histogram(story, width)),
+            "endings": _half(lambda width: charts.endings(story, width)),
+        },
+        metrics=list(_metrics(story)),
+        stages=STAGES,
+        recordings=story.recordings,
+        data_url=lambda picture: _data_url(story.run.pictures / picture),
+        commands=_commands(story.run),
+        settings=settings,
     )
-    return f'<!doctype html>\n<html lang="en">{head}{body}</html>\n'
 
 
-def _parts(story: RunStory) -> Markup:
-    return join(
-        [
-            headline(story),
-            tiles(story),
-            curve_section(story),
-            templates_section(story),
-            devices_section(story),
-            tag("div", staleness_section(story), endings_section(story), class_="pair"),
-            learner_section(story),
-            recordings_section(story),
-            next_section(story),
-            settings_section(story),
-        ]
-    )
+def _half(draw: Callable[[int], charts.Figure | None]) -> Markup | None:
+    return charts.in_two_sizes(draw, charts.HALF)
 
 
-def _header(story: RunStory) -> Markup:
-    return tag("header", tag("h1", story.run.path.name), tag("p", _what(story.run)))
-
-
-def _what(run: RunDirectory) -> str:
+def _about(settings: str) -> str:
     """The run in one line, from its settings."""
-    settings = tomllib.loads(run.config.read_text("utf-8")) if run.config.exists() else {}
-    agent, devices = settings.get("agent", {}), settings.get("devices", {})
+    tree = tomllib.loads(settings)
+    agent, devices = tree.get("agent", {}), tree.get("devices", {})
     parts = [
         "A training run of DistRL",
-        settings.get("learning", {}).get("algorithm"),
+        tree.get("learning", {}).get("algorithm"),
         f"model {agent['model']}" if "model" in agent else None,
         f"{devices['count']} {devices['kind']} devices" if "count" in devices else None,
-        f"seed {settings['run']['seed']}" if "run" in settings else None,
+        f"seed {tree['run']['seed']}" if "run" in tree else None,
     ]
     return " · ".join(part for part in parts if part)
 
 
-def _footer() -> Markup:
-    return tag(
-        "footer",
-        "Bands, whiskers and bars beside a rate are 95 % intervals (Wilson). Episodes that the "
-        "world broke (a lost device, a crashed app) count neither for nor against the agent. "
-        f"Made by distrl {distrl.__version__}.",
-    )
+def _template_rows(before: EvaluationLine, after: EvaluationLine) -> list[TemplateRow]:
+    """Those that gained most first."""
+    old = {each.template: SuccessRate(each.successes, each.episodes) for each in before.templates}
+    new = {each.template: SuccessRate(each.successes, each.episodes) for each in after.templates}
+    none = SuccessRate(0, 0)
+    rows = [TemplateRow(name, old.get(name, none), new.get(name, none)) for name in old | new]
+    return sorted(rows, key=lambda row: (-row.gain, row.name))
+
+
+def _tiles(story: RunStory) -> dict[str, str]:
+    """The run in a few numbers, by what each is."""
+    count, seconds = len(story.episodes), story.seconds
+    if not count or not seconds:
+        return {}
+    late = sum(episode.staleness for episode in story.episodes) / count
+    updates = max((point.updates for point in story.points), default=0)
+    return {
+        "trajectories": f"{count:,}",
+        "a minute": charts.short(60.0 * count / seconds),
+        f"of {len(story.devices)} devices in an episode": f"{story.busy_share:.1%}",
+        "versions late, on average": f"{late:.1f}",
+        "updates": f"{updates:,}",
+        "of training": duration(seconds),
+        "broken by the world": str(sum(not episode.judged for episode in story.episodes)),
+    }
+
+
+def _metrics(story: RunStory) -> Iterator[MetricChart]:
+    for series, key, name, explained in METRICS:
+        updates, figures = story.course(series, key)
+        if figures:
+            known = [figure for figure in figures if math.isfinite(figure)]
+            last = charts.short(known[-1]) if known else "–"
+            drawn = charts.metric(updates, figures)
+            yield MetricChart(name, explained, last, charts.to_svg(drawn) if drawn else None)
+
+
+def _data_url(picture: Path) -> str | None:
+    """The picture as a data URL; None: it is gone."""
+    if not picture.is_file():
+        return None
+    encoded = base64.b64encode(picture.read_bytes()).decode("ascii")
+    return f"data:image/{picture.suffix.removeprefix('.')};base64,{encoded}"
+
+
+def _commands(run: RunDirectory) -> list[str]:
+    """What to type now; nothing for a run whose settings this version cannot read."""
+    try:
+        config = load_config(run.config)
+    except DistrlError:
+        return []
+    evaluation = [evaluation_words(run, config)] if run.policy.is_dir() else []
+    return [*evaluation, resume_words(run, config)]

@@ -60,6 +60,35 @@ class RunStory:
         figures = [p.figures[name] for p in found]
         return [float(p.updates) for p in found], [math.nan if f is None else f for f in figures]
 
+    @property
+    def devices(self) -> list[str]:
+        """By name, phone-2 before phone-10."""
+        names = {episode.device for episode in self.episodes}
+        return sorted(names, key=lambda name: (len(name), name))
+
+    def busy(self, device: str, spans: int) -> list[float]:
+        """The share of each of `spans` equal spans that the device was in episodes."""
+        length = self.seconds / spans
+        seconds = [0.0] * spans
+        for episode in self.episodes:
+            if episode.device != device:
+                continue
+            first = min(spans - 1, max(0, int(episode.began / length)))
+            last = min(spans - 1, max(0, int(episode.ended / length)))
+            for span in range(first, last + 1):
+                begin = max(episode.began, span * length)
+                end = min(episode.ended, (span + 1) * length)
+                seconds[span] += max(0.0, end - begin)
+        return [min(1.0, each / length) for each in seconds]
+
+    @property
+    def busy_share(self) -> float:
+        """Of all devices, over the whole run."""
+        if not self.episodes or not self.seconds:
+            return 0.0
+        played = sum(episode.ended - episode.began for episode in self.episodes)
+        return min(1.0, played / (self.seconds * len(self.devices)))
+
     def success_curve(self) -> list[WindowedRate]:
         """Success of training episodes as time went on, each place over its own window."""
         judged = [episode for episode in self.episodes if episode.judged]

@@ -3,7 +3,7 @@
     metrics.jsonl       a `Point` a line: figures of learner and collection as the run went on
     episodes.jsonl      an `EpisodeLine` a line: every finished training episode
     evaluations.jsonl   an `EvaluationLine` a line: successes by template, before, during and after
-    films.jsonl         a `Recording` a line: a few episodes to look at; their screens lie in pictures/
+    recordings.jsonl    a `Recording` a line: a few episodes to look at; screens are in pictures/
     result.json         the `RunResult`: what the run comes to, in a few numbers
 
 `seconds` are those of the run's own clock: it stands still between a crash and a resume, so that

@@ -1,1 +1,0 @@
-"""The pieces that a report is put together from: charts, tables, film strips, their style."""
