@@ -17,6 +17,7 @@ from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
+from matplotlib.figure import Figure
 
 import distrl
 from distrl.config.training_config import load_config
@@ -86,11 +87,7 @@ def report_page(story: RunStory) -> str:
     environment = Environment(
         loader=PackageLoader("distrl.reporting"), autoescape=True, undefined=StrictUndefined
     )
-    environment.filters |= {
-        "percent": lambda share, digits=0: f"{share:.{digits}%}",
-        "percent_range": lambda interval: f"{interval[0]:.0%} to {interval[1]:.0%}",
-        "points": lambda gain: f"{100 * gain:+.0f}".replace("-", "−"),
-    }
+    environment.filters |= {"percent": _percent, "percent_range": _range, "points": _points}
     style = environment.get_template("report.css").render()
     before, after = story.evaluation("before"), story.evaluation("after")
     settings = story.run.config.read_text("utf-8") if story.run.config.exists() else ""
@@ -122,8 +119,20 @@ def report_page(story: RunStory) -> str:
     )
 
 
-def _half(draw: Callable[[int], charts.Figure | None]) -> Markup | None:
+def _half(draw: Callable[[int], Figure | None]) -> Markup | None:
     return charts.in_two_sizes(draw, charts.HALF)
+
+
+def _percent(share: float, digits: int = 0) -> str:
+    return f"{share:.{digits}%}"
+
+
+def _range(interval: tuple[float, float]) -> str:
+    return f"{interval[0]:.0%} to {interval[1]:.0%}"
+
+
+def _points(gain: float) -> str:
+    return f"{100 * gain:+.0f}".replace("-", "−")
 
 
 def _about(settings: str) -> str:
