@@ -9,7 +9,8 @@ import dataclasses
 import json
 from collections.abc import Iterator, Mapping
 
-from distrl.bounds import bounds_of, hints_of
+from distrl.bounds import description
+from distrl.config.typed_reader import settings_of
 
 
 def to_toml(config: object) -> str:
@@ -18,16 +19,15 @@ def to_toml(config: object) -> str:
 
 
 def _section(section: object, path: str) -> Iterator[str]:
-    hints = hints_of(type(section))
+    hints = settings_of(type(section))
     values = {name: getattr(section, name) for name in hints}
     tables = {name: value for name, value in values.items() if _is_table(value)}
     plain = {name: value for name, value in values.items() if name not in tables}
     if plain:
         yield from (["", f"[{path}]"] if path else [])
         for name, value in plain.items():
-            bounds = bounds_of(hints[name])
             line = f"{name} = {_plain(value)}"
-            yield f"{line:40}  # {bounds}" if bounds else line
+            yield f"{line:40}  # {description(hints[name])}".rstrip(" #")
     for name, value in tables.items():
         at = f"{path}.{name}" if path else name
         if isinstance(value, Mapping):

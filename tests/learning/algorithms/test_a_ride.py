@@ -360,7 +360,7 @@ def test_the_report_says_what_the_equations_say() -> None:
     "setting",
     [
         {"discount": 1.1},
-        {"lambda_": -0.1},
+        {"retrace_lambda": -0.1},
         {"ratio_cap": 0.0},
         {"value_ratio_cap": float("nan")},
         {"entropy_weight": -0.1},
