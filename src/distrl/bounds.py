@@ -156,14 +156,13 @@ def wanted(hint: Any) -> str:
 
 def description(hint: Any) -> str:
     """What `--dry-run` says beside a value; a number's type can be seen. Empty: not declared."""
-    parts = [str(each) for each in (declared(hint, Bounds), declared(hint, Meaning)) if each]
     bare = _bare(hint)
     choices = choices_of(get_args(bare)[0] if get_origin(bare) is tuple else hint)
+    text = str(declared(hint, Bounds) or declared(hint, Meaning) or "")
     if choices:
-        parts.insert(0, _listed([str(choice) for choice in choices]))
-    if parts and NoneType in alternatives(hint):
-        parts[0] += ', or "none"'
-    return ": ".join(parts)
+        text = _listed([str(choice) for choice in choices]) + (f" ({text})" if text else "")
+    explained = "none:" in text or NoneType not in alternatives(hint)
+    return text if explained or not text else f'{text}, or "none"'
 
 
 def _type_text(hint: Any) -> str:

@@ -14,7 +14,7 @@ from typing import Annotated
 import torch
 from torch import Tensor, nn
 
-from distrl.bounds import Bounds, Meaning, check_bounds
+from distrl.bounds import Bounds, Fixed, Meaning, check_bounds
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,9 @@ class CriticSettings:
     """The size of the heads, and whether they may move the trunk."""
 
     heads: Annotated[int, Bounds(1, 1000, "heads; the least of their values counts")] = 2
-    width: Annotated[int, Bounds(1, 10**6, "units in a head's hidden layer")] = 256
+    width: Annotated[int, Bounds(1, 10**6, "units"), Fixed("heads are small beside any trunk")] = (
+        256  # of a head's hidden layer
+    )
     trains_trunk: Annotated[bool, Meaning("let the critic's gradient move the trunk")] = False
 
     def __post_init__(self) -> None:

@@ -24,7 +24,9 @@ class VlmSettings:
     past_screens: Annotated[int, Bounds(0, 1000, "screens before the current one in a prompt")] = 0
     sampling: SamplingSettings = field(default_factory=SamplingSettings)
     critic: CriticSettings = field(default_factory=CriticSettings)
-    lora: LoraSettings | None = None  # None: all weights are trained
+    lora: Annotated[
+        LoraSettings | None, Meaning("a section for adapters; none: all weights are trained")
+    ] = None
     gradient_checkpointing: Annotated[
         bool, Meaning("a third more time for a fraction of the memory")
     ] = False

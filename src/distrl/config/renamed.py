@@ -22,7 +22,6 @@ RENAMED = {
     "learning.impala.trace": "learning.vtrace.vtrace_lambda",
     "learning.impala": "learning.vtrace",
     "learning.ppo.trace": "learning.ppo.gae_lambda",
-    "reporting.films": "reporting.recordings",
 }
 RENAMED_VALUES = {
     ("learning.algorithm", "impala"): "vtrace",
@@ -37,6 +36,12 @@ REMOVED = {  # and why it is always the same; a section covers what is in it
     "judge.answer_tokens": "a judge answers in up to 512 tokens",
     "judge.picture_height": "a judge sees screens of up to 1280 pixels",
     "judge.readings": "an answer that cannot be read is asked for 3 times",
+    "devices.android.emulator.cores": "give it in devices.android.emulator.more_options",
+    "devices.android.emulator.memory_megabytes": (
+        "give it in devices.android.emulator.more_options"
+    ),
+    "judge.last_actions": "judges were measured with the last 4 actions",
+    "reporting.films": "the report shows 8 recordings",
     "reporting.wandb_project": "the project is distrl",
     "tasks.android_world.deadline_seconds": "a call may take 60 s",
     "tasks.android_world.set_up_seconds": "setting a task up may take 300 s",
@@ -62,7 +67,7 @@ def _sentence(name: str, given: Given, fixed: Mapping[str, str]) -> str:
         if old in RENAMED:
             return f"{old} was renamed to {RENAMED[old]}"
         why = REMOVED.get(old, fixed.get(old))
-        if why is not None and not (old == name == "devices.drift"):
+        if why is not None and name != "devices.drift":  # a single setting now
             return f"{old} is no longer a setting: {why}"
     new = RENAMED_VALUES.get((name, str(given.value)))
     return f"{name}={given.value!r} was renamed to {new!r}" if new else ""

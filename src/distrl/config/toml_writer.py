@@ -1,6 +1,7 @@
-"""A config as TOML: what was resolved, section by section, with ranges and units beside it.
+"""Write a config as TOML, section by section, with the range or the meaning of every setting.
 
-`load_config` reads it back to an equal config.
+`load_config` reads it back to an equal config. `distrl train --dry-run` prints it, and a run leaves
+it in its directory.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from distrl.config.typed_reader import settings_of
 
 
 def to_toml(config: object) -> str:
-    """The whole of it."""
+    """Write every setting of a config."""
     return "\n".join(_section(config, "")).strip() + "\n"
 
 
@@ -31,14 +32,14 @@ def _section(section: object, path: str) -> Iterator[str]:
     for name, value in tables.items():
         at = f"{path}.{name}" if path else name
         if isinstance(value, Mapping):
-            yield from (["", f"[{at}]"] if value else [])
+            yield from ("", f"[{at}]  # {description(hints[name])}")
             yield from (f"{json.dumps(str(key))} = {_plain(each)}" for key, each in value.items())
         else:
             yield from _section(value, at)
 
 
 def _is_table(value: object) -> bool:
-    return dataclasses.is_dataclass(value) or isinstance(value, Mapping)
+    return dataclasses.is_dataclass(value) or (isinstance(value, Mapping) and bool(value))
 
 
 def _plain(value: object) -> str:
@@ -50,4 +51,6 @@ def _plain(value: object) -> str:
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     if isinstance(value, tuple):
         return f"[{', '.join(map(_plain, value))}]"
+    if isinstance(value, Mapping):
+        return "{}"  # one with entries is a table of its own
     return repr(value)

@@ -38,8 +38,8 @@ Found = Iterable[tuple[Tensor, Tensor]]  # which turns, [m], and what was found 
 class StepSettings:
     """How the optimisers move. Gradients with norms above the clips are scaled down to them."""
 
-    learning_rate: Annotated[float, Bounds(0.0, unit="of the policy", open=True)] = 1e-4
-    critic_learning_rate: Annotated[float, Bounds(0.0, unit="of the critic", open=True)] = 1e-3
+    learning_rate: Annotated[float, Bounds(0.0, unit="(of the policy)", open=True)] = 1e-4
+    critic_learning_rate: Annotated[float, Bounds(0.0, unit="(of the critic)", open=True)] = 1e-3
     clip: Annotated[float, Bounds(0.0, unit="(norm of the policy's gradient)", open=True)] = 1.0
     critic_clip: Annotated[
         float, Bounds(0.0, unit="(norm of the critic's gradient)", open=True)

@@ -37,7 +37,7 @@ from distrl.learning.small_world import REWARDS, SmallWorld, old_policy
 GAMMA, LAMBDA = 0.9, 0.8
 PLAIN: dict[str, Any] = {
     "discount": GAMMA,
-    "lambda_": LAMBDA,
+    "retrace_lambda": LAMBDA,
     "entropy_weight": 0.0,
     "invalid_weight": 0.0,
 }

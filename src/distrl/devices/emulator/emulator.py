@@ -58,10 +58,6 @@ class EmulatorSettings:
     gpu: Annotated[
         str, Meaning("the emulator's -gpu: swiftshader_indirect, or host with a graphics card")
     ] = "swiftshader_indirect"
-    memory_megabytes: Annotated[
-        int | None, Bounds(128, 10**6, "MB of memory; none: as the AVD has it")
-    ] = None
-    cores: Annotated[int | None, Bounds(1, 1024, "cores; none: as the AVD has it")] = None
     window: Annotated[bool, Fixed("runs show no windows; start the AVD by hand to watch")] = False
     grpc: Annotated[
         bool, Meaning("take pictures over its own service where that is faster than adb")
@@ -70,7 +66,7 @@ class EmulatorSettings:
         bool, Fixed("many emulators share the image; only `distrl devices` writes to it")
     ] = True
     more_options: Annotated[
-        tuple[str, ...], Meaning("further words on the emulator's command line")
+        tuple[str, ...], Meaning("further options of the emulator, such as -memory 2048 -cores 2")
     ] = ()
 
     def __post_init__(self) -> None:
@@ -93,10 +89,6 @@ def command_line(
         ]  # saved when it is told to, under a name
     words += ["-no-audio", "-no-boot-anim", "-gpu", settings.gpu]
     words += [] if settings.window else ["-no-window"]
-    if settings.memory_megabytes is not None:
-        words += ["-memory", str(settings.memory_megabytes)]
-    if settings.cores is not None:
-        words += ["-cores", str(settings.cores)]
     return [*words, *settings.more_options]
 
 

@@ -46,8 +46,8 @@ class DigirlSettings:
         float, Bounds(0.0, 1.0, "(λ: how far back from a success its steps are trusted)")
     ] = 0.5
     threshold: Annotated[
-        float | None, Bounds(-1e6, 1e6, "that A_step must exceed; none: 1/H of the task")
-    ] = None
+        float | None, Bounds(-1e6, 1e6), Fixed("A_step must exceed 1/H of the task, as in DigiRL")
+    ] = None  # None: 1/H
     curriculum_share: Annotated[
         float, Bounds(0.0, 1.0, "of a batch's trajectories, best A_instr first", open=True)
     ] = 0.5

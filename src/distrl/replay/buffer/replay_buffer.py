@@ -48,7 +48,7 @@ class ReplaySettings:
     """How much the replay holds and how it draws."""
 
     capacity: Annotated[int, Bounds(1, 10**9, "trajectories")] = 10_000
-    byte_limit: Annotated[int, Bounds(1, 2**60, "bytes of memory")] = 4 * 2**30
+    byte_limit: Annotated[int, Bounds(1, unit="bytes of memory")] = 4 * 2**30
     alpha: Annotated[float, Bounds(0.0, 1.0, "(0 draws uniformly, 1 by priority)")] = 0.5
     smallest_priority: Annotated[
         float, Bounds(1e-100, 1.0), Fixed("it only keeps every trajectory drawable")

@@ -59,11 +59,9 @@ from distrl.replay.trajectory_encoding import encode_trajectory
 class TrajectoryStoreSettings:
     """How much is kept; a segment is never more than an eighth of the limit."""
 
-    byte_limit: Annotated[int, Bounds(1024, 2**60, "bytes of trajectories on the disk")] = (
-        32 * 2**30
-    )
+    byte_limit: Annotated[int, Bounds(1024, unit="bytes of trajectories on the disk")] = 32 * 2**30
     segment_bytes: Annotated[
-        int, Bounds(1024, 2**60, "bytes"), Fixed("64 MB are written fast and dropped finely")
+        int, Bounds(1024, unit="bytes"), Fixed("64 MB are written fast and dropped finely")
     ] = 64 * 2**20
     wait_for_disk: Annotated[
         bool, Fixed("without it a power cut loses trajectories; a killed process does not")
