@@ -371,7 +371,7 @@ def test_the_report_says_what_the_equations_say() -> None:
     ],
 )
 def test_settings_out_of_range_are_refused_by_name(setting: dict[str, float]) -> None:
-    with pytest.raises(InvalidSetting, match=rf"a_ride\.{next(iter(setting))}"):
+    with pytest.raises(InvalidSetting, match=rf"ARideSettings\.{next(iter(setting))}"):
         ARideSettings(**setting)  # type: ignore[arg-type]
 
 

@@ -252,5 +252,5 @@ def test_the_policy_does_not_move_while_the_critic_warms_up() -> None:
     ],
 )
 def test_settings_out_of_range_are_refused_by_name(setting: dict[str, float]) -> None:
-    with pytest.raises(InvalidSetting, match=rf"vtrace\.{next(iter(setting))}"):
+    with pytest.raises(InvalidSetting, match=rf"(VTraceSettings|vtrace)\.{next(iter(setting))}"):
         VTraceSettings(**setting)  # type: ignore[arg-type]

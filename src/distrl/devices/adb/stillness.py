@@ -16,7 +16,7 @@ from typing import Annotated
 
 import numpy as np
 
-from distrl.bounds import Bounds, Fixed, Seconds, Share, check_bounds
+from distrl.bounds import Bounds, Fixed, Seconds, check_bounds
 from distrl.errors import BlankScreen, InvalidSetting
 from distrl.records import Pixels
 
@@ -36,7 +36,9 @@ class StillnessSettings:
         float, Bounds(0.0, 600.0, "seconds, then the picture is taken as it is")
     ] = 8.0
     changed_share: Annotated[
-        Share, Fixed("a change of less than a thousandth of the picture is a clock or a cursor")
+        float,
+        Bounds(0.0, 0.999, "of the picture"),
+        Fixed("a change of less than a thousandth of the picture is a clock or a cursor"),
     ] = 0.001
     look_every_seconds: Annotated[
         Seconds, Fixed("a look every 20 ms costs little, and a slow picture sets its own pace")
