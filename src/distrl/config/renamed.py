@@ -22,6 +22,7 @@ RENAMED = {
     "learning.impala.trace": "learning.vtrace.vtrace_lambda",
     "learning.impala": "learning.vtrace",
     "learning.ppo.trace": "learning.ppo.gae_lambda",
+    "reporting.films": "reporting.recordings",
 }
 RENAMED_VALUES = {
     ("learning.algorithm", "impala"): "vtrace",
@@ -41,7 +42,6 @@ REMOVED = {  # and why it is always the same; a section covers what is in it
         "give it in devices.android.emulator.more_options"
     ),
     "judge.last_actions": "judges were measured with the last 4 actions",
-    "reporting.films": "the report shows 8 recordings",
     "reporting.wandb_project": "the project is distrl",
     "tasks.android_world.deadline_seconds": "a call may take 60 s",
     "tasks.android_world.set_up_seconds": "setting a task up may take 300 s",

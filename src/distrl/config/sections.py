@@ -162,6 +162,7 @@ class ReportingSettings:
     """What a person gets to see. Metrics go to a file and to TensorBoard in any case."""
 
     wandb: Annotated[bool, Meaning("send metrics to Weights & Biases as well")] = False
+    recordings: Annotated[int, Bounds(0, 100, "episodes in the report")] = 8
     line_seconds: Annotated[float, Bounds(0.1, 3600.0, "seconds between plain lines")] = 15.0
 
     def __post_init__(self) -> None:

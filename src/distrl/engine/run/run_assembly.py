@@ -42,7 +42,6 @@ from distrl.runs.tensorboard_sink import TensorBoardSink
 from distrl.runs.wandb_sink import WandbSink
 from distrl.weights.weight_store import WeightStore
 
-RECORDINGS = 8  # episodes in the report: more make the page slow to load
 WANDB_PROJECT = "distrl"  # one project for all runs, so that they can be compared there
 
 
@@ -132,7 +131,7 @@ class RunAssembly:
             opened.enter_context(LineLog.open(run.evaluations)),
             opened.enter_context(RecordingArchive.open(run)),
             learner,
-            RECORDINGS,
+            config.reporting.recordings,
         )
         return TrainingRun(
             config=config,

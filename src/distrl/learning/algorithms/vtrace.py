@@ -20,7 +20,7 @@ from typing import Annotated, Literal
 from torch import Tensor
 
 from distrl.agent.trainable_policy import Scores
-from distrl.bounds import Bounds, Fixed, Meaning, check_bounds
+from distrl.bounds import Bounds, Fixed, check_bounds
 from distrl.errors import InvalidSetting
 from distrl.learning.algorithms.actor_critic_gauges import actor_critic_gauges
 from distrl.learning.algorithms.algorithm import UpdateReport
@@ -41,7 +41,8 @@ class VTraceSettings:
     discount: Annotated[float, Bounds(0.0, 1.0, "(γ, per step)")] = 0.95
     vtrace_lambda: Annotated[float, Bounds(0.0, 1.0, "(λ of the traces)")] = 1.0
     ratio_level: Annotated[
-        Literal["turn", "length_normalised", "none"], Meaning("what ρ is a ratio of")
+        Literal["turn", "length_normalised", "none"],
+        Fixed("V-trace is about the ratio of a whole answer; others are ablations"),
     ] = "turn"
     rho_clip: Annotated[float, Bounds(0.0, unit="(of ρ at a step itself)", open=True)] = 1.0
     c_clip: Annotated[
