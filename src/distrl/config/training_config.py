@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from distrl.bounds import Bounds, Meaning, check_bounds
-from distrl.config.engine_settings import EngineSettings
 from distrl.config.judge_fit import check_judge_fit
 from distrl.config.judge_section import JudgeSettings
 from distrl.config.renamed import refuse_old_names
@@ -22,6 +21,7 @@ from distrl.config.sections import (
     AgentSettings,
     CollectionSettings,
     DeviceSettings,
+    EngineSettings,
     EvaluationSettings,
     PacingSettings,
     ReportingSettings,

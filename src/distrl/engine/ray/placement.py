@@ -16,7 +16,7 @@ from typing import Any
 import ray
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-from distrl.config.engine_settings import EngineSettings
+from distrl.config.sections import EngineSettings
 from distrl.config.training_config import TrainingConfig
 from distrl.engine.ray.ray_place import place_of
 from distrl.process_environment import ONE_THREAD, WANTED
