@@ -280,7 +280,7 @@ class Course:
     def _new_algorithm(self, step: GradientStep) -> Algorithm:
         match self.arm.form:
             case "signed" | "filtered":
-                return ARide(step, ARideSettings(advantage=self.arm.form, lambda_=TRACE))
+                return ARide(step, ARideSettings(advantage=self.arm.form, retrace_lambda=TRACE))
             case "half" | "all":
                 share = 0.5 if self.arm.form == "half" else 1.0
                 return Digirl(step, DigirlSettings(decay=DECAY, curriculum_share=share))

@@ -61,7 +61,7 @@ MAY_IMPORT: dict[str, set[str]] = {
 # The phone is a package of its own that knows nothing of learning: of distrl it sees only what
 # travels between them. Inside, from the pixels upwards, no layer knows one that is listed after it.
 PHONE = "phonesim."
-PHONE_SEES = ("distrl.records", "distrl.errors", "distrl.hierarchy")
+PHONE_SEES = ("distrl.records", "distrl.errors", "distrl.hierarchy", "distrl.bounds")
 PHONE_LAYERS = (
     "drawing", "scene", "toolkit", "app", "contents", "web", "apps", "system_ui", "compositor",
     "phone", "tasks",

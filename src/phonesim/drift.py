@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-from distrl.errors import InvalidSetting
+from distrl.bounds import Chance, check_bounds
 from phonesim.drawing.theme import ACCENTS, FONT_SCALES
 from phonesim.facts import Facts
 from phonesim.system import InstalledApp, SystemSettings
@@ -30,14 +30,11 @@ class Drift:
     icon_places: bool = True
     layouts: bool = True
     app_versions: bool = True
-    popup_rate: float = 0.04
-    ad_rate: float = 0.3
+    popup_rate: Chance = 0.04
+    ad_rate: Chance = 0.3
 
     def __post_init__(self) -> None:
-        for name in ("popup_rate", "ad_rate"):
-            rate = getattr(self, name)
-            if not 0.0 <= rate <= 1.0:
-                raise InvalidSetting(f"drift.{name}={rate!r} is a chance; give a number in [0, 1]")
+        check_bounds(self)
 
 
 NO_DRIFT = Drift(False, False, False, False, False, False, 0.0, 0.0)

@@ -13,8 +13,9 @@ import math
 import random
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import Annotated, Literal, get_args
 
+from distrl.bounds import Bounds, Fixed, Meaning, Seconds, check_bounds
 from distrl.errors import InvalidSetting
 from phonesim.latency import LogNormal
 
@@ -28,6 +29,8 @@ FaultKind = Literal[
     "slow_page",
 ]
 KINDS: tuple[FaultKind, ...] = get_args(FaultKind)
+PerAction = Annotated[float, Bounds(0.0, 1.0, "(a probability per action)")]
+WAITS = Fixed("the simulated phone waits like the paper's emulators")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,24 +41,25 @@ class Faults:
     the chance is that per action in an app, per typed text and per page that loads.
     """
 
-    freeze: float = 0.0
-    disconnect: float = 0.0
-    app_crash: float = 0.0
-    black_screen: float = 0.0
-    white_screen: float = 0.0
-    stuck_keyboard: float = 0.0
-    slow_page: float = 0.0
-    schedule: Mapping[int, FaultKind] = field(default_factory=dict)
-    step_deadline: float = 300.0  # seconds until a frozen phone is given up
-    page_deadline: float = 60.0  # seconds until a page is given up
-    page_takes: LogNormal = LogNormal(20.0, 1.0)  # a slow page, on top of its usual time
-    blank_lasts: LogNormal = LogNormal(10.0, 0.8)
-    blank_retry_seconds: float = 5.0
-    blank_retries: int = 4
+    freeze: PerAction = 0.0
+    disconnect: PerAction = 0.0
+    app_crash: PerAction = 0.0
+    black_screen: PerAction = 0.0
+    white_screen: PerAction = 0.0
+    stuck_keyboard: Annotated[float, Bounds(0.0, 1.0, "(a probability per typed text)")] = 0.0
+    slow_page: Annotated[float, Bounds(0.0, 1.0, "(a probability per page)")] = 0.0
+    schedule: Annotated[
+        Mapping[int, FaultKind], Meaning("the fault of the n-th action of every episode")
+    ] = field(default_factory=dict)
+    step_deadline: Annotated[Seconds, WAITS] = 300.0  # until a frozen phone is given up
+    page_deadline: Annotated[Seconds, WAITS] = 60.0  # until a page is given up
+    page_takes: Annotated[LogNormal, WAITS] = LogNormal(20.0, 1.0)  # on top of its usual time
+    blank_lasts: Annotated[LogNormal, WAITS] = LogNormal(10.0, 0.8)
+    blank_retry_seconds: Annotated[Seconds, WAITS] = 5.0
+    blank_retries: Annotated[int, Bounds(0, 10**6, "looks at a blank screen"), WAITS] = 4
 
     def __post_init__(self) -> None:
-        for kind in KINDS:
-            _check_chance(kind, getattr(self, kind))
+        check_bounds(self)
         if self.total > 1.0 + 1e-9:
             raise InvalidSetting(
                 f"the chances of all faults add up to {self.total:g}; at most one strikes an "
@@ -64,12 +68,6 @@ class Faults:
         for number, kind in self.schedule.items():
             _check_scheduled(number, kind)
         object.__setattr__(self, "schedule", dict(self.schedule))  # the caller may change theirs
-        for name in ("step_deadline", "page_deadline", "blank_retry_seconds", "blank_retries"):
-            value = getattr(self, name)
-            if not (value >= 0 and math.isfinite(value)):
-                raise InvalidSetting(
-                    f"faults.{name}={value!r}; give a finite number from 0 upwards"
-                )
 
     @property
     def total(self) -> float:
@@ -121,11 +119,6 @@ class FaultStream:
 
     def blank_seconds(self) -> float:
         return self._faults.blank_lasts.draw(self._rng)
-
-
-def _check_chance(kind: str, rng: float) -> None:
-    if not 0.0 <= rng <= 1.0:  # also refuses NaN
-        raise InvalidSetting(f"faults.{kind}={rng!r} is a chance; give a number in [0, 1]")
 
 
 def _check_scheduled(number: object, kind: object) -> None:

@@ -12,17 +12,13 @@ import math
 import random
 from dataclasses import dataclass, field, replace
 from statistics import NormalDist
+from typing import Annotated
 
+from distrl.bounds import Bounds, Chance, Seconds, check_bounds
 from distrl.errors import InvalidSetting
 from distrl.records import Action, TypeText, Wait
 
 SHORTEST_EPISODE, MAX_EPISODE = 0.1, 10.0  # bounds of an episode's multiplier: 100x apart
-
-
-def _check(name: str, value: float, low: float, high: float = math.inf) -> None:
-    if not (low <= value <= high and math.isfinite(value)):  # also refuses NaN
-        bounds = f"at least {low:g}" if high == math.inf else f"in [{low:g}, {high:g}]"
-        raise InvalidSetting(f"{name}={value!r}; give a finite number {bounds}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,15 +28,12 @@ class LogNormal:
     Without deviation it is a fixed wait.
     """
 
-    median: float
-    log_sd: float = 0.0
-    cap: float | None = None
+    median: Seconds
+    log_sd: Annotated[float, Bounds(0.0, 100.0, "(deviation of the logarithm)")] = 0.0
+    cap: Annotated[float | None, Bounds(0.0, 1e6, "seconds at most")] = None
 
     def __post_init__(self) -> None:
-        _check("LogNormal.median", self.median, 0.0)
-        _check("LogNormal.log_sd", self.log_sd, 0.0)
-        if self.cap is not None:
-            _check("LogNormal.cap", self.cap, 0.0)
+        check_bounds(self)
 
     def draw(self, rng: random.Random) -> float:
         if not self.log_sd or not self.median:
@@ -70,19 +63,16 @@ class ResetLatency:
     """How long it takes until a clean phone is ready: end the old one, make a new one, boot it."""
 
     teardown: LogNormal = ZERO
-    clone_pause: float = 0.0  # before the copy, so that the old phone lets go of its files
+    clone_pause: Seconds = 0.0  # before the copy, so that the old phone lets go of its files
     clone: LogNormal = ZERO
     boot: LogNormal = ZERO  # or the restoring of a snapshot
-    poll_chance: float = 0.0  # not up yet at the first look
-    poll_seconds: float = 5.0
-    cold_boot_chance: float = 0.0  # the snapshot did not load
-    cold_boot_seconds: float = 100.0
+    poll_chance: Chance = 0.0  # not up yet at the first look
+    poll_seconds: Seconds = 5.0
+    cold_boot_chance: Chance = 0.0  # the snapshot did not load
+    cold_boot_seconds: Seconds = 100.0
 
     def __post_init__(self) -> None:
-        for name in ("clone_pause", "poll_seconds", "cold_boot_seconds"):
-            _check(f"ResetLatency.{name}", getattr(self, name), 0.0)
-        for name in ("poll_chance", "cold_boot_chance"):
-            _check(f"ResetLatency.{name}", getattr(self, name), 0.0, 1.0)
+        check_bounds(self)
 
     def draw(self, rng: random.Random) -> float:
         seconds = self.teardown.draw(rng) + self.clone_pause
@@ -104,27 +94,22 @@ class Latency:
 
     reset: ResetLatency = field(default_factory=ResetLatency)
     action: LogNormal = ZERO
-    action_retry_chance: float = 0.0  # the action had to be sent again
-    action_retry_seconds: float = 10.0
+    action_retry_chance: Chance = 0.0  # the action had to be sent again
+    action_retry_seconds: Seconds = 10.0
     typing: LogNormal = ZERO  # on top of the action, for text
     page_load: LogNormal = ZERO  # only where an action led to another page or app
     settle: LogNormal = ZERO
-    white_chance: float = 0.0  # the picture is white, so that it must be looked at again
-    white_seconds: float = 5.0
-    white_most: int = 4
+    white_chance: Chance = 0.0  # the picture is white, so that it must be looked at again
+    white_seconds: Seconds = 5.0
+    white_most: Annotated[int, Bounds(0, 10**6, "looks")] = 4
     screencap: LogNormal = ZERO
-    slowdowns: tuple[float, ...] = (1.0,)
-    episode_log_sd: float = 0.0
+    slowdowns: tuple[Annotated[float, Bounds(1e-6, 1e6, "times slower")], ...] = (1.0,)
+    episode_log_sd: Annotated[float, Bounds(0.0, 100.0, "(deviation of the logarithm)")] = 0.0
 
     def __post_init__(self) -> None:
-        for name in ("action_retry_seconds", "white_seconds", "white_most", "episode_log_sd"):
-            _check(f"latency.{name}", getattr(self, name), 0.0)
-        for name in ("action_retry_chance", "white_chance"):
-            _check(f"latency.{name}", getattr(self, name), 0.0, 1.0)
+        check_bounds(self)
         if not self.slowdowns:
             raise InvalidSetting("latency.slowdowns is empty; give (1.0,) for devices all alike")
-        for factor in self.slowdowns:
-            _check("latency.slowdowns", factor, 1e-6)
 
     def slowdown_of(self, device: str) -> float:
         """The same for a device in every episode."""

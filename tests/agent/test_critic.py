@@ -59,7 +59,7 @@ def test_it_learns_to_tell_states_apart() -> None:
 
 
 def test_there_is_no_critic_without_heads() -> None:
-    with pytest.raises(InvalidSetting, match="heads=0; at least 1"):
+    with pytest.raises(InvalidSetting, match="heads=0; give a whole number, 1 to"):
         CriticSettings(heads=0)
-    with pytest.raises(InvalidSetting, match="width=0; at least 1"):
+    with pytest.raises(InvalidSetting, match="width=0; give a whole number, 1 to"):
         CriticSettings(width=0)

@@ -229,7 +229,7 @@ def test_what_makes_no_sense_is_refused() -> None:
     with pytest.raises(InvalidSetting, match="past_screens=-1"):
         VlmSettings(past_screens=-1)
     for wrong in ({"temperature": 0.0}, {"temperature": float("nan")}, {"max_new_tokens": 0}):
-        with pytest.raises(InvalidSetting, match="sampling"):
+        with pytest.raises(InvalidSetting, match="SamplingSettings"):
             SamplingSettings(**wrong)
 
 

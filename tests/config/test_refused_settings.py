@@ -49,7 +49,7 @@ IN_FILE = [
     ("[run]\nname = 7", "run.name=7 (in FILE): give a text"),
     (
         '[run]\nname = "a/b"',
-        "run.name='a/b' (in FILE): give 1 to 80 letters, digits, hyphens and underscores",
+        "run.name='a/b' (in FILE): give a text: 1 to 80 letters, digits, hyphens and underscores",
     ),
     (
         "[collection]\nstop_on_success = 1",
@@ -105,7 +105,10 @@ IN_FILE = [
         "[replay]\ncapacity = 2026-01-05",
         "replay.capacity=datetime.date(2026, 1, 5) (in FILE): give",
     ),
-    ("[replay]\nalpha = 1.5", "replay.alpha=1.5 (in FILE): 0 draws uniformly, 1 by priority"),
+    (
+        "[replay]\nalpha = 1.5",
+        "replay.alpha=1.5 (in FILE): give a number, 0 to 1 (0 draws uniformly",
+    ),
     ("[replay]\ncapacity 3", "config file PATH is not valid TOML: Expected '='"),
     ("[replay]\nalpha = 0.1\nalpha = 0.2", "config file PATH is not valid TOML: Cannot overwrite"),
 ]
@@ -150,13 +153,13 @@ AS_WORDS = [
         ["learning.a_ride.discount=1.5"],
         (
             "learning.a_ride.discount=1.5 (--set learning.a_ride.discount=1.5): "
-            "give a number in [0, 1]"
+            "give a number, 0 to 1 (γ, per step)"
         ),
     ),
     (
         ["learning.step.learning_rate=-1"],
         (
-            "learning.step.learning_rate=-1 (--set learning.step.learning_rate=-1): give a number "
+            "learning.step.learning_rate=-1 (--set learning.step.learning_rate=-1): give a number, "
             "above 0"
         ),
     ),
@@ -192,8 +195,8 @@ AS_WORDS = [
     (
         ["run.seed=3", "learning.learner.seed=4"],
         (
-            "learning.learner.seed=4 (--set learning.learner.seed=4): it follows from run.seed, "
-            "which is 3; leave it out"
+            "learning.learner.seed is no longer a setting: draws are seeded by run.seed "
+            "(--set learning.learner.seed=4)"
         ),
     ),
     (
@@ -275,5 +278,7 @@ def test_a_file_without_permission_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_section_made_in_code_checks_its_range_too() -> None:
-    with pytest.raises(InvalidSetting, match=r"DeviceSettings\.count=0; give 1 to 4,096 devices"):
+    with pytest.raises(
+        InvalidSetting, match=r"DeviceSettings\.count=0; give a whole number, 1 to 4,096 devices"
+    ):
         DeviceSettings(count=0)

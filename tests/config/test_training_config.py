@@ -92,7 +92,6 @@ def test_adapters_are_a_section_that_may_be_left_out() -> None:
 def test_the_draws_are_seeded_as_the_run_is() -> None:
     config = load_config(None, ["run.seed=5"])
     assert config.learning.learner.seed == config.agent.policy.seed == 5
-    assert load_config(None, ["run.seed=5", "learning.learner.seed=5"]).run.seed == 5
 
 
 def test_devices_are_shared_out_among_collectors() -> None:

@@ -343,7 +343,7 @@ def test_published_weights_are_the_publishers_own() -> None:
     ],
 )
 def test_settings_out_of_range_are_refused(wrong: dict[str, Any]) -> None:
-    with pytest.raises(InvalidSetting, match=f"learner.*{next(iter(wrong.values()))}"):
+    with pytest.raises(InvalidSetting, match=f"[Ll]earner.*{next(iter(wrong.values()))}"):
         LearnerSettings(**wrong)
 
 

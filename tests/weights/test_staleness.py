@@ -82,5 +82,5 @@ def test_a_paced_learner_never_meets_what_is_older_than_the_limit(
 
 @pytest.mark.parametrize(("at_start", "at_arrival"), [(-1, None), (0, -1), (5, 4), (None, 4)])
 def test_limits_that_make_no_sense_are_refused(at_start: int | None, at_arrival: int) -> None:
-    with pytest.raises(InvalidSetting, match=r"staleness\.at_"):
+    with pytest.raises(InvalidSetting, match=r"(StalenessLimit|staleness)\.at_"):
         StalenessLimit(at_start, at_arrival)

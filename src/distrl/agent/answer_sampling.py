@@ -9,31 +9,30 @@ until the last has ended; the device is asked once a token whether that is so.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import torch
 from torch import Tensor
 
 from distrl.agent.architectures.architecture import DecodingState
 from distrl.agent.token_scores import token_distribution
-from distrl.errors import InvalidSetting
+from distrl.bounds import Bounds, Fixed, check_bounds
 
 
 @dataclass(frozen=True, slots=True)
 class SamplingSettings:
     """How answers are drawn."""
 
-    temperature: float = 1.0  # above 0; below 1 sharpens the distribution
-    max_new_tokens: int = 64  # 1 or more
-    greedy: bool = False  # the likeliest token; log-probs stay those of the distribution
+    temperature: Annotated[
+        float, Bounds(0.0, 100.0, "(below 1 sharpens the distribution)", open=True)
+    ] = 1.0
+    max_new_tokens: Annotated[int, Bounds(1, 10**6, "tokens in an answer")] = 64
+    greedy: Annotated[
+        bool, Fixed("training explores by sampling; evaluation.greedy is for evaluation")
+    ] = False  # the likeliest token; log-probs stay those of the distribution
 
     def __post_init__(self) -> None:
-        if not 0.0 < self.temperature < float("inf"):
-            raise InvalidSetting(
-                f"sampling.temperature={self.temperature!r}; give a number above 0, or greedy=True "
-                "for what a temperature of 0 would mean"
-            )
-        if self.max_new_tokens < 1:
-            raise InvalidSetting(f"sampling.max_new_tokens={self.max_new_tokens!r}; at least 1")
+        check_bounds(self)
 
 
 @dataclass(frozen=True, slots=True)

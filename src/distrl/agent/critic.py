@@ -9,25 +9,26 @@ gradient goes back from here into the trunk: the critic may learn fast without s
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import torch
 from torch import Tensor, nn
 
-from distrl.errors import InvalidSetting
+from distrl.bounds import Bounds, Fixed, Meaning, check_bounds
 
 
 @dataclass(frozen=True, slots=True)
 class CriticSettings:
     """The size of the heads, and whether they may move the trunk."""
 
-    heads: int = 2  # 1 or more
-    width: int = 256  # of a head's hidden layer; 1 or more
-    trains_trunk: bool = False
+    heads: Annotated[int, Bounds(1, 1000, "heads; the least of their values counts")] = 2
+    width: Annotated[int, Bounds(1, 10**6, "units"), Fixed("heads are small beside any trunk")] = (
+        256  # of a head's hidden layer
+    )
+    trains_trunk: Annotated[bool, Meaning("let the critic's gradient move the trunk")] = False
 
     def __post_init__(self) -> None:
-        for name in ("heads", "width"):
-            if getattr(self, name) < 1:
-                raise InvalidSetting(f"critic.{name}={getattr(self, name)!r}; at least 1")
+        check_bounds(self)
 
 
 class Critic(nn.Module):

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import torch
 
+from distrl.bounds import Bounds, Meaning, check_bounds
 from distrl.errors import InvalidSetting, NotInstalled
 
 if TYPE_CHECKING:  # settings are read by every command, most of which load no model
@@ -23,22 +24,17 @@ if TYPE_CHECKING:  # settings are read by every command, most of which load no m
 
 @dataclass(frozen=True, slots=True)
 class LoraSettings:
-    """Which layers get an addition, and how large it is.
+    """Which layers get an addition, and how large it is."""
 
-    `targets` is a regular expression that matches whole names of modules, or "" for what goes with
-    the model's family: the projections of its language model.
-    """
-
-    rank: int = 16  # 1 or more
-    alpha: int = 32  # the addition is scaled by alpha / rank; 1 or more
-    targets: str = ""
+    rank: Annotated[int, Bounds(1, 10**5, "(rank of the addition)")] = 16
+    alpha: Annotated[int, Bounds(1, 10**5, "(the addition is scaled by alpha / rank)")] = 32
+    targets: Annotated[
+        str,
+        Meaning("a regular expression for whole names of modules; empty: the language model's"),
+    ] = ""
 
     def __post_init__(self) -> None:
-        if self.rank < 1 or self.alpha < 1:
-            raise InvalidSetting(
-                f"lora.rank={self.rank!r}, lora.alpha={self.alpha!r}; give a rank of at least 1 "
-                "and an alpha of at least 1"
-            )
+        check_bounds(self)
         try:
             re.compile(self.targets)
         except re.error as error:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Annotated, Literal
 
 from distrl.agent.answer_sampling import SamplingSettings
 from distrl.agent.critic import CriticSettings
 from distrl.agent.lora import LoraSettings
+from distrl.bounds import Bounds, Fixed, Meaning, Seed, check_bounds
 from distrl.errors import InvalidSetting
 
 WeightType = Literal["float32", "bfloat16"]
@@ -17,22 +18,26 @@ WeightType = Literal["float32", "bfloat16"]
 class VlmSettings:
     """How a model is asked, how it answers, what of it is trained, and where it computes."""
 
-    past_actions: int | None = None  # how many of the last actions a prompt tells; None: as taught
-    past_screens: int = 0  # how many screens before the current one it shows; 0 or more
+    past_actions: Annotated[
+        int | None, Bounds(0, 1000, "last actions in a prompt; none: as the model was taught")
+    ] = None
+    past_screens: Annotated[int, Bounds(0, 1000, "screens before the current one in a prompt")] = 0
     sampling: SamplingSettings = field(default_factory=SamplingSettings)
     critic: CriticSettings = field(default_factory=CriticSettings)
-    lora: LoraSettings | None = None  # None: all weights are trained
-    gradient_checkpointing: bool = False  # a third more time, a fraction of the memory
-    device: str = "cpu"  # or cuda, cuda:1, …
-    weights: WeightType = "float32"  # bfloat16 for models that are large, on a GPU
-    seed: int = 0  # of adapters, critic and draws; 0 or more
+    lora: Annotated[
+        LoraSettings | None, Meaning("a section for adapters; none: all weights are trained")
+    ] = None
+    gradient_checkpointing: Annotated[
+        bool, Meaning("a third more time for a fraction of the memory")
+    ] = False
+    device: Annotated[
+        str, Meaning("the torch device: cpu, cuda, cuda:1, mps", r"[a-z]+(:\d+)?")
+    ] = "cpu"
+    weights: Annotated[WeightType, Meaning("bfloat16 for large models, on a GPU")] = "float32"
+    seed: Annotated[Seed, Fixed("adapters, critic and draws are seeded by run.seed")] = 0
 
     def __post_init__(self) -> None:
-        for name in ("past_actions", "past_screens", "seed"):
-            if (getattr(self, name) or 0) < 0:
-                raise InvalidSetting(f"policy.{name}={getattr(self, name)!r}; give 0 or more")
-        if self.weights not in ("float32", "bfloat16"):
-            raise InvalidSetting(f"policy.weights={self.weights!r}; give float32 or bfloat16")
+        check_bounds(self)
         if self.weights == "bfloat16" and self.device == "cpu":
             raise InvalidSetting(
                 'policy.weights="bfloat16" with policy.device="cpu": slower than float32 there, '

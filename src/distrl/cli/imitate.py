@@ -13,8 +13,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from distrl.config.toml_file import read_toml
-from distrl.config.typed_reader import Given, Node, read_section
+from distrl.config.typed_reader import Given, Node, read_section, read_toml
 from distrl.errors import UsageError
 from distrl.imitation.imitation import ImitationSettings, Progress
 from distrl.imitation.pretraining import pretrain

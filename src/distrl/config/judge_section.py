@@ -14,7 +14,7 @@ import math
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from distrl.bounds import Bounds, check_bounds
+from distrl.bounds import Bounds, Fixed, Meaning, check_bounds
 from distrl.errors import InvalidSetting
 
 JudgeKind = Literal["facts", "vlm", "android_world"]
@@ -25,25 +25,27 @@ class JudgeSettings:
     """The judge. Prices and costs are in any one currency."""
 
     kind: JudgeKind = "facts"
-    server: str = ""  # an OpenAI-compatible url, up to and with /v1
-    model: str = ""
-    examples: str = ""  # a TOML file of examples for the judge; none: ours
-    last_screens: Annotated[int, Bounds(1, 64, "screens that it sees")] = 2
-    last_actions: Annotated[int, Bounds(0, 1000, "actions that it is told")] = 4
-    answer_tokens: Annotated[int, Bounds(1, 10**6, "tokens")] = 512
-    readings: Annotated[int, Bounds(1, 100, "answers, should one be unreadable")] = 3
-    picture_height: Annotated[int, Bounds(1, 10**5, "pixels, at most")] = 1280
+    server: Annotated[str, Meaning("an OpenAI-compatible url, up to and with /v1")] = ""
+    model: Annotated[str, Meaning("name of the model on that server")] = ""
+    examples: Annotated[str, Meaning("a TOML file of examples for the prompt; empty: ours")] = ""
+    last_screens: Annotated[
+        int, Bounds(1, 64, "screens"), Fixed("judges were measured with the last 2 screens")
+    ] = 2  # in the prompt; `distrl rescore` sets it
     deadline_seconds: Annotated[float, Bounds(0.1, 3600.0, "seconds for an answer")] = 120.0
     tries: Annotated[int, Bounds(1, 1000, "tries within the deadline")] = 5
-    at_once: Annotated[int, Bounds(1, 1024, "questions")] = 16
-    max_waiting: Annotated[int, Bounds(1, 10**5, "trajectories, then phones wait")] = 256
-    requests_per_minute: Annotated[float, Bounds(0.001, math.inf, "questions a minute")] = math.inf
-    burst: Annotated[int, Bounds(1, 10**5, "questions at once after a pause")] = 1
-    max_cost: Annotated[float, Bounds(0.0, math.inf, "then nobody is asked")] = math.inf
+    at_once: Annotated[int, Bounds(1, 1024, "requests at once")] = 16
+    max_waiting: Annotated[
+        int, Bounds(1, 10**5, "unjudged trajectories, then no episode starts")
+    ] = 256
+    requests_per_minute: Annotated[float, Bounds(0.001, unit="requests a minute")] = math.inf
+    burst: Annotated[
+        int, Bounds(1, 10**5, "requests"), Fixed("requests_per_minute says it in a run")
+    ] = 1  # at once after a pause; `distrl rescore` sets it
+    max_cost: Annotated[float, Bounds(0.0, unit="in all; then no request is made")] = math.inf
     prompt_price: Annotated[float, Bounds(0.0, 1e6, "per million tokens")] = 0.0
     answer_price: Annotated[float, Bounds(0.0, 1e6, "per million tokens")] = 0.0
-    second_model: str = ""  # asked about `second_share` of the trajectories as well
-    second_server: str = ""  # where that one is; none: on the same server
+    second_model: Annotated[str, Meaning("also judges second_share of the trajectories")] = ""
+    second_server: Annotated[str, Meaning("its url; empty: the same server")] = ""
     second_share: Annotated[float, Bounds(0.0, 1.0, "of the trajectories")] = 0.1
 
     def __post_init__(self) -> None:

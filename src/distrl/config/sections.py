@@ -1,39 +1,45 @@
-"""The settings that no part of the circle owns itself: who plays what, where, and for how long.
+"""The settings that no part of the system owns itself: the run, devices, collection, the engine.
 
-Every field has a unit, a range and a default that runs on the simulated phone. Settings that belong
-to a part (the replay's, the learner's, an algorithm's) are that part's own dataclasses, and stand
-in `TrainingConfig` as they are.
+Every field has a unit and a range, choices or a meaning, and a default that runs on the simulated
+phone. Settings that belong to a part (the replay's, the learner's, an algorithm's) are that part's
+own dataclasses; `TrainingConfig` has them as sections.
 """
 
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
 from distrl.agent.vlm_settings import VlmSettings
-from distrl.bounds import Bounds, check_bounds
+from distrl.bounds import Bounds, Meaning, check_bounds
 from distrl.devices.adb.android_settings import AndroidSettings
 from distrl.errors import InvalidSetting
 from distrl.records import Split
 from distrl.replay.buffer.pacing import Pacing
-from phonesim.drift import Drift
+from phonesim.drift import NO_DRIFT, Drift
 from phonesim.faults import Faults
 
 DeviceKind = Literal["simulated", "adb", "emulator", "android_world"]
 LatencyName = Literal["none", "paper_emulator", "snapshot_emulator", "event_driven"]
 ClockKind = Literal["virtual", "scaled", "real"]
 CollectionMode = Literal["asynchronous", "synchronous", "one_process"]
+EngineKind = Literal["local", "ray"]
+PolicyHolder = Literal["collector", "node"]
 
 
 @dataclass(frozen=True, slots=True)
 class RunSettings:
     """Where a run lives and when it ends: at the first limit that it reaches."""
 
-    name: str = "train"  # of its directory, before the date; letters, digits, - and _
-    directory: str = "runs"  # where run directories are made
-    seed: Annotated[int, Bounds(0, 2**31 - 1)] = 0
+    name: Annotated[
+        str,
+        Meaning("1 to 80 letters, digits, hyphens and underscores", r"[A-Za-z0-9_-]{1,80}"),
+    ] = "train"  # of its directory, before the date
+    directory: Annotated[str, Meaning("a folder for run directories, such as runs", r"(?s:.+)")] = (
+        "runs"
+    )
+    seed: Annotated[int, Bounds(0, 2**31 - 1, "(seed of everything that is drawn)")] = 0
     minutes: Annotated[float, Bounds(0.01, unit="minutes of training")] = 8.0
     trajectories: Annotated[int | None, Bounds(1, unit="trajectories")] = None
     updates: Annotated[int | None, Bounds(1, unit="updates")] = None
@@ -42,12 +48,6 @@ class RunSettings:
 
     def __post_init__(self) -> None:
         check_bounds(self)
-        if not re.fullmatch(r"[A-Za-z0-9_-]{1,80}", self.name):
-            raise InvalidSetting(
-                f"name={self.name!r}; give 1 to 80 letters, digits, hyphens and underscores"
-            )
-        if not self.directory:
-            raise InvalidSetting(f"directory={self.directory!r}; name a folder, such as runs")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,14 +61,22 @@ class DeviceSettings:
     kind: DeviceKind = "simulated"
     count: Annotated[int, Bounds(1, 4096, "devices")] = 8
     spares: Annotated[int, Bounds(0, 4096, "devices kept ready for those that fail")] = 0
-    serials: tuple[str, ...] = ()  # of adb devices; none: whatever `adb devices` lists
-    latency: LatencyName = "none"
-    clock: ClockKind = "virtual"
+    serials: Annotated[
+        tuple[str, ...], Meaning("of adb devices; empty: all that `adb devices` lists")
+    ] = ()
+    latency: Annotated[LatencyName, Meaning("how long a simulated phone takes")] = "none"
+    clock: Annotated[ClockKind, Meaning("whether its waits are slept")] = "virtual"
     clock_speed: Annotated[float, Bounds(0.001, 1e6, "device seconds per real second")] = 50.0
-    quarantine_after: Annotated[int, Bounds(1, 1000, "failures in a row")] = 3
-    drift: Drift = field(default_factory=Drift)
+    drift: Annotated[
+        bool, Meaning("simulated phones differ in look, layout, app versions, pop-ups and ads")
+    ] = True
     faults: Faults = field(default_factory=Faults)
     android: AndroidSettings = field(default_factory=AndroidSettings)  # of those on adb
+
+    @property
+    def phone_drift(self) -> Drift:
+        """How simulated phones differ."""
+        return Drift() if self.drift else NO_DRIFT
 
     def __post_init__(self) -> None:
         check_bounds(self)
@@ -87,24 +95,28 @@ class DeviceSettings:
 class AgentSettings:
     """The model; how it is asked, what of it is trained and where stands under `policy`."""
 
-    model: str = "starter"  # our small model, or a directory in Hugging Face's format
-    adapter: str = ""  # a directory with a PEFT adapter to go on from; none: begin with the model
+    model: Annotated[
+        str, Meaning("starter, or a directory that holds a model in Hugging Face's format", ".+")
+    ] = "starter"
+    adapter: Annotated[
+        str, Meaning("a directory with a PEFT adapter to continue from; empty: none")
+    ] = ""
     policy: VlmSettings = field(default_factory=VlmSettings)
 
     def __post_init__(self) -> None:
-        if not self.model:
-            raise InvalidSetting("model=''; name starter, or a directory that holds a model")
+        check_bounds(self)
 
 
 @dataclass(frozen=True, slots=True)
 class CollectionSettings:
     """Who plays. `one_process` has learner and collector take turns, to debug and to repeat."""
 
-    mode: CollectionMode = "asynchronous"
+    mode: Annotated[CollectionMode, Meaning("whether episodes wait for updates")] = "asynchronous"
     collectors: Annotated[int, Bounds(1, 1024, "processes")] = 1
-    stop_on_success: bool = False  # the judge ends an episode as soon as the task is done
-    batch_wait_milliseconds: Annotated[float, Bounds(0.0, 1e4, "ms for a fuller batch")] = 2.0
-    heartbeat_seconds: Annotated[float, Bounds(0.1, 3600.0, "seconds")] = 5.0
+    stop_on_success: Annotated[
+        bool, Meaning("the judge ends an episode as soon as the task is done")
+    ] = False
+    heartbeat_seconds: Annotated[float, Bounds(0.1, 3600.0, "seconds between heartbeats")] = 5.0
     restarts: Annotated[int, Bounds(0, 1000, "restarts of a collector")] = 5
     threads: Annotated[int, Bounds(1, 1024, "threads each collector computes with")] = 1
 
@@ -138,11 +150,10 @@ class EvaluationSettings:
 
     before: Annotated[int, Bounds(0, 10**6, "episodes before training")] = 100
     after: Annotated[int, Bounds(0, 10**6, "episodes after training")] = 100
-    every_minutes: Annotated[float | None, Bounds(0.1, 1e5, "minutes")] = None
+    every_minutes: Annotated[float | None, Bounds(0.1, 1e5, "minutes between evaluations")] = None
     every_episodes: Annotated[int, Bounds(1, 10**6, "episodes each time")] = 40
     split: Split = "test"
-    greedy: bool = False  # take the likeliest token instead of sampling
-    seed: Annotated[int, Bounds(0, 2**31 - 1)] = 0
+    greedy: Annotated[bool, Meaning("take the likeliest token instead of sampling")] = False
 
     def __post_init__(self) -> None:
         check_bounds(self)
@@ -152,10 +163,42 @@ class EvaluationSettings:
 class ReportingSettings:
     """What a person gets to see. Metrics go to a file and to TensorBoard in any case."""
 
-    wandb: bool = False  # to Weights & Biases as well
-    wandb_project: str = "distrl"
+    wandb: Annotated[bool, Meaning("send metrics to Weights & Biases as well")] = False
     recordings: Annotated[int, Bounds(0, 100, "episodes in the report")] = 8
     line_seconds: Annotated[float, Bounds(0.1, 3600.0, "seconds between plain lines")] = 15.0
 
     def __post_init__(self) -> None:
         check_bounds(self)
+
+
+@dataclass(frozen=True, slots=True)
+class EngineSettings:
+    """The engine; all but `kind` is for Ray. A run of the local engine needs none of it."""
+
+    kind: EngineKind = "local"
+    address: Annotated[
+        str, Meaning("of a Ray cluster: host:port or auto; empty: a private one on this machine")
+    ] = ""
+    phones: Annotated[
+        str,
+        Meaning(
+            "name of the Ray resource of nodes with phones; auto: phone, or CPUs if none has it",
+            r"[A-Za-z][A-Za-z0-9_-]{0,60}",
+        ),
+    ] = "auto"
+    policy: Annotated[
+        PolicyHolder, Meaning("which process holds the policy; node: one for all its collectors")
+    ] = "collector"
+    collector_gpus: Annotated[float, Bounds(0.0, 8.0, "GPUs for each collector's policy")] = 0.0
+    server_gpus: Annotated[float, Bounds(0.0, 1.0, "of a GPU for each node's server")] = 1.0
+    shared_storage: Annotated[bool, Meaning("run.directory is on a disk that every node sees")] = (
+        False
+    )
+
+    def __post_init__(self) -> None:
+        check_bounds(self)
+        if self.policy == "node" and self.collector_gpus:
+            raise InvalidSetting(
+                f"collector_gpus={self.collector_gpus!r} with policy='node'; collectors have no "
+                "policy then: give server_gpus instead"
+            )

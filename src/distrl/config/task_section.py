@@ -12,7 +12,7 @@ from fnmatch import fnmatchcase
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
-from distrl.bounds import Bounds, check_bounds
+from distrl.bounds import Bounds, Meaning, check_bounds
 from distrl.errors import InvalidSetting
 from distrl.records import FAMILIES, Family, Split
 from distrl.task_sets.aitw import Subset
@@ -27,19 +27,21 @@ class AitwSettings:
     """Android in the Wild: two text files, one instruction a line; see `tasks.aitw`."""
 
     subset: Subset = "general"
-    train_file: str = ""
-    test_file: str = ""  # its instructions are taken out of training
+    train_file: Annotated[str, Meaning("a text file, one instruction a line")] = ""
+    test_file: Annotated[str, Meaning("the same; its instructions are taken out of training")] = ""
 
 
 @dataclass(frozen=True, slots=True)
 class AndroidWorldSettings:
     """AndroidWorld: one container for each phone; see `tasks.android_world_container`."""
 
-    urls: tuple[str, ...] = ("http://127.0.0.1:5000",)
-    suite_seed: Annotated[int, Bounds(0, 2**31 - 1)] = 1  # of all parameters; another for testing
+    urls: Annotated[tuple[str, ...], Meaning("of its containers, one for each phone")] = (
+        "http://127.0.0.1:5000",
+    )
+    suite_seed: Annotated[
+        int, Bounds(0, 2**31 - 1, "(seed of all parameters; take another to test)")
+    ] = 1
     combinations: Annotated[int, Bounds(1, 10**4, "tasks of each type")] = 1
-    deadline_seconds: Annotated[float, Bounds(0.1, 3600.0, "seconds for a call")] = 60.0
-    set_up_seconds: Annotated[float, Bounds(0.1, 3600.0, "seconds to set a task up")] = 300.0
 
     def __post_init__(self) -> None:
         check_bounds(self)
@@ -57,10 +59,12 @@ class TaskSettings:
     """`templates` narrows it down: names, or patterns such as notes.* or android_world.Clock*"""
 
     source: TaskSourceName = "simulated"
-    families: tuple[Family, ...] = ("general",)  # of simulated tasks
+    families: Annotated[tuple[Family, ...], Meaning("of simulated tasks")] = ("general",)
     split: Split = "train"
-    templates: tuple[str, ...] = ()  # none: all of them
-    curriculum: Curriculum = "uniform"
+    templates: Annotated[
+        tuple[str, ...], Meaning("names or patterns such as notes.*; empty: all")
+    ] = ()
+    curriculum: Annotated[Curriculum, Meaning("how tasks are drawn")] = "uniform"
     aitw: AitwSettings = field(default_factory=AitwSettings)
     android_world: AndroidWorldSettings = field(default_factory=AndroidWorldSettings)
 

@@ -1,6 +1,7 @@
-"""A config as TOML: what was resolved, section by section, with ranges and units beside it.
+"""Write a config as TOML, section by section, with the range or the meaning of every setting.
 
-`load_config` reads it back to an equal config.
+`load_config` reads it back to an equal config. `distrl train --dry-run` prints it, and a run leaves
+it in its directory.
 """
 
 from __future__ import annotations
@@ -9,36 +10,36 @@ import dataclasses
 import json
 from collections.abc import Iterator, Mapping
 
-from distrl.bounds import bounds_of, hints_of
+from distrl.bounds import description
+from distrl.config.typed_reader import settings_of
 
 
 def to_toml(config: object) -> str:
-    """The whole of it."""
+    """Write every setting of a config."""
     return "\n".join(_section(config, "")).strip() + "\n"
 
 
 def _section(section: object, path: str) -> Iterator[str]:
-    hints = hints_of(type(section))
+    hints = settings_of(type(section))
     values = {name: getattr(section, name) for name in hints}
     tables = {name: value for name, value in values.items() if _is_table(value)}
     plain = {name: value for name, value in values.items() if name not in tables}
     if plain:
         yield from (["", f"[{path}]"] if path else [])
         for name, value in plain.items():
-            bounds = bounds_of(hints[name])
             line = f"{name} = {_plain(value)}"
-            yield f"{line:40}  # {bounds}" if bounds else line
+            yield f"{line:40}  # {description(hints[name])}".rstrip(" #")
     for name, value in tables.items():
         at = f"{path}.{name}" if path else name
         if isinstance(value, Mapping):
-            yield from (["", f"[{at}]"] if value else [])
+            yield from ("", f"[{at}]  # {description(hints[name])}")
             yield from (f"{json.dumps(str(key))} = {_plain(each)}" for key, each in value.items())
         else:
             yield from _section(value, at)
 
 
 def _is_table(value: object) -> bool:
-    return dataclasses.is_dataclass(value) or isinstance(value, Mapping)
+    return dataclasses.is_dataclass(value) or (isinstance(value, Mapping) and bool(value))
 
 
 def _plain(value: object) -> str:
@@ -50,4 +51,6 @@ def _plain(value: object) -> str:
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     if isinstance(value, tuple):
         return f"[{', '.join(map(_plain, value))}]"
+    if isinstance(value, Mapping):
+        return "{}"  # one with entries is a table of its own
     return repr(value)

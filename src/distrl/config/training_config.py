@@ -1,8 +1,7 @@
-"""Everything that can be chosen about a run, as one frozen record: `distrl train` in writing.
+"""All settings of a run as one frozen record, and how it is loaded from a TOML file and flags.
 
-Sections are dataclasses; a part of the circle that has settings of its own stands here with its own
-class, so that a default is written down once. The seeds of learner and policy follow from that of
-the run when a config is loaded, and are refused where they were given differently.
+Sections are dataclasses; a part of the system that has settings of its own is a field here with its
+own class, so that every default is written once. Learner and policy are seeded by run.seed.
 """
 
 from __future__ import annotations
@@ -14,22 +13,22 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Literal
 
-from distrl.bounds import Bounds, check_bounds
-from distrl.config.engine_settings import EngineSettings
+from distrl.bounds import Bounds, Meaning, check_bounds
 from distrl.config.judge_fit import check_judge_fit
 from distrl.config.judge_section import JudgeSettings
+from distrl.config.renamed import refuse_old_names
 from distrl.config.sections import (
     AgentSettings,
     CollectionSettings,
     DeviceSettings,
+    EngineSettings,
     EvaluationSettings,
     PacingSettings,
     ReportingSettings,
     RunSettings,
 )
 from distrl.config.task_section import TaskSettings
-from distrl.config.toml_file import read_toml
-from distrl.config.typed_reader import Given, Node, leaves, plant, read_section
+from distrl.config.typed_reader import Given, Node, plant, read_section, read_toml
 from distrl.errors import InvalidSetting
 from distrl.learning.algorithms.a_ride import ARideSettings
 from distrl.learning.algorithms.digirl import DigirlSettings
@@ -50,8 +49,10 @@ class LearningSettings:
     """Which algorithm learns, and how; the settings of the others wait beside it."""
 
     algorithm: AlgorithmName = "a_ride"
-    corpus: str = ""  # a directory of stored trajectories to preload; needed for offline training
-    threads: Annotated[int | None, Bounds(1, 1024, "threads")] = None  # none: one for each core
+    corpus: Annotated[
+        str, Meaning("a directory of stored trajectories to preload; offline training needs it")
+    ] = ""
+    threads: Annotated[int | None, Bounds(1, 1024, "threads; none: one for each core")] = None
     learner: LearnerSettings = field(default_factory=LearnerSettings)
     step: StepSettings = field(default_factory=StepSettings)
     a_ride: ARideSettings = field(default_factory=ARideSettings)
@@ -148,7 +149,8 @@ def load_config(path: Path | None = None, overrides: Sequence[str] = ()) -> Trai
     tree = {} if path is None else read_toml(path)
     for word in overrides:
         _override(tree, word)
-    return _followed(read_section(TrainingConfig(), tree), tree)
+    refuse_old_names(TrainingConfig, tree)
+    return _seeded(read_section(TrainingConfig(), tree))
 
 
 def _override(tree: dict[str, Node], word: str) -> None:
@@ -176,17 +178,10 @@ def _value_of(text: str) -> object:
         return text
 
 
-def _followed(config: TrainingConfig, tree: dict[str, Node]) -> TrainingConfig:
-    """With everything that draws seeded as the run is."""
-    seed, given = config.run.seed, dict(leaves(tree))
-    for key in ("learning.learner.seed", "agent.policy.seed"):
-        if key in given and given[key].value != seed:
-            raise InvalidSetting(
-                f"{key}={given[key].value!r} ({given[key].source}): it follows from run.seed, "
-                f"which is {seed}; leave it out, or change that one"
-            )
-    learner = dataclasses.replace(config.learning.learner, seed=seed)
-    policy = dataclasses.replace(config.agent.policy, seed=seed)
+def _seeded(config: TrainingConfig) -> TrainingConfig:
+    """With learner and policy seeded as the run is."""
+    learner = dataclasses.replace(config.learning.learner, seed=config.run.seed)
+    policy = dataclasses.replace(config.agent.policy, seed=config.run.seed)
     return dataclasses.replace(
         config,
         learning=dataclasses.replace(config.learning, learner=learner),

@@ -24,7 +24,7 @@ from distrl.devices.device import Device
 from distrl.devices.emulator.emulated_device import EmulatedDevice
 from distrl.devices.emulator.process_watch import ProcessWatch
 from distrl.devices.safety.safety import SafeDevice
-from distrl.episodes.device_pool import DevicePool, HealthSettings
+from distrl.episodes.device_pool import DevicePool
 from distrl.errors import InvalidSetting, NotInstalled
 from distrl.judging.judge import DeferredJudge, Judge
 from distrl.task_sets.android_world import AndroidWorldJudge, AndroidWorldPhone
@@ -53,9 +53,8 @@ def build_device_pool(
     mine = range(number, settings.count, collectors)
     spares = range(number, settings.spares, collectors)
     names = {f"phone-{n}": n for n in mine}
-    health = HealthSettings(quarantine_after=settings.quarantine_after)
     if settings.kind == "emulator":  # its spares stand by in the pool
-        return DevicePool(build_emulators(settings, names, len(spares), opened, logs), (), health)
+        return DevicePool(build_emulators(settings, names, len(spares), opened, logs))
     names |= {f"spare-{n}": settings.count + n for n in spares}
     devices: Sequence[Device]
     if settings.kind == "adb":
@@ -64,7 +63,7 @@ def build_device_pool(
         devices = build_android_world(config.tasks.android_world, names)
     else:
         devices = [build_device(settings, name) for name in names]
-    return DevicePool(devices[: len(mine)], devices[len(mine) :], health)
+    return DevicePool(devices[: len(mine)], devices[len(mine) :])
 
 
 def build_judges(config: TrainingConfig) -> Callable[[Device], Judge]:
@@ -98,7 +97,7 @@ def check_phones(config: TrainingConfig) -> None:
         running_server(settings.android.adb_port)
     elif settings.kind == "android_world":
         for url in config.tasks.android_world.urls[: settings.count + settings.spares]:
-            _container(config.tasks.android_world, url).close()
+            _container(url).close()
 
 
 # Of each kind ------------------------------------------------------------------------------------
@@ -147,13 +146,13 @@ def build_android_world(settings: AndroidWorldSettings, names: dict[str, int]) -
     """Each container draws the same suite, so that any task can be played on any of them."""
     phones: list[Device] = []
     for name, place in names.items():
-        container = _container(settings, settings.urls[place])
+        container = _container(settings.urls[place])
         container.new_suite(settings.suite_seed, settings.combinations)
         phones.append(AndroidWorldPhone(name, container))
     return phones
 
 
-def _container(settings: AndroidWorldSettings, url: str) -> AndroidWorldContainer:
+def _container(url: str) -> AndroidWorldContainer:
     try:
         from distrl.task_sets.android_world_container import (
             AndroidWorldContainer,
@@ -164,14 +163,16 @@ def _container(settings: AndroidWorldSettings, url: str) -> AndroidWorldContaine
             f"the package {error.name!r} is not installed; AndroidWorld's container needs "
             "pip install 'distrl[served]'"
         ) from error
-    return AndroidWorldContainer.open(
-        ContainerSettings(url, settings.deadline_seconds, settings.set_up_seconds)
-    )
+    return AndroidWorldContainer.open(ContainerSettings(url))
 
 
 def build_device(settings: DeviceSettings, name: str) -> SimulatedDevice:
     return SimulatedDevice(
-        name, settings.drift, LATENCIES[settings.latency], settings.faults, build_clock(settings)
+        name,
+        settings.phone_drift,
+        LATENCIES[settings.latency],
+        settings.faults,
+        build_clock(settings),
     )
 
 

@@ -144,6 +144,5 @@ def build_pacing(config: TrainingConfig) -> Pacing:
 def build_batcher_settings(config: TrainingConfig) -> PolicyBatcherSettings:
     in_turns = config.collection.mode != "asynchronous"
     return PolicyBatcherSettings(
-        max_wait_seconds=config.collection.batch_wait_milliseconds / 1000.0,
         swap="between_episodes" if in_turns else "between_decisions",
     )

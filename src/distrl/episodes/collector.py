@@ -28,8 +28,9 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import CancelledError
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Annotated, Any, Generic, Protocol, TypeVar
 
+from distrl.bounds import Bounds, check_bounds
 from distrl.devices.device import Device
 from distrl.episodes.collector_metrics import CollectorMetrics
 from distrl.episodes.collector_report import CollectorReport, FinishedEpisode
@@ -40,7 +41,7 @@ from distrl.episodes.episode import Episode
 from distrl.episodes.episode_batch import Attempt, EpisodeBatch
 from distrl.episodes.scheduler import Admission, EpisodeBudget, EpisodeScheduler, Lease
 from distrl.episodes.task_queue import TaskQueue
-from distrl.errors import DeviceError, InvalidSetting, JudgeError
+from distrl.errors import DeviceError, JudgeError
 from distrl.judging.judge import Judge
 from distrl.records import Trajectory
 from distrl.task_sets.curriculum import State, TaskSource
@@ -64,15 +65,15 @@ class CollectorSettings:
     """How episodes are played."""
 
     stop_on_success: bool = False  # the judge ends an episode as soon as the task is done
-    max_attempts: int = 3  # at a task that faults keep from a verdict
-    patience_seconds: float = 10.0  # with a device that hangs, when the collector has to end
+    max_attempts: Annotated[
+        int, Bounds(1, unit="attempts at a task that faults keep from a verdict")
+    ] = 3
+    patience_seconds: Annotated[
+        float, Bounds(0.0, unit="seconds for a device that hangs at the collector's end")
+    ] = 10.0
 
     def __post_init__(self) -> None:
-        if self.max_attempts < 1 or not self.patience_seconds >= 0.0:
-            raise InvalidSetting(
-                f"max_attempts={self.max_attempts!r}, patience_seconds="
-                f"{self.patience_seconds!r}; give 1 attempt or more and 0 seconds or more"
-            )
+        check_bounds(self)
 
 
 @dataclass(slots=True)

@@ -13,8 +13,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import Annotated, Generic, TypeVar
 
+from distrl.bounds import Bounds, check_bounds
 from distrl.devices.device import Device
 from distrl.episodes.measured_device import MeasuredDevice
 from distrl.errors import InvalidSetting
@@ -26,16 +27,13 @@ D = TypeVar("D", bound=Device)
 class HealthSettings:
     """When a device is left alone, and for how long."""
 
-    quarantine_after: int = 3  # faults in a row
-    quarantine_seconds: float = 30.0  # the first time; doubled each time after
-    max_quarantine_seconds: float = 1800.0
+    quarantine_after: Annotated[int, Bounds(1, unit="faults in a row")] = 3
+    quarantine_seconds: Annotated[float, Bounds(0.0, 1e9, "seconds; doubled each time")] = 30.0
+    max_quarantine_seconds: Annotated[float, Bounds(0.0, 1e9, "seconds")] = 1800.0
 
     def __post_init__(self) -> None:
-        if self.quarantine_after < 1:
-            raise InvalidSetting(
-                f"quarantine_after={self.quarantine_after!r}; give 1 fault or more"
-            )
-        if not 0.0 <= self.quarantine_seconds <= self.max_quarantine_seconds < math.inf:
+        check_bounds(self)
+        if self.quarantine_seconds > self.max_quarantine_seconds:
             raise InvalidSetting(
                 f"quarantine_seconds={self.quarantine_seconds!r}, max_quarantine_seconds="
                 f"{self.max_quarantine_seconds!r}; give finite seconds, the first no longer"

@@ -28,17 +28,16 @@ The desk is a `Policy` itself, for whoever has a batch at hand and no threads.
 from __future__ import annotations
 
 import itertools
-import math
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import Annotated, Literal
 
 from distrl.agent.policy import Policy
-from distrl.errors import InvalidSetting
+from distrl.bounds import Bounds, check_bounds
 from distrl.records import Decision, Observation
 from distrl.weights.weight_updater import WeightUpdater
 
@@ -50,21 +49,12 @@ IDLE_SECONDS = 0.05  # after so long without a question it looks for weights and
 class PolicyBatcherSettings:
     """How questions are gathered, and when weights are swapped."""
 
-    most: int = 64  # observations in a batch
-    max_wait_seconds: float = 0.002
+    most: Annotated[int, Bounds(1, unit="observations in a batch")] = 64
+    max_wait_seconds: Annotated[float, Bounds(0.0, 1e9, "seconds for a fuller batch")] = 0.002
     swap: Swap = "between_decisions"
 
     def __post_init__(self) -> None:
-        if self.most < 1 or not 0.0 <= self.max_wait_seconds < math.inf:
-            raise InvalidSetting(
-                f"policy_batcher.most={self.most!r}, policy_batcher.max_wait_seconds="
-                f"{self.max_wait_seconds!r}; give a batch of 1 or more "
-                "and finite seconds from 0 upwards"
-            )
-        if self.swap not in get_args(Swap):
-            raise InvalidSetting(
-                f"policy_batcher.swap={self.swap!r}; there are {', '.join(get_args(Swap))}"
-            )
+        check_bounds(self)
 
 
 @dataclass(frozen=True, slots=True)

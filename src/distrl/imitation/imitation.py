@@ -12,12 +12,13 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
 
 import torch
 from torch import Tensor
 
 from distrl.agent.starter.model import StarterModel
+from distrl.bounds import Bounds, Share, check_bounds
 from distrl.errors import InvalidSetting
 from distrl.imitation.losses import ImitationLosses, imitation_losses
 from distrl.imitation.sample_arrays import SHAPES
@@ -25,6 +26,7 @@ from distrl.imitation.sample_reservoir import SampleReservoir
 from distrl.imitation.sample_stream import SLAB, SampleRecipe, SampleStream, open_stream
 from phonesim.tasks.task_sets import template_names
 
+Count = Annotated[int, Bounds(1)]
 NOTE_EVERY, NOTE_SECONDS = 50, 10.0  # steps, or seconds, from one point of the curve to the next
 
 
@@ -32,39 +34,26 @@ NOTE_EVERY, NOTE_SECONDS = 50, 10.0  # steps, or seconds, from one point of the 
 class ImitationSettings:
     """Few and typed. The defaults are about what made the model that we ship (docs/starter.md)."""
 
-    steps: int = 14_000
-    batch: int = 256  # lessons
-    learning_rate: float = 1e-3  # at its highest
-    warm_up: int = 200  # steps
-    weight_decay: float = 0.01
-    max_gradient: float = 1.0  # a longer gradient is shortened to this norm
-    averaging: float = 0.999  # of the running mean of the weights, per step
-    reservoir: int = 49_152  # lessons, a multiple of 64
-    fill: int = 4_096  # lessons that must be there before the first step
-    processes: int = 14
-    slip_rate: float = 0.12
-    haste: float = 0.0  # the share of demonstrations that end one step too early
+    steps: Count = 14_000
+    batch: Annotated[int, Bounds(1, unit="samples")] = 256
+    learning_rate: Annotated[float, Bounds(0.0, unit="at its highest")] = 1e-3
+    warm_up: Annotated[int, Bounds(0, unit="steps")] = 200
+    weight_decay: Annotated[float, Bounds(0.0)] = 0.01
+    max_gradient: Annotated[float, Bounds(0.0, unit="(norm of the gradient)")] = 1.0
+    averaging: Share = 0.999  # of the running mean of the weights, per step
+    reservoir: Annotated[int, Bounds(1, unit=f"samples, a multiple of {SLAB}")] = 49_152
+    fill: Annotated[int, Bounds(1, unit="samples before the first step")] = 4_096
+    processes: Count = 14
+    slip_rate: Share = 0.12
+    haste: Share = 0.0  # of the demonstrations, which end one step too early
     shopping_weight: int = 2  # how often a shopping template comes for each general one
-    validation_set: int = 2_048  # lessons of the test split, to measure by
-    validate_every: int = 500  # steps
-    enough: float = 1.0  # stop early once this share of the exam is right
+    validation_set: Annotated[int, Bounds(1, unit="samples of the test split")] = 2_048
+    validate_every: Annotated[int, Bounds(1, unit="steps")] = 500
+    enough: Share = 1.0  # stop early once this share of the validation set is right
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name in (
-            "steps",
-            "batch",
-            "reservoir",
-            "fill",
-            "processes",
-            "validation_set",
-            "validate_every",
-        ):
-            if getattr(self, name) < 1:
-                raise InvalidSetting(f"imitation.{name}={getattr(self, name)!r}; give 1 or more")
-        for name in ("averaging", "slip_rate", "haste", "enough"):
-            if not 0.0 <= getattr(self, name) <= 1.0:
-                raise InvalidSetting(f"imitation.{name}={getattr(self, name)!r}; give 0 to 1")
+        check_bounds(self)
         if self.reservoir % SLAB:
             raise InvalidSetting(
                 f"imitation.reservoir={self.reservoir!r}; give a multiple of {SLAB}: lessons come "

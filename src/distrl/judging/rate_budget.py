@@ -13,25 +13,22 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Annotated
 
-from distrl.errors import InvalidSetting, JudgeError
+from distrl.bounds import Bounds, check_bounds
+from distrl.errors import JudgeError
 
 
 @dataclass(frozen=True, slots=True)
 class BudgetSettings:
     """What may be spent; both without limit unless said."""
 
-    requests_per_minute: float = math.inf
-    burst: int = 1  # requests that may come at once after a pause
-    max_cost: float = math.inf  # in the currency of the prices
+    requests_per_minute: Annotated[float, Bounds(0.0, unit="requests", open=True)] = math.inf
+    burst: Annotated[int, Bounds(1, unit="requests at once after a pause")] = 1
+    max_cost: Annotated[float, Bounds(0.0, unit="in the currency of the prices")] = math.inf
 
     def __post_init__(self) -> None:
-        if not self.requests_per_minute > 0 or self.burst < 1 or not self.max_cost >= 0:
-            raise InvalidSetting(
-                f"requests_per_minute={self.requests_per_minute!r}, burst={self.burst!r}, "
-                f"max_cost={self.max_cost!r}; give a rate above 0, a burst of 1 or more and a "
-                "cost of 0 or more"
-            )
+        check_bounds(self)
 
 
 class RateBudget:

@@ -19,8 +19,9 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
+from distrl.bounds import Bounds, check_bounds
 from distrl.chat.chat_server import ChatServer, ServerSettings
 from distrl.chat.picture_urls import PictureUrls
 from distrl.errors import ChatServerError, InvalidSetting, JudgeError
@@ -40,26 +41,17 @@ class VlmJudgeSettings:
 
     server: ServerSettings
     model: str
-    answer_tokens: int = 512  # at most
-    readings: int = 3  # times that an answer which cannot be read is asked for
-    picture_height: int = 1280  # pixels; larger screens are shrunk
-    prompt_price: float = 0.0  # per million tokens, in any currency
-    answer_price: float = 0.0  # per million tokens
+    answer_tokens: Annotated[int, Bounds(1, unit="tokens at most")] = 512
+    readings: Annotated[int, Bounds(1, unit="requests for an answer that can be read")] = 3
+    picture_height: Annotated[int, Bounds(1, unit="pixels; larger screens are shrunk")] = 1280
+    prompt_price: Annotated[float, Bounds(0.0, unit="per million tokens")] = 0.0
+    answer_price: Annotated[float, Bounds(0.0, unit="per million tokens")] = 0.0
     budget: BudgetSettings = field(default_factory=BudgetSettings)
 
     def __post_init__(self) -> None:
+        check_bounds(self)
         if not self.model:
             raise InvalidSetting("judge model=''; name the model that the server is to ask")
-        if min(self.answer_tokens, self.readings, self.picture_height) < 1:
-            raise InvalidSetting(
-                f"answer_tokens={self.answer_tokens!r}, readings={self.readings!r}, "
-                f"picture_height={self.picture_height!r}; give 1 or more of each"
-            )
-        if not (self.prompt_price >= 0.0 and self.answer_price >= 0.0):
-            raise InvalidSetting(
-                f"prompt_price={self.prompt_price!r}, answer_price={self.answer_price!r}; give 0 "
-                "or more"
-            )
 
 
 @dataclass(slots=True)

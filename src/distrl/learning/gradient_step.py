@@ -17,13 +17,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import Annotated
 
 import torch
 from torch import Tensor
 from torch.nn import Parameter
 
 from distrl.agent.trainable_policy import Scores, TrainablePolicy
-from distrl.errors import InvalidSetting
+from distrl.bounds import Bounds, check_bounds
 from distrl.learning.batch import Batch
 from distrl.learning.losses.value_losses import minimum_of_heads
 from distrl.learning.process_group import ProcessGroup, SingleProcess
@@ -37,23 +38,20 @@ Found = Iterable[tuple[Tensor, Tensor]]  # which turns, [m], and what was found 
 class StepSettings:
     """How the optimisers move. Gradients with norms above the clips are scaled down to them."""
 
-    learning_rate: float = 1e-4  # of the policy; above 0
-    critic_learning_rate: float = 1e-3  # above 0
-    clip: float = 1.0  # norm of the policy's gradient; above 0, may be infinite
-    critic_clip: float = 1.0
-    weight_decay: float = 0.0  # per step, times the learning rate; 0 or more
-    micro_batch_turns: int = 64  # at most that many turns go through the model at once; 1 or more
-    micro_batch_tokens: int = 8192  # and that many tokens of answers, their padding counted
+    learning_rate: Annotated[float, Bounds(0.0, unit="(of the policy)", open=True)] = 1e-4
+    critic_learning_rate: Annotated[float, Bounds(0.0, unit="(of the critic)", open=True)] = 1e-3
+    clip: Annotated[float, Bounds(0.0, unit="(norm of the policy's gradient)", open=True)] = 1.0
+    critic_clip: Annotated[
+        float, Bounds(0.0, unit="(norm of the critic's gradient)", open=True)
+    ] = 1.0
+    weight_decay: Annotated[float, Bounds(0.0, unit="per step, times the learning rate")] = 0.0
+    micro_batch_turns: Annotated[int, Bounds(1, unit="turns through the model at once")] = 64
+    micro_batch_tokens: Annotated[
+        int, Bounds(1, unit="tokens of answers at once, padding included")
+    ] = 8192
 
     def __post_init__(self) -> None:
-        for name in ("learning_rate", "critic_learning_rate", "clip", "critic_clip"):
-            if not getattr(self, name) > 0.0:
-                raise InvalidSetting(f"step.{name}={getattr(self, name)!r}; give a number above 0")
-        if not self.weight_decay >= 0.0:
-            raise InvalidSetting(f"step.weight_decay={self.weight_decay!r}; give 0 or more")
-        for name in ("micro_batch_turns", "micro_batch_tokens"):
-            if getattr(self, name) < 1:
-                raise InvalidSetting(f"step.{name}={getattr(self, name)!r}; at least 1")
+        check_bounds(self)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Annotated, Literal
 
+from distrl.bounds import Bounds, Fixed, Meaning, Seed, check_bounds
 from distrl.errors import InvalidSetting
 from distrl.learning.targets.rewards import RewardSettings
 from distrl.replay.buffer.priority import PriorityWeights
@@ -26,46 +27,30 @@ class LearnerSettings:
     trades time for memory by gradient checkpointing, is the policy's own business.
     """
 
-    batch_trajectories: int = 16  # drawn for each update; 1 or more
-    attempts_together: int = 1  # at one task, drawn as a group (for group_relative); 1 or more
-    updates_per_publish: int = 4  # 1 or more
-    warm_up_updates: int = 0  # the first ones, which move the critic alone; 0 or more
-    refresh_trajectories: int = 16  # re-prioritised after each update beside the drawn; 0 or more
-    beta: float = 0.0  # how much of the preference of the draws is corrected for; in [0, 1]
+    batch_trajectories: Annotated[int, Bounds(1, 10**6, "trajectories for each update")] = 16
+    attempts_together: Annotated[
+        int, Bounds(1, 10**6, "attempts at one task drawn as a group, for grpo")
+    ] = 1
+    updates_per_publish: Annotated[int, Bounds(1, 10**6, "updates for each weight version")] = 4
+    warm_up_updates: Annotated[int, Bounds(0, unit="first updates that move the critic alone")] = 0
+    refresh_trajectories: Annotated[
+        int, Bounds(0, 10**6, "trajectories re-prioritised after each update")
+    ] = 16
+    beta: Annotated[
+        float, Bounds(0.0, 1.0, "(share of the priorities' bias that is corrected)")
+    ] = 0.0
     mode: Mode = "online"
-    offline_updates: int = 0  # for offline_to_online alone, there 1 or more
-    precision: Precision = "full"
-    seed: int = 0  # of the draws; 0 or more
+    offline_updates: Annotated[
+        int, Bounds(0, unit="updates from the corpus alone, for offline_to_online")
+    ] = 0
+    precision: Annotated[Precision, Meaning("bf16: autocast on a GPU")] = "full"
+    seed: Annotated[Seed, Fixed("draws are seeded by run.seed")] = 0
     staleness: StalenessLimit = field(default_factory=StalenessLimit)
     rewards: RewardSettings = field(default_factory=RewardSettings)
     priorities: PriorityWeights = field(default_factory=PriorityWeights)
 
     def __post_init__(self) -> None:
-        least = {
-            "batch_trajectories": 1,
-            "attempts_together": 1,
-            "updates_per_publish": 1,
-            "warm_up_updates": 0,
-            "refresh_trajectories": 0,
-            "offline_updates": 0,
-            "seed": 0,
-        }
-        for name, lowest in least.items():
-            if getattr(self, name) < lowest:
-                raise InvalidSetting(
-                    f"learner.{name}={getattr(self, name)!r}; give {lowest} or more"
-                )
-        if not 0.0 <= self.beta <= 1.0:  # also refuses NaN
-            raise InvalidSetting(f"learner.beta={self.beta!r}; give a number in [0, 1]")
-        self._check_choices()
-
-    def _check_choices(self) -> None:
-        if self.mode not in ("online", "offline", "offline_to_online"):
-            raise InvalidSetting(
-                f"learner.mode={self.mode!r}; give online, offline or offline_to_online"
-            )
-        if self.precision not in ("full", "bf16"):
-            raise InvalidSetting(f"learner.precision={self.precision!r}; give full or bf16")
+        check_bounds(self)
         if (self.mode == "offline_to_online") != (self.offline_updates > 0):
             raise InvalidSetting(
                 f"learner.offline_updates={self.offline_updates} with mode={self.mode!r}; "

@@ -166,7 +166,6 @@ def _policy(
         batch_sizes=(1, most),
         batch_seconds=(max(0.0, first), max(0.0, first + slope * (most - 1))),
         most=most,
-        max_wait_seconds=config.collection.batch_wait_milliseconds / 1000.0,
         gigabytes=weights / 1e9,
     ), note
 

@@ -14,8 +14,7 @@ from typing import Annotated, Literal
 
 from distrl.bounds import Bounds, check_bounds
 from distrl.config.sections import PacingSettings
-from distrl.config.toml_file import read_toml
-from distrl.config.typed_reader import read_section
+from distrl.config.typed_reader import read_section, read_toml
 from distrl.errors import InvalidSetting
 from distrl.weights.staleness import StalenessLimit
 from phonesim.latency import ZERO, LogNormal

@@ -24,22 +24,25 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Annotated
 
+from distrl.bounds import Bounds, check_bounds
 from distrl.errors import InvalidSetting
 
 
 @dataclass(frozen=True, slots=True)
 class StalenessLimit:
-    """The most versions that a trajectory may be behind; None: as many as it likes."""
+    """The most versions that a trajectory may be behind; None: any number."""
 
-    at_start: int | None = 8  # expected at its end, when an episode starts; 0 or more
-    at_arrival: int | None = 32  # at its end; not below `at_start`
+    at_start: Annotated[
+        int | None, Bounds(0, unit="versions expected at the end of an episode that starts")
+    ] = 8
+    at_arrival: Annotated[
+        int | None, Bounds(0, unit="versions at the end of an episode; not below at_start")
+    ] = 32
 
     def __post_init__(self) -> None:
-        for name in ("at_start", "at_arrival"):
-            limit = getattr(self, name)
-            if limit is not None and limit < 0:
-                raise InvalidSetting(f"staleness.{name}={limit!r}; give 0 or more versions")
+        check_bounds(self)
         if self.at_arrival is not None and (
             self.at_start is None or self.at_start > self.at_arrival
         ):

@@ -60,7 +60,7 @@ def gone(process: int) -> bool:
 
 
 def test_the_command_line_asks_for_no_window_no_copy_and_a_snapshot() -> None:
-    settings = EmulatorSettings(avd="phone", memory_megabytes=2048, cores=2)
+    settings = EmulatorSettings(avd="phone", more_options=("-memory", "2048", "-cores", "2"))
     words = command_line(settings, 5600, Path("emulator"))
     assert words[:5] == ["emulator", "-avd", "phone", "-port", "5600"]
     assert {"-no-window", "-read-only", "-no-snapshot-save"} <= set(words)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.engine.tiny_runs import tiny_config
 
-from distrl.config.engine_settings import EngineSettings
+from distrl.config.sections import EngineSettings
 from distrl.errors import InvalidSetting
 
 pytest.importorskip("ray")

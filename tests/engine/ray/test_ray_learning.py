@@ -28,7 +28,7 @@ SETTINGS = {
     "learning.step.learning_rate": 2e-4,
     "evaluation.before": 21,
     "evaluation.after": 30,
-    "reporting.films": 0,
+    "reporting.recordings": 0,
 }
 
 

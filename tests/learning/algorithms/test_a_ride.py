@@ -37,7 +37,7 @@ from distrl.learning.small_world import REWARDS, SmallWorld, old_policy
 GAMMA, LAMBDA = 0.9, 0.8
 PLAIN: dict[str, Any] = {
     "discount": GAMMA,
-    "lambda_": LAMBDA,
+    "retrace_lambda": LAMBDA,
     "entropy_weight": 0.0,
     "invalid_weight": 0.0,
 }
@@ -360,7 +360,7 @@ def test_the_report_says_what_the_equations_say() -> None:
     "setting",
     [
         {"discount": 1.1},
-        {"lambda_": -0.1},
+        {"retrace_lambda": -0.1},
         {"ratio_cap": 0.0},
         {"value_ratio_cap": float("nan")},
         {"entropy_weight": -0.1},
@@ -371,7 +371,7 @@ def test_the_report_says_what_the_equations_say() -> None:
     ],
 )
 def test_settings_out_of_range_are_refused_by_name(setting: dict[str, float]) -> None:
-    with pytest.raises(InvalidSetting, match=rf"a_ride\.{next(iter(setting))}"):
+    with pytest.raises(InvalidSetting, match=rf"ARideSettings\.{next(iter(setting))}"):
         ARideSettings(**setting)  # type: ignore[arg-type]
 
 

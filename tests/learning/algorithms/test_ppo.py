@@ -77,7 +77,7 @@ def test_one_step_on_fresh_data_is_the_policy_gradient() -> None:
     policy = new_policy()
     with torch.no_grad():
         policy.value_table.zero_()
-    settings = PpoSettings(discount=1.0, lambda_=1.0, normalise=False, epochs=1, objective=PLAIN)
+    settings = PpoSettings(discount=1.0, gae_lambda=1.0, normalise=False, epochs=1, objective=PLAIN)
     report = Ppo(GradientStep(policy), settings).update(batch(GOOD, BAD))
     assert report.advantages.tolist() == [[0.5, 0.5], [-0.5, -0.5]]
     gradient = policy.logits.grad
@@ -166,7 +166,9 @@ def test_entropy_weight_pulls_towards_the_uniform_policy() -> None:
     assert probability(updated(partial(Ppo, settings=settings), data, sure), PAGE, DONE) < before
 
 
-@pytest.mark.parametrize("settings", [{"discount": 1.5}, {"lambda_": -0.1}, {"epochs": 0}], ids=str)
+@pytest.mark.parametrize(
+    "settings", [{"discount": 1.5}, {"gae_lambda": -0.1}, {"epochs": 0}], ids=str
+)
 def test_settings_out_of_range_are_refused(settings: dict[str, float]) -> None:
     with pytest.raises(InvalidSetting, match=next(iter(settings))):
         PpoSettings(**settings)  # type: ignore[arg-type]

@@ -224,7 +224,11 @@ def test_the_weights_of_prioritised_draws_enter_every_loss() -> None:
 
 @pytest.mark.parametrize(
     "variant",
-    [{}, {"rho_clip": 3.0, "value_loss": "squared"}, {"averaging": "per_token", "lambda_": 0.5}],
+    [
+        {},
+        {"rho_clip": 3.0, "value_loss": "squared"},
+        {"averaging": "per_token", "vtrace_lambda": 0.5},
+    ],
 )
 def test_splits_padding_and_reports_are_in_order(variant: dict[str, Any]) -> None:
     check_micro_batches(_actor_critic(**variant))
@@ -240,7 +244,7 @@ def test_the_policy_does_not_move_while_the_critic_warms_up() -> None:
     "setting",
     [
         {"discount": -0.1},
-        {"lambda_": 1.5},
+        {"vtrace_lambda": 1.5},
         {"rho_clip": 0.0},
         {"c_clip": 1.5},  # above rho_clip
         {"entropy_weight": -1.0},
@@ -248,5 +252,5 @@ def test_the_policy_does_not_move_while_the_critic_warms_up() -> None:
     ],
 )
 def test_settings_out_of_range_are_refused_by_name(setting: dict[str, float]) -> None:
-    with pytest.raises(InvalidSetting, match=rf"vtrace\.{next(iter(setting))}"):
+    with pytest.raises(InvalidSetting, match=rf"(VTraceSettings|vtrace)\.{next(iter(setting))}"):
         VTraceSettings(**setting)  # type: ignore[arg-type]

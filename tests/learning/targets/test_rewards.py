@@ -126,7 +126,7 @@ def test_the_defaults_leave_success_worth_having() -> None:
 @pytest.mark.parametrize("name", [field.name for field in dataclasses.fields(RewardSettings)])
 @pytest.mark.parametrize("value", [-0.1, math.inf, math.nan])
 def test_settings_out_of_range_are_refused(name: str, value: float) -> None:
-    with pytest.raises(InvalidSetting, match=rf"rewards\.{name}="):
+    with pytest.raises(InvalidSetting, match=rf"RewardSettings\.{name}="):
         RewardSettings(**{name: value})
 
 

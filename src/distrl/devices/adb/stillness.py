@@ -12,9 +12,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
+from distrl.bounds import Bounds, Fixed, Seconds, check_bounds
 from distrl.errors import BlankScreen, InvalidSetting
 from distrl.records import Pixels
 
@@ -26,22 +28,31 @@ Now = Callable[[], float]
 class StillnessSettings:
     """How long to watch. The defaults suit handsets; a phone that draws at once may have zeros."""
 
-    reaction_seconds: float = 0.4  # in which something begins to move, if it does
-    quiet_seconds: float = 0.2  # without a change
-    max_seconds: float = 8.0  # then the picture is taken as it is
-    changed_share: float = 0.001  # of the picture: less than that is a clock or a cursor
-    look_every_seconds: float = 0.02  # at the most; a slow picture sets its own pace
+    reaction_seconds: Annotated[
+        float, Bounds(0.0, 600.0, "seconds in which something begins to move, if it does")
+    ] = 0.4
+    quiet_seconds: Annotated[float, Bounds(0.0, 600.0, "seconds without a change")] = 0.2
+    max_seconds: Annotated[
+        float, Bounds(0.0, 600.0, "seconds, then the picture is taken as it is")
+    ] = 8.0
+    changed_share: Annotated[
+        float,
+        Bounds(0.0, 0.999, "of the picture"),
+        Fixed("a change of less than a thousandth of the picture is a clock or a cursor"),
+    ] = 0.001
+    look_every_seconds: Annotated[
+        Seconds, Fixed("a look every 20 ms costs little, and a slow picture sets its own pace")
+    ] = 0.02
 
     def __post_init__(self) -> None:
+        check_bounds(self)
         times = (self.reaction_seconds, self.quiet_seconds, self.look_every_seconds)
-        if not all(0.0 <= seconds <= self.max_seconds < 600.0 for seconds in times):
+        if max(times) > self.max_seconds:
             raise InvalidSetting(
                 f"reaction_seconds={self.reaction_seconds}, quiet_seconds={self.quiet_seconds}, "
                 f"look_every_seconds={self.look_every_seconds}, max_seconds="
-                f"{self.max_seconds}; give 0 or more, none longer than the longest, below 600"
+                f"{self.max_seconds}; none may be longer than max_seconds"
             )
-        if not 0.0 <= self.changed_share < 1.0:
-            raise InvalidSetting(f"changed_share={self.changed_share}; give a share in [0, 1)")
 
 
 AT_ONCE = StillnessSettings(reaction_seconds=0.0, quiet_seconds=0.0, look_every_seconds=0.0)

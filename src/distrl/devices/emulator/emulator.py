@@ -15,7 +15,9 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
+from distrl.bounds import Bounds, Fixed, Meaning, check_bounds
 from distrl.devices.adb.adb import AdbLink, AdbServer
 from distrl.devices.adb.adb_socket import Deadline
 from distrl.devices.adb.android_state import read_focus
@@ -30,13 +32,13 @@ from distrl.errors import (
     DeviceError,
     DeviceTimeout,
     EmulatorStopped,
-    InvalidSetting,
 )
 
 LOOK_SECONDS = 0.1  # between two looks at an emulator that is booting
 STOP_SECONDS = 10.0
 DYING_SECONDS = 0.5  # in which a process ends whose connection has broken already
 LAST_WORDS = 2000  # bytes of its log in an error
+Patience = Annotated[float, Bounds(0.0, 3600.0, "seconds", open=True)]
 TOO_OLD = "unknown option: -grpc"  # said by an emulator that has no such service, or no token
 
 
@@ -44,28 +46,31 @@ TOO_OLD = "unknown option: -grpc"  # said by an emulator that has no such servic
 class EmulatorSettings:
     """Which virtual device, from which snapshot, and how patient to be (seconds)."""
 
-    avd: str = "distrl"
-    snapshot: str = "distrl"  # docs/real-phones.md makes one
-    boot_seconds: float = 240.0
-    snapshot_seconds: float = 60.0
-    answer_seconds: float = 10.0  # then it hangs
-    gpu: str = "swiftshader_indirect"  # host, on a machine with a graphics card
-    memory_megabytes: int | None = None  # as the AVD has it
-    cores: int | None = None
-    window: bool = False
-    grpc: bool = True  # pictures over its own service too, where that is faster than adb
-    read_only: bool = True  # many may share the image; turned off to make the snapshot
-    more_options: tuple[str, ...] = ()
+    avd: Annotated[
+        str, Meaning("name of a virtual device: `emulator -list-avds` has them", ".+")
+    ] = "distrl"
+    snapshot: Annotated[str, Meaning("name of a snapshot: docs/real-phones.md makes one")] = (
+        "distrl"
+    )
+    boot_seconds: Annotated[float, Bounds(0.0, 3600.0, "seconds to boot", open=True)] = 240.0
+    snapshot_seconds: Annotated[Patience, Fixed("a snapshot loads in seconds or never")] = 60.0
+    answer_seconds: Annotated[Patience, Fixed("an emulator that is silent for 10 s hangs")] = 10.0
+    gpu: Annotated[
+        str, Meaning("the emulator's -gpu: swiftshader_indirect, or host with a graphics card")
+    ] = "swiftshader_indirect"
+    window: Annotated[bool, Fixed("runs show no windows; start the AVD by hand to watch")] = False
+    grpc: Annotated[
+        bool, Meaning("take pictures over its own service where that is faster than adb")
+    ] = True
+    read_only: Annotated[
+        bool, Fixed("many emulators share the image; only `distrl devices` writes to it")
+    ] = True
+    more_options: Annotated[
+        tuple[str, ...], Meaning("further options of the emulator, such as -memory 2048 -cores 2")
+    ] = ()
 
     def __post_init__(self) -> None:
-        if not self.avd:
-            raise InvalidSetting("avd=''; name a virtual device: `emulator -list-avds` has them")
-        times = (self.boot_seconds, self.snapshot_seconds, self.answer_seconds)
-        if not all(0.0 < seconds <= 3600.0 for seconds in times):
-            raise InvalidSetting(
-                f"boot_seconds={self.boot_seconds}, snapshot_seconds={self.snapshot_seconds}, "
-                f"answer_seconds={self.answer_seconds}; give more than 0, up to an hour"
-            )
+        check_bounds(self)
 
 
 def command_line(
@@ -84,10 +89,6 @@ def command_line(
         ]  # saved when it is told to, under a name
     words += ["-no-audio", "-no-boot-anim", "-gpu", settings.gpu]
     words += [] if settings.window else ["-no-window"]
-    if settings.memory_megabytes is not None:
-        words += ["-memory", str(settings.memory_megabytes)]
-    if settings.cores is not None:
-        words += ["-cores", str(settings.cores)]
     return [*words, *settings.more_options]
 
 

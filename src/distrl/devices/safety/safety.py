@@ -22,10 +22,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Annotated, Protocol, Self
 
 import numpy as np
 
+from distrl.bounds import Meaning
 from distrl.devices.device import Device
 from distrl.devices.safety.consent import Consent
 from distrl.errors import InvalidSetting
@@ -72,13 +73,21 @@ SYSTEM_BARS = "com.android.systemui"  # like the home screen, a way to and from 
 class SafetySettings:
     """The rules. An agent may use an app that is listed here and in the consent, and no other."""
 
-    apps: tuple[str, ...] = ()  # packages that may be used
-    more_blocked_words: tuple[str, ...] = ()  # beside those that are blocked on every phone
-    more_blocked_packages: tuple[str, ...] = ()
-    block_enter: bool = True  # Enter sends in many apps; it is carried out nowhere
-    redact: tuple[Region, ...] = ()
-    dry_run: bool = False
-    record: str = ""  # a file of lines: what was stopped, when and why; none: not written
+    apps: Annotated[tuple[str, ...], Meaning("packages that may be used")] = ()
+    more_blocked_words: Annotated[
+        tuple[str, ...], Meaning("labels beside those that are blocked on every phone")
+    ] = ()
+    more_blocked_packages: Annotated[
+        tuple[str, ...], Meaning("packages beside those that are blocked on every phone")
+    ] = ()
+    block_enter: Annotated[bool, Meaning("never press Enter, which sends in many apps")] = True
+    redact: Annotated[
+        tuple[Region, ...], Meaning("left, top, right, bottom of what is blacked out, in shares")
+    ] = ()
+    dry_run: Annotated[bool, Meaning("carry nothing out")] = False
+    record: Annotated[
+        str, Meaning("a file of lines: what was stopped, when and why; empty: none")
+    ] = ""
 
     def __post_init__(self) -> None:
         for region in self.redact:

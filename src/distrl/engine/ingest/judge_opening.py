@@ -17,9 +17,7 @@ from distrl.judging.second_opinion import SecondOpinion
 def open_judge(settings: JudgeSettings, cache: Path, opened: ExitStack) -> TrajectoryJudge:
     """The judge, with a second one beside it where that is wanted; `opened` closes both."""
     examples = read_examples(Path(settings.examples)) if settings.examples else BUILT_IN
-    prompt = JudgePrompt(
-        examples, last_screens=settings.last_screens, last_actions=settings.last_actions
-    )
+    prompt = JudgePrompt(examples, last_screens=settings.last_screens)
     first = _open_one(settings, settings.server, settings.model, prompt, cache, opened)
     if not settings.second_model:
         return first
@@ -52,9 +50,6 @@ def _open_one(
             tries=settings.tries,
         ),
         model,
-        answer_tokens=settings.answer_tokens,
-        readings=settings.readings,
-        picture_height=settings.picture_height,
         prompt_price=settings.prompt_price,
         answer_price=settings.answer_price,
         budget=BudgetSettings(settings.requests_per_minute, settings.burst, settings.max_cost),

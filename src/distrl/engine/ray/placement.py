@@ -16,11 +16,12 @@ from typing import Any
 import ray
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-from distrl.config.engine_settings import EngineSettings
+from distrl.config.sections import EngineSettings
 from distrl.config.training_config import TrainingConfig
 from distrl.engine.ray.ray_place import place_of
 from distrl.process_environment import ONE_THREAD, WANTED
 
+LEARNER_RESTARTS = 20  # by Ray: a learner that dies more often than that does not get better
 PHONE = "phone"  # the resource that nodes with phones have, if no other is named
 
 
@@ -54,7 +55,7 @@ def learner_options(settings: EngineSettings, nodes: list[Node], here: str) -> d
     return {
         "num_cpus": 0,
         "num_gpus": 1 if with_gpu else 0,
-        "max_restarts": settings.learner_restarts,
+        "max_restarts": LEARNER_RESTARTS,
         "max_task_retries": -1,
         "scheduling_strategy": NodeAffinitySchedulingStrategy(
             node.id, soft=settings.shared_storage

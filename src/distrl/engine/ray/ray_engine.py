@@ -27,7 +27,12 @@ from distrl.engine.ray.collector_actor import Build
 from distrl.engine.ray.collector_pool import RayCollectorPool
 from distrl.engine.ray.configured_build import ConfiguredBuild
 from distrl.engine.ray.learner_actor import RunSnapshot, learner_actor
-from distrl.engine.ray.placement import alive_nodes, computing_on, learner_options
+from distrl.engine.ray.placement import (
+    LEARNER_RESTARTS,
+    alive_nodes,
+    computing_on,
+    learner_options,
+)
 from distrl.engine.ray.ray_call import is_done
 from distrl.engine.run.stop_request import StopRequest, StopRequested
 from distrl.errors import DistrlError, LearnerGone
@@ -98,8 +103,8 @@ class RayEngine:
             raise
         except RayActorError as error:
             raise LearnerGone(
-                f"the learner died more than engine.learner_restarts="
-                f"{self.config.engine.learner_restarts} times, or its node is gone; "
+                f"the learner died more than {LEARNER_RESTARTS} "
+                f"times, or its node is gone; "
                 f"`distrl train --resume {self.directory.path}` goes on from its checkpoint: "
                 f"{error}"
             ) from error

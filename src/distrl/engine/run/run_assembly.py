@@ -42,6 +42,8 @@ from distrl.runs.tensorboard_sink import TensorBoardSink
 from distrl.runs.wandb_sink import WandbSink
 from distrl.weights.weight_store import WeightStore
 
+WANDB_PROJECT = "distrl"  # one project for all runs, so that they can be compared there
+
 
 class Arrangement(Protocol):
     """What an engine has of its own."""
@@ -152,7 +154,7 @@ class RunAssembly:
         sinks: list[MetricSink] = [TensorBoardSink.open(run.tensorboard, resumed_at=resumed_at)]
         if config.reporting.wandb:
             settings = dataclasses.asdict(config)
-            sinks.append(WandbSink.open(config.reporting.wandb_project, run.path, settings))
+            sinks.append(WandbSink.open(WANDB_PROJECT, run.path, settings))
         if resumed_at is None:
             return Metrics.begin(run, sinks)
         return Metrics.resume(run, resumed_at, sinks)

@@ -24,14 +24,14 @@ Weights that correct for prioritised draws multiply every term.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
 import torch
 from torch import Tensor
 
 from distrl.agent.trainable_policy import Scores, TrainablePolicy
+from distrl.bounds import Bounds, Fixed, Meaning, check_bounds
 from distrl.errors import InvalidSetting
 from distrl.learning.algorithms.actor_critic_gauges import actor_critic_gauges
 from distrl.learning.algorithms.algorithm import UpdateReport
@@ -50,37 +50,42 @@ from distrl.learning.targets.retrace import retrace
 
 @dataclass(frozen=True, slots=True)
 class ARideSettings:
-    """What A-RIDE is tuned by."""
+    """What A-RIDE is tuned by. The fields that are not settings of a run are for ablations."""
 
-    discount: float = 0.95  # γ, per step; in [0, 1]
-    lambda_: float = 0.95  # λ; in [0, 1]: 0 looks one step ahead, 1 to the end
-    ratio_level: Correction = "turn"
-    ratio_cap: float = 1.0  # of ρ in the policy loss; above 0, may be infinite
-    value_ratio_cap: float = 1.0  # of ρ in the value loss; above 0, may be infinite
-    advantage: Literal["signed", "filtered"] = "signed"  # filtered: 1{A_t > threshold}
-    advantage_threshold: float = 0.0  # of the filter, in returns
-    entropy_weight: float = 0.01  # β, returns per nat; 0 or more
-    invalid_weight: float = 0.1  # λ_p, returns per unreadable answer; 0 or more
-    kl_weight: float = 0.0  # κ, returns per nat; 0 or more, above 0 needs a reference
-    value_target: Literal["retrace", "success"] = "retrace"  # success: the outcome, uncorrected
-    value_loss: ValueLoss = "cross_entropy"
-    value_weight: float = 1.0  # of L_V; 0 or more
-    averaging: Averaging = "whole_turn"  # of the policy's terms; see `averages`
-    as_printed: bool = False  # without the two repairs
+    discount: Annotated[float, Bounds(0.0, 1.0, "(γ, per step)")] = 0.95
+    retrace_lambda: Annotated[
+        float, Bounds(0.0, 1.0, "(λ: 0 looks one step ahead, 1 to the end)")
+    ] = 0.95
+    ratio_level: Annotated[Correction, Meaning("what ρ is a ratio of")] = "turn"
+    ratio_cap: Annotated[float, Bounds(0.0, unit="(of ρ in the policy loss)", open=True)] = 1.0
+    value_ratio_cap: Annotated[float, Bounds(0.0, unit="(of ρ in the value loss)", open=True)] = 1.0
+    advantage: Annotated[
+        Literal["signed", "filtered"], Meaning("filtered: steps with A > 0, with weight 1")
+    ] = "signed"
+    advantage_threshold: Annotated[
+        float, Bounds(-1e6, 1e6, "returns"), Fixed("a filter keeps what is better than expected")
+    ] = 0.0
+    entropy_weight: Annotated[float, Bounds(0.0, 1e6, "(β, returns per nat)")] = 0.01
+    invalid_weight: Annotated[float, Bounds(0.0, 1e6, "(λ_p, returns per unreadable answer)")] = 0.1
+    kl_weight: Annotated[
+        float, Bounds(0.0, 1e6, "(κ, returns per nat)"), Fixed("no run has a reference policy")
+    ] = 0.0
+    value_target: Annotated[
+        Literal["retrace", "success"], Fixed("success is not corrected for old data")
+    ] = "retrace"
+    value_loss: Annotated[ValueLoss, Fixed("values are probabilities of success")] = "cross_entropy"
+    value_weight: Annotated[
+        float, Bounds(0.0, 1e6), Fixed("AdamW undoes it: set step.critic_learning_rate instead")
+    ] = 1.0
+    averaging: Annotated[
+        Averaging, Fixed("a ratio of a turn weighs the whole turn; see losses.averages")
+    ] = "whole_turn"
+    as_printed: Annotated[
+        bool, Fixed("without the two repairs it does not find the best policy")
+    ] = False
 
     def __post_init__(self) -> None:
-        for name in ("discount", "lambda_"):
-            self._check(name, 0.0 <= getattr(self, name) <= 1.0, "a number in [0, 1]")
-        for name in ("ratio_cap", "value_ratio_cap"):
-            self._check(name, getattr(self, name) > 0.0, "a number above 0")
-        for name in ("entropy_weight", "invalid_weight", "kl_weight", "value_weight"):
-            value = getattr(self, name)
-            self._check(name, math.isfinite(value) and value >= 0.0, "a number, 0 or more")
-        self._check("advantage_threshold", math.isfinite(self.advantage_threshold), "a number")
-
-    def _check(self, name: str, fine: bool, wanted: str) -> None:
-        if not fine:
-            raise InvalidSetting(f"a_ride.{name}={getattr(self, name)!r}; give {wanted}")
+        check_bounds(self)
 
 
 class ARide:
@@ -115,7 +120,7 @@ class ARide:
             batch.mask,
             batch.bootstrap,
             self.settings.discount,
-            self.settings.lambda_,
+            self.settings.retrace_lambda,
         )
         advantages = self._advantages(batch, current, targets)
         objective = self._objective(batch, current, ratios, targets, advantages)

@@ -12,14 +12,14 @@ policy stands, and corrects for the age by w. The critic's cross-entropy comes w
 
 from __future__ import annotations
 
-import math
 import statistics
 from dataclasses import dataclass
+from typing import Annotated
 
 from torch import Tensor
 
 from distrl.agent.trainable_policy import Scores
-from distrl.errors import InvalidSetting
+from distrl.bounds import Bounds, Meaning, check_bounds
 from distrl.learning.algorithms.critic_objective import CriticObjective
 from distrl.learning.batch import Batch
 from distrl.learning.gradient_step import BatchScores, GradientStep, Losses, TurnLoss
@@ -32,23 +32,22 @@ from distrl.learning.targets.ratios import RatioLevel, per_token, truncate
 class ClipSettings:
     """How far one update may go, and from where it is measured."""
 
-    clip: float = 0.2  # ε; in (0, 1]
-    clip_high: float | None = None  # ε', above 0; None: the same
-    decoupled: bool = False
-    behaviour_cap: float = 5.0  # of w; above 0, may be infinite; decoupled only
-    level: RatioLevel = "token"
-    averaging: Averaging = "per_token"
-    entropy_weight: float = 0.01  # β; 0 or more
+    clip: Annotated[float, Bounds(0.0, 1.0, "(ε)", open=True)] = 0.2
+    clip_high: Annotated[
+        float | None, Bounds(0.0, unit="(ε', for ratios above 1; none: the same)", open=True)
+    ] = None
+    decoupled: Annotated[
+        bool, Meaning("measure the step from where the update began, for old data")
+    ] = False
+    behaviour_cap: Annotated[
+        float, Bounds(0.0, unit="(of π_prox/μ; decoupled only)", open=True)
+    ] = 5.0
+    level: Annotated[RatioLevel, Meaning("what a ratio is taken of")] = "token"
+    averaging: Annotated[Averaging, Meaning("what counts as one in the mean")] = "per_token"
+    entropy_weight: Annotated[float, Bounds(0.0, 1e6, "(β, per nat)")] = 0.01
 
     def __post_init__(self) -> None:
-        if not 0.0 < self.clip <= 1.0:
-            raise InvalidSetting(f"clip.clip={self.clip!r}; give a number in (0, 1]")
-        if self.clip_high is not None and not self.clip_high > 0.0:
-            raise InvalidSetting(f"clip.clip_high={self.clip_high!r}; give a number above 0")
-        if not self.behaviour_cap > 0.0:
-            raise InvalidSetting(f"clip.behaviour_cap={self.behaviour_cap!r}; above 0")
-        if not (math.isfinite(self.entropy_weight) and self.entropy_weight >= 0.0):
-            raise InvalidSetting(f"clip.entropy_weight={self.entropy_weight!r}; 0 or more")
+        check_bounds(self)
 
     @property
     def highest(self) -> float:

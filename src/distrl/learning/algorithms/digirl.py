@@ -21,13 +21,14 @@ larger. Its offline phase filters by reward alone: that is `filtered_bc`.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import torch
 from torch import Tensor
 from torch.nn import functional
 
 from distrl.agent.trainable_policy import Scores, TrainablePolicy
-from distrl.errors import InvalidSetting
+from distrl.bounds import Bounds, Fixed, check_bounds
 from distrl.learning.algorithms.algorithm import UpdateReport
 from distrl.learning.algorithms.filtered_imitation import FilteredImitation, among_the_best
 from distrl.learning.algorithms.update_gauges import update_report
@@ -41,18 +42,19 @@ from distrl.learning.targets.advantages import doubly_robust, keep_above
 class DigirlSettings:
     """How hard the two filters are."""
 
-    decay: float = 0.5  # λ: how far back from a success its steps are trusted; in [0, 1]
-    threshold: float | None = None  # what A_step must exceed; None: 1/H of the task
-    curriculum_share: float = 0.5  # of the trajectories of a batch, best A_instr first; in (0, 1]
-    averaging: Averaging = "per_token"
+    decay: Annotated[
+        float, Bounds(0.0, 1.0, "(λ: how far back from a success its steps are trusted)")
+    ] = 0.5
+    threshold: Annotated[
+        float | None, Bounds(-1e6, 1e6), Fixed("A_step must exceed 1/H of the task, as in DigiRL")
+    ] = None  # None: 1/H
+    curriculum_share: Annotated[
+        float, Bounds(0.0, 1.0, "of a batch's trajectories, best A_instr first", open=True)
+    ] = 0.5
+    averaging: Annotated[Averaging, Fixed("imitation averages over tokens")] = "per_token"
 
     def __post_init__(self) -> None:
-        if not 0.0 <= self.decay <= 1.0:
-            raise InvalidSetting(f"digirl.decay={self.decay!r}; give a number in [0, 1]")
-        if not 0.0 < self.curriculum_share <= 1.0:
-            raise InvalidSetting(
-                f"digirl.curriculum_share={self.curriculum_share!r}; give a share in (0, 1]"
-            )
+        check_bounds(self)
 
 
 class Digirl:

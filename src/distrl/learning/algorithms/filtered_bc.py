@@ -13,11 +13,12 @@ priorities mean something, and so that another algorithm can take over.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import torch
 from torch import Tensor
 
-from distrl.errors import InvalidSetting
+from distrl.bounds import Bounds, Fixed, check_bounds
 from distrl.learning.algorithms.algorithm import UpdateReport
 from distrl.learning.algorithms.filtered_imitation import FilteredImitation, among_the_best
 from distrl.learning.algorithms.update_gauges import update_report
@@ -30,12 +31,13 @@ from distrl.learning.losses.averages import Averaging
 class FilteredBcSettings:
     """Which successes are imitated, and how their tokens are weighed."""
 
-    share: float = 1.0  # of the successes in a batch, best returns first; in (0, 1]
-    averaging: Averaging = "per_token"
+    share: Annotated[
+        float, Bounds(0.0, 1.0, "of a batch's successes, best returns first", open=True)
+    ] = 1.0
+    averaging: Annotated[Averaging, Fixed("imitation averages over tokens")] = "per_token"
 
     def __post_init__(self) -> None:
-        if not 0.0 < self.share <= 1.0:
-            raise InvalidSetting(f"filtered_bc.share={self.share!r}; give a share in (0, 1]")
+        check_bounds(self)
 
 
 class FilteredBc:

@@ -14,14 +14,14 @@ success.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
 import torch
 from torch import Tensor
 
 from distrl.agent.trainable_policy import Scores, TrainablePolicy
+from distrl.bounds import Bounds, Fixed, Meaning, check_bounds
 from distrl.errors import InvalidSetting
 from distrl.learning.algorithms.algorithm import UpdateReport
 from distrl.learning.algorithms.clipped_objective import (
@@ -41,17 +41,20 @@ from distrl.learning.targets.advantages import group_relative
 class GrpoSettings:
     """What is compared inside a group, and how long an update stays with a batch."""
 
-    compared: Literal["success", "return"] = "success"
-    divide_by_deviation: bool = True
-    epochs: int = 1  # steps per batch; at least 1
-    kl_weight: float = 0.0  # κ, 0 or more; needs a reference policy
+    compared: Annotated[
+        Literal["success", "return"], Meaning("what attempts at a task are compared by")
+    ] = "success"
+    divide_by_deviation: Annotated[
+        bool, Meaning("divide advantages by their deviation in the group")
+    ] = True
+    epochs: Annotated[int, Bounds(1, 10**6, "steps for each batch")] = 1
+    kl_weight: Annotated[
+        float, Bounds(0.0, 1e6, "(κ, per nat)"), Fixed("no run has a reference policy")
+    ] = 0.0
     objective: ClipSettings = ClipSettings(entropy_weight=0.0)
 
     def __post_init__(self) -> None:
-        if self.epochs < 1:
-            raise InvalidSetting(f"grpo.epochs={self.epochs!r}; at least 1")
-        if not (math.isfinite(self.kl_weight) and self.kl_weight >= 0.0):
-            raise InvalidSetting(f"grpo.kl_weight={self.kl_weight!r}; 0 or more")
+        check_bounds(self)
 
 
 class Grpo:

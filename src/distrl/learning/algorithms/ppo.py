@@ -12,8 +12,9 @@ are those of the policy that acted, which is what Retrace and V-trace repair.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
-from distrl.errors import InvalidSetting
+from distrl.bounds import Bounds, Meaning, check_bounds
 from distrl.learning.algorithms.algorithm import UpdateReport
 from distrl.learning.algorithms.clipped_objective import (
     ClippedObjective,
@@ -30,18 +31,16 @@ from distrl.learning.targets.advantages import generalised, normalise
 class PpoSettings:
     """What the advantages are made of, and how long an update stays with a batch."""
 
-    discount: float = 0.95  # γ; in [0, 1]
-    lambda_: float = 0.95  # λ of the generalised advantages; in [0, 1]
-    normalise: bool = True  # advantages to mean 0 and deviation 1 over the batch
-    epochs: int = 4  # steps per batch; at least 1
+    discount: Annotated[float, Bounds(0.0, 1.0, "(γ, per step)")] = 0.95
+    gae_lambda: Annotated[float, Bounds(0.0, 1.0, "(λ of the generalised advantages)")] = 0.95
+    normalise: Annotated[bool, Meaning("advantages to mean 0 and deviation 1 over the batch")] = (
+        True
+    )
+    epochs: Annotated[int, Bounds(1, 10**6, "steps for each batch")] = 4
     objective: ClipSettings = ClipSettings()
 
     def __post_init__(self) -> None:
-        for name in ("discount", "lambda_"):
-            if not 0.0 <= getattr(self, name) <= 1.0:
-                raise InvalidSetting(f"ppo.{name}={getattr(self, name)!r}; a number in [0, 1]")
-        if self.epochs < 1:
-            raise InvalidSetting(f"ppo.epochs={self.epochs!r}; at least 1")
+        check_bounds(self)
 
 
 class Ppo:
@@ -64,7 +63,7 @@ class Ppo:
             batch.mask,
             batch.bootstrap,
             chosen.discount,
-            chosen.lambda_,
+            chosen.gae_lambda,
         )
         targets = advantages + current.values[:, :-1]
         if chosen.normalise:

@@ -14,13 +14,13 @@ Weights that correct for prioritised draws multiply every term.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
 from torch import Tensor
 
 from distrl.agent.trainable_policy import Scores
+from distrl.bounds import Bounds, Fixed, check_bounds
 from distrl.errors import InvalidSetting
 from distrl.learning.algorithms.actor_critic_gauges import actor_critic_gauges
 from distrl.learning.algorithms.algorithm import UpdateReport
@@ -38,28 +38,31 @@ from distrl.learning.targets.retrace import vtrace
 class VTraceSettings:
     """What V-trace and its actor-critic are tuned by."""
 
-    discount: float = 0.95  # γ, per step; in [0, 1]
-    lambda_: float = 1.0  # λ; in [0, 1]
-    ratio_level: Literal["turn", "length_normalised", "none"] = "turn"  # none: an ablation
-    rho_clip: float = 1.0  # of ρ at a step itself; above 0, may be infinite
-    c_clip: float = 1.0  # of ρ in the traces; above 0, no more than rho_clip
-    entropy_weight: float = 0.01  # β, returns per nat; 0 or more
-    value_loss: ValueLoss = "cross_entropy"
-    value_weight: float = 1.0  # of L_V; 0 or more
-    averaging: Averaging = "whole_turn"  # of the policy's terms; see `averages`
+    discount: Annotated[float, Bounds(0.0, 1.0, "(γ, per step)")] = 0.95
+    vtrace_lambda: Annotated[float, Bounds(0.0, 1.0, "(λ of the traces)")] = 1.0
+    ratio_level: Annotated[
+        Literal["turn", "length_normalised", "none"],
+        Fixed("V-trace is about the ratio of a whole answer; others are ablations"),
+    ] = "turn"
+    rho_clip: Annotated[float, Bounds(0.0, unit="(of ρ at a step itself)", open=True)] = 1.0
+    c_clip: Annotated[
+        float, Bounds(0.0, unit="(of ρ in the traces; no more than rho_clip)", open=True)
+    ] = 1.0
+    entropy_weight: Annotated[float, Bounds(0.0, 1e6, "(β, returns per nat)")] = 0.01
+    value_loss: Annotated[ValueLoss, Fixed("values are probabilities of success")] = "cross_entropy"
+    value_weight: Annotated[
+        float, Bounds(0.0, 1e6), Fixed("AdamW undoes it: set step.critic_learning_rate instead")
+    ] = 1.0
+    averaging: Annotated[
+        Averaging, Fixed("a ratio of a turn weighs the whole turn; see losses.averages")
+    ] = "whole_turn"
 
     def __post_init__(self) -> None:
-        for name in ("discount", "lambda_"):
-            self._check(name, 0.0 <= getattr(self, name) <= 1.0, "a number in [0, 1]")
-        self._check("rho_clip", self.rho_clip > 0.0, "a number above 0")
-        self._check("c_clip", 0.0 < self.c_clip <= self.rho_clip, "a number in (0, rho_clip]")
-        for name in ("entropy_weight", "value_weight"):
-            value = getattr(self, name)
-            self._check(name, math.isfinite(value) and value >= 0.0, "a number, 0 or more")
-
-    def _check(self, name: str, fine: bool, wanted: str) -> None:
-        if not fine:
-            raise InvalidSetting(f"vtrace.{name}={getattr(self, name)!r}; give {wanted}")
+        check_bounds(self)
+        if self.c_clip > self.rho_clip:
+            raise InvalidSetting(
+                f"vtrace.c_clip={self.c_clip!r}; give a number in (0, rho_clip={self.rho_clip!r}]"
+            )
 
 
 class VTraceActorCritic:
@@ -85,7 +88,7 @@ class VTraceActorCritic:
             chosen.discount,
             rho_clip=chosen.rho_clip,
             c_clip=chosen.c_clip,
-            lambda_=chosen.lambda_,
+            lambda_=chosen.vtrace_lambda,
         )
         draws = batch.weights.unsqueeze(1).expand_as(batch.mask)
         objective = VTraceObjective(

@@ -10,11 +10,13 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import dataclass, fields
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
-from distrl.errors import InvalidSetting, UsageError
+from distrl.bounds import Bounds, Fixed, check_bounds
+from distrl.errors import UsageError
 from distrl.records import Action, Screen, Trajectory, Unreadable
 
 Floats = NDArray[np.float64]
@@ -24,21 +26,20 @@ Floats = NDArray[np.float64]
 class RewardSettings:
     """What each thing is worth. Costs and penalties are written as positive numbers."""
 
-    success: float = 1.0  # at the last step of a success; > 0
-    step_cost: float = 0.01  # every step; >= 0
-    repetition_penalty: float = 0.05  # the same action on the same screen as before; >= 0
-    invalid_penalty: float = 0.1  # an answer that could not be read; >= 0
-    status_bar: float = 1 / 30  # share of the screen's height whose clock makes no new screen
+    success: Annotated[float, Bounds(0.0, 1e6, "at the last step of a success", open=True)] = 1.0
+    step_cost: Annotated[float, Bounds(0.0, 1e6, "for every step")] = 0.01
+    repetition_penalty: Annotated[
+        float, Bounds(0.0, 1e6, "for the same action on the same screen as before")
+    ] = 0.05
+    invalid_penalty: Annotated[float, Bounds(0.0, 1e6, "for an answer that could not be read")] = (
+        0.1
+    )
+    status_bar: Annotated[
+        float, Bounds(0.0, 0.999), Fixed("the clock in the status bar makes no new screen")
+    ] = 1 / 30  # of the screen's height
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if not (math.isfinite(value) and value >= 0.0):
-                raise InvalidSetting(f"rewards.{field.name}={value!r}; give a number, 0 or more")
-        if self.success == 0.0:
-            raise InvalidSetting("rewards.success=0.0; a success must be worth something")
-        if self.status_bar >= 1.0:
-            raise InvalidSetting(f"rewards.status_bar={self.status_bar!r}; a share below 1")
+        check_bounds(self)
 
 
 DEFAULT_REWARDS = RewardSettings()

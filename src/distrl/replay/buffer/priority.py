@@ -17,31 +17,32 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from distrl.bounds import Bounds, Fixed, Weight, check_bounds
 from distrl.errors import InvalidSetting
 
 
 @dataclass(frozen=True, slots=True)
 class PriorityWeights:
-    """w1, w2 and w3 of the priority (no unit, 0 or more, not all 0), and where ratios end."""
+    """w1, w2 and w3 of the priority (not all 0), and where ratios end."""
 
-    td: float = 50.0
-    ratio: float = 1.0
-    entropy: float = 0.01
-    ratio_limit: float = 100.0
+    td: Weight = 50.0
+    ratio: Weight = 1.0
+    entropy: Weight = 0.01
+    ratio_limit: Annotated[
+        float,
+        Bounds(0.0, 1e300, "(a ratio)", open=True),
+        Fixed("it only keeps one overflowing ratio from outweighing all others"),
+    ] = 100.0
 
     def __post_init__(self) -> None:
-        for name in ("td", "ratio", "entropy"):
-            weight = getattr(self, name)
-            if not (math.isfinite(weight) and weight >= 0.0):
-                raise InvalidSetting(f"priority weight {name}={weight!r}; give 0 or more")
+        check_bounds(self)
         if self.td == self.ratio == self.entropy == 0.0:
             raise InvalidSetting("priority weights are all 0, so nothing would ever be drawn")
-        if not (math.isfinite(self.ratio_limit) and self.ratio_limit > 0.0):
-            raise InvalidSetting(f"ratio_limit={self.ratio_limit!r}; give a finite number above 0")
 
 
 def priority(

@@ -23,12 +23,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from distrl.errors import InvalidSetting, UsageError
+from distrl.bounds import Bounds, Fixed, check_bounds
+from distrl.errors import UsageError
 from distrl.records import Trajectory
 from distrl.replay.buffer.attempts_by_task import AttemptsByTask
 from distrl.replay.buffer.entries import Draw, Entry, Outcome, Receipt, flaw
@@ -44,29 +45,20 @@ COUNTERS = ("inserted", "resent", "refused", "evicted", "drawn", "updated", "sta
 
 @dataclass(frozen=True, slots=True)
 class ReplaySettings:
-    """How much the replay holds and how it draws.
+    """How much the replay holds and how it draws."""
 
-    `capacity` in trajectories; `byte_limit` in bytes; `alpha` in [0, 1], from uniform draws to
-    draws in proportion to the priority; `smallest_priority` keeps every trajectory drawable.
-    """
-
-    capacity: int = 10_000
-    byte_limit: int = 4 * 2**30
-    alpha: float = 0.5
-    smallest_priority: float = 1e-6
-    stratified: bool = True
+    capacity: Annotated[int, Bounds(1, 10**9, "trajectories")] = 10_000
+    byte_limit: Annotated[int, Bounds(1, unit="bytes of memory")] = 4 * 2**30
+    alpha: Annotated[float, Bounds(0.0, 1.0, "(0 draws uniformly, 1 by priority)")] = 0.5
+    smallest_priority: Annotated[
+        float, Bounds(1e-100, 1.0), Fixed("it only keeps every trajectory drawable")
+    ] = 1e-6
+    stratified: Annotated[
+        bool, Fixed("it only lowers the variance of draws; their chances stay the same")
+    ] = True
 
     def __post_init__(self) -> None:
-        if self.capacity < 1:
-            raise InvalidSetting(f"capacity={self.capacity!r}; a replay holds 1 trajectory or more")
-        if self.byte_limit < 1:
-            raise InvalidSetting(f"byte_limit={self.byte_limit!r}; give a number of bytes above 0")
-        if not 0.0 <= self.alpha <= 1.0:
-            raise InvalidSetting(f"alpha={self.alpha!r}; 0 draws uniformly, 1 by priority")
-        if not 1e-100 <= self.smallest_priority <= 1.0:
-            raise InvalidSetting(
-                f"smallest_priority={self.smallest_priority!r}; give a number above 0, up to 1"
-            )
+        check_bounds(self)
 
 
 class ReplayBuffer:

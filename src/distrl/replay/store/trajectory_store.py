@@ -26,8 +26,9 @@ from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Annotated, Self
 
+from distrl.bounds import Bounds, Fixed, check_bounds
 from distrl.errors import InvalidSetting, StorageError, UsageError, storage_error
 from distrl.records import Trajectory
 from distrl.replay.store.correction import Correction, PlacedCorrection, encode_correction
@@ -56,21 +57,18 @@ from distrl.replay.trajectory_encoding import encode_trajectory
 
 @dataclass(frozen=True, slots=True)
 class TrajectoryStoreSettings:
-    """How much is kept. Bytes; a segment is never more than an eighth of the limit.
+    """How much is kept; a segment is never more than an eighth of the limit."""
 
-    Without `wait_for_disk` a killed process still loses nothing, but a power cut does.
-    """
-
-    byte_limit: int = 32 * 2**30
-    segment_bytes: int = 64 * 2**20
-    wait_for_disk: bool = True
+    byte_limit: Annotated[int, Bounds(1024, unit="bytes of trajectories on the disk")] = 32 * 2**30
+    segment_bytes: Annotated[
+        int, Bounds(1024, unit="bytes"), Fixed("64 MB are written fast and dropped finely")
+    ] = 64 * 2**20
+    wait_for_disk: Annotated[
+        bool, Fixed("without it a power cut loses trajectories; a killed process does not")
+    ] = True
 
     def __post_init__(self) -> None:
-        for name in ("byte_limit", "segment_bytes"):
-            if getattr(self, name) < 1024:
-                raise InvalidSetting(
-                    f"store.{name}={getattr(self, name)!r}; give 1024 bytes or more"
-                )
+        check_bounds(self)
 
     @property
     def segment_limit(self) -> int:

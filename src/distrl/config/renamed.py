@@ -1,0 +1,90 @@
+"""Settings of earlier versions: refuse their names, and say what to write instead.
+
+A run's config.toml holds every setting, so that of an old run has many old names; all of them are
+listed in one sentence. `load_config` calls `refuse_old_names` before anything else is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from distrl.bounds import Fixed, declared, hints_of
+from distrl.config.typed_reader import Given, Node, leaves, section_of
+from distrl.errors import InvalidSetting
+
+RENAMED = {
+    "agent.policy.sampling.most_new_tokens": "agent.policy.sampling.max_new_tokens",
+    "devices.android.stillness.longest_seconds": "devices.android.stillness.max_seconds",
+    "judge.most_waiting": "judge.max_waiting",
+    "judge.most_cost": "judge.max_cost",
+    "learning.a_ride.trace": "learning.a_ride.retrace_lambda",
+    "learning.group_relative": "learning.grpo",
+    "learning.impala.trace": "learning.vtrace.vtrace_lambda",
+    "learning.impala": "learning.vtrace",
+    "learning.ppo.trace": "learning.ppo.gae_lambda",
+    "reporting.films": "reporting.recordings",
+}
+RENAMED_VALUES = {
+    ("learning.algorithm", "impala"): "vtrace",
+    ("learning.algorithm", "group_relative"): "grpo",
+}
+REMOVED = {  # and why it is always the same; a section covers what is in it
+    "collection.batch_wait_milliseconds": "a batch waits 2 ms to become fuller",
+    "devices.drift": "devices.drift is true or false now, for all differences at once",
+    "devices.quarantine_after": "a device rests after 3 failures in a row",
+    "engine.learner_restarts": "Ray restarts a learner up to 20 times",
+    "evaluation.seed": "it is 0, so that all runs are compared on the same test tasks",
+    "judge.answer_tokens": "a judge answers in up to 512 tokens",
+    "judge.picture_height": "a judge sees screens of up to 1280 pixels",
+    "judge.readings": "an answer that cannot be read is asked for 3 times",
+    "devices.android.emulator.cores": "give it in devices.android.emulator.more_options",
+    "devices.android.emulator.memory_megabytes": (
+        "give it in devices.android.emulator.more_options"
+    ),
+    "judge.last_actions": "judges were measured with the last 4 actions",
+    "reporting.wandb_project": "the project is distrl",
+    "tasks.android_world.deadline_seconds": "a call may take 60 s",
+    "tasks.android_world.set_up_seconds": "setting a task up may take 300 s",
+}
+
+
+def refuse_old_names(kind: type, tree: Mapping[str, Node]) -> None:
+    """Raise `InvalidSetting` that names every old setting in the tree and its replacement."""
+    fixed = dict(_fixed_names(kind))
+    sentences: dict[str, list[str]] = {}  # by the file or flag
+    for name, given in leaves(dict(tree)):
+        if sentence := _sentence(name, given, fixed):
+            said = sentences.setdefault(given.source, [])
+            said += [] if sentence in said else [sentence]
+    if sentences:
+        raise InvalidSetting(
+            "; ".join(f"{'; '.join(said)} ({source})" for source, said in sentences.items())
+        )
+
+
+def _sentence(name: str, given: Given, fixed: Mapping[str, str]) -> str:
+    for old in _prefixes(name):
+        if old in RENAMED:
+            return f"{old} was renamed to {RENAMED[old]}"
+        why = REMOVED.get(old, fixed.get(old))
+        if why is not None and name != "devices.drift":  # a single setting now
+            return f"{old} is no longer a setting: {why}"
+    new = RENAMED_VALUES.get((name, str(given.value)))
+    return f"{name}={given.value!r} was renamed to {new!r}" if new else ""
+
+
+def _prefixes(name: str) -> Iterator[str]:
+    """The name and the sections that it is in, longest first."""
+    while name:
+        yield name
+        name = name.rpartition(".")[0]
+
+
+def _fixed_names(kind: type, path: str = "") -> Iterator[tuple[str, str]]:
+    """Every field that is not a setting, by its full name, and why it is none."""
+    for name, hint in hints_of(kind).items():
+        at, fixed, section = f"{path}{name}", declared(hint, Fixed), section_of(hint)
+        if fixed is not None:
+            yield at, fixed.why
+        elif section is not None:
+            yield from _fixed_names(section, f"{at}.")
