@@ -55,7 +55,7 @@ class Faults:
 
     def __post_init__(self) -> None:
         for kind in KINDS:
-            _check_chance(kind, getattr(self, kind))
+            _check_probability(kind, getattr(self, kind))
         if self.total > 1.0 + 1e-9:
             raise InvalidSetting(
                 f"the chances of all faults add up to {self.total:g}; at most one strikes an "
@@ -99,10 +99,10 @@ class FaultStream:
         return self._action
 
     def _draw(self) -> FaultKind | None:
-        rng = self._rng.random()
+        left = self._rng.random()
         for kind in KINDS:
-            rng -= getattr(self._faults, kind)
-            if rng < 0.0:
+            left -= getattr(self._faults, kind)
+            if left < 0.0:
                 return kind
         return None
 
@@ -123,9 +123,11 @@ class FaultStream:
         return self._faults.blank_lasts.draw(self._rng)
 
 
-def _check_chance(kind: str, rng: float) -> None:
-    if not 0.0 <= rng <= 1.0:  # also refuses NaN
-        raise InvalidSetting(f"faults.{kind}={rng!r} is a chance; give a number in [0, 1]")
+def _check_probability(kind: str, probability: float) -> None:
+    if not 0.0 <= probability <= 1.0:  # also refuses NaN
+        raise InvalidSetting(
+            f"faults.{kind}={probability!r} is a probability; give a number in [0, 1]"
+        )
 
 
 def _check_scheduled(number: object, kind: object) -> None:
