@@ -9,7 +9,7 @@ import sys
 
 __version__ = "0.1.0"
 
-if "gymnasium" in sys.modules:
+if sys.modules.get("gymnasium"):  # None: importing it is forbidden
     from phonesim.gymnasium_registration import register_environments
 
     register_environments()

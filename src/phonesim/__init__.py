@@ -56,7 +56,7 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
 
 
-if "gymnasium" in sys.modules:
+if sys.modules.get("gymnasium"):  # None: importing it is forbidden
     from phonesim.gymnasium_registration import register_environments
 
     register_environments()
