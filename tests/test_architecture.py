@@ -33,8 +33,7 @@ CIRCLE = {
 }  # fmt: skip
 BELOW = CIRCLE | {"chat", "config", "imitation", "process_environment"}
 MAY_IMPORT: dict[str, set[str]] = {
-    "__init__": {"gymnasium_registration"},
-    "gymnasium_registration": set(),
+    "__init__": set(),
     "errors": set(),
     "records": set(),
     "hierarchy": set(),
@@ -81,8 +80,8 @@ ONLY_IN: dict[str, tuple[str, ...]] = {
         "tests.devices.android_env.test_android_env_device",
         "tests.devices.android_env.test_android_env_simulator",
     ),
-    "gymnasium": ("distrl.episodes.gymnasium_env", "distrl.gymnasium_registration"),
-    "typer": ("distrl.cli",),
+    "gymnasium": ("phonesim.gymnasium_env", "phonesim.gymnasium_registration"),
+    "typer": ("distrl.cli", "phonesim.cli"),
     "font_roboto": ("phonesim.drawing", "distrl.reporting"),
     "subprocess": (
         "distrl.devices",
@@ -405,6 +404,7 @@ def test_a_cycle_is_seen_and_types_make_none() -> None:
         ("distrl", {"numpy", "PIL", "torch", "ray", "gymnasium", "typer", "rich"}),
         ("distrl.errors", {"numpy", "PIL", "torch", "ray", "gymnasium", "typer", "rich"}),
         ("distrl.records", {"PIL", "torch", "ray", "gymnasium", "typer", "rich"}),
+        ("phonesim", {"numpy", "PIL", "torch", "ray", "gymnasium", "typer", "rich"}),
         ("phonesim.phone", {"torch", "ray", "gymnasium", "typer", "rich"}),
         ("distrl.cli.main", {"PIL", "torch", "ray", "gymnasium"}),
     ],

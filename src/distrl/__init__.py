@@ -1,11 +1,15 @@
 """DistRL: asynchronous, distributed reinforcement learning for agents that operate phones.
 
 Importing this package is light: no numpy, no torch, no Ray, no drawing. Take what you need from its
-folders.
+folders. If gymnasium has been imported already, the phone's environments are registered with it:
+see `phonesim.gymnasium_registration`.
 """
 
-from distrl.gymnasium_registration import register_when_ready
+import sys
 
 __version__ = "0.1.0"
 
-register_when_ready()
+if sys.modules.get("gymnasium"):  # None: importing it is forbidden
+    from phonesim.gymnasium_registration import register_environments
+
+    register_environments()

@@ -82,9 +82,9 @@ class Ui:
         """What stands in the text field of that key."""
         return str(self.route.memory.get(key, default))
 
-    def rng(self, *names: str | int) -> float:
+    def uniform(self, *names: str | int) -> float:
         """A number in [0, 1) that depends only on the phone's seed and the names."""
-        return self._phone.rng(*names)
+        return self._phone.uniform(*names)
 
     @property
     def ad_rate(self) -> float:

@@ -97,10 +97,10 @@ class FaultStream:
         return self._action
 
     def _draw(self) -> FaultKind | None:
-        rng = self._rng.random()
+        left = self._rng.random()
         for kind in KINDS:
-            rng -= getattr(self._faults, kind)
-            if rng < 0.0:
+            left -= getattr(self._faults, kind)
+            if left < 0.0:
                 return kind
         return None
 

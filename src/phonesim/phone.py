@@ -89,7 +89,7 @@ class Phone:
         self.state = replace(self.state, **changes)
         self._scene = None
 
-    def rng(self, *names: str | int) -> float:
+    def uniform(self, *names: str | int) -> float:
         """A number in [0, 1) that depends only on the seed and the names."""
         text = f"{self.state.seed}/" + "/".join(map(str, names))
         digest = hashlib.blake2b(text.encode(), digest_size=7).digest()
@@ -309,8 +309,8 @@ class Phone:
         busy = state.popup or state.overlay or state.focus or state.front == LAUNCHER
         if busy or isinstance(action, Wait) or not state.drift.popup_rate:
             return
-        if self.rng("popup", state.actions) < state.drift.popup_rate:
-            self.show_popup(popups.choose(self.rng("popup kind", state.actions)))
+        if self.uniform("popup", state.actions) < state.drift.popup_rate:
+            self.show_popup(popups.choose(self.uniform("popup kind", state.actions)))
 
     @property
     def apps(self) -> Mapping[str, App]:

@@ -31,7 +31,7 @@ def test_pixels_are_the_same_in_another_process(seed: int) -> None:
         code = f"import test_determinism as t; print(t.digest({seed}))"
         environment = os.environ | {
             "PYTHONHASHSEED": hash_seed,
-            "PYTHONPATH": str(Path(__file__).parent),
+            "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *sys.path]),
         }
         done = subprocess.run(
             [sys.executable, "-c", code],

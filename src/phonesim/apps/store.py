@@ -242,9 +242,9 @@ def _update_row(ui: Ui, listing: Listing) -> Widget:
 
 def _sponsored(ui: Ui, listings: list[Listing]) -> list[Widget]:
     """Now and then somebody pays to be seen first."""
-    if ui.rng("store", "sponsored") >= ui.ad_rate:
+    if ui.uniform("store", "sponsored") >= ui.ad_rate:
         return []
-    listing = listings[int(ui.rng("store", "sponsor") * len(listings))]
+    listing = listings[int(ui.uniform("store", "sponsor") * len(listings))]
     app, offer = ui.apps[listing.name], OFFER_OF[listing.name]
     words = Column(
         [

@@ -15,7 +15,7 @@ from phonesim.apps import APPS
 from phonesim.dimensions import HEIGHT, WIDTH
 from phonesim.drawing.canvas import Canvas, Mask
 from phonesim.drawing.colors import BLACK, WHITE, Color
-from phonesim.drawing.fonts import face, shorten, text_mask, text_width
+from phonesim.drawing.fonts import Face, face, shorten, text_mask, text_width
 from phonesim.scene import Drag, Handler, Scene, Touch
 from phonesim.system import InstalledApp, SystemSettings
 from phonesim.toolkit.boxes import Grid, Pad
@@ -101,8 +101,10 @@ def _icon_place(index: int) -> tuple[int, int]:
     return 16 + index % COLUMNS * CELL_WIDTH, TOP + index // COLUMNS * CELL_HEIGHT
 
 
-def _shadow(mask: Mask) -> Mask:
+@lru_cache(maxsize=256)  # as many as there are apps
+def _shadow(text: str, of: Face) -> Mask:
     """A soft dark edge two pixels around a text, so that it can be read on any wallpaper."""
+    mask = text_mask(text, of)
     high, wide = mask.shape
     room = np.zeros((high + 8, wide + 8), dtype=np.uint16)
     room[4:-4, 4:-4] = mask
@@ -129,7 +131,7 @@ def home_picture(
         draw_app_icon(canvas, left + (CELL_WIDTH - TILE) // 2, top, APPS[name], None)
         label = shorten(name, label_face, CELL_WIDTH)
         at = left + (CELL_WIDTH - text_width(label, label_face)) // 2
-        canvas.blend(_shadow(text_mask(label, label_face)), at - 2, top + 56, BLACK)
+        canvas.blend(_shadow(label, label_face), at - 2, top + 56, BLACK)
         canvas.text(at, top + 57, label, label_face, WHITE, None)
     for dot in range(pages):
         canvas.rounded(

@@ -88,8 +88,8 @@ CRASH = Popup("{app} keeps stopping", "The app was closed.", "Close app", "App i
 DECLINES = frozenset([*(popup.decline for popup in POPUPS.values()), CRASH.decline])
 
 
-def choose(rng: float) -> str:
-    return list(POPUPS)[int(rng * len(POPUPS))]
+def choose(share: float) -> str:
+    return list(POPUPS)[int(share * len(POPUPS))]
 
 
 def place(scene: Scene, phone: Phone, name: str) -> None:

@@ -158,7 +158,7 @@ class Template:
             if getattr(kind, "INCIDENTAL", False):
                 continue
             before, after = start.all(kind), end.all(kind)
-            if kind is InstalledApp:
+            if kind is InstalledApp and before != after:
                 before, after = (tuple(map(without_popups, apps)) for apps in (before, after))
             if before != after:
                 return f"done, but something else was changed as well: {kind.__name__}"

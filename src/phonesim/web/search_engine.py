@@ -80,7 +80,7 @@ class SearchEngine:
             Chip("Articles", visit.opening(self.address(f"{words} almanac"))),
         ]
         body: list[Widget] = [Pad(Row(scopes, gap=6), sides=12, bottom=2)]
-        if visit.ui.rng("ad", "finch", words) < visit.ui.ad_rate:
+        if visit.ui.uniform("ad", "finch", words) < visit.ui.ad_rate:
             body.append(self._advertisement(visit, words))
         body.extend(self._link(visit, one) for one in found)
         if not found:
@@ -99,7 +99,7 @@ class SearchEngine:
 
     def _advertisement(self, visit: Visit, words: str) -> Widget:
         shops = list(SHOPS.values())
-        shop = shops[int(visit.ui.rng("ad shop", words) * len(shops))]
+        shop = shops[int(visit.ui.uniform("ad shop", words) * len(shops))]
         row = Row(
             [
                 Icon(shop.icon, 22, "primary"),

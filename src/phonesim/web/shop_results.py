@@ -75,13 +75,13 @@ def page_number(visit: Visit, shop: Shop, found: int) -> tuple[int, int]:
 def _advertise(visit: Visit, shop: Shop, shown: list[Offer]) -> int:
     """Put an advertisement among the offers, on some pages; its place, or -1."""
     url = str(visit.address)
-    if not shown or visit.ui.rng("ad", url) >= visit.ui.ad_rate:
+    if not shown or visit.ui.uniform("ad", url) >= visit.ui.ad_rate:
         return -1
     others = [o for o in shop.offers(visit.day).values() if o not in shown]
     if not others:
         return -1
-    place = 0 if visit.ui.rng("ad place", url) < 0.5 else min(2, len(shown))
-    shown.insert(place, others[int(visit.ui.rng("ad product", url) * len(others))])
+    place = 0 if visit.ui.uniform("ad place", url) < 0.5 else min(2, len(shown))
+    shown.insert(place, others[int(visit.ui.uniform("ad product", url) * len(others))])
     return place
 
 

@@ -122,10 +122,10 @@ class ShopSite:
 
     def _with_banners(self, visit: Visit, page: SitePage, kind: str) -> SitePage:
         ui, domain = visit.ui, self.shop.domain
-        if ui.rng("cookies", domain) < ui.ad_rate and not visit.answered("cookies"):
+        if ui.uniform("cookies", domain) < ui.ad_rate and not visit.answered("cookies"):
             strip = self._cookies(visit)
             page = replace(page, foot=Column([strip, page.foot]) if page.foot else strip)
-        asks = ui.rng("newsletter", domain) < ui.ad_rate * NOTICE_SHARE
+        asks = ui.uniform("newsletter", domain) < ui.ad_rate * NOTICE_SHARE
         if asks and kind in ("search", "p") and not visit.answered("newsletter"):
             page = replace(page, notice=self._newsletter(visit))
         return page

@@ -10,16 +10,19 @@ from typing import Self
 
 from phonesim.adb_daemon import messages as wire
 from phonesim.adb_daemon.messages import Message, MessageReader
+from phonesim.adb_daemon.phone_server import PhonePort
+
+PATIENCE = 60.0  # seconds until a test gives up; what answers does so much sooner
 
 
 class Computer:
-    """One connection. What it reads has five seconds to come."""
+    """One connection. What it reads has to come before its patience ends."""
 
     def __init__(
         self, port: int, version: int = wire.VERSION, most: int = wire.MAX_PAYLOAD
     ) -> None:
-        self.line = socket.create_connection(("127.0.0.1", port), timeout=5.0)
-        self.reader = MessageReader(self.line, 5.0)
+        self.line = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
+        self.reader = MessageReader(self.line, PATIENCE)
         self.version = version
         self.most = most
 
@@ -37,7 +40,7 @@ class Computer:
     def send(self, command: int, first: int, second: int, payload: bytes = b"") -> None:
         self.line.sendall(Message(command, first, second, payload).encode())
 
-    def next(self, seconds: float = 5.0) -> Message:
+    def next(self, seconds: float = PATIENCE) -> Message:
         message = self.reader.next(time.monotonic() + seconds)
         assert message is not None, "nothing came"
         return message
@@ -63,7 +66,7 @@ class Computer:
 
     def until_hung_up(self) -> bytes:
         """What the phone still says before it ends this connection."""
-        self.line.settimeout(5.0)
+        self.line.settimeout(PATIENCE)
         said = b""
         try:
             while data := self.line.recv(65536):
@@ -71,6 +74,14 @@ class Computer:
         except ConnectionError:
             pass
         return said
+
+
+def wait_until_disconnected(phone: PhonePort) -> None:
+    """A connection ends with its computer, soon after."""
+    deadline = time.monotonic() + PATIENCE
+    while phone.connected:
+        assert time.monotonic() < deadline, "a connection outlived its computer"
+        time.sleep(0.005)
 
 
 def packets(data: bytes) -> dict[int, bytes]:

@@ -1,4 +1,4 @@
-"""`distrl phone serve`: phones on their ports until somebody says stop."""
+"""`python -m phonesim serve`: phones on their ports until they are told to stop."""
 
 from __future__ import annotations
 
@@ -48,8 +48,10 @@ def test_what_cannot_be_served_is_said_before_anything_listens(phones: int, port
 
 def test_the_command_serves_until_it_is_interrupted() -> None:
     listen = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
-    start = f"{listen}; from distrl.cli.main import app; app()"  # who runs tests may ignore Ctrl-C
-    command = [sys.executable, "-c", start, "phone", "serve", "--port", "0"]
+    start = (
+        f"{listen}; from phonesim.cli import main; main()"  # SIGINT may be ignored where tests run
+    )
+    command = [sys.executable, "-c", start, "serve", "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
         port = int(process.stdout.readline().decode().split(":")[1])

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from tests.phonesim.adb_daemon.computer import Computer, packets
+from tests.phonesim.adb_daemon.computer import PATIENCE, Computer, packets, wait_until_disconnected
 
 from distrl.errors import InvalidSetting
 from phonesim.adb_daemon import messages as wire
@@ -19,24 +19,33 @@ from phonesim.adb_daemon.handset import Handset
 from phonesim.adb_daemon.messages import Message
 from phonesim.adb_daemon.phone_server import PhonePort, PhoneServer
 
-QUICK = Limits(
-    handshake_seconds=0.3, message_seconds=0.3, send_seconds=1.0, streams=4, connections=3
-)
+FEW = Limits(streams=4, connections=3)
+IMPATIENT = Limits(handshake_seconds=0.3, message_seconds=0.3, connections=3)
 
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[PhoneServer]:
-    with PhoneServer([Handset("one", 1), Handset("two", 2)], limits=QUICK) as running:
+    with PhoneServer([Handset("one", 1), Handset("two", 2)], limits=FEW) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def impatient_server() -> Iterator[PhoneServer]:
+    """For tests that wait until it hangs up; on a busy machine it may hang up on anyone."""
+    with PhoneServer([Handset("impatient", 1)], limits=IMPATIENT) as running:
         yield running
 
 
 @pytest.fixture
 def phone(server: PhoneServer) -> Iterator[PhonePort]:
     yield server.phones[0]
-    deadline = time.monotonic() + 5.0
-    while server.phones[0].connected and time.monotonic() < deadline:
-        time.sleep(0.005)
-    assert not server.phones[0].connected, "a connection outlived its computer"
+    wait_until_disconnected(server.phones[0])
+
+
+@pytest.fixture
+def impatient(impatient_server: PhoneServer) -> Iterator[PhonePort]:
+    yield impatient_server.phones[0]
+    wait_until_disconnected(impatient_server.phones[0])
 
 
 def test_the_phone_introduces_itself(phone: PhonePort) -> None:
@@ -65,7 +74,7 @@ def test_a_small_computer_of_the_first_version(phone: PhonePort) -> None:
     with Computer(phone.port, version=wire.VERSION_WITH_SUMS, most=4096) as computer:
         assert computer.hello().first == wire.VERSION_WITH_SUMS
         computer.send(wire.OPEN, 1, 0, b"exec:screencap\0")
-        computer.line.settimeout(5.0)
+        computer.line.settimeout(PATIENCE)
         ready, header = (computer.line.recv(24, socket.MSG_WAITALL) for _ in range(2))
         payload = computer.line.recv(4096, socket.MSG_WAITALL)
         assert wire.HEADER.unpack(ready)[0] == wire.READY
@@ -98,8 +107,9 @@ def test_a_session_reads_lines_as_they_come(phone: PhonePort) -> None:
 def test_streams_run_side_by_side(phone: PhonePort) -> None:
     with Computer(phone.port) as computer:
         computer.hello()
-        computer.send(wire.OPEN, 1, 0, b"exec:sleep 0.2; echo late\0")
-        computer.send(wire.OPEN, 2, 0, b"exec:echo soon\0")
+        late = Message(wire.OPEN, 1, 0, b"exec:sleep 0.2; echo late\0")
+        soon = Message(wire.OPEN, 2, 0, b"exec:echo soon\0")
+        computer.line.sendall(late.encode() + soon.encode())  # both are there before it sleeps
         written: list[bytes] = []
         while len(written) < 2:
             message = computer.next()
@@ -170,26 +180,34 @@ def test_limits_for_one_phone(phone: PhonePort) -> None:
     ],
     ids=["silence", "half", "no hello", "old", "tiny", "unknown", "half a message"],
 )
-def test_who_does_not_play_along_is_hung_up_on(phone: PhonePort, data: bytes) -> None:
-    with Computer(phone.port) as computer:
+def test_who_does_not_play_along_is_hung_up_on(impatient: PhonePort, data: bytes) -> None:
+    with Computer(impatient.port) as computer:
         computer.line.sendall(data)
-        begun = time.monotonic()
         assert wire.WRITE.to_bytes(4, "little") not in computer.until_hung_up()
-        assert time.monotonic() - begun < 2.0
-    with Computer(phone.port) as computer:
-        assert computer.hello().command == wire.CONNECT
+    assert says_hello(impatient)
 
 
-def test_bytes_that_drip_are_no_handshake(phone: PhonePort) -> None:
-    """Slow loris: a byte now and then keeps nobody's thread."""
-    hello = Message(wire.CONNECT, wire.VERSION, 4096, b"host::").encode()
+def says_hello(phone: PhonePort) -> bool:
+    """Whether the phone greets a computer; tried again where a busy machine was too slow."""
+    for _ in range(20):
+        try:
+            with Computer(phone.port) as computer:
+                return computer.hello().command == wire.CONNECT
+        except ConnectionError:
+            continue
+    return False
+
+
+def test_bytes_that_drip_are_no_handshake(impatient: PhonePort) -> None:
+    """Slow loris: a byte now and then keeps no thread."""
+    hello = Message(wire.CONNECT, wire.VERSION, 4096, bytes(4096)).encode()
 
     def drip(computer: Computer) -> None:
-        for place in range(len(hello)):
+        for place in range(len(hello) - 1):  # it never ends; 40 s at least
             computer.line.sendall(hello[place : place + 1])
-            time.sleep(0.05)
+            time.sleep(0.01)
 
-    with Computer(phone.port) as computer, pytest.raises(ConnectionError):
+    with Computer(impatient.port) as computer, pytest.raises(ConnectionError):
         drip(computer)
 
 

@@ -1,27 +1,20 @@
-"""Pictures of the phone: one screen, every app, one screen on many phones, a task being played."""
+"""Pictures of the phone: one screen, every app on one sheet, one screen on many phones."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from PIL import Image, ImageDraw
-from rich.table import Table
 
-from distrl.episodes.episode import run_episode
-from distrl.episodes.evaluation import SIMPLE_AGENTS
-from distrl.errors import UnknownApp, UsageError
-from distrl.hierarchy import uiautomator_xml
-from distrl.records import Action, OpenApp, Swipe, Trajectory
-from distrl.reporting.recording import INK, PAPER, caption_font, write_recording
+from distrl.errors import UnknownApp
+from distrl.records import Action, OpenApp, Swipe
 from phonesim.dimensions import HEIGHT, WIDTH
+from phonesim.drawing.fonts import face
 from phonesim.drift import Drift
 from phonesim.finger import Finger
 from phonesim.phone import Phone
-from phonesim.simulated_device import SimulatedDevice
-from phonesim.tasks.fact_judge import FactJudge
-from phonesim.tasks.task_sets import load_task
 
+INK, PAPER = (32, 34, 40), (246, 247, 250)
 GAP, FOOT = 16, 30
 DRAWER = Swipe(0.5, 0.75, 0.5, 0.3)
 SHADE = Swipe(0.5, 0.005, 0.5, 0.6)
@@ -29,30 +22,11 @@ SHADE = Swipe(0.5, 0.005, 0.5, 0.6)
 
 def draw_screen(app: str, seed: int, taps: Sequence[str] = ()) -> Image.Image:
     """The home screen, or an app; then whatever the labels in `taps` lead to."""
-    return Image.fromarray(_phone_at(app, seed, taps).frame())
+    return Image.fromarray(phone_at(app, seed, taps).frame())
 
 
-def read_screen(app: str, seed: int, taps: Sequence[str], xml: bool) -> str | Table:
-    """What stands on that screen, as a table or as `uiautomator dump` would write it."""
-    elements = _phone_at(app, seed, taps).elements()
-    if xml:
-        return uiautomator_xml(elements, f"org.distrl.{app.casefold() or 'launcher'}")
-    table = Table("role", "text", "detail", "value", "bounds", "state", box=None)
-    for element in elements:
-        flags = {
-            "clickable": element.clickable,
-            "checked": element.checked,
-            "selected": element.selected,
-            "focused": element.focused,
-            "disabled": not element.enabled,
-        }
-        state = " ".join(name for name, on in flags.items() if on)
-        texts = (element.text, element.detail, element.value)
-        table.add_row(element.role, *texts, str(element.bounds), state)
-    return table
-
-
-def _phone_at(app: str, seed: int, taps: Sequence[str] = ()) -> Phone:
+def phone_at(app: str, seed: int, taps: Sequence[str] = ()) -> Phone:
+    """A phone without pop-ups on its home screen or in an app, after taps on these labels."""
     phone = Phone(seed, Drift(popup_rate=0.0))
     if app:
         names = {name.casefold(): name for name in phone.apps}
@@ -97,24 +71,10 @@ def tile_pictures(
     size = (columns * (width + GAP) + GAP, rows * (height + FOOT + GAP) + GAP)
     sheet = Image.new("RGB", size, PAPER)
     draw = ImageDraw.Draw(sheet)
-    font = caption_font(15, "Medium")
+    font = face(15, "medium").font
     for index, (picture, caption) in enumerate(zip(pictures, captions, strict=True)):
         x = GAP + index % columns * (width + GAP)
         y = GAP + index // columns * (height + FOOT + GAP)
         sheet.paste(picture.resize((width, height), Image.Resampling.LANCZOS), (x, y))
         draw.text((x + 2, y + height + 6), caption, fill=INK, font=font)
     return sheet.quantize(256)
-
-
-def play_tasks(task_ids: Sequence[str], agent: str, out: Path) -> list[Trajectory]:
-    """Let a simple agent play tasks, and write the film."""
-    if agent not in SIMPLE_AGENTS:
-        raise UsageError(f"no agent called {agent!r}; there are {', '.join(SIMPLE_AGENTS)}")
-    device = SimulatedDevice("film")
-    judge = FactJudge(device)
-    played = []
-    for task, _ in [load_task(task_id) for task_id in task_ids]:
-        policy = SIMPLE_AGENTS[agent](task, device, judge)
-        played.append(run_episode(task, device, policy, judge))
-    write_recording(played, out)
-    return played

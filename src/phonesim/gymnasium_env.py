@@ -1,9 +1,10 @@
-"""The simulated phone as a Gymnasium environment, for other people's code.
+"""The simulated phone as a Gymnasium environment.
 
-`gymnasium.make("distrl/Phone-General-v0")` and `"distrl/Phone-Shopping-v0"`. An action says which
-kind it is and fills in what that kind needs; the rest is ignored. The reward is 1 when the task is
-done and 0 otherwise. `terminated`: the agent said that it was done, gave an answer or gave up.
-`truncated`: the step limit was reached, or the device failed (then `info["fault"]` says how).
+Ids: `phonesim.gymnasium_env:Phone-General-v0` and `phonesim.gymnasium_env:Phone-Shopping-v0`. An
+action names its kind and fills in the entries that this kind needs; the others are ignored. The
+reward is 1 when the task is done and 0 otherwise. `terminated`: the agent said that it was done,
+gave an answer or gave up. `truncated`: the step limit was reached, or the device failed
+(`info["fault"]` says how).
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ from distrl.records import (
 from phonesim.dimensions import HEIGHT, WIDTH
 from phonesim.drift import Drift
 from phonesim.faults import NO_FAULTS, Faults
+from phonesim.gymnasium_registration import register_environments
 from phonesim.simulated_device import SimulatedDevice
 from phonesim.tasks.fact_judge import FactJudge
 from phonesim.tasks.task_sets import load_task, template_names
@@ -168,3 +170,6 @@ def read_action(action: dict[str, Any]) -> Action:
             return Swipe(x, y, to_x, to_y)
         case name:
             return actions[name]
+
+
+register_environments()

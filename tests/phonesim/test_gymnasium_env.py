@@ -1,4 +1,4 @@
-"""The phone as a Gymnasium environment, for other people's code."""
+"""The phone as a Gymnasium environment: its spaces, its endings, and the ids that `make` finds."""
 
 import subprocess
 import sys
@@ -10,14 +10,11 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 
-import distrl
-from distrl.episodes.gymnasium_env import KINDS, PhoneEnv
 from distrl.errors import InvalidAction, UnknownTask
 from distrl.records import Family, Split
 from phonesim.faults import Faults
+from phonesim.gymnasium_env import KINDS, PhoneEnv
 from phonesim.tasks.task_sets import load_task, template_names
-
-assert distrl.__version__
 
 
 def action(kind: str, x: float = 0.5, y: float = 0.5, text: str = "") -> dict[str, object]:
@@ -25,7 +22,7 @@ def action(kind: str, x: float = 0.5, y: float = 0.5, text: str = "") -> dict[st
     return {"kind": KINDS.index(kind), "point": point, "to": point, "text": text}
 
 
-@pytest.mark.parametrize("name", ["distrl/Phone-General-v0", "distrl/Phone-Shopping-v0"])
+@pytest.mark.parametrize("name", ["Phone-General-v0", "Phone-Shopping-v0"])
 def test_it_passes_gymnasiums_own_checker(name: str) -> None:
     environment = gymnasium.make(name, render_mode="rgb_array")
     with warnings.catch_warnings():
@@ -44,11 +41,32 @@ def test_every_instruction_lies_in_the_observation_space(family: Family, split: 
             assert task.instruction in space["instruction"], task.instruction
 
 
-@pytest.mark.parametrize("order", ["distrl, gymnasium", "gymnasium, distrl"])
-def test_make_works_whichever_is_imported_first(order: str) -> None:
-    code = f"import {order}; print(gymnasium.make('distrl/Phone-General-v0').spec.id)"
+@pytest.mark.parametrize(
+    ("imports", "name"),
+    [
+        ("gymnasium", "phonesim.gymnasium_env:Phone-General-v0"),
+        ("phonesim, distrl, gymnasium", "phonesim.gymnasium_env:Phone-Shopping-v0"),
+        ("phonesim.gymnasium_env, gymnasium", "Phone-General-v0"),
+        ("gymnasium", "phonesim:Phone-General-v0"),
+        ("gymnasium, phonesim", "Phone-General-v0"),
+        ("gymnasium", "distrl:Phone-General-v0"),
+        ("phonesim, gymnasium, distrl", "distrl:Phone-General-v0"),
+        ("gymnasium, distrl", "distrl/Phone-General-v0"),  # the id of before
+    ],
+)
+def test_make_finds_it(imports: str, name: str) -> None:
+    code = f"import {imports}; print(gymnasium.make('{name}').spec.id)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "distrl/Phone-General-v0"
+    assert done.stdout.strip() == name.rpartition(":")[2]
+
+
+def test_importing_the_phone_leaves_gymnasium_and_the_import_system_alone() -> None:
+    code = (
+        "import sys; before = list(sys.meta_path); import phonesim, distrl; "
+        "print(sys.meta_path == before, 'gymnasium' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["True", "False"]
 
 
 def test_the_same_seed_gives_the_same_task_and_screen() -> None:

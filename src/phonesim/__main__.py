@@ -1,0 +1,5 @@
+"""`python -m phonesim`."""
+
+from phonesim.cli import main
+
+main()

@@ -1,0 +1,123 @@
+"""The command `python -m phonesim …`, also `distrl phone …`: draw, read and serve the phone."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from distrl.errors import DistrlError
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+phone_app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="The simulated phone: draw its screens, read them, serve it to adb.",
+)
+
+Seed = Annotated[int, typer.Option(help="Seed of the phone: its look and its contents.")]
+AppName = Annotated[str, typer.Option("--app", help="Name of the app; default: the home screen.")]
+Taps = Annotated[
+    list[str] | None,
+    typer.Option("--tap", help="Label to tap, after those before; may be repeated."),
+]
+Out = Annotated[Path, typer.Option(help="The picture to write.")]
+
+
+def main() -> None:
+    """Run the command; print an error of ours in one line, without a traceback."""
+    try:
+        phone_app(prog_name="python -m phonesim")
+    except DistrlError as error:
+        line = f"[bold red]{type(error).__name__}[/]: {escape(str(error))}"
+        Console(stderr=True).print(line, highlight=False)
+        sys.exit(2)
+
+
+@phone_app.command()
+def draw(
+    app_name: AppName = "",
+    taps: Taps = None,
+    seed: Seed = 0,
+    out: Out = Path("out/screen.png"),
+) -> None:
+    """Draw any screen: the home screen, an app, and what taps on labels lead to."""
+    from phonesim.pictures import draw_screen
+
+    _write(out, draw_screen(app_name, seed, taps or []))
+
+
+@phone_app.command()
+def read(
+    app_name: AppName = "",
+    taps: Taps = None,
+    seed: Seed = 0,
+    xml: Annotated[bool, typer.Option("--xml", help="As uiautomator would dump it.")] = False,
+) -> None:
+    """List the elements of a screen: role, text, bounds and state of each."""
+    from distrl.hierarchy import uiautomator_xml
+    from phonesim.pictures import phone_at
+
+    elements = phone_at(app_name, seed, taps or []).elements()
+    if xml:
+        typer.echo(uiautomator_xml(elements, f"org.distrl.{app_name.casefold() or 'launcher'}"))
+        return
+    table = Table("role", "text", "detail", "value", "bounds", "state", box=None)
+    for element in elements:
+        flags = {
+            "clickable": element.clickable,
+            "checked": element.checked,
+            "selected": element.selected,
+            "focused": element.focused,
+            "disabled": not element.enabled,
+        }
+        state = " ".join(name for name, on in flags.items() if on)
+        texts = (element.text, element.detail, element.value)
+        table.add_row(element.role, *texts, str(element.bounds), state)
+    Console().print(table, highlight=False)
+
+
+@phone_app.command()
+def sheet(seed: Seed = 0, out: Out = Path("out/phone.png")) -> None:
+    """Draw the phone's home screen, drawer, shade and the first page of every app on one sheet."""
+    from phonesim.pictures import draw_sheet
+
+    _write(out, draw_sheet(seed))
+
+
+@phone_app.command()
+def looks(
+    app_name: AppName = "",
+    seeds: Annotated[int, typer.Option(min=1, max=40, help="Number of phones.")] = 12,
+    out: Out = Path("out/looks.png"),
+) -> None:
+    """Draw the same screen on many phones, to see how they differ."""
+    from phonesim.pictures import draw_looks
+
+    _write(out, draw_looks(app_name, seeds))
+
+
+@phone_app.command()
+def serve(
+    phones: Annotated[int, typer.Option(help="Number of phones; each has its own port.")] = 1,
+    port: Annotated[int, typer.Option(help="Port of the first phone; 0: any free ones.")] = 7411,
+    seed: Seed = 0,
+) -> None:
+    """Serve phones to adb, on this machine alone, until Ctrl-C."""
+    from phonesim.adb_daemon.adb_server import serve_phones
+
+    serve_phones(phones, port, seed, lambda line: Console().print(line, highlight=False))
+
+
+def _write(path: Path, picture: Image) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    picture.save(path, optimize=True)
+    Console().print(f"{path}  ({picture.width} × {picture.height})", highlight=False)
