@@ -13,10 +13,9 @@ from distrl.agent.simple_policies import DonePolicy
 from distrl.episodes.episode import run_episode
 from distrl.episodes.task_queue import Assignment, TaskQueue
 from distrl.errors import JudgeError
-from distrl.judging.judge import DeferredJudge, Judge
+from distrl.judging.judge import DeferredJudge, Judge, Judgement
+from distrl.judging.judge_agreement import SecondOpinion
 from distrl.judging.judge_thread_pool import JudgeThreadPool
-from distrl.judging.judgement import Judgement
-from distrl.judging.second_opinion import SecondOpinion
 from distrl.records import Ending, Trajectory, Verdict
 from distrl.replay.store.correction import Correction
 from distrl.replay.store.trajectory_store import TrajectoryStore

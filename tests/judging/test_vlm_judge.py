@@ -12,8 +12,8 @@ from tests.chat.chat_protocol import Reply, completion, picture_urls_in, texts_i
 from tests.judging.judge_server import NO, YES, judge_that_says, played, said
 
 from distrl.errors import InvalidSetting, JudgeError
+from distrl.judging.judge import judged, record_of
 from distrl.judging.judge_prompt import JudgePrompt
-from distrl.judging.judgement import judged, record_of
 from distrl.judging.rate_budget import BudgetSettings
 from distrl.judging.vlm_judge import KEY_VARIABLE
 from distrl.records import Answer, Ending, TypeText, Unreadable

@@ -11,12 +11,15 @@ The key is read from the environment and from nowhere else. It is sent to this s
 
 from __future__ import annotations
 
+import base64
 import email.utils
+import io
 import json
 import os
 import random
 import threading
 import time
+from collections import OrderedDict
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from types import TracebackType
@@ -24,6 +27,7 @@ from typing import Any, Self
 from urllib.parse import urlsplit
 
 import httpx
+from PIL import Image
 
 from distrl.errors import (
     ChatServerError,
@@ -32,6 +36,7 @@ from distrl.errors import (
     RequestRefused,
     UnusableAnswer,
 )
+from distrl.records import Screen
 
 BUSY_OR_BROKEN = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 MAX_ANSWER = 32 * 2**20  # bytes
@@ -215,3 +220,39 @@ def _retry_after(response: httpx.Response) -> float:
         return 0.0
     at = at if at.tzinfo else at.replace(tzinfo=UTC)
     return max(0.0, (at - datetime.now(UTC)).total_seconds())
+
+
+ImageSize = tuple[int, int]  # width, height
+FAST = 1  # zlib's level: a screen takes milliseconds, and its bytes travel once
+
+
+class PictureUrls:
+    """Makes URLs and remembers the last `most` of them. Many threads may ask at once."""
+
+    def __init__(self, most: int = 256) -> None:
+        self._most = most
+        self._urls: OrderedDict[tuple[str, ImageSize], str] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def url(self, screen: Screen, size: ImageSize) -> str:
+        """The screen as a picture of that size."""
+        key = screen.digest, size
+        with self._lock:
+            if key in self._urls:
+                self._urls.move_to_end(key)
+                return self._urls[key]
+        url = _encoded(screen, size)
+        with self._lock:
+            self._urls[key] = url
+            while len(self._urls) > self._most:
+                self._urls.popitem(last=False)
+        return url
+
+
+def _encoded(screen: Screen, size: ImageSize) -> str:
+    picture = Image.fromarray(screen.pixels)
+    if picture.size != size:
+        picture = picture.resize(size, Image.Resampling.BICUBIC)
+    file = io.BytesIO()
+    picture.save(file, "PNG", compress_level=FAST)
+    return f"data:image/png;base64,{base64.b64encode(file.getvalue()).decode('ascii')}"

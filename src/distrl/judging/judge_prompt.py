@@ -13,14 +13,119 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+import numpy as np
+from PIL import Image, UnidentifiedImageError
+
 from distrl.errors import InvalidSetting
-from distrl.judging.action_words import in_words, quoted
-from distrl.judging.judge_examples import BUILT_IN, JudgeExample
-from distrl.records import Answer, Screen, Trajectory
+from distrl.records import (
+    Action,
+    Answer,
+    Back,
+    Done,
+    Enter,
+    Home,
+    Impossible,
+    LongPress,
+    OpenApp,
+    Screen,
+    Swipe,
+    Tap,
+    Trajectory,
+    TypeText,
+    Unreadable,
+    Wait,
+)
+
+MEMBERS = {"instruction", "actions", "seen", "picture", "thoughts", "success"}
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeExample:
+    """A case with the answer that was wanted. What is seen is told, shown, or both."""
+
+    instruction: str
+    thoughts: str
+    success: bool
+    actions: tuple[str, ...] = ()
+    seen: str = ""
+    picture: Screen | None = None
+
+
+BUILT_IN: tuple[JudgeExample, ...] = (
+    JudgeExample(
+        instruction='Open the shop of the city museum, search for "tea pot", and open the first '
+        "result",
+        actions=('typed "tea pot"', "pressed Enter", "said that the task is done"),
+        seen="The shop's results for tea pot; no product is open.",
+        thoughts="The first result had to be opened, so a product page should be visible. The "
+        "screen shows the list of results, so the last part was not done.",
+        success=False,
+    ),
+    JudgeExample(
+        instruction="Wake me up at a quarter to seven",
+        actions=("tapped at 50 % across, 90 % down", "said that the task is done"),
+        seen="The list of alarms: 6:45, switched on, in 9 hours.",
+        thoughts="An alarm for 6:45 should be in the list and switched on. It is there, and on.",
+        success=True,
+    ),
+    JudgeExample(
+        instruction="What is the capital of Norway?",
+        actions=('typed "capital of norway"', 'answered "The task was done successfully"'),
+        seen="A search page with the words capital of norway in its field; no results yet.",
+        thoughts="The answer should name the capital. The agent only claims success, names no "
+        "city, and the screen shows none.",
+        success=False,
+    ),
+)
+
+
+def read_examples(path: Path) -> tuple[JudgeExample, ...]:
+    """The examples of a TOML file."""
+    try:
+        tree = tomllib.loads(path.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise InvalidSetting(f"judge examples {path}: {error}; give a TOML file") from error
+    rows = tree.get("example")
+    if set(tree) != {"example"} or not isinstance(rows, list) or not rows:
+        raise InvalidSetting(f"judge examples {path}: give one or more tables [[example]]")
+    return tuple(_example(path, number, row) for number, row in enumerate(rows, start=1))
+
+
+def _example(path: Path, number: int, row: dict[str, Any]) -> JudgeExample:
+    place = f"judge examples {path}, example {number}"
+    if unknown := set(row) - MEMBERS:
+        raise InvalidSetting(f"{place}: {sorted(unknown)} mean nothing; known: {sorted(MEMBERS)}")
+    texts = {name: row.get(name, "") for name in ("instruction", "seen", "picture", "thoughts")}
+    actions = row.get("actions", [])
+    if not all(isinstance(text, str) for text in (*texts.values(), *actions)):
+        raise InvalidSetting(f"{place}: everything but success is text")
+    if not texts["instruction"] or not texts["thoughts"] or type(row.get("success")) is not bool:
+        raise InvalidSetting(f"{place}: give instruction, thoughts, and success = true or false")
+    if not texts["seen"] and not texts["picture"]:
+        raise InvalidSetting(f"{place}: give what is seen, or a picture of it")
+    return JudgeExample(
+        instruction=texts["instruction"],
+        thoughts=texts["thoughts"],
+        success=row["success"],
+        actions=tuple(actions),
+        seen=texts["seen"],
+        picture=_picture(place, path.parent / texts["picture"]) if texts["picture"] else None,
+    )
+
+
+def _picture(place: str, path: Path) -> Screen:
+    try:
+        with Image.open(path) as picture:
+            return Screen(np.array(picture.convert("RGB"), dtype=np.uint8))
+    except (OSError, UnidentifiedImageError) as error:
+        raise InvalidSetting(f"{place}: {path} is no picture ({error})") from error
+
 
 MAX_REASON = 300  # characters
 
@@ -162,3 +267,41 @@ def _user(screens: Sequence[Screen], text: str, picture_url: PictureUrl) -> Mess
         {"type": "image_url", "image_url": {"url": picture_url(screen)}} for screen in screens
     ]
     return {"role": "user", "content": [*pictures, {"type": "text", "text": text}]}
+
+
+MAX_QUOTE = 500  # characters of what an agent typed or answered
+
+
+def in_words(action: Action) -> str:
+    match action:
+        case Tap(x, y):
+            return f"tapped at {_place(x, y)}"
+        case LongPress(x, y):
+            return f"pressed long at {_place(x, y)}"
+        case Swipe(x, y, to_x, to_y):
+            return f"swiped from {_place(x, y)} to {_place(to_x, to_y)}"
+        case TypeText(text):
+            return f"typed {quoted(text)}"
+        case OpenApp(name):
+            return f"opened the app {quoted(name)}"
+        case Answer(text):
+            return f"answered {quoted(text)}"
+        case Wait():
+            return "waited"
+        case Back() | Home() | Enter():
+            return f"pressed {type(action).__name__}"
+        case Done():
+            return "said that the task is done"
+        case Impossible():
+            return "said that the task is impossible"
+        case Unreadable():  # of any length and content: not repeated
+            return "gave an answer that could not be read"
+
+
+def quoted(text: str) -> str:
+    """On one line, between quotes, and not endless, whatever somebody wrote."""
+    return json.dumps(text[:MAX_QUOTE])
+
+
+def _place(x: float, y: float) -> str:
+    return f"{round(100 * x)} % across, {round(100 * y)} % down"

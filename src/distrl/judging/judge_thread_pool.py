@@ -20,7 +20,7 @@ from types import TracebackType
 from typing import Self
 
 from distrl.errors import InvalidSetting, JudgeError
-from distrl.judging.judgement import Judgement, TrajectoryJudge, judged
+from distrl.judging.judge import Judgement, TrajectoryJudge, judged
 from distrl.records import Ending, Trajectory
 
 

@@ -21,12 +21,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from distrl.chat.chat_server import ChatServer, ServerSettings
-from distrl.chat.picture_urls import PictureUrls
+from distrl.chat.chat_server import ChatServer, PictureUrls, ServerSettings
 from distrl.errors import ChatServerError, InvalidSetting, JudgeError
+from distrl.judging.judge import Judgement
 from distrl.judging.judge_cache import JudgeCache
 from distrl.judging.judge_prompt import Case, JudgePrompt, SaidVerdict, read_verdict
-from distrl.judging.judgement import Judgement
 from distrl.judging.rate_budget import BudgetSettings, RateBudget
 from distrl.records import Screen, Trajectory, Verdict
 

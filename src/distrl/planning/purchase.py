@@ -10,8 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from distrl.planning.plan_settings import PlanSettings
-from distrl.planning.prediction import Prediction
-from distrl.planning.simulation import simulate
+from distrl.planning.simulation import Prediction, simulate
 
 WORTH_IT = 0.01  # gains below this are chance
 WORTH_A_SETTING = 0.05

@@ -14,8 +14,7 @@ import pytest
 from tests.devices.adb.adb_servers import OwnAdbServer, own_adb_server
 from tests.devices.emulator.stand_in_emulator import TOKEN
 
-from distrl.devices.emulator.emulator import Emulator, EmulatorSettings
-from distrl.devices.emulator.emulator_console import TOKEN_FILE
+from distrl.devices.emulator.emulator import TOKEN_FILE, Emulator, EmulatorSettings
 from distrl.devices.emulator.emulator_ports import EmulatorPorts
 
 ROOT = Path(__file__).parents[2]

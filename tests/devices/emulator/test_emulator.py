@@ -14,8 +14,13 @@ from tests.devices.adb.served_phones import AT_ONCE_SETTINGS
 from tests.devices.emulator.stand_in_sdk import PORTS, StandInSdk, stand_in_sdk
 
 from distrl.devices.adb.adb_device import AdbDevice
-from distrl.devices.emulator.emulator import Emulator, EmulatorSettings, LoadSnapshot, command_line
-from distrl.devices.emulator.emulator_console import ask_console
+from distrl.devices.emulator.emulator import (
+    Emulator,
+    EmulatorSettings,
+    LoadSnapshot,
+    ask_console,
+    command_line,
+)
 from distrl.devices.emulator.emulator_ports import EmulatorPorts
 from distrl.errors import (
     CommandRefused,

@@ -28,9 +28,9 @@ from distrl.devices.adb.device_health import examine
 from distrl.devices.adb.screen_capture import CAPTURES, Capture, RawScreencap, fastest_capture
 from distrl.devices.emulator.emulated_device import EmulatedDevice
 from distrl.devices.emulator.emulator import LoadSnapshot
-from distrl.devices.emulator.emulator_advertisement import EmulatorAdvertisement
 from distrl.devices.emulator.emulator_pictures import (
     REQUEST,
+    EmulatorAdvertisement,
     EmulatorPictures,
     agree,
     pictures_of,

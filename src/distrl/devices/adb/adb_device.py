@@ -10,25 +10,29 @@ handset can only stop its apps and go home, which is not the clean phone of a si
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Self
 
 from distrl.devices.adb.adb import AdbLink
 from distrl.devices.adb.adb_shell import AdbShell
+from distrl.devices.adb.android_apps import (
+    check_nothing_crashed,
+    find_package,
+    launchable_apps,
+    start_app,
+)
 from distrl.devices.adb.android_state import focus
-from distrl.devices.adb.app_launching import check_nothing_crashed, launchable_apps, start_app
-from distrl.devices.adb.app_names import find_package
 from distrl.devices.adb.device_health import DeviceHealth, examine
-from distrl.devices.adb.device_work import DeviceWork
 from distrl.devices.adb.fresh_start import FreshStart, GoHome, wake_and_unlock
 from distrl.devices.adb.screen_capture import CAPTURES, Capture, fastest_capture
 from distrl.devices.adb.stillness import StillnessSettings, lit_picture
 from distrl.devices.adb.uiautomator import dump_hierarchy, read_hierarchy
 from distrl.devices.adb.unicode_typing import Typing, choose_typing
-from distrl.errors import BrokenPicture, DeviceDisconnected
+from distrl.errors import BrokenPicture, DeviceDisconnected, DeviceError, DeviceNotReady
 from distrl.hierarchy import Element
 from distrl.records import (
     ONLY_SAID,
@@ -45,6 +49,44 @@ from distrl.records import (
     TypeText,
     Wait,
 )
+
+
+class DeviceWork:
+    """From one reset to the next: `begin`, `ready` once it went well, then work and checks."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.ready = False
+        self.failure: DeviceError | None = None
+        self.seconds = 0.0
+
+    def begin(self) -> None:
+        self.end()
+        self.seconds = 0.0
+
+    def end(self) -> None:
+        """Closed: it needs a reset, and nothing has failed."""
+        self.ready, self.failure = False, None
+
+    @contextmanager
+    def at_work(self) -> Iterator[None]:
+        """Stops the time, and remembers a failure."""
+        begun = time.perf_counter()
+        try:
+            yield
+        except DeviceError as error:
+            self.failure = error
+            raise
+        finally:
+            self.seconds += time.perf_counter() - begun
+
+    def check(self) -> None:
+        """It may go on: reset, and not failed since."""
+        if self.failure is not None:
+            raise type(self.failure)(f"{self.failure} (it has failed and was not reset since)")
+        if not self.ready:
+            raise DeviceNotReady(f"device {self.name}: call reset(seed) before anything else")
+
 
 KEYS = {Back: 4, Home: 3, Enter: 66}
 HOME_QUERY = (

@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
+from distrl.devices.adb.adb_shell import PhoneShell
 from distrl.devices.adb.adb_socket import Deadline
 from distrl.devices.adb.android_state import is_awake, is_locked
-from distrl.devices.adb.phone_shell import PhoneShell
 from distrl.errors import DeviceLocked
 
 HOME_KEY, WAKE_KEY = 3, 224

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from xml.etree import ElementTree as ET
 
-from distrl.devices.adb.phone_shell import PhoneShell
+from distrl.devices.adb.adb_shell import PhoneShell
 from distrl.errors import CommandRefused
 from distrl.hierarchy import Element, Rect
 

@@ -16,7 +16,7 @@ import shlex
 from collections.abc import Iterator
 from typing import Protocol
 
-from distrl.devices.adb.phone_shell import PhoneShell
+from distrl.devices.adb.adb_shell import PhoneShell
 from distrl.errors import TypingFailed
 
 ADB_KEYBOARD = "com.android.adbkeyboard/.AdbIME"

@@ -12,6 +12,9 @@ silence, so actions leave the phone as it is until the reset. Install it with `d
 
 from __future__ import annotations
 
+import secrets
+import shlex
+import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -22,16 +25,22 @@ from typing import Any, Protocol, Self
 import numpy as np
 from android_env.components.action_type import ActionType
 from android_env.components.errors import AndroidEnvError
+from android_env.proto.adb_pb2 import AdbRequest, AdbResponse
 
-from distrl.devices.adb.app_launching import check_nothing_crashed, launchable_apps, start_app
-from distrl.devices.adb.app_names import find_package
-from distrl.devices.adb.device_work import DeviceWork
+from distrl.devices.adb.adb import PATIENCE, ShellResult
+from distrl.devices.adb.adb_device import DeviceWork
+from distrl.devices.adb.adb_shell import output_of
+from distrl.devices.adb.android_apps import (
+    check_nothing_crashed,
+    find_package,
+    launchable_apps,
+    start_app,
+)
 from distrl.devices.adb.fresh_start import FreshStart
 from distrl.devices.adb.stillness import StillnessSettings, lit_picture
 from distrl.devices.adb.uiautomator import dump_hierarchy, read_hierarchy
 from distrl.devices.adb.unicode_typing import Typing, choose_typing
-from distrl.devices.android_env.android_env_shell import AndroidEnvShell, typed
-from distrl.errors import DeviceDisconnected, DeviceNotReady
+from distrl.errors import DeviceDisconnected, DeviceError, DeviceNotReady, DeviceTimeout
 from distrl.hierarchy import Element
 from distrl.records import (
     ONLY_SAID,
@@ -268,3 +277,57 @@ class AndroidEnvDevice:
         package = find_package(name, self._launchable, self.settings.app_names)
         if package is not None:  # without such an app the phone stays as it is
             start_app(self.shell, package, self._launchable[package], self.settings.command_seconds)
+
+
+class AdbCaller(Protocol):
+    """What an AndroidEnv environment, wrapped or not, takes commands by."""
+
+    def execute_adb_call(self, call: Any, /) -> Any: ...
+
+
+class AndroidEnvShell:
+    """Implements `PhoneShell`. Each command is a process of `adb`, as AndroidEnv has it."""
+
+    def __init__(self, serial: str, environment: AdbCaller) -> None:
+        self.serial = serial
+        self.environment = environment
+        self._mark = f"distrl-{secrets.token_hex(8)}"
+
+    def shell(self, command: str, seconds: float = PATIENCE) -> ShellResult:
+        line = f"{command} </dev/null 2>&1; echo {self._mark} $?"
+        call = AdbRequest(
+            generic=AdbRequest.GenericRequest(args=["shell", line]), timeout_sec=seconds
+        )
+        try:
+            response = self.environment.execute_adb_call(call)
+        except AndroidEnvError as error:
+            raise typed(self.serial, error) from error
+        if response.status != AdbResponse.Status.OK:
+            name = AdbResponse.Status.Name(response.status)
+            raise DeviceDisconnected(
+                f"device {self.serial}: AndroidEnv answers `{command[:80]}` with {name}: "
+                f"{response.error_message[:300]}"
+            )
+        output, mark, code = bytes(response.generic.output).rpartition(f"{self._mark} ".encode())
+        return ShellResult(output, b"", int(code)) if mark else ShellResult(code, b"", 0)
+
+    def run(self, *words: str, seconds: float = PATIENCE) -> str:
+        return output_of(self.shell(shlex.join(words), seconds), self.serial, words)
+
+    def close(self) -> None:
+        """There is nothing that stays open."""
+
+
+def typed(serial: str, error: Exception) -> DeviceError:
+    """AndroidEnv's errors as ours: what ran out of time, and what is gone."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, subprocess.TimeoutExpired):
+            return DeviceTimeout(
+                f"device {serial}: no answer within {cause.timeout:g} s through AndroidEnv: {error}"
+            )
+        cause = cause.__cause__
+    return DeviceDisconnected(
+        f"device {serial}: AndroidEnv has lost it: {type(error).__name__}: {error}; reset it, and "
+        "see with `distrl devices` how the phone is"
+    )

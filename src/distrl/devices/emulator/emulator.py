@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import time
 from collections.abc import Callable
@@ -17,15 +18,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from distrl.devices.adb.adb import AdbLink, AdbServer
+from distrl.devices.adb.adb_shell import PhoneShell
 from distrl.devices.adb.adb_socket import Deadline
 from distrl.devices.adb.android_state import read_focus
 from distrl.devices.adb.android_tools import find_tool
-from distrl.devices.adb.phone_shell import PhoneShell
-from distrl.devices.emulator.emulator_console import ask_console
 from distrl.devices.emulator.emulator_pictures import EmulatorPictures, pictures_of
 from distrl.devices.emulator.emulator_ports import PortPair
 from distrl.devices.emulator.process_watch import ProcessWatch
 from distrl.errors import (
+    CommandRefused,
     DeviceDisconnected,
     DeviceError,
     DeviceTimeout,
@@ -289,3 +290,57 @@ def _signal_group(process: subprocess.Popen[bytes], number: int) -> None:
         os.killpg(process.pid, number)
     except (ProcessLookupError, PermissionError):
         return
+
+
+TOKEN_FILE = ".emulator_console_auth_token"
+MAX_ANSWER = 1 << 20
+
+
+def ask_console(port: int, command: str, seconds: float, home: Path | None = None) -> str:
+    """The answer to one command, without its OK; KO is raised as `CommandRefused`."""
+    deadline = Deadline(seconds)
+    who = f"emulator console on port {port}"
+    try:
+        with socket.create_connection(("127.0.0.1", port), max(deadline.left, 0.001)) as line:
+            greeting = _answer(line, who, deadline)
+            if "Authentication required" in greeting:
+                _say(line, f"auth {_token(home or Path.home())}", who, deadline)
+            return _say(line, command, who, deadline)
+    except TimeoutError as error:
+        raise DeviceTimeout(f"{who}: no answer to {command!r} within {seconds:g} s") from error
+    except OSError as error:
+        raise DeviceDisconnected(
+            f"{who}: {error.strerror or error}, at {command!r}; is the emulator running?"
+        ) from error
+
+
+def _say(line: socket.socket, command: str, who: str, deadline: Deadline) -> str:
+    line.sendall(command.encode() + b"\r\n")
+    return _answer(line, f"{who}, {command.split()[0]}", deadline)
+
+
+def _answer(line: socket.socket, who: str, deadline: Deadline) -> str:
+    received = b""
+    while len(received) < MAX_ANSWER:
+        line.settimeout(max(deadline.left, 0.001))
+        piece = line.recv(4096)
+        if not piece:
+            raise DeviceDisconnected(f"{who}: it hung up after {received[-80:]!r}")
+        received += piece
+        lines = received.decode("utf-8", "replace").split("\r\n")
+        last = lines[-2] if len(lines) > 1 and not lines[-1] else ""
+        if last == "OK" or last.startswith("OK:"):
+            return "\n".join(lines[:-2])
+        if last.startswith("KO"):
+            raise CommandRefused(f"{who}: {last.removeprefix('KO').lstrip(': ') or 'refused'}")
+    raise CommandRefused(f"{who}: an answer without an end")
+
+
+def _token(home: Path) -> str:
+    try:
+        return (home / TOKEN_FILE).read_text("ascii").strip()
+    except OSError as error:
+        raise CommandRefused(
+            f"the emulator's console wants the word in {home / TOKEN_FILE}, which cannot be read "
+            f"({error.strerror}); start the emulator as the same user"
+        ) from error

@@ -13,8 +13,7 @@ from pathlib import Path
 
 from distrl.devices.adb.adb import AdbServer
 from distrl.devices.adb.android_tools import find_tool
-from distrl.devices.emulator.emulator import Emulator, EmulatorSettings
-from distrl.devices.emulator.emulator_console import ask_console
+from distrl.devices.emulator.emulator import Emulator, EmulatorSettings, ask_console
 from distrl.devices.emulator.emulator_ports import EmulatorPorts
 from distrl.errors import CommandRefused
 
