@@ -20,6 +20,7 @@ import random
 import threading
 import time
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from types import TracebackType
@@ -85,11 +86,19 @@ class _MayPass(Exception):
 class ChatServer:
     """Calls to one server. `open` it; it is a context manager."""
 
-    def __init__(self, settings: ServerSettings, client: httpx.Client, key: str) -> None:
+    def __init__(
+        self,
+        settings: ServerSettings,
+        client: httpx.Client,
+        key: str = "",
+        wait: Callable[[float], bool] | None = None,
+    ) -> None:
+        """`wait` sleeps between tries and returns True if the server was closed meanwhile."""
         self.settings = settings
         self._client = client
         self._key = key
         self._closing = threading.Event()
+        self._wait = wait or self._closing.wait
         self._rng = random.Random()  # of waits alone: collectors must not knock in step
 
     @classmethod
@@ -132,7 +141,7 @@ class ChatServer:
             except _MayPass as trouble:
                 wait_s = max(trouble.wait_s, self._back_off(attempt))
                 last = attempt == self.settings.tries or time.monotonic() + wait_s >= deadline
-                if last or self._closing.wait(wait_s):
+                if last or self._wait(wait_s):
                     raise trouble.final(
                         f"{method} {url}: {trouble}; gave up after {attempt} of "
                         f"{self.settings.tries} tries in {time.monotonic() - started:.1f} of "

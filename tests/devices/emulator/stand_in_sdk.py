@@ -17,7 +17,7 @@ from tests.devices.emulator.stand_in_emulator import TOKEN
 from distrl.devices.emulator.emulator import TOKEN_FILE, Emulator, EmulatorSettings
 from distrl.devices.emulator.emulator_ports import EmulatorPorts
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 # Above what an adb server looks at by itself, so that servers of other tests never meet these.
 PORTS = EmulatorPorts(5600, 5680)
 
@@ -40,9 +40,8 @@ class StandInSdk:
         return path.read_text().splitlines() if path.exists() else []
 
     def emulator(self, **changes: float) -> Emulator:
-        settings = EmulatorSettings(
-            avd="phone", boot_seconds=changes.get("boot_seconds", 30.0), answer_seconds=2.0
-        )
+        given = {"boot_seconds": 30.0, "answer_seconds": 2.0} | changes
+        settings = EmulatorSettings(avd="phone", **given)
         pair = PORTS.reserve()
         log = self.folder / f"emulator-{pair.console}.log"
         return Emulator(settings, self.adb.server, pair, log)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import io
 import struct
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -77,16 +77,24 @@ CAPTURES: tuple[Capture, ...] = (Framebuffer(), RawScreencap(), PngScreencap())
 
 
 def fastest_capture(
-    link: AdbLink, captures: Sequence[Capture] = CAPTURES, rounds: int = 3
+    link: AdbLink,
+    captures: Sequence[Capture] = CAPTURES,
+    rounds: int = 3,
+    clock: Callable[[], float] = time.perf_counter,
 ) -> tuple[Capture, dict[str, float]]:
-    """The way whose median picture came soonest, and the seconds of each way that works."""
+    """Return the capture with the shortest median time, and the median of each that works."""
+
+    def timed(capture: Capture) -> float:
+        begun = clock()
+        capture.take(link)
+        return clock() - begun
+
     seconds: dict[str, float] = {}
     failures = []
     for capture in captures:
         try:
-            seconds[capture.name] = sorted(_timed(capture, link) for _ in range(rounds))[
-                rounds // 2
-            ]
+            times = sorted(timed(capture) for _ in range(rounds))
+            seconds[capture.name] = times[rounds // 2]
         except (BrokenPicture, CommandRefused) as error:
             failures.append(f"{capture.name}: {error}")
         except DeviceError as error:
@@ -99,12 +107,6 @@ def fastest_capture(
         )
     best = min(captures, key=lambda each: seconds.get(each.name, float("inf")))
     return best, seconds
-
-
-def _timed(capture: Capture, link: AdbLink) -> float:
-    begun = time.perf_counter()
-    capture.take(link)
-    return time.perf_counter() - begun
 
 
 def _output(link: AdbLink, command: str, seconds: float) -> bytes:
