@@ -39,9 +39,13 @@ class StandInSdk:
         path = self.folder / "starts.txt"
         return path.read_text().splitlines() if path.exists() else []
 
-    def emulator(self, **changes: float) -> Emulator:
-        given = {"boot_seconds": 30.0, "answer_seconds": 2.0} | changes
-        settings = EmulatorSettings(avd="phone", **given)
+    def emulator(self, *, boot_seconds: float = 30.0, snapshot_seconds: float = 60.0) -> Emulator:
+        settings = EmulatorSettings(
+            avd="phone",
+            boot_seconds=boot_seconds,
+            snapshot_seconds=snapshot_seconds,
+            answer_seconds=2.0,
+        )
         pair = PORTS.reserve()
         log = self.folder / f"emulator-{pair.console}.log"
         return Emulator(settings, self.adb.server, pair, log)
