@@ -51,7 +51,7 @@ from distrl.records import (
 )
 
 
-class DeviceWork:
+class DeviceStatus:
     """From one reset to the next: `begin`, `ready` once it went well, then work and checks."""
 
     def __init__(self, name: str) -> None:
@@ -133,7 +133,7 @@ class AdbDevice:
         self.typing: Typing | None = None
         self._picture: Pixels | None = None  # the last settled one
         self._launchable: dict[str, str] | None = None  # package -> activity, or empty
-        self._work = DeviceWork(name)
+        self._work = DeviceStatus(name)
 
     # The whole device --------------------------------------------------------------------------
 

@@ -28,7 +28,7 @@ from android_env.components.errors import AndroidEnvError
 from android_env.proto.adb_pb2 import AdbRequest, AdbResponse
 
 from distrl.devices.adb.adb import PATIENCE, ShellResult
-from distrl.devices.adb.adb_device import DeviceWork
+from distrl.devices.adb.adb_device import DeviceStatus
 from distrl.devices.adb.adb_shell import output_of
 from distrl.devices.adb.android_apps import (
     check_nothing_crashed,
@@ -112,7 +112,7 @@ class AndroidEnvDevice:
         self._typing: Typing | None = None
         self._picture: Pixels | None = None  # the last settled one
         self._launchable: dict[str, str] | None = None
-        self._work = DeviceWork(name)
+        self._work = DeviceStatus(name)
 
     # The whole device --------------------------------------------------------------------------
 
