@@ -1,12 +1,13 @@
-"""A server that speaks OpenAI's protocol (vLLM, SGLang): JSON out, JSON in, or a typed error.
+"""A client for servers with OpenAI's protocol (vLLM, SGLang), with retries and typed errors.
 
-Each call has one deadline for all of its tries. What may pass is tried again with growing waits (a
-lost connection, a timeout, 429 with its Retry-After, 5xx, an answer that is no JSON, a request that
-the server aborted to change its weights); what will not pass is raised at once. One `ChatServer` is
-used by many threads.
+Each call has one deadline for all of its tries. Transient failures are retried with exponential
+backoff (a lost connection, a timeout, 429 with its Retry-After, 5xx, an answer that is no JSON, a
+request that the server aborted to change its weights); others are raised at once. One `ChatServer`
+is shared by many threads.
 
-The key is read from the environment and from nowhere else. It is sent to this server alone
-(redirects are refused), and stands in no message, record or log.
+The key is read from the environment only. It is sent to this server only (redirects are refused),
+and is in no message, record or log. `PictureUrls` encodes screens as `data:` URLs for requests:
+PNG, so that the server sees exact pixels, and cached, since past screens are sent again.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ MAX_QUOTE = 300  # characters of what a server said that go into a message
 
 @dataclass(frozen=True, slots=True)
 class ServerSettings:
-    """Where the server is and how patient we are with it."""
+    """URL, deadline and retries."""
 
     url: str  # up to and with the version: http://localhost:8000/v1
     key_variable: str = "DISTRL_SERVER_KEY"  # the environment variable that has the key, if any
@@ -69,7 +70,7 @@ class ServerSettings:
 
 
 class _MayPass(Exception):
-    """A try that failed in a way that the next may not. `final` is what it is if none does."""
+    """A transient failure. `final` is the error to raise when no try is left."""
 
     def __init__(
         self,
@@ -99,7 +100,7 @@ class ChatServer:
         self._key = key
         self._closing = threading.Event()
         self._wait = wait or self._closing.wait
-        self._rng = random.Random()  # of waits alone: collectors must not knock in step
+        self._rng = random.Random()  # jitter of waits, so that collectors do not retry in step
 
     @classmethod
     def open(cls, settings: ServerSettings) -> Self:
@@ -236,7 +237,7 @@ FAST = 1  # zlib's level: a screen takes milliseconds, and its bytes travel once
 
 
 class PictureUrls:
-    """Makes URLs and remembers the last `most` of them. Many threads may ask at once."""
+    """Encodes screens and caches the last `most` URLs. Safe for many threads."""
 
     def __init__(self, most: int = 256) -> None:
         self._most = most

@@ -1,9 +1,11 @@
-"""What every judge of an episode can do, and the judge that defers its verdict.
+"""The protocols of judges, the judge that defers its verdict, and what a verdict changes.
 
-`phonesim.tasks.fact_judge.FactJudge` reads the facts of a simulated phone during the episode. Where
-only somebody who sees the whole trajectory can judge (a vision-language model, a person),
-`DeferredJudge` lets the episode end without a verdict, so that its phone does not wait: the
-trajectory is judged later (`judge_thread_pool`).
+A `Judge` runs during an episode: `phonesim.tasks.fact_judge.FactJudge` reads the facts of a
+simulated phone. A `TrajectoryJudge` (a vision-language model) sees a finished trajectory and
+nothing else, so it can be asked at once, later, or again. With one, `DeferredJudge` lets the
+episode end without a verdict, so that its phone does not wait, and `judge_thread_pool` judges it
+later. `judged` puts a verdict into a trajectory; the ending follows from it and from the last
+action, as in `episodes.episode`.
 """
 
 from __future__ import annotations
@@ -44,7 +46,7 @@ class DeferredJudge:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """A verdict and what it took. Cost is in the currency of the judge's prices."""
+    """A verdict with its time and cost (in the currency of the judge's prices)."""
 
     verdict: Verdict
     seconds: float = 0.0
@@ -57,7 +59,7 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class JudgeRecord:
-    """A judgement as a line in a log, so that a reward can be traced to who gave it."""
+    """A judgement as a line of a log, so that a reward can be traced to its judge."""
 
     trajectory: str
     task: str
@@ -74,13 +76,13 @@ class JudgeRecord:
 
 
 class TrajectoryJudge(Protocol):
-    """Judges finished trajectories; many threads may ask. `JudgeError`: no verdict to be had."""
+    """Judges finished trajectories, from many threads; raises `JudgeError` for no verdict."""
 
     def judge(self, trajectory: Trajectory) -> Judgement: ...
 
 
 def may_be_judged(trajectory: Trajectory) -> bool:
-    """Was it played to an end that a verdict can be about? A lost device leaves nothing to see."""
+    """Whether the episode ended so that it can be judged; a lost device leaves nothing to see."""
     waiting = (Ending.AWAITING_VERDICT, Ending.JUDGE_UNAVAILABLE)
     played = trajectory.ending.judged or trajectory.ending in waiting
     return played and bool(trajectory.decisions)

@@ -1,8 +1,8 @@
-"""Now and then another judge is asked as well: a running rate of how often the two disagree.
+"""Measure how two judges agree: their confusion matrix, and a second judge for a sample.
 
-The first judge's verdict counts; the second one's is kept beside it in the judgement. Which
-trajectories are sampled depends on their ids alone, so that asking again asks about the same ones.
-A second judge that has no verdict to give costs nothing but its count. Many threads may ask.
+`SecondOpinion` returns the first judge's verdict; the second one's is kept beside it in the
+judgement. The sample depends on trajectory ids only, so that judging again asks about the same
+ones. A second judge without a verdict is counted in `missing`. Safe for many threads.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from distrl.records import Trajectory
 
 @dataclass(slots=True)
 class Confusion:
-    """Counts of four cases. Rates are NaN where nothing was counted yet."""
+    """A confusion matrix. Rates are NaN while nothing was counted."""
 
     true_positives: int = 0
     false_positives: int = 0  # called a success, and was none
@@ -44,12 +44,12 @@ class Confusion:
 
     @property
     def false_positive_rate(self) -> float:
-        """Of what was no success, the share that was called one."""
+        """Share of the failures that were called a success."""
         return _share(self.false_positives, self.false_positives + self.true_negatives)
 
     @property
     def false_negative_rate(self) -> float:
-        """Of the successes, the share that was not called one."""
+        """Share of the successes that were called a failure."""
         return _share(self.false_negatives, self.false_negatives + self.true_positives)
 
 
@@ -58,7 +58,7 @@ def _share(part: int, whole: int) -> float:
 
 
 class SecondOpinion:
-    """Implements `TrajectoryJudge`. `share` of the trajectories are looked at twice."""
+    """Implements `TrajectoryJudge`. A `share` of the trajectories is judged twice."""
 
     def __init__(
         self, first: TrajectoryJudge, second: TrajectoryJudge, share: float, seed: int = 0
@@ -71,7 +71,7 @@ class SecondOpinion:
         self._seed = seed
         self._lock = threading.Lock()
         self.opinions = Confusion()  # the first judge's verdicts against the second one's
-        self.missing = 0  # second opinions that could not be had
+        self.missing = 0  # second opinions without a verdict
 
     @property
     def disagreement(self) -> float:

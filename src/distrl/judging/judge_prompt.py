@@ -1,11 +1,21 @@
-"""What a vision-language judge is asked about a trajectory, and how its answer is read.
+"""The prompt of a vision-language judge, its few-shot examples, and the parsing of its answer.
 
-The question has the task, the last few actions in words, what the agent answered, and the last few
-screens, after examples that are data (`judge_examples`). `hash` names all of its wording, so that
-verdicts of different questions are never taken for each other. What the agent wrote is quoted and
-cut, and the judge is told that it is no evidence: a policy must not learn to talk its judge round.
+The prompt has the task, the last few actions as text, the agent's answer, and the last few screens,
+after the examples. `hash` covers the whole text, so that verdicts of different prompts are never
+mixed up. What the agent wrote is quoted and cut, and the judge is told that it is no evidence: a
+policy must not learn to persuade its judge. An answer must end in a line `Verdict: success` or
+`Verdict: failure`; nothing else is a verdict.
 
-An answer must end in a line `Verdict: success` or `Verdict: failure`; nothing else is a verdict.
+The built-in examples are text only; they show the form of an answer and the two most frequent
+mistakes of judges: believing the agent, and accepting a near miss. Examples with pictures of the
+apps that are judged do more. They come from a TOML file, with pictures relative to it:
+
+    [[example]]
+    instruction = "Set an alarm for 7:30"
+    actions = ["opened the app Clock", "tapped at 50 % across, 88 % down"]
+    picture = "alarm.png"                   # or  seen = "The list of alarms …"
+    thoughts = "An alarm for 7:30 should be in the list, switched on. It is."
+    success = true
 """
 
 from __future__ import annotations
@@ -47,7 +57,7 @@ MEMBERS = {"instruction", "actions", "seen", "picture", "thoughts", "success"}
 
 @dataclass(frozen=True, slots=True)
 class JudgeExample:
-    """A case with the answer that was wanted. What is seen is told, shown, or both."""
+    """A case with the wanted answer; the screen is described, shown, or both."""
 
     instruction: str
     thoughts: str
@@ -151,18 +161,18 @@ Message = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """What of a trajectory a judge gets to see."""
+    """The part of a trajectory that a judge sees."""
 
     instruction: str
     steps: int
-    actions: tuple[str, ...]  # the last ones, in words
+    actions: tuple[str, ...]  # the last ones, as text
     answer: str | None
     screens: tuple[Screen, ...]  # the last ones
 
 
 @dataclass(frozen=True, slots=True)
-class SaidVerdict:
-    """What an answer says."""
+class ParsedVerdict:
+    """A verdict parsed from an answer."""
 
     success: bool
     reason: str
@@ -207,13 +217,13 @@ class JudgePrompt:
         return Case(
             instruction=trajectory.task.instruction,
             steps=len(actions),
-            actions=tuple(in_words(action) for action in told),
+            actions=tuple(described(action) for action in told),
             answer=last.text if isinstance(last, Answer) else None,
             screens=trajectory.screens[-self.last_screens :],
         )
 
     def key_of(self, case: Case) -> str:
-        """Names the whole question: its words, its pictures, and those of the examples."""
+        """Hash the whole question: text and pictures of the case and of the examples."""
         digests = [screen.digest for screen in case.screens]
         question = json.dumps([self.hash, _told(case), digests])
         return hashlib.blake2b(question.encode(), digest_size=16).hexdigest()
@@ -229,7 +239,7 @@ class JudgePrompt:
         return messages
 
 
-def read_verdict(text: str) -> SaidVerdict | None:
+def read_verdict(text: str) -> ParsedVerdict | None:
     """The verdict that an answer ends with; None if it has none."""
     verdicts = list(_VERDICT.finditer(text))
     if not verdicts:
@@ -237,7 +247,7 @@ def read_verdict(text: str) -> SaidVerdict | None:
     before = text[: verdicts[-1].start()]
     reasons = _REASON.findall(text)
     reason = reasons[-1].strip() if reasons else " ".join(before.split())[-MAX_REASON:]
-    return SaidVerdict(verdicts[-1][1].lower() == "success", reason[:MAX_REASON])
+    return ParsedVerdict(verdicts[-1][1].lower() == "success", reason[:MAX_REASON])
 
 
 def _told(case: Case, seen: str = "") -> str:
@@ -272,7 +282,8 @@ def _user(screens: Sequence[Screen], text: str, picture_url: PictureUrl) -> Mess
 MAX_QUOTE = 500  # characters of what an agent typed or answered
 
 
-def in_words(action: Action) -> str:
+def described(action: Action) -> str:
+    """Describe an action as a judge reads it."""
     match action:
         case Tap(x, y):
             return f"tapped at {_place(x, y)}"
@@ -299,7 +310,7 @@ def in_words(action: Action) -> str:
 
 
 def quoted(text: str) -> str:
-    """On one line, between quotes, and not endless, whatever somebody wrote."""
+    """Quote text on one line, and limit its length."""
     return json.dumps(text[:MAX_QUOTE])
 
 

@@ -1,9 +1,9 @@
-"""A system on paper, run in simulated time: `simulate` takes its settings and says what comes.
+"""A discrete-event simulation of a whole system: `simulate` turns settings into a `Prediction`.
 
-Deterministic: the same settings and seed give the same prediction, to the last digit. What is
-counted begins after a warm-up, the first third of the time. Without `minutes` it goes on until some
-thousands of episodes and dozens of versions have passed, or MAX_EVENTS, whichever comes first, so
-that ten thousand phones take seconds.
+Deterministic: the same settings and seed give the same prediction, to the last digit. Counting
+starts after a warm-up, the first third of the time. Without `minutes` it runs until some thousands
+of episodes and dozens of versions have passed, or MAX_EVENTS, whichever comes first, so that ten
+thousand phones take seconds.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ MEGABIT = 1e6 / 8
 
 @dataclass(frozen=True, slots=True)
 class StalenessSpread:
-    """Versions behind, of the trajectories that arrived."""
+    """Staleness in versions, of the trajectories that arrived."""
 
     mean: float
     median: float
-    high: float  # the 95th of a hundred
+    high: float  # the 95th percentile
     most: int
     learned: float  # the mean of what was drawn, from a replay without priorities
 
@@ -48,7 +48,7 @@ class StalenessSpread:
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """One system, over the time that was counted. Seconds are those of the devices' clock."""
+    """Figures of one system over the counted time. Seconds are those of the devices' clock."""
 
     phones: int
     policy_gpus: int
@@ -81,7 +81,7 @@ class Prediction:
 
 
 def broadcast_seconds(settings: PlanSettings) -> tuple[float, ...]:
-    """When each node has new weights, counted from their publication."""
+    """Seconds from publication until each node has the new weights."""
     network, nodes = settings.network, settings.collectors.nodes
     once = network.weight_megabytes * 1e6 / (network.link_megabits * MEGABIT)
     if network.broadcast == "star":
@@ -95,7 +95,7 @@ def trajectory_bytes(settings: PlanSettings, decisions: float) -> float:
 
 
 def learner_gigabytes(settings: PlanSettings, decisions: float) -> float:
-    """A full replay; the weights, whatever is trained of them, and what optimisers keep."""
+    """A full replay, the weights, gradients and optimiser state."""
     if not settings.learner.gpus:
         return 0.0
     replay = settings.learner.capacity * trajectory_bytes(settings, decisions) / 1e9
@@ -113,13 +113,13 @@ def node_gigabytes(settings: PlanSettings) -> float:
 
 MAX_EVENTS = 4_000_000
 LEAST_EPISODES, LEAST_ROUNDS, LEAST_VERSIONS = 6_000, 6, 45
-SLICES = 60  # the time is looked at so often
+SLICES = 60  # counts are recorded this many times
 WARM_UP = 1 / 3
 
 
 @dataclass(frozen=True, slots=True)
 class _Count:
-    """Everything that only grows, at one moment."""
+    """All monotonic counters at one point in time."""
 
     at: float
     episodes: int
@@ -140,14 +140,14 @@ class _Count:
 
 
 class Simulation:
-    """All parts of one system, put together."""
+    """All parts of one simulated system."""
 
     def __init__(self, settings: PlanSettings, seed: int = 0) -> None:
         self.settings = settings
         self.events = EventQueue()
         self.fleet = Fleet(settings, self.events, seed)
         self.policy_busy = Level(self.events)
-        self.desks = [
+        self.batchers = [
             PlannedBatcher(
                 n, settings.policy, self.events, self.policy_busy, self.fleet.answered, seed
             )
@@ -164,8 +164,8 @@ class Simulation:
         self._broadcast_seconds = broadcast_seconds(settings)
 
     def run(self, minutes: float | None = None) -> Prediction:
-        """Let time pass, and say what came after the warm-up."""
-        self.fleet.put_to_work(self.desks, self.learner)
+        """Run the simulation; predict from what was counted after the warm-up."""
+        self.fleet.put_to_work(self.batchers, self.learner)
         until = self._long_enough() if minutes is None else 60.0 * minutes
         counts = [self._count()]
         for place in range(1, SLICES + 1):
@@ -187,15 +187,15 @@ class Simulation:
         return seconds
 
     def _max_decisions(self) -> float:
-        """A second, by one copy."""
+        """Decisions per second of one copy with full batches."""
         most = self.settings.policy.most
         return most / max(1e-9, BatchTime(self.settings.policy).of(most))
 
     def _broadcast(self, version: int) -> None:
-        """Each copy has the new weights when its node has, and when it has looked."""
+        """Schedule the new weights for each copy: broadcast to its node, plus half a poll."""
         look = self.settings.policy.look_seconds / 2
         nodes = len(self._broadcast_seconds)
-        for batcher in self.desks:
+        for batcher in self.batchers:
             wait = self._broadcast_seconds[batcher.number % nodes] + look
             self.events.after(wait, self._arrived, batcher, version)
 
@@ -209,7 +209,7 @@ class Simulation:
             at=self.events.now,
             episodes=fleet.episodes,
             decisions=fleet.decisions,
-            batches=sum(batcher.batches for batcher in self.desks),
+            batches=sum(batcher.batches for batcher in self.batchers),
             updates=learner.updates,
             versions=learner.version,
             inserted=learner.pacing.inserted,
@@ -273,5 +273,5 @@ class Simulation:
 
 
 def simulate(settings: PlanSettings, seed: int = 0, minutes: float | None = None) -> Prediction:
-    """What this system comes to."""
+    """Predict the figures of a system."""
     return Simulation(settings, seed).run(minutes)

@@ -12,7 +12,9 @@ process, where its Python package is installed (`android_world_package`). One ho
 `begin` initialises a task; the next reset, or closing the phone, tears it down: also after a fault,
 so that no task finds what another one left. The agent's answer is handed over before the score is
 read, since question tasks look for it there. Scores above one half are successes, as AndroidWorld
-counts them. Its own rules for actions hold (`android_world_actions`). Elements cannot be had.
+counts them. Elements are not available. Actions are translated by `json_action`: a swipe becomes a
+scroll in its main direction over the whole screen, waits have AndroidWorld's own length, and after
+typing AndroidWorld presses Enter by itself.
 """
 
 from __future__ import annotations
@@ -140,7 +142,7 @@ class AndroidWorldPhone:
         return self.screen()
 
     def elements(self) -> tuple[Element, ...]:
-        """AndroidWorld's server does not tell them."""
+        """Empty: AndroidWorld's server does not report them."""
         with self._working():
             return ()
 

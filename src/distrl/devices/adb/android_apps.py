@@ -1,9 +1,9 @@
-"""Which app is meant by a name: "Chrome", "com.android.chrome" or "the settings".
+"""The apps of a phone: resolve a name to a package, start an app, detect a crash.
 
-Labels are not to be had over adb, so a name is looked up in this order: a package as it stands; the
-names of the phone's owner; a short list of what many phones have; and a package whose own name has
-the word in it. A name that fits nothing is None: the agent asked for an app that is not there, and
-the phone stays as it is.
+An app's label is not available over adb, so `find_package` looks a name ("Chrome",
+"com.android.chrome", "the settings") up in this order: an installed package; the names given by the
+phone's owner; a short list of well-known apps; a package with the name as one of its parts. If
+nothing matches it returns None, and the phone is left unchanged.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from distrl.devices.adb.android_state import focus
 from distrl.errors import AppCrashed, CommandRefused
 from distrl.records import Action
 
-# Several packages where makers differ; the first that is installed counts.
+# Several packages where vendors differ; the first that is installed is used.
 WELL_KNOWN: dict[str, tuple[str, ...]] = {
     "browser": ("com.android.chrome", "org.chromium.webview_shell", "com.android.browser"),
     "calculator": ("com.google.android.calculator", "com.android.calculator2"),
@@ -50,7 +50,7 @@ WELL_KNOWN: dict[str, tuple[str, ...]] = {
 def find_package(
     name: str, installed: Collection[str], own_names: Mapping[str, str] | None = None
 ) -> str | None:
-    """The installed package that this name means, or None."""
+    """The installed package that a name refers to, or None."""
     if name in installed:
         return name
     wanted = " ".join(name.lower().split()).removeprefix("the ").removesuffix(" app")
@@ -71,7 +71,7 @@ LAUNCHER_QUERY = (
 
 
 def launchable_apps(shell: PhoneShell) -> dict[str, str]:
-    """Package -> activity. Phones before Android 7 only list packages: no activity there."""
+    """Package -> activity. Phones before Android 7 list packages only: activity is empty."""
     listed = shell.shell(LAUNCHER_QUERY)
     found = (line.strip().partition("/") for line in listed.text.splitlines())
     apps = {package: activity for package, slash, activity in found if slash}
@@ -84,7 +84,7 @@ def launchable_apps(shell: PhoneShell) -> dict[str, str]:
 
 
 def start_app(shell: PhoneShell, package: str, activity: str, seconds: float = PATIENCE) -> None:
-    """As the launcher would; one that cannot start does not."""
+    """Start an app as the launcher would; a failure to start is not an error."""
     if activity:
         command = f"am start -n {shlex.quote(f'{package}/{activity}')}"
     else:
@@ -93,7 +93,7 @@ def start_app(shell: PhoneShell, package: str, activity: str, seconds: float = P
 
 
 def check_nothing_crashed(shell: PhoneShell, device: str, action: Action) -> None:
-    """`AppCrashed` where a crash dialog stands in front after an action."""
+    """Raise `AppCrashed` if a crash dialog is in front after an action."""
     found = focus(shell)
     if found is not None and found.stopped:
         raise AppCrashed(

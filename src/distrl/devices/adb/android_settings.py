@@ -1,4 +1,4 @@
-"""What a run says about its phones on adb: the section `devices.android` of its settings."""
+"""The settings of phones on adb: the section `devices.android` of a run's config."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from distrl.errors import InvalidSetting
 
 @dataclass(frozen=True, slots=True)
 class AndroidSettings:
-    """Handsets are guarded by `safety` in any case; others only if `guard_all` says so."""
+    """Handsets are always guarded by `safety`, other phones only with `guard_all`."""
 
-    adb_port: int = ADB_PORT  # of the adb server; it is started if nobody answers there
-    first_emulator_port: int = FIRST_PORT  # of those that we start; even, each takes two
-    guard_all: bool = False  # emulators and served phones too
+    adb_port: int = ADB_PORT  # of the adb server, which is started if none runs
+    first_emulator_port: int = FIRST_PORT  # of emulators that we start; even, each takes two ports
+    guard_all: bool = False  # guard emulators and served phones too
     stop_apps: tuple[str, ...] = ()  # packages that a reset of a handset stops
     clear_apps: tuple[str, ...] = ()  # packages whose data a reset of a handset removes
     app_names: Mapping[str, str] = field(default_factory=dict)  # what the owner calls a package

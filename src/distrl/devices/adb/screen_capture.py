@@ -1,10 +1,9 @@
 """Three ways to fetch a picture of the screen; the fastest that works is chosen by measuring.
 
-`emulator_pictures` has a fourth, for emulators.
-Which one wins differs from phone to phone: a raw picture costs bandwidth (10 MB over USB 2 is a
-quarter of a second), a PNG costs the phone's processor. A picture is whole or it is an error: every
-way knows how many bytes belong to it, and a half-written one is a `BrokenPicture`, never a picture
-with a black lower half.
+`emulator_pictures` has a fourth, for emulators. Which is fastest depends on the phone: a raw
+picture costs bandwidth (10 MB over USB 2 is a quarter of a second), a PNG costs the phone's
+processor. A picture is complete or an error: each way knows its number of bytes, and an incomplete
+one is a `BrokenPicture`, never a picture with a black lower half.
 """
 
 from __future__ import annotations
@@ -110,7 +109,7 @@ def fastest_capture(
 
 
 def _output(link: AdbLink, command: str, seconds: float) -> bytes:
-    """Warnings (of two displays, say) go to the errors, and so do not end up in the picture."""
+    """Return stdout only: warnings (about two displays, say) must not end up in the picture."""
     result = link.shell(command, seconds)
     if result.code != 0:
         said = result.errors.decode("utf-8", "replace").strip()[:200]

@@ -1,13 +1,17 @@
-"""An environment of DeepMind's AndroidEnv as a device of ours.
+"""An environment of DeepMind's AndroidEnv as a `Device`.
 
-Touches go the way that AndroidEnv has for them, as steps of a finger that is down or lifted; keys,
-text, apps and the view hierarchy go through its adb. It keeps the contract of `device.Device`. How
-clean a reset leaves the phone is the environment's affair (its task's reset steps), with
-`fresh_start` after it where there is one.
+Touches are AndroidEnv steps (touch, lift); keys, text, apps and the view hierarchy go through its
+adb. How clean a reset leaves the phone depends on the environment (its task's reset steps) and on
+`fresh_start`, which runs after it if given.
 
 AndroidEnv has tasks of its own, which end episodes and give rewards. The rewards are summed in
-`reward`; once the environment has `ended` its episode, the next step would begin another one in
-silence, so actions leave the phone as it is until the reset. Install it with `distrl[android-env]`.
+`reward`; once the environment has `ended` its episode, a further step would silently start another
+one, so actions leave the phone unchanged until the reset. Install it with `distrl[android-env]`.
+
+AndroidEnv takes a command that fails for a broken connection: it kills the adb server, for every
+other phone too, and retries. So `AndroidEnvShell` appends to each command one that always succeeds
+and prints the first one's exit code. AndroidEnv's fake simulator answers every command with the
+same text and without that marker; there the status OK counts as success.
 """
 
 from __future__ import annotations
@@ -28,8 +32,7 @@ from android_env.components.errors import AndroidEnvError
 from android_env.proto.adb_pb2 import AdbRequest, AdbResponse
 
 from distrl.devices.adb.adb import PATIENCE, ShellResult
-from distrl.devices.adb.adb_device import DeviceStatus
-from distrl.devices.adb.adb_shell import output_of
+from distrl.devices.adb.adb_device import KEYS, DeviceStatus
 from distrl.devices.adb.android_apps import (
     check_nothing_crashed,
     find_package,
@@ -58,7 +61,6 @@ from distrl.records import (
     Wait,
 )
 
-KEYS = {Back: 4, Home: 3, Enter: 66}
 FAULTS = ("relaunch_count_execute_action", "relaunch_count_fetch_observation")  # in its stats
 
 
@@ -80,7 +82,7 @@ class Environment(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class AndroidEnvSettings:
-    """How patient to be, in seconds, and what the phone's apps are called."""
+    """Deadlines in seconds, and names for apps."""
 
     stillness: StillnessSettings = field(default_factory=StillnessSettings)
     command_seconds: float = 15.0
@@ -162,7 +164,7 @@ class AndroidEnvDevice:
 
     @contextmanager
     def _at_work(self) -> Iterator[None]:
-        """Stops the time, and remembers a failure in our own words: only a reset helps then."""
+        """Count device time, and remember a failure as a `DeviceError` until the reset."""
         with self._work.at_work():
             try:
                 yield
@@ -195,7 +197,7 @@ class AndroidEnvDevice:
         )
 
     def _look(self) -> Pixels:
-        """A step that does nothing but look."""
+        """Take a step that only observes."""
         if self.ended:
             assert self._picture is not None
             return self._picture
@@ -236,7 +238,7 @@ class AndroidEnvDevice:
                 self.shell.run("sleep", f"{seconds:g}", seconds=seconds + 10.0)
 
     def _draw(self, x: float, y: float, to_x: float, to_y: float, seconds: float) -> None:
-        """A finger goes down, moves for so long, one step after the other, and is lifted."""
+        """Touch, move for `seconds` one step after the other, and lift."""
         begun, share = time.monotonic(), 0.0
         while share < 1.0 and not self.ended:
             self._step(ActionType.TOUCH, x + share * (to_x - x), y + share * (to_y - y))
@@ -247,7 +249,7 @@ class AndroidEnvDevice:
                 self._step(kind, to_x, to_y)
 
     def _step(self, kind: int, x: float, y: float) -> Pixels:
-        """One step of the environment: its picture, with its reward and its end noted."""
+        """Step the environment: return its picture, record its reward and its end."""
         assert self._environment is not None
         action = {"action_type": np.array(kind), "touch_position": np.array([x, y])}
         for name in self._environment.action_spec():  # further fingers stay up
@@ -275,20 +277,14 @@ class AndroidEnvDevice:
         if self._launchable is None:
             self._launchable = launchable_apps(self.shell)
         package = find_package(name, self._launchable, self.settings.app_names)
-        if package is not None:  # without such an app the phone stays as it is
+        if package is not None:  # without such an app the phone is left unchanged
             start_app(self.shell, package, self._launchable[package], self.settings.command_seconds)
 
 
-class AdbCaller(Protocol):
-    """What an AndroidEnv environment, wrapped or not, takes commands by."""
-
-    def execute_adb_call(self, call: Any, /) -> Any: ...
-
-
 class AndroidEnvShell:
-    """Implements `PhoneShell`. Each command is a process of `adb`, as AndroidEnv has it."""
+    """Implements `PhoneShell`. Each command is a process of `adb`, started by AndroidEnv."""
 
-    def __init__(self, serial: str, environment: AdbCaller) -> None:
+    def __init__(self, serial: str, environment: Environment) -> None:
         self.serial = serial
         self.environment = environment
         self._mark = f"distrl-{secrets.token_hex(8)}"
@@ -311,15 +307,15 @@ class AndroidEnvShell:
         output, mark, code = bytes(response.generic.output).rpartition(f"{self._mark} ".encode())
         return ShellResult(output, b"", int(code)) if mark else ShellResult(code, b"", 0)
 
-    def run(self, *words: str, seconds: float = PATIENCE) -> str:
-        return output_of(self.shell(shlex.join(words), seconds), self.serial, words)
+    def run(self, *arguments: str, seconds: float = PATIENCE) -> str:
+        return self.shell(shlex.join(arguments), seconds).checked_text(self.serial, arguments)
 
     def close(self) -> None:
-        """There is nothing that stays open."""
+        """Nothing stays open."""
 
 
 def typed(serial: str, error: Exception) -> DeviceError:
-    """AndroidEnv's errors as ours: what ran out of time, and what is gone."""
+    """Map AndroidEnv's errors to ours: a timeout, or a lost device."""
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, subprocess.TimeoutExpired):

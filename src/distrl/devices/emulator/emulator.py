@@ -1,9 +1,13 @@
-"""One Android emulator: a process of ours, known by its id, that boots from a snapshot.
+"""One Android emulator: a child process that boots from a snapshot.
 
-It runs without a window, read-only, so that many share one image and nothing is ever copied. A
-reset loads the snapshot again instead of starting anew. It is ready when Android says so (booted,
-package manager answering, a window focused) and not after a number of seconds. What ended it is
-told with the last lines that it wrote. Ending it touches our own process group and nothing else.
+It runs headless and read-only, so that many share one image and nothing is copied. A reset loads
+the snapshot again instead of restarting. It is ready when Android reports it (booted, package
+manager answering, a window focused), not after a number of seconds. An error about its end quotes
+the last lines of its log. Stopping it signals its own process group and nothing else.
+
+Snapshots are loaded over the emulator's console (`ask_console`), a line protocol on loopback: it
+greets, asks for the token in the home directory of the user that started it, and answers each
+command with lines, the last of which begins with OK or KO.
 """
 
 from __future__ import annotations
@@ -34,22 +38,22 @@ from distrl.errors import (
     InvalidSetting,
 )
 
-LOOK_SECONDS = 0.1  # between two looks at an emulator that is booting
+LOOK_SECONDS = 0.1  # between two checks of a booting emulator
 STOP_SECONDS = 10.0
-DYING_SECONDS = 0.5  # in which a process ends whose connection has broken already
-LAST_WORDS = 2000  # bytes of its log in an error
-TOO_OLD = "unknown option: -grpc"  # said by an emulator that has no such service, or no token
+DYING_SECONDS = 0.5  # for a process to end after its connection broke
+LOG_TAIL = 2000  # bytes of its log in an error
+TOO_OLD = "unknown option: -grpc"  # in the log of an emulator without gRPC or its tokens
 
 
 @dataclass(frozen=True, slots=True)
 class EmulatorSettings:
-    """Which virtual device, from which snapshot, and how patient to be (seconds)."""
+    """Virtual device, snapshot, and deadlines in seconds."""
 
     avd: str = "distrl"
     snapshot: str = "distrl"  # docs/real-phones.md makes one
     boot_seconds: float = 240.0
     snapshot_seconds: float = 60.0
-    answer_seconds: float = 10.0  # then it hangs
+    answer_seconds: float = 10.0  # without an answer for this long it counts as hung
     gpu: str = "swiftshader_indirect"  # host, on a machine with a graphics card
     memory_megabytes: int | None = None  # as the AVD has it
     cores: int | None = None
@@ -72,24 +76,21 @@ class EmulatorSettings:
 def command_line(
     settings: EmulatorSettings, console_port: int, program: Path, grpc_port: int | None = None
 ) -> list[str]:
-    """How the emulator is started."""
-    words = [str(program), "-avd", settings.avd, "-port", str(console_port)]
+    """The command that starts the emulator."""
+    command = [str(program), "-avd", settings.avd, "-port", str(console_port)]
     if grpc_port is not None:  # without a token it would listen to the whole network
-        words += ["-grpc", str(grpc_port), "-grpc-use-token"]
+        command += ["-grpc", str(grpc_port), "-grpc-use-token"]
     if settings.read_only:
-        words += ["-read-only", "-snapshot", settings.snapshot, "-no-snapshot-save"]
+        command += ["-read-only", "-snapshot", settings.snapshot, "-no-snapshot-save"]
     else:
-        words += [
-            "-no-snapshot-load",
-            "-no-snapshot-save",
-        ]  # saved when it is told to, under a name
-    words += ["-no-audio", "-no-boot-anim", "-gpu", settings.gpu]
-    words += [] if settings.window else ["-no-window"]
+        command += ["-no-snapshot-load", "-no-snapshot-save"]  # saved by name, on request
+    command += ["-no-audio", "-no-boot-anim", "-gpu", settings.gpu]
+    command += [] if settings.window else ["-no-window"]
     if settings.memory_megabytes is not None:
-        words += ["-memory", str(settings.memory_megabytes)]
+        command += ["-memory", str(settings.memory_megabytes)]
     if settings.cores is not None:
-        words += ["-cores", str(settings.cores)]
-    return [*words, *settings.more_options]
+        command += ["-cores", str(settings.cores)]
+    return [*command, *settings.more_options]
 
 
 class Emulator:
@@ -125,7 +126,7 @@ class Emulator:
         return self._process is not None and self._process.poll() is None
 
     def ends_within(self, seconds: float) -> bool:
-        """Whether it is gone, or goes by itself so soon that it must be dying already."""
+        """Whether its process has ended, or ends by itself within `seconds`."""
         if self._process is None:
             return True
         try:
@@ -137,13 +138,13 @@ class Emulator:
     # Beginning and end -------------------------------------------------------------------------
 
     def start(self) -> None:
-        """Start the process; it is not ready before `wait_until_ready` says so."""
+        """Start the process; `wait_until_ready` waits until it can be used."""
         self.log.parent.mkdir(parents=True, exist_ok=True)
         grpc_port = self.ports.grpc if self._grpc else None
-        words = command_line(self.settings, self.ports.console, find_tool("emulator"), grpc_port)
+        command = command_line(self.settings, self.ports.console, find_tool("emulator"), grpc_port)
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
-                words,
+                command,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
@@ -154,7 +155,7 @@ class Emulator:
             self._watch.add(self._process.pid)
 
     def boot(self) -> None:
-        """Start it and wait until it is ready; what does not get there is ended."""
+        """Start it and wait until it is ready; stop it if that fails."""
         self.start()
         try:
             self._become_ready()
@@ -163,11 +164,11 @@ class Emulator:
             raise
 
     def _become_ready(self) -> None:
-        """One that does not know the options for gRPC has ended; it is started without them."""
+        """Wait until ready; an emulator too old for the gRPC options is restarted without them."""
         try:
             self.wait_until_ready(self.settings.boot_seconds)
         except EmulatorStopped:
-            if not self._grpc or TOO_OLD not in self._last_words():
+            if not self._grpc or TOO_OLD not in self._log_tail():
                 raise
             self._grpc = False
             self._forget()
@@ -175,7 +176,7 @@ class Emulator:
             self.wait_until_ready(self.settings.boot_seconds)
 
     def _forget(self) -> None:
-        """Its process has ended, and the number may be somebody else's soon."""
+        """Stop watching the ended process: its id may be reused."""
         if self._watch is not None and self._process is not None:
             self._watch.remove(self._process.pid)
 
@@ -197,7 +198,7 @@ class Emulator:
     # Readiness ---------------------------------------------------------------------------------
 
     def wait_until_ready(self, seconds: float) -> None:
-        """Booted, package manager answering, a window focused; or an error that says what lacks."""
+        """Wait until Android is booted, has packages and a focused window; raise what lacks."""
         deadline = Deadline(seconds)
         lacking = "it has not shown up in adb"
         while not deadline.passed:
@@ -242,25 +243,25 @@ class Emulator:
         code = self._process.returncode if self._process else None
         raise EmulatorStopped(
             f"emulator {self.serial} (AVD {self.settings.avd}) ended with code {code}; it wrote: "
-            f"{self._last_words()!r}; its log is {self.log}"
+            f"{self._log_tail()!r}; its log is {self.log}"
         )
 
-    def _last_words(self) -> str:
+    def _log_tail(self) -> str:
         if not self.log.exists():
             return ""
-        return self.log.read_bytes()[-LAST_WORDS:].decode("utf-8", "replace").strip()
+        return self.log.read_bytes()[-LOG_TAIL:].decode("utf-8", "replace").strip()
 
     def pictures(self) -> EmulatorPictures | None:
-        """Its own way to hand them out; None when it has none, and adb is all there is."""
+        """Its gRPC service for pictures; None when it has none, so that adb is used."""
         found = pictures_of(self.ports.console) if self._grpc else None
         if found is None or found.advertisement.grpc_port != self.ports.grpc:
-            return None  # what was found is left over from another emulator
+            return None  # left over from another emulator
         return found
 
     # Snapshots ---------------------------------------------------------------------------------
 
     def load_snapshot(self) -> None:
-        """Back to where the snapshot was taken: everything since is gone."""
+        """Restore the snapshot: everything since is lost."""
         self._check_process()
         seconds = self.settings.snapshot_seconds
         command = f"avd snapshot load {self.settings.snapshot}"
@@ -275,17 +276,17 @@ class Emulator:
 
 @dataclass(frozen=True, slots=True)
 class LoadSnapshot:
-    """A `FreshStart` for emulators. The seed plays no part: every episode begins alike."""
+    """A `FreshStart` for emulators. The seed is not used: every episode starts alike."""
 
     emulator: Callable[[], Emulator]
 
     def begin(self, shell: PhoneShell, seed: int) -> None:
-        shell.close()  # the phone that it is open on will be another one
+        shell.close()  # it does not survive the snapshot
         self.emulator().load_snapshot()
 
 
 def _signal_group(process: subprocess.Popen[bytes], number: int) -> None:
-    """The group has the number of the process that we started as its leader."""
+    """Signal the group; its id is that of the process that we started."""
     try:
         os.killpg(process.pid, number)
     except (ProcessLookupError, PermissionError):
@@ -297,7 +298,7 @@ MAX_ANSWER = 1 << 20
 
 
 def ask_console(port: int, command: str, seconds: float, home: Path | None = None) -> str:
-    """The answer to one command, without its OK; KO is raised as `CommandRefused`."""
+    """Return the answer to one console command; KO is raised as `CommandRefused`."""
     deadline = Deadline(seconds)
     who = f"emulator console on port {port}"
     try:
@@ -341,6 +342,6 @@ def _token(home: Path) -> str:
         return (home / TOKEN_FILE).read_text("ascii").strip()
     except OSError as error:
         raise CommandRefused(
-            f"the emulator's console wants the word in {home / TOKEN_FILE}, which cannot be read "
+            f"the emulator's console wants the token in {home / TOKEN_FILE}, which cannot be read "
             f"({error.strerror}); start the emulator as the same user"
         ) from error
