@@ -11,7 +11,6 @@ import json
 import os
 import threading
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from distrl.errors import storage_error
@@ -58,12 +57,7 @@ class JudgeCache:
     def __enter__(self) -> Self:
         return self.open()
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         self.close()
 
     def __len__(self) -> int:

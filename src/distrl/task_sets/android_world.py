@@ -23,7 +23,6 @@ import math
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import TracebackType
 from typing import Any, Protocol, Self
 
 import numpy as np
@@ -156,12 +155,7 @@ class AndroidWorldPhone:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         self.close()
 
     # For its judge ------------------------------------------------------------------------------

@@ -14,7 +14,6 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
-from types import TracebackType
 from typing import Self
 
 from distrl.devices.adb.adb import AdbLink
@@ -48,6 +47,12 @@ from distrl.records import (
     Tap,
     TypeText,
     Wait,
+)
+
+KEYS = {Back: 4, Home: 3, Enter: 66}
+HOME_QUERY = (
+    "cmd package resolve-activity --brief -a android.intent.action.MAIN "
+    "-c android.intent.category.HOME"
 )
 
 
@@ -91,13 +96,6 @@ class DeviceStatus:
             raise DeviceNotReady(f"device {self.name}: call reset(seed) before anything else")
 
 
-KEYS = {Back: 4, Home: 3, Enter: 66}
-HOME_QUERY = (
-    "cmd package resolve-activity --brief -a android.intent.action.MAIN "
-    "-c android.intent.category.HOME"
-)
-
-
 @dataclass(frozen=True, slots=True)
 class AdbDeviceSettings:
     """Deadlines in seconds, and names for apps."""
@@ -136,13 +134,13 @@ class AdbDevice:
         self.typing: Typing | None = None
         self._picture: Pixels | None = None  # the last settled one
         self._launchable: dict[str, str] | None = None  # package -> activity, or empty
-        self._work = DeviceStatus(name)
+        self._status = DeviceStatus(name)
 
     # The whole device --------------------------------------------------------------------------
 
     def reset(self, seed: int) -> None:
         """Reconnect a lost phone, clean it as far as `fresh_start` can, and take a picture."""
-        self._work.begin()
+        self._status.begin()
         self._picture, self._launchable = None, None
         with self.at_work():
             self.shell.close()
@@ -152,7 +150,7 @@ class AdbDevice:
             if self.capture is None:
                 self.capture, self.capture_seconds = fastest_capture(self.link, self.captures)
             self.choose_typing()
-            self._work.ready = True
+            self._status.ready = True
             self._picture = self._settle(None)
 
     def choose_typing(self) -> None:
@@ -169,7 +167,7 @@ class AdbDevice:
 
     @property
     def seconds(self) -> float:
-        return self._work.seconds
+        return self._status.seconds
 
     def health(self, rounds: int = 0) -> DeviceHealth:
         """Examine the phone, reset or not; measure each operation `rounds` times."""
@@ -177,35 +175,30 @@ class AdbDevice:
 
     def close(self) -> None:
         self.shell.close()
-        self._work.end()
+        self._status.end()
         self._picture = None
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         self.close()
 
     def at_work(self) -> AbstractContextManager[None]:
         """Count device time and remember a failure; after one only a reset helps."""
-        return self._work.at_work()
+        return self._status.at_work()
 
     # Seeing ------------------------------------------------------------------------------------
 
     def screen(self) -> Screen:
-        self._work.check()
+        self._status.check()
         with self.at_work():
             self._picture = self._settle(None)
         return Screen(self._picture)
 
     def elements(self) -> tuple[Element, ...]:
         """The elements on the screen; uiautomator itself waits for it to settle."""
-        self._work.check()
+        self._status.check()
         with self.at_work():
             return read_hierarchy(
                 dump_hierarchy(self.shell, self.settings.hierarchy_seconds), self.link.serial
@@ -213,7 +206,7 @@ class AdbDevice:
 
     def front_package(self) -> str:
         """Package of the app in front; empty while nothing has the focus."""
-        self._work.check()
+        self._status.check()
         with self.at_work():
             found = focus(self.shell)
         return found.package if found else ""
@@ -240,7 +233,7 @@ class AdbDevice:
     # Acting ------------------------------------------------------------------------------------
 
     def perform(self, action: Action) -> Screen:
-        self._work.check()
+        self._status.check()
         assert self._picture is not None
         if isinstance(action, ONLY_SAID):
             return Screen(self._picture)
@@ -287,13 +280,13 @@ class AdbDevice:
 
     def package_of(self, name: str) -> str | None:
         """The installed package that a name refers to."""
-        self._work.check()
+        self._status.check()
         with self.at_work():
             return find_package(name, self._apps(), self.settings.app_names)
 
     def home_package(self) -> str:
         """Package of the launcher; empty if the phone does not report it."""
-        self._work.check()
+        self._status.check()
         with self.at_work():
             said = self.shell.shell(HOME_QUERY, self.settings.command_seconds).text
         return said.strip().rpartition("\n")[2].partition("/")[0].strip() if "/" in said else ""

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import socket
 import time
-from types import TracebackType
 from typing import NoReturn, Self
 
 from distrl.errors import (
@@ -70,12 +69,7 @@ class AdbSocket:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         self.close()
 
     # Requests ----------------------------------------------------------------------------------

@@ -8,7 +8,6 @@ compared with one without, episode by episode.
 
 from __future__ import annotations
 
-from types import TracebackType
 from typing import Self
 
 from distrl.devices.adb.adb_device import AdbDevice
@@ -103,10 +102,5 @@ class SimulatedAdbDevice:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         self.close()

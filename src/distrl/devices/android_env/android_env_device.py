@@ -23,7 +23,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from types import TracebackType
 from typing import Any, Protocol, Self
 
 import numpy as np
@@ -114,14 +113,14 @@ class AndroidEnvDevice:
         self._typing: Typing | None = None
         self._picture: Pixels | None = None  # the last settled one
         self._launchable: dict[str, str] | None = None
-        self._work = DeviceStatus(name)
+        self._status = DeviceStatus(name)
 
     # The whole device --------------------------------------------------------------------------
 
     def reset(self, seed: int) -> None:
-        if self._work.failure is not None:
+        if self._status.failure is not None:
             self.close()  # AndroidEnv relaunches its simulator after some faults, not after all
-        self._work.begin()
+        self._status.begin()
         self._launchable, self.reward, self.ended = None, 0.0, False
         with self._at_work():
             if self._environment is None:
@@ -132,11 +131,11 @@ class AndroidEnvDevice:
                 self.fresh_start.begin(self.shell, seed)
             self._typing = choose_typing(self.shell)
             self._picture = self._settle(None)
-            self._work.ready = True
+            self._status.ready = True
 
     @property
     def seconds(self) -> float:
-        return self._work.seconds
+        return self._status.seconds
 
     @property
     def shell(self) -> AndroidEnvShell:
@@ -148,24 +147,19 @@ class AndroidEnvDevice:
         if self._environment is not None:
             self._environment.close()
         self._environment = self._shell = None
-        self._work.end()
+        self._status.end()
         self._picture = None
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         self.close()
 
     @contextmanager
     def _at_work(self) -> Iterator[None]:
         """Count device time, and remember a failure as a `DeviceError` until the reset."""
-        with self._work.at_work():
+        with self._status.at_work():
             try:
                 yield
             except AndroidEnvError as error:
@@ -174,7 +168,7 @@ class AndroidEnvDevice:
     # Seeing ------------------------------------------------------------------------------------
 
     def screen(self) -> Screen:
-        self._work.check()
+        self._status.check()
         if not self.ended:
             with self._at_work():
                 self._picture = self._settle(None)
@@ -182,7 +176,7 @@ class AndroidEnvDevice:
         return Screen(self._picture)
 
     def elements(self) -> tuple[Element, ...]:
-        self._work.check()
+        self._status.check()
         with self._at_work():
             dump = dump_hierarchy(self.shell, self.settings.hierarchy_seconds)
             return read_hierarchy(dump, self.name)
@@ -206,7 +200,7 @@ class AndroidEnvDevice:
     # Acting ------------------------------------------------------------------------------------
 
     def perform(self, action: Action) -> Screen:
-        self._work.check()
+        self._status.check()
         assert self._picture is not None
         if self.ended or isinstance(action, ONLY_SAID):
             return Screen(self._picture)

@@ -7,7 +7,6 @@ error, as on any device.
 
 from __future__ import annotations
 
-from types import TracebackType
 from typing import Self
 
 from distrl.devices.adb.adb_device import AdbDevice, AdbDeviceSettings
@@ -92,12 +91,7 @@ class EmulatedDevice:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         self.close()
 
     def _here(self) -> AdbDevice:

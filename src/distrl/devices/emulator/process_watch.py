@@ -14,7 +14,6 @@ import signal
 import subprocess
 import sys
 import threading
-from types import TracebackType
 from typing import IO, Self
 
 END_SECONDS = 10.0
@@ -41,12 +40,7 @@ class ProcessWatch:
         )
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         """Kill whatever was added and not removed."""
         process, self._process = self._process, None
         if process is not None and process.stdin is not None:
