@@ -35,9 +35,9 @@ from benchmarks.served_phones import adb_server, connected_phones
 from distrl.devices.adb.adb import AdbLink, AdbServer
 from distrl.devices.adb.adb_device import AdbDevice, AdbDeviceSettings
 from distrl.devices.adb.adb_shell import AdbShell
+from distrl.devices.adb.android_apps import start_app
 from distrl.devices.adb.android_state import focus, screen_size
 from distrl.devices.adb.android_tools import find_tool
-from distrl.devices.adb.app_launching import start_app
 from distrl.devices.adb.fresh_start import NewSimulation, wake_and_unlock
 from distrl.devices.adb.screen_capture import Framebuffer, PngScreencap, RawScreencap
 from distrl.devices.adb.stillness import AT_ONCE

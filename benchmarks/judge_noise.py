@@ -22,6 +22,7 @@ import torch
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.noisy_judge import NoisyJudge, StoredVerdicts
 from benchmarks.results_file import write_results
 from benchmarks.staleness import (
     ATTEMPTS,
@@ -35,9 +36,8 @@ from benchmarks.staleness import (
     bootstrap_interval,
     success,
 )
-from distrl.judging.confusion import Confusion
-from distrl.judging.judgement import judged
-from distrl.judging.noisy_judge import NoisyJudge, StoredVerdicts
+from distrl.judging.judge import judged
+from distrl.judging.judge_agreement import Confusion
 from distrl.learning.batch import batch_of
 from distrl.learning.gradient_step import GradientStep, StepSettings
 from distrl.learning.small_world import REWARDS, old_policy

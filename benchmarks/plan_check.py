@@ -1,4 +1,4 @@
-"""Is the plan right? Real short runs beside what was predicted for them: `distrl plan --check`.
+"""Is the plan right? Real short runs beside their predictions: `make bench-plan`.
 
 A first system is only measured, to learn what Python takes on this machine and how the timed policy
 plays (`calibrate`). Then come others that nothing was fitted to, each with another bottleneck; each
@@ -29,8 +29,7 @@ from distrl.planning.plan_settings import (
     PolicyPlan,
 )
 from distrl.planning.planned_batcher import BatchTime
-from distrl.planning.prediction import Prediction
-from distrl.planning.simulation import simulate
+from distrl.planning.simulation import Prediction, simulate
 from distrl.records import Trajectory
 from distrl.task_sets.curriculum import UniformTasks
 from distrl.task_sets.task_pool import SimulatedTasks

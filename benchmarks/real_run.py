@@ -1,10 +1,9 @@
-"""The same system for real, in short: our collectors, desks, learner and replay on a scaled clock.
+"""A short real run of a planned system, on a scaled clock, to compare with its prediction.
 
-What a plan is held against. Everything is the product's own: `Collector`, `PolicyBatcher`,
-`EpisodeScheduler`, `Learner`, `ReplayBuffer`, `Pacing`, the simulated phone and its judge.
-Only time is made: phones wait as their latency model says, the policy (a table) and the update
-sleep for as long as the plan says. All of it is in one process, so what Python itself takes is
-counted too (`Overheads`).
+All parts are the product's own: `Collector`, `PolicyBatcher`, `EpisodeScheduler`, `Learner`,
+`ReplayBuffer`, `Pacing`, the simulated phone and its judge. Only durations are made up: phones wait
+as their latency model says, the policy (a table) and the update sleep for as long as the plan says.
+It is one process, so Python's own time is counted too (`Overheads`).
 """
 
 from __future__ import annotations
@@ -51,7 +50,7 @@ PATIENCE_SECONDS = 30.0  # with episodes under way, at the end
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What a real run came to, after its warm-up. Rates are by the devices' clock."""
+    """Figures of a real run after its warm-up. Rates are by the devices' clock."""
 
     speed: float
     seconds: float  # real ones that were counted
@@ -65,7 +64,7 @@ class Measured:
 
 
 class RealRun:
-    """One system at work for a while."""
+    """One system, run for a while."""
 
     def __init__(self, settings: PlanSettings, speed: float, seed: int = 0) -> None:
         self.settings = settings
@@ -83,7 +82,7 @@ class RealRun:
         self._updates: list[tuple[float, float]] = []  # when it ended, and seconds it took
 
     def measure(self, seconds: float) -> Measured:
-        """Run for so many real seconds."""
+        """Run for `seconds` of real time."""
         working = [_thread(each.name, each.run) for each in self._collectors]
         if self._learner is not None:
             working.append(_thread("learner", partial(self._learn, self._learner)))

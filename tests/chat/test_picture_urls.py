@@ -8,7 +8,7 @@ import io
 import numpy as np
 from PIL import Image
 
-from distrl.chat.picture_urls import PictureUrls
+from distrl.chat.chat_server import PictureUrls
 from distrl.records import Screen
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from distrl.cli.plan import PlanRequest, plan
+from distrl.cli.plan import PlanRequest, show_plan
 from distrl.errors import InvalidSetting, UsageError
 
 PLAN = """
@@ -38,7 +38,7 @@ staleness = { at_start = 4, at_arrival = 16 }
 
 def said(request: PlanRequest) -> str:
     text = io.StringIO()
-    plan(Console(file=text, width=120), request)
+    show_plan(Console(file=text, width=120), request)
     return text.getvalue()
 
 

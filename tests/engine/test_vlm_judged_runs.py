@@ -17,12 +17,12 @@ from tests.chat.chat_protocol import Asked, Reply, completion, serving
 from tests.engine.tiny_runs import tiny_config
 from tests.judging.judge_server import YES
 
-from distrl.cli.rescore import RescoreRequest, rescore
+from distrl.cli.rescore import RescoreRequest, rescore_run
 from distrl.cli.train import new_directory
 from distrl.engine.local.local_engine import LocalEngine
 from distrl.engine.run.resume import corpus
 from distrl.engine.run.stop_request import StopRequested
-from distrl.judging.judgement import JudgeRecord
+from distrl.judging.judge import JudgeRecord
 from distrl.records import Ending, Trajectory
 from distrl.replay.store.trajectory_reader import TrajectoryReader
 from distrl.runs.json_lines import read_lines
@@ -117,7 +117,7 @@ def test_without_a_judge_all_is_kept_and_rescoring_puts_it_back(
     assert {each.ending for each in stored(run).values()} == {Ending.AWAITING_VERDICT}
     assert {each.verdict for each in stored(run).values()} == {None}
     with serving(Reply(by_the_question)) as (url, _):
-        counts = rescore(QUIET, RescoreRequest(run.path, url, "judge", only_unjudged=True))
+        counts = rescore_run(QUIET, RescoreRequest(run.path, url, "judge", only_unjudged=True))
         assert counts.newly_judged == len(stored(run)) >= 6
         more = (*settings[:1], "run.updates=2")
         config = engine_for(tmp_path, model, url, *more).config

@@ -1,8 +1,7 @@
-"""A noisy local judge on the simulated phone: what is measured is what was put in."""
+"""A judge with known error rates on the simulated phone: the measured confusion matches them."""
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import math
 import random
@@ -11,18 +10,16 @@ from functools import cache
 
 import pytest
 from tests.chat.chat_protocol import Asked, Reply, completion, serving, texts_in
-from tests.judging.judge_server import played, settings_for
+from tests.judging.judge_server import settings_for
 
 from distrl.episodes.episode import run_episode
 from distrl.episodes.evaluation import SIMPLE_AGENTS
-from distrl.errors import InvalidSetting, JudgeError
-from distrl.judging.confusion import Confusion
+from distrl.judging.judge import TrajectoryJudge
+from distrl.judging.judge_agreement import Confusion
 from distrl.judging.judge_prompt import JudgePrompt
 from distrl.judging.judge_thread_pool import JudgeThreadPool
-from distrl.judging.judgement import TrajectoryJudge
-from distrl.judging.noisy_judge import NoisyJudge, StoredVerdicts
 from distrl.judging.vlm_judge import VlmJudge
-from distrl.records import Trajectory, Verdict
+from distrl.records import Trajectory
 from phonesim.simulated_device import SimulatedDevice
 from phonesim.tasks.fact_judge import FactJudge
 from phonesim.tasks.task_sets import load_task
@@ -64,8 +61,8 @@ def measured(judge: TrajectoryJudge, trajectories: Sequence[Trajectory]) -> Conf
     return confusion
 
 
-def close(share: float, rng: float, count: int) -> bool:
-    return abs(share - rng) <= SIGMAS * math.sqrt(rng * (1.0 - rng) / count)
+def close(share: float, expected: float, count: int) -> bool:
+    return abs(share - expected) <= SIGMAS * math.sqrt(expected * (1.0 - expected) / count)
 
 
 @pytest.mark.parametrize(("false_positive", "false_negative"), [(0.0, 0.0), (0.08, 0.2)])
@@ -98,36 +95,3 @@ def test_the_confusion_of_a_model_on_a_server_is_what_was_put_in(
     assert close(confusion.false_positive_rate, false_positive, half)
     assert close(confusion.false_negative_rate, false_negative, half)
     assert (confusion.disagreement > 0) == (false_positive + false_negative > 0)
-
-
-def judged_episode(number: int, *, success: bool) -> Trajectory:
-    return dataclasses.replace(played(f"{number}"), verdict=Verdict(success, "", "facts"))
-
-
-@pytest.mark.parametrize("rate", [0.0, 0.05, 0.5, 1.0])
-def test_the_noisy_judge_errs_as_often_as_it_is_told_to(rate: float) -> None:
-    count = 1500
-    judge = NoisyJudge(StoredVerdicts(), false_positive=rate, false_negative=rate / 2)
-    confusion = Confusion()
-    for number in range(count):
-        for success in (True, False):
-            said = judge.judge(judged_episode(number, success=success)).verdict
-            confusion.count(said=said.success, truly=success)
-            assert said.judge.startswith("noisy") == (said.success is not success)
-    assert close(confusion.false_positive_rate, rate, count)
-    assert close(confusion.false_negative_rate, rate / 2, count)
-
-
-def test_it_does_not_change_its_mind() -> None:
-    judge = NoisyJudge(StoredVerdicts(), false_positive=0.5)
-    episodes = [judged_episode(number, success=False) for number in range(20)]
-    first = [judge.judge(each).verdict.success for each in episodes]
-    assert first == [judge.judge(each).verdict.success for each in reversed(episodes)][::-1]
-    assert set(first) == {True, False}
-
-
-def test_it_makes_up_nothing_and_refuses_nonsense() -> None:
-    with pytest.raises(JudgeError, match="awaiting_verdict"):
-        StoredVerdicts().judge(played())
-    with pytest.raises(InvalidSetting, match=r"false_positive=1\.5"):
-        NoisyJudge(StoredVerdicts(), false_positive=1.5)

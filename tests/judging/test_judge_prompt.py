@@ -10,8 +10,7 @@ from PIL import Image
 from tests.judging.judge_server import played
 
 from distrl.errors import InvalidSetting
-from distrl.judging.judge_examples import BUILT_IN, read_examples
-from distrl.judging.judge_prompt import JudgePrompt, read_verdict
+from distrl.judging.judge_prompt import BUILT_IN, JudgePrompt, read_examples, read_verdict
 from distrl.records import Done, Tap
 
 

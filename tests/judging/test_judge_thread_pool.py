@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import threading
-import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.judging.judge_server import NO, YES, judge_that_says, played
+from tests.chat.chat_protocol import Asked, Reply, completion
+from tests.judging.judge_server import YES, judge_that_says, played
 
 from distrl.agent.simple_policies import DonePolicy
 from distrl.episodes.episode import run_episode
 from distrl.episodes.task_queue import Assignment, TaskQueue
 from distrl.errors import JudgeError
-from distrl.judging.judge import DeferredJudge, Judge
+from distrl.judging.judge import DeferredJudge, Judge, Judgement
+from distrl.judging.judge_agreement import SecondOpinion
 from distrl.judging.judge_thread_pool import JudgeThreadPool
-from distrl.judging.judgement import Judgement
-from distrl.judging.second_opinion import SecondOpinion
 from distrl.records import Ending, Trajectory, Verdict
 from distrl.replay.store.correction import Correction
 from distrl.replay.store.trajectory_store import TrajectoryStore
@@ -34,9 +34,12 @@ class Slow:
         self.go = threading.Event()
         self._success = success
         self._failing = failing
+        self.answered = 0
 
     def judge(self, trajectory: Trajectory) -> Judgement:
-        assert self.go.wait(20)
+        let_go = self.go.wait(60)
+        self.answered += 1
+        assert let_go
         if trajectory.id in self._failing:
             raise JudgeError("out of order")
         return Judgement(Verdict(self._success, "seen", "slow"), seconds=1.0, cost=0.5)
@@ -102,20 +105,28 @@ def test_a_mistake_of_ours_is_not_taken_for_a_missing_verdict() -> None:
 
 
 def test_questions_are_asked_at_the_same_time() -> None:
-    with judge_that_says(YES) as (judge, log), JudgeThreadPool(judge, at_once=8) as judge_pool:
+    all_asked = threading.Barrier(8)
+
+    def answer(asked: Asked) -> bytes:
+        all_asked.wait(60)  # no answer before eight questions are open
+        return completion("Verdict: success")
+
+    with (
+        judge_that_says(Reply(answer)) as (judge, log),
+        JudgeThreadPool(judge, at_once=8) as judge_pool,
+    ):
         for number in range(24):
             judge_pool.submit(played(f"{number}", first=10 * number))
         assert len(drained(judge_pool, 24)) == 24
-    assert 2 <= log.max_at_once <= 8
+    assert log.max_at_once == 8
 
 
 def test_closing_does_not_wait_for_a_judge_that_hangs() -> None:
     judge = Slow()
-    started = time.monotonic()
     with JudgeThreadPool(judge, at_once=1) as judge_pool:
         judge_pool.submit(played("a"))
         judge_pool.submit(played("b"))
-    assert time.monotonic() - started < 5
+    assert judge.answered == 0  # closed, while the judge was still held
     judge.go.set()
 
 
@@ -147,11 +158,14 @@ def test_a_task_is_prepared_for_whoever_judges_later() -> None:
 
 
 def test_a_sample_is_judged_twice_and_disagreement_is_counted() -> None:
-    with judge_that_says(YES) as (first, log), judge_that_says(NO) as (second, other_log):
-        both = SecondOpinion(first, second, share=0.25)
-        judgements = [both.judge(played(f"{n}", first=10 * n)) for n in range(60)]
-    assert len(log.completions) == 60
-    assert len(other_log.completions) == both.opinions.total
+    first, second = Slow(success=True), Slow(success=False)
+    first.go.set()
+    second.go.set()
+    both = SecondOpinion(first, second, share=0.25)
+    episode = played()
+    judgements = [both.judge(replace(episode, id=f"{n}")) for n in range(60)]
+    assert first.answered == 60
+    assert second.answered == both.opinions.total
     assert 6 <= both.opinions.total <= 25  # 15 on average, 3.4 the standard deviation
     assert both.disagreement == 1.0
     assert all(each.verdict.success for each in judgements)

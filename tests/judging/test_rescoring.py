@@ -14,11 +14,11 @@ from tests.judging.judge_server import NO, YES, played
 from typer.testing import CliRunner
 
 from distrl.cli.main import app
-from distrl.cli.rescore import RescoreRequest, rescore
+from distrl.cli.rescore import RescoreRequest, rescore_run
 from distrl.config.training_config import TrainingConfig
 from distrl.engine.run.resume import corpus
 from distrl.errors import DirectoryInUse, UsageError
-from distrl.judging.judgement import JudgeRecord
+from distrl.judging.judge import JudgeRecord
 from distrl.judging.rescoring import RescoreCounts
 from distrl.records import Ending, Trajectory, Verdict
 from distrl.replay.buffer.entries import Outcome
@@ -64,7 +64,7 @@ def run_with(folder: Path, *episodes: Trajectory) -> RunDirectory:
 def rescored(run: RunDirectory, *replies: Reply, **words: object) -> tuple[RescoreCounts, Log]:
     with serving(*replies) as (url, log):
         request = RescoreRequest(run.path, url, "judge", prompt_price=1.0, **words)  # type: ignore[arg-type]
-        return rescore(Console(quiet=True), request), log
+        return rescore_run(Console(quiet=True), request), log
 
 
 def endings(run: RunDirectory) -> dict[str, Ending]:

@@ -48,8 +48,8 @@ from distrl.task_sets.android_world import (
     AndroidWorldJudge,
     AndroidWorldPhone,
     android_world_tasks,
+    json_action,
 )
-from distrl.task_sets.android_world_actions import json_action
 from distrl.task_sets.android_world_container import AndroidWorldContainer, ContainerSettings
 from distrl.task_sets.android_world_package import AndroidWorldPackage
 

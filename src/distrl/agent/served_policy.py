@@ -32,8 +32,7 @@ from typing import Any, Literal, Self
 
 from distrl.agent.dialects.dialect import ImageSize
 from distrl.agent.prompt import Prompt, Prompter
-from distrl.chat.chat_server import ChatServer, ServerSettings
-from distrl.chat.picture_urls import PictureUrls
+from distrl.chat.chat_server import ChatServer, PictureUrls, ServerSettings
 from distrl.errors import InvalidSetting, UnusableAnswer
 from distrl.records import Decision, Observation, Screen
 

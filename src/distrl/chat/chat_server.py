@@ -1,29 +1,34 @@
-"""A server that speaks OpenAI's protocol (vLLM, SGLang): JSON out, JSON in, or a typed error.
+"""A client for servers with OpenAI's protocol (vLLM, SGLang), with retries and typed errors.
 
-Each call has one deadline for all of its tries. What may pass is tried again with growing waits (a
-lost connection, a timeout, 429 with its Retry-After, 5xx, an answer that is no JSON, a request that
-the server aborted to change its weights); what will not pass is raised at once. One `ChatServer` is
-used by many threads.
+Each call has one deadline for all of its tries. Transient failures are retried with exponential
+backoff (a lost connection, a timeout, 429 with its Retry-After, 5xx, an answer that is no JSON, a
+request that the server aborted to change its weights); others are raised at once. One `ChatServer`
+is shared by many threads.
 
-The key is read from the environment and from nowhere else. It is sent to this server alone
-(redirects are refused), and stands in no message, record or log.
+The key is read from the environment only. It is sent to this server only (redirects are refused),
+and is in no message, record or log. `PictureUrls` encodes screens as `data:` URLs for requests:
+PNG, so that the server sees exact pixels, and cached, since past screens are sent again.
 """
 
 from __future__ import annotations
 
+import base64
 import email.utils
+import io
 import json
 import os
 import random
 import threading
 import time
+from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from types import TracebackType
 from typing import Any, Self
 from urllib.parse import urlsplit
 
 import httpx
+from PIL import Image
 
 from distrl.errors import (
     ChatServerError,
@@ -32,6 +37,7 @@ from distrl.errors import (
     RequestRefused,
     UnusableAnswer,
 )
+from distrl.records import Screen
 
 BUSY_OR_BROKEN = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 MAX_ANSWER = 32 * 2**20  # bytes
@@ -40,7 +46,7 @@ MAX_QUOTE = 300  # characters of what a server said that go into a message
 
 @dataclass(frozen=True, slots=True)
 class ServerSettings:
-    """Where the server is and how patient we are with it."""
+    """URL, deadline and retries."""
 
     url: str  # up to and with the version: http://localhost:8000/v1
     key_variable: str = "DISTRL_SERVER_KEY"  # the environment variable that has the key, if any
@@ -63,7 +69,7 @@ class ServerSettings:
 
 
 class _MayPass(Exception):
-    """A try that failed in a way that the next may not. `final` is what it is if none does."""
+    """A transient failure. `final` is the error to raise when no try is left."""
 
     def __init__(
         self,
@@ -80,12 +86,20 @@ class _MayPass(Exception):
 class ChatServer:
     """Calls to one server. `open` it; it is a context manager."""
 
-    def __init__(self, settings: ServerSettings, client: httpx.Client, key: str) -> None:
+    def __init__(
+        self,
+        settings: ServerSettings,
+        client: httpx.Client,
+        key: str = "",
+        wait: Callable[[float], bool] | None = None,
+    ) -> None:
+        """`wait` sleeps between tries and returns True if the server was closed meanwhile."""
         self.settings = settings
         self._client = client
         self._key = key
         self._closing = threading.Event()
-        self._rng = random.Random()  # of waits alone: collectors must not knock in step
+        self._wait = wait or self._closing.wait
+        self._rng = random.Random()  # jitter of waits, so that collectors do not retry in step
 
     @classmethod
     def open(cls, settings: ServerSettings) -> Self:
@@ -103,12 +117,7 @@ class ChatServer:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         self.close()
 
     def get(self, path: str) -> dict[str, Any]:
@@ -127,7 +136,7 @@ class ChatServer:
             except _MayPass as trouble:
                 wait_s = max(trouble.wait_s, self._back_off(attempt))
                 last = attempt == self.settings.tries or time.monotonic() + wait_s >= deadline
-                if last or self._closing.wait(wait_s):
+                if last or self._wait(wait_s):
                     raise trouble.final(
                         f"{method} {url}: {trouble}; gave up after {attempt} of "
                         f"{self.settings.tries} tries in {time.monotonic() - started:.1f} of "
@@ -215,3 +224,39 @@ def _retry_after(response: httpx.Response) -> float:
         return 0.0
     at = at if at.tzinfo else at.replace(tzinfo=UTC)
     return max(0.0, (at - datetime.now(UTC)).total_seconds())
+
+
+ImageSize = tuple[int, int]  # width, height
+FAST = 1  # zlib's level: a screen takes milliseconds, and its bytes travel once
+
+
+class PictureUrls:
+    """Encodes screens and caches the last `most` URLs. Safe for many threads."""
+
+    def __init__(self, most: int = 256) -> None:
+        self._most = most
+        self._urls: OrderedDict[tuple[str, ImageSize], str] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def url(self, screen: Screen, size: ImageSize) -> str:
+        """The screen as a picture of that size."""
+        key = screen.digest, size
+        with self._lock:
+            if key in self._urls:
+                self._urls.move_to_end(key)
+                return self._urls[key]
+        url = _encoded(screen, size)
+        with self._lock:
+            self._urls[key] = url
+            while len(self._urls) > self._most:
+                self._urls.popitem(last=False)
+        return url
+
+
+def _encoded(screen: Screen, size: ImageSize) -> str:
+    picture = Image.fromarray(screen.pixels)
+    if picture.size != size:
+        picture = picture.resize(size, Image.Resampling.BICUBIC)
+    file = io.BytesIO()
+    picture.save(file, "PNG", compress_level=FAST)
+    return f"data:image/png;base64,{base64.b64encode(file.getvalue()).decode('ascii')}"

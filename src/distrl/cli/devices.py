@@ -1,18 +1,34 @@
-"""`distrl devices`: the phones on adb, how they are, and how long each operation takes."""
+"""`distrl devices`: list the phones on adb with their health and operation latencies."""
 
 from __future__ import annotations
 
 import statistics
+from typing import TYPE_CHECKING, Annotated
 
+import typer
 from rich.console import Console
 from rich.table import Table
 
-from distrl.devices.adb.android_tools import running_server
-from distrl.devices.adb.device_health import DeviceHealth, examine_all
+if TYPE_CHECKING:
+    from distrl.devices.adb.device_health import DeviceHealth
+
+
+def devices(
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Port of the adb server.")] = 5037,
+    rounds: Annotated[
+        int,
+        typer.Option(min=0, max=1000, help="Measurements per operation; 0 only lists the phones."),
+    ] = 5,
+) -> None:
+    """List the phones on adb: state, health, and how long each operation takes."""
+    raise typer.Exit(0 if show_devices(Console(), port, rounds) else 1)
 
 
 def show_devices(console: Console, port: int, rounds: int) -> bool:
-    """Print what there is; True when there are phones and all of them are well."""
+    """Print the phones; True when there is at least one and all are healthy."""
+    from distrl.devices.adb.android_tools import running_server
+    from distrl.devices.adb.device_health import examine_all
+
     found = examine_all(running_server(port), rounds)
     if not found:
         console.print(

@@ -16,7 +16,12 @@ from rich.markup import escape
 
 import distrl
 from distrl.cli.cluster import cluster_app
+from distrl.cli.devices import devices
 from distrl.cli.phone import phone_app
+from distrl.cli.plan import plan
+from distrl.cli.prepare_emulator import prepare_emulator
+from distrl.cli.rescore import rescore
+from distrl.cli.tasks import tasks
 from distrl.errors import DistrlError, UsageError
 from distrl.process_environment import restart_if_needed
 
@@ -105,83 +110,6 @@ def collect(
     from distrl.cli.collect import collect as collect_command
 
     raise typer.Exit(collect_command(Console(), config, settings or []))
-
-
-@app.command()
-def devices(
-    port: Annotated[int, typer.Option(min=1, max=65535, help="Of the adb server.")] = 5037,
-    rounds: Annotated[
-        int, typer.Option(min=0, max=1000, help="Measure each operation so often; 0: only list.")
-    ] = 5,
-) -> None:
-    """The phones on adb: state, health, and how long each operation takes."""
-    from distrl.cli.devices import show_devices
-
-    raise typer.Exit(0 if show_devices(Console(), port, rounds) else 1)
-
-
-@app.command("prepare-emulator")
-def prepare_emulator(
-    avd: Annotated[str, typer.Option(help="The virtual device; made if --image is given.")] = (
-        "distrl"
-    ),
-    image: Annotated[
-        str | None, typer.Option(help="Make it first, of this image of the SDK.")
-    ] = None,
-    snapshot: Annotated[str, typer.Option(help="What to call the snapshot.")] = "distrl",
-    port: Annotated[int, typer.Option(min=1, max=65535, help="Of the adb server.")] = 5037,
-) -> None:
-    """Make an Android emulator's virtual device and the snapshot that episodes begin from."""
-    from distrl.devices.adb.android_tools import running_server
-    from distrl.devices.emulator.emulator import EmulatorSettings
-    from distrl.devices.emulator.virtual_device import create_virtual_device, save_snapshot
-
-    if image is not None:
-        create_virtual_device(avd, image)
-    log = Path("runs") / f"prepare-{avd}.log"
-    save_snapshot(EmulatorSettings(avd, snapshot), running_server(port), log)
-    Console().print(f"snapshot {snapshot} of {avd} is ready", highlight=False)
-
-
-@app.command()
-def plan(
-    file: Annotated[
-        Path | None, typer.Argument(help="A plan, as TOML; none: the paper's system.")
-    ] = None,
-    from_run: Annotated[
-        Path | None, typer.Option(help="Take the latencies that this run has measured.")
-    ] = None,
-    phones: Annotated[
-        list[int] | None, typer.Option(min=1, help="How many; repeat it to compare.")
-    ] = None,
-    gpus: Annotated[list[int] | None, typer.Option(min=1, help="GPUs that decide.")] = None,
-    learner_gpus: Annotated[list[int] | None, typer.Option(min=0, help="That learn.")] = None,
-    nodes: Annotated[list[int] | None, typer.Option(min=1, help="Machines with phones.")] = None,
-    minutes: Annotated[float | None, typer.Option(min=0.1, help="To simulate.")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Of the simulation.")] = 0,
-    json: Annotated[Path | None, typer.Option(help="Where to write the figures.")] = None,
-    check: Annotated[bool, typer.Option("--check", help="Hold it against real runs.")] = False,
-    seconds: Annotated[float | None, typer.Option(min=1.0, help="Of each, for --check.")] = None,
-) -> None:
-    """Before you buy: trajectories per minute, staleness and idling of a system on paper."""
-    from distrl.cli.plan import PlanRequest
-    from distrl.cli.plan import check as check_plan
-    from distrl.cli.plan import plan as plan_command
-
-    if check:
-        raise typer.Exit(0 if check_plan(Console(), json, seconds) else 1)
-    request = PlanRequest(
-        file,
-        from_run,
-        phones=tuple(phones or ()),
-        gpus=tuple(gpus or ()),
-        learner_gpus=tuple(learner_gpus or ()),
-        nodes=tuple(nodes or ()),
-        minutes=minutes,
-        seed=seed,
-        figures=json,
-    )
-    plan_command(Console(), request)
 
 
 @app.command()
@@ -288,60 +216,8 @@ def imitate(
     teach_and_show(Console(), chosen_settings(device, config, given), out, device, start=start)
 
 
-@app.command()
-def rescore(
-    run: Annotated[Path, typer.Argument(help="The directory of a run that is not going on.")],
-    server: Annotated[str, typer.Option(help="An OpenAI-compatible url: http://localhost:8000/v1")],
-    model: Annotated[str, typer.Option(help="The model that judges.")],
-    only_unjudged: Annotated[
-        bool, typer.Option("--only-unjudged", help="Only what has no verdict yet.")
-    ] = False,
-    examples: Annotated[Path | None, typer.Option(help="Examples for the judge, as TOML.")] = None,
-    screens: Annotated[int, typer.Option(min=1, help="How many last screens it sees.")] = 2,
-    second_model: Annotated[str, typer.Option(help="Asked about some of them as well.")] = "",
-    second_share: Annotated[float, typer.Option(min=0, max=1, help="How many of them.")] = 0.1,
-    at_once: Annotated[int, typer.Option(min=1, help="Questions at a time.")] = 16,
-    per_minute: Annotated[float, typer.Option(help="Questions a minute, at most.")] = float("inf"),
-    max_cost: Annotated[float, typer.Option(help="Stop asking then.")] = float("inf"),
-    prompt_price: Annotated[float, typer.Option(min=0, help="Per million tokens.")] = 0.0,
-    answer_price: Annotated[float, typer.Option(min=0, help="Per million tokens.")] = 0.0,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Judge, and change nothing.")] = False,
-) -> None:
-    """Judge a run's stored trajectories anew; training finds the new verdicts.
-
-    The judge's key, if it needs one, is taken from the environment variable DISTRL_JUDGE_KEY.
-    """
-    from distrl.cli.rescore import RescoreRequest
-    from distrl.cli.rescore import rescore as rescore_command
-    from distrl.judging.rate_budget import BudgetSettings
-
-    request = RescoreRequest(
-        run,
-        server,
-        model,
-        only_unjudged=only_unjudged,
-        examples=examples,
-        last_screens=screens,
-        second_model=second_model,
-        second_share=second_share,
-        at_once=at_once,
-        budget=BudgetSettings(per_minute, max_cost=max_cost),
-        prompt_price=prompt_price,
-        answer_price=answer_price,
-        dry_run=dry_run,
-    )
-    rescore_command(Console(), request)
-
-
-@app.command()
-def tasks(
-    family: Annotated[str | None, typer.Option(help="general or shopping")] = None,
-    split: Annotated[str | None, typer.Option(help="train, test, held_out_…")] = None,
-) -> None:
-    """List the task templates, each with an example."""
-    from distrl.cli.tasks import task_table
-
-    Console().print(task_table(family, split))
+for command in (rescore, tasks, plan, devices, prepare_emulator):
+    app.command()(command)
 
 
 def _one_of(name: str, given: str, choices: Sequence[Choice]) -> Choice:

@@ -1,31 +1,81 @@
-"""What `distrl plan` does: read a plan or a run, simulate it, and say what to buy next."""
+"""`distrl plan`: predict a system's throughput, staleness and idle time before it is bought.
+
+`plan` is the command. `show_plan` reads a plan or a run, simulates it, prints the prediction and,
+for a single system, what to buy next. The simulator is imported when a plan is made, so that
+`distrl --help` stays fast.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
 from rich.console import Console
 from rich.table import Table
 
 from distrl.errors import UsageError
-from distrl.planning.measured_run import measured_run
-from distrl.planning.plan_settings import PlanSettings, load_plan
-from distrl.planning.plan_table import gain_table, prediction_table
-from distrl.planning.purchase import advice, weigh
-from distrl.planning.simulation import simulate
-from distrl.runs.run_directory import write_whole
 
-CHECK_FILE = Path("runs/plan-check.json")
-GOAL = 0.1  # of the measured throughput
+if TYPE_CHECKING:
+    from distrl.planning.plan_settings import PlanSettings
+    from distrl.planning.purchase import Gain
+    from distrl.planning.simulation import Prediction
+
+
+def plan(
+    file: Annotated[
+        Path | None,
+        typer.Argument(help="Plan file (TOML). Without one, the system of the paper is planned."),
+    ] = None,
+    from_run: Annotated[
+        Path | None,
+        typer.Option(help="Plan with the latencies measured in this run directory."),
+    ] = None,
+    phones: Annotated[
+        list[int] | None,
+        typer.Option(min=1, help="Number of phones. Repeat the option to compare several systems."),
+    ] = None,
+    gpus: Annotated[
+        list[int] | None, typer.Option(min=1, help="Number of GPUs that run the policy.")
+    ] = None,
+    learner_gpus: Annotated[
+        list[int] | None, typer.Option(min=0, help="Number of GPUs that train.")
+    ] = None,
+    nodes: Annotated[
+        list[int] | None, typer.Option(min=1, help="Number of machines that host phones.")
+    ] = None,
+    minutes: Annotated[
+        float | None, typer.Option(min=0.1, help="Length of the simulated run, in minutes.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the simulation.")] = 0,
+    json: Annotated[
+        Path | None, typer.Option(help="Write the predictions to this JSON file.")
+    ] = None,
+) -> None:
+    """Predict trajectories per minute, staleness and idle time of a system before you buy it."""
+    request = PlanRequest(
+        file,
+        from_run,
+        phones=tuple(phones or ()),
+        gpus=tuple(gpus or ()),
+        learner_gpus=tuple(learner_gpus or ()),
+        nodes=tuple(nodes or ()),
+        minutes=minutes,
+        seed=seed,
+        figures=json,
+    )
+    show_plan(Console(), request)
 
 
 @dataclass(frozen=True, slots=True)
 class PlanRequest:
-    """What was asked for. Several phones are several systems; GPUs are one for all or one each."""
+    """The options of the command.
+
+    Each entry of `phones` is one system; the other tuples have one entry, or one per system.
+    """
 
     file: Path | None = None
     run: Path | None = None
@@ -38,13 +88,15 @@ class PlanRequest:
     figures: Path | None = None
 
 
-def plan(console: Console, request: PlanRequest) -> None:
-    """Predict; with one system, say what to buy next as well."""
+def show_plan(console: Console, request: PlanRequest) -> None:
+    """Print the predictions; for a single system also what to buy next."""
+    from distrl.planning.simulation import simulate
+
     if request.file is not None and request.run is not None:
         raise UsageError(
             f"{request.file} and --from-run {request.run}: a plan comes from one of them"
         )
-    settings = _begin(console, request)
+    settings = _settings(console, request)
     systems = _systems(settings, request)
     predictions = [simulate(each, request.seed, request.minutes) for each in systems]
     console.print(prediction_table(predictions), highlight=False)
@@ -55,7 +107,10 @@ def plan(console: Console, request: PlanRequest) -> None:
         _write(console, request.figures, found)
 
 
-def _begin(console: Console, request: PlanRequest) -> PlanSettings:
+def _settings(console: Console, request: PlanRequest) -> PlanSettings:
+    from distrl.planning.measured_run import measured_run
+    from distrl.planning.plan_settings import PlanSettings, load_plan
+
     if request.run is None:
         return PlanSettings() if request.file is None else load_plan(request.file)
     measured = measured_run(request.run)
@@ -68,6 +123,8 @@ def _begin(console: Console, request: PlanRequest) -> PlanSettings:
 def _advise(
     console: Console, settings: PlanSettings, request: PlanRequest, predictions: Sequence[Any]
 ) -> dict[str, Any]:
+    from distrl.planning.purchase import advice, weigh
+
     [now] = predictions
     gains = weigh(settings, now, request.seed, request.minutes)
     console.print()
@@ -101,7 +158,7 @@ def _systems(settings: PlanSettings, request: PlanRequest) -> list[PlanSettings]
 def _changed(
     settings: PlanSettings, phones: int, gpus: int, learner_gpus: int, nodes: int
 ) -> PlanSettings:
-    """Collectors stay as many to a node as they were."""
+    """Change the counts; the number of collectors per node stays the same."""
     before = settings.collectors
     collectors = max(1, min(phones, round(before.count * nodes / before.nodes)))
     return replace(
@@ -113,53 +170,70 @@ def _changed(
     )
 
 
-def check(console: Console, figures_file: Path | None, seconds: float | None) -> bool:
-    """Real runs beside their predictions; True if all are within the goal."""
-    from benchmarks import plan_check
-
-    each_takes = plan_check.SECONDS if seconds is None else seconds
-    console.print(
-        f"{len(plan_check.SYSTEMS) + 1} real runs of {each_takes:g} s, the first to calibrate; "
-        f"clock x {plan_check.SPEED:g}",
-        highlight=False,
-    )
-    overheads = plan_check.calibrate(each_takes)
-    checked = []
-    for each in plan_check.check(overheads, each_takes):
-        checked.append(each)
-        console.print(
-            f"{each.name}: {each.predicted.trajectories_per_minute:.1f} predicted, "
-            f"{each.measured.trajectories_per_minute:.1f} measured, {each.error:.1%} off",
-            highlight=False,
-        )
-    console.print()
-    console.print(check_table(checked), highlight=False)
-    figures = plan_check.figures(checked)
-    console.print(f"plan_error_max {figures['plan_error_max']:.3f}", highlight=False)
-    _write(console, figures_file or CHECK_FILE, figures)
-    return figures["plan_error_max"] <= GOAL
-
-
-def check_table(checked: Sequence[Any]) -> Table:
-    """Predicted beside measured."""
-    table = Table(box=None, padding=(0, 2, 0, 0))
-    table.add_column("predicted · measured")  # names may take two lines, figures may not be cut
-    for name in ("per min", "off", "busy", "staleness", "idle"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for each in checked:
-        predicted, measured = each.predicted, each.measured
-        table.add_row(
-            each.name,
-            f"{predicted.trajectories_per_minute:.1f} · {measured.trajectories_per_minute:.1f}",
-            f"{each.error:.1%}",
-            f"{predicted.device_busy:.0%} · {measured.device_busy:.0%}",
-            f"{predicted.staleness.mean:.2f} · {measured.staleness_mean:.2f}",
-            f"{predicted.learner_idle:.0%} · {measured.learner_idle:.0%}",
-        )
-    return table
-
-
 def _write(console: Console, path: Path, figures: dict[str, Any]) -> None:
+    from distrl.runs.run_directory import write_whole
+
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, json.dumps(figures, indent=2, allow_nan=False) + "\n")
     console.print(path, highlight=False, markup=False)
+
+
+ROWS: tuple[tuple[str, Callable[[Prediction], str]], ...] = (
+    ("GPUs that decide", lambda p: f"{p.policy_gpus:,}"),
+    ("GPUs that learn", lambda p: f"{p.learner_gpus:,}"),
+    ("[bold]trajectories / min[/]", lambda p: f"[bold]{_figure(p.trajectories_per_minute)}[/]"),
+    ("decisions / s", lambda p: _figure(p.decisions_per_second)),
+    ("mean batch", lambda p: _figure(p.mean_batch)),
+    ("episode", lambda p: f"{_figure(p.episode_seconds)} s"),
+    ("phones busy", lambda p: f"{p.device_busy:.1%}"),
+    ("  wait for decisions", lambda p: f"{p.phone_time['decide']:.1%}"),
+    ("  wait to be let start", lambda p: f"{p.phone_time['admission']:.1%}"),
+    ("  wait to deliver", lambda p: f"{p.phone_time['deliver']:.1%}"),
+    ("  wait for collectors", lambda p: f"{p.phone_time['own']:.1%}"),
+    ("deciding GPUs busy", lambda p: f"{p.policy_busy:.1%}"),
+    ("  of what they could do", lambda p: f"{p.policy_load:.1%}"),
+    ("learner idle", lambda p: f"{p.learner_idle:.1%}" if p.learner_gpus else "–"),
+    ("updates / min", lambda p: _figure(p.updates_per_minute)),
+    ("draws per trajectory", lambda p: f"{p.samples_per_insert:.2f}"),
+    ("staleness, mean", lambda p: f"{p.staleness.mean:.2f}"),
+    ("  median · 95 % · most", lambda p: _spread(p)),
+    ("  of what is drawn", lambda p: f"{p.staleness.learned:.1f}"),
+    ("came too late", lambda p: f"{p.stale_share:.1%}"),
+    ("to the learner", lambda p: f"{_figure(p.to_learner_megabits)} Mbit/s"),
+    ("from the learner", lambda p: f"{_figure(p.from_learner_megabits)} Mbit/s"),
+    ("weights at last node", lambda p: f"{_figure(p.broadcast_seconds)} s"),
+    ("learner's memory", lambda p: f"{_figure(p.learner_gigabytes)} GB"),
+    ("phone node's memory", lambda p: f"{_figure(p.node_gigabytes)} GB"),
+)
+
+
+def prediction_table(predictions: Sequence[Prediction]) -> Table:
+    """One column per system."""
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    table.add_column("phones", no_wrap=True)
+    for prediction in predictions:
+        table.add_column(f"{prediction.phones:,}", justify="right")
+    for name, format_cell in ROWS:
+        table.add_row(name, *(format_cell(each) for each in predictions))
+    return table
+
+
+def gain_table(gains: Sequence[Gain]) -> Table:
+    """The gain from a little more of each resource."""
+    table = Table("if there were", box=None, padding=(0, 3, 0, 0))
+    table.add_column("trajectories / min", justify="right")
+    table.add_column("updates / min", justify="right")
+    for gain in gains:
+        table.add_row(gain.offer.name, f"{gain.trajectories:+.1%}", f"{gain.updates:+.1%}")
+    return table
+
+
+def _spread(prediction: Prediction) -> str:
+    spread = prediction.staleness
+    return f"{spread.median:.0f} · {spread.high:.0f} · {spread.most}"
+
+
+def _figure(number: float) -> str:
+    if number >= 100.0:
+        return f"{number:,.0f}"
+    return f"{number:.1f}" if number >= 10.0 else f"{number:.2f}"

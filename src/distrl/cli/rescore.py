@@ -1,34 +1,91 @@
-"""What `distrl rescore` does: a run's trajectories get new verdicts from a judge of your choice.
+"""`distrl rescore`: judge the stored trajectories of a finished run again.
 
-Each verdict is written down in the run's `judgements.jsonl`, with who gave it, why, what it cost
-and how long it took; the judge's cache is beside it, so that no question is paid for twice. The run
-must not be going on. Its log of episodes stays as it was: it tells what happened then.
+Each judgement is appended to the run's `judgements.jsonl` with its judge, reason, cost and
+duration; the judge's cache lies beside it, so that no question is paid for twice. A run that is
+still going on is refused. The run's episode log is not changed: it records what happened then.
 """
 
 from __future__ import annotations
 
-import dataclasses
 from contextlib import ExitStack
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
+import typer
 from rich.console import Console
 
-from distrl.config.judge_section import JudgeSettings
-from distrl.config.training_config import load_config
-from distrl.engine.ingest.judge_opening import open_judge, words_on_second
 from distrl.errors import UsageError
-from distrl.judging.judge_thread_pool import JudgeThreadPool
-from distrl.judging.rate_budget import BudgetSettings
-from distrl.judging.rescoring import RescoreCounts, Rescoring, without_verdict
-from distrl.replay.store.trajectory_store import TrajectoryStore
-from distrl.runs.json_lines import LineLog
-from distrl.runs.run_directory import RunDirectory
+
+if TYPE_CHECKING:
+    from distrl.config.judge_section import JudgeSettings
+    from distrl.judging.rescoring import RescoreCounts
+
+
+def rescore(
+    run: Annotated[Path, typer.Argument(help="Directory of a run that is not going on.")],
+    server: Annotated[
+        str,
+        typer.Option(help="URL of an OpenAI-compatible server, such as http://localhost:8000/v1."),
+    ],
+    model: Annotated[str, typer.Option(help="Name of the model that judges.")],
+    only_unjudged: Annotated[
+        bool, typer.Option("--only-unjudged", help="Judge only trajectories without a verdict.")
+    ] = False,
+    examples: Annotated[
+        Path | None, typer.Option(help="Few-shot examples for the judge (TOML).")
+    ] = None,
+    screens: Annotated[
+        int, typer.Option(min=1, help="Number of last screens that the judge sees.")
+    ] = 2,
+    second_model: Annotated[
+        str, typer.Option(help="Name of a second model that judges a share of the trajectories.")
+    ] = "",
+    second_share: Annotated[
+        float, typer.Option(min=0, max=1, help="Share of trajectories for the second model.")
+    ] = 0.1,
+    at_once: Annotated[int, typer.Option(min=1, help="Number of concurrent requests.")] = 16,
+    per_minute: Annotated[float, typer.Option(help="Maximum number of requests a minute.")] = inf,
+    max_cost: Annotated[
+        float, typer.Option(help="Stop when this cost is reached, in the currency of the prices.")
+    ] = inf,
+    prompt_price: Annotated[
+        float, typer.Option(min=0, help="Price of a million prompt tokens.")
+    ] = 0.0,
+    answer_price: Annotated[
+        float, typer.Option(min=0, help="Price of a million answer tokens.")
+    ] = 0.0,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Judge, but do not store the verdicts.")
+    ] = False,
+) -> None:
+    """Judge a run's stored trajectories again; later training uses the new verdicts.
+
+    The judge's API key, if it needs one, is read from the environment variable DISTRL_JUDGE_KEY.
+    """
+    request = RescoreRequest(
+        run,
+        server,
+        model,
+        only_unjudged=only_unjudged,
+        examples=examples,
+        last_screens=screens,
+        second_model=second_model,
+        second_share=second_share,
+        at_once=at_once,
+        requests_per_minute=per_minute,
+        max_cost=max_cost,
+        prompt_price=prompt_price,
+        answer_price=answer_price,
+        dry_run=dry_run,
+    )
+    rescore_run(Console(), request)
 
 
 @dataclass(frozen=True, slots=True)
 class RescoreRequest:
-    """Which trajectories, and who judges them."""
+    """The options of the command."""
 
     run: Path
     server: str  # an OpenAI-compatible url, up to and with /v1
@@ -39,14 +96,23 @@ class RescoreRequest:
     second_model: str = ""  # asked about `second_share` of the trajectories as well
     second_share: float = 0.1
     at_once: int = 16
-    budget: BudgetSettings = dataclasses.field(default_factory=BudgetSettings)
+    requests_per_minute: float = inf
+    max_cost: float = inf
     prompt_price: float = 0.0
     answer_price: float = 0.0
     dry_run: bool = False
 
 
-def rescore(console: Console, request: RescoreRequest) -> RescoreCounts:
-    """Judge, keep, and say what came of it."""
+def rescore_run(console: Console, request: RescoreRequest) -> RescoreCounts:
+    """Judge the run's trajectories, store the verdicts and print a summary."""
+    from distrl.config.training_config import load_config
+    from distrl.engine.ingest.judge_opening import open_judge, words_on_second
+    from distrl.judging.judge_thread_pool import JudgeThreadPool
+    from distrl.judging.rescoring import Rescoring, without_verdict
+    from distrl.replay.store.trajectory_store import TrajectoryStore
+    from distrl.runs.json_lines import LineLog
+    from distrl.runs.run_directory import RunDirectory
+
     run = RunDirectory.existing(request.run)
     if not run.trajectories.is_dir():
         raise UsageError(f"{run.path} has no stored trajectories to judge")
@@ -57,7 +123,7 @@ def rescore(console: Console, request: RescoreRequest) -> RescoreCounts:
         store = opened.enter_context(TrajectoryStore(run.trajectories, config.store))
         log = opened.enter_context(LineLog.open(run.path / "judgements.jsonl"))
         judge_pool = opened.enter_context(JudgeThreadPool(judge, request.at_once))
-        # Listed first: a correction makes a trajectory new to whoever reads on.
+        # List the ids first: a corrected trajectory is stored anew and would be read again.
         stored = (found for name in store.ids if (found := store.find(name)) is not None)
         wanted = without_verdict(stored) if request.only_unjudged else stored
         counts = Rescoring(store, judge_pool, log.append, dry_run=request.dry_run).rescore(wanted)
@@ -68,15 +134,16 @@ def rescore(console: Console, request: RescoreRequest) -> RescoreCounts:
 
 
 def _settings(request: RescoreRequest) -> JudgeSettings:
+    from distrl.config.judge_section import JudgeSettings
+
     return JudgeSettings(
         kind="vlm",
         server=request.server,
         model=request.model,
         examples=str(request.examples or ""),
         last_screens=request.last_screens,
-        requests_per_minute=request.budget.requests_per_minute,
-        burst=request.budget.burst,
-        max_cost=request.budget.max_cost,
+        requests_per_minute=request.requests_per_minute,
+        max_cost=request.max_cost,
         prompt_price=request.prompt_price,
         answer_price=request.answer_price,
         second_model=request.second_model,

@@ -9,8 +9,13 @@ process: the test phones there are simulated ones.
 from __future__ import annotations
 
 from distrl.config.judge_section import JudgeSettings
-from distrl.config.sections import CollectionSettings, DeviceSettings, EvaluationSettings
-from distrl.config.task_section import TaskSettings
+from distrl.config.sections import (
+    CollectionSettings,
+    DeviceKind,
+    DeviceSettings,
+    EvaluationSettings,
+)
+from distrl.config.task_section import TaskSettings, TaskSourceName
 from distrl.errors import InvalidSetting
 
 
@@ -29,14 +34,24 @@ def check_judge_fit(
         _check_evaluation(tasks, evaluation)
 
 
+# Which tasks each kind of device can be given.
+TASK_SOURCES: dict[DeviceKind, tuple[TaskSourceName, ...]] = {
+    "simulated": ("simulated", "aitw"),
+    "adb": ("simulated", "aitw"),
+    "emulator": ("aitw",),
+    "android_world": ("android_world",),
+}
+
+
 def _check_phones(tasks: TaskSettings, devices: DeviceSettings) -> None:
     source, kind = tasks.source, devices.kind
-    if source == "simulated" and kind not in ("simulated", "adb"):
+    fits = source in TASK_SOURCES[kind]
+    if not fits and source == "simulated":
         raise InvalidSetting(
             f"devices.kind={kind!r} with tasks.source='simulated'; those tasks are facts on a "
             "simulated phone: give tasks.source='aitw', or devices.kind='simulated'"
         )
-    if (source == "android_world") != (kind == "android_world"):
+    if not fits:
         raise InvalidSetting(
             f"tasks.source={source!r} with devices.kind={kind!r}; AndroidWorld's tasks are played "
             "on its own phones: give android_world for both, or for neither"

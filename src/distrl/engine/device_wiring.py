@@ -1,20 +1,22 @@
-"""From settings to phones, and to the judge that stands beside each: the devices of one collector.
+"""Build the devices of one collector, and the judge of each episode, from the settings.
+
+`KINDS` has one row for each `devices.kind`; nothing else asks for the kind:
 
 simulated       in this process, with facts for a judge
-adb             what adb lists; a handset is guarded and needs its owner's consent
-emulator        emulators of our own, from a pool that keeps them healthy and spares warm
+adb             the devices that adb lists; a handset is guarded and needs its owner's consent
+emulator        emulators of our own, from a pool that replaces broken ones by booted spares
 android_world   AndroidWorld's containers, which judge as well
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from distrl.config.sections import DeviceSettings
-from distrl.config.task_section import AndroidWorldSettings
+from distrl.config.sections import DeviceKind, DeviceSettings
 from distrl.config.training_config import TrainingConfig
 from distrl.devices.adb.adb_device import AdbDeviceSettings
 from distrl.devices.adb.android_phones import choose_serials, emulator_pool, open_phone
@@ -37,6 +39,27 @@ from phonesim.tasks.fact_judge import FactJudge
 if TYPE_CHECKING:
     from distrl.task_sets.android_world_container import AndroidWorldContainer
 
+
+@dataclass(frozen=True, slots=True)
+class CollectorShare:
+    """The devices that one collector is to have."""
+
+    config: TrainingConfig
+    names: dict[str, int]  # name of each device -> its index among all devices of the run
+    spares: int  # beside `names`, for kinds that keep their own
+    opened: ExitStack  # closes what `build` starts
+    logs: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """How devices of one kind are built, and checked before a run starts."""
+
+    build: Callable[[CollectorShare], list[Device]]  # one for each name, in that order
+    check: Callable[[TrainingConfig], None] = lambda config: None  # raises; resets nothing
+    keeps_spares: bool = False  # the kind has a pool of its own that holds its spares
+
+
 LATENCIES: dict[str, Latency] = {
     "none": latency.NONE,
     "paper_emulator": latency.PAPER_EMULATOR,
@@ -48,71 +71,85 @@ LATENCIES: dict[str, Latency] = {
 def build_device_pool(
     config: TrainingConfig, number: int, opened: ExitStack, logs: Path
 ) -> DevicePool[Device]:
-    """This collector's share of the phones and of the spares; `opened` ends what is started."""
+    """Build the devices and spares of collector `number`; `opened` closes what is started."""
     settings, collectors = config.devices, config.collection.collectors
     mine = range(number, settings.count, collectors)
     spares = range(number, settings.spares, collectors)
     names = {f"phone-{n}": n for n in mine}
-    if settings.kind == "emulator":  # its spares stand by in the pool
-        return DevicePool(build_emulators(settings, names, len(spares), opened, logs))
+    kind = KINDS[settings.kind]
+    if kind.keeps_spares:
+        share = CollectorShare(config, names, len(spares), opened, logs)
+        return DevicePool(kind.build(share))
     names |= {f"spare-{n}": settings.count + n for n in spares}
-    devices: Sequence[Device]
-    if settings.kind == "adb":
-        devices = build_adb_devices(settings, names, facts=config.tasks.source == "simulated")
-    elif settings.kind == "android_world":
-        devices = build_android_world(config.tasks.android_world, names)
-    else:
-        devices = [build_device(settings, name) for name in names]
+    devices = kind.build(CollectorShare(config, names, 0, opened, logs))
     return DevicePool(devices[: len(mine)], devices[len(mine) :])
 
 
 def build_judges(config: TrainingConfig) -> Callable[[Device], Judge]:
-    """A judge for each episode: it sets the task up, and judges it unless that is done later."""
+    """Return what makes the judge of an episode: it prepares the task, and judges now or later."""
     simulated = config.tasks.source == "simulated"
 
-    def on_the_phone(device: Device) -> Judge | None:
+    def judge_on_device(device: Device) -> Judge | None:
         if simulated and isinstance(device, SimulatedDevice | SimulatedAdbDevice):
             return FactJudge(device)
         return AndroidWorldJudge(device) if isinstance(device, AndroidWorldPhone) else None
 
     def judge_for(device: Device) -> Judge:
-        judge = on_the_phone(device)
+        judge = judge_on_device(device)
         return DeferredJudge(judge) if config.judge.later or judge is None else judge
 
     return judge_for
 
 
 def check_phones(config: TrainingConfig) -> None:
-    """What can be known to be wrong with them before anything is spent. Nothing is reset."""
+    """Raise what is wrong with the devices before a run starts. No device is reset."""
+    KINDS[config.devices.kind].check(config)
+
+
+# Simulated ---------------------------------------------------------------------------------------
+
+
+def build_simulated(share: CollectorShare) -> list[Device]:
+    settings = share.config.devices
+    latency = LATENCIES[settings.latency]
+    return [
+        SimulatedDevice(name, settings.phone_drift, latency, settings.faults, build_clock(settings))
+        for name in share.names
+    ]
+
+
+def build_clock(settings: DeviceSettings) -> Clock:
+    if settings.clock == "virtual":
+        return VirtualClock()
+    return RealClock() if settings.clock == "real" else ScaledClock(settings.clock_speed)
+
+
+# adb ---------------------------------------------------------------------------------------------
+
+
+def build_adb(share: CollectorShare) -> list[Device]:
+    return open_adb_devices(share.config, share.names)
+
+
+def check_adb(config: TrainingConfig) -> None:
     settings = config.devices
-    if settings.kind == "adb":
-        places = {f"phone-{n}": n for n in range(settings.count + settings.spares)}
-        facts = config.tasks.source == "simulated"
-        for device in build_adb_devices(settings, places, facts=facts):
-            if isinstance(device, SafeDevice):
-                device.consent()  # raises, and says what the owner has to write where
-            device.close()
-    elif settings.kind == "emulator":
-        find_tool("emulator")
-        running_server(settings.android.adb_port)
-    elif settings.kind == "android_world":
-        for url in config.tasks.android_world.urls[: settings.count + settings.spares]:
-            _container(url).close()
+    places = {f"phone-{n}": n for n in range(settings.count + settings.spares)}
+    for device in open_adb_devices(config, places):
+        if isinstance(device, SafeDevice):
+            device.consent()  # raises, and says what the owner has to write where
+        device.close()
 
 
-# Of each kind ------------------------------------------------------------------------------------
-
-
-def build_adb_devices(
-    settings: DeviceSettings, names: dict[str, int], *, facts: bool
-) -> list[Device]:
-    """Phones by their places among the serials. `facts`: the tasks are put on them as facts."""
+def open_adb_devices(config: TrainingConfig, names: dict[str, int]) -> list[Device]:
+    """Open phones by their index among the serials; simulated tasks need served phones."""
+    settings = config.devices
     server = running_server(settings.android.adb_port)
     serials = choose_serials(server, settings.serials, settings.count + settings.spares)
     devices: list[Device] = []
     for name, place in names.items():
         device = open_phone(name, serials[place], server, settings.android)
-        if facts and not isinstance(device, SimulatedAdbDevice):
+        simulated = config.tasks.source == "simulated"
+        if simulated and not isinstance(device, SimulatedAdbDevice):
             raise InvalidSetting(
                 f"devices.kind='adb' with {serials[place]}, which is no served simulated phone: "
                 "tasks.source='simulated' are facts on one, and `distrl phone serve` starts them; "
@@ -122,34 +159,49 @@ def build_adb_devices(
     return devices
 
 
-def build_emulators(
-    settings: DeviceSettings, names: dict[str, int], spares: int, opened: ExitStack, logs: Path
-) -> list[Device]:
-    android = settings.android
+# Emulators ---------------------------------------------------------------------------------------
+
+
+def build_emulators(share: CollectorShare) -> list[Device]:
+    android = share.config.devices.android
     if android.guard_all:
         raise InvalidSetting(
             "devices.android.guard_all=True with devices.kind='emulator'; an emulator of ours is "
             "nobody's phone and starts anew from its snapshot: leave it out"
         )
-    watch = opened.enter_context(ProcessWatch())
-    pool = opened.enter_context(
-        emulator_pool(
-            running_server(android.adb_port), android, len(names), spares, logs, watch=watch
-        )
+    watch = share.opened.enter_context(ProcessWatch())
+    server = running_server(android.adb_port)
+    pool = share.opened.enter_context(
+        emulator_pool(server, android, len(share.names), share.spares, share.logs, watch=watch)
     )
     phone = AdbDeviceSettings(stillness=android.stillness, app_names=android.app_names)
     patience = android.emulator.boot_seconds + android.emulator.snapshot_seconds
-    return [EmulatedDevice(name, pool, phone, take_seconds=patience) for name in names]
+    return [EmulatedDevice(name, pool, phone, take_seconds=patience) for name in share.names]
 
 
-def build_android_world(settings: AndroidWorldSettings, names: dict[str, int]) -> list[Device]:
+def check_emulators(config: TrainingConfig) -> None:
+    find_tool("emulator")
+    running_server(config.devices.android.adb_port)
+
+
+# AndroidWorld ------------------------------------------------------------------------------------
+
+
+def build_android_world(share: CollectorShare) -> list[Device]:
     """Each container draws the same suite, so that any task can be played on any of them."""
+    settings = share.config.tasks.android_world
     phones: list[Device] = []
-    for name, place in names.items():
+    for name, place in share.names.items():
         container = _container(settings.urls[place])
         container.new_suite(settings.suite_seed, settings.combinations)
         phones.append(AndroidWorldPhone(name, container))
     return phones
+
+
+def check_android_world(config: TrainingConfig) -> None:
+    devices, settings = config.devices, config.tasks.android_world
+    for url in settings.urls[: devices.count + devices.spares]:
+        _container(url).close()
 
 
 def _container(url: str) -> AndroidWorldContainer:
@@ -166,17 +218,11 @@ def _container(url: str) -> AndroidWorldContainer:
     return AndroidWorldContainer.open(ContainerSettings(url))
 
 
-def build_device(settings: DeviceSettings, name: str) -> SimulatedDevice:
-    return SimulatedDevice(
-        name,
-        settings.phone_drift,
-        LATENCIES[settings.latency],
-        settings.faults,
-        build_clock(settings),
-    )
+# The table: one row for each kind of device. docs/add-a-device.md shows how to add one -----------
 
-
-def build_clock(settings: DeviceSettings) -> Clock:
-    if settings.clock == "virtual":
-        return VirtualClock()
-    return RealClock() if settings.clock == "real" else ScaledClock(settings.clock_speed)
+KINDS: dict[DeviceKind, Kind] = {
+    "simulated": Kind(build_simulated),
+    "adb": Kind(build_adb, check_adb),
+    "emulator": Kind(build_emulators, check_emulators, keeps_spares=True),
+    "android_world": Kind(build_android_world, check_android_world),
+}

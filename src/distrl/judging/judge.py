@@ -1,16 +1,20 @@
-"""What every judge of an episode can do, and the judge that defers its verdict.
+"""The protocols of judges, the judge that defers its verdict, and what a verdict changes.
 
-`phonesim.tasks.fact_judge.FactJudge` reads the facts of a simulated phone during the episode. Where
-only somebody who sees the whole trajectory can judge (a vision-language model, a person),
-`DeferredJudge` lets the episode end without a verdict, so that its phone does not wait: the
-trajectory is judged later (`judge_thread_pool`).
+A `Judge` runs during an episode: `phonesim.tasks.fact_judge.FactJudge` reads the facts of a
+simulated phone. A `TrajectoryJudge` (a vision-language model) sees a finished trajectory and
+nothing else, so it can be asked at once, later, or again. With one, `DeferredJudge` lets the
+episode end without a verdict, so that its phone does not wait, and `judge_thread_pool` judges it
+later. `judged` puts a verdict into a trajectory; the ending follows from it and from the last
+action, as in `episodes.episode`.
 """
 
 from __future__ import annotations
 
+import dataclasses
+from dataclasses import dataclass
 from typing import Protocol
 
-from distrl.records import Task, Verdict
+from distrl.records import FINAL_ACTIONS, Ending, Impossible, Task, Trajectory, Verdict
 
 
 class Judge(Protocol):
@@ -38,3 +42,87 @@ class DeferredJudge:
 
     def verdict(self, answer: str | None) -> None:
         return None
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """A verdict with its time and cost (in the currency of the judge's prices)."""
+
+    verdict: Verdict
+    seconds: float = 0.0
+    cost: float = 0.0
+    prompt_tokens: int = 0
+    answer_tokens: int = 0
+    cached: bool = False
+    second: Verdict | None = None  # of another judge, where one was asked
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeRecord:
+    """A judgement as a line of a log, so that a reward can be traced to its judge."""
+
+    trajectory: str
+    task: str
+    judge: str
+    success: bool
+    reason: str
+    seconds: float
+    cost: float
+    prompt_tokens: int
+    answer_tokens: int
+    cached: bool
+    second_judge: str
+    second_success: bool | None
+
+
+class TrajectoryJudge(Protocol):
+    """Judges finished trajectories, from many threads; raises `JudgeError` for no verdict."""
+
+    def judge(self, trajectory: Trajectory) -> Judgement: ...
+
+
+def may_be_judged(trajectory: Trajectory) -> bool:
+    """Whether the episode ended so that it can be judged; a lost device leaves nothing to see."""
+    waiting = (Ending.AWAITING_VERDICT, Ending.JUDGE_UNAVAILABLE)
+    played = trajectory.ending.judged or trajectory.ending in waiting
+    return played and bool(trajectory.decisions)
+
+
+def judged(trajectory: Trajectory, verdict: Verdict) -> Trajectory:
+    """The trajectory with that verdict and the ending that follows from it."""
+    ending = ending_with(trajectory, verdict)
+    return dataclasses.replace(trajectory, ending=ending, verdict=verdict)
+
+
+def ending_with(trajectory: Trajectory, verdict: Verdict) -> Ending:
+    """How it ended if that is the verdict.
+
+    An episode that a judge had stopped in the middle, and that was no success after all, was cut
+    off: that is what `STEP_LIMIT` means to a learner.
+    """
+    last = trajectory.decisions[-1].action if trajectory.decisions else None
+    if isinstance(last, Impossible):
+        return Ending.GAVE_UP
+    if isinstance(last, FINAL_ACTIONS):
+        return Ending.SUCCESS if verdict.success else Ending.FAILURE
+    in_the_middle = len(trajectory.decisions) < trajectory.task.step_limit
+    stopped_by_judge = in_the_middle or trajectory.ending is Ending.SUCCESS
+    return Ending.SUCCESS if stopped_by_judge and verdict.success else Ending.STEP_LIMIT
+
+
+def record_of(trajectory: Trajectory, judgement: Judgement) -> JudgeRecord:
+    verdict, second = judgement.verdict, judgement.second
+    return JudgeRecord(
+        trajectory=trajectory.id,
+        task=trajectory.task.id,
+        judge=verdict.judge,
+        success=verdict.success,
+        reason=verdict.reason,
+        seconds=judgement.seconds,
+        cost=judgement.cost,
+        prompt_tokens=judgement.prompt_tokens,
+        answer_tokens=judgement.answer_tokens,
+        cached=judgement.cached,
+        second_judge=second.judge if second else "",
+        second_success=second.success if second else None,
+    )

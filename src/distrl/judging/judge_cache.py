@@ -1,8 +1,8 @@
-"""Verdicts that a judge has given already, on disk: the same question is never paid for twice.
+"""A cache of verdicts on disk: the same question is never paid for twice.
 
-A file of JSON lines, each written in one piece and at once, so that several processes may share it
-and a killed one loses nothing that it had. A line that cannot be read costs itself: the question is
-asked again. Keys name whole questions (`JudgePrompt.key_of`) and the judge that was asked.
+A file of JSON lines, each written by one unbuffered write, so that several processes can share it
+and a killed one loses nothing. A line that cannot be read is skipped: its question is asked
+again. Keys name whole questions (`JudgePrompt.key_of`) and the judge that was asked.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import json
 import os
 import threading
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from distrl.errors import storage_error
@@ -19,10 +18,7 @@ from distrl.records import Verdict
 
 
 class JudgeCache:
-    """Verdicts by key. `open` one; it is a context manager. Many threads may use it.
-
-    Without a path it forgets everything when it is closed.
-    """
+    """Verdicts by key. A context manager; safe for many threads. In memory only without a path."""
 
     def __init__(self, path: Path | None = None) -> None:
         self.path = path
@@ -61,12 +57,7 @@ class JudgeCache:
     def __enter__(self) -> Self:
         return self.open()
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         self.close()
 
     def __len__(self) -> int:
@@ -80,7 +71,7 @@ class JudgeCache:
             return verdict
 
     def add(self, key: str, verdict: Verdict) -> None:
-        """Remember it; on the disk when this returns, as far as a killed process goes."""
+        """Store a verdict; it survives the death of this process once this returns."""
         members = {
             "key": key,
             "judge": verdict.judge,

@@ -1,11 +1,21 @@
-"""What a vision-language judge is asked about a trajectory, and how its answer is read.
+"""The prompt of a vision-language judge, its few-shot examples, and the parsing of its answer.
 
-The question has the task, the last few actions in words, what the agent answered, and the last few
-screens, after examples that are data (`judge_examples`). `hash` names all of its wording, so that
-verdicts of different questions are never taken for each other. What the agent wrote is quoted and
-cut, and the judge is told that it is no evidence: a policy must not learn to talk its judge round.
+The prompt has the task, the last few actions as text, the agent's answer, and the last few screens,
+after the examples. `hash` covers the whole text, so that verdicts of different prompts are never
+mixed up. What the agent wrote is quoted and cut, and the judge is told that it is no evidence: a
+policy must not learn to persuade its judge. An answer must end in a line `Verdict: success` or
+`Verdict: failure`; nothing else is a verdict.
 
-An answer must end in a line `Verdict: success` or `Verdict: failure`; nothing else is a verdict.
+The built-in examples are text only; they show the form of an answer and the two most frequent
+mistakes of judges: believing the agent, and accepting a near miss. Examples with pictures of the
+apps that are judged do more. They come from a TOML file, with pictures relative to it:
+
+    [[example]]
+    instruction = "Set an alarm for 7:30"
+    actions = ["opened the app Clock", "tapped at 50 % across, 88 % down"]
+    picture = "alarm.png"                   # or  seen = "The list of alarms …"
+    thoughts = "An alarm for 7:30 should be in the list, switched on. It is."
+    success = true
 """
 
 from __future__ import annotations
@@ -13,14 +23,119 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+import numpy as np
+from PIL import Image, UnidentifiedImageError
+
 from distrl.errors import InvalidSetting
-from distrl.judging.action_words import in_words, quoted
-from distrl.judging.judge_examples import BUILT_IN, JudgeExample
-from distrl.records import Answer, Screen, Trajectory
+from distrl.records import (
+    Action,
+    Answer,
+    Back,
+    Done,
+    Enter,
+    Home,
+    Impossible,
+    LongPress,
+    OpenApp,
+    Screen,
+    Swipe,
+    Tap,
+    Trajectory,
+    TypeText,
+    Unreadable,
+    Wait,
+)
+
+MEMBERS = {"instruction", "actions", "seen", "picture", "thoughts", "success"}
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeExample:
+    """A case with the wanted answer; the screen is described, shown, or both."""
+
+    instruction: str
+    thoughts: str
+    success: bool
+    actions: tuple[str, ...] = ()
+    seen: str = ""
+    picture: Screen | None = None
+
+
+BUILT_IN: tuple[JudgeExample, ...] = (
+    JudgeExample(
+        instruction='Open the shop of the city museum, search for "tea pot", and open the first '
+        "result",
+        actions=('typed "tea pot"', "pressed Enter", "said that the task is done"),
+        seen="The shop's results for tea pot; no product is open.",
+        thoughts="The first result had to be opened, so a product page should be visible. The "
+        "screen shows the list of results, so the last part was not done.",
+        success=False,
+    ),
+    JudgeExample(
+        instruction="Wake me up at a quarter to seven",
+        actions=("tapped at 50 % across, 90 % down", "said that the task is done"),
+        seen="The list of alarms: 6:45, switched on, in 9 hours.",
+        thoughts="An alarm for 6:45 should be in the list and switched on. It is there, and on.",
+        success=True,
+    ),
+    JudgeExample(
+        instruction="What is the capital of Norway?",
+        actions=('typed "capital of norway"', 'answered "The task was done successfully"'),
+        seen="A search page with the words capital of norway in its field; no results yet.",
+        thoughts="The answer should name the capital. The agent only claims success, names no "
+        "city, and the screen shows none.",
+        success=False,
+    ),
+)
+
+
+def read_examples(path: Path) -> tuple[JudgeExample, ...]:
+    """The examples of a TOML file."""
+    try:
+        tree = tomllib.loads(path.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise InvalidSetting(f"judge examples {path}: {error}; give a TOML file") from error
+    rows = tree.get("example")
+    if set(tree) != {"example"} or not isinstance(rows, list) or not rows:
+        raise InvalidSetting(f"judge examples {path}: give one or more tables [[example]]")
+    return tuple(_example(path, number, row) for number, row in enumerate(rows, start=1))
+
+
+def _example(path: Path, number: int, row: dict[str, Any]) -> JudgeExample:
+    place = f"judge examples {path}, example {number}"
+    if unknown := set(row) - MEMBERS:
+        raise InvalidSetting(f"{place}: {sorted(unknown)} mean nothing; known: {sorted(MEMBERS)}")
+    texts = {name: row.get(name, "") for name in ("instruction", "seen", "picture", "thoughts")}
+    actions = row.get("actions", [])
+    if not all(isinstance(text, str) for text in (*texts.values(), *actions)):
+        raise InvalidSetting(f"{place}: everything but success is text")
+    if not texts["instruction"] or not texts["thoughts"] or type(row.get("success")) is not bool:
+        raise InvalidSetting(f"{place}: give instruction, thoughts, and success = true or false")
+    if not texts["seen"] and not texts["picture"]:
+        raise InvalidSetting(f"{place}: give what is seen, or a picture of it")
+    return JudgeExample(
+        instruction=texts["instruction"],
+        thoughts=texts["thoughts"],
+        success=row["success"],
+        actions=tuple(actions),
+        seen=texts["seen"],
+        picture=_picture(place, path.parent / texts["picture"]) if texts["picture"] else None,
+    )
+
+
+def _picture(place: str, path: Path) -> Screen:
+    try:
+        with Image.open(path) as picture:
+            return Screen(np.array(picture.convert("RGB"), dtype=np.uint8))
+    except (OSError, UnidentifiedImageError) as error:
+        raise InvalidSetting(f"{place}: {path} is no picture ({error})") from error
+
 
 MAX_REASON = 300  # characters
 
@@ -46,18 +161,18 @@ Message = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """What of a trajectory a judge gets to see."""
+    """The part of a trajectory that a judge sees."""
 
     instruction: str
     steps: int
-    actions: tuple[str, ...]  # the last ones, in words
+    actions: tuple[str, ...]  # the last ones, as text
     answer: str | None
     screens: tuple[Screen, ...]  # the last ones
 
 
 @dataclass(frozen=True, slots=True)
-class SaidVerdict:
-    """What an answer says."""
+class ParsedVerdict:
+    """A verdict parsed from an answer."""
 
     success: bool
     reason: str
@@ -102,13 +217,13 @@ class JudgePrompt:
         return Case(
             instruction=trajectory.task.instruction,
             steps=len(actions),
-            actions=tuple(in_words(action) for action in told),
+            actions=tuple(described(action) for action in told),
             answer=last.text if isinstance(last, Answer) else None,
             screens=trajectory.screens[-self.last_screens :],
         )
 
     def key_of(self, case: Case) -> str:
-        """Names the whole question: its words, its pictures, and those of the examples."""
+        """Hash the whole question: text and pictures of the case and of the examples."""
         digests = [screen.digest for screen in case.screens]
         question = json.dumps([self.hash, _told(case), digests])
         return hashlib.blake2b(question.encode(), digest_size=16).hexdigest()
@@ -124,7 +239,7 @@ class JudgePrompt:
         return messages
 
 
-def read_verdict(text: str) -> SaidVerdict | None:
+def read_verdict(text: str) -> ParsedVerdict | None:
     """The verdict that an answer ends with; None if it has none."""
     verdicts = list(_VERDICT.finditer(text))
     if not verdicts:
@@ -132,7 +247,7 @@ def read_verdict(text: str) -> SaidVerdict | None:
     before = text[: verdicts[-1].start()]
     reasons = _REASON.findall(text)
     reason = reasons[-1].strip() if reasons else " ".join(before.split())[-MAX_REASON:]
-    return SaidVerdict(verdicts[-1][1].lower() == "success", reason[:MAX_REASON])
+    return ParsedVerdict(verdicts[-1][1].lower() == "success", reason[:MAX_REASON])
 
 
 def _told(case: Case, seen: str = "") -> str:
@@ -162,3 +277,42 @@ def _user(screens: Sequence[Screen], text: str, picture_url: PictureUrl) -> Mess
         {"type": "image_url", "image_url": {"url": picture_url(screen)}} for screen in screens
     ]
     return {"role": "user", "content": [*pictures, {"type": "text", "text": text}]}
+
+
+MAX_QUOTE = 500  # characters of what an agent typed or answered
+
+
+def described(action: Action) -> str:
+    """Describe an action as a judge reads it."""
+    match action:
+        case Tap(x, y):
+            return f"tapped at {_place(x, y)}"
+        case LongPress(x, y):
+            return f"pressed long at {_place(x, y)}"
+        case Swipe(x, y, to_x, to_y):
+            return f"swiped from {_place(x, y)} to {_place(to_x, to_y)}"
+        case TypeText(text):
+            return f"typed {quoted(text)}"
+        case OpenApp(name):
+            return f"opened the app {quoted(name)}"
+        case Answer(text):
+            return f"answered {quoted(text)}"
+        case Wait():
+            return "waited"
+        case Back() | Home() | Enter():
+            return f"pressed {type(action).__name__}"
+        case Done():
+            return "said that the task is done"
+        case Impossible():
+            return "said that the task is impossible"
+        case Unreadable():  # of any length and content: not repeated
+            return "gave an answer that could not be read"
+
+
+def quoted(text: str) -> str:
+    """Quote text on one line, and limit its length."""
+    return json.dumps(text[:MAX_QUOTE])
+
+
+def _place(x: float, y: float) -> str:
+    return f"{round(100 * x)} % across, {round(100 * y)} % down"

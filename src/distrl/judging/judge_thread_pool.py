@@ -1,12 +1,12 @@
-"""Trajectories wait here for their verdict, so that phones do not: they play on meanwhile.
+"""Judge finished trajectories on threads of their own, so that phones never wait for a verdict.
 
     store ─► submit ─► (threads ask the judge) ─► drain ─► correct the store ─► learner
 
-Whoever receives trajectories stores them first (`Ending.AWAITING_VERDICT`), submits them, and takes
-off what has been judged whenever it comes by; `submit` and `drain` never wait. A verdict that could
-not be had is an answer too: the trajectory comes back with the ending `JUDGE_UNAVAILABLE`, and can
-be rescored later. What the bench holds when a process dies is in the store still, without a
-verdict, and is submitted again. An error that we did not foresee is raised from `drain`.
+The caller stores a trajectory first (`Ending.AWAITING_VERDICT`), submits it, and drains what has
+been judged; `submit` and `drain` never block. Without a verdict the trajectory comes back with the
+ending `JUDGE_UNAVAILABLE`, and can be rescored later. What is pending when the process dies is
+still in the store without a verdict, and is submitted again. Any error other than `JudgeError` is
+raised from `drain`.
 """
 
 from __future__ import annotations
@@ -16,24 +16,23 @@ import threading
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Self
 
 from distrl.errors import InvalidSetting, JudgeError
-from distrl.judging.judgement import Judgement, TrajectoryJudge, judged
+from distrl.judging.judge import Judgement, TrajectoryJudge, judged
 from distrl.records import Ending, Trajectory
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A trajectory after its turn; without a judgement where none could be had."""
+    """A trajectory after judging; without a judgement if the judge had no verdict."""
 
     trajectory: Trajectory
     judgement: Judgement | None
 
 
 class JudgeThreadPool:
-    """Asks one judge about many trajectories at once. A context manager."""
+    """Asks one judge about many trajectories concurrently. A context manager."""
 
     def __init__(self, judge: TrajectoryJudge, at_once: int = 16) -> None:
         if at_once < 1:
@@ -66,33 +65,28 @@ class JudgeThreadPool:
             self._changed.notify_all()
 
     def __len__(self) -> int:
-        """How many were submitted and not taken off yet."""
+        """Number of trajectories submitted and not drained yet."""
         with self._changed:
             return len(self._asked) + len(self._done)
 
     def drain(self) -> list[Judged]:
-        """What has been judged since this was last asked, in the order in which it was."""
+        """Return what was judged since the last call, in order of completion."""
         with self._changed:
             done, self._done = self._done, deque()
         return [future.result() for future in done if not future.cancelled()]
 
     def wait(self, seconds: float) -> bool:
-        """Until there is something to take off, or nothing to wait for; so long at most."""
+        """Block until there is something to drain, nothing is pending, or the timeout."""
         with self._changed:
             self._changed.wait_for(lambda: self._done or not self._asked, seconds)
             return bool(self._done)
 
     def close(self) -> None:
-        """Ask no more. What is being asked ends by itself, at the latest with its judge."""
+        """Start no more questions; those in flight end by themselves."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         self.close()

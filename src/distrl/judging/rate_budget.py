@@ -1,9 +1,8 @@
-"""How often, and for how much, a judge may be asked.
+"""A rate limit and a cost limit for requests to a judge, shared by many threads.
 
-Requests are spread over time: after a burst, one every `60 / requests_per_minute` seconds, in the
-order in which threads came. Money is counted after each answer; once `max_cost` is spent, nobody
-is asked any more: whoever wants to gets a `JudgeError`, as does whoever waits when it is closed.
-Many threads share one budget.
+After a burst, one request is granted every `60 / requests_per_minute` seconds, in order of arrival.
+Cost is added after each answer; once `max_cost` is reached, `take` raises `JudgeError`, as it does
+for threads that wait when the budget is closed.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from distrl.errors import JudgeError
 
 @dataclass(frozen=True, slots=True)
 class BudgetSettings:
-    """What may be spent; both without limit unless said."""
+    """The limits; none by default."""
 
     requests_per_minute: Annotated[float, Bounds(0.0, unit="requests", open=True)] = math.inf
     burst: Annotated[int, Bounds(1, unit="requests at once after a pause")] = 1
@@ -32,7 +31,7 @@ class BudgetSettings:
 
 
 class RateBudget:
-    """Hands out turns. `sleep` says whether it was cut short."""
+    """Grants requests. `sleep` returns True if it was interrupted by `close`."""
 
     def __init__(
         self,
@@ -48,10 +47,10 @@ class RateBudget:
         self._closing = threading.Event()
         self._sleep = sleep or self._closing.wait
         self._lock = threading.Lock()
-        self._next = -math.inf  # when the turn behind the last one is, if there were no burst
+        self._next = -math.inf  # time of the next grant, without bursts
 
     def take(self) -> float:
-        """Wait for a turn; returns the seconds waited."""
+        """Wait for a grant; return the seconds waited."""
         with self._lock:
             self._check_cost()
             now = self._clock()
@@ -65,7 +64,7 @@ class RateBudget:
         return wait_s
 
     def close(self) -> None:
-        """Let nobody wait any more."""
+        """Interrupt all waiting threads."""
         self._closing.set()
 
     def spend(self, cost: float) -> None:

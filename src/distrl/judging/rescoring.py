@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from distrl.judging.confusion import Confusion
+from distrl.judging.judge import JudgeRecord, may_be_judged, record_of
+from distrl.judging.judge_agreement import Confusion
 from distrl.judging.judge_thread_pool import Judged, JudgeThreadPool
-from distrl.judging.judgement import JudgeRecord, may_be_judged, record_of
 from distrl.records import Ending, Trajectory
 from distrl.replay.store.correction import Correction
 from distrl.replay.store.trajectory_store import TrajectoryStore

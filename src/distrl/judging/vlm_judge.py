@@ -1,16 +1,16 @@
 """A vision-language model as judge, behind any OpenAI-compatible endpoint (cloud, vLLM, SGLang).
 
-It sees the last screens and actions of a finished trajectory (`judge_prompt`) and says whether the
-task was done. What it promises:
+It sees the last screens and actions of a finished trajectory (`judge_prompt`) and decides whether
+the task was done. It promises:
 
 - Each question is asked once: verdicts are cached by the whole question, the model and the prompt.
-- Turns and money are those of a `RateBudget`; what may pass is tried again (`chat.chat_server`).
+- Rate and cost are limited by a `RateBudget`; transient errors are retried (`chat.chat_server`).
 - No verdict is made up. Whatever goes wrong (no answer, a refusal, an answer that cannot be read
   after being asked again) is a `JudgeError`, and the trajectory stays without a verdict.
-- Every verdict names its judge, `vlm/MODEL/PROMPT-HASH`; the judgement has what it took.
+- Every verdict names its judge, `vlm/MODEL/PROMPT-HASH`; the judgement has its time and cost.
 
-The key is read from the environment (`ServerSettings.key_variable`) and from nowhere else. Many
-threads may ask at once; `judge_bench` does, off the path of the devices.
+The key is read from the environment (`ServerSettings.key_variable`) and from nowhere else. Safe
+for many threads; `judge_thread_pool` asks it, off the path of the devices.
 """
 
 from __future__ import annotations
@@ -18,16 +18,14 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
 from typing import Annotated, Any, Self
 
 from distrl.bounds import Bounds, check_bounds
-from distrl.chat.chat_server import ChatServer, ServerSettings
-from distrl.chat.picture_urls import PictureUrls
+from distrl.chat.chat_server import ChatServer, PictureUrls, ServerSettings
 from distrl.errors import ChatServerError, InvalidSetting, JudgeError
+from distrl.judging.judge import Judgement
 from distrl.judging.judge_cache import JudgeCache
-from distrl.judging.judge_prompt import Case, JudgePrompt, SaidVerdict, read_verdict
-from distrl.judging.judgement import Judgement
+from distrl.judging.judge_prompt import Case, JudgePrompt, ParsedVerdict, read_verdict
 from distrl.judging.rate_budget import BudgetSettings, RateBudget
 from distrl.records import Screen, Trajectory, Verdict
 
@@ -37,7 +35,7 @@ RETRY_TEMPERATURE = 0.7  # a greedy model that was unreadable once would be so a
 
 @dataclass(frozen=True, slots=True)
 class VlmJudgeSettings:
-    """Who is asked, how, and what that costs."""
+    """Server and model, how they are asked, and prices."""
 
     server: ServerSettings
     model: str
@@ -56,7 +54,7 @@ class VlmJudgeSettings:
 
 @dataclass(slots=True)
 class _Spent:
-    """What a question has taken so far."""
+    """Cost and tokens of a question so far."""
 
     cost: float = 0.0
     prompt_tokens: int = 0
@@ -104,12 +102,7 @@ class VlmJudge:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         self.close()
 
     @property
@@ -134,7 +127,7 @@ class VlmJudge:
             answer_tokens=spent.answer_tokens,
         )
 
-    def _ask(self, name: str, case: Case, spent: _Spent) -> SaidVerdict:
+    def _ask(self, name: str, case: Case, spent: _Spent) -> ParsedVerdict:
         messages = self.prompt.messages(case, self._picture_url)
         text = ""
         for reading in range(self.settings.readings):
@@ -164,7 +157,7 @@ class VlmJudge:
         }
 
     def _count(self, answer: dict[str, Any], spent: _Spent) -> None:
-        """Servers that say nothing about tokens are taken to cost nothing."""
+        """Add up tokens and cost; a server that reports no tokens counts as free."""
         usage = answer.get("usage")
         prompt, answered = (
             _count_in(usage, name) for name in ("prompt_tokens", "completion_tokens")
@@ -177,7 +170,7 @@ class VlmJudge:
         spent.answer_tokens += answered
 
     def _text(self, name: str, answer: dict[str, Any]) -> str:
-        """What the model said; a refusal is no verdict, and asking again will not help."""
+        """Return the text of the answer; a refusal is raised, as asking again will not help."""
         choices = answer.get("choices")
         choice = choices[0] if isinstance(choices, list) and choices else None
         message = choice.get("message") if isinstance(choice, dict) else None

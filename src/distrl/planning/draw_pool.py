@@ -1,7 +1,7 @@
-"""Chance, drawn beforehand: a stock of values that are dealt out like cards.
+"""Random values drawn beforehand, and sampled without replacement.
 
-Each value of a stock comes once before any comes again, in an order that is new every time. That is
-quick, and the mean of what was dealt is close to that of the distribution after few draws.
+Each value of a pool is drawn once before any is drawn again, in a new random order each time. That
+is fast, and the mean of few draws is close to that of the distribution.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ KINDS = {
 
 
 class DrawPool:
-    """Deals out the values of one stock."""
+    """Samples the values of one pool without replacement."""
 
     __slots__ = ("_left", "_rng", "values")
 
     def __init__(self, values: Sequence[float], name: str, seed: int) -> None:
         self.values = np.asarray(values, dtype=np.float64)
-        words = random.Random(f"plan/{name}/{seed}")
-        self._rng = np.random.default_rng(words.getrandbits(64))
+        state = random.Random(f"plan/{name}/{seed}").getrandbits(64)
+        self._rng = np.random.default_rng(state)
         self._left: list[float] = []
 
     def draw(self) -> float:
@@ -46,7 +46,7 @@ class DrawPool:
 
 
 def of_seconds(seconds: LogNormal, name: str, seed: int) -> DrawPool:
-    """A stock of one distribution; of a single value where it has no spread."""
+    """A pool of one distribution; a single value where it has no spread."""
     if not seconds.log_sd:
         return DrawPool([seconds.mean], name, seed)
     rng = random.Random(f"plan/{name}/stock/{seed}")
@@ -102,6 +102,6 @@ def _length(episodes: EpisodePlan, rng: random.Random) -> int:
 
 
 def of_shares(share: float, name: str, seed: int) -> DrawPool:
-    """1 for so many of them, 0 for the others."""
+    """1 for the given share of draws, 0 for the others."""
     ones = round(share * 1000)
     return DrawPool([1.0] * ones + [0.0] * (1000 - ones), name, seed)

@@ -1,7 +1,7 @@
-"""Simulated time: what happens next, and levels that are watched as it passes.
+"""The event queue of a discrete-event simulation, and levels integrated over simulated time.
 
-Events at the same moment happen in the order in which they were asked for, so that a simulation is
-an exact function of its settings and its seed.
+Events at the same time run in the order in which they were scheduled, so that a simulation is an
+exact function of its settings and its seed.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ Action = Callable[..., None]
 
 
 class EventQueue:
-    """Things to do, in order of time."""
+    """Scheduled calls, in order of time."""
 
     __slots__ = ("_asked", "_heap", "happened", "now")
 
@@ -25,14 +25,14 @@ class EventQueue:
         self._heap: list[tuple[float, int, Action, tuple[Any, ...]]] = []
 
     def after(self, seconds: float, action: Action, *what: Any) -> None:
-        """Do it so many seconds from now."""
+        """Schedule a call `seconds` from now."""
         if not seconds >= 0.0:
             raise ValueError(f"an event {seconds!r} seconds from now")
         self._asked += 1
         heapq.heappush(self._heap, (self.now + seconds, self._asked, action, what))
 
     def run(self, until: float, most: int) -> bool:
-        """Let time pass until then; False where `most` events in all have happened before that."""
+        """Run events until the given time; False if `most` events in all were reached first."""
         heap, pop = self._heap, heapq.heappop
         while heap and heap[0][0] <= until:
             if self.happened >= most:
@@ -45,7 +45,7 @@ class EventQueue:
 
 
 class Level:
-    """A number that goes up and down, and what it adds up to over time."""
+    """A number that changes over time, and its integral."""
 
     __slots__ = ("_clock", "_sum", "_time", "value")
 

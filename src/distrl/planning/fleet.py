@@ -1,4 +1,4 @@
-"""The phones on paper, and the collectors that drive them: one episode after the other on each.
+"""The simulated phones and collectors: one episode after the other on each phone.
 
     booked ─► reset ─► first look ─► (ask ─► answer ─► act) … ─► deliver ─► acknowledged ─► booked
        └── not admitted: waits until the learner's pace lets it start
@@ -28,7 +28,7 @@ from distrl.planning.planned_learner import BROKEN, PlannedLearner
 
 @dataclass(slots=True)
 class PlannedPhone:
-    """Where one phone stands in its episode."""
+    """The state of one phone in its episode."""
 
     collector: int
     batcher: PlannedBatcher
@@ -41,7 +41,7 @@ class PlannedPhone:
 
 
 class Fleet:
-    """All phones. `levels` says how many of them do what, as it changes."""
+    """All phones. `levels` has the number of phones in each state over time."""
 
     def __init__(self, settings: PlanSettings, events: EventQueue, seed: int) -> None:
         self.levels = {
@@ -62,24 +62,24 @@ class Fleet:
         self._acknowledge = of_seconds(settings.collectors.acknowledge, "acknowledge", seed)
         self._travel = of_seconds(settings.policy.travel, "travel", seed)
         self._processor_free = [0.0] * settings.collectors.count
-        self._barred: dict[int, deque[int]] = {}  # phones that may not start, by desk
+        self._barred: dict[int, deque[int]] = {}  # phones that may not start, by batcher
         self._asking_again = False
 
-    def put_to_work(self, desks: Sequence[PlannedBatcher], learner: PlannedLearner) -> None:
-        """Every phone asks for its first episode."""
+    def put_to_work(self, batchers: Sequence[PlannedBatcher], learner: PlannedLearner) -> None:
+        """Start the first episode on every phone."""
         self._learner = learner
         slowdowns, collectors = self._settings.phones.slowdowns, self._settings.collectors.count
         self._phones = [
-            PlannedPhone(n % collectors, desks[n % len(desks)], slowdowns[n % len(slowdowns)])
+            PlannedPhone(n % collectors, batchers[n % len(batchers)], slowdowns[n % len(slowdowns)])
             for n in range(self._settings.phones.count)
         ]
-        self._barred = {batcher.number: deque() for batcher in desks}
+        self._barred = {batcher.number: deque() for batcher in batchers}
         for number in range(len(self._phones)):
             self._book(number)
 
     @property
     def unloaded_seconds(self) -> float:
-        """What an episode would take on average if nobody ever waited for anybody."""
+        """Mean length of an episode without any waiting for other parts."""
         policy, episodes = self._settings.policy, self._settings.episodes
         length = self._length.mean
         acts = length - episodes.spoken_ends
@@ -100,7 +100,7 @@ class Fleet:
             self._barred[phone.batcher.number].append(number)
 
     def ask_again(self) -> None:
-        """The learner's pace has changed: whoever was not let start finds out at its next look."""
+        """Retry admission of the phones that may not start, after half a poll interval."""
         if not self._asking_again and self.levels["admission"].value:
             self._asking_again = True
             self._events.after(self._settings.collectors.poll_seconds / 2, self._let_start)
@@ -148,7 +148,7 @@ class Fleet:
             self._goes_on(number)
 
     def _processor(self, number: int, seconds: float) -> float:
-        """How long until the collector's processor has done so much for this phone."""
+        """Seconds until the collector's processor has done this work for the phone."""
         if not seconds:
             return 0.0
         collector, now = self._phones[number].collector, self._events.now
@@ -170,7 +170,7 @@ class Fleet:
             phone.batcher.ask(number)
 
     def answered(self, number: int, version: int) -> None:
-        """A desk has decided."""
+        """A batcher has decided for this phone."""
         phone = self._phones[number]
         self.levels["decide"].add(-1)
         self.decisions += 1

@@ -2,7 +2,7 @@
 
 Read from the run directory: its settings, `episodes.jsonl` (lengths, durations, endings) and
 `metrics.jsonl` (where the collectors' time went, what updates took). Seconds are real ones. What
-such a run cannot tell is said in `notes`, with what was assumed instead.
+such a run cannot measure is listed in `notes`, with what was assumed instead.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ SHARED = "phones, policy and learner shared machines; on machines of their own t
 
 @dataclass(frozen=True, slots=True)
 class MeasuredRun:
-    """What a run tells about a plan, and what it came to itself."""
+    """The plan measured from a run, and the run's own rate."""
 
     settings: PlanSettings
     trajectories_per_minute: float
@@ -49,7 +49,7 @@ class MeasuredRun:
 
 
 def measured_run(path: Path) -> MeasuredRun:
-    """Read a run directory. Refused where too little was measured."""
+    """Read a run directory; raise if too little was measured."""
     run = RunDirectory.existing(path)
     config = load_config(run.config)
     episodes = read_lines(run.episodes, EpisodeLine)
@@ -85,7 +85,7 @@ def measured_run(path: Path) -> MeasuredRun:
 
 
 def _differences(points: Sequence[Point], series: str) -> list[Figures]:
-    """What was added between two looks; collectors that were restarted begin again at 0."""
+    """Differences between two records; collectors that were restarted begin again at 0."""
     looks = [point.figures for point in points if point.series == series]
     found = []
     for before, after in pairwise(looks):
@@ -112,7 +112,7 @@ def _fixed(seconds: float) -> LogNormal:
 
 
 def _phones(config: TrainingConfig, episodes: Sequence[EpisodeLine], spent: Figures) -> PhonePlan:
-    """Steps of one length, times a factor of each episode: that is what can be told apart."""
+    """Steps of equal length times a factor per episode: more cannot be identified."""
     reset = spent["seconds/reset"] / _played(spent)
     logs = [
         math.log((line.ended - line.began) / line.steps)
@@ -141,7 +141,7 @@ def _episodes(episodes: Sequence[EpisodeLine]) -> EpisodePlan:
 def _policy(
     config: TrainingConfig, grown: Sequence[Figures], spent: Figures
 ) -> tuple[PolicyPlan, str]:
-    """A straight line through what batches of several sizes took."""
+    """Fit a line to the seconds of batches of several sizes."""
     looks = [
         (each["decisions"] / each["batches"], each["seconds/deciding"] / each["batches"])
         for each in grown
@@ -171,7 +171,7 @@ def _policy(
 
 
 def _learner(config: TrainingConfig, points: Sequence[Point]) -> LearnerPlan:
-    """What updates took; without any, nobody learns."""
+    """Seconds of updates; without any, the plan has no learner."""
     settings = config.learning.learner
     took: list[float] = []
     drained = stored = 0.0

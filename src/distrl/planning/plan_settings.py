@@ -1,4 +1,4 @@
-"""What a plan is made of: phones, policies, a learner, and how long each of them takes.
+"""The settings of a plan: phones, policy copies, a learner, and how long each operation takes.
 
 Seconds are those of the devices' clock, and the defaults are those of the paper's system on our
 collectors: 32 emulators, two GPUs that decide, four that learn. A plan is a TOML file with the
@@ -66,7 +66,7 @@ class EpisodePlan:
     success_steps: Annotated[float, Bounds(1.0, 1e4, "decisions")] = 5.0
     success_steps_sd: Annotated[float, Bounds(0.0, 1e3, "decisions")] = 1.8
     early_failures: Share = 0.2  # of the failures that end before the limit
-    spoken_ends: Share = 1.0  # of the episodes whose last decision is a word: no time on the phone
+    spoken_ends: Share = 1.0  # of the episodes that end with a final action: no device time
     broken: Share = 0.0  # of the episodes that the world cuts off: nothing to learn from
 
     def __post_init__(self) -> None:
@@ -84,7 +84,7 @@ class CollectorPlan:
     seconds_per_step: Seconds = 0.0  # of a collector's processor, for each step
     seconds_per_episode: Seconds = 0.0  # the same for a start, a verdict and a delivery
     acknowledge: LogNormal = LogNormal(0.01)  # until a trajectory is durable at the learner's
-    poll_seconds: Seconds = 0.05  # who was not let start asks again so often
+    poll_seconds: Seconds = 0.05  # interval at which phones that may not start ask again
     gigabytes: Annotated[float, Bounds(0.0, 1e4, "of memory each")] = 0.42  # without phones, model
 
     def __post_init__(self) -> None:
@@ -106,8 +106,8 @@ class PolicyPlan:
     most: Annotated[int, Bounds(1, 10**5, "observations in a batch")] = 64
     max_wait_seconds: Seconds = 0.002  # for a fuller batch
     travel: LogNormal = ZERO  # of a question and its answer, where the policy is elsewhere
-    swap_seconds: Seconds = 0.0  # to take over new weights
-    look_seconds: Seconds = 0.1  # between two looks for new weights
+    swap_seconds: Seconds = 0.0  # to load new weights
+    look_seconds: Seconds = 0.1  # between two polls for new weights
     gigabytes: Annotated[float, Bounds(0.0, 1e4, "of weights")] = 0.9
 
     def __post_init__(self) -> None:
@@ -168,7 +168,7 @@ class NetworkPlan:
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """What one more of each costs, in any unit; 0: not said, and advice goes by gain alone."""
+    """Price of one more of each, in any unit; with 0 the advice goes by gain alone."""
 
     phone: Annotated[float, Bounds(0.0)] = 0.0
     policy_gpu: Annotated[float, Bounds(0.0)] = 0.0
@@ -180,7 +180,7 @@ class Prices:
 
 @dataclass(frozen=True, slots=True)
 class PlanSettings:
-    """A whole system on paper."""
+    """A whole system to be simulated."""
 
     phones: PhonePlan = field(default_factory=PhonePlan)
     episodes: EpisodePlan = field(default_factory=EpisodePlan)

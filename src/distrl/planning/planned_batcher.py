@@ -1,8 +1,8 @@
-"""One copy of the policy on paper: the rules of `episodes.decision_desk`, in simulated time.
+"""One simulated copy of the policy, with the rules of `episodes.policy_batcher`.
 
-Whoever waits is answered with all others who wait, oldest first, `most` at most. It lingers for at
-most `max_wait_seconds`, never longer than its last batch took, and not at all when everybody who
-could ask has asked. New weights are taken over between two batches.
+All waiting requests are answered together, oldest first, at most `most`. It waits for a fuller
+batch for at most `max_wait_seconds`, never longer than its last batch took, and not at all when
+every present episode has asked. New weights are loaded between two batches.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from phonesim.latency import LogNormal
 
 
 class BatchTime:
-    """How long a batch of each size takes, before chance has its say."""
+    """Mean seconds of a batch, by its size."""
 
     def __init__(self, plan: PolicyPlan) -> None:
         sizes = np.arange(plan.most + 1)
         seconds = np.interp(sizes, plan.batch_sizes, plan.batch_seconds)
-        if len(plan.batch_sizes) > 1:  # beyond the last size it goes on as before it
+        if len(plan.batch_sizes) > 1:  # extrapolate linearly beyond the last size
             (before, last), (low, high) = plan.batch_sizes[-2:], plan.batch_seconds[-2:]
             slope = (high - low) / (last - before)
             seconds += np.maximum(0, sizes - last) * slope
@@ -36,7 +36,7 @@ class BatchTime:
 
 
 class PlannedBatcher:
-    """Decides for the phones of one copy. `answered` hears of every phone that has its answer."""
+    """Decides for the phones of one copy, and calls `answered` for each of them."""
 
     def __init__(
         self,
@@ -60,7 +60,7 @@ class PlannedBatcher:
         self._spread: DrawPool = of_seconds(LogNormal(1.0, plan.log_sd), f"batch/{number}", seed)
         self._questions: deque[int] = deque()
         self._working = False
-        self._gathering = 0  # which batch it lingers for; 0: none
+        self._gathering = 0  # number of the batch that it waits to fill; 0: none
         self._gathered = 0
         self._last_seconds = 0.0
         self._newest = 0
@@ -70,7 +70,7 @@ class PlannedBatcher:
         self.present += 1
 
     def leave(self) -> None:
-        """An episode is over: there may be nobody left to wait for."""
+        """An episode is over; if no other can ask, the batch begins now."""
         self.present -= 1
         if self._gathering and len(self._questions) >= self._hoped_for:
             self._begin()
@@ -85,7 +85,7 @@ class PlannedBatcher:
             self._begin()
 
     def update_weights(self, version: int) -> None:
-        """New weights have arrived here; they are taken over at once, or after this batch."""
+        """Take over new weights at once, or after the current batch."""
         self._newest = max(self._newest, version)
         if not self._working:
             self.version = self._newest

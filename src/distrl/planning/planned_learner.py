@@ -1,8 +1,8 @@
-"""The learner on paper: drain, admit, sample, update, publish, with the real pace and limits.
+"""The simulated learner: drain, admit, sample, update, publish, with the real pacing and limits.
 
-`Pacing`, `StalenessLimit` and `versions_to_come` are the classes and functions that the learner
-itself goes by; only the work is replaced by its time. What waits for it beyond `max_waiting` is
-acknowledged late, which holds collectors back.
+`Pacing`, `StalenessLimit` and `versions_to_come` are those of the real learner; only the work is
+replaced by its duration. Trajectories beyond `max_waiting` are acknowledged late, which holds
+collectors back.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from distrl.planning.event_queue import EventQueue, Level
 from distrl.planning.plan_settings import LearnerPlan
 from distrl.weights.staleness import staleness, versions_to_come
 
-BROKEN = -1  # the weight version of what nothing can be learned from
+BROKEN = -1  # the weight version of a trajectory that cannot be learned from
 
 
 class PlannedLearner:
-    """Takes in trajectories and publishes versions. Without GPUs it only takes in."""
+    """Inserts trajectories and publishes versions; without GPUs it only inserts."""
 
     def __init__(
         self,
@@ -30,7 +30,7 @@ class PlannedLearner:
         pacing: PacingSettings,
         events: EventQueue,
         publish: Callable[[int], None],
-        changed: Callable[[], None],  # episodes may be let start that were not
+        changed: Callable[[], None],  # called when more episodes may start
         seed: int,
     ) -> None:
         self.version = 0
@@ -55,7 +55,7 @@ class PlannedLearner:
     # Collectors' side ---------------------------------------------------------------------------
 
     def may_start(self, weight_version: int, in_flight: int) -> bool:
-        """As `Learner.may_start`, behind what is in flight and what waits here."""
+        """As `Learner.may_start`, with what is in flight and what waits here ahead of it."""
         if not self._plan.gpus:
             return True
         to_come = versions_to_come(
@@ -68,7 +68,7 @@ class PlannedLearner:
         return self._plan.staleness.may_start(self.version, weight_version, to_come)
 
     def arrive(self, weight_version: int, acknowledge: Callable[[int], None], phone: int) -> None:
-        """A trajectory is there, and durable."""
+        """A durable trajectory has arrived."""
         if weight_version != BROKEN:
             self.staleness.append(staleness(self.version, weight_version))
         if not self._plan.gpus:

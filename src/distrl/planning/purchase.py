@@ -1,6 +1,6 @@
 """What to buy next: the same system with a little more of each thing, simulated again.
 
-"A little more" is one, or a tenth where there are many, so that the gain stands out from chance.
+"A little more" is one, or a tenth where there are many, so that the gain exceeds the noise.
 Settings are tried as well: people buy GPUs where a setting would have done.
 """
 
@@ -10,16 +10,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from distrl.planning.plan_settings import PlanSettings
-from distrl.planning.prediction import Prediction
-from distrl.planning.simulation import simulate
+from distrl.planning.simulation import Prediction, simulate
 
-WORTH_IT = 0.01  # gains below this are chance
+WORTH_IT = 0.01  # gains below this are noise
 WORTH_A_SETTING = 0.05
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """Something to change; `price` is None for a setting, and 0 where no price was said."""
+    """A change; `price` is None for a setting, and 0 where no price was given."""
 
     name: str
     price: float | None
@@ -28,7 +27,7 @@ class Offer:
 
 @dataclass(frozen=True, slots=True)
 class Gain:
-    """What an offer would bring, as shares of what there is."""
+    """The gain of an offer, as shares of the current rates."""
 
     offer: Offer
     trajectories: float
@@ -49,17 +48,17 @@ def offers(settings: PlanSettings) -> Iterator[Offer]:
     prices = settings.prices
     more = _more(phones.count)
     grown = replace(settings, phones=replace(phones, count=phones.count + more))
-    yield Offer(_words(more, "phone", "phones"), more * prices.phone, grown)
+    yield Offer(_counted(more, "phone", "phones"), more * prices.phone, grown)
     more = _more(policy.copies)
     if policy.copies + more <= phones.count:
         grown = replace(settings, policy=replace(policy, copies=policy.copies + more))
-        words = _words(more, "GPU that decides", "GPUs that decide")
-        yield Offer(words, more * prices.policy_gpu, grown)
+        name = _counted(more, "GPU that decides", "GPUs that decide")
+        yield Offer(name, more * prices.policy_gpu, grown)
     if learner.gpus:
         more = _more(learner.gpus)
         grown = replace(settings, learner=replace(learner, gpus=learner.gpus + more))
-        words = _words(more, "GPU that learns", "GPUs that learn")
-        yield Offer(words, more * prices.learner_gpu, grown)
+        name = _counted(more, "GPU that learns", "GPUs that learn")
+        yield Offer(name, more * prices.learner_gpu, grown)
         yield from _settings(settings)
 
 
@@ -80,7 +79,7 @@ def _settings(settings: PlanSettings) -> Iterator[Offer]:
     yield Offer(f"updates_per_publish = {later}", None, changed)
 
 
-def _words(more: int, one: str, many: str) -> str:
+def _counted(more: int, one: str, many: str) -> str:
     return f"+1 {one}" if more == 1 else f"+{more} {many}"
 
 
@@ -91,7 +90,7 @@ def _more(count: int) -> int:
 def weigh(
     settings: PlanSettings, now: Prediction, seed: int = 0, minutes: float | None = None
 ) -> list[Gain]:
-    """Every offer with its gain."""
+    """Simulate every offer and return its gain."""
     return [
         _gain(offer, now, simulate(offer.settings, seed, minutes)) for offer in offers(settings)
     ]

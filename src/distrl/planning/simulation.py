@@ -1,40 +1,125 @@
-"""A system on paper, run in simulated time: `simulate` takes its settings and says what comes.
+"""A discrete-event simulation of a whole system: `simulate` turns settings into a `Prediction`.
 
-Deterministic: the same settings and seed give the same prediction, to the last digit. What is
-counted begins after a warm-up, the first third of the time. Without `minutes` it goes on until some
-thousands of episodes and dozens of versions have passed, or MAX_EVENTS, whichever comes first, so
-that ten thousand phones take seconds.
+Deterministic: the same settings and seed give the same prediction, to the last digit. Counting
+starts after a warm-up, the first third of the time. Without `minutes` it runs until some thousands
+of episodes and dozens of versions have passed, or MAX_EVENTS, whichever comes first, so that ten
+thousand phones take seconds.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
 
 from distrl.planning.event_queue import EventQueue, Level
 from distrl.planning.fleet import Fleet
 from distrl.planning.plan_settings import PlanSettings
 from distrl.planning.planned_batcher import BatchTime, PlannedBatcher
 from distrl.planning.planned_learner import PlannedLearner
-from distrl.planning.prediction import (
-    MEGABIT,
-    PHONE_WORK,
-    Prediction,
-    StalenessSpread,
-    broadcast_seconds,
-    learner_gigabytes,
-    node_gigabytes,
-    trajectory_bytes,
-)
+
+TRAINED_COPIES = 3  # gradients and two moments of AdamW, beside the weights
+PHONE_WORK = ("reset", "act")
+MEGABIT = 1e6 / 8
+
+
+@dataclass(frozen=True, slots=True)
+class StalenessSpread:
+    """Staleness in versions, of the trajectories that arrived."""
+
+    mean: float
+    median: float
+    high: float  # the 95th percentile
+    most: int
+    learned: float  # the mean of what was drawn, from a replay without priorities
+
+    @classmethod
+    def of(cls, arrived: list[int], learned: list[float]) -> StalenessSpread:
+        values = np.asarray(arrived or [0])
+        return cls(
+            mean=float(values.mean()),
+            median=float(np.median(values)),
+            high=float(np.quantile(values, 0.95)),
+            most=int(values.max()),
+            learned=float(np.mean(learned)) if learned else 0.0,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """Figures of one system over the counted time. Seconds are those of the devices' clock."""
+
+    phones: int
+    policy_gpus: int
+    learner_gpus: int
+    seconds: float  # that were counted, after the warm-up
+    episodes: int  # that were counted
+    trajectories_per_minute: float
+    decisions_per_second: float
+    updates_per_minute: float
+    versions_per_minute: float
+    mean_batch: float
+    episode_seconds: float
+    in_flight: float
+    device_busy: float  # share of the phones' time, as `CollectorReport.device_busy`
+    policy_busy: float
+    policy_load: float  # decisions, as a share of what full batches without pause would make
+    learner_idle: float
+    samples_per_insert: float
+    stale_share: float  # of the trajectories: came too late to be learned from
+    phone_time: dict[str, float]  # shares of a phone's time, by what it does or waits for
+    staleness: StalenessSpread
+    to_learner_megabits: float  # a second
+    from_learner_megabits: float
+    broadcast_seconds: float  # until the last node has a version
+    learner_gigabytes: float
+    node_gigabytes: float  # of a machine with phones and collectors
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def broadcast_seconds(settings: PlanSettings) -> tuple[float, ...]:
+    """Seconds from publication until each node has the new weights."""
+    network, nodes = settings.network, settings.collectors.nodes
+    once = network.weight_megabytes * 1e6 / (network.link_megabits * MEGABIT)
+    if network.broadcast == "star":
+        return tuple(once * (place + 1) for place in range(nodes))
+    return tuple(once * (place + 1).bit_length() for place in range(nodes))
+
+
+def trajectory_bytes(settings: PlanSettings, decisions: float) -> float:
+    """T decisions have T + 1 screens."""
+    return (decisions + 1) * settings.network.screen_kilobytes * 1e3
+
+
+def learner_gigabytes(settings: PlanSettings, decisions: float) -> float:
+    """A full replay, the weights, gradients and optimiser state."""
+    if not settings.learner.gpus:
+        return 0.0
+    replay = settings.learner.capacity * trajectory_bytes(settings, decisions) / 1e9
+    trained = min(settings.policy.gigabytes, settings.network.weight_megabytes / 1e3)
+    return replay + settings.policy.gigabytes + TRAINED_COPIES * trained
+
+
+def node_gigabytes(settings: PlanSettings) -> float:
+    """Phones, collectors and copies of the policy, spread evenly over the machines."""
+    collectors = settings.collectors.count * settings.collectors.gigabytes
+    phones = settings.phones.count * settings.phones.gigabytes
+    copies = settings.policy.copies * settings.policy.gigabytes
+    return (collectors + phones + copies) / settings.collectors.nodes
+
 
 MAX_EVENTS = 4_000_000
 LEAST_EPISODES, LEAST_ROUNDS, LEAST_VERSIONS = 6_000, 6, 45
-SLICES = 60  # the time is looked at so often
+SLICES = 60  # counts are recorded this many times
 WARM_UP = 1 / 3
 
 
 @dataclass(frozen=True, slots=True)
 class _Count:
-    """Everything that only grows, at one moment."""
+    """All monotonic counters at one point in time."""
 
     at: float
     episodes: int
@@ -55,14 +140,14 @@ class _Count:
 
 
 class Simulation:
-    """All parts of one system, put together."""
+    """All parts of one simulated system."""
 
     def __init__(self, settings: PlanSettings, seed: int = 0) -> None:
         self.settings = settings
         self.events = EventQueue()
         self.fleet = Fleet(settings, self.events, seed)
         self.policy_busy = Level(self.events)
-        self.desks = [
+        self.batchers = [
             PlannedBatcher(
                 n, settings.policy, self.events, self.policy_busy, self.fleet.answered, seed
             )
@@ -79,8 +164,8 @@ class Simulation:
         self._broadcast_seconds = broadcast_seconds(settings)
 
     def run(self, minutes: float | None = None) -> Prediction:
-        """Let time pass, and say what came after the warm-up."""
-        self.fleet.put_to_work(self.desks, self.learner)
+        """Run the simulation; predict from what was counted after the warm-up."""
+        self.fleet.put_to_work(self.batchers, self.learner)
         until = self._long_enough() if minutes is None else 60.0 * minutes
         counts = [self._count()]
         for place in range(1, SLICES + 1):
@@ -102,15 +187,15 @@ class Simulation:
         return seconds
 
     def _max_decisions(self) -> float:
-        """A second, by one copy."""
+        """Decisions per second of one copy with full batches."""
         most = self.settings.policy.most
         return most / max(1e-9, BatchTime(self.settings.policy).of(most))
 
     def _broadcast(self, version: int) -> None:
-        """Each copy has the new weights when its node has, and when it has looked."""
+        """Schedule the new weights for each copy: broadcast to its node, plus half a poll."""
         look = self.settings.policy.look_seconds / 2
         nodes = len(self._broadcast_seconds)
-        for batcher in self.desks:
+        for batcher in self.batchers:
             wait = self._broadcast_seconds[batcher.number % nodes] + look
             self.events.after(wait, self._arrived, batcher, version)
 
@@ -124,7 +209,7 @@ class Simulation:
             at=self.events.now,
             episodes=fleet.episodes,
             decisions=fleet.decisions,
-            batches=sum(batcher.batches for batcher in self.desks),
+            batches=sum(batcher.batches for batcher in self.batchers),
             updates=learner.updates,
             versions=learner.version,
             inserted=learner.pacing.inserted,
@@ -188,5 +273,5 @@ class Simulation:
 
 
 def simulate(settings: PlanSettings, seed: int = 0, minutes: float | None = None) -> Prediction:
-    """What this system comes to."""
+    """Predict the figures of a system."""
     return Simulation(settings, seed).run(minutes)

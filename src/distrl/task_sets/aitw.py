@@ -6,8 +6,8 @@ of training, and how many is said. Two instructions are the same when they diffe
 quotes, spaces or the full stop alone.
 
 They are tasks for real phones. No facts say whether one was done, so they go with a judge of whole
-trajectories (`judge.LaterJudge`, `vlm_judge`); where an episode starts is what the device's reset
-makes of it. Ids are `aitw_general/train/17`, numbered by the lines of the file they came from, so
+trajectories (`judge.DeferredJudge`, `vlm_judge`); an episode starts where the device's reset leaves
+the phone. Ids are `aitw_general/train/17`, numbered by the lines of the file they came from, so
 that leaving some out changes no other's id.
 """
 
@@ -30,12 +30,12 @@ _QUOTES = str.maketrans("’‘“”`", "''\"\"'")
 
 @dataclass(frozen=True, slots=True)
 class AitwTasks:
-    """Two disjoint lists, and what it took to make them so."""
+    """Two disjoint lists, and counts of what was left out to make them so."""
 
     train: tuple[Task, ...]
     test: tuple[Task, ...]
-    leaked: int  # test instructions that stood in the training file
-    repeated: int  # lines of either file that said again what an earlier one had
+    leaked: int  # test instructions found in the training file
+    repeated: int  # lines of either file that repeat an earlier one
 
     def __str__(self) -> str:
         return (
@@ -70,7 +70,7 @@ def same_instruction(text: str) -> str:
 
 
 def _instructions(path: Path) -> tuple[dict[str, tuple[int, str]], int]:
-    """Number and text of every instruction by what it says; and how many were said again."""
+    """Line number and text of every instruction by its normal form, and the count of repeats."""
     try:
         lines = path.read_text("utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:

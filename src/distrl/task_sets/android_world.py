@@ -12,7 +12,9 @@ process, where its Python package is installed (`android_world_package`). One ho
 `begin` initialises a task; the next reset, or closing the phone, tears it down: also after a fault,
 so that no task finds what another one left. The agent's answer is handed over before the score is
 read, since question tasks look for it there. Scores above one half are successes, as AndroidWorld
-counts them. Its own rules for actions hold (`android_world_actions`). Elements cannot be had.
+counts them. Elements are not available. Actions are translated by `json_action`: a swipe becomes a
+scroll in its main direction over the whole screen, waits have AndroidWorld's own length, and after
+typing AndroidWorld presses Enter by itself.
 """
 
 from __future__ import annotations
@@ -21,15 +23,30 @@ import math
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import TracebackType
 from typing import Any, Protocol, Self
 
 import numpy as np
 
-from distrl.errors import DeviceError, DeviceNotReady, JudgeError, UnknownTask
+from distrl.errors import DeviceError, DeviceNotReady, InvalidAction, JudgeError, UnknownTask
 from distrl.hierarchy import Element
-from distrl.records import ONLY_SAID, Action, Pixels, Screen, Split, Task, Verdict
-from distrl.task_sets.android_world_actions import json_action
+from distrl.records import (
+    ONLY_SAID,
+    Action,
+    Back,
+    Enter,
+    Home,
+    LongPress,
+    OpenApp,
+    Pixels,
+    Screen,
+    Split,
+    Swipe,
+    Tap,
+    Task,
+    TypeText,
+    Verdict,
+    Wait,
+)
 
 STEP_LIMIT = 20
 PREFIX = "android_world."
@@ -124,7 +141,7 @@ class AndroidWorldPhone:
         return self.screen()
 
     def elements(self) -> tuple[Element, ...]:
-        """AndroidWorld's server does not tell them."""
+        """Empty: AndroidWorld's server does not report them."""
         with self._working():
             return ()
 
@@ -138,12 +155,7 @@ class AndroidWorldPhone:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         self.close()
 
     # For its judge ------------------------------------------------------------------------------
@@ -204,3 +216,41 @@ def _parsed(task_id: str) -> tuple[str, int]:
             f"{PREFIX}ContactsAddContact/test/0"
         )
     return template.removeprefix(PREFIX), int(number)
+
+
+def json_action(action: Action, size: tuple[int, int]) -> dict[str, Any]:
+    """One of AndroidWorld's JSON actions; `size` is the screen's width and height."""
+    match action:
+        case Tap(x, y):
+            return {"action_type": "click", **_pixel(x, y, size)}
+        case LongPress(x, y):
+            return {"action_type": "long_press", **_pixel(x, y, size)}
+        case Swipe():
+            return {"action_type": "scroll", "direction": scroll_direction(action)}
+        case TypeText(text):
+            return {"action_type": "input_text", "text": text}
+        case OpenApp(name):
+            return {"action_type": "open_app", "app_name": name}
+        case Back():
+            return {"action_type": "navigate_back"}
+        case Home():
+            return {"action_type": "navigate_home"}
+        case Enter():
+            return {"action_type": "keyboard_enter"}
+        case Wait():
+            return {"action_type": "wait"}
+        case _:
+            raise InvalidAction(f"{action!r} is only said; there is nothing to perform")
+
+
+def scroll_direction(swipe: Swipe) -> str:
+    """Where the view goes: a finger that moves up scrolls down."""
+    across, down = swipe.to_x - swipe.x, swipe.to_y - swipe.y
+    if abs(across) > abs(down):
+        return "left" if across > 0 else "right"
+    return "up" if down > 0 else "down"
+
+
+def _pixel(x: float, y: float, size: tuple[int, int]) -> dict[str, int]:
+    width, height = size
+    return {"x": min(int(x * width), width - 1), "y": min(int(y * height), height - 1)}

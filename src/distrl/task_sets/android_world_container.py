@@ -2,9 +2,9 @@
 
     docker run --privileged -p 127.0.0.1:5000:5000 android_world:latest
 
-It has no key and does what anybody asks, so it belongs on loopback or into a closed network. Every
-call has a deadline. What only looks is tried again when a connection breaks; what acts is not,
-because nobody knows whether it was done. Failures are typed: `DeviceTimeout`, `DeviceDisconnected`.
+It has no authentication, so it belongs on loopback or into a closed network. Every call has a
+deadline. Calls that only read are retried when a connection breaks; calls that act are not, because
+the action may have been performed. Failures are typed: `DeviceTimeout`, `DeviceDisconnected`.
 Screens travel as nested lists of numbers, which is what its server speaks.
 """
 
@@ -56,7 +56,7 @@ class AndroidWorldContainer:
         return container
 
     def new_suite(self, seed: int, combinations: int = 1) -> None:
-        """Draw the parameters of all tasks anew, so many of each."""
+        """Draw new parameters for all tasks, `combinations` of each."""
         self._call(
             "GET",
             "/suite/reinitialize",
@@ -120,19 +120,19 @@ class AndroidWorldContainer:
 
     # The wire -----------------------------------------------------------------------------------
 
-    def _look(self, path: str, words: dict[str, Any] | None = None) -> dict[str, Any]:
+    def _look(self, path: str, parameters: dict[str, Any] | None = None) -> dict[str, Any]:
         for _ in range(LOOKS - 1):
             try:
-                return self._call("GET", path, words)
+                return self._call("GET", path, parameters)
             except DeviceDisconnected:
                 continue
-        return self._call("GET", path, words)
+        return self._call("GET", path, parameters)
 
     def _call(
         self,
         method: str,
         path: str,
-        words: dict[str, Any] | None = None,
+        parameters: dict[str, Any] | None = None,
         *,
         body: dict[str, Any] | None = None,
         deadline_s: float | None = None,
@@ -141,7 +141,7 @@ class AndroidWorldContainer:
         deadline_s = deadline_s or self.settings.deadline_s
         try:
             response = self._client.request(
-                method, path, params=words, json=body, timeout=deadline_s
+                method, path, params=parameters, json=body, timeout=deadline_s
             )
         except httpx.TimeoutException as error:
             raise DeviceTimeout(f"{what}: no answer within {deadline_s:g} s; reset it") from error

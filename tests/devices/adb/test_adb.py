@@ -82,28 +82,30 @@ def test_an_answer_that_breaks_off_is_a_lost_connection(half: bytes) -> None:
 
 
 def test_a_command_that_never_returns_ends_at_its_deadline() -> None:
-    with scripted_server(TO_PHONE | {"shell": silence}) as server:
-        begun = time.monotonic()
-        with pytest.raises(DeviceTimeout, match=r"0\.2 s"):
-            server.link("phone").shell("sleep 1000", seconds=0.2)
-    assert time.monotonic() - begun < 2.0
+    with (
+        scripted_server(TO_PHONE | {"shell": silence}) as server,
+        pytest.raises(DeviceTimeout, match=r"0\.2 s"),
+    ):
+        server.link("phone").shell("sleep 1000", seconds=0.2)
 
 
 def test_bytes_that_trickle_do_not_extend_the_deadline() -> None:
     def trickle(connection: socket.socket) -> None:
-        connection.sendall(b"OKAY" + struct.pack("<BI", 1, 1000))
+        """A whole answer in the end: who waits for it, past the deadline, gets no timeout."""
+        connection.sendall(b"OKAY" + struct.pack("<BI", 1, 200))
         try:
-            for _ in range(1000):
+            for _ in range(200):
                 connection.sendall(b".")
                 time.sleep(0.02)
+            connection.sendall(packet(3, b"\0"))
         except OSError:
             return
 
-    with scripted_server(TO_PHONE | {"shell": trickle}) as server:
-        begun = time.monotonic()
-        with pytest.raises(DeviceTimeout):
-            server.link("phone").shell("echo", seconds=0.3)
-    assert time.monotonic() - begun < 2.0
+    with (
+        scripted_server(TO_PHONE | {"shell": trickle}) as server,
+        pytest.raises(DeviceTimeout),
+    ):
+        server.link("phone").shell("echo", seconds=0.3)
 
 
 def test_something_that_is_no_adb_server_is_said_to_be_none() -> None:
@@ -235,7 +237,7 @@ def test_a_real_server_without_phones() -> None:
             adb.server.link("nobody").state()
         with pytest.raises(DeviceDisconnected, match="not found"):
             adb.server.link("nobody").shell("echo")
-        with pytest.raises(DeviceDisconnected, match="refused"):
+        with pytest.raises(DeviceDisconnected, match=r"127\.0\.0\.1:1: adb connect says: "):
             adb.server.connect("127.0.0.1:1")
         adb.server.disconnect("127.0.0.1:1")
         with pytest.raises(DeviceTimeout):

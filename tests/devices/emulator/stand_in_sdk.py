@@ -14,11 +14,10 @@ import pytest
 from tests.devices.adb.adb_servers import OwnAdbServer, own_adb_server
 from tests.devices.emulator.stand_in_emulator import TOKEN
 
-from distrl.devices.emulator.emulator import Emulator, EmulatorSettings
-from distrl.devices.emulator.emulator_console import TOKEN_FILE
+from distrl.devices.emulator.emulator import TOKEN_FILE, Emulator, EmulatorSettings
 from distrl.devices.emulator.emulator_ports import EmulatorPorts
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 # Above what an adb server looks at by itself, so that servers of other tests never meet these.
 PORTS = EmulatorPorts(5600, 5680)
 
@@ -40,9 +39,12 @@ class StandInSdk:
         path = self.folder / "starts.txt"
         return path.read_text().splitlines() if path.exists() else []
 
-    def emulator(self, **changes: float) -> Emulator:
+    def emulator(self, *, boot_seconds: float = 30.0, snapshot_seconds: float = 60.0) -> Emulator:
         settings = EmulatorSettings(
-            avd="phone", boot_seconds=changes.get("boot_seconds", 30.0), answer_seconds=2.0
+            avd="phone",
+            boot_seconds=boot_seconds,
+            snapshot_seconds=snapshot_seconds,
+            answer_seconds=2.0,
         )
         pair = PORTS.reserve()
         log = self.folder / f"emulator-{pair.console}.log"

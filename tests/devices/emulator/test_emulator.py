@@ -14,8 +14,13 @@ from tests.devices.adb.served_phones import AT_ONCE_SETTINGS
 from tests.devices.emulator.stand_in_sdk import PORTS, StandInSdk, stand_in_sdk
 
 from distrl.devices.adb.adb_device import AdbDevice
-from distrl.devices.emulator.emulator import Emulator, EmulatorSettings, LoadSnapshot, command_line
-from distrl.devices.emulator.emulator_console import ask_console
+from distrl.devices.emulator.emulator import (
+    Emulator,
+    EmulatorSettings,
+    LoadSnapshot,
+    ask_console,
+    command_line,
+)
 from distrl.devices.emulator.emulator_ports import EmulatorPorts
 from distrl.errors import (
     CommandRefused,
@@ -94,11 +99,9 @@ def test_it_boots_resets_by_its_snapshot_and_ends(sdk: StandInSdk) -> None:
 
 def test_one_that_crashes_while_booting_tells_its_last_words(sdk: StandInSdk) -> None:
     sdk.plan("crashes")
-    emulator = sdk.emulator()
-    begun = time.monotonic()
+    emulator = sdk.emulator(boot_seconds=3600.0)
     with pytest.raises(EmulatorStopped, match="requires hardware acceleration"):
-        emulator.boot()
-    assert time.monotonic() - begun < 10.0  # seen at once, not at the deadline
+        emulator.boot()  # at the deadline it would be a DeviceTimeout
 
 
 def test_one_that_never_boots_is_ended_at_the_deadline(sdk: StandInSdk) -> None:
@@ -121,7 +124,7 @@ def test_a_killed_emulator_is_a_stopped_one(emulator: Emulator) -> None:
 
 
 def _until_it_fails(emulator: Emulator) -> None:
-    end = time.monotonic() + 5.0
+    end = time.monotonic() + 60.0  # a limit for the test itself; it fails within milliseconds
     while time.monotonic() < end:
         emulator.link.shell("echo")
 

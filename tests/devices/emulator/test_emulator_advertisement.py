@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from distrl.devices.emulator.emulator_advertisement import EmulatorAdvertisement, advertisement_of
+from distrl.devices.emulator.emulator_pictures import EmulatorAdvertisement, advertisement_of
 
 
 def test_the_newest_advertisement_of_the_port_counts(

@@ -57,13 +57,14 @@ def test_a_killed_emulator_is_replaced_by_the_spare_and_a_new_spare_boots(sdk: S
             assert device.perform(OpenApp("Settings")).digest != home
             port = f"-port {serial.removeprefix('emulator-')} "
             [started] = [each for each in sdk.starts if port in each]
+            started_before = sdk.starts
             os.killpg(int(started.split()[0]), signal.SIGKILL)
             with pytest.raises(DeviceDisconnected):
                 _use_until_it_fails(device)
-            begun = time.monotonic()
             device.reset(0)
-            assert time.monotonic() - begun < 10.0  # warm: no boot in between
             assert device.serial != serial
+            port = f"-port {device.serial.removeprefix('emulator-')} "
+            assert any(port in each for each in started_before)  # the spare, not a new boot
             assert device.screen().digest == home
             wait_for(lambda: pool.report().ready == 1)
             report = pool.report()
@@ -74,7 +75,7 @@ def test_a_killed_emulator_is_replaced_by_the_spare_and_a_new_spare_boots(sdk: S
 
 
 def _use_until_it_fails(device: EmulatedDevice) -> None:
-    end = time.monotonic() + 5.0
+    end = time.monotonic() + 60.0  # a limit for the test itself; it fails within milliseconds
     while time.monotonic() < end:
         device.perform(Home())
 
@@ -83,7 +84,12 @@ def test_one_that_freezes_in_use_is_replaced_and_one_whose_app_failed_is_kept(
     sdk: StandInSdk,
 ) -> None:
     settings = replace(AT_ONCE_SETTINGS, command_seconds=0.5)
-    with EmulatorPool(sdk.emulator, QUICK) as pool:
+
+    def patient() -> Emulator:
+        """Waiting for a frozen one to load its snapshot would take an hour."""
+        return sdk.emulator(snapshot_seconds=3600.0)
+
+    with EmulatorPool(patient, QUICK) as pool:
         wait_for(lambda: pool.report().ready == 2)
         with EmulatedDevice("seat-0", pool, settings) as device:
             device.reset(0)
@@ -96,9 +102,7 @@ def test_one_that_freezes_in_use_is_replaced_and_one_whose_app_failed_is_kept(
             os.killpg(int(started.split()[0]), signal.SIGSTOP)
             with pytest.raises(DeviceTimeout):
                 _use_until_it_fails(device)
-            begun = time.monotonic()
             device.reset(0)
-            assert time.monotonic() - begun < 30.0  # nobody waited for it to load a snapshot
             assert device.serial != serial
             assert pool.report().hangs == 1
 
@@ -149,11 +153,10 @@ def test_nobody_waits_for_ever_and_a_seat_must_be_reset_first(sdk: StandInSdk) -
 
 def test_closing_does_not_wait_for_a_boot(sdk: StandInSdk) -> None:
     sdk.plan("never_boots")
-    with EmulatorPool(sdk.emulator, EmulatorPoolSettings(count=1, spares=0)) as pool:
+    settings = EmulatorPoolSettings(count=1, spares=0)
+    with EmulatorPool(lambda: sdk.emulator(boot_seconds=3600.0), settings) as pool:
         wait_for(lambda: len(sdk.starts) == 1)
-        begun = time.monotonic()
-    assert time.monotonic() - begun < 10.0
-    assert pool.report().booting == 0
+    assert pool.report().booting == 0  # after an hour if it had waited
 
 
 def test_a_pool_of_none_is_refused() -> None:

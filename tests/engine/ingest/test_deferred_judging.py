@@ -18,8 +18,8 @@ from distrl.engine.ingest.episode_log import EpisodeLog
 from distrl.engine.ingest.messages import Received, Refused
 from distrl.engine.ingest.trajectory_receiver import TrajectoryReceiver
 from distrl.engine.run.resume import recall
+from distrl.judging.judge import JudgeRecord
 from distrl.judging.judge_thread_pool import JudgeThreadPool
-from distrl.judging.judgement import JudgeRecord
 from distrl.judging.rate_budget import BudgetSettings
 from distrl.records import Ending
 from distrl.replay.store.trajectory_store import TrajectoryStore

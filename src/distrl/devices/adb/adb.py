@@ -1,7 +1,7 @@
-"""Phones behind an adb server, asked in the server's own protocol: no process per command.
+"""A client for the adb server's own protocol, so that no command needs a process.
 
-`AdbServer` knows which devices there are; `AdbLink` is one of them: it runs commands, moves files
-and fetches the framebuffer. Every call has a deadline and raises a typed `DeviceError`. A service
+`AdbServer` lists the devices; `AdbLink` is one of them: it runs commands, moves files and
+fetches the framebuffer. Every call has a deadline and raises a typed `DeviceError`. A service
 of adb uses its connection up, so each call has a fresh one (loopback: a fraction of a millisecond)
 except for shell commands, for which `AdbShell` keeps one open. Links to many devices may be
 used at once, one thread each.
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import shlex
 import struct
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -20,7 +20,7 @@ from distrl.devices.adb.adb_socket import AdbSocket, Deadline
 from distrl.errors import CommandRefused, DeviceDisconnected, DeviceTimeout
 
 ADB_PORT = 5037
-PATIENCE = 15.0  # seconds for a call that says nothing else
+PATIENCE = 15.0  # default deadline of a call, in seconds
 RECONNECT_SECONDS = 1.5  # for a connection that was just made to come up, before another is made
 STDIN, STDOUT, STDERR, EXIT, CLOSE_STDIN = range(5)  # the packets of shell v2
 SYNC_PIECE = 64 * 1024  # the most that adb takes at once
@@ -50,6 +50,16 @@ class ShellResult:
     @property
     def text(self) -> str:
         return self.output.decode("utf-8", "replace")
+
+    def checked_text(self, serial: str, arguments: Sequence[str]) -> str:
+        """Return the output; a nonzero exit code is raised as `CommandRefused`."""
+        if self.code == 0:
+            return self.text
+        shown = (self.errors or self.output).decode("utf-8", "replace").strip()
+        raise CommandRefused(
+            f"device {serial}: `{shlex.join(arguments)[:80]}` ended with code {self.code}: "
+            f"{shown[:300]}"
+        )
 
 
 class AdbServer:
@@ -85,11 +95,11 @@ class AdbServer:
             return
 
     def announce_emulator(self, port: int, seconds: float = PATIENCE) -> None:
-        """Tell the server of a daemon on this port, as an emulator does when it has started."""
+        """Announce a daemon on this port to the server, as an emulator does when it starts."""
         service = f"host:emulator:{port}".encode()
         with self.open(f"adb server on port {self.port}", seconds) as connection:
             connection.send(b"%04x" % len(service) + service)
-            connection.read_to_the_end()  # it says nothing, and hangs up when it is done
+            connection.read_to_the_end()  # the server sends nothing and closes when done
 
     def link(self, serial: str) -> AdbLink:
         return AdbLink(self, serial)
@@ -116,7 +126,7 @@ class AdbLink:
             return connection.read_block().decode("utf-8", "replace")
 
     def wait_until_usable(self, seconds: float) -> None:
-        """The server says so itself; nothing is asked twice."""
+        """Block until the server reports the device as usable; no polling."""
         with self.server.open(self._who, seconds) as connection:
             connection.request(f"host-serial:{self.serial}:wait-for-any-device")
             if connection.read_exactly(4) == b"FAIL":
@@ -124,7 +134,7 @@ class AdbLink:
                 raise DeviceDisconnected(f"{self._who}: waiting for it ended with: {reason}")
 
     def connect_again(self, seconds: float) -> None:
-        """Mend a link that is gone or offline, as far as that can be done from this side."""
+        """Reconnect a lost or offline device, as far as the host side can."""
         host, colon, port = self.serial.rpartition(":")
         if not (colon and host and port.isdigit()):
             self.wait_until_usable(seconds)
@@ -143,7 +153,7 @@ class AdbLink:
     # Commands ----------------------------------------------------------------------------------
 
     def open(self, service: str, seconds: float) -> AdbSocket:
-        """A service of the device itself; what comes out of the connection belongs to it."""
+        """Open a service of the device; the connection then carries that service's stream."""
         with ExitStack() as undo:
             connection = undo.enter_context(self.server.open(self._who, seconds))
             connection.request(f"host:transport:{self.serial}")
@@ -152,22 +162,16 @@ class AdbLink:
         return connection
 
     def shell(self, command: str, seconds: float = PATIENCE) -> ShellResult:
-        """Run a command; output and errors apart, without a terminal between."""
+        """Run a command without a terminal; output and errors are separate."""
         with self.open(f"shell,v2,raw:{command}", seconds) as connection:
             return read_shell(connection)
 
-    def run(self, *words: str, seconds: float = PATIENCE) -> str:
-        """Run a command of separate words and return its output; a failure is raised."""
-        result = self.shell(shlex.join(words), seconds)
-        if result.code != 0:
-            raise CommandRefused(
-                f"{self._who}: `{shlex.join(words)[:80]}` ended with code {result.code}: "
-                f"{(result.errors or result.output).decode('utf-8', 'replace').strip()[:300]}"
-            )
-        return result.text
+    def run(self, *arguments: str, seconds: float = PATIENCE) -> str:
+        """Run a command given as separate arguments; raise if it fails."""
+        return self.shell(shlex.join(arguments), seconds).checked_text(self.serial, arguments)
 
     def exec(self, command: str, seconds: float = PATIENCE) -> bytes:
-        """The bytes that a command writes, unframed; how it ended is not known."""
+        """Return the raw bytes that a command writes; the exit code is not available."""
         with self.open(f"exec:{command}", seconds) as connection:
             return connection.read_to_the_end()
 
@@ -214,17 +218,17 @@ class AdbLink:
 
 
 def read_devices(listing: str) -> Iterable[ListedDevice]:
-    """The lines of `adb devices -l`; a serial may hold spaces no more than a state may."""
+    """Parse `adb devices -l`. Neither a serial nor a state contains spaces."""
     for line in listing.splitlines():
         serial, _, rest = line.partition(" " if " " in line else "\t")
-        words = rest.split()
-        if serial and words:
-            model = next((w.removeprefix("model:") for w in words if w.startswith("model:")), "")
-            yield ListedDevice(serial.strip(), words[0].strip(), model.replace("_", " "))
+        fields = rest.split()
+        if serial and fields:
+            model = next((f.removeprefix("model:") for f in fields if f.startswith("model:")), "")
+            yield ListedDevice(serial.strip(), fields[0].strip(), model.replace("_", " "))
 
 
 def read_shell(connection: AdbSocket) -> ShellResult:
-    """The packets of shell v2 until the one that says how the command ended."""
+    """Read shell-v2 packets up to the one with the exit code."""
     written: dict[int, list[bytes]] = {STDOUT: [], STDERR: []}
     while True:
         kind, size = struct.unpack("<BI", connection.read_exactly(5))

@@ -1,8 +1,8 @@
-"""A phone behind adb as a device: a handset on a cable, an emulator, or a served simulated phone.
+"""A phone behind adb as a `Device`: a handset, an emulator, or a served simulated phone.
 
 It keeps the contract of `device.Device`: typed errors, out of order after one until the next
-reset, and what the agent only says never reaches it. Nothing sleeps for a fixed time: a step ends
-when the picture is still. `seconds` is real time spent waiting for the phone.
+reset, and final actions never reach the phone. Nothing sleeps for a fixed time: a step ends when
+the picture is still. `seconds` is real time spent waiting for the phone.
 
 How clean a reset leaves the phone depends on `fresh_start`: an emulator loads its snapshot; a
 handset can only stop its apps and go home, which is not the clean phone of a simulation.
@@ -10,25 +10,28 @@ handset can only stop its apps and go home, which is not the clean phone of a si
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
-from types import TracebackType
 from typing import Self
 
 from distrl.devices.adb.adb import AdbLink
 from distrl.devices.adb.adb_shell import AdbShell
+from distrl.devices.adb.android_apps import (
+    check_nothing_crashed,
+    find_package,
+    launchable_apps,
+    start_app,
+)
 from distrl.devices.adb.android_state import focus
-from distrl.devices.adb.app_launching import check_nothing_crashed, launchable_apps, start_app
-from distrl.devices.adb.app_names import find_package
 from distrl.devices.adb.device_health import DeviceHealth, examine
-from distrl.devices.adb.device_work import DeviceWork
 from distrl.devices.adb.fresh_start import FreshStart, GoHome, wake_and_unlock
 from distrl.devices.adb.screen_capture import CAPTURES, Capture, fastest_capture
 from distrl.devices.adb.stillness import StillnessSettings, lit_picture
 from distrl.devices.adb.uiautomator import dump_hierarchy, read_hierarchy
 from distrl.devices.adb.unicode_typing import Typing, choose_typing
-from distrl.errors import BrokenPicture, DeviceDisconnected
+from distrl.errors import BrokenPicture, DeviceDisconnected, DeviceError, DeviceNotReady
 from distrl.hierarchy import Element
 from distrl.records import (
     ONLY_SAID,
@@ -53,17 +56,57 @@ HOME_QUERY = (
 )
 
 
+class DeviceStatus:
+    """Readiness, failure and device seconds between two resets, as `Device` promises them.
+
+    A reset calls `begin` and sets `ready`; each operation calls `check` and runs in `at_work`.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.ready = False
+        self.failure: DeviceError | None = None
+        self.seconds = 0.0
+
+    def begin(self) -> None:
+        self.end()
+        self.seconds = 0.0
+
+    def end(self) -> None:
+        """Require a reset and forget the failure."""
+        self.ready, self.failure = False, None
+
+    @contextmanager
+    def at_work(self) -> Iterator[None]:
+        """Count the time of an operation, and remember its `DeviceError`."""
+        begun = time.perf_counter()
+        try:
+            yield
+        except DeviceError as error:
+            self.failure = error
+            raise
+        finally:
+            self.seconds += time.perf_counter() - begun
+
+    def check(self) -> None:
+        """Raise unless the device was reset and has not failed since."""
+        if self.failure is not None:
+            raise type(self.failure)(f"{self.failure} (it has failed and was not reset since)")
+        if not self.ready:
+            raise DeviceNotReady(f"device {self.name}: call reset(seed) before anything else")
+
+
 @dataclass(frozen=True, slots=True)
 class AdbDeviceSettings:
-    """How patient to be with a phone, in seconds, and what its apps are called."""
+    """Deadlines in seconds, and names for apps."""
 
     stillness: StillnessSettings = field(default_factory=StillnessSettings)
-    reconnect_seconds: float = 30.0  # for a phone that is gone to come back, at a reset
+    reconnect_seconds: float = 30.0  # for a lost phone to come back, at a reset
     command_seconds: float = 15.0
     hierarchy_seconds: float = 20.0
     blank_seconds: float = 5.0  # a black or white screen is looked at again for this long
     long_press_seconds: float = 0.8
-    picture_tries: int = 3  # for one that comes half-written
+    picture_tries: int = 3  # when one arrives incomplete
     watch_crashes: bool = True  # looks for a crash dialog after each action
     keep_shell_open: bool = True
     app_names: Mapping[str, str] = field(default_factory=dict)  # what the owner calls a package
@@ -78,7 +121,7 @@ class AdbDevice:
         link: AdbLink,
         settings: AdbDeviceSettings | None = None,
         fresh_start: FreshStart | None = None,
-        captures: Sequence[Capture] = CAPTURES,  # ways to its picture, for the fastest to be chosen
+        captures: Sequence[Capture] = CAPTURES,  # the fastest of these is used
     ) -> None:
         self.name = name
         self.link = link
@@ -86,18 +129,18 @@ class AdbDevice:
         self.fresh_start: FreshStart = fresh_start or GoHome()
         self.captures = captures
         self.shell = AdbShell(link, keep_open=self.settings.keep_shell_open)
-        self.capture: Capture | None = None  # the fastest, once it was measured
-        self.capture_seconds: dict[str, float] = {}  # of every way that works
+        self.capture: Capture | None = None  # the fastest, once measured
+        self.capture_seconds: dict[str, float] = {}  # of every capture that works
         self.typing: Typing | None = None
         self._picture: Pixels | None = None  # the last settled one
         self._launchable: dict[str, str] | None = None  # package -> activity, or empty
-        self._work = DeviceWork(name)
+        self._status = DeviceStatus(name)
 
     # The whole device --------------------------------------------------------------------------
 
     def reset(self, seed: int) -> None:
-        """Find the phone again if it was lost, make it as clean as it can be, and look at it."""
-        self._work.begin()
+        """Reconnect a lost phone, clean it as far as `fresh_start` can, and take a picture."""
+        self._status.begin()
         self._picture, self._launchable = None, None
         with self.at_work():
             self.shell.close()
@@ -107,11 +150,11 @@ class AdbDevice:
             if self.capture is None:
                 self.capture, self.capture_seconds = fastest_capture(self.link, self.captures)
             self.choose_typing()
-            self._work.ready = True
+            self._status.ready = True
             self._picture = self._settle(None)
 
     def choose_typing(self) -> None:
-        """Find out how to type, and make it so."""
+        """Choose the best way of typing that the phone supports, and set it up."""
         self.typing = choose_typing(self.shell)
 
     def _reach(self) -> None:
@@ -119,56 +162,51 @@ class AdbDevice:
             if self.link.state() == "device":
                 return
         except DeviceDisconnected:
-            pass  # told apart by what connecting again says
+            pass  # connecting again tells why
         self.link.connect_again(self.settings.reconnect_seconds)
 
     @property
     def seconds(self) -> float:
-        return self._work.seconds
+        return self._status.seconds
 
     def health(self, rounds: int = 0) -> DeviceHealth:
-        """How it is, reset or not; each operation is measured so many times."""
+        """Examine the phone, reset or not; measure each operation `rounds` times."""
         return examine(self.link, rounds)
 
     def close(self) -> None:
         self.shell.close()
-        self._work.end()
+        self._status.end()
         self._picture = None
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         self.close()
 
     def at_work(self) -> AbstractContextManager[None]:
-        """Stops the time, and remembers a failure: after one only a reset helps."""
-        return self._work.at_work()
+        """Count device time and remember a failure; after one only a reset helps."""
+        return self._status.at_work()
 
     # Seeing ------------------------------------------------------------------------------------
 
     def screen(self) -> Screen:
-        self._work.check()
+        self._status.check()
         with self.at_work():
             self._picture = self._settle(None)
         return Screen(self._picture)
 
     def elements(self) -> tuple[Element, ...]:
-        """What stands there; uiautomator itself waits for the screen to settle."""
-        self._work.check()
+        """The elements on the screen; uiautomator itself waits for it to settle."""
+        self._status.check()
         with self.at_work():
             return read_hierarchy(
                 dump_hierarchy(self.shell, self.settings.hierarchy_seconds), self.link.serial
             )
 
     def front_package(self) -> str:
-        """Of the app in front; empty while nothing has the focus."""
-        self._work.check()
+        """Package of the app in front; empty while nothing has the focus."""
+        self._status.check()
         with self.at_work():
             found = focus(self.shell)
         return found.package if found else ""
@@ -195,7 +233,7 @@ class AdbDevice:
     # Acting ------------------------------------------------------------------------------------
 
     def perform(self, action: Action) -> Screen:
-        self._work.check()
+        self._status.check()
         assert self._picture is not None
         if isinstance(action, ONLY_SAID):
             return Screen(self._picture)
@@ -225,15 +263,15 @@ class AdbDevice:
             case Wait(seconds):  # on the phone's own clock
                 self.shell.run("sleep", f"{seconds:g}", seconds=seconds + 10.0)
 
-    def _input(self, *words: str, seconds: float = 0.0) -> None:
-        self.shell.run("input", *words, seconds=self.settings.command_seconds + seconds)
+    def _input(self, *arguments: str, seconds: float = 0.0) -> None:
+        self.shell.run("input", *arguments, seconds=self.settings.command_seconds + seconds)
 
     def _swipe(self, x: float, y: float, to_x: float, to_y: float, seconds: float) -> None:
         points = (*self._pixels(x, y), *self._pixels(to_x, to_y))
         self._input("swipe", *points, str(round(1000 * seconds)), seconds=seconds)
 
     def _pixels(self, x: float, y: float) -> tuple[str, str]:
-        """Of the picture that the agent saw, which is turned as the phone is."""
+        """Convert to pixels of the picture that the agent saw (rotated like the phone)."""
         assert self._picture is not None
         height, width, _ = self._picture.shape
         return str(min(int(x * width), width - 1)), str(min(int(y * height), height - 1))
@@ -241,14 +279,14 @@ class AdbDevice:
     # Apps --------------------------------------------------------------------------------------
 
     def package_of(self, name: str) -> str | None:
-        """The installed package that this name means."""
-        self._work.check()
+        """The installed package that a name refers to."""
+        self._status.check()
         with self.at_work():
             return find_package(name, self._apps(), self.settings.app_names)
 
     def home_package(self) -> str:
-        """Of the launcher; empty if the phone does not say."""
-        self._work.check()
+        """Package of the launcher; empty if the phone does not report it."""
+        self._status.check()
         with self.at_work():
             said = self.shell.shell(HOME_QUERY, self.settings.command_seconds).text
         return said.strip().rpartition("\n")[2].partition("/")[0].strip() if "/" in said else ""
@@ -256,7 +294,7 @@ class AdbDevice:
     def _open_app(self, name: str) -> None:
         package = find_package(name, self._apps(), self.settings.app_names)
         if package is None:
-            return  # there is no such app: the phone stays as it is
+            return  # no such app: the phone is left unchanged
         start_app(self.shell, package, self._apps()[package], self.settings.command_seconds)
 
     def _apps(self) -> dict[str, str]:

@@ -1,10 +1,14 @@
-"""A shell on the phone that stays open: one connection for many commands.
+"""Shell commands on a phone: the protocol `PhoneShell`, and `AdbShell`, which keeps one shell open.
 
-A fresh shell costs a connection, a round trip to the phone and a process there each time; this one
-reads its commands from a pipe. The end of each is found by a mark that nobody else knows. Commands
-are simple ones, without pipes and line breaks; their errors come with their output. One that breaks
-the connection is never sent twice: a tap that may have happened must not happen again. Phones that
-keep no such shell get a fresh one each time.
+Everything that reads and operates Android by commands (`android_state`, `fresh_start`,
+`unicode_typing`, `uiautomator`, `android_apps`) takes a `PhoneShell`. `AdbShell` implements it over
+our adb client, `AndroidEnvShell` through DeepMind's AndroidEnv.
+
+A new shell costs a connection, a round trip and a process on the phone per command; `AdbShell`
+writes its commands to one shell's standard input and finds the end of each output by a random
+marker. Commands must not contain pipes or line breaks; their errors are merged into the output. A
+command that breaks the connection is never sent again: a tap that may have happened must not happen
+twice. Phones that support no interactive shell get a new one for each command.
 """
 
 from __future__ import annotations
@@ -12,21 +16,41 @@ from __future__ import annotations
 import secrets
 import shlex
 import struct
+from typing import Protocol
 
 from distrl.devices.adb.adb import PATIENCE, STDERR, STDIN, STDOUT, AdbLink, ShellResult
 from distrl.devices.adb.adb_socket import AdbSocket, Deadline
-from distrl.devices.adb.phone_shell import output_of
 from distrl.errors import DeviceDisconnected, DeviceError
+
+
+class PhoneShell(Protocol):
+    """Commands for one phone. One thread uses it at a time."""
+
+    @property
+    def serial(self) -> str:
+        """The phone's name in messages."""
+        ...
+
+    def shell(self, command: str, seconds: float = PATIENCE) -> ShellResult:
+        """Run a command line; the exit code is in the result."""
+        ...
+
+    def run(self, *arguments: str, seconds: float = PATIENCE) -> str:
+        """Run a command given as separate arguments; raise if it fails."""
+        ...
+
+    def close(self) -> None: ...
+
 
 PROBE_SECONDS = 3.0
 
 
 class AdbShell:
-    """Implements `PhoneShell` over our own connection."""
+    """Implements `PhoneShell` over an adb connection."""
 
     def __init__(self, link: AdbLink, *, keep_open: bool = True) -> None:
         self.link = link
-        self.keeps_open = keep_open  # turns False when the phone cannot
+        self.keeps_open = keep_open  # False once the phone turned out not to support it
         self._mark = ""
         self._connection: AdbSocket | None = None
 
@@ -47,24 +71,24 @@ class AdbShell:
             return self.link.shell(command, seconds)
         return self._converse(self._connection, command, seconds)
 
-    def run(self, *words: str, seconds: float = PATIENCE) -> str:
-        return output_of(self.shell(shlex.join(words), seconds), self.serial, words)
+    def run(self, *arguments: str, seconds: float = PATIENCE) -> str:
+        return self.shell(shlex.join(arguments), seconds).checked_text(self.serial, arguments)
 
     def _open(self) -> None:
-        """Open the shell and try it once; a phone that does not play along is remembered."""
+        """Open the shell and try it once; remember a phone that does not support it."""
         self._mark = f"distrl-{secrets.token_hex(8)}"
         try:
             self._connection = self.link.open("shell,v2,raw:", PROBE_SECONDS)
             if self._converse(self._connection, "true", PROBE_SECONDS).code == 0:
                 return
         except DeviceError:
-            self.link.state()  # a device that is gone says so here, in its own words
+            self.link.state()  # raises if the device is gone
         self.keeps_open = False
         self.close()
 
     def _converse(self, connection: AdbSocket, command: str, seconds: float) -> ShellResult:
         connection.deadline = Deadline(seconds)
-        # A command may not read what is meant for the shell, so its own input is empty.
+        # The command's stdin is empty, so that it cannot read the commands that follow it.
         script = f"{command} </dev/null 2>&1\necho {self._mark} $?\n".encode()
         try:
             connection.send(struct.pack("<BI", STDIN, len(script)) + script)

@@ -1,18 +1,17 @@
-"""One connection to the adb server: requests out, answers in, and never a wait without an end.
+"""One connection to the adb server; every read and write has a deadline.
 
-The server speaks first in lengths: a request is four hexadecimal digits and a service's name; the
-answer is OKAY, or FAIL with a reason. Once a connection was handed on to a device ("transport")
-the next service is the device's own, and what follows belongs to that service until the end.
+A request is its length in four hexadecimal digits and a service's name; the answer is OKAY, or FAIL
+with a reason. After a "transport" request the connection is forwarded to a device: the next service
+is the device's own, and the rest of the stream belongs to that service.
 
-Every read has a deadline. What the server and the phone say is made a typed `DeviceError` here, so
-that nobody above has to read adb's sentences. Closing is immediate: nothing sleeps.
+Failures reported by the server or the phone become typed `DeviceError`s here, so that callers never
+parse adb's messages. Closing is immediate.
 """
 
 from __future__ import annotations
 
 import socket
 import time
-from types import TracebackType
 from typing import NoReturn, Self
 
 from distrl.errors import (
@@ -29,7 +28,7 @@ PIECE = 1 << 18
 
 
 class Deadline:
-    """A moment by which something must have happened."""
+    """A point in time on the monotonic clock."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
@@ -45,7 +44,7 @@ class Deadline:
 
 
 class AdbSocket:
-    """A context manager around one connection. `who` names the device in every message."""
+    """A context manager around one connection. `who` is the device's name in messages."""
 
     def __init__(self, connection: socket.socket, who: str, deadline: Deadline) -> None:
         self._connection = connection
@@ -70,18 +69,13 @@ class AdbSocket:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         self.close()
 
     # Requests ----------------------------------------------------------------------------------
 
     def request(self, service: str) -> None:
-        """Ask for a service; anything but OKAY is raised as what it means."""
+        """Request a service; anything but OKAY is raised as the matching error."""
         name = service.encode()
         self.send(b"%04x" % len(name) + name)
         status = self.read_exactly(4)
@@ -94,7 +88,7 @@ class AdbSocket:
             )
 
     def read_block(self) -> bytes:
-        """Four hexadecimal digits, and as many bytes."""
+        """Read a length in four hexadecimal digits, and that many bytes."""
         digits = self.read_exactly(4)
         try:
             size = int(digits, 16)
@@ -119,7 +113,7 @@ class AdbSocket:
             raise self._gone(error) from error
 
     def read_some(self) -> bytes:
-        """What has arrived, at least a byte; nothing at the end of the stream."""
+        """Return what has arrived, at least one byte; empty at the end of the stream."""
         return self._receive(PIECE)
 
     def read_exactly(self, count: int) -> bytes:
@@ -167,7 +161,7 @@ class AdbSocket:
 
 
 def refusal(who: str, service: str, reason: str) -> DeviceError:
-    """What adb's reason for a FAIL means, as an error of ours."""
+    """Map the reason of a FAIL to an error type."""
     said = f"{who}: adb answered {service} with: {' '.join(reason.split())}"
     lowered = reason.lower()
     if "unauthorized" in lowered or "still authorizing" in lowered or "no permissions" in lowered:
@@ -180,6 +174,6 @@ def refusal(who: str, service: str, reason: str) -> DeviceError:
 
 
 def _short(service: str) -> str:
-    """Commands may be long, and hold what was typed."""
+    """Shorten a command: it may be long, and contain typed text."""
     name, colon, rest = service.partition(":")
     return f"{name}{colon}{rest[:40]}{'…' if len(rest) > 40 else ''}"

@@ -1,5 +1,5 @@
-"""From a serial to a device: a handset gets a guard, a served phone a judge's window, an emulator
-neither. Whatever does not say that it is emulated counts as somebody's phone.
+"""Open the device behind a serial: handsets are wrapped in `SafeDevice`, served simulated phones
+in `SimulatedAdbDevice`. A phone that does not report being emulated is treated as a handset.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ SERVED = "simulated"  # what `ro.hardware` says on a served simulated phone
 
 
 def choose_serials(server: AdbServer, named: tuple[str, ...], wanted: int) -> tuple[str, ...]:
-    """Those that were named, or the first that can be used; too few is an error."""
+    """Return the named serials, or the first usable ones; raise if there are too few."""
     if named:
         return named[:wanted]
     listed = server.devices()
@@ -42,7 +42,7 @@ def choose_serials(server: AdbServer, named: tuple[str, ...], wanted: int) -> tu
 
 
 def open_phone(name: str, serial: str, server: AdbServer, settings: AndroidSettings) -> AdbPhone:
-    """The device behind a serial, not reset yet. One on the network is connected first."""
+    """Return the device behind a serial, not reset yet; a lost one is connected first."""
     link = server.link(serial)
     try:
         link.state()
@@ -58,7 +58,7 @@ def open_phone(name: str, serial: str, server: AdbServer, settings: AndroidSetti
         fresh = NewSimulation()
     still = settings.stillness
     if served and still == StillnessSettings():
-        still = AT_ONCE  # it draws in the moment of the touch, unless it was told to be slow
+        still = AT_ONCE  # a served phone draws at once
     device = AdbDevice(
         name, link, AdbDeviceSettings(stillness=still, app_names=settings.app_names), fresh
     )
@@ -75,7 +75,7 @@ def emulator_pool(
     logs: Path,
     watch: ProcessWatch | None = None,
 ) -> EmulatorPool:
-    """Emulators of our own, on ports that nobody else has. Enter it to start them."""
+    """A pool of emulators on reserved ports; entering it starts them."""
     ports = EmulatorPorts(settings.first_emulator_port)
 
     def new_emulator() -> Emulator:

@@ -1,4 +1,4 @@
-"""What a run says about its phones on adb: the section `devices.android` of its settings."""
+"""The settings of phones on adb: the section `devices.android` of a run's config."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from distrl.errors import InvalidSetting
 
 @dataclass(frozen=True, slots=True)
 class AndroidSettings:
-    """Handsets are guarded by `safety` in any case; others only if `guard_all` says so."""
+    """Handsets are always guarded by `safety`, other phones only with `guard_all`."""
 
     adb_port: Annotated[
         int, Bounds(1, 65_535, "(port of the adb server, which is started if none answers)")

@@ -1,8 +1,7 @@
-"""What Android says about itself: what is in front, whether it is awake or locked, how large it is.
+"""Query Android's state: focused window, wakefulness, lock screen, screen size, rotation.
 
-Each function asks one command and reads its text with a pattern for every way in which Android has
-written it over the versions. What cannot be found is None rather than a guess; who needs it
-decides what that means.
+Each function runs one command and parses its output with a pattern for every format that Android
+versions have used. What is not found is None, never a guess; the caller decides what that means.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from distrl.devices.adb.phone_shell import PhoneShell
+from distrl.devices.adb.adb_shell import PhoneShell
 
 FOCUS = re.compile(r"mCurrentFocus=Window\{[0-9a-f]+ (?:u\d+ )?([^}]+)\}")
 FOCUSED_APP = re.compile(r"mFocusedApp=.*?\bu\d+ ([\w.]+/[\w.$]+)")
@@ -61,18 +60,18 @@ def is_awake(shell: PhoneShell) -> bool | None:
 
 
 def is_locked(shell: PhoneShell) -> bool:
-    """Whether the lock screen is up; a phone that does not say is taken to be open."""
+    """Whether the lock screen is shown; a phone that does not report it counts as unlocked."""
     return LOCKED.search(shell.shell("dumpsys window policy").text) is not None
 
 
 def screen_size(shell: PhoneShell) -> tuple[int, int] | None:
-    """Width and height of the upright phone; an override counts."""
+    """Width and height in portrait; an override takes precedence."""
     sizes = {kind: (int(w), int(h)) for kind, w, h in SIZE.findall(shell.shell("wm size").text)}
     return sizes.get("Override") or sizes.get("Physical")
 
 
 def rotation(shell: PhoneShell) -> int | None:
-    """In degrees; older phones count quarter turns."""
+    """Rotation in degrees; older phones report quarter turns."""
     found = ROTATION.search(shell.shell("dumpsys window displays").text)
     if found is None:
         return None
@@ -81,7 +80,7 @@ def rotation(shell: PhoneShell) -> int | None:
 
 
 def is_emulated(properties: dict[str, str]) -> bool:
-    """Whether this is no handset. Anything that does not say so itself counts as one."""
+    """Whether this is an emulator or a served phone; anything else counts as a handset."""
     if "1" in (properties.get("ro.boot.qemu"), properties.get("ro.kernel.qemu")):
         return True
     hardware = properties.get("ro.hardware", "")

@@ -1,7 +1,7 @@
-"""Finds Android's own programs on this machine, and starts the adb server with one of them.
+"""Find the programs of the Android SDK, and start the adb server.
 
-Looked for in this order: the PATH, the SDK that `ANDROID_HOME` or `ANDROID_SDK_ROOT` names, the
-place where Android Studio puts it, and, for `adb` alone, the copy inside the package adbutils.
+Searched in this order: the PATH, the SDK that `ANDROID_HOME` or `ANDROID_SDK_ROOT` names, the
+default locations of Android Studio, and, for `adb` only, the copy inside the package adbutils.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ START_SECONDS = 30.0
 
 
 def find_tool(tool: Tool) -> Path:
-    """Where the program lies; `NotInstalled` says how to get it."""
+    """Return the path of the program; `NotInstalled` says how to get it."""
     found = shutil.which(tool)
     if found:
         return Path(found)
@@ -57,7 +57,7 @@ def _bundled_adb() -> Path | None:
 
 
 def running_server(port: int = ADB_PORT) -> AdbServer:
-    """The adb server on this port, started if nobody answers there."""
+    """The adb server on this port, started if none runs."""
     server = AdbServer(port)
     try:
         server.version(seconds=5.0)
@@ -68,7 +68,7 @@ def running_server(port: int = ADB_PORT) -> AdbServer:
 
 
 def _start_server(port: int) -> None:
-    """The server outlives us, as it does when any other tool starts it."""
+    """Start the server; it outlives this process, as when any other tool starts it."""
     command = [str(find_tool("adb")), "-P", str(port), "start-server"]
     try:
         done = subprocess.run(

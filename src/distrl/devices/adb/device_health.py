@@ -1,7 +1,7 @@
-"""How a phone on adb is doing: what it is, what works on it, and how long each operation takes.
+"""Examine a phone on adb: what it is, what works on it, and how long each operation takes.
 
-Nothing is changed on the phone: the screen is looked at and the shell echoes. What cannot be found
-out is said in `problem` instead of being raised, since a list of phones must show the broken ones.
+Nothing is changed on the phone. A failure is reported in `problem` instead of being raised, since a
+list of phones must include the broken ones.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ HIERARCHY_SECONDS = 20.0
 
 @dataclass(frozen=True, slots=True)
 class DeviceHealth:
-    """What is known of a phone. `latencies` are real seconds, one for each time it was tried."""
+    """What is known of a phone. `latencies` are real seconds, one for each measurement."""
 
     serial: str
     state: str
@@ -46,7 +46,7 @@ class DeviceHealth:
 
 
 def examine_all(server: AdbServer, rounds: int) -> list[DeviceHealth]:
-    """Every phone that the server knows, all at once."""
+    """Examine every phone that the server lists, in parallel."""
     listed = server.devices()
     if not listed:
         return []
@@ -66,7 +66,7 @@ def examine_all(server: AdbServer, rounds: int) -> list[DeviceHealth]:
 
 
 def examine(link: AdbLink, rounds: int) -> DeviceHealth:
-    """Ask it everything, and measure each operation `rounds` times."""
+    """Examine one phone, and measure each operation `rounds` times."""
     shell, pictures = AdbShell(link), _pictures(link)
     try:
         properties = link.properties()
@@ -102,7 +102,7 @@ def _typing(shell: AdbShell) -> str:
 
 
 def _pictures(link: AdbLink) -> EmulatorPictures | None:
-    """The way that emulators have besides those of adb."""
+    """The capture over gRPC that emulators have besides those of adb."""
     kind, _, console = link.serial.partition("-")
     return pictures_of(int(console)) if kind == "emulator" and console.isdecimal() else None
 
@@ -110,7 +110,7 @@ def _pictures(link: AdbLink) -> EmulatorPictures | None:
 def _latencies(
     shell: AdbShell, pictures: EmulatorPictures | None, rounds: int
 ) -> dict[str, list[float]]:
-    """An operation that this phone does not have is left out."""
+    """Measure each operation; leave out those that the phone does not support."""
     link = shell.link
     operations: dict[str, Callable[[], object]] = {
         "shell": lambda: shell.run("echo", "well"),

@@ -1,8 +1,8 @@
-"""How a phone on adb is made ready for the next episode.
+"""Prepare a phone on adb for the next episode.
 
-An emulator loads its snapshot and a served simulated phone starts anew; both are clean afterwards.
-A handset cannot be: its apps are stopped and it goes home, and what the last episode saved is
-still there. Clearing an app's data is done only for the apps that its owner has named.
+An emulator loads its snapshot and a served simulated phone restarts; both are clean afterwards. A
+handset is not: its apps are stopped and it shows the home screen, but what the last episode saved
+remains. An app's data is cleared only if the phone's owner has named the app.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
+from distrl.devices.adb.adb_shell import PhoneShell
 from distrl.devices.adb.adb_socket import Deadline
 from distrl.devices.adb.android_state import is_awake, is_locked
-from distrl.devices.adb.phone_shell import PhoneShell
 from distrl.errors import DeviceLocked
 
 HOME_KEY, WAKE_KEY = 3, 224
@@ -20,7 +20,7 @@ UNLOCK_SECONDS = 3.0
 
 
 class FreshStart(Protocol):
-    """Brings a phone to where an episode begins."""
+    """Brings a phone to the start of an episode."""
 
     def begin(self, shell: PhoneShell, seed: int) -> None: ...
 
@@ -43,21 +43,21 @@ class GoHome:
 
 @dataclass(frozen=True, slots=True)
 class NewSimulation:
-    """For a simulated phone that is served over adb: it starts anew from the seed."""
+    """For a simulated phone served over adb: restart it from the seed."""
 
     def begin(self, shell: PhoneShell, seed: int) -> None:
         shell.run("cmd", "simulation", "reset", str(seed))
 
 
 def wake_and_unlock(shell: PhoneShell) -> None:
-    """Light the screen and swipe the lock away; a PIN is for its owner to enter."""
+    """Wake the screen and dismiss the lock screen; a PIN has to be entered by the owner."""
     if is_awake(shell) is False:
         shell.run("input", "keyevent", str(WAKE_KEY))
     if not is_locked(shell):
         return
     shell.shell("wm dismiss-keyguard")
     deadline = Deadline(UNLOCK_SECONDS)
-    while is_locked(shell):  # the lock slides away; each look takes its time
+    while is_locked(shell):  # while it animates; each query takes a while
         if not deadline.passed:
             continue
         raise DeviceLocked(

@@ -1,10 +1,9 @@
 """Three ways to fetch a picture of the screen; the fastest that works is chosen by measuring.
 
-`emulator_pictures` has a fourth, for emulators.
-Which one wins differs from phone to phone: a raw picture costs bandwidth (10 MB over USB 2 is a
-quarter of a second), a PNG costs the phone's processor. A picture is whole or it is an error: every
-way knows how many bytes belong to it, and a half-written one is a `BrokenPicture`, never a picture
-with a black lower half.
+`emulator_pictures` has a fourth, for emulators. Which is fastest depends on the phone: a raw
+picture costs bandwidth (10 MB over USB 2 is a quarter of a second), a PNG costs the phone's
+processor. A picture is complete or an error: each way knows its number of bytes, and an incomplete
+one is a `BrokenPicture`, never a picture with a black lower half.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from __future__ import annotations
 import io
 import struct
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -77,16 +76,24 @@ CAPTURES: tuple[Capture, ...] = (Framebuffer(), RawScreencap(), PngScreencap())
 
 
 def fastest_capture(
-    link: AdbLink, captures: Sequence[Capture] = CAPTURES, rounds: int = 3
+    link: AdbLink,
+    captures: Sequence[Capture] = CAPTURES,
+    rounds: int = 3,
+    clock: Callable[[], float] = time.perf_counter,
 ) -> tuple[Capture, dict[str, float]]:
-    """The way whose median picture came soonest, and the seconds of each way that works."""
+    """Return the capture with the shortest median time, and the median of each that works."""
+
+    def timed(capture: Capture) -> float:
+        begun = clock()
+        capture.take(link)
+        return clock() - begun
+
     seconds: dict[str, float] = {}
     failures = []
     for capture in captures:
         try:
-            seconds[capture.name] = sorted(_timed(capture, link) for _ in range(rounds))[
-                rounds // 2
-            ]
+            times = sorted(timed(capture) for _ in range(rounds))
+            seconds[capture.name] = times[rounds // 2]
         except (BrokenPicture, CommandRefused) as error:
             failures.append(f"{capture.name}: {error}")
         except DeviceError as error:
@@ -101,14 +108,8 @@ def fastest_capture(
     return best, seconds
 
 
-def _timed(capture: Capture, link: AdbLink) -> float:
-    begun = time.perf_counter()
-    capture.take(link)
-    return time.perf_counter() - begun
-
-
 def _output(link: AdbLink, command: str, seconds: float) -> bytes:
-    """Warnings (of two displays, say) go to the errors, and so do not end up in the picture."""
+    """Return stdout only: warnings (about two displays, say) must not end up in the picture."""
     result = link.shell(command, seconds)
     if result.code != 0:
         said = result.errors.decode("utf-8", "replace").strip()[:200]

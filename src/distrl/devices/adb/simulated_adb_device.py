@@ -1,14 +1,13 @@
-"""A simulated phone that is reached over adb, and whose facts a judge can look into all the same.
+"""A simulated phone served over adb, with its facts available to a judge.
 
-Everything that an agent sees and does goes through adb, as with a real phone. Only what no real
-phone has goes by the served phone's own command `cmd simulation`: its state is fetched for the
-judge, and what a judge has put on the phone for a task is sent back before the next look at it.
-So a run over adb can be compared with one without, episode by episode.
+Everything that an agent sees and does goes through adb, as with a real phone. Only the facts use
+the served phone's own command `cmd simulation`: its state is fetched for the judge, and what the
+judge changes to prepare a task is sent back before the next observation. A run over adb can thus be
+compared with one without, episode by episode.
 """
 
 from __future__ import annotations
 
-from types import TracebackType
 from typing import Self
 
 from distrl.devices.adb.adb_device import AdbDevice
@@ -26,8 +25,8 @@ class SimulatedAdbDevice:
 
     def __init__(self, device: AdbDevice) -> None:
         self.device = device
-        self._twin: Phone | None = None
-        self._lent: bytes | None = None  # the twin's state when it was handed out
+        self._copy: Phone | None = None
+        self._lent: bytes | None = None  # the copy's state when it was handed out
 
     @property
     def name(self) -> str:
@@ -39,9 +38,9 @@ class SimulatedAdbDevice:
 
     @property
     def phone(self) -> Phone:
-        """A twin of the phone as it is now. What is changed on it goes to the phone itself.
+        """A copy of the phone's current state; changes to it are sent to the phone.
 
-        A judge asks for it, so a phone that is gone is a verdict that cannot be had.
+        Judges ask for it, so a lost phone is a `JudgeError`.
         """
         try:
             self._return()
@@ -59,17 +58,17 @@ class SimulatedAdbDevice:
             raise DeviceDisconnected(
                 f"device {self.name}: its state came damaged: {error}"
             ) from error
-        if self._twin is None:
-            self._twin = Phone(state.seed, state.drift)
-        self._twin.restore(state)
-        return self._twin
+        if self._copy is None:
+            self._copy = Phone(state.seed, state.drift)
+        self._copy.restore(state)
+        return self._copy
 
     def _return(self) -> None:
-        """Send back what was changed on the twin since it was handed out."""
+        """Send back what was changed on the copy since it was handed out."""
         lent, self._lent = self._lent, None
-        if lent is None or self._twin is None:
+        if lent is None or self._copy is None:
             return
-        state = to_bytes(self._twin.snapshot())
+        state = to_bytes(self._copy.snapshot())
         if state == lent:
             return
         with self.device.at_work():
@@ -103,10 +102,5 @@ class SimulatedAdbDevice:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         self.close()

@@ -1,10 +1,9 @@
-"""Waits until the picture is still, and no longer: no step pays for the slowest page of all.
+"""Wait until the picture is still, instead of a fixed time that suits the slowest page.
 
-After an action a phone may need a moment before anything moves at all, so a picture that equals the
-one before the action counts as still only after `reaction_seconds`. Then the picture must stay the
-same for `quiet_seconds`. A page that never rests (a film, a blinking cursor in a large field) is no
-fault: after `max_seconds` the picture is taken as it is. A screen of one colour is looked at
-again for a while.
+After an action a phone may need a moment before anything moves, so a picture that equals the one
+before the action counts as still only after `reaction_seconds`. Then the picture must stay the same
+for `quiet_seconds`. A page that never rests (a video, a blinking cursor in a large field) is no
+fault: after `max_seconds` the picture is taken as it is. A blank screen is retried for a while.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Reads what `uiautomator dump` writes: XML of the views on a real phone, as our elements.
+"""Parse the XML of `uiautomator dump` into elements.
 
-The other direction, for the simulated phone, is `hierarchy.uiautomator_xml`. The text comes from a
-phone, so it is read with care: no document types, no entities, and bounds that make no sense are
-left out. Elements come in drawing order, parents before their children.
+`hierarchy.uiautomator_xml` is the inverse, for the simulated phone. The text comes from a phone and
+is not trusted: no document types, no entities, and elements with invalid bounds are left out.
+Elements are in drawing order, parents before their children.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from xml.etree import ElementTree as ET
 
-from distrl.devices.adb.phone_shell import PhoneShell
+from distrl.devices.adb.adb_shell import PhoneShell
 from distrl.errors import CommandRefused
 from distrl.hierarchy import Element, Rect
 
@@ -39,11 +39,11 @@ KEYBOARDS = ("inputmethod", "latin", "keyboard", "swiftkey", "gboard")
 
 
 def dump_hierarchy(shell: PhoneShell, seconds: float) -> str:
-    """What uiautomator writes, by way of a file: without a terminal it has nowhere else to."""
+    """Dump the hierarchy to a file and read it: without a terminal uiautomator needs a file."""
     said = shell.shell(f"uiautomator dump {DUMP_FILE}", seconds)
     if "dumped to" not in said.text:
-        words = " ".join((said.text + said.errors.decode("utf-8", "replace")).split())[:200]
-        raise CommandRefused(f"device {shell.serial}: uiautomator wrote no hierarchy: {words!r}")
+        shown = " ".join((said.text + said.errors.decode("utf-8", "replace")).split())[:200]
+        raise CommandRefused(f"device {shell.serial}: uiautomator wrote no hierarchy: {shown!r}")
     return shell.run("cat", DUMP_FILE, seconds=seconds)
 
 

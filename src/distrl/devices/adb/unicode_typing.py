@@ -1,12 +1,12 @@
-"""Text into the focused field of a phone on adb, in any script where the phone allows it.
+"""Type text into the focused field of a phone on adb, in any script if the phone supports it.
 
-Android's own `input text` knows the keys of an English keyboard and nothing else: an ü is dropped
-without a word. So three ways are tried in this order, and the choice is made once, at the start:
+Android's own `input text` knows only the keys of an English keyboard: an ü is dropped silently. So
+three ways are tried in this order, and the choice is made once, at the reset:
 
 - ADBKeyboard, when it is installed: any text, by a broadcast (base64, so nothing needs quoting);
 - the clipboard, when the Clipper app is installed: any text, set and pasted;
-- `input text`: ASCII alone. Anything else is a `TypingFailed` that says what to install; a part
-  of the text is never typed in silence.
+- `input text`: ASCII only. Anything else is a `TypingFailed` that says what to install; text is
+  never typed in part.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import shlex
 from collections.abc import Iterator
 from typing import Protocol
 
-from distrl.devices.adb.phone_shell import PhoneShell
+from distrl.devices.adb.adb_shell import PhoneShell
 from distrl.errors import TypingFailed
 
 ADB_KEYBOARD = "com.android.adbkeyboard/.AdbIME"
@@ -54,8 +54,7 @@ class AdbKeyboardTyping:
         self._broadcast(shell, "ADB_INPUT_B64", "--es", "msg", coded, text=text)
 
     def _broadcast(self, shell: PhoneShell, name: str, *extras: str, text: str) -> None:
-        words = ("am", "broadcast", "-a", name, *extras)
-        said = shell.run(*words, seconds=_seconds(text))
+        said = shell.run("am", "broadcast", "-a", name, *extras, seconds=_seconds(text))
         if "Broadcast completed" not in said:
             raise TypingFailed(_failed(shell, text, f"ADBKeyboard did not answer: {said.strip()}"))
 
@@ -92,7 +91,7 @@ class PlainTyping:
 
 
 def choose_typing(shell: PhoneShell) -> Typing:
-    """The best way that the phone offers; ADBKeyboard is made its keyboard."""
+    """Choose the best way that the phone supports; ADBKeyboard is set as its keyboard."""
     if ADB_KEYBOARD in shell.shell("ime list -a -s").text.split():
         shell.run("ime", "enable", ADB_KEYBOARD)
         shell.run("ime", "set", ADB_KEYBOARD)
@@ -127,5 +126,5 @@ def _seconds(text: str) -> float:
 
 
 def _failed(shell: PhoneShell, text: str, why: str) -> str:
-    """What was typed may be private: its length is enough."""
+    """The message has the length only: typed text may be private."""
     return f"device {shell.serial}: {len(text)} characters could not be typed: {why}"

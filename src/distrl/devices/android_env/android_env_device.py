@@ -1,37 +1,48 @@
-"""An environment of DeepMind's AndroidEnv as a device of ours.
+"""An environment of DeepMind's AndroidEnv as a `Device`.
 
-Touches go the way that AndroidEnv has for them, as steps of a finger that is down or lifted; keys,
-text, apps and the view hierarchy go through its adb. It keeps the contract of `device.Device`. How
-clean a reset leaves the phone is the environment's affair (its task's reset steps), with
-`fresh_start` after it where there is one.
+Touches are AndroidEnv steps (touch, lift); keys, text, apps and the view hierarchy go through its
+adb. How clean a reset leaves the phone depends on the environment (its task's reset steps) and on
+`fresh_start`, which runs after it if given.
 
 AndroidEnv has tasks of its own, which end episodes and give rewards. The rewards are summed in
-`reward`; once the environment has `ended` its episode, the next step would begin another one in
-silence, so actions leave the phone as it is until the reset. Install it with `distrl[android-env]`.
+`reward`; once the environment has `ended` its episode, a further step would silently start another
+one, so actions leave the phone unchanged until the reset. Install it with `distrl[android-env]`.
+
+AndroidEnv takes a command that fails for a broken connection: it kills the adb server, for every
+other phone too, and retries. So `AndroidEnvShell` appends to each command one that always succeeds
+and prints the first one's exit code. AndroidEnv's fake simulator answers every command with the
+same text and without that marker; there the status OK counts as success.
 """
 
 from __future__ import annotations
 
+import secrets
+import shlex
+import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from types import TracebackType
 from typing import Any, Protocol, Self
 
 import numpy as np
 from android_env.components.action_type import ActionType
 from android_env.components.errors import AndroidEnvError
+from android_env.proto.adb_pb2 import AdbRequest, AdbResponse
 
-from distrl.devices.adb.app_launching import check_nothing_crashed, launchable_apps, start_app
-from distrl.devices.adb.app_names import find_package
-from distrl.devices.adb.device_work import DeviceWork
+from distrl.devices.adb.adb import PATIENCE, ShellResult
+from distrl.devices.adb.adb_device import KEYS, DeviceStatus
+from distrl.devices.adb.android_apps import (
+    check_nothing_crashed,
+    find_package,
+    launchable_apps,
+    start_app,
+)
 from distrl.devices.adb.fresh_start import FreshStart
 from distrl.devices.adb.stillness import StillnessSettings, lit_picture
 from distrl.devices.adb.uiautomator import dump_hierarchy, read_hierarchy
 from distrl.devices.adb.unicode_typing import Typing, choose_typing
-from distrl.devices.android_env.android_env_shell import AndroidEnvShell, typed
-from distrl.errors import DeviceDisconnected, DeviceNotReady
+from distrl.errors import DeviceDisconnected, DeviceError, DeviceNotReady, DeviceTimeout
 from distrl.hierarchy import Element
 from distrl.records import (
     ONLY_SAID,
@@ -49,7 +60,6 @@ from distrl.records import (
     Wait,
 )
 
-KEYS = {Back: 4, Home: 3, Enter: 66}
 FAULTS = ("relaunch_count_execute_action", "relaunch_count_fetch_observation")  # in its stats
 
 
@@ -71,7 +81,7 @@ class Environment(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class AndroidEnvSettings:
-    """How patient to be, in seconds, and what the phone's apps are called."""
+    """Deadlines in seconds, and names for apps."""
 
     stillness: StillnessSettings = field(default_factory=StillnessSettings)
     command_seconds: float = 15.0
@@ -103,14 +113,14 @@ class AndroidEnvDevice:
         self._typing: Typing | None = None
         self._picture: Pixels | None = None  # the last settled one
         self._launchable: dict[str, str] | None = None
-        self._work = DeviceWork(name)
+        self._status = DeviceStatus(name)
 
     # The whole device --------------------------------------------------------------------------
 
     def reset(self, seed: int) -> None:
-        if self._work.failure is not None:
+        if self._status.failure is not None:
             self.close()  # AndroidEnv relaunches its simulator after some faults, not after all
-        self._work.begin()
+        self._status.begin()
         self._launchable, self.reward, self.ended = None, 0.0, False
         with self._at_work():
             if self._environment is None:
@@ -121,11 +131,11 @@ class AndroidEnvDevice:
                 self.fresh_start.begin(self.shell, seed)
             self._typing = choose_typing(self.shell)
             self._picture = self._settle(None)
-            self._work.ready = True
+            self._status.ready = True
 
     @property
     def seconds(self) -> float:
-        return self._work.seconds
+        return self._status.seconds
 
     @property
     def shell(self) -> AndroidEnvShell:
@@ -137,24 +147,19 @@ class AndroidEnvDevice:
         if self._environment is not None:
             self._environment.close()
         self._environment = self._shell = None
-        self._work.end()
+        self._status.end()
         self._picture = None
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         self.close()
 
     @contextmanager
     def _at_work(self) -> Iterator[None]:
-        """Stops the time, and remembers a failure in our own words: only a reset helps then."""
-        with self._work.at_work():
+        """Count device time, and remember a failure as a `DeviceError` until the reset."""
+        with self._status.at_work():
             try:
                 yield
             except AndroidEnvError as error:
@@ -163,7 +168,7 @@ class AndroidEnvDevice:
     # Seeing ------------------------------------------------------------------------------------
 
     def screen(self) -> Screen:
-        self._work.check()
+        self._status.check()
         if not self.ended:
             with self._at_work():
                 self._picture = self._settle(None)
@@ -171,7 +176,7 @@ class AndroidEnvDevice:
         return Screen(self._picture)
 
     def elements(self) -> tuple[Element, ...]:
-        self._work.check()
+        self._status.check()
         with self._at_work():
             dump = dump_hierarchy(self.shell, self.settings.hierarchy_seconds)
             return read_hierarchy(dump, self.name)
@@ -186,7 +191,7 @@ class AndroidEnvDevice:
         )
 
     def _look(self) -> Pixels:
-        """A step that does nothing but look."""
+        """Take a step that only observes."""
         if self.ended:
             assert self._picture is not None
             return self._picture
@@ -195,7 +200,7 @@ class AndroidEnvDevice:
     # Acting ------------------------------------------------------------------------------------
 
     def perform(self, action: Action) -> Screen:
-        self._work.check()
+        self._status.check()
         assert self._picture is not None
         if self.ended or isinstance(action, ONLY_SAID):
             return Screen(self._picture)
@@ -227,7 +232,7 @@ class AndroidEnvDevice:
                 self.shell.run("sleep", f"{seconds:g}", seconds=seconds + 10.0)
 
     def _draw(self, x: float, y: float, to_x: float, to_y: float, seconds: float) -> None:
-        """A finger goes down, moves for so long, one step after the other, and is lifted."""
+        """Touch, move for `seconds` one step after the other, and lift."""
         begun, share = time.monotonic(), 0.0
         while share < 1.0 and not self.ended:
             self._step(ActionType.TOUCH, x + share * (to_x - x), y + share * (to_y - y))
@@ -238,7 +243,7 @@ class AndroidEnvDevice:
                 self._step(kind, to_x, to_y)
 
     def _step(self, kind: int, x: float, y: float) -> Pixels:
-        """One step of the environment: its picture, with its reward and its end noted."""
+        """Step the environment: return its picture, record its reward and its end."""
         assert self._environment is not None
         action = {"action_type": np.array(kind), "touch_position": np.array([x, y])}
         for name in self._environment.action_spec():  # further fingers stay up
@@ -266,5 +271,53 @@ class AndroidEnvDevice:
         if self._launchable is None:
             self._launchable = launchable_apps(self.shell)
         package = find_package(name, self._launchable, self.settings.app_names)
-        if package is not None:  # without such an app the phone stays as it is
+        if package is not None:  # without such an app the phone is left unchanged
             start_app(self.shell, package, self._launchable[package], self.settings.command_seconds)
+
+
+class AndroidEnvShell:
+    """Implements `PhoneShell`. Each command is a process of `adb`, started by AndroidEnv."""
+
+    def __init__(self, serial: str, environment: Environment) -> None:
+        self.serial = serial
+        self.environment = environment
+        self._mark = f"distrl-{secrets.token_hex(8)}"
+
+    def shell(self, command: str, seconds: float = PATIENCE) -> ShellResult:
+        line = f"{command} </dev/null 2>&1; echo {self._mark} $?"
+        call = AdbRequest(
+            generic=AdbRequest.GenericRequest(args=["shell", line]), timeout_sec=seconds
+        )
+        try:
+            response = self.environment.execute_adb_call(call)
+        except AndroidEnvError as error:
+            raise typed(self.serial, error) from error
+        if response.status != AdbResponse.Status.OK:
+            name = AdbResponse.Status.Name(response.status)
+            raise DeviceDisconnected(
+                f"device {self.serial}: AndroidEnv answers `{command[:80]}` with {name}: "
+                f"{response.error_message[:300]}"
+            )
+        output, mark, code = bytes(response.generic.output).rpartition(f"{self._mark} ".encode())
+        return ShellResult(output, b"", int(code)) if mark else ShellResult(code, b"", 0)
+
+    def run(self, *arguments: str, seconds: float = PATIENCE) -> str:
+        return self.shell(shlex.join(arguments), seconds).checked_text(self.serial, arguments)
+
+    def close(self) -> None:
+        """Nothing stays open."""
+
+
+def typed(serial: str, error: Exception) -> DeviceError:
+    """Map AndroidEnv's errors to ours: a timeout, or a lost device."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, subprocess.TimeoutExpired):
+            return DeviceTimeout(
+                f"device {serial}: no answer within {cause.timeout:g} s through AndroidEnv: {error}"
+            )
+        cause = cause.__cause__
+    return DeviceDisconnected(
+        f"device {serial}: AndroidEnv has lost it: {type(error).__name__}: {error}; reset it, and "
+        "see with `distrl devices` how the phone is"
+    )

@@ -1,13 +1,12 @@
-"""A device that is always some healthy emulator of a pool, whichever that is.
+"""A device backed by whichever healthy emulator of a pool it is given.
 
-To a collector it is one phone with one name. Behind it an emulator that crashed or hangs is handed
-back at the next reset, and a warm spare takes its place; the episode that was under way ends with
-its own typed ending, as every device error makes it.
+To a collector it is one phone with one name. An emulator that crashed or hangs is returned to the
+pool at the next reset and replaced by a booted spare; the interrupted episode ends with a device
+error, as on any device.
 """
 
 from __future__ import annotations
 
-from types import TracebackType
 from typing import Self
 
 from distrl.devices.adb.adb_device import AdbDevice, AdbDeviceSettings
@@ -40,7 +39,7 @@ class EmulatedDevice:
 
     @property
     def serial(self) -> str:
-        """Of the emulator behind it at the moment; empty before the first reset."""
+        """Serial of its current emulator; empty before the first reset."""
         return self._emulator.serial if self._emulator else ""
 
     @property
@@ -86,18 +85,13 @@ class EmulatedDevice:
         return self._here().elements()
 
     def close(self) -> None:
-        """The emulator goes back into the pool, warm if it is well."""
+        """Return the emulator to the pool, for reuse if it answers."""
         self._hand_back(healthy=self._emulator is not None and self._emulator.answers())
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         self.close()
 
     def _here(self) -> AdbDevice:

@@ -1,15 +1,20 @@
-"""One Android emulator: a process of ours, known by its id, that boots from a snapshot.
+"""One Android emulator: a child process that boots from a snapshot.
 
-It runs without a window, read-only, so that many share one image and nothing is ever copied. A
-reset loads the snapshot again instead of starting anew. It is ready when Android says so (booted,
-package manager answering, a window focused) and not after a number of seconds. What ended it is
-told with the last lines that it wrote. Ending it touches our own process group and nothing else.
+It runs headless and read-only, so that many share one image and nothing is copied. A reset loads
+the snapshot again instead of restarting. It is ready when Android reports it (booted, package
+manager answering, a window focused), not after a number of seconds. An error about its end quotes
+the last lines of its log. Stopping it signals its own process group and nothing else.
+
+Snapshots are loaded over the emulator's console (`ask_console`), a line protocol on loopback: it
+greets, asks for the token in the home directory of the user that started it, and answers each
+command with lines, the last of which begins with OK or KO.
 """
 
 from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import time
 from collections.abc import Callable
@@ -19,32 +24,32 @@ from typing import Annotated
 
 from distrl.bounds import Bounds, Fixed, Meaning, check_bounds
 from distrl.devices.adb.adb import AdbLink, AdbServer
+from distrl.devices.adb.adb_shell import PhoneShell
 from distrl.devices.adb.adb_socket import Deadline
 from distrl.devices.adb.android_state import read_focus
 from distrl.devices.adb.android_tools import find_tool
-from distrl.devices.adb.phone_shell import PhoneShell
-from distrl.devices.emulator.emulator_console import ask_console
 from distrl.devices.emulator.emulator_pictures import EmulatorPictures, pictures_of
 from distrl.devices.emulator.emulator_ports import PortPair
 from distrl.devices.emulator.process_watch import ProcessWatch
 from distrl.errors import (
+    CommandRefused,
     DeviceDisconnected,
     DeviceError,
     DeviceTimeout,
     EmulatorStopped,
 )
 
-LOOK_SECONDS = 0.1  # between two looks at an emulator that is booting
+LOOK_SECONDS = 0.1  # between two checks of a booting emulator
 STOP_SECONDS = 10.0
-DYING_SECONDS = 0.5  # in which a process ends whose connection has broken already
-LAST_WORDS = 2000  # bytes of its log in an error
+DYING_SECONDS = 0.5  # for a process to end after its connection broke
+LOG_TAIL = 2000  # bytes of its log in an error
 Patience = Annotated[float, Bounds(0.0, 3600.0, "seconds", open=True)]
-TOO_OLD = "unknown option: -grpc"  # said by an emulator that has no such service, or no token
+TOO_OLD = "unknown option: -grpc"  # in the log of an emulator without gRPC or its tokens
 
 
 @dataclass(frozen=True, slots=True)
 class EmulatorSettings:
-    """Which virtual device, from which snapshot, and how patient to be (seconds)."""
+    """Virtual device, snapshot, and deadlines in seconds."""
 
     avd: Annotated[
         str, Meaning("name of a virtual device: `emulator -list-avds` has them", ".+")
@@ -76,20 +81,20 @@ class EmulatorSettings:
 def command_line(
     settings: EmulatorSettings, console_port: int, program: Path, grpc_port: int | None = None
 ) -> list[str]:
-    """How the emulator is started."""
-    words = [str(program), "-avd", settings.avd, "-port", str(console_port)]
+    """The command that starts the emulator."""
+    command = [str(program), "-avd", settings.avd, "-port", str(console_port)]
     if grpc_port is not None:  # without a token it would listen to the whole network
-        words += ["-grpc", str(grpc_port), "-grpc-use-token"]
+        command += ["-grpc", str(grpc_port), "-grpc-use-token"]
     if settings.read_only:
-        words += ["-read-only", "-snapshot", settings.snapshot, "-no-snapshot-save"]
+        command += ["-read-only", "-snapshot", settings.snapshot, "-no-snapshot-save"]
     else:
-        words += [
+        command += [
             "-no-snapshot-load",
             "-no-snapshot-save",
         ]  # saved when it is told to, under a name
-    words += ["-no-audio", "-no-boot-anim", "-gpu", settings.gpu]
-    words += [] if settings.window else ["-no-window"]
-    return [*words, *settings.more_options]
+    command += ["-no-audio", "-no-boot-anim", "-gpu", settings.gpu]
+    command += [] if settings.window else ["-no-window"]
+    return [*command, *settings.more_options]
 
 
 class Emulator:
@@ -125,7 +130,7 @@ class Emulator:
         return self._process is not None and self._process.poll() is None
 
     def ends_within(self, seconds: float) -> bool:
-        """Whether it is gone, or goes by itself so soon that it must be dying already."""
+        """Whether its process has ended, or ends by itself within `seconds`."""
         if self._process is None:
             return True
         try:
@@ -137,13 +142,13 @@ class Emulator:
     # Beginning and end -------------------------------------------------------------------------
 
     def start(self) -> None:
-        """Start the process; it is not ready before `wait_until_ready` says so."""
+        """Start the process; `wait_until_ready` waits until it can be used."""
         self.log.parent.mkdir(parents=True, exist_ok=True)
         grpc_port = self.ports.grpc if self._grpc else None
-        words = command_line(self.settings, self.ports.console, find_tool("emulator"), grpc_port)
+        command = command_line(self.settings, self.ports.console, find_tool("emulator"), grpc_port)
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
-                words,
+                command,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
@@ -154,7 +159,7 @@ class Emulator:
             self._watch.add(self._process.pid)
 
     def boot(self) -> None:
-        """Start it and wait until it is ready; what does not get there is ended."""
+        """Start it and wait until it is ready; stop it if that fails."""
         self.start()
         try:
             self._become_ready()
@@ -163,11 +168,11 @@ class Emulator:
             raise
 
     def _become_ready(self) -> None:
-        """One that does not know the options for gRPC has ended; it is started without them."""
+        """Wait until ready; an emulator too old for the gRPC options is restarted without them."""
         try:
             self.wait_until_ready(self.settings.boot_seconds)
         except EmulatorStopped:
-            if not self._grpc or TOO_OLD not in self._last_words():
+            if not self._grpc or TOO_OLD not in self._log_tail():
                 raise
             self._grpc = False
             self._forget()
@@ -175,7 +180,7 @@ class Emulator:
             self.wait_until_ready(self.settings.boot_seconds)
 
     def _forget(self) -> None:
-        """Its process has ended, and the number may be somebody else's soon."""
+        """Stop watching the ended process: its id may be reused."""
         if self._watch is not None and self._process is not None:
             self._watch.remove(self._process.pid)
 
@@ -197,7 +202,7 @@ class Emulator:
     # Readiness ---------------------------------------------------------------------------------
 
     def wait_until_ready(self, seconds: float) -> None:
-        """Booted, package manager answering, a window focused; or an error that says what lacks."""
+        """Wait until Android is booted, has packages and a focused window; raise what lacks."""
         deadline = Deadline(seconds)
         lacking = "it has not shown up in adb"
         while not deadline.passed:
@@ -242,25 +247,25 @@ class Emulator:
         code = self._process.returncode if self._process else None
         raise EmulatorStopped(
             f"emulator {self.serial} (AVD {self.settings.avd}) ended with code {code}; it wrote: "
-            f"{self._last_words()!r}; its log is {self.log}"
+            f"{self._log_tail()!r}; its log is {self.log}"
         )
 
-    def _last_words(self) -> str:
+    def _log_tail(self) -> str:
         if not self.log.exists():
             return ""
-        return self.log.read_bytes()[-LAST_WORDS:].decode("utf-8", "replace").strip()
+        return self.log.read_bytes()[-LOG_TAIL:].decode("utf-8", "replace").strip()
 
     def pictures(self) -> EmulatorPictures | None:
-        """Its own way to hand them out; None when it has none, and adb is all there is."""
+        """Its gRPC service for pictures; None when it has none, so that adb is used."""
         found = pictures_of(self.ports.console) if self._grpc else None
         if found is None or found.advertisement.grpc_port != self.ports.grpc:
-            return None  # what was found is left over from another emulator
+            return None  # left over from another emulator
         return found
 
     # Snapshots ---------------------------------------------------------------------------------
 
     def load_snapshot(self) -> None:
-        """Back to where the snapshot was taken: everything since is gone."""
+        """Restore the snapshot: everything since is lost."""
         self._check_process()
         seconds = self.settings.snapshot_seconds
         command = f"avd snapshot load {self.settings.snapshot}"
@@ -275,18 +280,72 @@ class Emulator:
 
 @dataclass(frozen=True, slots=True)
 class LoadSnapshot:
-    """A `FreshStart` for emulators. The seed plays no part: every episode begins alike."""
+    """A `FreshStart` for emulators. The seed is not used: every episode starts alike."""
 
     emulator: Callable[[], Emulator]
 
     def begin(self, shell: PhoneShell, seed: int) -> None:
-        shell.close()  # the phone that it is open on will be another one
+        shell.close()  # it does not survive the snapshot
         self.emulator().load_snapshot()
 
 
 def _signal_group(process: subprocess.Popen[bytes], number: int) -> None:
-    """The group has the number of the process that we started as its leader."""
+    """Signal the group; its id is that of the process that we started."""
     try:
         os.killpg(process.pid, number)
     except (ProcessLookupError, PermissionError):
         return
+
+
+TOKEN_FILE = ".emulator_console_auth_token"
+MAX_ANSWER = 1 << 20
+
+
+def ask_console(port: int, command: str, seconds: float, home: Path | None = None) -> str:
+    """Return the answer to one console command; KO is raised as `CommandRefused`."""
+    deadline = Deadline(seconds)
+    who = f"emulator console on port {port}"
+    try:
+        with socket.create_connection(("127.0.0.1", port), max(deadline.left, 0.001)) as line:
+            greeting = _answer(line, who, deadline)
+            if "Authentication required" in greeting:
+                _say(line, f"auth {_token(home or Path.home())}", who, deadline)
+            return _say(line, command, who, deadline)
+    except TimeoutError as error:
+        raise DeviceTimeout(f"{who}: no answer to {command!r} within {seconds:g} s") from error
+    except OSError as error:
+        raise DeviceDisconnected(
+            f"{who}: {error.strerror or error}, at {command!r}; is the emulator running?"
+        ) from error
+
+
+def _say(line: socket.socket, command: str, who: str, deadline: Deadline) -> str:
+    line.sendall(command.encode() + b"\r\n")
+    return _answer(line, f"{who}, {command.split()[0]}", deadline)
+
+
+def _answer(line: socket.socket, who: str, deadline: Deadline) -> str:
+    received = b""
+    while len(received) < MAX_ANSWER:
+        line.settimeout(max(deadline.left, 0.001))
+        piece = line.recv(4096)
+        if not piece:
+            raise DeviceDisconnected(f"{who}: it hung up after {received[-80:]!r}")
+        received += piece
+        lines = received.decode("utf-8", "replace").split("\r\n")
+        last = lines[-2] if len(lines) > 1 and not lines[-1] else ""
+        if last == "OK" or last.startswith("OK:"):
+            return "\n".join(lines[:-2])
+        if last.startswith("KO"):
+            raise CommandRefused(f"{who}: {last.removeprefix('KO').lstrip(': ') or 'refused'}")
+    raise CommandRefused(f"{who}: an answer without an end")
+
+
+def _token(home: Path) -> str:
+    try:
+        return (home / TOKEN_FILE).read_text("ascii").strip()
+    except OSError as error:
+        raise CommandRefused(
+            f"the emulator's console wants the token in {home / TOKEN_FILE}, which cannot be read "
+            f"({error.strerror}); start the emulator as the same user"
+        ) from error

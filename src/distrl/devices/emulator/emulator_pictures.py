@@ -1,22 +1,27 @@
-"""Pictures from the emulator itself, over its gRPC service: no process on the phone, and no adb.
+"""A `Capture` over the emulator's own gRPC service, without a process on the phone or adb.
 
-`EmulatorController.getScreenshot` hands out the pixels of the display. They are what adb would have
-shown, or they are not used: the first picture is held beside one of adb's, and one of another size
-or other contents refuses this way for good. The emulator turns its picture as its case is held and
-not as Android draws, so a turned phone's picture comes by adb, and so does that of a dark display,
-of which the emulator hands out nothing.
+`EmulatorController.getScreenshot` returns the pixels of the display. The first picture is compared
+with one from adb; if size or contents differ, this capture is not used. The emulator rotates its
+picture with its case and not as Android draws, so pictures of a rotated phone are taken over adb,
+and so are those of a dark display, of which the emulator returns nothing.
 
 The channel opens at the first picture, which is after a collector was forked, and closes with the
-device. Every call has a deadline, and what fails is the `DeviceError` that adb would have raised.
-Of the two messages we read the few fields that we need, by hand: that is shorter than a copy of
-the emulator's protocol, and needs no protobuf.
+device. Every call has a deadline, and failures are the `DeviceError`s that adb would have raised.
+The few fields needed of two messages are parsed by hand: that is shorter than a copy of the
+emulator's protocol, and needs no protobuf.
+
+A running emulator advertises its ports and its gRPC token in `avd/running/pid_NUMBER.ini`, in a
+folder that only its user can read. A killed one leaves its file behind, so the newest file that
+names the console port is used.
 """
 
 from __future__ import annotations
 
 import importlib.util
+import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,7 +31,6 @@ from distrl.devices.adb.adb_shell import AdbShell
 from distrl.devices.adb.adb_socket import Deadline
 from distrl.devices.adb.android_state import rotation
 from distrl.devices.adb.screen_capture import LARGEST_SIDE, PICTURE_SECONDS, Capture, RawScreencap
-from distrl.devices.emulator.emulator_advertisement import EmulatorAdvertisement, advertisement_of
 from distrl.errors import (
     BrokenPicture,
     CommandRefused,
@@ -56,7 +60,7 @@ OTHER_SHARE, OTHER_LEVELS = 0.05, 24  # of the pixels, and of 256: more is anoth
 
 
 def pictures_of(console: int) -> EmulatorPictures | None:
-    """Of the emulator with this console port; None: it offers none, or gRPC is not installed."""
+    """For the emulator with this console port; None if it has no service, or without grpcio."""
     found = advertisement_of(console)
     if found is None or importlib.util.find_spec("grpc") is None:
         return None
@@ -87,9 +91,9 @@ class EmulatorPictures:
             channel.close()
 
     def _upright(self, link: AdbLink, deadline: Deadline) -> Pixels | None:
-        """None when the picture is not what Android shows.
+        """Return the picture, or None if it is rotated or empty.
 
-        Android is asked after it was taken: a phone that turns in between counts as turned.
+        Android's rotation is queried afterwards: a phone that turns in between counts as rotated.
         """
         image = read_image(self._ask(link.serial, deadline), link.serial)
         if not image.data or image.quarter_turns != 0:
@@ -143,7 +147,7 @@ def _size(pixels: Pixels | None) -> str:
 
 
 def device_error(error: grpc.RpcError, who: str, deadline: Deadline) -> DeviceError:
-    """What gRPC's failures are called here."""
+    """Map a gRPC failure to a `DeviceError`."""
     code = error.code().name
     said = f"{who}: getScreenshot: {code}: {str(error.details())[:200]}"
     match code:
@@ -249,3 +253,58 @@ def _read_number(message: memoryview, place: int) -> tuple[int, int]:
         if byte < 0x80:
             return value, place + count + 1
     raise ValueError("a number without an end")
+
+
+# Where the service is ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class EmulatorAdvertisement:
+    """How the gRPC service of one emulator is reached."""
+
+    grpc_port: int
+    token: str = field(default="", repr=False)  # empty: the service wants none
+
+
+def advertisement_of(console: int) -> EmulatorAdvertisement | None:
+    """For the emulator with this console port; None if none advertises a gRPC service."""
+    for path in sorted(_files(), key=_written, reverse=True):
+        said = _read(path)
+        if said.get("port.serial") == str(console) and said.get("grpc.port", "").isdecimal():
+            return EmulatorAdvertisement(int(said["grpc.port"]), said.get("grpc.token", ""))
+    return None
+
+
+def _files() -> Iterator[Path]:
+    for root in dict.fromkeys(_roots()):
+        yield from (root / "avd" / "running").glob("pid_*.ini")
+
+
+def _roots() -> Iterator[Path]:
+    """On Linux the first that there is, on a Mac the one below Library; else the SDK's own."""
+    if os.environ.get("XDG_RUNTIME_DIR"):
+        yield Path(os.environ["XDG_RUNTIME_DIR"])
+    yield Path(f"/run/user/{os.getuid()}")
+    yield Path.home() / "Library" / "Caches" / "TemporaryItems"
+    if os.environ.get("ANDROID_EMULATOR_HOME"):
+        yield Path(os.environ["ANDROID_EMULATOR_HOME"])
+    for name in ("ANDROID_PREFS_ROOT", "ANDROID_SDK_HOME"):
+        if os.environ.get(name):
+            yield Path(os.environ[name]) / ".android"
+    yield Path.home() / ".android"
+
+
+def _written(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except OSError:  # its emulator has just ended
+        return 0.0
+
+
+def _read(path: Path) -> dict[str, str]:
+    try:
+        lines = path.read_text("utf-8", "replace").splitlines()
+    except OSError:  # gone, or of another user
+        return {}
+    pairs = (line.partition("=") for line in lines)
+    return {key.strip(): value.strip() for key, _, value in pairs}

@@ -1,8 +1,8 @@
-"""Keeps a number of emulators healthy: some at work, some warm beside them.
+"""A pool that keeps a number of emulators healthy: some in use, some booted as spares.
 
-Who needs one takes a warm spare at once, and gives it back well or broken. A thread of the pool
-boots what is missing, a few at a time, ends what crashed or hangs, and waits longer after each boot
-that failed. It owns every process that it started and ends them all when it is closed.
+`EmulatedDevice` takes a booted emulator and gives it back, healthy or broken. A thread of the pool
+boots what is missing, a few at a time, stops what crashed or hangs, and backs off after each failed
+boot. The pool owns every process that it started and stops them all when it is closed.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Self
 
 from distrl.devices.adb.adb_socket import Deadline
@@ -23,12 +22,12 @@ NewEmulator = Callable[[], Emulator]
 
 @dataclass(frozen=True, slots=True)
 class EmulatorPoolSettings:
-    """How many, and how they are looked after (seconds)."""
+    """Sizes, and intervals in seconds."""
 
-    count: int = 1  # at work at once
-    spares: int = 1  # warm beside them
+    count: int = 1  # in use at once
+    spares: int = 1  # booted beside them
     boots_at_once: int = 4
-    look_seconds: float = 5.0  # between two looks at those that stand by
+    look_seconds: float = 5.0  # between two health checks of the spares
     retry_seconds: float = 2.0  # after a boot that failed; doubled each time
     max_retry_seconds: float = 120.0
     give_up_after: int = 5  # boots in a row that failed
@@ -43,7 +42,7 @@ class EmulatorPoolSettings:
 
 @dataclass(frozen=True, slots=True)
 class PoolReport:
-    """How the pool stands, and what has happened so far."""
+    """Current numbers of the pool, and counts since its start."""
 
     ready: int
     in_use: int
@@ -70,28 +69,23 @@ class EmulatorPool:
         self._last_failure: DistrlError | None = None
         self._no_boot_before = Deadline(0.0)
         self._closed = False
-        self._keeper: threading.Thread | None = None
+        self._thread: threading.Thread | None = None
 
     def __enter__(self) -> Self:
-        self._keeper = threading.Thread(target=self._keep, name="emulator pool", daemon=True)
-        self._keeper.start()
+        self._thread = threading.Thread(target=self._run, name="emulator pool", daemon=True)
+        self._thread.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         self.close()
 
     def close(self) -> None:
-        """End every emulator of this pool, those that somebody still uses as well."""
+        """Stop every emulator of this pool, those in use too."""
         with self._change:
             self._closed = True
             self._change.notify_all()
-        if self._keeper is not None:
-            self._keeper.join()
+        if self._thread is not None:
+            self._thread.join()
         with self._change:
             threads, under_way = list(self._booting), list(self._under_way)
         for emulator in under_way:
@@ -103,10 +97,10 @@ class EmulatorPool:
         self._ready.clear()
         self._in_use.clear()
 
-    # For those who need one ---------------------------------------------------------------------
+    # For devices -------------------------------------------------------------------------------
 
     def take(self, seconds: float) -> Emulator:
-        """A healthy emulator, as soon as there is one."""
+        """Return a healthy emulator as soon as there is one."""
         deadline = Deadline(seconds)
         with self._change:
             while not self._closed:
@@ -125,18 +119,18 @@ class EmulatorPool:
                     )
                 if deadline.passed:
                     raise DeviceTimeout(
-                        f"no emulator was ready within {seconds:g} s: {self._learner_status()}"
+                        f"no emulator was ready within {seconds:g} s: {self._status()}"
                     )
                 self._change.wait(min(max(deadline.left, 0.0), 1.0))
         raise EmulatorStopped("the pool of emulators is closed")
 
     def give_back(self, emulator: Emulator, *, healthy: bool) -> None:
-        """A broken one is ended and replaced."""
+        """Return an emulator; a broken one is stopped and replaced."""
         keep = healthy and emulator.running
         crashed = not keep and emulator.ends_within(DYING_SECONDS)
         with self._change:
             if emulator not in self._in_use:
-                return  # it was seen to be dead before
+                return  # its end was noticed before
             self._in_use.remove(emulator)
             if keep:
                 self._ready.append(emulator)
@@ -158,21 +152,21 @@ class EmulatorPool:
                 hangs=self._hangs,
             )
 
-    # The keeper ---------------------------------------------------------------------------------
+    # The pool's thread -------------------------------------------------------------------------
 
-    def _keep(self) -> None:
+    def _run(self) -> None:
         while True:
             with self._change:
                 if self._closed:
                     return
-                self._boot_what_is_missing()
+                self._boot_missing()
                 self._change.wait(self.settings.look_seconds)
                 watched = list(self._ready)
             for emulator in watched:
-                self._look_at(emulator)
-            self._drop_the_dead()
+                self._check_spare(emulator)
+            self._drop_crashed()
 
-    def _boot_what_is_missing(self) -> None:
+    def _boot_missing(self) -> None:
         wanted = self.settings.count + self.settings.spares
         there = len(self._ready) + len(self._in_use) + len(self._booting)
         room = self.settings.boots_at_once - len(self._booting)
@@ -214,8 +208,8 @@ class EmulatorPool:
         self._last_failure = failure
         self._no_boot_before = Deadline(min(seconds, self.settings.max_retry_seconds))
 
-    def _look_at(self, emulator: Emulator) -> None:
-        """Of those that stand by: one that does not answer is ended before anybody takes it."""
+    def _check_spare(self, emulator: Emulator) -> None:
+        """Stop a spare that does not answer, before it is taken."""
         if emulator.answers():
             return
         crashed = emulator.ends_within(DYING_SECONDS)
@@ -226,8 +220,8 @@ class EmulatorPool:
             self._count_loss(crashed)
         emulator.stop()
 
-    def _drop_the_dead(self) -> None:
-        """Of those in use: who has one learns of it by an error; its successor boots already."""
+    def _drop_crashed(self) -> None:
+        """Forget crashed emulators in use, so that replacements boot; their users get an error."""
         with self._change:
             dead = [each for each in self._in_use if not each.running]
             for emulator in dead:
@@ -242,7 +236,7 @@ class EmulatorPool:
         else:
             self._hangs += 1
 
-    def _learner_status(self) -> str:
+    def _status(self) -> str:
         failure = f"; the last failure: {self._last_failure}" if self._last_failure else ""
         return (
             f"{len(self._in_use)} in use, {len(self._booting)} booting, "

@@ -1,9 +1,9 @@
-"""Ports for emulators, given out so that no two of ours ever meet.
+"""Reserve ports for emulators, so that no two of ours collide.
 
-An emulator takes two neighbours: an even one for its console and the next for adb. A third, for
-gRPC, lies 3000 above the console's, where the emulator would put it by itself. A pair is ours when
-we hold the lock on its file, which every DistRL process of this user respects and which the
-operating system lets go of when a process dies; and when nobody else listens on any of the three.
+An emulator takes two adjacent ports: an even one for its console and the next for adb. A third, for
+gRPC, is 3000 above the console's, the emulator's own default. A pair is reserved by a lock on its
+file, which every DistRL process of this user respects and the operating system releases when a
+process dies, and only if no other process listens on any of the three.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class EmulatorPorts:
 
 
 def _try_lock(path: Path) -> int:
-    """A descriptor that holds the lock, or -1 while somebody else does."""
+    """A descriptor that holds the lock, or -1 while another process does."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

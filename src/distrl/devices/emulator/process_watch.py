@@ -1,12 +1,10 @@
-"""Ends processes that we started, should we die before we can end them ourselves.
+"""Kill the processes that a collector started if the collector itself is killed.
 
-An emulator lives in a process group of its own and would outlive a collector that is killed. A tiny
-process beside the collector holds the other end of a pipe: it is told which groups there are, and
-when the pipe closes, for whatever reason, it kills those that are left. It knows them by the ids
-that we were given when we started them, and touches nothing else.
+An emulator has a process group of its own and would outlive a killed collector. A small watcher
+process reads the ids of these groups from a pipe; when the pipe closes, for whatever reason, it
+kills the groups that are left, and nothing else.
 
-Run as a program (`python -I -S process_watch.py`) it is that tiny process, so it imports nothing
-but the standard library.
+`python -I -S process_watch.py` is that watcher, so this file imports only the standard library.
 """
 
 from __future__ import annotations
@@ -16,7 +14,6 @@ import signal
 import subprocess
 import sys
 import threading
-from types import TracebackType
 from typing import IO, Self
 
 END_SECONDS = 10.0
@@ -43,24 +40,19 @@ class ProcessWatch:
         )
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Whatever was added and not removed ends now."""
+    def __exit__(self, *exception: object) -> None:
+        """Kill whatever was added and not removed."""
         process, self._process = self._process, None
         if process is not None and process.stdin is not None:
             process.stdin.close()
             process.wait(END_SECONDS)
 
     def add(self, process_id: int) -> None:
-        """The leader of a group that has to end when we do."""
+        """Watch a process group, by the id of its leader."""
         self._tell(f"+{process_id}")
 
     def remove(self, process_id: int) -> None:
-        """It has ended; its number may be somebody else's soon."""
+        """Stop watching an ended group: its id may be reused."""
         self._tell(f"-{process_id}")
 
     def _tell(self, line: str) -> None:
@@ -71,7 +63,7 @@ class ProcessWatch:
 
 
 def watch(lines: IO[str]) -> None:
-    """Until nobody can say anything any more."""
+    """Read ids until the pipe closes, then kill the groups that are left."""
     groups: set[int] = set()
     for line in lines:
         number = int(line[1:])

@@ -1,8 +1,8 @@
-"""Makes the virtual device that emulators run, and the snapshot that every episode begins from.
+"""Create the virtual device that emulators run, and the snapshot that episodes start from.
 
-Both are done once: `distrl prepare-emulator`. The snapshot is taken of a phone that is ready, so
-that loading it is all that a reset takes. Apps that tasks need, accounts and ADBKeyboard are
-installed before it is taken, by hand, with `settings.window` on.
+Both are done once: `distrl prepare-emulator`. The snapshot is taken of a ready phone, so that a
+reset only has to load it. Apps that tasks need, accounts and ADBKeyboard are installed by hand
+before it is taken, with `settings.window` on.
 """
 
 from __future__ import annotations
@@ -13,8 +13,7 @@ from pathlib import Path
 
 from distrl.devices.adb.adb import AdbServer
 from distrl.devices.adb.android_tools import find_tool
-from distrl.devices.emulator.emulator import Emulator, EmulatorSettings
-from distrl.devices.emulator.emulator_console import ask_console
+from distrl.devices.emulator.emulator import Emulator, EmulatorSettings, ask_console
 from distrl.devices.emulator.emulator_ports import EmulatorPorts
 from distrl.errors import CommandRefused
 
@@ -24,7 +23,7 @@ DEFAULT_IMAGE = "system-images;android-34;google_apis;x86_64"
 
 
 def create_virtual_device(name: str, image: str = DEFAULT_IMAGE, device: str = "pixel_6") -> None:
-    """`avdmanager create avd`; one that exists already is left alone and is an error."""
+    """Run `avdmanager create avd`; an existing device is an error and left unchanged."""
     command = [str(find_tool("avdmanager")), "create", "avd"]
     command += ["--name", name, "--package", image, "--device", device]
     try:
@@ -50,7 +49,7 @@ def create_virtual_device(name: str, image: str = DEFAULT_IMAGE, device: str = "
 def save_snapshot(
     settings: EmulatorSettings, server: AdbServer, log: Path, ports: EmulatorPorts | None = None
 ) -> None:
-    """Boot the virtual device from cold, wait until it is ready, and keep that moment."""
+    """Cold-boot the virtual device, wait until it is ready, and save a snapshot."""
     writable = replace(settings, read_only=False)
     emulator = Emulator(writable, server, (ports or EmulatorPorts()).reserve(), log)
     try:

@@ -1,1 +1,1 @@
-"""What an agent may not do on a phone that belongs to somebody."""
+"""Limits for an agent on a person's phone: consent, allow-list, blocked actions."""

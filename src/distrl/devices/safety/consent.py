@@ -1,8 +1,8 @@
-"""The owner's word that a phone may be operated: a small file for each phone, written by hand.
+"""The owner's consent that a phone is operated: a file for each phone, written by hand.
 
-It lies in `~/.config/distrl/consent/SERIAL.toml` (or where `DISTRL_CONSENT` points) and has to
-name the phone, say the sentence, and list the apps. Removing it withdraws the consent: it is read
-anew at every reset.
+It is `~/.config/distrl/consent/SERIAL.toml` (or in the folder `DISTRL_CONSENT`) and has to name the
+phone, contain the sentence, and list the apps. Removing it withdraws the consent: it is read again
+at every reset.
 
     serial = "R5CT30XXXXX"
     owner = "Ada"
@@ -33,14 +33,14 @@ class Consent:
 
 
 def consent_path(serial: str) -> Path:
-    """Where the file of this phone has to lie."""
+    """Path of the consent file of this phone."""
     folder = os.environ.get("DISTRL_CONSENT")
     root = Path(folder) if folder else Path.home() / ".config" / "distrl" / "consent"
     return root / f"{re.sub(r'[^A-Za-z0-9._-]', '_', serial)}.toml"
 
 
 def read_consent(serial: str) -> Consent:
-    """The consent for this phone; without one nothing may be done to it."""
+    """Read the consent for this phone, or raise `ConsentMissing`."""
     path = consent_path(serial)
     try:
         written = tomllib.loads(path.read_text("utf-8"))

@@ -1,16 +1,16 @@
-"""What an agent may not do on a phone that belongs to somebody. On by default for handsets.
+"""Limit what an agent can do on a person's phone. On by default for handsets.
 
-`SafeDevice` stands between the agent and the phone and keeps these promises:
+`SafeDevice` wraps a device and promises:
 
-- nothing happens before the owner has agreed, in a file of their own for this very phone;
-- only the apps on the allow-list are opened or touched; elsewhere the agent can but go back;
-- a tap or an Enter that would send, pay, call, uninstall or reset is not carried out: the phone
-  stays as it is, the agent sees the same screen, and the record says what was stopped and why;
+- nothing happens without the owner's consent file for this phone;
+- only apps on the allow-list are opened or touched; in others the agent can only go back;
+- a tap or an Enter that would send, pay, call, uninstall or reset is not performed: the phone is
+  left unchanged, the agent sees the same screen, and the record says what was stopped and why;
 - private regions of the screen are blacked out before the picture leaves this object;
-- in a dry run nothing is carried out at all.
+- in a dry run nothing is performed at all.
 
-Labels are read from the phone's own view hierarchy at the moment of the tap. A rule by words cannot
-know every app: it is a second lock on the door beside the allow-list, not the only one.
+Labels are read from the phone's view hierarchy at the moment of the tap. A list of blocked words
+cannot cover every app: it supplements the allow-list.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
 from typing import Annotated, Protocol, Self
 
 import numpy as np
@@ -49,7 +48,7 @@ from distrl.records import (
 Region = tuple[float, float, float, float]  # left, top, right, bottom, as shares of the screen
 HIDDEN = "(hidden)"
 
-# Whole words on the thing that is tapped, in the languages that many phones speak.
+# Whole words in the label of what is tapped, in several languages.
 BLOCKED_WORDS = (
     "send", "pay", "buy", "purchase", "order", "checkout", "call", "dial", "video call",
     "uninstall", "delete account", "factory reset", "erase all", "reset phone", "transfer",
@@ -166,12 +165,7 @@ class SafeDevice:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         self.close()
 
     # Rules -------------------------------------------------------------------------------------
@@ -208,7 +202,7 @@ class SafeDevice:
         return package in self.settings.apps and package in agreed
 
     def _label_objection(self, x: float, y: float) -> str:
-        """By every label at that point, for a button's word may stand on the view around it."""
+        """Check every label at that point: a button's text may be on the view around it."""
         words = (*BLOCKED_WORDS, *self.settings.more_blocked_words)
         screen = self.device.screen()
         point = x * screen.width, y * screen.height

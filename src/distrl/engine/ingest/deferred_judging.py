@@ -21,8 +21,8 @@ from dataclasses import dataclass
 from distrl.engine.ingest.arrival_queue import ArrivalQueue
 from distrl.engine.ingest.episode_log import EpisodeLog
 from distrl.errors import StorageError
+from distrl.judging.judge import Judgement, JudgeRecord, record_of
 from distrl.judging.judge_thread_pool import Judged, JudgeThreadPool
-from distrl.judging.judgement import Judgement, JudgeRecord, record_of
 from distrl.records import Trajectory
 from distrl.replay.store.correction import Correction
 from distrl.replay.store.trajectory_reader import StoredTrajectory

@@ -7,11 +7,10 @@ from pathlib import Path
 
 from distrl.config.judge_section import JudgeSettings
 from distrl.errors import NotInstalled
-from distrl.judging.judge_examples import BUILT_IN, read_examples
-from distrl.judging.judge_prompt import JudgePrompt
-from distrl.judging.judgement import TrajectoryJudge
+from distrl.judging.judge import TrajectoryJudge
+from distrl.judging.judge_agreement import SecondOpinion
+from distrl.judging.judge_prompt import BUILT_IN, JudgePrompt, read_examples
 from distrl.judging.rate_budget import BudgetSettings
-from distrl.judging.second_opinion import SecondOpinion
 
 
 def open_judge(settings: JudgeSettings, cache: Path, opened: ExitStack) -> TrajectoryJudge:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from distrl.devices.adb.app_names import find_package
+from distrl.devices.adb.android_apps import find_package
 
 INSTALLED = (
     "com.android.chrome",

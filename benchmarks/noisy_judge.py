@@ -1,7 +1,8 @@
-"""A judge that errs as often as it is told to, for finding out what that does to training.
+"""A judge with given error rates, for measuring what judge errors do to training.
 
-It flips another judge's verdicts: a failure becomes a success with the chance `false_positive`, a
-success a failure with `false_negative`. A trajectory keeps its verdict however often it is judged.
+It flips another judge's verdicts: a failure becomes a success with probability `false_positive`, a
+success a failure with `false_negative`. The draw is seeded by the trajectory's id, so that judging
+a trajectory again gives the same verdict.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import dataclasses
 import random
 
 from distrl.errors import InvalidSetting, JudgeError
-from distrl.judging.judgement import Judgement, TrajectoryJudge
+from distrl.judging.judge import Judgement, TrajectoryJudge
 from distrl.records import Trajectory, Verdict
 
 
@@ -40,7 +41,7 @@ class NoisyJudge:
         if not (0.0 <= false_positive <= 1.0 and 0.0 <= false_negative <= 1.0):
             raise InvalidSetting(
                 f"false_positive={false_positive!r}, false_negative={false_negative!r}; give "
-                "chances in [0, 1]"
+                "probabilities in [0, 1]"
             )
         self._judge = judge
         self._false_positive = false_positive
@@ -50,9 +51,9 @@ class NoisyJudge:
     def judge(self, trajectory: Trajectory) -> Judgement:
         right = self._judge.judge(trajectory)
         success = right.verdict.success
-        rng = self._false_negative if success else self._false_positive
+        error_rate = self._false_negative if success else self._false_positive
         drawn = random.Random(f"noisy_judge/{self._seed}/{trajectory.id}").random()
-        if drawn >= rng:
+        if drawn >= error_rate:
             return right
         wrong = Verdict(not success, "flipped on purpose", f"noisy/{right.verdict.judge}")
         return dataclasses.replace(right, verdict=wrong)

@@ -1,0 +1,101 @@
+"""The apps of a phone: resolve a name to a package, start an app, detect a crash.
+
+An app's label is not available over adb, so `find_package` looks a name ("Chrome",
+"com.android.chrome", "the settings") up in this order: an installed package; the names given by the
+phone's owner; a short list of well-known apps; a package with the name as one of its parts. If
+nothing matches it returns None, and the phone is left unchanged.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Collection, Mapping
+
+from distrl.devices.adb.adb import PATIENCE
+from distrl.devices.adb.adb_shell import PhoneShell
+from distrl.devices.adb.android_state import focus
+from distrl.errors import AppCrashed, CommandRefused
+from distrl.records import Action
+
+# Several packages where vendors differ; the first that is installed is used.
+WELL_KNOWN: dict[str, tuple[str, ...]] = {
+    "browser": ("com.android.chrome", "org.chromium.webview_shell", "com.android.browser"),
+    "calculator": ("com.google.android.calculator", "com.android.calculator2"),
+    "calendar": ("com.google.android.calendar", "com.android.calendar"),
+    "camera": (
+        "com.android.camera2",
+        "com.google.android.GoogleCamera",
+        "com.sec.android.app.camera",
+    ),
+    "chrome": ("com.android.chrome",),
+    "clock": ("com.google.android.deskclock", "com.android.deskclock"),
+    "contacts": ("com.google.android.contacts", "com.android.contacts"),
+    "dialler": ("com.google.android.dialer", "com.android.dialer"),
+    "files": ("com.google.android.documentsui", "com.android.documentsui"),
+    "gallery": ("com.google.android.apps.photos", "com.android.gallery3d"),
+    "gmail": ("com.google.android.gm",),
+    "mail": ("com.google.android.gm", "com.android.email"),
+    "maps": ("com.google.android.apps.maps",),
+    "messages": ("com.google.android.apps.messaging", "com.android.mms"),
+    "phone": ("com.google.android.dialer", "com.android.dialer"),
+    "photos": ("com.google.android.apps.photos",),
+    "play store": ("com.android.vending",),
+    "settings": ("com.android.settings",),
+    "store": ("com.android.vending",),
+    "youtube": ("com.google.android.youtube",),
+}
+
+
+def find_package(
+    name: str, installed: Collection[str], own_names: Mapping[str, str] | None = None
+) -> str | None:
+    """The installed package that a name refers to, or None."""
+    if name in installed:
+        return name
+    wanted = " ".join(name.lower().split()).removeprefix("the ").removesuffix(" app")
+    named = {key.lower(): package for key, package in (own_names or {}).items()}.get(wanted)
+    candidates = ((named,) if named else ()) + WELL_KNOWN.get(wanted, ())
+    for package in candidates:
+        if package in installed:
+            return package
+    word = re.sub(r"[^a-z0-9]", "", wanted)
+    fitting = [package for package in installed if word and word in package.lower().split(".")]
+    return min(fitting, key=lambda package: (len(package), package), default=None)
+
+
+LAUNCHER_QUERY = (
+    "cmd package query-activities --brief -a android.intent.action.MAIN "
+    "-c android.intent.category.LAUNCHER"
+)
+
+
+def launchable_apps(shell: PhoneShell) -> dict[str, str]:
+    """Package -> activity. Phones before Android 7 list packages only: activity is empty."""
+    listed = shell.shell(LAUNCHER_QUERY)
+    found = (line.strip().partition("/") for line in listed.text.splitlines())
+    apps = {package: activity for package, slash, activity in found if slash}
+    if listed.code or not apps:
+        lines = shell.run("pm", "list", "packages").splitlines()
+        apps = {line.removeprefix("package:").strip(): "" for line in lines}
+    if not apps:
+        raise CommandRefused(f"device {shell.serial}: it lists no app at all")
+    return apps
+
+
+def start_app(shell: PhoneShell, package: str, activity: str, seconds: float = PATIENCE) -> None:
+    """Start an app as the launcher would; a failure to start is not an error."""
+    if activity:
+        command = f"am start -n {shlex.quote(f'{package}/{activity}')}"
+    else:
+        command = f"monkey -p {shlex.quote(package)} -c android.intent.category.LAUNCHER 1"
+    shell.shell(command, seconds)
+
+
+def check_nothing_crashed(shell: PhoneShell, device: str, action: Action) -> None:
+    """Raise `AppCrashed` if a crash dialog is in front after an action."""
+    found = focus(shell)
+    if found is not None and found.stopped:
+        raise AppCrashed(
+            f"device {device}: {found.window}, after {type(action).__name__}; reset it"
+        )

@@ -1,0 +1,101 @@
+"""Measure how two judges agree: their confusion matrix, and a second judge for a sample.
+
+`SecondOpinion` returns the first judge's verdict; the second one's is kept beside it in the
+judgement. The sample depends on trajectory ids only, so that judging again asks about the same
+ones. A second judge without a verdict is counted in `missing`. Safe for many threads.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import random
+import threading
+from dataclasses import dataclass
+
+from distrl.errors import InvalidSetting, JudgeError
+from distrl.judging.judge import Judgement, TrajectoryJudge
+from distrl.records import Trajectory
+
+
+@dataclass(slots=True)
+class Confusion:
+    """A confusion matrix. Rates are NaN while nothing was counted."""
+
+    true_positives: int = 0
+    false_positives: int = 0  # called a success, and was none
+    false_negatives: int = 0  # called a failure, and was a success
+    true_negatives: int = 0
+
+    def count(self, *, said: bool, truly: bool) -> None:
+        self.true_positives += said and truly
+        self.false_positives += said and not truly
+        self.false_negatives += truly and not said
+        self.true_negatives += not truly and not said
+
+    @property
+    def total(self) -> int:
+        right = self.true_positives + self.true_negatives
+        return right + self.false_positives + self.false_negatives
+
+    @property
+    def disagreement(self) -> float:
+        return _share(self.false_positives + self.false_negatives, self.total)
+
+    @property
+    def false_positive_rate(self) -> float:
+        """Share of the failures that were called a success."""
+        return _share(self.false_positives, self.false_positives + self.true_negatives)
+
+    @property
+    def false_negative_rate(self) -> float:
+        """Share of the successes that were called a failure."""
+        return _share(self.false_negatives, self.false_negatives + self.true_positives)
+
+
+def _share(part: int, whole: int) -> float:
+    return part / whole if whole else math.nan
+
+
+class SecondOpinion:
+    """Implements `TrajectoryJudge`. A `share` of the trajectories is judged twice."""
+
+    def __init__(
+        self, first: TrajectoryJudge, second: TrajectoryJudge, share: float, seed: int = 0
+    ) -> None:
+        if not 0.0 <= share <= 1.0:
+            raise InvalidSetting(f"second opinion share={share!r}; give a share in [0, 1]")
+        self._first = first
+        self._second = second
+        self._share = share
+        self._seed = seed
+        self._lock = threading.Lock()
+        self.opinions = Confusion()  # the first judge's verdicts against the second one's
+        self.missing = 0  # second opinions without a verdict
+
+    @property
+    def disagreement(self) -> float:
+        """The share of sampled trajectories on which the two disagree; NaN before the first."""
+        return self.opinions.disagreement
+
+    def judge(self, trajectory: Trajectory) -> Judgement:
+        first = self._first.judge(trajectory)
+        rng = random.Random(f"second_opinion/{self._seed}/{trajectory.id}")
+        if rng.random() >= self._share:
+            return first
+        try:
+            second = self._second.judge(trajectory)
+        except JudgeError:
+            with self._lock:
+                self.missing += 1
+            return first
+        with self._lock:
+            self.opinions.count(said=first.verdict.success, truly=second.verdict.success)
+        return dataclasses.replace(
+            first,
+            second=second.verdict,
+            seconds=first.seconds + second.seconds,
+            cost=first.cost + second.cost,
+            prompt_tokens=first.prompt_tokens + second.prompt_tokens,
+            answer_tokens=first.answer_tokens + second.answer_tokens,
+        )
