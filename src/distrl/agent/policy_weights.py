@@ -29,11 +29,10 @@ from transformers import PreTrainedModel
 from transformers.utils import logging as transformers_logging
 
 from distrl.agent.critic import CriticSettings
+from distrl.agent.export_directory import MANIFEST, atomic_directory
 from distrl.agent.lora import LoraSettings, peft_config
 from distrl.agent.model_directory import load_weights, read_config
-from distrl.agent.trained_directory import MANIFEST
 from distrl.agent.vlm_policy import CRITIC, POLICY, VlmPolicy
-from distrl.agent.whole_directory import whole_directory
 from distrl.errors import CorruptModel, UsageError
 
 FORMAT, FORMAT_VERSION = "distrl policy", 1
@@ -67,7 +66,7 @@ def export_policy(policy: VlmPolicy, directory: Path, version: int | None = None
     """
     if directory.exists():
         raise UsageError(f"{directory} is there already; export to a directory of its own")
-    with whole_directory(directory) as unfinished:
+    with atomic_directory(directory) as unfinished:
         _write(policy, unfinished, policy.weight_version if version is None else version)
 
 

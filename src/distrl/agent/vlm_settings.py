@@ -1,4 +1,4 @@
-"""What can be chosen about a vision-language policy; every default runs on a laptop."""
+"""The settings of a vision-language policy; every default runs on a laptop."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ WeightType = Literal["float32", "bfloat16"]
 class VlmSettings:
     """How a model is asked, how it answers, what of it is trained, and where it computes."""
 
-    past_actions: int | None = None  # how many of the last actions a prompt tells; None: as taught
-    past_screens: int = 0  # how many screens before the current one it shows; 0 or more
+    past_actions: int | None = None  # number of past actions in a prompt; None: the family's
+    past_screens: int = 0  # number of screens before the current one; 0 or more
     sampling: SamplingSettings = field(default_factory=SamplingSettings)
     critic: CriticSettings = field(default_factory=CriticSettings)
     lora: LoraSettings | None = None  # None: all weights are trained

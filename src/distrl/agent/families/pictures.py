@@ -1,6 +1,6 @@
-"""Screens as tensors, and where they stand in the text.
+"""Screens as tensors, and the placeholder tokens for them in the text.
 
-Each family cuts, resizes and counts pictures in its own way; what comes out has one shape.
+Each family crops, resizes and counts pictures in its own way (`Pictures`); the result has one form.
 """
 
 from __future__ import annotations
@@ -9,12 +9,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+import numpy as np
+import torch
 from torch import Tensor
 from transformers import AutoImageProcessor
 
 from distrl.agent.dialects.dialect import ImageSize
 from distrl.agent.families.model_family import ModelParts
-from distrl.errors import NotAModel
+from distrl.agent.families.pixels import (
+    Floats,
+    PixelScale,
+    at_once,
+    pixel_scale,
+    resized,
+    tiles_of,
+)
+from distrl.errors import InvalidSetting, NotAModel
 from distrl.records import Screen
 
 PROCESSOR_FILES = ("preprocessor_config.json", "processor_config.json")
@@ -22,8 +32,8 @@ PROCESSOR_FILES = ("preprocessor_config.json", "processor_config.json")
 
 @dataclass(frozen=True, slots=True)
 class PlacedPicture:
-    """One picture in the text: `words` stand where it is, and each image token among them stands
-    for a run of so many as `runs` says. `size` is the picture as the model sees it.
+    """One picture in the text: `words` mark its place, and the n-th image token among them is
+    repeated `runs[n]` times. `size` is the picture after resizing.
     """
 
     words: str
@@ -33,7 +43,7 @@ class PlacedPicture:
 
 @dataclass(frozen=True, slots=True)
 class PreparedPictures:
-    """The pictures of a batch: tensors for the model, and for each prompt what stands in it."""
+    """The pictures of a batch: tensors for the model, and the pictures of each prompt."""
 
     tensors: dict[str, Tensor]
     placed: tuple[tuple[PlacedPicture, ...], ...]
@@ -77,3 +87,34 @@ def edges(processor: Any, name: str) -> dict[str, int]:
     """A size setting of an image processor, whether it keeps a dict or an object."""
     value = dict(getattr(processor, name))
     return {key: int(edge) for key, edge in value.items() if edge is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class OneSize:
+    """Pictures of one size, whatever the shape of the screen: for Gemma 3 and Auto-UI."""
+
+    scale: PixelScale
+    filter_number: int
+    size: ImageSize
+
+    def of(self, screens: Sequence[Screen]) -> Tensor:  # [screens, 3, height, width]
+        pixels = np.empty((len(screens), 3, self.size.height, self.size.width), np.float32)
+        at_once(lambda job: self._write(*job), zip(screens, pixels, strict=True))
+        return torch.from_numpy(pixels)
+
+    def _write(self, screen: Screen, into: Floats) -> None:
+        picture = resized(screen.pixels, self.size, self.filter_number)
+        self.scale.write(tiles_of(picture, self.size)[0], into)
+
+
+def one_size(parts: ModelParts) -> OneSize:
+    """As the model's directory says; a pixel budget makes no sense here."""
+    processor = image_processor(parts)
+    size = edges(processor, "size")
+    if parts.pixels.given:
+        raise InvalidSetting(
+            f"{parts.pixels}: a {parts.config.model_type!r} model sees every picture as "
+            f"{size['width']}×{size['height']} pixels; leave min_pixels and max_pixels out"
+        )
+    seen = ImageSize(size["width"], size["height"])
+    return OneSize(pixel_scale(processor), int(processor.resample), seen)

@@ -38,7 +38,7 @@ class QwenPictures:
     """Implements `Pictures`. One image token for each square of merged patches.
 
     A patch is a row of numbers; patches that will be merged follow each other. `frames` is how many
-    times each stands there: to these models a picture is a film that stands still.
+    times each stands there: to these models a picture is a video of equal frames.
     """
 
     scale: PixelScale
