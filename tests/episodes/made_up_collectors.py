@@ -86,9 +86,15 @@ class GatedPhone(SimulatedDevice):
 class Patient:
     """Waits a few times on every phone, says "done", and remembers who asked, and how many."""
 
-    def __init__(self, waits: int = 2, compute: Callable[[int], None] = lambda size: None) -> None:
+    def __init__(
+        self,
+        waits: int = 2,
+        seconds: float = 0.0,
+        compute: Callable[[int], None] = lambda size: None,  # called with the size of each batch
+    ) -> None:
         self._waits = waits
-        self._compute = compute  # called with the size of each batch before it is decided
+        self._seconds = seconds
+        self._compute = compute
         self._version = 0
         self.batches: list[int] = []
         self.threads: set[int] = set()
@@ -107,6 +113,7 @@ class Patient:
         self.batches.append(len(observations))
         self.threads.add(threading.get_ident())
         self._compute(len(observations))
+        time.sleep(self._seconds)
         return [self._decide(observation) for observation in observations]
 
     def _decide(self, observation: Observation) -> Decision:
@@ -189,7 +196,7 @@ def running(collector: Collector[SimulatedDevice]) -> Iterator[None]:
             run.result(30.0)
 
 
-def wait_until(condition: Callable[[], bool], seconds: float = 20.0) -> None:
+def wait_until(condition: Callable[[], bool], seconds: float = 60.0) -> None:
     until = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < until, "it did not come true"

@@ -69,7 +69,10 @@ BLANKS: tuple[Blank, ...] = ("screen", "instruction")
 
 
 class BlankedPolicy:
-    """Another policy on black screens, or without the instruction, to see which of them it uses."""
+    """Another policy on black screens, or without the instruction, to see what it really uses.
+
+    A model that reads both does badly without either; one with habits alone does as well.
+    """
 
     def __init__(self, policy: Policy, blank: Blank) -> None:
         self._policy = policy

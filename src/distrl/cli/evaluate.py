@@ -45,12 +45,8 @@ def evaluate(
             "(http://…/v1), or a simple agent: scripted, idle, done, monkey."
         ),
     ],
-    split: Annotated[
-        str, typer.Option(help="The split of tasks to play: test, train, held_out_…")
-    ] = "test",
-    family: Annotated[
-        str, typer.Option(help="The family of tasks: general, shopping or both.")
-    ] = "both",
+    split: Annotated[str, typer.Option(help="Split of tasks: test, train, held_out_…")] = "test",
+    family: Annotated[str, typer.Option(help="Play general, shopping or both.")] = "both",
     template: Annotated[
         list[str] | None, typer.Option(help="Play only tasks of this template; may be repeated.")
     ] = None,
@@ -68,19 +64,13 @@ def evaluate(
     temperature: Annotated[
         float | None, typer.Option(help="Sampling temperature for --sampled; 1 by default.")
     ] = None,
-    dialect: Annotated[
-        str | None, typer.Option(help="Dialect of the answers, if not the model's own.")
-    ] = None,
-    adapter: Annotated[
-        Path | None, typer.Option(help="Directory of a LoRA adapter to put on the model.")
-    ] = None,
+    dialect: Annotated[str | None, typer.Option(help="Dialect, if not the model's own.")] = None,
+    adapter: Annotated[Path | None, typer.Option(help="Directory of a LoRA adapter.")] = None,
     device: Annotated[str, typer.Option(help="Where the model computes: cpu or cuda.")] = "cpu",
     blank: Annotated[
         str | None, typer.Option(help="Hide the screen or the instruction from the agent.")
     ] = None,
-    json: Annotated[
-        Path | None, typer.Option(help="Write the figures to this file, as JSON.")
-    ] = None,
+    json: Annotated[Path | None, typer.Option(help="Write the figures to this JSON file.")] = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with the evaluation saved beside --json.")
     ] = False,

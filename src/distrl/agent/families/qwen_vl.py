@@ -20,13 +20,17 @@ from distrl.agent.families.chat_format import PictureMarks
 from distrl.agent.families.decoder_inputs import DecoderInputs, decoder_inputs
 from distrl.agent.families.model_family import ModelFamily, ModelParts
 from distrl.agent.families.pictures import (
+    Floats,
+    PixelScale,
     PlacedPicture,
     PreparedPictures,
+    at_once,
     edges,
     image_processor,
+    pixel_scale,
+    resized,
     side_by_side,
 )
-from distrl.agent.families.pixels import Floats, PixelScale, at_once, pixel_scale, resized
 from distrl.records import Screen
 
 START, IMAGE, END = "<|vision_start|>", "<|image_pad|>", "<|vision_end|>"
