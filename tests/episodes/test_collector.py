@@ -58,7 +58,7 @@ def test_fast_devices_are_not_held_up_by_slow_ones_and_all_are_busy() -> None:
     slowness = [3, 3, 6, 6, 12, 24, 48, 48]
     devices = [GatedPhone(f"phone-{n}") for n in range(len(slowness))]
     clock, sink, policy = ManualClock(), ListSink(), Patient(waits=3)
-    pool = DevicePool(devices, clock=clock)
+    pool: DevicePool[SimulatedDevice] = DevicePool(devices, clock=clock)
     collecting = collector(PolicyBatcher(policy, clock=clock), sink, pool, clock=clock)
     next_end = dict(zip(devices, slowness, strict=True))
     with running(collecting):

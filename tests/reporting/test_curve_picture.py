@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from PIL import ImageColor
 
@@ -32,19 +34,22 @@ CURVE = [
 ]
 
 
-def pixels(curve: list[Progress]) -> NDArray[np.int64]:  # [height, width, 3]
-    canvas = FigureCanvasAgg(draw_curve(curve))
+def drawn(figure: Figure) -> NDArray[np.int64]:  # [height, width, 3]
+    canvas: Any = FigureCanvasAgg(figure)
     canvas.draw()
     return np.asarray(canvas.buffer_rgba())[..., :3].astype(np.int64)
+
+
+def pixels(curve: list[Progress]) -> NDArray[np.int64]:
+    return drawn(draw_curve(curve))
 
 
 def height_at(curve: list[Progress], share: float) -> float:
     """How far down the line of the validation is, at a share of the left panel's width."""
     figure = draw_curve(curve)
-    FigureCanvasAgg(figure).draw()
+    blue = np.abs(drawn(figure) - ImageColor.getrgb(VALIDATION)).sum(-1) < 30
     box = figure.axes[0].get_window_extent()
     x = int(box.x0 + share * box.width)
-    blue = np.abs(pixels(curve) - ImageColor.getrgb(VALIDATION)).sum(-1) < 30
     return float(np.argwhere(blue[:, x - 8 : x + 8])[:, 0].mean())
 
 

@@ -202,7 +202,7 @@ def load_weights(
 ) -> PreTrainedModel:
     """The model on the CPU; every weight comes from the files, none is random."""
     try:
-        with _quietly():
+        with quiet_transformers():
             loaded: Any = AutoModelForImageTextToText.from_pretrained(
                 directory,
                 config=config,
@@ -228,7 +228,7 @@ def load_weights(
 
 
 @contextmanager
-def _quietly() -> Iterator[None]:
+def quiet_transformers() -> Iterator[None]:
     """Without transformers' progress bars and tables: many processes open models at once.
 
     What is wrong with the weights is in its report, and is raised as an error.

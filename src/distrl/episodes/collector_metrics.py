@@ -124,8 +124,10 @@ class CollectorMetrics:
         pool = scheduler.device_pool
         spent = {device.name: device.spent() for device in pool.devices}
         with self._lock:
-            busy = {work: sum(each[work] for each in spent.values()) for work in WORKS}
-            stages: dict[str, float] = {**busy, **self._stages}
+            stages: dict[str, float] = {
+                work: sum(each[work] for each in spent.values()) for work in WORKS
+            }
+            stages |= self._stages
             clock = self._clock()
             in_threads = self._thread_seconds + sum(
                 clock - begun for begun in self._threads_since.values()
