@@ -26,8 +26,8 @@ from rich.table import Table
 
 from benchmarks.random_qwen import random_qwen
 from benchmarks.results_file import RESULTS, write_results
-from distrl.agent.action_language import dialect
 from distrl.agent.answer_sampling import SamplingSettings
+from distrl.agent.dialects import dialect_named
 from distrl.agent.loading import load_policy
 from distrl.agent.vlm_policy import VlmPolicy, vlm_policy
 from distrl.agent.vlm_settings import VlmSettings
@@ -96,7 +96,7 @@ def on_gpu(model: str, seconds: float) -> Figures:
         opened = random_qwen(Path(directory), "cuda")
         sampling = SamplingSettings(max_new_tokens=ANSWER)
         settings = VlmSettings(sampling=sampling, device="cuda", weights="bfloat16")
-        qwen = vlm_policy(opened, dialect("qwen2_5_vl"), settings)
+        qwen = vlm_policy(opened, dialect_named("qwen2_5_vl"), settings)
         qwen.prompter.system = ""  # in bytes, as this tokenizer cuts it, it would be far too long
         figures = _beside_generate(qwen, observed, seconds, "qwen_3b")
     starter = load_policy(model, device="cuda", seed=0)

@@ -25,7 +25,6 @@ from benchmarks.timed_parts import (
 from distrl.episodes.collector import Collector
 from distrl.episodes.collector_report import CollectorReport
 from distrl.episodes.device_pool import DevicePool
-from distrl.episodes.device_threads import DeviceThreads
 from distrl.episodes.policy_batcher import PolicyBatcher, PolicyBatcherSettings
 from distrl.learning.algorithms.filtered_bc import FilteredBc
 from distrl.learning.gradient_step import GradientStep, StepSettings
@@ -39,6 +38,7 @@ from distrl.records import Ending
 from distrl.replay.buffer.replay_buffer import ReplayBuffer, ReplaySettings
 from distrl.task_sets.curriculum import UniformTasks
 from distrl.task_sets.task_pool import SimulatedTasks
+from distrl.watched_threads import WatchedThreads
 from distrl.weights.weight_updater import WeightUpdater
 from phonesim.clock import ScaledClock
 from phonesim.simulated_device import SimulatedDevice
@@ -111,7 +111,7 @@ class RealRun:
             / self._clock.speed,
         )
 
-    def _end(self, working: Sequence[DeviceThreads]) -> None:
+    def _end(self, working: Sequence[WatchedThreads]) -> None:
         for collector in self._collectors:
             collector.stop()
         self._arrivals.end()
@@ -186,9 +186,9 @@ class RealRun:
         )
 
 
-def _thread(name: str, work: Callable[[], None]) -> DeviceThreads:
+def _thread(name: str, work: Callable[[], None]) -> WatchedThreads:
     """One thread whose errors are raised when it is waited for."""
-    return DeviceThreads(name, 1, work, on_end=lambda: None)
+    return WatchedThreads(name, work, on_end=lambda: None)
 
 
 def _busy(late: Sequence[CollectorReport], early: Sequence[CollectorReport]) -> float:

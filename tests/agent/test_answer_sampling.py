@@ -13,7 +13,7 @@ END = 0
 
 
 class Script:
-    """An utterance whose logits are written down: [steps, n, vocabulary]."""
+    """A decoding whose logits are written down: [steps, n, vocabulary]."""
 
     def __init__(self, logits: Tensor) -> None:
         self.steps = logits

@@ -31,7 +31,7 @@ SETTINGS = VlmSettings(
 
 def loss_of(policy: VlmPolicy) -> torch.Tensor:
     """How surprised the policy is by the answers that it should give."""
-    answers = [policy.builder.encode(text) for text in TARGETS]
+    answers = [policy.builder.answers.encode(text) for text in TARGETS]
     scores = policy.score(OBSERVATIONS, answers)
     return -(scores.log_probs * scores.token_mask).sum() / scores.token_mask.sum()
 

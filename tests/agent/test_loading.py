@@ -12,14 +12,13 @@ from tests.agent.made_up_screens import blocks
 from tests.agent.tiny_models import change_json, tiny_model
 
 from distrl.agent import loading
-from distrl.agent.action_language import DIALECTS
 from distrl.agent.answer_sampling import SamplingSettings
 from distrl.agent.critic import CriticSettings
-from distrl.agent.families.known_families import FAMILIES
+from distrl.agent.dialects import DIALECTS
 from distrl.agent.families.model_family import PixelBudget
 from distrl.agent.loading import load_policy, open_policy
 from distrl.agent.lora import LoraSettings
-from distrl.agent.model_directory import saved_type
+from distrl.agent.model_directory import FAMILIES, saved_type
 from distrl.agent.policy_weights import export_policy
 from distrl.agent.vlm_policy import VlmPolicy
 from distrl.agent.vlm_settings import VlmSettings

@@ -7,11 +7,10 @@ import dataclasses
 import numpy as np
 import pytest
 
-from distrl.agent.action_language import DIALECTS
+from distrl.agent.dialects import DIALECTS
 from distrl.agent.dialects.compact import Compact
 from distrl.agent.dialects.dialect import ImageSize
-from distrl.agent.prompt import Prompter
-from distrl.agent.prompt_templates import PromptTemplate
+from distrl.agent.prompt import Prompter, PromptTemplate
 from distrl.errors import InvalidSetting
 from distrl.records import Back, Home, Observation, Screen, Tap, TypeText, Unreadable
 

@@ -184,7 +184,7 @@ def test_decisions_hold_what_was_said() -> None:
     policy = tiny_policy("gemma3")
     policy.load_weights(policy.weights(), 12)
     for decision in policy.decide(observations()):
-        assert decision.text == policy.builder.decode(decision.token_ids)
+        assert decision.text == policy.builder.answers.decode(decision.token_ids)
         assert isinstance(decision.action, Unreadable)  # it babbles
         assert decision.weight_version == policy.weight_version == 12
     assert policy.decide([]) == []
@@ -218,7 +218,7 @@ def test_tokens_are_counted_with_and_without_a_gradient() -> None:
 
 def test_what_makes_no_sense_is_refused() -> None:
     policy = tiny_policy("qwen3_vl")
-    last = policy.shape.vocabulary_size - 1
+    last = policy.architecture.vocabulary_size - 1
     policy.score(observations(), [(last,)] * 3)
     with pytest.raises(UsageError, match=f"token {last + 1}, this model's last is {last}"):
         policy.score(observations(), [(1,), (last + 1,), (2,)])

@@ -52,13 +52,13 @@ def forced_log_probs(policy: VlmPolicy, answers: list[tuple[int, ...]]) -> list[
     prompts = [policy.prompter.write(each) for each in observations()]
     said: list[list[float]] = [[] for _ in answers]
     with torch.no_grad():
-        utterance = policy.shape.begin(policy.builder.build(prompts).tensors, len(answers[0]))
+        decoding = policy.architecture.begin(policy.builder.build(prompts).tensors, len(answers[0]))
         for place in range(len(answers[0])):
-            logits = utterance.logits.float() / policy.sampling.temperature
+            logits = decoding.logits.float() / policy.sampling.temperature
             distribution = torch.log_softmax(logits, dim=-1)
             tokens = torch.tensor([answer[place] for answer in answers])
             for row, token in enumerate(tokens.tolist()):
                 said[row].append(float(distribution[row, token]))
             if place + 1 < len(answers[0]):
-                utterance.step(tokens)
+                decoding.step(tokens)
     return said

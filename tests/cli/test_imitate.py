@@ -1,4 +1,4 @@
-"""`distrl imitate` from end to end: taught, shown, saved, drawn, refused."""
+"""`distrl imitate` from end to end: pretrained, shown, saved, drawn, refused."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from rich.console import Console
 from tests.imitation.tiny_pretraining import SIZES, SMALL
 from typer.testing import CliRunner
 
-from distrl.cli.imitate import check_memory, chosen_settings, imitate, settings_for
+from distrl.cli.imitate import chosen_settings, pretrain_and_show
 from distrl.cli.main import app
 from distrl.errors import InvalidSetting, UsageError
 from distrl.imitation.imitation import ImitationSettings, Progress
+from distrl.imitation.pretraining import check_memory, settings_for
 from distrl.imitation.sample_arrays import bytes_per_sample
 from distrl.reporting.curve_picture import read_curve
-from distrl.reporting.imitation_progress import ImitationProgress
+from distrl.reporting.progress import ImitationProgress
 
 POINT = Progress(50, 4.0, 800, 1.25, 0.5, 0.9, 0.75)
 
@@ -32,14 +33,14 @@ def written(points: list[Progress], *, steps: int, terminal: bool) -> str:
     return console.file.getvalue()
 
 
-def test_a_model_is_taught_shown_and_drawn(tmp_path: Path) -> None:
+def test_a_model_is_pretrained_shown_and_drawn(tmp_path: Path) -> None:
     console = Console(file=io.StringIO(), width=160)
-    curve = imitate(console, SMALL, tmp_path / "model", sizes=SIZES)
+    curve = pretrain_and_show(console, SMALL, tmp_path / "model", sizes=SIZES)
     assert isinstance(console.file, io.StringIO)
     said = console.file.getvalue()
     assert "2 of 3 steps: loss" in said
-    assert "lessons/s" in said
-    assert "of the exam right" in said
+    assert "samples/s" in said
+    assert "of the validation set right" in said
     assert read_curve(tmp_path / "model" / "curve.json") == curve
     with Image.open(tmp_path / "model" / "curve.png") as picture:
         assert picture.size[0] > 1000
@@ -49,13 +50,13 @@ def test_a_model_is_taught_shown_and_drawn(tmp_path: Path) -> None:
 def test_elsewhere_than_on_a_terminal_a_line_is_written_now_and_then() -> None:
     points = [dataclasses.replace(POINT, step=step) for step in range(1, 1001)]
     assert len(written(points, steps=1000, terminal=False).splitlines()) == 20
-    examined = dataclasses.replace(POINT, step=3, validation=0.375)
-    [line] = written([examined], steps=1000, terminal=False).splitlines()
+    validated = dataclasses.replace(POINT, step=3, validation=0.375)
+    [line] = written([validated], steps=1000, terminal=False).splitlines()
     assert line == (
-        "3 of 1,000 steps: loss 1.250, reading 0.500, right 75%, exam 37.5%, 200 lessons/s"
+        "3 of 1,000 steps: loss 1.250, reading 0.500, right 75%, validation 37.5%, 200 samples/s"
     )
-    later = written([examined, dataclasses.replace(POINT, step=60)], steps=1000, terminal=False)
-    assert "exam 37.5%" in later.splitlines()[1]  # the last one that there was
+    later = written([validated, dataclasses.replace(POINT, step=60)], steps=1000, terminal=False)
+    assert "validation 37.5%" in later.splitlines()[1]  # the last one that there was
 
 
 def test_on_a_terminal_there_is_a_bar() -> None:
@@ -65,7 +66,7 @@ def test_on_a_terminal_there_is_a_bar() -> None:
 
 
 def test_typed_words_come_before_the_file_and_the_file_before_the_defaults(tmp_path: Path) -> None:
-    config = tmp_path / "school.toml"
+    config = tmp_path / "pretraining.toml"
     config.write_text("steps = 70\nbatch = 9\nslip_rate = 0\n")
     given = {"steps": 7, "seed": None, "enough": 0.5}
     settings = chosen_settings("cuda", config, given)
@@ -74,7 +75,7 @@ def test_typed_words_come_before_the_file_and_the_file_before_the_defaults(tmp_p
     assert settings.validate_every == ImitationSettings().validate_every
 
 
-def test_a_cpu_gets_a_small_school_and_a_gpu_what_made_our_model() -> None:
+def test_a_cpu_gets_a_short_run_and_a_gpu_what_made_our_model() -> None:
     assert settings_for("cuda", 64) == ImitationSettings()
     small = settings_for("cpu", 2)
     assert small.processes == 1
@@ -82,7 +83,7 @@ def test_a_cpu_gets_a_small_school_and_a_gpu_what_made_our_model() -> None:
     assert small.batch < ImitationSettings().batch
 
 
-def test_more_lessons_than_there_is_memory_are_refused() -> None:
+def test_more_samples_than_there_is_memory_are_refused() -> None:
     wide = dataclasses.replace(SMALL, reservoir=64_000)
     check_memory(wide, "cuda", 10**9)  # they lie on the GPU
     with pytest.raises(UsageError, match=r"51.1 GB, and this machine has 8.0 GB; lower reservoir"):
@@ -103,7 +104,7 @@ def test_more_lessons_than_there_is_memory_are_refused() -> None:
 def test_bad_input_is_one_clear_error(
     words: list[str], content: str, error: type[Exception], said: str, tmp_path: Path
 ) -> None:
-    config = tmp_path / "school.toml"
+    config = tmp_path / "pretraining.toml"
     config.write_text(content)
     out = tmp_path / "model"
     asked = ["imitate", "--out", str(out), "--config", str(config), *words]

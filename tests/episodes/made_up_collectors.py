@@ -14,7 +14,7 @@ from torch import Tensor
 from distrl.episodes.collector import Collector
 from distrl.episodes.device_pool import DevicePool
 from distrl.episodes.policy_batcher import PolicyBatcher
-from distrl.records import Decision, Done, Observation, Trajectory, Wait
+from distrl.records import Action, Decision, Done, Observation, Screen, Trajectory, Wait
 from distrl.task_sets.curriculum import UniformTasks
 from distrl.task_sets.task_pool import SimulatedTasks
 from phonesim.clock import ScaledClock
@@ -28,12 +28,73 @@ STEP = 0.02  # real seconds that a phone of usual speed takes for an action, and
 SPEED = 50.0
 
 
+class ManualClock:
+    """A clock that stands still until it is advanced; counts how often it was read."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._now = 0.0
+        self.reads = 0
+
+    def __call__(self) -> float:
+        with self._lock:
+            self.reads += 1
+            return self._now
+
+    def advance(self, seconds: float) -> None:
+        with self._lock:
+            self._now += seconds
+
+    @property
+    def now(self) -> float:
+        return self._now
+
+
+class GatedPhone(SimulatedDevice):
+    """A phone whose resets and actions end only when the test lets them, one by one."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self._passes = threading.Semaphore(0)
+        self.arrived = 0  # calls that have reached the gate
+        self.passed = 0  # calls that were let through
+
+    @property
+    def at_work(self) -> bool:
+        return self.arrived > self.passed
+
+    def let_through(self) -> None:
+        self.passed += 1
+        self._passes.release()
+
+    def open_gate(self) -> None:
+        self._passes.release(1000)
+
+    def _gate(self) -> None:
+        self.arrived += 1
+        assert self._passes.acquire(timeout=60.0)
+
+    def reset(self, seed: int) -> None:
+        self._gate()
+        super().reset(seed)
+
+    def perform(self, action: Action) -> Screen:
+        self._gate()
+        return super().perform(action)
+
+
 class Patient:
     """Waits a few times on every phone, says "done", and remembers who asked, and how many."""
 
-    def __init__(self, waits: int = 2, seconds: float = 0.0) -> None:
+    def __init__(
+        self,
+        waits: int = 2,
+        seconds: float = 0.0,
+        compute: Callable[[int], None] = lambda size: None,  # called with the size of each batch
+    ) -> None:
         self._waits = waits
         self._seconds = seconds
+        self._compute = compute
         self._version = 0
         self.batches: list[int] = []
         self.threads: set[int] = set()
@@ -51,8 +112,8 @@ class Patient:
     def decide(self, observations: Sequence[Observation]) -> list[Decision]:
         self.batches.append(len(observations))
         self.threads.add(threading.get_ident())
-        if self._seconds:
-            time.sleep(self._seconds)
+        self._compute(len(observations))
+        time.sleep(self._seconds)
         return [self._decide(observation) for observation in observations]
 
     def _decide(self, observation: Observation) -> Decision:
@@ -125,7 +186,7 @@ def collector(
 
 @contextmanager
 def running(collector: Collector[SimulatedDevice]) -> Iterator[None]:
-    """Runs it beside the test, and stops it at the end; what it raised is raised here."""
+    """Run it beside the test, and stop it at the end; what it raised is raised here."""
     with ThreadPoolExecutor(1) as beside:
         run = beside.submit(collector.run)
         try:
@@ -135,7 +196,7 @@ def running(collector: Collector[SimulatedDevice]) -> Iterator[None]:
             run.result(30.0)
 
 
-def wait_until(condition: Callable[[], bool], seconds: float = 20.0) -> None:
+def wait_until(condition: Callable[[], bool], seconds: float = 60.0) -> None:
     until = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < until, "it did not come true"

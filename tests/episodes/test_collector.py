@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections import Counter
 from collections.abc import Sequence
+from itertools import accumulate, pairwise
 
 import pytest
 from tests.episodes.made_up_collectors import (
+    STEP,
+    GatedPhone,
     ListSink,
+    ManualClock,
     Patient,
     Versions,
     collector,
@@ -20,8 +23,9 @@ from tests.episodes.made_up_collectors import (
 )
 
 from distrl.episodes.collector import CollectorSettings
+from distrl.episodes.device_pool import DevicePool
 from distrl.episodes.policy_batcher import PolicyBatcher, PolicyBatcherSettings
-from distrl.records import Decision, Ending, Observation, Screen, Trajectory, Wait
+from distrl.records import Action, Decision, Ending, Observation, Screen, Trajectory, Wait
 from distrl.weights.weight_updater import WeightUpdater
 from phonesim.simulated_device import SimulatedDevice
 
@@ -50,33 +54,50 @@ def test_the_policy_works_in_the_thread_that_runs_the_collector() -> None:
 
 
 def test_fast_devices_are_not_held_up_by_slow_ones_and_all_are_busy() -> None:
-    """Eight devices whose steps take from 60 ms to 1 s, and a quick policy."""
+    """Eight phones whose calls take from 3 to 48 s of a clock that runs only while all work."""
     slowness = [3, 3, 6, 6, 12, 24, 48, 48]
-    devices = [phone(f"phone-{n}", slow) for n, slow in enumerate(slowness)]
-    for device in devices:
-        device.reset(0)  # so that the phone is drawn once before the time is taken
-    sink, policy = ListSink(), Patient(waits=3)
-    collecting = collector(PolicyBatcher(policy), sink, devices)
+    devices = [GatedPhone(f"phone-{n}") for n in range(len(slowness))]
+    clock, sink, policy = ManualClock(), ListSink(), Patient(waits=3)
+    pool: DevicePool[SimulatedDevice] = DevicePool(devices, clock=clock)
+    collecting = collector(PolicyBatcher(policy, clock=clock), sink, pool, clock=clock)
+    next_end = dict(zip(devices, slowness, strict=True))
     with running(collecting):
-        wait_until(lambda: collecting.report().seconds > 0.5)
-        before = collecting.report()
-        time.sleep(3.0)
-        after = collecting.report()
-    spent = (after.seconds - before.seconds) * after.slots
-    busy = (sum(after.busy.values()) - sum(before.busy.values())) / spent
-    assert busy >= 0.95
+        while clock.now < 240.0:
+            # If a phone had to wait for another one, it would not get back to work here.
+            wait_until(lambda: all(device.at_work for device in devices))
+            device, end = min(next_end.items(), key=lambda item: item[1])
+            clock.advance(end - clock.now)
+            next_end[device] += slowness[devices.index(device)]
+            device.let_through()
+        wait_until(lambda: all(device.at_work for device in devices))
+        report = collecting.report()
+        collecting.stop()
+        for device in devices:
+            device.open_gate()
+    assert report.seconds == clock.now
+    assert report.device_busy == pytest.approx(1.0)
     played = Counter(each.device for each in collecting.drain_finished())
-    assert played["phone-0"] >= 4 * played["phone-5"]  # whose steps take 8 times as long
-    assert after.device_busy <= 1.0 + 1e-6
+    assert played["phone-0"] >= 4 * played["phone-5"] > 0  # whose steps take 8 times as long
+    # An episode is a reset, 3 waits and "done", 15 s of the fastest phone.
+    assert played["phone-0"] == pytest.approx(240 / 15, abs=1)
 
 
-def test_batches_form_while_the_policy_thinks() -> None:
-    """Eight phones of 20 ms and a policy of 30 ms: while it answers some, the others come."""
-    policy = Patient(waits=3, seconds=0.03)
-    collecting = collector(PolicyBatcher(policy), ListSink(), phones(8))
+def test_batches_form_while_the_policy_computes() -> None:
+    """The policy answers only once all other phones wait for it, until tasks run out."""
+    sizes: list[int] = []
+
+    def compute(size: int) -> None:
+        if sum(sizes) <= 56:  # all 8 have a task until 16 of 24 episodes, of 4 decisions, ended
+            wait_until(lambda: batcher.waiting == 8 - size)
+        sizes.append(size)
+
+    batcher = PolicyBatcher(Patient(waits=3, compute=compute))
+    collecting = collector(batcher, ListSink(), [SimulatedDevice(f"phone-{n}") for n in range(8)])
     collecting.run(episodes=24)
     report = collecting.report().batcher
-    assert report.mean_batch > 2.5
+    gated = [size for size, before in zip(sizes, accumulate(sizes), strict=True) if before <= 56]
+    assert len(gated) > 5
+    assert all(one + other >= 8 for one, other in pairwise(gated))
     assert max(report.batches) <= 8
     assert report.decisions == 24 * 4
 
@@ -236,20 +257,58 @@ def test_new_weights_are_taken_while_devices_play(swap: str) -> None:
     assert collecting.report().batcher.swaps == 5
 
 
+class TimedPhone(SimulatedDevice):
+    """A phone that takes 2 s for a reset and 3 s for an action, by the test's clock."""
+
+    def __init__(self, name: str, clock: ManualClock) -> None:
+        super().__init__(name)
+        self._manual = clock
+
+    def reset(self, seed: int) -> None:
+        self._manual.advance(2.0)
+        super().reset(seed)
+
+    def perform(self, action: Action) -> Screen:
+        self._manual.advance(3.0)
+        return super().perform(action)
+
+
 def test_who_waits_for_whom_is_seen_in_the_stages() -> None:
+    clock = ManualClock()
+
     class SlowSink(ListSink):
         def put(self, trajectory: Trajectory) -> bool:
-            time.sleep(0.2)
+            clock.advance(7.0)
             return super().put(trajectory)
 
-    collecting = collector(PolicyBatcher(Patient()), SlowSink(), phones(2))
+    policy = Patient(waits=2, compute=lambda size: clock.advance(5.0))
+    pool: DevicePool[SimulatedDevice] = DevicePool([TimedPhone("phone-0", clock)], clock=clock)
+    collecting = collector(PolicyBatcher(policy, clock=clock), SlowSink(), pool, clock=clock)
     collecting.run(episodes=4)
     report = collecting.report()
-    assert 0.8 <= report.stages["deliver"] < 1.6
-    assert report.stages["act"] >= 4 * 2 * 0.02
-    assert report.stages["reset"] >= 4 * 0.02
+    assert report.stages == {
+        "reset": 4 * 2.0,
+        "act": 4 * 3 * 3.0,
+        "decide": 4 * 3 * 5.0,
+        "deliver": 4 * 7.0,
+        "admission": 0.0,
+        "device": 0.0,
+        "task": 0.0,
+        "own": 0.0,
+    }
+    assert sum(report.stages.values()) == report.seconds
+    assert report.batcher.deciding_seconds == 60.0
+    assert report.gauges()["device_busy"] == report.device_busy == 44.0 / 132.0
+
+
+def test_stages_are_parts_of_the_time_of_all_slots() -> None:
+    collecting = collector(PolicyBatcher(Patient()), ListSink(), phones(2))
+    collecting.run(episodes=4)
+    report = collecting.report()
+    assert report.stages["act"] >= 4 * 2 * STEP
+    assert report.stages["reset"] >= 4 * STEP
     assert sum(report.stages.values()) <= 2 * report.seconds + 1e-6
-    assert report.gauges()["device_busy"] == report.device_busy < 0.7
+    assert report.device_busy <= 1.0 + 1e-6
 
 
 def test_endings_are_typed_and_the_step_limit_is_one() -> None:

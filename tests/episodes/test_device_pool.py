@@ -1,4 +1,4 @@
-"""Who is fit to play: faults in a row, quarantine that doubles, spares last."""
+"""Which devices are ready: faults in a row, quarantine that doubles, spares last."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_settings_out_of_range_are_refused(after: int, first: float, longest: fl
         HealthSettings(after, first, longest)
 
 
-def test_a_shelf_needs_devices_with_names_of_their_own() -> None:
+def test_a_pool_needs_devices_with_names_of_their_own() -> None:
     with pytest.raises(InvalidSetting, match="0 devices"):
         DevicePool([])
     with pytest.raises(InvalidSetting, match="called a, a"):

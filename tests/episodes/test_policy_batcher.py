@@ -1,16 +1,15 @@
-"""One policy for many: batches, lingering, swaps, and an end for whoever waits."""
+"""One policy for many devices: batches, waiting for fuller ones, weight swaps, closing."""
 
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import contextmanager
 
 import numpy as np
 import pytest
-from tests.episodes.made_up_collectors import Patient, Versions, wait_until
+from tests.episodes.made_up_collectors import ManualClock, Patient, Versions, wait_until
 
 from distrl.episodes.policy_batcher import PolicyBatcher, PolicyBatcherSettings
 from distrl.errors import InvalidSetting
@@ -40,7 +39,7 @@ class Echo:
 
 @contextmanager
 def served(batcher: PolicyBatcher) -> Iterator[ThreadPoolExecutor]:
-    """A desk with its own thread, and threads to ask it from."""
+    """Serve in a thread, with a pool of threads to ask from."""
     going = threading.Event()
     going.set()
     with ThreadPoolExecutor(40) as threads:
@@ -90,39 +89,82 @@ def test_who_comes_while_the_policy_works_is_answered_together_oldest_first() ->
     assert batcher.report().mean_batch == pytest.approx(8 / 3)
 
 
-def asked_in_turn(max_wait: float, policy_seconds: float, apart: float) -> list[int]:
-    """Two episodes are open; the second asks so long after the first. The sizes of the batches."""
-    policy = Patient(seconds=policy_seconds)
-    batcher = PolicyBatcher(policy, PolicyBatcherSettings(max_wait_seconds=max_wait))
-    with served(batcher) as threads:
-        tickets = [batcher.enter(), batcher.enter()]
-        batcher.ask(tickets[0], seen(0))  # so that the desk knows how long an answer takes
-        first = threads.submit(batcher.ask, tickets[0], seen(0))
-        time.sleep(apart)
-        second = threads.submit(batcher.ask, tickets[1], seen(1))
+class Lingering:
+    """A batcher with two episodes whose last batch took `policy_seconds`, by a manual clock."""
+
+    def __init__(self, max_wait: float, policy_seconds: float) -> None:
+        self.clock = ManualClock()
+        self.policy = Patient(compute=lambda size: self.clock.advance(policy_seconds))
+        settings = PolicyBatcherSettings(max_wait_seconds=max_wait)
+        self.batcher = PolicyBatcher(self.policy, settings, clock=self.clock)
+        self.handles = [self.batcher.enter(), self.batcher.enter()]
+
+    def pass_time(self, seconds: float) -> None:
+        """Advance the clock, and wait until the batcher has seen it."""
+        self.clock.advance(seconds)
+        seen = self.clock.reads
+        self.batcher.wake()
+        wait_until(lambda: self.clock.reads > seen)
+
+    def first_asks(self, threads: ThreadPoolExecutor) -> Future[Decision]:
+        """Returns once the batcher has the request and waits for the other episode."""
+        self.batcher.ask(self.handles[0], seen(0))  # so that it knows how long a batch takes
+        reads = self.clock.reads
+        asked = threads.submit(self.batcher.ask, self.handles[0], seen(0))
+        wait_until(lambda: self.clock.reads >= reads + 2)  # the deadline, and what is left
+        return asked
+
+
+def test_it_waits_for_a_fuller_batch() -> None:
+    made = Lingering(max_wait=5.0, policy_seconds=1.0)
+    with served(made.batcher) as threads:
+        first = made.first_asks(threads)
+        made.pass_time(0.2)
+        second = threads.submit(made.batcher.ask, made.handles[1], seen(1))
         first.result(20.0)
         second.result(20.0)
-    return policy.batches[1:]
+    assert made.policy.batches[1:] == [2]
 
 
-def test_it_lingers_for_a_fuller_batch_but_not_longer_than_told() -> None:
-    assert asked_in_turn(max_wait=5.0, policy_seconds=1.0, apart=0.2) == [2]
-    assert asked_in_turn(max_wait=0.0, policy_seconds=0.1, apart=0.02) == [1, 1]
+def test_it_does_not_wait_longer_than_the_setting() -> None:
+    made = Lingering(max_wait=0.0, policy_seconds=0.1)
+    with served(made.batcher) as threads:
+        made.batcher.ask(made.handles[0], seen(0))
+        threads.submit(made.batcher.ask, made.handles[0], seen(0)).result(20.0)
+        threads.submit(made.batcher.ask, made.handles[1], seen(1)).result(20.0)
+    assert made.policy.batches == [1, 1, 1]
+    made = Lingering(max_wait=0.25, policy_seconds=1.0)
+    with served(made.batcher) as threads:
+        first = made.first_asks(threads)
+        made.pass_time(0.24)
+        assert not first.done()
+        made.pass_time(0.02)
+        first.result(20.0)
+    assert made.policy.batches == [1, 1]
 
 
-def test_it_does_not_linger_longer_than_an_answer_takes() -> None:
-    assert asked_in_turn(max_wait=5.0, policy_seconds=0.01, apart=0.5) == [1, 1]
+def test_it_does_not_wait_longer_than_a_batch_takes() -> None:
+    made = Lingering(max_wait=5.0, policy_seconds=0.01)
+    with served(made.batcher) as threads:
+        first = made.first_asks(threads)
+        made.pass_time(0.009)
+        assert not first.done()
+        made.pass_time(0.002)
+        first.result(20.0)
+    assert made.policy.batches == [1, 1]
 
 
-def test_it_does_not_linger_when_all_who_could_ask_have_asked() -> None:
-    policy = Patient(seconds=0.5)
-    batcher = PolicyBatcher(policy, PolicyBatcherSettings(max_wait_seconds=60.0))
+def test_it_does_not_wait_when_all_who_could_ask_have_asked() -> None:
+    clock = ManualClock()
+    policy = Patient(compute=lambda size: clock.advance(0.5))
+    settings = PolicyBatcherSettings(max_wait_seconds=60.0)
+    batcher = PolicyBatcher(policy, settings, clock=clock)
     with served(batcher) as threads:
         handle = batcher.enter()
         batcher.ask(handle, seen(0))
-        begun = time.monotonic()
+        # While it waited for more, the clock would stand still, and it would wait for ever.
         threads.submit(batcher.ask, handle, seen(0)).result(20.0)
-        assert time.monotonic() - begun < 0.95  # an answer of 0.5 s, and no lingering of 0.5 s
+    assert clock.now == 1.0
 
 
 def test_whoever_waits_when_it_closes_is_told_so() -> None:

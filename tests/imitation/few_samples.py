@@ -1,4 +1,4 @@
-"""A few real lessons, and batches of them, made once for every test that looks at some."""
+"""A few real samples, and batches of them, made once for all tests that need some."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def recipe(split: Split = "train", *templates: str, slip_rate: float = 0.12) -> 
 
 @cache
 def samples(split: Split, count: int, every: int = 1) -> tuple[Sample, ...]:
-    """So many, of every kind of template: with `every`, they are of that many more screens."""
+    """`count` samples of all templates; with `every`, they are spread over more screens."""
     found = islice(endless_samples(recipe(split), stream=0), 0, count * every, every)
     return tuple(found)
 
@@ -42,5 +42,5 @@ def written(some: tuple[Sample, ...]) -> dict[str, NDArray[np.generic]]:
 
 
 def batch_of(some: tuple[Sample, ...]) -> dict[str, Tensor]:
-    """What a model is taught with."""
+    """A training batch of them."""
     return {name: torch.from_numpy(array.copy()) for name, array in written(some).items()}

@@ -1,4 +1,4 @@
-"""Lessons lead to success, slips and all, and say rightly where else a finger could go."""
+"""Samples lead to success, slips and all, and say rightly where else a tap could go."""
 
 from __future__ import annotations
 
@@ -12,21 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from distrl import records as r
 from distrl.hierarchy import Element
 from distrl.imitation.demonstration_samples import CELL, Demonstrator, Sample, same_cells
-from distrl.records import (
-    Action,
-    Answer,
-    Back,
-    Done,
-    Home,
-    LongPress,
-    Screen,
-    Swipe,
-    Tap,
-    Task,
-    TypeText,
-)
 from phonesim.apps.notes import Note
 from phonesim.phone import Phone
 from phonesim.scene import Touch
@@ -40,19 +28,19 @@ CLUMSY = 0.5
 
 
 @cache
-def taught() -> list[tuple[Task, list[Sample]]]:
-    """Episodes of a very clumsy teacher; where a slip spoilt one, there are no lessons."""
+def demonstrated() -> list[tuple[r.Task, list[Sample]]]:
+    """Episodes of a very clumsy demonstrator; where a slip spoilt one, it has no samples."""
     demonstrator = Demonstrator(SimulatedDevice("taught"), "test", slip_rate=CLUMSY)
     tasks = [load_task(f"{name}/train/4")[0] for name in template_names("train")[::EVERY]]
-    return [(task, demonstrator.pretrain(task)) for task in tasks]
+    return [(task, demonstrator.demonstrate(task)) for task in tasks]
 
 
-def test_nearly_every_task_is_taught() -> None:
-    assert len(taught()) > 20
-    assert sum(bool(samples) for _, samples in taught()) / len(taught()) > 0.9
+def test_nearly_every_task_is_demonstrated() -> None:
+    assert len(demonstrated()) > 20
+    assert sum(bool(samples) for _, samples in demonstrated()) / len(demonstrated()) > 0.9
 
 
-def replayed(task: Task, actions: Sequence[Action]) -> tuple[SimulatedDevice, FactJudge]:
+def replayed(task: r.Task, actions: Sequence[r.Action]) -> tuple[SimulatedDevice, FactJudge]:
     """A phone on which this was done."""
     device = SimulatedDevice("again")
     judge = FactJudge(device)
@@ -64,17 +52,17 @@ def replayed(task: Task, actions: Sequence[Action]) -> tuple[SimulatedDevice, Fa
 
 
 def test_every_episode_ends_in_success_when_it_is_played_again() -> None:
-    for task, samples in taught():
+    for task, samples in demonstrated():
         for last in samples[-1:]:
             device, judge = replayed(task, last.observation.past_actions)
             assert np.array_equal(device.screen().pixels, last.observation.screen.pixels)
-            answer = last.action.text if isinstance(last.action, Answer) else None
+            answer = last.action.text if isinstance(last.action, r.Answer) else None
             assert judge.verdict(answer).success, task.id
 
 
-def test_a_lesson_shows_the_screen_and_the_past_that_belong_to_it() -> None:
+def test_a_sample_shows_the_screen_and_the_past_that_belong_to_it() -> None:
     """The past of each begins with that of the one before, its action, and perhaps a slip."""
-    task, samples = next((task, some) for task, some in taught() if slips_in(some))
+    task, samples = next((task, some) for task, some in demonstrated() if slips_in(some))
     for sample in samples:
         device, _ = replayed(task, sample.observation.past_actions)
         assert np.array_equal(device.screen().pixels, sample.observation.screen.pixels)
@@ -85,28 +73,28 @@ def test_a_lesson_shows_the_screen_and_the_past_that_belong_to_it() -> None:
 
 
 def slips_in(samples: list[Sample]) -> int:
-    """Actions that were no lesson."""
+    """Actions that are in no sample."""
     return len(samples[-1].observation.past_actions) - (len(samples) - 1) if samples else 0
 
 
 def test_fingers_slip_and_back_mends_it() -> None:
-    """Where a slipping tap has changed the page, the lesson is Back, and Back is right."""
+    """Where a slipping tap has changed the page, the sample's action is Back, and Back is right."""
     mended = harmless = 0
-    for task, samples in taught():
+    for task, samples in demonstrated():
         assert slips_in(samples) <= 2
         known = 0
         for sample in samples:
             past = sample.observation.past_actions
-            if len(past) > known:  # something was done that nobody taught
+            if len(past) > known:  # a slip came in between
                 device, _ = replayed(task, past[:-1])
                 before, page = facts(device.snapshot()), page_of(device.phone)
                 device.perform(past[-1])
                 assert facts(device.snapshot()) == before
-                if page_of(device.phone) == page or isinstance(past[-1], Swipe):
+                if page_of(device.phone) == page or isinstance(past[-1], r.Swipe):
                     harmless += 1
                 else:
-                    assert sample.action == Back()
-                    device.perform(Back())
+                    assert sample.action == r.Back()
+                    device.perform(r.Back())
                     assert page_of(device.phone) == page
                     assert facts(device.snapshot()) == before
                     mended += 1
@@ -125,20 +113,20 @@ def facts(state: PhoneState) -> dict[type[Any], tuple[Any, ...]]:
 
 def test_without_slips_it_is_the_solution() -> None:
     task, _ = load_task("notes.create/train/3")
-    samples = Demonstrator(SimulatedDevice("calm"), 1, slip_rate=0.0).pretrain(task)
+    samples = Demonstrator(SimulatedDevice("calm"), 1, slip_rate=0.0).demonstrate(task)
     actions = tuple(sample.action for sample in samples)
-    assert isinstance(actions[-1], Done)
+    assert isinstance(actions[-1], r.Done)
     assert samples[-1].observation.past_actions == actions[:-1]
 
 
 def test_the_hasty_leave_out_the_last_step() -> None:
     task, _ = load_task("notes.create/train/3")
-    whole = Demonstrator(SimulatedDevice("calm"), 1, slip_rate=0.0).pretrain(task)
-    hasty = Demonstrator(SimulatedDevice("calm"), 1, slip_rate=0.0, haste=1.0).pretrain(task)
+    whole = Demonstrator(SimulatedDevice("calm"), 1, slip_rate=0.0).demonstrate(task)
+    hasty = Demonstrator(SimulatedDevice("calm"), 1, slip_rate=0.0, haste=1.0).demonstrate(task)
     assert len(hasty) == len(whole) - 1
     assert [sample.action for sample in hasty[:-1]] == [sample.action for sample in whole[:-2]]
     assert hasty[-1].observation.past_actions == whole[-2].observation.past_actions
-    assert isinstance(hasty[-1].action, Done)
+    assert isinstance(hasty[-1].action, r.Done)
     assert not hasty[-1].cells.any()
     _, judge = replayed(task, hasty[-1].observation.past_actions)
     assert not judge.verdict(None).success  # it was too early
@@ -146,16 +134,16 @@ def test_the_hasty_leave_out_the_last_step() -> None:
 
 def test_whoever_is_asked_answers_however_hasty() -> None:
     task, _ = load_task("settings.ask_battery/train/3")
-    whole = Demonstrator(SimulatedDevice("calm"), 1, slip_rate=0.0).pretrain(task)
-    hasty = Demonstrator(SimulatedDevice("calm"), 1, slip_rate=0.0, haste=1.0).pretrain(task)
+    whole = Demonstrator(SimulatedDevice("calm"), 1, slip_rate=0.0).demonstrate(task)
+    hasty = Demonstrator(SimulatedDevice("calm"), 1, slip_rate=0.0, haste=1.0).demonstrate(task)
     assert [sample.action for sample in hasty] == [sample.action for sample in whole]
-    assert isinstance(hasty[-1].action, Answer)
+    assert isinstance(hasty[-1].action, r.Answer)
 
 
 def test_some_are_hasty_as_often_as_said() -> None:
     demonstrator = Demonstrator(SimulatedDevice("some"), 1, slip_rate=0.0, haste=0.5)
     task, _ = load_task("notes.create/train/3")
-    lengths = [len(demonstrator.pretrain(task)) for _ in range(40)]
+    lengths = [len(demonstrator.demonstrate(task)) for _ in range(40)]
     assert 10 <= lengths.count(min(lengths)) <= 30
     assert max(lengths) == min(lengths) + 1
 
@@ -163,25 +151,25 @@ def test_some_are_hasty_as_often_as_said() -> None:
 class HauntedDevice(SimulatedDevice):
     """Where somebody else deletes notes while one is written."""
 
-    def perform(self, action: Action) -> Screen:
-        if isinstance(action, TypeText):
+    def perform(self, action: r.Action) -> r.Screen:
+        if isinstance(action, r.TypeText):
             self.phone.facts.remove_where(Note, lambda note: True)
             self.phone.refresh()
         return super().perform(action)
 
 
-def test_an_episode_that_fails_after_all_teaches_nothing() -> None:
+def test_an_episode_that_fails_after_all_gives_no_samples() -> None:
     task, _ = load_task("notes.create/train/3")
-    assert Demonstrator(SimulatedDevice("calm"), 1, slip_rate=0.0).pretrain(task)
-    assert Demonstrator(HauntedDevice("haunted"), 1, slip_rate=0.0).pretrain(task) == []
+    assert Demonstrator(SimulatedDevice("calm"), 1, slip_rate=0.0).demonstrate(task)
+    assert Demonstrator(HauntedDevice("haunted"), 1, slip_rate=0.0).demonstrate(task) == []
 
 
-def test_the_same_seed_teaches_the_same() -> None:
+def test_the_same_seed_gives_the_same_samples() -> None:
     def actions(seed: int) -> list[object]:
         demonstrator = Demonstrator(SimulatedDevice("any"), seed, CLUMSY)
         tasks = [load_task(f"{name}/train/1")[0] for name in ("notes.create", "todo.star")]
         return [(sample.action, sample.observation.past_actions)
-                for task in tasks for sample in demonstrator.pretrain(task)]  # fmt: skip
+                for task in tasks for sample in demonstrator.demonstrate(task)]  # fmt: skip
 
     assert actions(1) == actions(1) != actions(2)
 
@@ -191,7 +179,7 @@ def test_the_same_seed_teaches_the_same() -> None:
 Outcome = tuple[PhoneState, dict[type[Any], tuple[Any, ...]], tuple[Element, ...]]
 
 
-def outcome(phone: Phone, before: PhoneState, action: Tap | LongPress) -> Outcome:
+def outcome(phone: Phone, before: PhoneState, action: r.Tap | r.LongPress) -> Outcome:
     """All that an action leads to."""
     phone.restore(before)
     phone.perform(action)
@@ -199,17 +187,17 @@ def outcome(phone: Phone, before: PhoneState, action: Tap | LongPress) -> Outcom
     return dataclasses.replace(after, facts=before.facts), facts(after), phone.elements()
 
 
-def middle(kind: type[Tap] | type[LongPress], row: int, column: int) -> Tap | LongPress:
+def middle(kind: type[r.Tap] | type[r.LongPress], row: int, column: int) -> r.Tap | r.LongPress:
     return kind((column + 0.5) / 36, (row + 0.5) / 72)
 
 
 def test_cells_are_where_the_phone_does_the_same() -> None:
-    """Some cells of each lesson are tapped, each on the same snapshot; some others, too."""
+    """Some cells of each sample are tapped, each on the same snapshot; some others, too."""
     rng = random.Random("cells")
     tried = others = chances = 0
-    for task, samples in taught():
+    for task, samples in demonstrated():
         for sample in samples[::2]:
-            if not isinstance(sample.action, Tap | LongPress):
+            if not isinstance(sample.action, r.Tap | r.LongPress):
                 continue
             phone = replayed(task, sample.observation.past_actions)[0].phone
             before = phone.snapshot()
@@ -238,16 +226,16 @@ def test_every_cell_of_a_few_screens_is_right() -> None:
             touch for touch in (*touches[number:], *touches) if touch.on_tap and not touch.on_tap_at
         )
         left, top, right, bottom = target.bounds
-        action = Tap((left + right) / 2 / 360, (top + bottom) / 2 / 720)
+        action = r.Tap((left + right) / 2 / 360, (top + bottom) / 2 / 720)
         cells = same_cells(action, touches)
         wanted = met(phone, action)
         for row in range(72):
             for column in range(36):
-                same = met(phone, Tap((column + 0.5) / 36, (row + 0.5) / 72)) is wanted
+                same = met(phone, r.Tap((column + 0.5) / 36, (row + 0.5) / 72)) is wanted
                 assert cells[row, column] == same, (app, row, column)
 
 
-def met(phone: Phone, action: Tap) -> Touch | None:
+def met(phone: Phone, action: r.Tap) -> Touch | None:
     """What the phone itself says lies under a finger."""
     x, y = min(int(action.x * 360), 359), min(int(action.y * 720), 719)
     return next((t for t in phone.scene.touch_at(x, y) if t.on_tap or t.on_tap_at), None)
@@ -261,7 +249,7 @@ def test_edges_of_a_button_are_exact_to_the_pixel() -> None:
     for top in range(80, 100):
         for bottom in range(top + 20, top + 40):
             cells = same_cells(
-                Tap(0.5, (top + bottom) / 2 / 720),
+                r.Tap(0.5, (top + bottom) / 2 / 720),
                 [Touch((0, 0, 360, 720), nothing), Touch((101, top, 260, bottom), nothing)],
             )
             rows = [row for row in range(72) if top <= int((row + 0.5) / 72 * 720) < bottom]
@@ -271,32 +259,32 @@ def test_edges_of_a_button_are_exact_to_the_pixel() -> None:
 
 def test_the_place_on_a_slider_is_what_matters() -> None:
     slider = Touch((0, 100, 360, 140), on_tap_at=lambda x: None)
-    cells = same_cells(Tap(0.52, 0.17), [slider])
+    cells = same_cells(r.Tap(0.52, 0.17), [slider])
     assert np.argwhere(cells).tolist() == [[int(0.17 * 72), int(0.52 * 36)]]
 
 
 def test_holding_meets_what_only_holding_moves() -> None:
     held = Touch((0, 0, 360, 360), on_hold=nothing)
     below = Touch((0, 0, 360, 720), on_tap=nothing)
-    assert same_cells(LongPress(0.5, 0.1), [below, held]).sum() == 36 * 36
-    assert same_cells(Tap(0.5, 0.1), [below, held]).sum() == 36 * 72
+    assert same_cells(r.LongPress(0.5, 0.1), [below, held]).sum() == 36 * 36
+    assert same_cells(r.Tap(0.5, 0.1), [below, held]).sum() == 36 * 72
 
 
-@pytest.mark.parametrize("action", [Back(), Home(), Done(), Swipe(0.5, 0.5, 0.5, 0.1)])
-def test_other_actions_have_no_cells(action: Back | Home | Done | Swipe) -> None:
+@pytest.mark.parametrize("action", [r.Back(), r.Home(), r.Done(), r.Swipe(0.5, 0.5, 0.5, 0.1)])
+def test_other_actions_have_no_cells(action: r.Back | r.Home | r.Done | r.Swipe) -> None:
     assert not same_cells(action, [Touch((0, 0, 360, 720), nothing)]).any()
 
 
 def test_fingers_do_not_always_hit_the_middle() -> None:
     taps = [
         sample
-        for _, samples in taught()
+        for _, samples in demonstrated()
         for sample in samples
-        if isinstance(sample.action, Tap) and sample.cells.sum() > 20
+        if isinstance(sample.action, r.Tap) and sample.cells.sum() > 20
     ]
     ranks = []
     for sample in taps:
-        assert isinstance(sample.action, Tap)
+        assert isinstance(sample.action, r.Tap)
         row, column = int(sample.action.y * 720) // CELL, int(sample.action.x * 360) // CELL
         assert sample.cells[row, column]
         columns = np.unique(np.argwhere(sample.cells)[:, 1])

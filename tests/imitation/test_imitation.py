@@ -27,12 +27,12 @@ CPU = torch.device("cpu")
 EASY = recipe("train", "todo.star", slip_rate=0.0)
 
 
-def taught(
+def trained(
     settings: ImitationSettings,
     about: SampleRecipe = EASY,
     validation_set: dict[str, Tensor] | None = None,
 ) -> tuple[Imitation, list[Progress]]:
-    """A new pupil after all its lessons, and how it got on."""
+    """A new model after its training, and its learning curve."""
     curve: list[Progress] = []
     imitation = Imitation(new_pupil(settings.seed), settings, curve.append)
     with open_stream(about, settings.processes, slab=4) as stream:
@@ -51,7 +51,7 @@ def examined(curve: list[Progress]) -> list[Progress]:
 def test_a_few_dozen_steps_on_one_template_teach_something() -> None:
     settings = dataclasses.replace(SMALL, steps=24, batch=8, fill=32, validate_every=100)
     validation_set = make_validation_set(EASY, 12, 1, CPU)
-    imitation, [*_, point] = taught(settings, validation_set=validation_set)
+    imitation, [*_, point] = trained(settings, validation_set=validation_set)
     with torch.no_grad():
         before = imitation_losses(new_pupil(settings.seed), validation_set)
         after = imitation_losses(imitation.model, validation_set)
@@ -66,7 +66,7 @@ def test_a_few_dozen_steps_on_one_template_teach_something() -> None:
 def test_the_exam_is_sat_by_the_mean_of_the_weights_which_do_not_change_by_it() -> None:
     settings = dataclasses.replace(SMALL, steps=3, validate_every=100)
     validation_set = make_validation_set(recipe("test"), 6, 1, CPU)
-    imitation, curve = taught(settings, validation_set=validation_set)
+    imitation, curve = trained(settings, validation_set=validation_set)
     words = {str(int(token)) for token in validation_set["answer"][:, 0]}
     assert [set(point.by_word) for point in examined(curve)] == [words]  # at the last step, always
 
@@ -89,7 +89,7 @@ def test_the_exam_is_sat_by_the_mean_of_the_weights_which_do_not_change_by_it() 
 
 def test_the_mean_of_the_weights_is_a_running_one() -> None:
     """Early on it follows quickly: (1 + n) / (10 + n) of it is kept at step n."""
-    imitation, _ = taught(
+    imitation, _ = trained(
         dataclasses.replace(SMALL, steps=1), validation_set=make_validation_set(EASY, 2, 1, CPU)
     )
     kept = 2 / 11
@@ -104,7 +104,7 @@ def test_it_stops_when_it_is_good_enough() -> None:
     validation_set = make_validation_set(EASY, 8, 1, CPU)
     validation_set["answer"] = validation_set["answer"] * 0  # nothing to say: all of it is right
     validation_set["cells"] = validation_set["cells"] * 0
-    imitation, curve = taught(settings, validation_set=validation_set)
+    imitation, curve = trained(settings, validation_set=validation_set)
     assert [(point.step, point.validation) for point in examined(curve)] == [(2, 1.0)]
     assert imitation.settings.steps == 50
 
@@ -156,7 +156,7 @@ def test_the_lecture_is_about_every_training_template_and_shops_come_twice() -> 
     assert about.split == "train"
 
 
-def test_an_exam_has_as_many_lessons_as_was_said_or_a_few_less() -> None:
+def test_a_validation_set_has_as_many_samples_as_asked_or_a_few_less() -> None:
     validation_set = make_validation_set(EASY, 7, 2, CPU)
     assert {len(tensor) for tensor in validation_set.values()} == {
         6

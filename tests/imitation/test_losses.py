@@ -1,4 +1,4 @@
-"""How far a model is from its lessons, worked out once more by hand."""
+"""The losses of imitation, worked out once more by hand."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ SOME = samples("train", 24)
 COUNT = 10
 
 
-def model_for_lessons() -> StarterModel:
+def model_for_samples() -> StarterModel:
     """Small, with the signs of the phone."""
     made = new_model(ICONS, seed=1, **SIZES)
     assert tuple(made.config.signs) == SIGNS
     return made
 
 
-MODEL = model_for_lessons()
+MODEL = model_for_samples()
 BATCH = batch_of(SOME[:COUNT])
 
 
@@ -46,7 +46,7 @@ def figures(losses: ImitationLosses) -> Tensor:
 def logits_by_hand(
     model: StarterModel, batch: dict[str, Tensor], row: int
 ) -> tuple[Tensor, Tensor]:
-    """What the model says to one lesson, alone and unpadded, and what it should have said."""
+    """What the model says to one sample, alone and unpadded, and what it should have said."""
     prompt = batch["prompt"][row : row + 1].long()
     answer = batch["answer"][row].long()
     answer = answer[answer != 0]
@@ -162,7 +162,7 @@ def test_bits_are_unpacked_as_they_were_packed() -> None:
 
 
 def test_every_part_of_the_model_learns() -> None:
-    model = model_for_lessons()
+    model = model_for_samples()
     losses = imitation_losses(model, BATCH)
     torch.autograd.backward(losses.total)
     idle = [
@@ -174,24 +174,24 @@ def test_every_part_of_the_model_learns() -> None:
 
 
 def test_the_reader_learns_from_reading_and_the_rest_from_acting() -> None:
-    model = model_for_lessons()
+    model = model_for_samples()
     losses = imitation_losses(model, BATCH)
     torch.autograd.backward(losses.ink + losses.starts + losses.signs)
-    taught = {name for name, each in model.named_parameters() if each.grad is not None}
-    assert taught == {
+    trained = {name for name, each in model.named_parameters() if each.grad is not None}
+    assert trained == {
         name for name, _ in model.named_parameters() if name.startswith("encoder.screen_reader.")
     }
 
 
-def test_a_model_that_can_read_is_taught_what_to_do_and_nothing_else() -> None:
+def test_with_a_frozen_encoder_only_the_decoder_is_trained() -> None:
     wanted = imitation_losses(MODEL, BATCH)
-    model = model_for_lessons()
+    model = model_for_samples()
     model.encoder.requires_grad_(False)
     found = imitation_losses(model, BATCH)
     assert float(found.action.detach()) == pytest.approx(float(wanted.action.detach()), rel=1e-5)
     assert torch.equal(found.right_actions, wanted.right_actions)
     assert float(found.ink) == float(found.starts) == float(found.signs) == 0.0
     torch.autograd.backward(found.total)
-    taught = {name for name, each in model.named_parameters() if each.grad is not None}
-    assert taught
-    assert not any(name.startswith("encoder.") for name in taught)
+    trained = {name for name, each in model.named_parameters() if each.grad is not None}
+    assert trained
+    assert not any(name.startswith("encoder.") for name in trained)

@@ -18,7 +18,7 @@ from distrl.imitation.imitation import Progress
 from distrl.imitation.pretraining import CURVE, SETTINGS, pretrain, save
 
 
-def test_teaching_leaves_a_model_that_can_play(tmp_path: Path) -> None:
+def test_pretraining_leaves_a_model_that_can_play(tmp_path: Path) -> None:
     seen: list[Progress] = []
     directory = tmp_path / "deep" / "model"
     curve = pretrain(SMALL, directory, sizes=SIZES, seen=seen.append)
@@ -47,7 +47,7 @@ def test_what_is_saved_is_half_as_precise_and_readable_by_all(tmp_path: Path) ->
     assert size < 2.2 * sum(each.numel() for each in wanted.values())
 
 
-def test_a_model_that_can_read_goes_to_school_again(tmp_path: Path) -> None:
+def test_a_saved_model_is_trained_further_with_its_encoder_frozen(tmp_path: Path) -> None:
     save(new_pupil(3), tmp_path / "first")
     again = dataclasses.replace(SMALL, haste=1.0)
     pretrain(again, tmp_path / "second", start=tmp_path / "first")
@@ -70,7 +70,7 @@ def test_a_directory_in_use_is_left_alone(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("device", "said"), [("gpu", "no device is called 'gpu'"), ("cuda", "GPU")]
 )
-def test_a_device_that_is_not_there_is_said_before_any_lesson(
+def test_a_device_that_is_not_there_is_said_before_any_sample(
     device: str, said: str, tmp_path: Path
 ) -> None:
     if device == "cuda" and torch.cuda.device_count():

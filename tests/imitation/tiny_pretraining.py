@@ -1,4 +1,4 @@
-"""A school for tests: a very small model that learns on a CPU, and settings to match."""
+"""Pretraining for tests: a very small model that learns on a CPU, and settings to match."""
 
 from __future__ import annotations
 

@@ -11,8 +11,9 @@ from tests.chat.chat_protocol import Asked, Reply, completion
 from tests.judging.judge_server import YES, judge_that_says, played
 
 from distrl.agent.simple_policies import DonePolicy
+from distrl.episodes.device_pool import DevicePool
 from distrl.episodes.episode import run_episode
-from distrl.episodes.task_queue import Assignment, TaskQueue
+from distrl.episodes.scheduler import EpisodeBudget, EpisodeScheduler, Lease
 from distrl.errors import JudgeError
 from distrl.judging.judge import DeferredJudge, Judge, Judgement
 from distrl.judging.judge_agreement import SecondOpinion
@@ -131,11 +132,14 @@ def test_closing_does_not_wait_for_a_judge_that_hangs() -> None:
 
 
 def test_a_task_whose_verdict_is_on_its_way_is_not_tried_again() -> None:
-    queue = TaskQueue(UniformTasks(SimulatedTasks(("notes.create",))), devices=1)
-    queue.ended(Assignment(played().task), "phone", Ending.AWAITING_VERDICT)
-    assert len(queue) == 0
-    queue.ended(Assignment(played().task), "phone", Ending.JUDGE_UNAVAILABLE)
-    assert len(queue) == 1
+    source = UniformTasks(SimulatedTasks(("notes.create",)))
+    scheduler = EpisodeScheduler("c", DevicePool([SimulatedDevice("phone")]), source)
+    for ending, retried in ((Ending.AWAITING_VERDICT, 0), (Ending.JUDGE_UNAVAILABLE, 1)):
+        lease = scheduler.lease(EpisodeBudget(), 0, 0.0)
+        assert isinstance(lease, Lease)
+        scheduler.ended(lease, ending, 0.0)
+        assert scheduler.nothing_left(EpisodeBudget(0)) == (not retried)
+        assert scheduler.retried == retried
 
 
 def test_a_task_is_prepared_for_whoever_judges_later() -> None:

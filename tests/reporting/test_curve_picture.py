@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
 from numpy.typing import NDArray
-from PIL import Image, ImageColor
+from PIL import ImageColor
 
 from distrl.agent.loading import STARTER_DIRECTORY
 from distrl.errors import DistrlError
 from distrl.imitation.imitation import Progress
-from distrl.reporting.curve_picture import EXAM, HEIGHT, PANELS, WIDTH, draw_curve, read_curve
+from distrl.reporting.curve_picture import HEIGHT, VALIDATION, WIDTH, draw_curve, read_curve
 
 CURVE = [
     Progress(
@@ -31,24 +34,36 @@ CURVE = [
 ]
 
 
-def colored(picture: Image.Image, color: str) -> NDArray[np.bool_]:
-    pixels = np.asarray(picture).astype(int)
-    return np.asarray(np.abs(pixels - ImageColor.getrgb(color)).sum(-1) < 30)
+def drawn(figure: Figure) -> NDArray[np.int64]:  # [height, width, 3]
+    canvas: Any = FigureCanvasAgg(figure)
+    canvas.draw()
+    return np.asarray(canvas.buffer_rgba())[..., :3].astype(np.int64)
 
 
-def test_a_better_exam_stands_higher() -> None:
-    left, right = PANELS[0]
-    blue = colored(draw_curve(CURVE), EXAM)
-    early, late = (
-        np.argwhere(blue[:, x - 8 : x + 8])[:, 0].mean() for x in (left + 60, right - 60)
-    )
-    assert late < early - 100  # pixels are counted from the top
+def pixels(curve: list[Progress]) -> NDArray[np.int64]:
+    return drawn(draw_curve(curve))
+
+
+def height_at(curve: list[Progress], share: float) -> float:
+    """How far down the line of the validation is, at a share of the left panel's width."""
+    figure = draw_curve(curve)
+    blue = np.abs(drawn(figure) - ImageColor.getrgb(VALIDATION)).sum(-1) < 30
+    box = figure.axes[0].get_window_extent()
+    x = int(box.x0 + share * box.width)
+    return float(np.argwhere(blue[:, x - 8 : x + 8])[:, 0].mean())
+
+
+def test_a_better_validation_is_higher() -> None:
+    assert height_at(CURVE, 0.85) < height_at(CURVE, 0.2) - 100  # pixels count from the top
     flat = [dataclasses.replace(point, validation=0.5) for point in CURVE]
-    blue = colored(draw_curve(flat), EXAM)
-    early, late = (
-        np.argwhere(blue[:, x - 8 : x + 8])[:, 0].mean() for x in (left + 100, right - 60)
-    )
-    assert late == pytest.approx(early, abs=2)
+    assert height_at(flat, 0.85) == pytest.approx(height_at(flat, 0.2), abs=2)
+
+
+def test_every_figure_of_the_curve_has_a_line() -> None:
+    shares, losses = draw_curve(CURVE).axes
+    names = [str(line.get_label()) for line in shares.lines]
+    assert names == ["batches", "tap", "type", "validation 100%"]
+    assert [str(line.get_label()) for line in losses.lines] == ["acting", "reading"]
 
 
 def test_short_curves_are_drawn_too() -> None:
@@ -58,17 +73,17 @@ def test_short_curves_are_drawn_too() -> None:
         CURVE[:2],
         [dataclasses.replace(CURVE[0], validation=None, by_word={})],
     ):
-        assert draw_curve(curve).size == (WIDTH, HEIGHT)
+        assert pixels(curve).shape == (HEIGHT, WIDTH, 3)
     zero = [dataclasses.replace(point, action_loss=0.0, reading_loss=0.0) for point in CURVE]
-    assert draw_curve(zero).size == (WIDTH, HEIGHT)
+    assert pixels(zero).shape == (HEIGHT, WIDTH, 3)
 
 
 def test_the_shipped_curve_can_be_read_and_drawn() -> None:
     curve = read_curve(STARTER_DIRECTORY / "curve.json")
     assert curve[-1].step > 10_000
-    exams = [point.validation for point in curve if point.validation is not None]
-    assert exams[-1] > 0.9
-    assert draw_curve(curve).size == (WIDTH, HEIGHT)
+    validations = [point.validation for point in curve if point.validation is not None]
+    assert validations[-1] > 0.9
+    assert pixels(curve).shape == (HEIGHT, WIDTH, 3)
 
 
 @pytest.mark.parametrize("content", ["[{", '[{"step": "many"}]', "[{}]", "\udcff"])

@@ -9,8 +9,8 @@ from rich.console import Console
 
 from distrl.episodes.outcome import Outcome
 from distrl.records import Ending
-from distrl.reporting.evaluation_progress import EvaluationProgress
 from distrl.reporting.evaluation_report import EvaluationReport
+from distrl.reporting.progress import EvaluationProgress
 from phonesim.tasks.task_sets import load_task
 
 SETTINGS = {"model": "made[up]", "split": "test", "seed": 0, "blank": None}

@@ -7,11 +7,13 @@ import json
 
 import pytest
 
-from distrl.episodes.task_queue import Assignment, TaskQueue
-from distrl.errors import CorruptCheckpoint, InvalidSetting, UnknownTask
-from distrl.records import Task
-from distrl.task_sets.curriculum import RepeatedTasks, UniformTasks
+from distrl.episodes.device_pool import DevicePool
+from distrl.episodes.scheduler import EpisodeBudget, EpisodeScheduler, Lease
+from distrl.errors import CorruptCheckpoint, DeviceDisconnected, InvalidSetting, UnknownTask
+from distrl.records import Ending, Task
+from distrl.task_sets.curriculum import RepeatedTasks, TaskSource, UniformTasks
 from distrl.task_sets.task_pool import ListedTasks
+from phonesim.simulated_device import SimulatedDevice
 from phonesim.tasks.task_sets import load_task
 
 ANY = load_task("notes.create/train/0")[0]
@@ -42,31 +44,44 @@ def test_collectors_go_through_a_round_together() -> None:
         assert len(set(together[start : start + 5])) == 5
 
 
+Scheduler = EpisodeScheduler[SimulatedDevice]
+
+
+def scheduler(source: TaskSource) -> Scheduler:
+    return EpisodeScheduler("c", DevicePool([SimulatedDevice("phone")]), source)
+
+
 def test_a_curriculum_goes_on_where_it_was_with_what_waited() -> None:
     source = UniformTasks(ListedTasks(TASKS))
-    queue = TaskQueue(RepeatedTasks(source, 2), 1)
-    choice = queue.choose(["phone"])
-    assert choice is not None
-    queue.failed(choice[0], "phone")
-    state = json.loads(json.dumps(queue.state()))
+    first = scheduler(RepeatedTasks(source, 2))
+    lease = _leased(first)
+    first.failed_to_start(lease, DeviceDisconnected("gone"), 0.0)
+    state = json.loads(json.dumps(first.state()))
 
-    other = TaskQueue(RepeatedTasks(UniformTasks(ListedTasks(TASKS)), 2), 1)
+    other = scheduler(RepeatedTasks(UniformTasks(ListedTasks(TASKS)), 2))
     other.load_state(state)
-    expected, went_on = (_next(each, 9) for each in (queue, other))
+    expected, went_on = (_next(each, 9) for each in (first, other))
     assert went_on == expected
-    assert went_on[0] == choice[0].task
-    stranger = TaskQueue(UniformTasks(ListedTasks(TASKS[5:])), 1)
+    assert went_on[0] == lease.assignment.task
+    stranger = scheduler(UniformTasks(ListedTasks(TASKS[5:])))
+    tasks = {"source": {"drawn": 0}, "waiting": [["a/train/0", 1, []]]}
     with pytest.raises(CorruptCheckpoint):
-        stranger.load_state({"source": {"drawn": 0}, "waiting": [["a/train/0", 1, []]]})
+        stranger.load_state({"started": 1, "tasks": tasks})
 
 
-def _next(queue: TaskQueue, count: int) -> list[Task]:
-    found: list[Assignment] = []
+def _leased(scheduler: Scheduler) -> Lease[SimulatedDevice]:
+    lease = scheduler.lease(EpisodeBudget(), 0, 0.0)
+    assert isinstance(lease, Lease)
+    return lease
+
+
+def _next(scheduler: Scheduler, count: int) -> list[Task]:
+    found = []
     for _ in range(count):
-        choice = queue.choose(["phone"])
-        assert choice is not None
-        found.append(choice[0])
-    return [each.task for each in found]
+        lease = _leased(scheduler)
+        found.append(lease.assignment.task)
+        scheduler.ended(lease, Ending.SUCCESS, 0.0)
+    return found
 
 
 def test_what_is_not_listed_is_not_found() -> None:

@@ -1,6 +1,6 @@
-"""Answers, drawn token by token from the model's own distribution.
+"""Autoregressive sampling of answers from the model's own distribution.
 
-Nothing but the temperature stands between the model and the draw: no top-k, no top-p, no penalties,
+Nothing but the temperature is applied to it: no top-k, no top-p, no penalties,
 so that the log-probabilities recorded here are those that training computes for the same tokens.
 An answer ends with its end token, which is part of it, or after `max_new_tokens`. All rows go on
 until the last has ended; the device is asked once a token whether that is so.
@@ -49,7 +49,7 @@ def sample_answers(
     sampling: SamplingSettings,
     rng: torch.Generator,
 ) -> list[SampledAnswer]:
-    """One answer for each row of an utterance that has just begun."""
+    """One answer for each row of a decoding that has just begun."""
     tokens: list[Tensor] = []
     log_probs: list[Tensor] = []
     lengths = torch.zeros(len(state.logits), dtype=torch.long, device=end_token_ids.device)

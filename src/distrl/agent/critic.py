@@ -1,9 +1,9 @@
-"""The value heads: how likely is success, judged by what the policy itself makes of a prompt.
+"""The value heads: the probability of success, predicted from the policy's state of a prompt.
 
 Each head is a small network of its own on the trunk's representation; the learner takes the least
-of them. One more judges a task by its instruction alone. All give logits, in float32 whatever the
-trunk computes in, since a success probability near 1 needs the digits. Unless told otherwise, no
-gradient goes back from here into the trunk: the critic may learn fast without shaking the policy.
+of them. One more predicts it from the instruction alone. All give logits, in float32 whatever the
+trunk computes in, since a success probability near 1 needs the digits. By default no
+gradient goes back from here into the trunk: the critic may learn fast without moving the policy.
 """
 
 from __future__ import annotations

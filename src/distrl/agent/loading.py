@@ -1,9 +1,9 @@
 """A policy by the name of its model: what the command line and the engines call.
 
 A model is a directory, an id on the Hugging Face hub, or "starter" for the one that ships with us.
-Each family speaks the dialect that its models know best, unless another is asked for. What was
-trained and exported is a model, too, by its own directory or that of the run that trained it; its
-adapters go onto the model that they were trained on, or through `adapter` onto one that is named.
+The dialect is that of the model's family, unless another is given. An exported policy is a model,
+too, by its own directory or that of its run; its adapters go onto the model that they were trained
+on, or with `adapter` onto one that is named.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from pathlib import Path
 
 import torch
 
-from distrl.agent.action_language import dialect as dialect_of
 from distrl.agent.answer_sampling import SamplingSettings
-from distrl.agent.computing_device import require_device
+from distrl.agent.dialects import dialect_named
+from distrl.agent.export_directory import trained_directory
 from distrl.agent.families.model_family import PixelBudget
 from distrl.agent.model_directory import ANY_SIZE, local_directory, open_model, saved_type
 from distrl.agent.policy_weights import load_exported, read_manifest
-from distrl.agent.trained_directory import trained_directory
+from distrl.agent.torch_device import require_device
 from distrl.agent.vlm_policy import VlmPolicy, vlm_policy
 from distrl.agent.vlm_settings import VlmSettings, WeightType
 from distrl.errors import NotAModel
@@ -88,14 +88,14 @@ def open_policy(
             lora=manifest.lora,
             critic=manifest.critic,
         )
-    policy = vlm_policy(opened, dialect_of(dialect or opened.family.dialect), settings)
+    policy = vlm_policy(opened, dialect_named(dialect or opened.family.dialect), settings)
     if exported is not None:
         load_exported(policy, exported)
     return policy
 
 
 def model_path(model: str | Path) -> str | Path:
-    """What a name stands for; a directory of the same name comes first."""
+    """The directory or hub id of a name; a directory of that name comes first."""
     if (trained := trained_directory(model)) is not None:
         return trained
     if str(model) != STARTER or Path(model).is_dir():
@@ -109,7 +109,7 @@ def model_path(model: str | Path) -> str | Path:
 
 
 def _onto_its_base(model: str | Path, adapter: Path | None) -> tuple[str | Path, Path | None]:
-    """Adapters alone stand for the model that they were trained on, with them on top."""
+    """Adapters alone mean the model that they were trained on, with them on top."""
     if adapter is not None:
         return model, trained_directory(adapter) or adapter
     trained = trained_directory(model)

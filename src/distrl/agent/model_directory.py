@@ -1,9 +1,9 @@
 """Opens a model: a local directory, or an id on the Hugging Face hub, which becomes a directory.
 
 Nothing in a directory is trusted: weights are safetensors, no code that came with a model is run,
-and whatever is wrong with it is found before the first byte of weights is loaded, where that can
-be done, and said in one clear error: no model, an adapter, an unknown family, missing tokens,
-missing or damaged weights.
+and whatever is wrong with it is found before the first byte of weights is loaded, where that is
+possible, and raised as one clear error: no model, an adapter, an unknown family, missing tokens,
+missing or damaged weights. `FAMILIES` lists the families of models that can be opened.
 """
 
 from __future__ import annotations
@@ -28,10 +28,20 @@ from transformers import (
 )
 from transformers.utils import logging as transformers_logging
 
-from distrl.agent.families.known_families import FAMILIES, family_of
-from distrl.agent.families.model_family import ModelFamily, ModelParts, PixelBudget
-from distrl.agent.model_inputs import InputBuilder
+from distrl.agent.families.auto_ui import AUTO_UI
+from distrl.agent.families.gemma import GEMMA
+from distrl.agent.families.idefics import IDEFICS
+from distrl.agent.families.intern_vl import INTERN_VL
+from distrl.agent.families.model_family import InputBuilder, ModelFamily, ModelParts, PixelBudget
+from distrl.agent.families.qwen_vl import QWEN2_VL, QWEN3_VL
+from distrl.agent.starter.building import STARTER_FAMILY
 from distrl.errors import CorruptModel, NotAModel, UnknownModelFamily
+
+# Every family of models that a policy can be. To add one, write its file and list it here.
+FAMILIES: tuple[ModelFamily, ...] = (
+    QWEN2_VL, QWEN3_VL, IDEFICS, GEMMA, INTERN_VL, AUTO_UI, STARTER_FAMILY,
+)  # fmt: skip
+
 
 WEIGHTS, INDEX = "model.safetensors", "model.safetensors.index.json"
 WANTED_FILES = ("*.json", "*.jinja", "*.txt", "*.model", "*.safetensors")  # no code, no pickles
@@ -108,7 +118,7 @@ def known_family(directory: Path) -> ModelFamily:
         raise NotAModel(f"{directory} is no model: it has no config.json (it has {found})")
     settings = read_json(directory / "config.json")
     model_type = str(settings.get("model_type", ""))
-    family = family_of(model_type)
+    family = next((each for each in FAMILIES if model_type in each.model_types), None)
     if family is None:
         known = "; ".join(f"{f.name} ({', '.join(f.model_types)})" for f in FAMILIES)
         own_code = " It wants to run code of its own, which is never done here; look for a version "
@@ -121,7 +131,7 @@ def known_family(directory: Path) -> ModelFamily:
 
 
 def saved_type(directory: Path) -> str:
-    """The type of numbers that a model was saved in, such as "bfloat16"; empty if it is not said.
+    """The type of numbers that a model was saved in, such as "bfloat16"; empty if unknown.
 
     Newer models say it as `dtype`; some say it only of their language model.
     """
@@ -190,9 +200,9 @@ def read_config(directory: Path) -> PreTrainedConfig:
 def load_weights(
     directory: Path, config: PreTrainedConfig, dtype: torch.dtype | None
 ) -> PreTrainedModel:
-    """The model on the CPU; every weight comes from the files, none is left to chance."""
+    """The model on the CPU; every weight comes from the files, none is random."""
     try:
-        with _quietly():
+        with quiet_transformers():
             loaded: Any = AutoModelForImageTextToText.from_pretrained(
                 directory,
                 config=config,
@@ -218,10 +228,10 @@ def load_weights(
 
 
 @contextmanager
-def _quietly() -> Iterator[None]:
-    """Every collector opens a model; none should draw bars and tables over the others' lines.
+def quiet_transformers() -> Iterator[None]:
+    """Without transformers' progress bars and tables: many processes open models at once.
 
-    What is wrong with the weights is in the report, and we say it ourselves.
+    What is wrong with the weights is in its report, and is raised as an error.
     """
     logging: Any = transformers_logging
     shown, verbosity = logging.is_progress_bar_enabled(), logging.get_verbosity()

@@ -1,7 +1,6 @@
-"""What every agent can do: look at the screens of some phones and decide what to do on each.
+"""The protocol of every agent: decide the next action on each of a batch of observations.
 
-Decisions are made for many devices at once, so that a model can batch them. A policy keeps no
-memory of an episode: all that it may use stands in the observation.
+A policy has no state of an episode: all that it may use is in the observation.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a policy has learned, as a directory: an adapter that PEFT reads, or a whole model.
+"""Exports a trained policy to a directory, as an adapter that PEFT reads or as a whole model.
 
     policy.json            what is in here: version of the weights, base model, sizes, checksums
     adapter_config.json    } where adapters were trained; goes onto the base model that policy.json
@@ -15,8 +15,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
@@ -26,14 +25,12 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 from transformers import PreTrainedModel
-from transformers.utils import logging as transformers_logging
 
 from distrl.agent.critic import CriticSettings
+from distrl.agent.export_directory import MANIFEST, atomic_directory
 from distrl.agent.lora import LoraSettings, peft_config
-from distrl.agent.model_directory import load_weights, read_config
-from distrl.agent.trained_directory import MANIFEST
+from distrl.agent.model_directory import load_weights, quiet_transformers, read_config
 from distrl.agent.vlm_policy import CRITIC, POLICY, VlmPolicy
-from distrl.agent.whole_directory import whole_directory
 from distrl.errors import CorruptModel, UsageError
 
 FORMAT, FORMAT_VERSION = "distrl policy", 1
@@ -67,12 +64,12 @@ def export_policy(policy: VlmPolicy, directory: Path, version: int | None = None
     """
     if directory.exists():
         raise UsageError(f"{directory} is there already; export to a directory of its own")
-    with whole_directory(directory) as unfinished:
+    with atomic_directory(directory) as unfinished:
         _write(policy, unfinished, policy.weight_version if version is None else version)
 
 
 def load_exported(policy: VlmPolicy, directory: Path) -> int:
-    """Let a policy take over what was exported; returns the version of its weights."""
+    """Load exported weights into a policy; return their version."""
     manifest = read_manifest(directory)
     if manifest.kind == "adapters" and fingerprint(policy.network) != manifest.base_fingerprint:
         raise CorruptModel(
@@ -88,7 +85,7 @@ def load_exported(policy: VlmPolicy, directory: Path) -> int:
 
 
 def read_manifest(directory: Path) -> Manifest:
-    """What is in a directory of ours; every file is as it was written, or this raises."""
+    """Read and check policy.json; raise if a file is not as it was written."""
     try:
         found = json.loads((directory / MANIFEST).read_text("utf-8"))
         name, version = found.pop("format"), found.pop("format_version")
@@ -114,7 +111,7 @@ def read_manifest(directory: Path) -> Manifest:
 
 
 def fingerprint(network: PreTrainedModel) -> str:
-    """Tells base models apart, whatever adapters they wear and whichever type they are held in."""
+    """Identifies a base model, independent of its adapters and its dtype."""
     digest = hashlib.blake2b(digest_size=16)
     for name, parameter in sorted(network.named_parameters()):
         if ".lora_" not in name:
@@ -128,7 +125,7 @@ def _write(policy: VlmPolicy, directory: Path, version: int) -> None:
     weights = policy.weights()
     save_file(_part(weights, CRITIC), directory / CRITIC_FILE)
     if policy.lora is None:
-        with _no_progress_bar():
+        with quiet_transformers():
             policy.network.save_pretrained(directory)
         _copy_companions(policy.directory, directory)
     else:
@@ -155,20 +152,8 @@ def _write(policy: VlmPolicy, directory: Path, version: int) -> None:
     (directory / MANIFEST).write_text(json.dumps(manifest, indent=2), encoding="utf-8")
 
 
-@contextmanager
-def _no_progress_bar() -> Iterator[None]:
-    """A run has a view of its own in the terminal."""
-    shown = transformers_logging.is_progress_bar_enabled()
-    transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-    try:
-        yield
-    finally:
-        if shown:
-            transformers_logging.enable_progress_bar()  # type: ignore[no-untyped-call]
-
-
 def _copy_companions(source: Path, directory: Path) -> None:
-    """What makes weights a model: everything small beside them, except what is written anew."""
+    """Copy the small files beside the weights (tokenizer, processor), except those just written."""
     for pattern in COMPANIONS:
         for file in source.glob(pattern):
             if not (directory / file.name).exists() and "safetensors" not in file.name:

@@ -10,7 +10,7 @@ What the server must be, for decisions that a learner may use:
 - Log-probabilities as sampled. vLLM returns those of temperature 1 unless it was started with
   `--logprobs-mode processed_logprobs`; no request can change or ask that, so it is a setting here
   (`log_probs="processed"`), and any temperature but 1 is refused without it. SGLang applies the
-  temperature unless it was told to return the original ones.
+  temperature unless it is configured to return the original ones.
 - No reasoning or tool parser that takes parts of the answer out of its text.
 
 Every knob that would bend the distribution is sent at rest, because servers otherwise take top-k,
@@ -27,7 +27,6 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Any, Literal, Self
 
 from distrl.agent.dialects.dialect import ImageSize
@@ -135,12 +134,7 @@ class ServedPolicy:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def refresh(self) -> str:
@@ -171,7 +165,7 @@ class ServedPolicy:
                 f"{self._server.settings.url}: an answer without choices: {str(answer)[:300]}"
             )
         text = choice["message"].get("content")
-        text = text if isinstance(text, str) else ""  # null where the model said nothing
+        text = text if isinstance(text, str) else ""  # null for an empty answer
         seen = self._prompter.seen_size(observation.screen)
         token_ids, log_probs = self._tokens(choice)
         return Decision(

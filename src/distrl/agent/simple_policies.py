@@ -1,51 +1,43 @@
-"""Agents without a brain, to measure tasks by: one waits, one says "done", one is a monkey."""
+"""Policies to compare with: idle, done at once, random actions; and one with its input blanked."""
 
 from __future__ import annotations
 
 import random
 import string
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Literal
 
-from distrl.records import (
-    Action,
-    Back,
-    Decision,
-    Done,
-    Enter,
-    Home,
-    LongPress,
-    Observation,
-    Swipe,
-    Tap,
-    TypeText,
-    Wait,
-)
+import numpy as np
+
+from distrl import records as r
+from distrl.agent.policy import Policy
 
 
 class IdlePolicy:
     """Waits."""
 
-    def decide(self, observations: Sequence[Observation]) -> list[Decision]:
-        return [Decision(Wait())] * len(observations)
+    def decide(self, observations: Sequence[r.Observation]) -> list[r.Decision]:
+        return [r.Decision(r.Wait())] * len(observations)
 
 
 class DonePolicy:
     """Says that the task is done."""
 
-    def decide(self, observations: Sequence[Observation]) -> list[Decision]:
-        return [Decision(Done())] * len(observations)
+    def decide(self, observations: Sequence[r.Observation]) -> list[r.Decision]:
+        return [r.Decision(r.Done())] * len(observations)
 
 
 class MonkeyPolicy:
-    """Does anything anywhere: mostly taps, some swipes, keys and words."""
+    """Random actions: mostly taps, some swipes, keys and texts."""
 
     def __init__(self, seed: int) -> None:
         self._random = random.Random(f"monkey/{seed}")
 
-    def decide(self, observations: Sequence[Observation]) -> list[Decision]:
-        return [Decision(self.act()) for _ in observations]
+    def decide(self, observations: Sequence[r.Observation]) -> list[r.Decision]:
+        return [r.Decision(self.act()) for _ in observations]
 
-    def act(self) -> Action:
+    def act(self) -> r.Action:
         draw = self._random
         kind = draw.choices(
             ("tap", "swipe", "hold", "type", "back", "home", "enter", "wait"),
@@ -53,20 +45,48 @@ class MonkeyPolicy:
         )[0]
         match kind:
             case "tap":
-                return Tap(draw.random(), draw.random())
+                return r.Tap(draw.random(), draw.random())
             case "swipe":
                 seconds = draw.uniform(0.1, 1.0)
                 points = (draw.random(), draw.random(), draw.random(), draw.random())
-                return Swipe(*points, seconds)
+                return r.Swipe(*points, seconds)
             case "hold":
-                return LongPress(draw.random(), draw.random())
+                return r.LongPress(draw.random(), draw.random())
             case "type":
-                return TypeText("".join(draw.choices(string.ascii_lowercase + " ", k=6)))
+                return r.TypeText("".join(draw.choices(string.ascii_lowercase + " ", k=6)))
             case "back":
-                return Back()
+                return r.Back()
             case "home":
-                return Home()
+                return r.Home()
             case "enter":
-                return Enter()
+                return r.Enter()
             case _:
-                return Wait()
+                return r.Wait()
+
+
+Blank = Literal["screen", "instruction"]
+BLANKS: tuple[Blank, ...] = ("screen", "instruction")
+
+
+class BlankedPolicy:
+    """Another policy on black screens, or without the instruction, to see what it really uses.
+
+    A model that reads both does badly without either; one with habits alone does as well.
+    """
+
+    def __init__(self, policy: Policy, blank: Blank) -> None:
+        self._policy = policy
+        self._blank = blank
+
+    def decide(self, observations: Sequence[r.Observation]) -> list[r.Decision]:
+        return self._policy.decide([self._blanked(observation) for observation in observations])
+
+    def _blanked(self, observation: r.Observation) -> r.Observation:
+        if self._blank == "instruction":
+            return replace(observation, instruction="")
+        past = tuple(_black(screen) for screen in observation.past_screens)
+        return replace(observation, screen=_black(observation.screen), past_screens=past)
+
+
+def _black(screen: r.Screen) -> r.Screen:
+    return r.Screen(np.zeros_like(screen.pixels))

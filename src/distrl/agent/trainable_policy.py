@@ -1,4 +1,4 @@
-"""What a policy must offer to be trained: its opinion, now, on answers that were given before.
+"""The protocol of a policy that can be trained: it scores answers that were given before.
 
 The learner never sees logits, prompts or images; it asks for log-probabilities of stored tokens,
 the entropy of the distributions they were drawn from and the value of the screens, and sends
@@ -20,7 +20,7 @@ from distrl.records import Decision, Observation
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """What the policy thinks of some turns; n turns, k the most tokens of an answer among them.
+    """Scores of n turns; k is the number of tokens of the longest answer among them.
 
     Log-probabilities and entropies are those of the sampling distribution, temperature applied.
     Padding may hold anything. `values` are success probabilities in [0, 1] by each head of the
@@ -41,7 +41,7 @@ class TrainablePolicy(Protocol):
     def score(
         self, observations: Sequence[Observation], answers: Sequence[Sequence[int]]
     ) -> Scores:
-        """The opinion on stored answers (token ids), each to the observation beside it."""
+        """Score stored answers (token ids), each given to the observation at its index."""
         ...
 
     def value_logits(self, observations: Sequence[Observation]) -> Tensor:  # [n, heads]
@@ -65,7 +65,7 @@ class TrainablePolicy(Protocol):
         ...
 
     def load_weights(self, weights: Mapping[str, Tensor], version: int) -> None:
-        """Take over the weights of another policy of the same shape; decisions carry `version`."""
+        """Take over the weights of another policy of the same sizes; decisions carry `version`."""
         ...
 
     @property

@@ -1,12 +1,12 @@
 """The policy for every model that Hugging Face can load, from our starter model to Qwen-VL.
 
 One path for all sizes: what is tested small is what runs large. Observations become prompts
-(`prompt`), prompts become tensors (`model_inputs`), and one of two shapes of model (`shapes`) turns
+(`prompt`), prompts become tensors (`families`), and a model of one of two `architectures` turns
 them into answers, which a dialect reads. The same tokens get the same log-probabilities when they
-are sampled and when they are scored; values are read off what the model makes of the prompt, which
-is the same whether an answer follows or not.
+are sampled and when they are scored; values are read off the hidden state of the prompt, which is
+the same whether an answer follows or not.
 
-The model never runs in training mode: dropout would make every look at an answer a different one.
+The model never runs in training mode: dropout would give an answer another score at every call.
 All tensors that come out are float32, on the policy's device.
 """
 
@@ -32,9 +32,9 @@ from distrl.agent.architectures.decoder_only import DecoderOnly
 from distrl.agent.architectures.encoder_decoder import EncoderDecoder
 from distrl.agent.critic import Critic
 from distrl.agent.dialects.dialect import Dialect, ImageSize
+from distrl.agent.families.model_family import InputBuilder, ModelInputs
 from distrl.agent.lora import LoraSettings, attach_lora
 from distrl.agent.model_directory import OpenedModel
-from distrl.agent.model_inputs import InputBuilder, ModelInputs
 from distrl.agent.prompt import Prompt, Prompter
 from distrl.agent.token_scores import token_scores
 from distrl.agent.trainable_policy import Scores
@@ -71,11 +71,11 @@ class VlmPolicy:
         self.directory = directory
         self.lora = lora
         self.device = network.device
-        self.shape = shape_of(network, builder)
+        self.architecture = architecture_of(network, builder)
         self.forward_tokens = 0  # that went through the model so far without a gradient
         self.training_tokens = 0  # and with one
         self._learned = _learned(network, critic)
-        self._ends = torch.tensor(sorted(builder.end_token_ids), device=self.device)
+        self._ends = torch.tensor(sorted(builder.answers.end_token_ids), device=self.device)
         self._checkpointing_layers = [
             module
             for module in network.modules()
@@ -101,8 +101,8 @@ class VlmPolicy:
         if not observations:
             return []
         inputs = self._inputs([self.prompter.write(each) for each in observations])
-        utterance = self.shape.begin(inputs.tensors, self.sampling.max_new_tokens)
-        answers = sample_answers(utterance, self._ends, self.sampling, self._rng)
+        decoding = self.architecture.begin(inputs.tensors, self.sampling.max_new_tokens)
+        answers = sample_answers(decoding, self._ends, self.sampling, self._rng)
         self.forward_tokens += sum(len(answer.token_ids) for answer in answers)
         return [
             self._decision(answer, size)
@@ -110,7 +110,7 @@ class VlmPolicy:
         ]
 
     def _decision(self, answer: SampledAnswer, size: ImageSize) -> Decision:
-        text = self.builder.decode(answer.token_ids)
+        text = self.builder.answers.decode(answer.token_ids)
         action = self.prompter.dialect.read(text, size)
         return Decision(action, text, answer.token_ids, answer.log_probs, self._version)
 
@@ -123,30 +123,30 @@ class VlmPolicy:
         inputs = self._inputs([self.prompter.write(each) for each in observations])
         self._count(int(mask.sum()))
         with self._checkpointing():
-            judged = self.shape.judge(inputs.tensors, tokens)
+            result = self.architecture.forward(inputs.tensors, tokens)
         places = tuple(place.to(self.device) for place in mask.nonzero(as_tuple=True))
         log_probs, entropies = token_scores(
-            judged.states[places],
-            judged.project,
+            result.states[places],
+            result.project,
             tokens.to(self.device)[places],
             self.sampling.temperature,
-            self.shape.vocabulary_size,
+            self.architecture.vocabulary_size,
         )
         nothing = log_probs.new_zeros(mask.shape)
         return Scores(
             log_probs=nothing.index_put(places, log_probs),
             entropies=nothing.index_put(places, entropies),
             token_mask=mask.to(self.device),
-            value_logits=self.critic.values(judged.beginnings),
+            value_logits=self.critic.values(result.prompt_states),
         )
 
     def value_logits(self, observations: Sequence[Observation]) -> Tensor:  # [n, heads]
         prompts = [self.prompter.write(each) for each in observations]
-        return self.critic.values(self._beginnings(prompts))
+        return self.critic.values(self._prompt_states(prompts))
 
     def instruction_logits(self, instructions: Sequence[str]) -> Tensor:  # [n]
         prompts = [Prompt("", instruction, ()) for instruction in instructions]
-        return self.critic.instruction_values(self._beginnings(prompts))
+        return self.critic.instruction_values(self._prompt_states(prompts))
 
     def policy_parameters(self) -> Iterable[nn.Parameter]:
         return [each for each in self.network.parameters() if each.requires_grad]
@@ -154,13 +154,13 @@ class VlmPolicy:
     def critic_parameters(self) -> Iterable[nn.Parameter]:
         return list(self.critic.parameters())
 
-    def _beginnings(self, prompts: Sequence[Prompt]) -> Tensor:  # [n, hidden]
-        """What the model makes of prompts; with a gradient only where somebody wants one."""
+    def _prompt_states(self, prompts: Sequence[Prompt]) -> Tensor:  # [n, hidden]
+        """The hidden states of prompts; with a gradient only if the critic trains the trunk."""
         wanted = torch.is_grad_enabled() and self.critic.settings.trains_trunk
         with torch.set_grad_enabled(wanted), self._checkpointing():
             inputs = self._inputs(prompts)
             nothing = torch.zeros((len(prompts), 0), dtype=torch.long)
-            return self.shape.judge(inputs.tensors, nothing).beginnings
+            return self.architecture.forward(inputs.tensors, nothing).prompt_states
 
     @contextmanager
     def _checkpointing(self) -> Iterator[None]:
@@ -182,13 +182,14 @@ class VlmPolicy:
                 "and at least one"
             )
         highest = max(itertools.chain.from_iterable(answers), default=0)
-        if highest >= self.shape.vocabulary_size:
+        vocabulary = self.architecture.vocabulary_size
+        if highest >= vocabulary:
             raise UsageError(
-                f"an answer has token {highest}, this model's last is "
-                f"{self.shape.vocabulary_size - 1}; was it given by a model with another tokenizer?"
+                f"an answer has token {highest}, this model's last is {vocabulary - 1}; was it "
+                "given by a model with another tokenizer?"
             )
         width = max(len(answer) for answer in answers)
-        pad = self.builder.pad_token_id
+        pad = self.builder.answers.pad_token_id
         rows = [[*answer, *[pad] * (width - len(answer))] for answer in answers]
         lengths = torch.tensor([len(answer) for answer in answers])
         tokens = torch.tensor(rows, dtype=torch.long).reshape(len(rows), width)
@@ -238,7 +239,7 @@ class VlmPolicy:
         }
 
     def load_weights(self, weights: Mapping[str, Tensor], version: int) -> None:
-        """Take over the weights of another policy of the same shape; decisions carry `version`."""
+        """Take over the weights of another policy of the same sizes; decisions carry `version`."""
         if set(weights) != set(self._learned):
             strange = sorted(set(weights) ^ set(self._learned))
             raise UsageError(
@@ -274,7 +275,7 @@ def vlm_policy(
     network.eval()
     if settings.gradient_checkpointing:
         _enable_checkpointing(network)
-    critic = Critic(shape_of(network, builder).hidden_size, settings.critic, settings.seed)
+    critic = Critic(architecture_of(network, builder).hidden_size, settings.critic, settings.seed)
     return VlmPolicy(
         network,
         critic.to(settings.device),
@@ -298,10 +299,10 @@ def set_weight_type(network: nn.Module, dtype: torch.dtype) -> None:
         parameter.data = parameter.data.to(dtype)
 
 
-def shape_of(network: PreTrainedModel, builder: InputBuilder) -> Architecture:
+def architecture_of(network: PreTrainedModel, builder: InputBuilder) -> Architecture:
     if network.config.is_encoder_decoder:
         return EncoderDecoder(network)
-    return DecoderOnly(network, stand_in=builder.pad_token_id)
+    return DecoderOnly(network, stand_in=builder.answers.pad_token_id)
 
 
 def _learned(network: PreTrainedModel, critic: Critic) -> dict[str, nn.Parameter]:

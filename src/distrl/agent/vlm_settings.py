@@ -1,4 +1,4 @@
-"""What can be chosen about a vision-language policy; every default runs on a laptop."""
+"""The settings of a vision-language policy; every default runs on a laptop."""
 
 from __future__ import annotations
 

@@ -1,34 +1,107 @@
-"""What `distrl evaluate` does: a model plays tasks of a split, and what came of it is shown.
+"""`distrl evaluate`: a model plays tasks of a split; success rates are shown and saved.
 
 Every outcome is on disk as soon as its episode ends (beside the JSON file, `….outcomes.jsonl`), so
-that an interrupted evaluation is resumed and a longer one goes on from a shorter one.
+that an interrupted evaluation is resumed and a longer one goes on from a shorter one. The phone and
+torch are imported where they are needed, so that `distrl --help` answers at once.
 """
 
 from __future__ import annotations
 
 import hashlib
 import io
-import json
+import json as json_format
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
+import typer
 from rich.console import Console
 
-from distrl.agent.blanked_policy import Blank, BlankedPolicy
+from distrl.agent.export_directory import trained_directory
 from distrl.agent.policy import Policy
-from distrl.agent.trained_directory import trained_directory
-from distrl.episodes.evaluation import SIMPLE_AGENTS, PolicyFor, evaluation_tasks, play
-from distrl.episodes.outcome import Outcome, outcome_of
-from distrl.episodes.outcome_log import OutcomeLog
+from distrl.agent.simple_policies import BLANKS, Blank, BlankedPolicy
 from distrl.errors import NotInstalled, UsageError
-from distrl.records import FAMILIES, Family, Split, Task
-from distrl.reporting.evaluation_progress import EvaluationProgress
+from distrl.records import FAMILIES, SPLITS, Family, Split, Task
 from distrl.reporting.evaluation_report import EvaluationReport
-from phonesim.simulated_device import SimulatedDevice
+from distrl.reporting.progress import EvaluationProgress
+
+if TYPE_CHECKING:
+    from distrl.episodes.evaluation import PolicyFor
+    from distrl.episodes.outcome import Outcome
+    from distrl.episodes.outcome_log import OutcomeLog
+
+Choice = TypeVar("Choice", bound=str)
+
+
+def evaluate(
+    model: Annotated[
+        str,
+        typer.Argument(
+            help="The model: starter (the one we ship), a directory, a hub id, the url of a server "
+            "(http://…/v1), or a simple agent: scripted, idle, done, monkey."
+        ),
+    ],
+    split: Annotated[str, typer.Option(help="Split of tasks: test, train, held_out_…")] = "test",
+    family: Annotated[str, typer.Option(help="Play general, shopping or both.")] = "both",
+    template: Annotated[
+        list[str] | None, typer.Option(help="Play only tasks of this template; may be repeated.")
+    ] = None,
+    episodes: Annotated[int, typer.Option(min=1, help="Number of tasks to play.")] = 200,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the tasks and of sampling.")] = 0,
+    devices: Annotated[
+        int, typer.Option(min=1, max=1024, help="Number of simulated phones playing at once.")
+    ] = 16,
+    greedy: Annotated[
+        bool,
+        typer.Option(
+            "--greedy/--sampled", help="Take the likeliest token, or sample as in training."
+        ),
+    ] = False,
+    temperature: Annotated[
+        float | None, typer.Option(help="Sampling temperature for --sampled; 1 by default.")
+    ] = None,
+    dialect: Annotated[str | None, typer.Option(help="Dialect, if not the model's own.")] = None,
+    adapter: Annotated[Path | None, typer.Option(help="Directory of a LoRA adapter.")] = None,
+    device: Annotated[str, typer.Option(help="Where the model computes: cpu or cuda.")] = "cpu",
+    blank: Annotated[
+        str | None, typer.Option(help="Hide the screen or the instruction from the agent.")
+    ] = None,
+    json: Annotated[Path | None, typer.Option(help="Write the figures to this JSON file.")] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with the evaluation saved beside --json.")
+    ] = False,
+) -> None:
+    """How good is a model? Success with its 95 % interval on tasks that it has not seen."""
+    if greedy and temperature is not None:
+        raise UsageError(f"--temperature {temperature:g} is for --sampled; --greedy has none")
+    evaluation = Evaluation(
+        model=model,
+        split=_one_of("split", split, SPLITS),
+        families=FAMILIES if family == "both" else (_one_of("family", family, FAMILIES),),
+        templates=tuple(template or ()),
+        episodes=episodes,
+        seed=seed,
+        devices=devices,
+        temperature=None if greedy else (1.0 if temperature is None else temperature),
+        dialect=dialect,
+        adapter=adapter,
+        device=device,
+        blank=_one_of("blank", blank, BLANKS) if blank else None,
+        figures=json,
+        resume=resume,
+    )
+    evaluate_model(Console(), evaluation)
+
+
+def _one_of(name: str, given: str, choices: Sequence[Choice]) -> Choice:
+    for choice in choices:
+        if choice == given:
+            return choice
+    raise UsageError(f"--{name} {given}: there are {', '.join(choices)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +126,7 @@ class Evaluation:
     def __post_init__(self) -> None:
         if self.resume and self.figures is None:
             raise UsageError("--resume goes on from what is beside the --json FILE; give one")
-        if self.adapter is not None and (self.served or self.model in SIMPLE_AGENTS):
+        if self.adapter is not None and (self.served or self.model in _simple_agents()):
             raise UsageError(f"{self.model!r} has no weights here to put an adapter on")
 
     def settings(self) -> dict[str, object]:
@@ -73,14 +146,15 @@ class Evaluation:
         }
 
     def tasks(self) -> list[Task]:
+        from distrl.episodes.evaluation import evaluation_tasks
+
         found = evaluation_tasks(self.split, self.families, self.templates, self.seed)
         return list(islice(found, self.episodes))
 
     @contextmanager
     def policy_for(self) -> Iterator[PolicyFor]:
-        """Who plays. A simple agent is made for each episode; a model is opened once for all."""
-        if self.model in SIMPLE_AGENTS:
-            simple = SIMPLE_AGENTS[self.model]
+        """The policy of each episode: simple agents are made anew, a model is opened once."""
+        if (simple := _simple_agents().get(self.model)) is not None:
             yield lambda task, device, judge: self._seeing(simple(task, device, judge))
         else:
             with _needing("served" if self.served else "learn"), ExitStack() as stack:
@@ -108,7 +182,7 @@ class Evaluation:
         )
 
     def _served(self, stack: ExitStack) -> Policy:
-        from distrl.agent.action_language import dialect
+        from distrl.agent.dialects import dialect_named
         from distrl.agent.prompt import Prompter
         from distrl.agent.served_policy import ServedPolicy, ServedSampling, in_patches
         from distrl.chat.chat_server import ServerSettings
@@ -116,10 +190,16 @@ class Evaluation:
         if self.dialect is None:
             raise UsageError(f"{self.model} does not say how its model writes actions; --dialect")
         sampling = ServedSampling(self.temperature, require_tokens=False)
-        prompter = Prompter(dialect(self.dialect), seen_size=in_patches)
+        prompter = Prompter(dialect_named(self.dialect), seen_size=in_patches)
         return stack.enter_context(
             ServedPolicy.open(ServerSettings(self.model), prompter, sampling)
         )
+
+
+def _simple_agents() -> dict[str, PolicyFor]:
+    from distrl.episodes.evaluation import SIMPLE_AGENTS
+
+    return SIMPLE_AGENTS
 
 
 @contextmanager
@@ -131,7 +211,8 @@ def _needing(extra: str) -> Iterator[None]:
             raise
         raise NotInstalled(
             f"the package {error.name!r} is not installed; such a model needs "
-            f"pip install 'distrl[{extra}]'. Agents that need nothing: {', '.join(SIMPLE_AGENTS)}"
+            f"pip install 'distrl[{extra}]'. Agents that need nothing: "
+            f"{', '.join(_simple_agents())}"
         ) from error
 
 
@@ -148,12 +229,14 @@ def evaluate_model(console: Console, evaluation: Evaluation) -> EvaluationReport
     report = EvaluationReport(settings, outcomes, time.perf_counter() - started)
     console.print(report.shown())
     if evaluation.figures:
-        evaluation.figures.write_text(json.dumps(report.figures(), indent=2) + "\n")
+        evaluation.figures.write_text(json_format.dumps(report.figures(), indent=2) + "\n")
         console.print(f"\n{evaluation.figures}", highlight=False, markup=False)
     return report
 
 
 def _log(evaluation: Evaluation, settings: dict[str, object]) -> OutcomeLog:
+    from distrl.episodes.outcome_log import OutcomeLog
+
     if evaluation.figures is None:
         return OutcomeLog(io.StringIO(), [])  # nothing to resume from
     path = log_path(evaluation.figures)
@@ -174,6 +257,10 @@ def _play(
     progress: EvaluationProgress,
 ) -> list[Outcome]:
     """The outcomes of all tasks, in their order; those in the log are not played again."""
+    from distrl.episodes.evaluation import play
+    from distrl.episodes.outcome import outcome_of
+    from phonesim.simulated_device import SimulatedDevice
+
     found = {outcome.task.id: outcome for outcome in log.outcomes}
     for task in tasks:
         if task.id in found:

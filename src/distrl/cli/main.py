@@ -6,9 +6,8 @@ Heavy modules are imported inside the commands, so that `distrl --help` answers 
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -17,15 +16,16 @@ from rich.markup import escape
 import distrl
 from distrl.cli.cluster import cluster_app
 from distrl.cli.devices import devices
+from distrl.cli.evaluate import evaluate
+from distrl.cli.imitate import imitate
 from distrl.cli.phone import phone_app
 from distrl.cli.plan import plan
 from distrl.cli.prepare_emulator import prepare_emulator
 from distrl.cli.rescore import rescore
 from distrl.cli.tasks import tasks
-from distrl.errors import DistrlError, UsageError
+from distrl.errors import DistrlError
 from distrl.process_environment import restart_if_needed
 
-Choice = TypeVar("Choice", bound=str)
 HEAVY = {"train", "collect", "evaluate"}  # commands with a model in them
 
 app = typer.Typer(
@@ -131,97 +131,5 @@ def doctor(
     raise typer.Exit(0 if show_doctor(Console()) else 1)
 
 
-@app.command()
-def evaluate(
-    model: Annotated[
-        str,
-        typer.Argument(
-            help="starter (ours), a directory, a hub id, a server's url (http://…/v1), "
-            "or an agent: scripted, idle, done, monkey."
-        ),
-    ],
-    split: Annotated[str, typer.Option(help="Which tasks: test, train, held_out_…")] = "test",
-    family: Annotated[str, typer.Option(help="general, shopping or both")] = "both",
-    template: Annotated[
-        list[str] | None, typer.Option(help="Only tasks of this template; may be repeated.")
-    ] = None,
-    episodes: Annotated[int, typer.Option(min=1, help="How many tasks.")] = 200,
-    seed: Annotated[int, typer.Option(min=0, help="Which tasks, and which samples.")] = 0,
-    devices: Annotated[int, typer.Option(min=1, max=1024, help="Phones at once.")] = 16,
-    greedy: Annotated[
-        bool,
-        typer.Option("--greedy/--sampled", help="The likeliest token, or drawn as in training."),
-    ] = False,
-    temperature: Annotated[float | None, typer.Option(help="For --sampled; 1 if not said.")] = None,
-    dialect: Annotated[str | None, typer.Option(help="If not what the model says.")] = None,
-    adapter: Annotated[Path | None, typer.Option(help="A LoRA adapter's directory.")] = None,
-    device: Annotated[str, typer.Option(help="Where the model computes: cpu or cuda.")] = "cpu",
-    blank: Annotated[
-        str | None, typer.Option(help="Hide the screen or the instruction from the agent.")
-    ] = None,
-    json: Annotated[Path | None, typer.Option(help="Where to write the figures.")] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on where --json left off.")] = False,
-) -> None:
-    """How good is a model? Success with its 95 % interval on tasks that it has not seen."""
-    from distrl.agent.blanked_policy import BLANKS
-    from distrl.cli.evaluate import Evaluation, evaluate_model
-    from distrl.records import FAMILIES, SPLITS
-
-    if greedy and temperature is not None:
-        raise UsageError(f"--temperature {temperature:g} is for --sampled; --greedy has none")
-    evaluation = Evaluation(
-        model=model,
-        split=_one_of("split", split, SPLITS),
-        families=FAMILIES if family == "both" else (_one_of("family", family, FAMILIES),),
-        templates=tuple(template or ()),
-        episodes=episodes,
-        seed=seed,
-        devices=devices,
-        temperature=None if greedy else (1.0 if temperature is None else temperature),
-        dialect=dialect,
-        adapter=adapter,
-        device=device,
-        blank=_one_of("blank", blank, BLANKS) if blank else None,
-        figures=json,
-        resume=resume,
-    )
-    evaluate_model(Console(), evaluation)
-
-
-@app.command()
-def imitate(
-    out: Annotated[Path, typer.Option(help="A directory for the model, new or empty.")] = Path(
-        "runs/starter"
-    ),
-    config: Annotated[
-        Path | None, typer.Option(help="A TOML file of settings: docs/starter.md has them.")
-    ] = None,
-    steps: Annotated[int | None, typer.Option(help="How long to teach.")] = None,
-    batch: Annotated[int | None, typer.Option(help="Lessons in a step.")] = None,
-    processes: Annotated[int | None, typer.Option(help="That make lessons.")] = None,
-    seed: Annotated[int | None, typer.Option(help="Of the first weights and the lessons.")] = None,
-    enough: Annotated[
-        float | None, typer.Option(help="Stop once this share of the exam is right, such as 0.9.")
-    ] = None,
-    start: Annotated[
-        Path | None, typer.Option(help="Go on with the starter model in this directory.")
-    ] = None,
-    device: Annotated[str, typer.Option(help="Where to compute: cpu or cuda.")] = "cpu",
-) -> None:
-    """Teach a starter model from scripted solutions, from random weights unless told otherwise."""
-    from distrl.cli.imitate import chosen_settings
-    from distrl.cli.imitate import imitate as teach_and_show
-
-    given = {"steps": steps, "batch": batch, "processes": processes, "seed": seed, "enough": enough}
-    teach_and_show(Console(), chosen_settings(device, config, given), out, device, start=start)
-
-
-for command in (rescore, tasks, plan, devices, prepare_emulator):
+for command in (evaluate, imitate, rescore, tasks, plan, devices, prepare_emulator):
     app.command()(command)
-
-
-def _one_of(name: str, given: str, choices: Sequence[Choice]) -> Choice:
-    for choice in choices:
-        if choice == given:
-            return choice
-    raise UsageError(f"--{name} {given}: there are {', '.join(choices)}")

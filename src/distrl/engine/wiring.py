@@ -22,8 +22,7 @@ from distrl.engine.device_wiring import build_device_pool, build_judges
 from distrl.engine.ray.policy_server import PolicyServer
 from distrl.engine.task_wiring import LockedCritic, build_tasks
 from distrl.episodes.collector import Collector, CollectorSettings, TrajectorySink
-from distrl.episodes.decision_service import DecisionService
-from distrl.episodes.policy_batcher import PolicyBatcher, PolicyBatcherSettings
+from distrl.episodes.policy_batcher import DecisionService, PolicyBatcher, PolicyBatcherSettings
 from distrl.episodes.scheduler import Admission
 from distrl.learning.algorithms.a_ride import ARide
 from distrl.learning.algorithms.algorithm import Algorithm

@@ -1,59 +1,63 @@
-"""What a collector counts as it goes, and how its report comes of that."""
+"""The counters and timers of a collector, and the `CollectorReport` made of them.
+
+`Collector` writes from all device threads; any thread may ask for a report at any time.
+"""
 
 from __future__ import annotations
 
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Literal
 
 from distrl.episodes.collector_report import CollectorReport, FinishedEpisode
 from distrl.episodes.measured_device import WORKS
 from distrl.episodes.policy_batcher import PolicyBatcherReport
-from distrl.episodes.scheduler import BlockedOn, EpisodeScheduler
+from distrl.episodes.scheduler import BlockedOn, EpisodeScheduler, Lease
 from distrl.records import Trajectory
 
 Stage = Literal["decide", "deliver"] | BlockedOn
 STAGES: tuple[Stage, ...] = ("decide", "deliver", "admission", "device", "task")
-REMEMBERED = 10_000  # finished episodes that nobody asked about yet
+MAX_FINISHED = 10_000  # finished episodes that are kept until `drain_finished`
 
 
 class CollectorMetrics:
-    """Any thread may write and read."""
+    """Thread-safe; seconds are by `clock`."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
+        self._clock = clock
         self._lock = threading.Lock()
         self._stages: dict[str, float] = dict.fromkeys(STAGES, 0.0)
         self._endings: Counter[str] = Counter()
         self._failed_starts: Counter[str] = Counter()
-        self._finished: deque[FinishedEpisode] = deque(maxlen=REMEMBERED)
+        self._finished: deque[FinishedEpisode] = deque(maxlen=MAX_FINISHED)
         self._resent = 0
         self._abandoned = 0
-        self._worked = 0.0  # seconds of earlier shifts
-        self._since: float | None = None
-        self._threads_worked = 0.0  # seconds of threads that have ended
+        self._earlier_seconds = 0.0  # of runs that have ended
+        self._running_since: float | None = None
+        self._thread_seconds = 0.0  # of threads that have ended
         self._threads_since: dict[int, float] = {}
 
     @contextmanager
-    def at_work(self) -> Iterator[None]:
-        """The collector's own hours."""
-        self._since = time.perf_counter()
+    def running(self) -> Iterator[None]:
+        """Time a run of the collector."""
+        self._running_since = self._clock()
         try:
             yield
         finally:
-            self._worked, self._since = self.seconds, None
+            self._earlier_seconds, self._running_since = self.seconds, None
 
     @property
     def seconds(self) -> float:
-        since = self._since
-        return self._worked + (0.0 if since is None else time.perf_counter() - since)
+        since = self._running_since
+        return self._earlier_seconds + (0.0 if since is None else self._clock() - since)
 
     @contextmanager
-    def thread_at_work(self) -> Iterator[None]:
-        """The hours of one thread, which its stages are a part of."""
-        me, begun = threading.get_ident(), time.perf_counter()
+    def thread_running(self) -> Iterator[None]:
+        """Time a device thread, of which its stages are parts."""
+        me, begun = threading.get_ident(), self._clock()
         with self._lock:
             self._threads_since[me] = begun
         try:
@@ -61,25 +65,21 @@ class CollectorMetrics:
         finally:
             with self._lock:
                 del self._threads_since[me]
-                self._threads_worked += time.perf_counter() - begun
-
-    def _thread_seconds(self) -> float:
-        now = time.perf_counter()
-        return self._threads_worked + sum(now - begun for begun in self._threads_since.values())
+                self._thread_seconds += self._clock() - begun
 
     @contextmanager
     def stage(self, name: Stage) -> Iterator[None]:
-        begun = time.perf_counter()
+        """Time what a device thread waits for."""
+        begun = self._clock()
         try:
             yield
         finally:
-            spent = time.perf_counter() - begun
+            spent = self._clock() - begun
             with self._lock:
                 self._stages[name] += spent
 
-    def acknowledged(
-        self, trajectory: Trajectory, device: str, attempt: int, began: float, *, new: bool
-    ) -> None:
+    def delivered(self, trajectory: Trajectory, lease: Lease[Any], *, new: bool) -> None:
+        """Count an acknowledged trajectory; `new`: the sink did not have it before."""
         finished = FinishedEpisode(
             id=trajectory.id,
             task=trajectory.task.id,
@@ -87,9 +87,9 @@ class CollectorMetrics:
             ending=trajectory.ending,
             steps=len(trajectory.decisions),
             weight_version=trajectory.weight_version,
-            device=device,
-            attempt=attempt,
-            began=began,
+            device=lease.device.name,
+            attempt=lease.assignment.attempt,
+            began=lease.began,
             ended=time.time(),
         )
         with self._lock:
@@ -116,33 +116,37 @@ class CollectorMetrics:
     def report(
         self,
         name: str,
-        scheduler: EpisodeScheduler[Any],
+        scheduler: EpisodeScheduler[Any],  # whose lock the caller holds
         batcher: PolicyBatcherReport,
-        now: float,  # by the clock of the shelf
+        now: float,  # by the clock of the scheduler
         stuck: tuple[str, ...],
     ) -> CollectorReport:
-        """All that is known; nobody else may use the rota meanwhile."""
-        spent = {device.name: device.spent() for device in scheduler.device_pool.devices}
+        pool = scheduler.device_pool
+        spent = {device.name: device.spent() for device in pool.devices}
         with self._lock:
-            at_work: dict[str, float] = {
+            stages: dict[str, float] = {
                 work: sum(each[work] for each in spent.values()) for work in WORKS
             }
-            stages = {**at_work, **self._stages}
-            own = max(0.0, self._thread_seconds() - sum(stages.values()))
+            stages |= self._stages
+            clock = self._clock()
+            in_threads = self._thread_seconds + sum(
+                clock - begun for begun in self._threads_since.values()
+            )
+            own = max(0.0, in_threads - sum(stages.values()))
             return CollectorReport(
                 name=name,
                 seconds=self.seconds,
-                slots=scheduler.device_pool.slots,
+                slots=pool.slots,
                 in_flight=scheduler.in_flight,
                 started=scheduler.started,
                 endings=dict(self._endings),
                 resent=self._resent,
                 failed_starts=dict(self._failed_starts),
-                retried=scheduler.tasks.retried,
-                given_up=scheduler.tasks.given_up,
+                retried=scheduler.retried,
+                given_up=scheduler.given_up,
                 abandoned=self._abandoned,
-                quarantines=scheduler.device_pool.quarantines,
-                quarantined=scheduler.device_pool.quarantined(now),
+                quarantines=pool.quarantines,
+                quarantined=pool.quarantined(now),
                 stuck=stuck,
                 busy={device: sum(each.values()) for device, each in spent.items()},
                 stages=stages | {"own": own},

@@ -1,13 +1,13 @@
-"""What a collector tells about itself: what became of its episodes, and who waited for whom.
+"""What a collector reports about itself: the endings of its episodes, and where time was spent.
 
-A report counts from the start; whoever wants "of late" subtracts an earlier one. `stages` has the
-seconds of all devices' threads added up, so that a part that everybody waits for is seen at once:
+Counts are since the start; subtract an earlier report for a rate. `stages` has the seconds of all
+device threads added up, so that a bottleneck shows at once:
 
-    reset, act   the device at work: this is what it should do all the time
+    reset, act   the device works: what it should do all the time
     decide       waiting for a decision
     deliver      waiting for the acknowledgement of a trajectory
     admission    not allowed to start, since the weights are too old
-    device       no device is fit
+    device       no device is free and healthy
     task         nothing left to play
     own          the rest: judging, and the collector itself (in lockstep, deciding as well)
 """
@@ -22,7 +22,7 @@ from distrl.records import Ending
 
 @dataclass(frozen=True, slots=True)
 class FinishedEpisode:
-    """An episode that was acknowledged. Times are those of the wall clock (`time.time`)."""
+    """An acknowledged episode. Times are wall-clock times (`time.time`)."""
 
     id: str
     task: str
@@ -38,22 +38,22 @@ class FinishedEpisode:
 
 @dataclass(frozen=True, slots=True)
 class CollectorReport:
-    """How a collector stands."""
+    """The counters of one collector."""
 
     name: str
-    seconds: float  # at work
+    seconds: float  # that it has run
     slots: int  # devices that play at once
     in_flight: int  # episodes under way
     started: int
     endings: dict[str, int]  # of acknowledged trajectories, by `Ending`
-    resent: int  # acknowledged, but known already
+    resent: int  # acknowledged as duplicates
     failed_starts: dict[str, int]  # no first screen came, by error
     retried: int
     given_up: int  # tasks that no attempt brought to a verdict
     abandoned: int  # cut short by a stop
     quarantines: int
     quarantined: tuple[str, ...]  # now
-    stuck: tuple[str, ...]  # threads that had to be left behind in their device
+    stuck: tuple[str, ...]  # threads that were left blocked in their device
     busy: dict[str, float]  # seconds at work, by device
     stages: dict[str, float]  # seconds, see above
     batcher: PolicyBatcherReport
@@ -64,22 +64,17 @@ class CollectorReport:
 
     @property
     def device_busy(self) -> float:
-        """Share of the time at work, of as many devices as play at once; a spare plays for one."""
+        """Share of the time of all slots in which a device worked; a spare plays for another."""
         return sum(self.busy.values()) / max(1e-9, self.seconds * self.slots)
 
     @property
-    def busy_shares(self) -> dict[str, float]:
-        """Of each device on its own; that of a spare is low, as it should be."""
-        return {name: busy / max(1e-9, self.seconds) for name, busy in self.busy.items()}
-
-    @property
     def faults(self) -> dict[str, int]:
-        """What the world did to us, by name."""
+        """Endings without a verdict and failed starts, by name."""
         broken = {e.value: self.endings.get(e.value, 0) for e in Ending if e.broken}
         return {name: n for name, n in (broken | self.failed_starts).items() if n}
 
     def gauges(self) -> dict[str, float]:
-        """All of it, flat, for a dashboard or a file."""
+        """All counters as a flat mapping, for dashboards and files."""
         return {
             "device_busy": self.device_busy,
             "trajectories": float(self.trajectories),

@@ -1,6 +1,6 @@
 """Episodes played by the tasks' own scripted solutions.
 
-They prove that tasks and judges agree, and they are what a first model learns from.
+They prove that tasks and judges agree. (Pretraining has a `Demonstrator` of its own, with slips.)
 """
 
 from __future__ import annotations

@@ -1,17 +1,18 @@
-"""The devices of a collector: who is fit to play, who is in quarantine, who stands by.
+"""The devices of a collector: which are free and healthy, which are quarantined, which are spares.
 
-A device that fails `quarantine_after` times in a row is left alone for a while; the first fault
-after that sends it back for twice as long, up to a limit, and an episode without a fault clears it.
-Meanwhile a spare takes its place, and goes back to standing by when it returns. All devices failing
-is no error here: the collector waits for the first that may be tried again, and the report says so.
+A device that fails `quarantine_after` times in a row is not used for `quarantine_seconds`; the
+first fault after that quarantines it for twice as long, up to a limit, and an episode without a
+fault resets the count. Meanwhile a spare takes its place until it returns. All devices failing is
+no error here: the collector waits for the first quarantine to end, and its report says so.
 
-Nothing here reads a clock: whoever asks says what time it is. One thread at a time.
+Health reads no clock: the caller (`EpisodeScheduler`) passes the time. One thread at a time.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Generic, TypeVar
 
@@ -25,7 +26,7 @@ D = TypeVar("D", bound=Device)
 
 @dataclass(frozen=True, slots=True)
 class HealthSettings:
-    """When a device is left alone, and for how long."""
+    """When a device is quarantined, and for how long."""
 
     quarantine_after: Annotated[int, Bounds(1, unit="faults in a row")] = 3
     quarantine_seconds: Annotated[float, Bounds(0.0, 1e9, "seconds; doubled each time")] = 30.0
@@ -55,17 +56,20 @@ class _Place(Generic[D]):
 
 
 class DevicePool(Generic[D]):
-    """As many devices as play at once, and spares for those that fail."""
+    """`slots` devices that play at once, and spares for those that fail."""
 
     def __init__(
         self,
         devices: Sequence[D],
         spares: Sequence[D] = (),
         settings: HealthSettings | None = None,
+        clock: Callable[[], float] = time.perf_counter,  # that the devices' work is timed by
     ) -> None:
         self.settings = settings or HealthSettings()
-        self.slots = len(devices)  # devices that play at once
-        self._places = {each.name: _Place(MeasuredDevice(each)) for each in (*devices, *spares)}
+        self.slots = len(devices)
+        self._places = {
+            each.name: _Place(MeasuredDevice(each, clock)) for each in (*devices, *spares)
+        }
         self.quarantines = 0  # since the start
         if not devices or len(self._places) < len(devices) + len(spares):
             names = [each.name for each in (*devices, *spares)]
@@ -75,7 +79,7 @@ class DevicePool(Generic[D]):
             )
 
     def __len__(self) -> int:
-        """All of them, spares included."""
+        """How many devices there are, spares included."""
         return len(self._places)
 
     @property
@@ -83,7 +87,7 @@ class DevicePool(Generic[D]):
         return [place.device for place in self._places.values()]
 
     def ready(self, now: float) -> list[str]:
-        """Those that are free and fit, the spares last."""
+        """The names of devices that are free and not quarantined, spares last."""
         return [
             name
             for name, place in self._places.items()
@@ -96,7 +100,7 @@ class DevicePool(Generic[D]):
         return place.device
 
     def give_back(self, name: str, now: float, *, fault: bool | None) -> None:
-        """Free again. Did it fail? None: the episode says nothing about its health."""
+        """Return a device. `fault`: did it fail? None: the episode does not tell."""
         place = self._places[name]
         place.in_use = False
         if fault:
@@ -116,7 +120,7 @@ class DevicePool(Generic[D]):
         return tuple(name for name, p in self._places.items() if p.health.ready_from > now)
 
     def next_release(self, now: float) -> float | None:
-        """When the first quarantine ends; None if nobody is in one."""
+        """When the first quarantine ends; None if no device is quarantined."""
         return min(
             (self._places[name].health.ready_from for name in self.quarantined(now)), default=None
         )

@@ -1,11 +1,11 @@
-"""One attempt at one task: look, decide, act, until it ends; then the verdict.
+"""One attempt at one task: observe, decide, act, until it ends; then the verdict.
 
-Every episode gets exactly one typed ending. A device that fails ends the episode as such: what was
-done and seen up to the last good screen is kept, and no verdict is made up. If the device fails
-before there is a first screen, there is no episode, and its error is raised.
+Every episode gets exactly one typed ending. A device that fails ends the episode as such: actions
+and screens up to the last good one are kept, and no verdict is made up. If the device fails before
+there is a first screen, there is no episode, and its error is raised.
 
-`Episode` is the attempt taken one decision at a time, by whoever has many of them to look after;
-`run_episode` is the same thing for one device and one policy.
+`Episode` takes one decision at a time, for callers that play many at once (`Collector`,
+`EpisodeBatch`); `run_episode` plays one with one device and one policy.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from distrl.records import (
 
 
 class Episode:
-    """An attempt under way. `begin` one, `take` decisions on what it shows, until it has `ended`.
+    """An attempt in progress. `begin` it, `take` decisions on its `observation` until it `ended`.
 
     The agent ends it by saying so, as a person would; with `stop_on_success` the judge is asked
     after every step and ends it as soon as the task is done.
@@ -67,7 +67,7 @@ class Episode:
         episode_id: str = "",
         stop_on_success: bool = False,
     ) -> Self:
-        """A clean phone, the task set up on it, and its first screen."""
+        """Reset the phone, set up the task on it, and take the first screen."""
         device.reset(task.seed)
         judge.begin(task)
         first = device.screen()
@@ -77,7 +77,7 @@ class Episode:
 
     @property
     def observation(self) -> Observation:
-        """What the policy sees now."""
+        """What the policy gets now."""
         past_actions = tuple(decision.action for decision in self._decisions)
         *past_screens, screen = self._screens
         return Observation(self.task.instruction, screen, past_actions, tuple(past_screens))
@@ -96,7 +96,7 @@ class Episode:
         return self._decisions[-1].action if self._decisions else None
 
     def take(self, decision: Decision) -> None:
-        """Do on the phone what was decided, and look at what came of it."""
+        """Perform the decided action on the phone, and record the next screen."""
         try:
             screen = self._device.perform(decision.action)
         except DeviceError as error:
@@ -116,7 +116,7 @@ class Episode:
             self._success = verdict if verdict is not None and verdict.success else None
 
     def trajectory(self) -> Trajectory:
-        """The whole of it, judged. Ask once it has ended."""
+        """The finished episode with its verdict. Call it once, when the episode has ended."""
         ending, verdict, notes = self._end()
         return Trajectory(
             id=self.id,
@@ -130,7 +130,7 @@ class Episode:
         )
 
     def _end(self) -> tuple[Ending, Verdict | None, tuple[str, ...]]:
-        """How it ended, who says so, and what else is worth knowing."""
+        """The ending, the verdict, and notes."""
         if self._fault is not None:
             return _ending_of(self._fault), None, (f"{type(self._fault).__name__}: {self._fault}",)
         if self._success is not None:
@@ -165,7 +165,7 @@ def run_episode(
     episode_id: str = "",
     stop_on_success: bool = False,
 ) -> Trajectory:
-    """Let a policy try a task on a device."""
+    """Play one episode of a task with a policy on a device."""
     episode = Episode.begin(
         task, device, judge, episode_id=episode_id, stop_on_success=stop_on_success
     )

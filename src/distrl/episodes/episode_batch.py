@@ -1,9 +1,9 @@
 """Many episodes at once, in lockstep, on the devices of one process.
 
-Every round asks the policy once for all devices that wait, acts on each, and gives a new task to
-each device whose episode has ended, so that the batch stays full to the last few tasks. Devices act
-one after another: this is for phones in memory, which answer in a millisecond. The order is
-fixed, so that the same tasks, devices and policy give the same trajectories.
+Every round calls the policy once for all devices, acts on each, and gives a new task to each device
+whose episode has ended, so that the batch stays full to the last few tasks. Devices act one after
+another: this is for phones in memory, which answer in a millisecond. The order is fixed, so that
+the same tasks, devices and policy give the same trajectories.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ D = TypeVar("D")
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """An episode under way and who decides in it. Attempts that share a policy are decided at once.
+    """An episode in progress and its policy. Attempts that share a policy are decided in one batch.
 
     Agents that know their task, such as the scripted one, are made anew for each episode.
     """
@@ -35,7 +35,7 @@ class Attempt:
 class EpisodeBatch(Generic[T, D]):
     """Plays one episode for each task. `begin` starts one on a device that is free.
 
-    A task that is None stands for "nothing now": the tasks are asked again after the next step.
+    A task that is None means "nothing now": the next task is taken after the next step.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class EpisodeBatch(Generic[T, D]):
             yield from self._finished()
 
     def _start(self) -> bool:
-        """Give tasks to the devices that are free; false when nothing is left to play."""
+        """Begin episodes on free devices; false when nothing is left to play."""
         for task in islice(self._tasks, len(self._free)):
             if task is None:
                 break
@@ -62,7 +62,7 @@ class EpisodeBatch(Generic[T, D]):
         return bool(self._busy)
 
     def _step(self) -> None:
-        """Decide for all that wait, and act on all."""
+        """Decide for all episodes, one batch for each policy, and act on all."""
         for policy, attempts in self._by_policy():
             decisions = policy.decide([attempt.episode.observation for attempt in attempts])
             for attempt, decision in zip(attempts, decisions, strict=True):

@@ -1,8 +1,8 @@
-"""How good is an agent? It plays many tasks, each once, and the outcomes are counted.
+"""Evaluation of an agent: it plays many tasks, each once, and the outcomes are counted.
 
-Which tasks: `evaluation_tasks` draws them from a seed, the families in turn, within each the
-templates in turn in a shuffled order, so that any number of episodes is as balanced as it can be
-and a longer evaluation goes on where a shorter one ended.
+`evaluation_tasks` draws the tasks from a seed: families take turns, within each the templates in a
+shuffled order, so that any number of episodes is as balanced as it can be and a longer evaluation
+begins with the tasks of a shorter one.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def play(
     *,
     stop_on_success: bool = False,
 ) -> Iterator[Trajectory]:
-    """One episode for each task, on as many devices at once as there are; as they end."""
+    """Play one episode for each task on all devices at once; yield trajectories as they end."""
 
     def begin(task: Task, device: SimulatedDevice) -> Attempt:
         judge = FactJudge(device)
@@ -58,7 +58,7 @@ def evaluate(
     stop_on_success: bool = False,
     seen: Callable[[Trajectory], None] = lambda trajectory: None,
 ) -> list[Outcome]:
-    """One episode for each task, counted; `seen` gets every trajectory as it ends."""
+    """Play one episode for each task; `seen` gets every trajectory as it ends."""
     outcomes = []
     for trajectory in play(tasks, policy_for, devices, stop_on_success=stop_on_success):
         seen(trajectory)
@@ -72,7 +72,7 @@ def evaluation_tasks(
     only: Sequence[str] = (),
     seed: int = 0,
 ) -> Iterator[Task]:
-    """Tasks to evaluate on, without end. `only`: of these templates alone, whatever the family."""
+    """Tasks to evaluate on, without end. `only`: of these templates, whatever their family."""
     if only:
         turns = [_rounds(_known(split, only), split, seed)]
     else:
@@ -86,7 +86,7 @@ def evaluation_tasks(
 
 
 def _rounds(names: Sequence[str], split: Split, seed: int) -> Iterator[str]:
-    """Task ids, each template once a round, in an order of the seed's own."""
+    """Task ids, each template once a round, in an order given by the seed."""
     order = random.Random(f"evaluation/{split}/{seed}").sample(names, len(names))
     number = seed * NUMBERS
     while True:

@@ -1,15 +1,15 @@
-"""A device whose time is taken: how long it was at work, by what it did.
+"""A `Device` that measures how many real seconds another one spends on resets and on actions.
 
-Seconds are real ones, whatever clock the device lives by: what counts is whether it was kept busy.
-Another thread may ask at any time; work under way counts up to now.
+`Device.seconds` is the device time of one episode, by the device's own clock (simulated phones have
+a virtual one); this is wall time since the start, which says whether the device was kept busy.
+Another thread may read it at any time; a call in progress counts up to now.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import TracebackType
 from typing import Generic, Literal, Self, TypeVar
 
 from distrl.devices.device import Device
@@ -22,30 +22,31 @@ WORKS: tuple[Work, ...] = ("reset", "act")
 
 
 class MeasuredDevice(Generic[D]):
-    """Implements `Device` by another one, and stops the time of its work."""
+    """Implements `Device` by another one, and times its calls by `clock`."""
 
-    def __init__(self, device: D) -> None:
+    def __init__(self, device: D, clock: Callable[[], float] = time.perf_counter) -> None:
         self.device = device
+        self._clock = clock
         self._spent: dict[Work, float] = dict.fromkeys(WORKS, 0.0)
         self._under_way: tuple[Work, float] | None = None
 
     def spent(self) -> dict[Work, float]:
-        """Seconds at work so far."""
+        """Seconds so far, by kind of work."""
         spent, under_way = dict(self._spent), self._under_way
         if under_way is not None:
             work, begun = under_way
-            spent[work] += time.perf_counter() - begun
+            spent[work] += self._clock() - begun
         return spent
 
     @contextmanager
     def _at(self, work: Work) -> Iterator[None]:
-        begun = time.perf_counter()
+        begun = self._clock()
         self._under_way = work, begun
         try:
             yield
         finally:
             self._under_way = None
-            self._spent[work] += time.perf_counter() - begun
+            self._spent[work] += self._clock() - begun
 
     @property
     def name(self) -> str:
@@ -77,10 +78,5 @@ class MeasuredDevice(Generic[D]):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()

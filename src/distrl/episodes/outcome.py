@@ -1,6 +1,6 @@
-"""What is kept of an episode for counting: how it ended, and after how many steps.
+"""What an evaluation keeps of an episode, and the success rate with its confidence interval.
 
-An episode that the world broke (a lost device, say) has no verdict, so it counts neither for nor
+An episode that a fault ended (a lost device, say) has no verdict, so it counts neither for nor
 against the agent; it is reported beside the rate.
 """
 

@@ -1,28 +1,28 @@
-"""One policy for many devices: whoever waits for a decision is answered with all others who wait.
+"""Decisions for many devices by one policy: observations that wait at the same time are one batch.
 
-Each device's thread brings its observation (`ask`) and gets its decision; one thread, the one that
-calls `serve`, runs the policy. What it promises:
+Each device thread submits its observation (`ask`) and blocks until its decision; one thread, which
+calls `serve`, runs the policy. It promises:
 
-- Every question is answered once, in one batch with whatever else waits, oldest first, `most` at
-  most. It lingers for a fuller batch for at most `max_wait_seconds`, never for longer than the last
-  answer took, and not at all when everybody who could ask has asked.
-- A device that waits for its screen holds nobody up.
-- Newer weights are taken over between two batches, never within one, also while nobody asks.
-- When it closes, whoever waits or comes later gets a `CancelledError`.
+- Every observation is decided exactly once, in a batch with whatever else waits, oldest first, at
+  most `most` of them. It waits for a fuller batch at most `max_wait_seconds`, never longer than the
+  last batch took to decide, and not at all when every episode in progress has asked.
+- A device that waits for its screen delays no other.
+- Newer weights are loaded between two batches, never within one, also while no device asks.
+- After `close`, threads that wait in `ask` or call it get a `CancelledError`.
 
-When are new weights taken? `swap` says so.
+`swap` says when new weights are loaded:
 
     between_decisions   At once. No device ever waits, and each decision carries its own version
                         and log-probabilities, so that ratios stay exact; the version of the
                         trajectory is that of its first decision, which is the oldest in it.
-    between_episodes    When no episode of the old version is under way any more. Episodes that are
+    between_episodes    When no episode of the old version is in progress any more. Episodes about
                         to begin are held back at their first decision (a reset needs no weights, so
                         it goes on) until the others have ended: at most the tail of one episode.
 
 The first is the default: the second is a barrier, and with episodes of unequal length and a learner
 that publishes often, devices would spend a good part of their time in front of it.
 
-The desk is a `Policy` itself, for whoever has a batch at hand and no threads.
+The batcher is a `Policy` itself, for callers that have a batch at hand and no threads.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass, field
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Protocol
 
 from distrl.agent.policy import Policy
 from distrl.bounds import Bounds, check_bounds
@@ -42,12 +42,12 @@ from distrl.records import Decision, Observation
 from distrl.weights.weight_updater import WeightUpdater
 
 Swap = Literal["between_decisions", "between_episodes"]
-IDLE_SECONDS = 0.05  # after so long without a question it looks for weights and for the end
+IDLE_SECONDS = 0.05  # without a request: then check for new weights and for the end
 
 
 @dataclass(frozen=True, slots=True)
 class PolicyBatcherSettings:
-    """How questions are gathered, and when weights are swapped."""
+    """How batches are formed, and when weights are swapped."""
 
     most: Annotated[int, Bounds(1, unit="observations in a batch")] = 64
     max_wait_seconds: Annotated[float, Bounds(0.0, 1e9, "seconds for a fuller batch")] = 0.002
@@ -59,10 +59,10 @@ class PolicyBatcherSettings:
 
 @dataclass(frozen=True, slots=True)
 class PolicyBatcherReport:
-    """What the desk has done since it was made."""
+    """Counters since the batcher was made."""
 
     decisions: int
-    batches: dict[int, int]  # how many there were of each size
+    batches: dict[int, int]  # number of batches by size
     swaps: int
     weight_version: int
     deciding_seconds: float  # in the policy
@@ -73,31 +73,62 @@ class PolicyBatcherReport:
         return self.decisions / max(1, sum(self.batches.values()))
 
 
+class DecisionService(Policy, Protocol):
+    """What a collector needs to get decisions for its device threads.
+
+    `PolicyBatcher` decides with a policy in this process and documents each call; the Ray engine's
+    client forwards observations to a server that decides for several collectors.
+    """
+
+    @property
+    def version(self) -> int: ...
+
+    def enter(self) -> int: ...
+
+    def ask(self, handle: int, observation: Observation) -> Decision: ...
+
+    def leave(self, handle: int) -> None: ...
+
+    def open(self) -> None: ...
+
+    def serve(self, going: Callable[[], bool]) -> None: ...
+
+    def wake(self) -> None: ...
+
+    def close(self) -> None: ...
+
+    def update_weights(self) -> bool: ...
+
+    def report(self) -> PolicyBatcherReport: ...
+
+
 @dataclass(slots=True, eq=False)
-class _Question:
+class _Request:
     handle: int
     observation: Observation
-    answer: Future[Decision] = field(default_factory=Future)
+    decision: Future[Decision] = field(default_factory=Future)
 
 
 class PolicyBatcher:
-    """Decides for all. `policy_lock` is held while the policy is at work."""
+    """Implements `DecisionService`. `policy_lock` is held while the policy computes."""
 
     def __init__(
         self,
         policy: Policy,
         settings: PolicyBatcherSettings | None = None,
         updater: WeightUpdater | None = None,  # of the same policy; None: its weights stay
+        clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         self.settings = settings or PolicyBatcherSettings()
         self.policy_lock = threading.Lock()
         self._policy = policy
         self._updater = updater
+        self._clock = clock
         self._changed = threading.Condition()
-        self._tickets = itertools.count()
-        self._episodes: dict[int, bool] = {}  # by ticket: was anything decided in it yet?
-        self._questions: list[_Question] = []
-        self._in_hand: list[_Question] = []  # taken off the list, and not answered yet
+        self._handles = itertools.count()
+        self._episodes: dict[int, bool] = {}  # by handle: was anything decided in it yet?
+        self._waiting: list[_Request] = []
+        self._deciding: list[_Request] = []  # the batch that the policy is computing
         self._open = True
         self._last_seconds = 0.0
         self._version_seen = 0
@@ -106,106 +137,111 @@ class PolicyBatcher:
         self._deciding_seconds = 0.0
         self._swapping_seconds = 0.0
 
-    # The devices' side --------------------------------------------------------------------------
+    # Called by device threads --------------------------------------------------------------------
 
     def enter(self) -> int:
-        """An episode begins; the ticket stands for it until it leaves."""
+        """Register an episode; its handle is valid until `leave`."""
         with self._changed:
-            handle = next(self._tickets)
+            handle = next(self._handles)
             self._episodes[handle] = False
             return handle
 
     def ask(self, handle: int, observation: Observation) -> Decision:
-        """Wait for a decision. `CancelledError`: the desk has closed."""
-        question = _Question(handle, observation)
+        """Block until the decision is there. `CancelledError`: the batcher has closed."""
+        request = _Request(handle, observation)
         with self._changed:
             if not self._open:
-                raise CancelledError("the decision desk has closed")
-            self._questions.append(question)
+                raise CancelledError("the policy batcher has closed")
+            self._waiting.append(request)
             self._changed.notify()
-        return question.answer.result()
+        return request.decision.result()
 
     def leave(self, handle: int) -> None:
-        """The episode is over."""
+        """Unregister an episode."""
         with self._changed:
             del self._episodes[handle]
             self._changed.notify()
 
-    # The side of the one thread that decides ----------------------------------------------------
+    # Called by the thread that runs the policy ---------------------------------------------------
 
     def open(self) -> None:
-        """Take questions (again)."""
+        """Accept requests (again)."""
         with self._changed:
             self._open = True
 
     def serve(self, going: Callable[[], bool]) -> None:
-        """Answer questions as long as it is `going`."""
+        """Decide requests in batches while `going()` is true."""
         while going():
             self.update_weights()
-            self._in_hand = self._next_batch()
-            if self._in_hand:
-                decisions = self.decide([each.observation for each in self._in_hand])
-                for question, decision in zip(self._in_hand, decisions, strict=True):
-                    question.answer.set_result(decision)
-                self._in_hand = []
+            self._deciding = self._next_batch()
+            if self._deciding:
+                decisions = self.decide([each.observation for each in self._deciding])
+                for request, decision in zip(self._deciding, decisions, strict=True):
+                    request.decision.set_result(decision)
+                self._deciding = []
 
     def wake(self) -> None:
-        """Look at once whether it is still going."""
+        """Let `serve` check at once whether it is still going."""
         with self._changed:
             self._changed.notify()
 
     def close(self) -> None:
-        """Answer nobody any more."""
+        """Cancel all requests, and refuse new ones."""
         with self._changed:
             self._open = False
-            for question in (*self._in_hand, *self._questions):
-                question.answer.cancel()  # without effect on those that were answered
-            self._in_hand, self._questions = [], []
+            for request in (*self._deciding, *self._waiting):
+                request.decision.cancel()  # without effect on those that were answered
+            self._deciding, self._waiting = [], []
 
-    def _next_batch(self) -> list[_Question]:
-        """Empty after IDLE_SECONDS, or when somebody woke us."""
+    def _next_batch(self) -> list[_Request]:
+        """The next batch; empty after IDLE_SECONDS without a request, or after `wake`."""
         with self._changed:
             if not self._servable():
                 self._changed.wait(IDLE_SECONDS)
-            until = time.perf_counter() + min(self.settings.max_wait_seconds, self._last_seconds)
-            while 0 < len(self._servable()) < self._hoped_for():
-                left = until - time.perf_counter()
-                if left <= 0.0:
-                    break
-                self._changed.wait(left)
+            if self._servable():
+                self._wait_for_more()
             batch = self._servable()[: self.settings.most]
-            for question in batch:
-                self._episodes[question.handle] = True
-                self._questions.remove(question)
+            for request in batch:
+                self._episodes[request.handle] = True
+                self._waiting.remove(request)
             return batch
 
-    def _servable(self) -> list[_Question]:
-        """Those that need not wait for new weights."""
+    def _wait_for_more(self) -> None:
+        """Wait for a fuller batch, as long as more requests can come and the time allows."""
+        until = self._clock() + min(self.settings.max_wait_seconds, self._last_seconds)
+        while 0 < len(self._servable()) < self._possible():
+            left = until - self._clock()
+            if left <= 0.0:
+                break
+            self._changed.wait(left)
+
+    def _servable(self) -> list[_Request]:
+        """The requests that need not wait for new weights."""
         if not self._holds_back():
-            return self._questions
-        return [each for each in self._questions if self._episodes[each.handle]]
+            return self._waiting
+        return [each for each in self._waiting if self._episodes[each.handle]]
 
     def _holds_back(self) -> bool:
-        """Must episodes that have not begun wait until the others have ended?"""
+        """Must episodes without a decision wait until the others have ended?"""
         one_version = self.settings.swap == "between_episodes"
         return one_version and self._updater is not None and self._updater.due
 
-    def _hoped_for(self) -> int:
-        """As many questions as there can be at once."""
+    def _possible(self) -> int:
+        """The largest batch that the episodes in progress can make."""
         asking = self._episodes.values()
         return min(self.settings.most, sum(asking) if self._holds_back() else len(asking))
 
     # The policy ---------------------------------------------------------------------------------
 
     def decide(self, observations: Sequence[Observation]) -> list[Decision]:
-        """Decide for these now. The answers come in the same order."""
+        """Decide for these observations now, in the same order."""
         decisions: list[Decision] = []
         for first in range(0, len(observations), self.settings.most):
-            begun = time.perf_counter()
+            begun = self._clock()
             with self.policy_lock:
                 batch = observations[first : first + self.settings.most]
                 decisions += self._policy.decide(batch)
-            self._last_seconds = time.perf_counter() - begun
+            self._last_seconds = self._clock() - begun
             self._deciding_seconds += self._last_seconds
             self._batches[len(batch)] += 1
         newest = max((each.weight_version for each in decisions), default=0)
@@ -214,26 +250,29 @@ class PolicyBatcher:
 
     @property
     def version(self) -> int:
-        """Of the weights that decide now."""
+        """Version of the weights that decide now."""
         return self._version_seen if self._updater is None else self._updater.version
 
     @property
     def waiting(self) -> int:
-        """Questions that nobody has taken up yet."""
-        return len(self._questions)
+        """Requests that are in no batch yet."""
+        return len(self._waiting)
 
     def update_weights(self) -> bool:
-        """Take over newer weights, if there are any and nobody has to wait for them to be old."""
+        """Load newer weights if there are any; return whether it did.
+
+        With swap="between_episodes" only while no episode is in progress.
+        """
         if self._updater is None or not self._updater.look():
             return False
         if self.settings.swap == "between_episodes":
             with self._changed:
                 if any(self._episodes.values()):
                     return False
-        begun = time.perf_counter()
+        begun = self._clock()
         with self.policy_lock:
             self._updater.apply()
-        self._swapping_seconds += time.perf_counter() - begun
+        self._swapping_seconds += self._clock() - begun
         self._swaps += 1
         return True
 

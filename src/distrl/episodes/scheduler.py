@@ -1,33 +1,43 @@
-"""Who plays what: puts a task and a device together, if an episode may start at all.
+"""Which device plays which task: leases a task and a device together, if an episode may start.
 
-Every booking is given back exactly once, with what became of it; until then it is in flight. The
-rota never waits and reads no clock: it says what is missing, and whoever asks says what time it is.
-One thread at a time.
+Fresh tasks come from a `TaskSource`. A task whose attempt ended without a verdict is queued again
+for a device that has not failed it yet, up to `max_attempts` attempts in all; queued tasks come
+before fresh ones. Tasks of abandoned episodes are queued too, and are in the saved state, so that
+they come first when a collector resumes.
+
+Every lease is returned exactly once, with how its episode ended; until then it is in flight. The
+scheduler never blocks and reads no clock for its decisions: it returns what an episode would have
+to wait for, and its caller (`Collector`) passes the time and holds a lock around every call.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
 from distrl.devices.device import Device
 from distrl.episodes.device_pool import DevicePool
 from distrl.episodes.measured_device import MeasuredDevice
-from distrl.episodes.task_queue import Assignment, TaskQueue
-from distrl.errors import CorruptCheckpoint, DeviceError, WorldError
-from distrl.records import Ending
-from distrl.task_sets.curriculum import State
+from distrl.errors import (
+    CorruptCheckpoint,
+    DeviceError,
+    InvalidSetting,
+    UnknownTask,
+    WorldError,
+)
+from distrl.records import Ending, Task
+from distrl.task_sets.curriculum import State, TaskSource
 
 D = TypeVar("D", bound=Device)
 BlockedOn = Literal["admission", "device", "task"]
 
 
 class Admission(Protocol):
-    """May an episode start with these weights, behind so many others? A `Learner` can say so.
+    """May an episode start with these weights while `in_flight` others are played?
 
-    It is asked before every start, under a lock, so it must not wait.
+    It is asked before every start, under a lock, so it must not block. A `Learner` is one.
     """
 
     def may_start(self, weight_version: int, in_flight: int) -> bool: ...
@@ -35,13 +45,14 @@ class Admission(Protocol):
 
 @dataclass(slots=True)
 class EpisodeBudget:
-    """How many episodes may still be started; None: any number. Retries are free, if they are."""
+    """How many episodes may still be started (None: no limit), and whether retries count."""
 
     starts: int | None = None
     free_retries: bool = True
 
     @property
     def fresh(self) -> bool:
+        """May a fresh task be started?"""
         return self.starts is None or self.starts > 0
 
     def spend(self, assignment: Assignment) -> None:
@@ -50,8 +61,17 @@ class EpisodeBudget:
 
 
 @dataclass(frozen=True, slots=True)
+class Assignment:
+    """A task to attempt. `failed_on` names the devices on which earlier attempts failed."""
+
+    task: Task
+    attempt: int = 1
+    failed_on: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Lease(Generic[D]):
-    """A device that has something to play."""
+    """A device reserved for one attempt at a task."""
 
     device: MeasuredDevice[D]
     assignment: Assignment
@@ -60,75 +80,113 @@ class Lease(Generic[D]):
 
 
 class EpisodeScheduler(Generic[D]):
-    """Books the devices of a shelf for the tasks of a queue."""
+    """Leases devices of a pool for tasks of a source. Episode ids begin with `name`."""
 
     def __init__(
         self,
-        name: str,  # episode ids begin with it
+        name: str,
         device_pool: DevicePool[D],
-        tasks: TaskQueue,
+        source: TaskSource,
         admission: Admission | None = None,
+        max_attempts: int = 3,
     ) -> None:
+        if max_attempts < 1:
+            raise InvalidSetting(f"max_attempts={max_attempts!r}; give 1 or more")
         self.device_pool = device_pool
-        self.tasks = tasks
         self.started = 0
         self.in_flight = 0
+        self.retried = 0  # attempts that were followed by another one
+        self.given_up = 0  # tasks that no attempt brought to a verdict
         self._name = name
+        self._source = source
         self._admission = admission
+        self._max_attempts = max_attempts
+        self._queued: list[Assignment] = []
 
-    def book(
-        self, episode_budget: EpisodeBudget, weight_version: int, now: float
-    ) -> Lease[D] | BlockedOn:
-        """The next task, on a device that is free and fit; or what is missing for that."""
-        if self.nothing_left(episode_budget):
+    def lease(self, budget: EpisodeBudget, weight_version: int, now: float) -> Lease[D] | BlockedOn:
+        """Reserve a ready device for the next task, or return what is missing for that."""
+        if self.nothing_left(budget):
             return "task"
         if self._admission and not self._admission.may_start(weight_version, self.in_flight):
             return "admission"
         ready = self.device_pool.ready(now)
         if not ready:
             return "device"
-        choice = self.tasks.choose(ready, fresh=episode_budget.fresh)
+        choice = self._choose(ready, fresh=budget.fresh)
         if choice is None:
             return "task"
         assignment, device = choice
-        episode_budget.spend(assignment)
+        budget.spend(assignment)
         self.in_flight += 1
         self.started += 1
         episode_id = f"{self._name}/{self.started}/{assignment.task.id}"
         return Lease(self.device_pool.take(device), assignment, episode_id, time.time())
 
-    def nothing_left(self, episode_budget: EpisodeBudget) -> bool:
-        return not episode_budget.fresh and not len(self.tasks)
+    def nothing_left(self, budget: EpisodeBudget) -> bool:
+        return not budget.fresh and not self._queued
+
+    def _choose(self, ready: list[str], *, fresh: bool) -> tuple[Assignment, str] | None:
+        """The first queued task that a ready device may play, or else a fresh one."""
+        for place, assignment in enumerate(self._queued):
+            tried_all = len(assignment.failed_on) >= len(self.device_pool)
+            for device in ready:
+                if tried_all or device not in assignment.failed_on:
+                    return self._queued.pop(place), device
+        return (Assignment(self._source.next_task()), ready[0]) if fresh else None
 
     def ended(self, lease: Lease[D], ending: Ending, now: float) -> None:
-        """It was played, well or badly."""
-        self.tasks.ended(lease.assignment, lease.device.name, ending)
+        """Return a lease whose episode was played; without a verdict its task is queued again."""
+        self._source.hear(lease.assignment.task, ending)
+        if ending.broken:
+            self._retry(lease)
         lost = ending is Ending.DEVICE_LOST
-        self._give_back(lease, now, fault=None if ending.broken and not lost else lost)
+        self._return(lease, now, fault=None if ending.broken and not lost else lost)
 
     def failed_to_start(self, lease: Lease[D], error: WorldError, now: float) -> None:
-        """There was no first screen."""
-        self.tasks.failed(lease.assignment, lease.device.name)
-        self._give_back(lease, now, fault=True if isinstance(error, DeviceError) else None)
+        """Return a lease whose episode had no first screen."""
+        self._retry(lease)
+        self._return(lease, now, fault=True if isinstance(error, DeviceError) else None)
 
     def abandoned(self, lease: Lease[D], now: float) -> None:
-        """It was cut short, and nobody is to blame: the task is kept."""
-        self.tasks.put_back(lease.assignment)
-        self._give_back(lease, now, fault=None)
+        """Return a lease whose episode was cut short by a stop; its task is queued as it was."""
+        self._queued.append(lease.assignment)
+        self._return(lease, now, fault=None)
 
-    def _give_back(self, lease: Lease[D], now: float, *, fault: bool | None) -> None:
+    def _retry(self, lease: Lease[D]) -> None:
+        """Queue the next attempt, unless this was the last one."""
+        tried = lease.assignment
+        if tried.attempt >= self._max_attempts:
+            self.given_up += 1
+            return
+        self.retried += 1
+        failed_on = tuple(dict.fromkeys((*tried.failed_on, lease.device.name)))
+        self._queued.append(replace(tried, attempt=tried.attempt + 1, failed_on=failed_on))
+
+    def _return(self, lease: Lease[D], now: float, *, fault: bool | None) -> None:
         self.device_pool.give_back(lease.device.name, now, fault=fault)
         self.in_flight -= 1
 
     def state(self) -> State:
-        return {"started": self.started, "tasks": self.tasks.state()}
+        queued = [[each.task.id, each.attempt, list(each.failed_on)] for each in self._queued]
+        return {
+            "started": self.started,
+            "tasks": {"source": self._source.state(), "waiting": queued},
+        }
 
     def load_state(self, state: Mapping[str, Any]) -> None:
-        started, tasks = state.get("started"), state.get("tasks")
-        if not isinstance(started, int) or started < 0 or not isinstance(tasks, Mapping):
+        try:
+            started, tasks = state["started"], state["tasks"]
+            if not isinstance(started, int) or started < 0:
+                raise ValueError(f"started={started!r}")
+            queued = [
+                Assignment(self._source.find(str(task)), int(attempt), tuple(map(str, failed_on)))
+                for task, attempt, failed_on in tasks["waiting"]
+            ]
+            source = tasks["source"]
+        except (KeyError, TypeError, ValueError, AttributeError, UnknownTask) as error:
             raise CorruptCheckpoint(
-                f"this is no state of a collector: started={started!r}, tasks={type(tasks)}; take "
-                "an older checkpoint"
-            )
-        self.tasks.load_state(tasks)
-        self.started = started
+                f"this is no state of a collector ({type(error).__name__}: {error}); take an "
+                "older checkpoint"
+            ) from error
+        self._source.load_state(source)
+        self._queued, self.started = queued, started

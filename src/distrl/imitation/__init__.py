@@ -1,1 +1,1 @@
-"""Teaches the starter model to act, by example, from random weights."""
+"""Pretrains the starter model by imitation of scripted demonstrations, from random weights."""

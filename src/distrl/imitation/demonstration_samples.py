@@ -1,14 +1,14 @@
-"""What a first model learns from: screens of scripted solutions, with what to do on each.
+"""Training samples of imitation: screens of scripted demonstrations, with the right action on each.
 
-A lesson is one screen and the right action for it. Demonstrations that never go wrong teach nothing
-about what to do afterwards, so now and then a finger slips: something else is tapped or scrolled.
-Where Back mends that (tried out on a snapshot), Back is the lesson; where nothing came of it, the
-lesson goes on with a slip in its past; where it cannot be mended so simply, it did not happen.
-Where a tap may land anywhere on a button, `cells` has every place that would do.
+Demonstrations that never go wrong teach nothing about recovering, so now and then a slip is
+inserted: something else is tapped or scrolled. If Back undoes it (tried out on a snapshot), Back is
+the sample's action; if it changed nothing, the demonstration goes on with the slip among its past
+actions; otherwise the phone is restored and the slip did not happen. Where a tap may land anywhere
+on a button, `cells` has every place that would do.
 
-People who show what they do are often hasty: they take a task for done just before its last step,
-the Save that was not pressed. A hasty demonstration ends there, and is not marked as wrong; a model
-that learns from such people has something left to find out for itself.
+Human demonstrators are often hasty: they take a task for done just before its last step, the Save
+that was not pressed. A hasty demonstration ends there, and is not marked as wrong, so that a model
+pretrained on it has something left to learn by reinforcement.
 """
 
 from __future__ import annotations
@@ -20,20 +20,8 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
+from distrl import records as r
 from distrl.hierarchy import Element
-from distrl.records import (
-    FINAL_ACTIONS,
-    Action,
-    Answer,
-    Back,
-    Done,
-    LongPress,
-    Observation,
-    Screen,
-    Swipe,
-    Tap,
-    Task,
-)
 from phonesim.dimensions import HEIGHT, WIDTH
 from phonesim.scene import Touch
 from phonesim.simulated_device import SimulatedDevice
@@ -49,16 +37,16 @@ Cells = NDArray[np.bool_]  # [HEIGHT / CELL, WIDTH / CELL]
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """On this screen, do this. `signs` says what stands where, if the phone keeps labels."""
+    """An observation and the right action. `signs` labels the pixels, if the phone draws labels."""
 
-    observation: Observation
-    action: Action
+    observation: r.Observation
+    action: r.Action
     cells: Cells  # where a tap would do the same; empty for other actions
     signs: NDArray[np.uint16] | None
 
 
 class Demonstrator:
-    """Plays scripted solutions on one device, with slips, and writes the lessons down."""
+    """Plays scripted solutions on one device, with slips, and records samples."""
 
     def __init__(
         self,
@@ -69,19 +57,19 @@ class Demonstrator:
     ) -> None:
         self._device = device
         self._judge = FactJudge(device)
-        self._random = random.Random(f"teacher/{seed}")
-        self._slip_rate = slip_rate  # the chance of a slip before each step
-        self._haste = haste  # the chance that an episode ends one step too early
+        self._random = random.Random(f"teacher/{seed}")  # the text is part of the seed
+        self._slip_rate = slip_rate  # probability of a slip before each step
+        self._haste = haste  # probability that an episode ends one step too early
         self._samples: list[Sample] = []
-        self._past: list[Action] = []
+        self._past: list[r.Action] = []
 
-    def pretrain(self, task: Task) -> list[Sample]:
-        """The lessons of one episode; none where a slip made the task fail after all."""
+    def demonstrate(self, task: r.Task) -> list[Sample]:
+        """The samples of one episode; none if a slip made the task fail after all."""
         samples = self._play(task)
         hasty = self._haste > 0.0 and self._random.random() < self._haste
         return cut_short(samples) if hasty else samples
 
-    def _play(self, task: Task) -> list[Sample]:
+    def _play(self, task: r.Task) -> list[Sample]:
         self._device.reset(task.seed)
         self._judge.begin(task)
         solver = Solver(self._judge.template.solve(self._judge.start), open_by_name=True)
@@ -94,15 +82,15 @@ class Demonstrator:
                 action = solver.next(self._device.elements())
             except ScriptLost:  # a slip led astray after all
                 return []
-            self._learn(task, action)
-            if isinstance(action, FINAL_ACTIONS):
-                answer = action.text if isinstance(action, Answer) else None
+            self._record(task, action)
+            if isinstance(action, r.FINAL_ACTIONS):
+                answer = action.text if isinstance(action, r.Answer) else None
                 return self._samples if self._judge.verdict(answer).success else []
         return []
 
-    def _learn(self, task: Task, action: Action) -> None:
+    def _record(self, task: r.Task, action: r.Action) -> None:
         phone = self._device.phone
-        observation = Observation(task.instruction, Screen(phone.frame()), tuple(self._past))
+        observation = r.Observation(task.instruction, r.Screen(phone.frame()), tuple(self._past))
         signs = getattr(phone.scene.canvas, "signs", None)
         cells = same_cells(action, phone.scene.touches)
         action = self._elsewhere(action, cells)
@@ -110,19 +98,19 @@ class Demonstrator:
         self._samples.append(Sample(observation, action, cells, labels))
         self._do(action)
 
-    def _elsewhere(self, action: Action, cells: Cells) -> Action:
-        """The same thing touched at another place: a learner's finger will not hit the middle."""
-        if not isinstance(action, Tap | LongPress):
+    def _elsewhere(self, action: r.Action, cells: Cells) -> r.Action:
+        """The same target touched at another place: a learner does not always hit the middle."""
+        if not isinstance(action, r.Tap | r.LongPress):
             return action
         row, column = self._random.choice(np.argwhere(cells).tolist())
         return type(action)((column + 0.5) * CELL / WIDTH, (row + 0.5) * CELL / HEIGHT)
 
-    def _do(self, action: Action) -> None:
+    def _do(self, action: r.Action) -> None:
         self._device.perform(action)
         self._past.append(action)
 
-    def _slip(self, task: Task) -> bool:
-        """Do something else. True if it stays in the past."""
+    def _slip(self, task: r.Task) -> bool:
+        """Perform a slip. True if it stays among the past actions."""
         before = self._device.snapshot()
         elements = self._device.elements()
         slip = self._slipped(elements)
@@ -132,48 +120,48 @@ class Demonstrator:
         after = self._device.snapshot()
         changed = _differ(before, after)
         same_page = _page(self._device.elements()) == _page(elements)
-        if not changed and (same_page or isinstance(slip, Swipe)):
-            return True  # nothing came of it, or the solution finds its way from here
-        self._device.perform(Back())
-        mended = _page(self._device.elements()) == _page(elements)
-        if changed or not mended or _differ(before, self._device.snapshot()):
+        if not changed and (same_page or isinstance(slip, r.Swipe)):
+            return True  # it changed nothing, or the solution finds its way from here
+        self._device.perform(r.Back())
+        undone = _page(self._device.elements()) == _page(elements)
+        if changed or not undone or _differ(before, self._device.snapshot()):
             self._device.restore(before)
             self._past.pop()
             return False
         self._device.restore(after)
-        self._learn(task, Back())
+        self._record(task, r.Back())
         return True
 
-    def _slipped(self, elements: tuple[Element, ...]) -> Action | None:
+    def _slipped(self, elements: tuple[Element, ...]) -> r.Action | None:
         if self._random.random() < 0.2:
             up = self._random.random() < 0.5
-            return Swipe(0.5, 0.35 if up else 0.7, 0.5, 0.7 if up else 0.35, 0.8)
+            return r.Swipe(0.5, 0.35 if up else 0.7, 0.5, 0.7 if up else 0.35, 0.8)
         choices = [e for e in elements if e.clickable and e.window not in ("keyboard", "popup")]
         if not choices:
             return None
         left, top, right, bottom = self._random.choice(choices).bounds
         x, y = self._random.uniform(left, right), self._random.uniform(top, bottom)
-        return Tap(min(x / WIDTH, 1.0), min(y / HEIGHT, 1.0))
+        return r.Tap(min(x / WIDTH, 1.0), min(y / HEIGHT, 1.0))
 
 
 def cut_short(samples: list[Sample]) -> list[Sample]:
-    """Done, one step too early. Whoever was asked for an answer gives one."""
-    if len(samples) < 2 or not isinstance(samples[-1].action, Done):
+    """Done, one step too early; a demonstration that ends with an answer stays as it is."""
+    if len(samples) < 2 or not isinstance(samples[-1].action, r.Done):
         return samples
     *before, unfinished, end = samples
     nowhere = np.zeros_like(end.cells)
     return [*before, replace(unfinished, action=end.action, cells=nowhere)]
 
 
-def same_cells(action: Action, touches: list[Touch]) -> Cells:
-    """Every place where the finger would meet the same thing."""
+def same_cells(action: r.Action, touches: list[Touch]) -> Cells:
+    """Every cell where a touch would hit the same target."""
     cells = np.zeros((HEIGHT // CELL, WIDTH // CELL), dtype=np.bool_)
-    if not isinstance(action, Tap | LongPress):
+    if not isinstance(action, r.Tap | r.LongPress):
         return cells
     owner = np.full(cells.shape, -1, dtype=np.int16)
     down, across = _middles(cells.shape[0], HEIGHT), _middles(cells.shape[1], WIDTH)
     for number, touch in enumerate(touches):
-        if touch.on_tap or touch.on_tap_at or (touch.on_hold and isinstance(action, LongPress)):
+        if touch.on_tap or touch.on_tap_at or (touch.on_hold and isinstance(action, r.LongPress)):
             left, top, right, bottom = touch.bounds
             rows = slice(*np.searchsorted(down, (top, bottom)))
             columns = slice(*np.searchsorted(across, (left, right)))

@@ -1,9 +1,10 @@
-"""Teaches the starter model to act by example, from random weights.
+"""Trains the starter model on demonstrations, from random weights.
 
-Lessons stream in from scripted demonstrations (`lesson_stream`), wait in a reservoir, and are drawn
-in random batches. The weights that are kept are a running mean of those that are trained: steadier,
-and a little better. The curve (losses, and the share of right actions on tasks of the test split)
-is returned as it was measured, so that it can be saved beside the model.
+Samples stream in from scripted demonstrations (`sample_stream`), are kept in a ring buffer
+(`SampleReservoir`), and are drawn in random batches. The weights that are kept are an exponential
+moving average of those that are trained: steadier, and a little better. The learning curve (losses,
+and the share of right actions on the validation set, tasks of the test split) is returned as it was
+measured, so that it can be saved beside the model.
 """
 
 from __future__ import annotations
@@ -21,8 +22,7 @@ from distrl.agent.starter.model import StarterModel
 from distrl.bounds import Bounds, Share, check_bounds
 from distrl.errors import InvalidSetting
 from distrl.imitation.losses import ImitationLosses, imitation_losses
-from distrl.imitation.sample_arrays import SHAPES
-from distrl.imitation.sample_reservoir import SampleReservoir
+from distrl.imitation.sample_arrays import SHAPES, SampleReservoir
 from distrl.imitation.sample_stream import SLAB, SampleRecipe, SampleStream, open_stream
 from phonesim.tasks.task_sets import template_names
 
@@ -32,7 +32,7 @@ NOTE_EVERY, NOTE_SECONDS = 50, 10.0  # steps, or seconds, from one point of the 
 
 @dataclass(frozen=True, slots=True)
 class ImitationSettings:
-    """Few and typed. The defaults are about what made the model that we ship (docs/starter.md)."""
+    """The defaults are about what trained the model that we ship (docs/starter.md)."""
 
     steps: Count = 14_000
     batch: Annotated[int, Bounds(1, unit="samples")] = 256
@@ -56,7 +56,7 @@ class ImitationSettings:
         check_bounds(self)
         if self.reservoir % SLAB:
             raise InvalidSetting(
-                f"imitation.reservoir={self.reservoir!r}; give a multiple of {SLAB}: lessons come "
+                f"imitation.reservoir={self.reservoir!r}; give a multiple of {SLAB}: samples come "
                 "in slabs of that many"
             )
 
@@ -90,7 +90,7 @@ def recipe_of(settings: ImitationSettings, model: StarterModel) -> SampleRecipe:
 
 
 class Imitation:
-    """One training run. `run` goes through its steps; `averaged` is what to keep."""
+    """One training run. `run` does its steps; `averaged` are the weights to keep."""
 
     def __init__(
         self,
@@ -101,8 +101,8 @@ class Imitation:
         self.model = model
         self.settings = settings
         self.device = next(model.parameters()).device
-        self._taught: list[Tensor] = [each for each in model.parameters() if each.requires_grad]
-        self.masters = [each.detach().float().clone() for each in self._taught]
+        self._trained: list[Tensor] = [each for each in model.parameters() if each.requires_grad]
+        self.masters = [each.detach().float().clone() for each in self._trained]
         self.averaged = [master.clone() for master in self.masters]
         self._seen = seen
         for master in self.masters:
@@ -121,21 +121,23 @@ class Imitation:
         self._generator = torch.Generator(self.device).manual_seed(settings.seed)
         self._began = self._noted = time.monotonic()
         self._step = 0
-        self._best = 0.0  # exam so far
+        self._best = 0.0  # validation so far
 
     def run(self, stream: SampleStream, validation_set: dict[str, Tensor]) -> None:
         reservoir = SampleReservoir(self.settings.reservoir, self.device)
         while len(reservoir) < min(self.settings.fill, self.settings.reservoir):
-            _pour(stream, reservoir, wait=True)
+            _transfer(stream, reservoir, wait=True)
         while self._step < self.settings.steps and self._best < self.settings.enough:
-            _pour(stream, reservoir, wait=False)
+            _transfer(stream, reservoir, wait=False)
             validate = (self._step + 1) % self.settings.validate_every == 0
-            self._learn(
+            self._train_step(
                 reservoir,
                 validation_set if validate or self._step + 1 == self.settings.steps else None,
             )
 
-    def _learn(self, reservoir: SampleReservoir, validation_set: dict[str, Tensor] | None) -> None:
+    def _train_step(
+        self, reservoir: SampleReservoir, validation_set: dict[str, Tensor] | None
+    ) -> None:
         for group in self._optimizer.param_groups:
             group["lr"].fill_(self._learning_rate())
         batch = reservoir.draw(self.settings.batch, self._generator)
@@ -177,7 +179,7 @@ class Imitation:
         losses = imitation_losses(self.model, batch)
         self.model.zero_grad()
         torch.autograd.backward(losses.total)
-        self._move()
+        self._optimize()
         return losses
 
     def _replay(self, batch: dict[str, Tensor]) -> None:
@@ -205,13 +207,13 @@ class Imitation:
         self._graph = graph
 
     @torch.no_grad()
-    def _move(self) -> None:
+    def _optimize(self) -> None:
         """One step of the masters in float32; the model follows in whatever it computes in."""
-        gradients = [_gradient(parameter) for parameter in self._taught]
+        gradients = [_gradient(parameter) for parameter in self._trained]
         torch._foreach_copy_([_gradient(master) for master in self.masters], gradients)
         torch.nn.utils.clip_grad_norm_(self.masters, self.settings.max_gradient)
         self._optimizer.step()
-        torch._foreach_copy_(self._taught, self.masters)
+        torch._foreach_copy_(self._trained, self.masters)
 
     @torch.no_grad()
     def _average(self) -> None:
@@ -221,11 +223,11 @@ class Imitation:
     @torch.no_grad()
     def take_average(self) -> None:
         """Put the averaged weights into the model."""
-        torch._foreach_copy_(self._taught, self.averaged)
+        torch._foreach_copy_(self._trained, self.averaged)
 
     @torch.no_grad()
     def validate(self, validation_set: dict[str, Tensor]) -> tuple[float, dict[str, float]]:
-        """Right answers on the exam, by the averaged weights: all, and by the first word."""
+        """Share of right actions, by the averaged weights: of all samples, and by first word."""
         self.take_average()
         right = []
         for at in range(0, len(validation_set["answer"]), self.settings.batch):
@@ -234,7 +236,7 @@ class Imitation:
                 for name, tensor in validation_set.items()
             }
             right.append(imitation_losses(self.model, part).right_actions)
-        torch._foreach_copy_(self._taught, self.masters)
+        torch._foreach_copy_(self._trained, self.masters)
         all_right = torch.cat(right).float()
         self._best = max(self._best, float(all_right.mean()))
         first = validation_set["answer"][:, 0]
@@ -252,18 +254,18 @@ def _gradient(parameter: Tensor) -> Tensor:
 def make_validation_set(
     recipe: SampleRecipe, count: int, processes: int, device: torch.device
 ) -> dict[str, Tensor]:
-    """Lessons of the lecture, once, to measure by."""
+    """Samples of a recipe, made once."""
     slab = max(1, min(64, count // processes))
     count = count // slab * slab
     reservoir = SampleReservoir(count, device)
     with open_stream(recipe, processes, slab) as stream:
         while len(reservoir) < count:
-            _pour(stream, reservoir, wait=True)
+            _transfer(stream, reservoir, wait=True)
     return {name: reservoir.tensor(name) for name in SHAPES}
 
 
-def _pour(stream: SampleStream, reservoir: SampleReservoir, *, wait: bool) -> None:
-    """Everything that is ready, and at least one slab if we wait."""
+def _transfer(stream: SampleStream, reservoir: SampleReservoir, *, wait: bool) -> None:
+    """Copy every slab that is ready into the reservoir; with `wait`, at least one."""
     while (taken := stream.take(wait=wait)) is not None:
         number, arrays = taken
         reservoir.add(arrays)

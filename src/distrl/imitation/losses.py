@@ -1,10 +1,10 @@
-"""How far the starter model is from its lessons.
+"""The losses of imitation.
 
-`action`: minus the log-probability of the taught answer. Where a tap may land on any of several
-places, they count together: −log Σ p(place). `ink`, `starts`, `signs`: is there something at this
-place of the screen, does a word begin here, which sign is it; these teach the reader directly, for
-a reader that is taught by the actions alone never begins to read (docs/log.md). A model whose
-encoder is frozen can read already: then they are 0.
+`action`: minus the log-probability of the demonstrated answer. Where a tap may land on any of
+several places, they count together: −log Σ p(place). `ink`, `starts`, `signs`: is there something
+at this place of the screen, does a word begin here, which sign is it; these train the screen reader
+directly, for a reader trained by the actions alone never begins to read (docs/log.md). They are 0
+for a model whose encoder is frozen.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from torch.nn import functional
 from distrl.agent.starter.model import StarterModel
 from distrl.agent.starter.screen_reader import Opinions
 
-MAX_SIGNS = 640  # of one screen; one in a few hundred has more, and is taught that many
-PLACE_AT = 1  # where the place stands in the answer to tap or hold: <tap><12,34><end>
+MAX_SIGNS = 640  # of one screen; one in a few hundred has more, and is trained on that many
+PLACE_AT = 1  # index of the place in the answer to tap or hold: <tap><12,34><end>
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,9 @@
-"""From random weights to a directory with a model in it: the whole of `distrl imitate`.
+"""From random weights to a directory with a model in it: the work of `distrl imitate`.
 
 The directory is a Hugging Face model (config.json, model.safetensors in bfloat16, tokenizer) that
-every part of DistRL opens by its path, with the learning curve and the settings beside it. A model
-that can read already may go to school again (`start`): then only what it does is taught, and its
-encoder stays as it is.
+every part of DistRL opens by its path, with the learning curve and the settings beside it. With
+`start`, training goes on from a saved model: then only its decoder is trained, and its encoder,
+which reads the screen, is frozen.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from typing import Any
 
 import torch
 
+from distrl.agent.export_directory import atomic_directory
 from distrl.agent.starter.building import new_model
 from distrl.agent.starter.model import StarterModel
 from distrl.agent.starter.vocabulary import build_tokenizer, tokens
-from distrl.agent.whole_directory import whole_directory
 from distrl.errors import UsageError
 from distrl.imitation.imitation import (
     Imitation,
@@ -28,10 +28,12 @@ from distrl.imitation.imitation import (
     make_validation_set,
     recipe_of,
 )
-from distrl.imitation.sample_stream import open_stream
+from distrl.imitation.sample_arrays import bytes_per_sample
+from distrl.imitation.sample_stream import SLAB, SLABS, open_stream
 from phonesim.drawing.icons import ICONS
 
-VALIDATION_SEED = 77  # other phones and other words than any lesson
+VALIDATION_SEED = 77  # other phones and texts than any training sample
+GIGABYTE = 1e9
 CURVE, SETTINGS = "curve.json", "imitation.json"
 
 
@@ -44,7 +46,7 @@ def pretrain(
     start: Path | None = None,
     seen: Callable[[Progress], None] = lambda progress: None,
 ) -> list[Progress]:
-    """Teach a new model and save it; returns its learning curve, which `seen` saw grow."""
+    """Train a model and save it; return its learning curve, each point of which `seen` gets."""
     if directory.exists() and any(directory.iterdir()):
         raise UsageError(f"{directory} is not empty; give a directory that is not there yet")
     _check_device(device)
@@ -77,8 +79,36 @@ def pretrain(
     return curve
 
 
+def settings_for(device: str, cores: int) -> ImitationSettings:
+    """On a GPU what our model was trained with; on a CPU a small share of it, to look at."""
+    settings = ImitationSettings(processes=min(ImitationSettings().processes, max(1, cores - 1)))
+    if device != "cpu":
+        return settings
+    return dataclasses.replace(
+        settings,
+        steps=200,
+        batch=16,
+        reservoir=2_048,
+        fill=512,
+        validation_set=64,
+        validate_every=25,
+    )
+
+
+def check_memory(settings: ImitationSettings, device: str, available: int) -> None:
+    """Refuse samples that do not fit into `available` bytes before the kernel kills the process."""
+    samples = settings.validation_set + settings.processes * SLABS * SLAB
+    samples += settings.reservoir if device == "cpu" else 0
+    if (needed := samples * bytes_per_sample()) > available:
+        raise UsageError(
+            f"{samples:,} samples in memory take {needed / GIGABYTE:.1f} GB, and this machine has "
+            f"{available / GIGABYTE:.1f} GB; lower reservoir, validation_set or processes in the "
+            "--config file"
+        )
+
+
 def _read(start: Path) -> StarterModel:
-    """A model that was saved, in full precision, with an encoder that learns no more."""
+    """A saved model, in full precision, with its encoder frozen."""
     try:
         model = StarterModel.from_pretrained(start, dtype=torch.float32, local_files_only=True)
     except (OSError, ValueError) as error:
@@ -89,7 +119,7 @@ def _read(start: Path) -> StarterModel:
 
 def save(model: StarterModel, directory: Path) -> None:
     """Write a model with its tokenizer, in half precision: whole or not at all."""
-    with whole_directory(directory) as unfinished:
+    with atomic_directory(directory) as unfinished:
         halved: Any = model.to(torch.bfloat16)  # type: ignore[arg-type]
         halved.save_pretrained(unfinished)
         build_tokenizer().save_pretrained(unfinished)
@@ -99,7 +129,7 @@ def save(model: StarterModel, directory: Path) -> None:
 
 
 def _check_device(device: str) -> None:
-    """Before an hour of lessons is made for a device that is not there."""
+    """Refuse a missing device before an hour is spent on making samples."""
     try:
         kind = torch.device(device).type
     except RuntimeError as error:
@@ -111,7 +141,7 @@ def _check_device(device: str) -> None:
 
 
 def _readable(progress: Progress) -> Progress:
-    """With words for their numbers."""
+    """With the tokens by name, not by id."""
     words = tokens()
     by_word = {words[int(number)]: share for number, share in progress.by_word.items()}
     return dataclasses.replace(progress, by_word=by_word)

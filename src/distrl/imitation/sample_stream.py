@@ -1,9 +1,9 @@
-"""Processes that never stop making lessons, and the shared memory through which they hand them on.
+"""Processes that make samples without end, and the shared memory through which they pass them on.
 
-Every process plays scripted solutions of its own tasks and fills slabs of shared memory; whoever
-trains takes a full slab, copies it, and gives it back. No lesson is pickled. The memory belongs to
-the processes that were forked with it, so it vanishes with them, whatever happens; and they end
-with whoever started them, even if that was killed.
+Every process plays scripted solutions of its own tasks and fills slabs of shared memory; the
+trainer takes a full slab, copies it, and gives it back. No sample is pickled. The memory is
+anonymous and inherited by fork, so it vanishes with the processes; and they end with the trainer,
+even if that was killed.
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ from phonesim.simulated_device import SimulatedDevice
 from phonesim.tasks.task_sets import load_task
 
 NUMBERS = 1_000_000  # tasks of each template
-SLAB = 64  # lessons
+SLAB = 64  # samples
 SLABS = 3  # of each process: one is filled, one waits, one is copied
 PATIENCE = 120.0  # seconds until a full slab must have come
-GLANCE = 1.0  # seconds in which either side notices that the other is gone
+POLL_SECONDS = 1.0  # between two checks whether the other side is alive
 
 
 @dataclass(frozen=True, slots=True)
 class SampleRecipe:
-    """What the lessons are about. A template named twice comes twice as often."""
+    """What the samples are of. A template named twice comes twice as often."""
 
     templates: tuple[str, ...]
     signs: tuple[str, ...]
@@ -68,27 +68,27 @@ class SampleStream:
         free: Sequence[Queue[int]],
         workers: Sequence[BaseProcess],
     ) -> None:
-        self.slab = slab  # lessons in each
+        self.slab = slab  # samples in each
         self._slabs = slabs
         self._full = full
         self._free = free
         self._workers = workers
 
     def take(self, *, wait: bool) -> tuple[int, Arrays] | None:
-        """A full slab and its number; None if there is none yet and we do not wait."""
+        """A full slab and its number; without `wait`, None if there is none yet."""
         if not wait and self._full.empty():
             return None
         deadline = time.monotonic() + PATIENCE
         working = len(self._workers)
         while working and time.monotonic() < deadline:
             with suppress(queue.Empty):
-                number = self._full.get(timeout=GLANCE)
+                number = self._full.get(timeout=POLL_SECONDS)
                 return number, self._slabs[number]
             working = sum(worker.is_alive() for worker in self._workers)
         raise WorldError(
-            f"no lessons come any more: {working} of {len(self._workers)} processes that make them "
+            f"no samples come any more: {working} of {len(self._workers)} processes that make them "
             f"are left, and we wait for at most {PATIENCE:g} s; did they run out of memory? "
-            "What they said stands above; take fewer processes"
+            "Their output is above; take fewer processes"
         )
 
     def give_back(self, number: int) -> None:
@@ -136,29 +136,29 @@ def _make_samples(
     free: Queue[int],
     full: Queue[int],
 ) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # for whoever trains, who then ends us
-    employer = os.getppid()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is for the trainer, which then ends us
+    trainer = os.getppid()
     writer = SampleWriter(new_inputs())
     samples = endless_samples(recipe, number)
-    while (mine := _free_slab(free, employer)) is not None:
+    while (mine := _free_slab(free, trainer)) is not None:
         filled = 0
         while filled < slab:
             filled += writer.write(next(samples), slabs[mine], filled)
         full.put(mine)
 
 
-def _free_slab(free: Queue[int], employer: int) -> int | None:
-    """None when whoever started us is gone."""
-    while os.getppid() == employer:
+def _free_slab(free: Queue[int], trainer: int) -> int | None:
+    """None when the trainer is gone."""
+    while os.getppid() == trainer:
         with suppress(queue.Empty):
-            return free.get(timeout=GLANCE)
+            return free.get(timeout=POLL_SECONDS)
     return None
 
 
 def endless_samples(recipe: SampleRecipe, stream: int) -> Iterator[Sample]:
-    """The lessons of one process; another `stream`, other tasks."""
-    rng = random.Random(f"lessons/{recipe.seed}/{stream}")
-    device = SimulatedDevice(f"teacher {stream}", drift=recipe.drift)
+    """The samples of one process; another `stream` has other tasks."""
+    rng = random.Random(f"lessons/{recipe.seed}/{stream}")  # the text is part of the seed
+    device = SimulatedDevice(f"demonstrator {stream}", drift=recipe.drift)
     device.reset(0)
     alphabet = {sign: place for place, sign in enumerate(recipe.signs, start=1)}
     device.phone.draw_on(LabelledCanvas(WIDTH, HEIGHT, alphabet))
@@ -166,4 +166,4 @@ def endless_samples(recipe: SampleRecipe, stream: int) -> Iterator[Sample]:
     while True:
         template = rng.choice(recipe.templates)
         task, _ = load_task(f"{template}/{recipe.split}/{rng.randrange(NUMBERS)}")
-        yield from demonstrator.pretrain(task)
+        yield from demonstrator.demonstrate(task)

@@ -30,7 +30,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from distrl.agent.trained_directory import IN_A_RUN
+from distrl.agent.export_directory import IN_A_RUN
 from distrl.config.toml_writer import to_toml
 from distrl.errors import StorageFull, UsageError, storage_error
 from distrl.replay.store.directory_lock import DirectoryLock

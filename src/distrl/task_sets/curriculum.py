@@ -1,14 +1,14 @@
 """Which task next: the sources that a collector draws its tasks from.
 
     UniformTasks            every template equally often
-    SuccessRateTasks        rather those that lately succeed about every other time
-    InstructionValueTasks   rather those that the critic calls a toss-up (DigiRL's curriculum)
-    RepeatedTasks           any of these, each task several times (for group-relative algorithms)
+    SuccessRateTasks        preferably those whose recent success rate is near 1/2
+    InstructionValueTasks   preferably those whose value by the critic is near 1/2 (DigiRL)
+    RepeatedTasks           any of these, each task several times (for GRPO)
 
-All are exact functions of a seed and of what they heard, and draw from a pool (`task_pool`) that
-gives no task id twice as long as it has others; two collectors with different shares of one pool
-never meet. `state` is plain JSON, and `load_state` goes on from it as if nothing had happened. One
-thread at a time asks; the collector sees to that.
+All are deterministic functions of a seed and of the endings they were given, and draw from a pool
+(`task_pool`) that gives no task id twice while it has others; two collectors with different shares
+of one pool never draw the same task. `state` is plain JSON, and `load_state` resumes from it
+exactly. Not thread-safe: `EpisodeScheduler` calls it under the collector's lock.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ State = dict[str, Any]  # plain JSON
 
 
 class TaskSource(Protocol):
-    """Knows which task should be tried next, and hears how every attempt ended."""
+    """Chooses the next task; `hear` is called with the ending of every attempt."""
 
     def next_task(self) -> Task: ...
 
     def hear(self, task: Task, ending: Ending) -> None: ...
 
     def find(self, task_id: str) -> Task:
-        """The task of that id, to go on with it; `UnknownTask` if it is of another source."""
+        """The task of that id, to resume with it; `UnknownTask` if it is of another source."""
         ...
 
     def state(self) -> State: ...
@@ -47,7 +47,7 @@ class TaskSource(Protocol):
 
 
 class InstructionCritic(Protocol):
-    """Says how likely success is, by the instruction alone; a trainable policy does."""
+    """Predicts success from the instruction alone; every `TrainablePolicy` does."""
 
     def instruction_logits(self, instructions: Sequence[str]) -> Tensor: ...  # [n]
 
@@ -115,7 +115,7 @@ class SuccessRateTasks:
         }
 
     def hear(self, task: Task, ending: Ending) -> None:
-        """A broken device says nothing about a task; only judged attempts count."""
+        """Only judged attempts count: a fault says nothing about a task."""
         if ending.judged and task.template in self._recent:
             self._recent[task.template].append(ending is Ending.SUCCESS)
 
@@ -149,8 +149,8 @@ class InstructionValueTasks:
     """Draws candidates, asks the critic about all, and takes the one whose value is nearest 1/2.
 
     A share of the draws, `unasked`, goes to the first candidate whatever the critic thinks of it:
-    a critic that is wrong about a template would never hear of it again. While the critic is asked,
-    `policy_lock` is held: give the desk's, if a desk decides with the same policy.
+    a critic that is wrong about a template would never see it again. `policy_lock` is held while
+    the critic computes: give that of the `PolicyBatcher` if it shares the policy.
     """
 
     def __init__(
@@ -186,7 +186,7 @@ class InstructionValueTasks:
         return candidates[distances.index(min(distances))]
 
     def hear(self, task: Task, ending: Ending) -> None:
-        """The critic learns it elsewhere, from the trajectory."""
+        """Nothing: the critic learns from the trajectory."""
 
     def find(self, task_id: str) -> Task:
         return self._pool.find(task_id)
@@ -200,7 +200,7 @@ class InstructionValueTasks:
 
 
 class RepeatedTasks:
-    """Each task of another source so many times in a row, for algorithms that compare attempts."""
+    """Each task of another source `times` times in a row, for algorithms that compare attempts."""
 
     def __init__(self, source: TaskSource, times: int) -> None:
         if times < 1:

@@ -1,9 +1,9 @@
-"""What a curriculum draws from: tasks by template and turn, each collector its own share of them.
+"""What a curriculum draws from: tasks by template and turn; each collector has its own share.
 
-`SimulatedTasks` never ends: each turn of a template is a task that nobody has had. `ListedTasks`
-are as many as there are (Android in the Wild, AndroidWorld): every one of a template comes once a
+`SimulatedTasks` never ends: each turn of a template is a new task. `ListedTasks`
+are a finite list (Android in the Wild, AndroidWorld): every one of a template comes once a
 round, in an order that changes from round to round, and the collectors go through each round
-together without meeting.
+together without overlap.
 """
 
 from __future__ import annotations

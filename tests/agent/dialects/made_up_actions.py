@@ -7,22 +7,8 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator
 
+from distrl import records as r
 from distrl.agent.dialects.dialect import ImageSize
-from distrl.records import (
-    Action,
-    Answer,
-    Back,
-    Done,
-    Enter,
-    Home,
-    Impossible,
-    LongPress,
-    OpenApp,
-    Swipe,
-    Tap,
-    TypeText,
-    Wait,
-)
 
 FRAGMENTS = (
     "milk, eggs", ", ", '"', "'", '", "', "')", '")', '"}', '"}}', "\\", "\\n", "\\\\", "\\u0041",
@@ -46,19 +32,19 @@ IMAGES = (
 EDGES = (0.0, 1.0, 0.5, 1e-9, 1.0 - 1e-9, 0.04, 0.9999, 0.99995, 1 / 3, 0.0005)
 
 
-def made_up(seed: str, count: int) -> Iterator[tuple[Action, ImageSize]]:
+def made_up(seed: str, count: int) -> Iterator[tuple[r.Action, ImageSize]]:
     """So many actions of all kinds, each with the size of the picture it was decided on."""
     rng = random.Random(f"actions/{seed}")
-    kinds: tuple[Callable[[], Action], ...] = (
-        lambda: Tap(_share(rng), _share(rng)),
-        lambda: LongPress(_share(rng), _share(rng)),
+    kinds: tuple[Callable[[], r.Action], ...] = (
+        lambda: r.Tap(_share(rng), _share(rng)),
+        lambda: r.LongPress(_share(rng), _share(rng)),
         lambda: _swipe(rng),
-        lambda: TypeText(text(rng)),
-        lambda: TypeText(text(rng)),
-        lambda: OpenApp(text(rng)),
-        lambda: Answer(text(rng)),
-        lambda: Wait(rng.choice((0.0, 0.5, 2.0, 2.0000001, 5.0, 600.0, rng.uniform(0, 600)))),
-        lambda: rng.choice((Back(), Home(), Enter(), Done(), Impossible())),
+        lambda: r.TypeText(text(rng)),
+        lambda: r.TypeText(text(rng)),
+        lambda: r.OpenApp(text(rng)),
+        lambda: r.Answer(text(rng)),
+        lambda: r.Wait(rng.choice((0.0, 0.5, 2.0, 2.0000001, 5.0, 600.0, rng.uniform(0, 600)))),
+        lambda: rng.choice((r.Back(), r.Home(), r.Enter(), r.Done(), r.Impossible())),
     )
     for _ in range(count):
         yield rng.choice(kinds)(), rng.choice(IMAGES)
@@ -82,13 +68,13 @@ def _share(rng: random.Random) -> float:
     return rng.choice(EDGES) if rng.random() < 0.3 else rng.random()
 
 
-def _swipe(rng: random.Random) -> Swipe:
+def _swipe(rng: random.Random) -> r.Swipe:
     x, y = _share(rng), _share(rng)
     to_x, to_y = _share(rng), _share(rng)
     if rng.random() < 0.5:  # about as long as the longest tap of Android in the Wild
         off = rng.choice((1e-4, 0.01)) * rng.uniform(-1.0, 1.0)
         to_x, to_y = min(1.0, x + 0.04 + off), y
-    return Swipe(x, y, to_x, to_y, seconds=rng.choice((0.3, 0.01, 10.0, rng.uniform(0.01, 10.0))))
+    return r.Swipe(x, y, to_x, to_y, seconds=rng.choice((0.3, 0.01, 10.0, rng.uniform(0.01, 10.0))))
 
 
 def _sign(rng: random.Random) -> str:

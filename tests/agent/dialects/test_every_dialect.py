@@ -11,24 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.agent.dialects.made_up_actions import FRAGMENTS, made_up, spoilt
 
-from distrl.agent.action_language import DIALECTS
+from distrl import records as r
+from distrl.agent.dialects import DIALECTS
 from distrl.agent.dialects.aitw import MAX_TAP
+from distrl.agent.dialects.answer_span import MAX_CHARACTERS
 from distrl.agent.dialects.dialect import Dialect, ImageSize
 from distrl.agent.dialects.scrolling import direction_of
-from distrl.agent.dialects.utterance import LONGEST
-from distrl.records import (
-    Action,
-    Answer,
-    Done,
-    Home,
-    LongPress,
-    OpenApp,
-    Swipe,
-    Tap,
-    TypeText,
-    Unreadable,
-    Wait,
-)
 
 CASES = 10_000
 PHONE = ImageSize(360, 720)
@@ -50,43 +38,43 @@ def _resolution(name: str, image: ImageSize) -> tuple[float, float]:
             return 1 / image.width, 1 / image.height
 
 
-def _sayable(name: str, action: Action) -> Action:
+def _sayable(name: str, action: r.Action) -> r.Action:
     """What a dialect makes of an action that it may have no words for; its module says the same."""
     match name, action:
-        case "compact", Swipe(seconds=seconds):
+        case "compact", r.Swipe(seconds=seconds):
             return replace(action, seconds=max(1, round(10 * seconds)) / 10)
-        case "aitw", LongPress(x, y):
-            return Tap(x, y)
-        case "aitw", OpenApp():
-            return Home()
-        case "aitw" | "android_world", Wait():
-            return Wait()
-        case "ui_tars" | "ui_tars_1_5", Wait():
-            return Wait(5.0)
-        case "aitw" | "ui_tars" | "ui_tars_1_5" | "autoglm", Answer(""):
-            return Done()
-        case _, Swipe():
+        case "aitw", r.LongPress(x, y):
+            return r.Tap(x, y)
+        case "aitw", r.OpenApp():
+            return r.Home()
+        case "aitw" | "android_world", r.Wait():
+            return r.Wait()
+        case "ui_tars" | "ui_tars_1_5", r.Wait():
+            return r.Wait(5.0)
+        case "aitw" | "ui_tars" | "ui_tars_1_5" | "autoglm", r.Answer(""):
+            return r.Done()
+        case _, r.Swipe():
             return replace(action, seconds=0.3)
         case _:
             return action
 
 
-def _agree(name: str, back: Action, said: Action, image: ImageSize) -> bool:
+def _agree(name: str, back: r.Action, said: r.Action, image: ImageSize) -> bool:
     across, down = (distance + 1e-12 for distance in _resolution(name, image))
-    if name == "android_world" and isinstance(said, Swipe):
-        return isinstance(back, Swipe) and direction_of(back) == direction_of(said)
-    if name == "aitw" and isinstance(said, Swipe):
+    if name == "android_world" and isinstance(said, r.Swipe):
+        return isinstance(back, r.Swipe) and direction_of(back) == direction_of(said)
+    if name == "aitw" and isinstance(said, r.Swipe):
         beyond_a_tap = math.dist((said.x, said.y), (said.to_x, said.to_y)) - MAX_TAP
         rounding_decides = abs(beyond_a_tap) < 2e-4
-        if isinstance(back, Tap) if rounding_decides else beyond_a_tap <= 0.0:
-            said = Tap(said.x, said.y)
+        if isinstance(back, r.Tap) if rounding_decides else beyond_a_tap <= 0.0:
+            said = r.Tap(said.x, said.y)
     match back, said:
-        case (Tap(x, y), Tap(wanted_x, wanted_y)) | (
-            LongPress(x, y),
-            LongPress(wanted_x, wanted_y),
+        case (r.Tap(x, y), r.Tap(wanted_x, wanted_y)) | (
+            r.LongPress(x, y),
+            r.LongPress(wanted_x, wanted_y),
         ):
             return abs(x - wanted_x) <= across and abs(y - wanted_y) <= down
-        case Swipe(), Swipe():
+        case r.Swipe(), r.Swipe():
             ends = zip(
                 (back.x, back.to_x, back.y, back.to_y),
                 (said.x, said.to_x, said.y, said.to_y),
@@ -94,7 +82,7 @@ def _agree(name: str, back: Action, said: Action, image: ImageSize) -> bool:
                 strict=True,
             )
             return back.seconds == said.seconds and all(abs(a - b) <= off for a, b, off in ends)
-        case Wait(seconds), Wait(wanted):
+        case r.Wait(seconds), r.Wait(wanted):
             return seconds == pytest.approx(wanted, rel=1e-5)
         case _:
             return back == said
@@ -119,8 +107,8 @@ def test_a_spoilt_answer_is_an_action_or_says_why_not(dialect: Dialect) -> None:
     for action, image in made_up(f"spoilt/{dialect.name}", CASES):
         answer = spoilt(dialect.write(action, image), rng)
         back = dialect.read(answer, image)
-        assert isinstance(back, Action), answer
-        if isinstance(back, Unreadable):
+        assert isinstance(back, r.Action), answer
+        if isinstance(back, r.Unreadable):
             assert back.text == answer
             assert 5 < len(back.reason) < 300
             back.reason.encode()
@@ -135,14 +123,14 @@ def test_a_spoilt_answer_is_an_action_or_says_why_not(dialect: Dialect) -> None:
 @settings(max_examples=300)
 @given(answer=st.text() | st.text(alphabet=st.characters(codec="ascii")))
 def test_any_text_is_an_action_or_says_why_not(dialect: Dialect, answer: str) -> None:
-    assert isinstance(dialect.read(answer, PHONE), Action)
+    assert isinstance(dialect.read(answer, PHONE), r.Action)
 
 
 @every_dialect
 @settings(max_examples=300)
 @given(typed=st.text(st.characters(exclude_categories=["Cs"])))
 def test_any_typed_text_survives(dialect: Dialect, typed: str) -> None:
-    for action in (TypeText(typed), Answer(f"{typed}!")):
+    for action in (r.TypeText(typed), r.Answer(f"{typed}!")):
         assert dialect.read(dialect.write(action, PHONE), PHONE) == action
 
 
@@ -150,7 +138,7 @@ def test_any_typed_text_survives(dialect: Dialect, typed: str) -> None:
 def test_each_hard_fragment_survives_alone_in_front_and_at_the_end(dialect: Dialect) -> None:
     for fragment in FRAGMENTS:
         for typed in (fragment, f"{fragment} ok", f"ok {fragment}", fragment * 3):
-            action = TypeText(typed)
+            action = r.TypeText(typed)
             assert dialect.read(dialect.write(action, PHONE), PHONE) == action
 
 
@@ -172,29 +160,29 @@ def test_each_hard_fragment_survives_alone_in_front_and_at_the_end(dialect: Dial
 def test_floods_and_rubble_touch_nothing(dialect: Dialect, answer: str) -> None:
     """And soon: pytest's time limit would end a search that grows with the square of the length."""
     read = dialect.read(answer, PHONE)
-    assert not isinstance(read, Tap | LongPress | Swipe)
+    assert not isinstance(read, r.Tap | r.LongPress | r.Swipe)
 
 
 @every_dialect
 def test_a_text_with_half_a_character_is_not_typed(dialect: Dialect) -> None:
     for half in ("\ud83d", "a\udc00b"):
-        assert isinstance(dialect.read(dialect.write(TypeText(half), PHONE), PHONE), Unreadable)
+        assert isinstance(dialect.read(dialect.write(r.TypeText(half), PHONE), PHONE), r.Unreadable)
 
 
 @every_dialect
 def test_only_so_much_is_searched(dialect: Dialect) -> None:
-    action = TypeText("a" * LONGEST)
+    action = r.TypeText("a" * MAX_CHARACTERS)
     read = dialect.read(dialect.write(action, PHONE), PHONE)
     if dialect.name == "compact":  # nothing to search: the first word says what it is
         assert read == action
     else:
-        assert isinstance(read, Unreadable)
+        assert isinstance(read, r.Unreadable)
         assert "characters; an answer has 50,000 at most" in read.reason
 
 
 @every_dialect
 def test_what_was_unreadable_is_told_as_it_was_said(dialect: Dialect) -> None:
-    assert dialect.write(Unreadable("mumble", "no action"), PHONE) == "mumble"
+    assert dialect.write(r.Unreadable("mumble", "no action"), PHONE) == "mumble"
 
 
 @every_dialect

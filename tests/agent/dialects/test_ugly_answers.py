@@ -7,7 +7,7 @@ from dataclasses import astuple
 import pytest
 from tests.agent.dialects.ugly_answers import UGLY, Ugly
 
-from distrl.agent.action_language import dialect
+from distrl.agent.dialects import dialect_named
 from distrl.agent.dialects.dialect import ImageSize
 from distrl.records import LongPress, Swipe, Tap, Unreadable
 
@@ -16,7 +16,7 @@ PICTURE = ImageSize(1000, 2000)
 
 @pytest.mark.parametrize("ugly", UGLY, ids=lambda ugly: f"{ugly.dialect}-{ugly.answer!r:.40}")
 def test_an_ugly_answer_is_read_as_it_is_meant(ugly: Ugly) -> None:
-    read = dialect(ugly.dialect).read(ugly.answer, PICTURE)
+    read = dialect_named(ugly.dialect).read(ugly.answer, PICTURE)
     if isinstance(ugly.meant, str):
         assert isinstance(read, Unreadable), read
         assert ugly.meant in read.reason
@@ -31,7 +31,9 @@ def test_an_answer_in_another_dialect_touches_nothing(ugly: Ugly) -> None:
     """Its numbers would mean another place, so its words must not fit by chance."""
     families = {"aitw", "android_world", "qwen2_5_vl", "ui_tars_1_5", "autoglm", "compact"}
     for name in families - {ugly.dialect}:
-        assert not isinstance(dialect(name).read(ugly.answer, PICTURE), Tap | LongPress | Swipe)
+        assert not isinstance(
+            dialect_named(name).read(ugly.answer, PICTURE), Tap | LongPress | Swipe
+        )
 
 
 def test_the_collection_is_large_and_on_both_sides() -> None:

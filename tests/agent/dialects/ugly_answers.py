@@ -9,21 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from distrl.records import (
-    Action,
-    Answer,
-    Back,
-    Done,
-    Enter,
-    Home,
-    Impossible,
-    LongPress,
-    OpenApp,
-    Swipe,
-    Tap,
-    TypeText,
-    Wait,
-)
+from distrl import records as r
 
 
 class Ugly(NamedTuple):
@@ -31,45 +17,48 @@ class Ugly(NamedTuple):
 
     dialect: str
     answer: str
-    meant: Action | str
+    meant: r.Action | str
 
 
 def _tool(arguments: str) -> str:
     return f'<tool_call>\n{{"name": "mobile_use", "arguments": {arguments}}}\n</tool_call>'
 
 
-MIDDLE = Tap(0.5, 0.5)
-DOWN = Swipe(0.5, 0.7, 0.5, 0.3)
+MIDDLE = r.Tap(0.5, 0.5)
+DOWN = r.Swipe(0.5, 0.7, 0.5, 0.3)
 
-QWEN: tuple[tuple[str, Action | str], ...] = (
+QWEN: tuple[tuple[str, r.Action | str], ...] = (
     # what stands around the call
     ("```json\n" + _tool('{"action": "click", "coordinate": [500, 1000]}') + "\n```", MIDDLE),
     ('```json\n{"action": "click", "coordinate": [500, 1000]}\n```', MIDDLE),  # MobileAgent 182
-    ("Thought: There.\nAction: Tap it.\n" + _tool('{"action": "wait", "time": 3}'), Wait(3.0)),
-    ('<think>{"action": "swipe"}?</think>' + _tool('{"action": "wait"}'), Wait()),
-    ('<thinking>\nBack (or Home?)\n</thinking>\n' + _tool('{"action": "wait"}'), Wait()),
-    ('so {"action": "wait"} it is</think>{"action": "open", "text": "Clock"}', OpenApp("Clock")),
+    ("Thought: There.\nAction: Tap it.\n" + _tool('{"action": "wait", "time": 3}'), r.Wait(3.0)),
+    ('<think>{"action": "swipe"}?</think>' + _tool('{"action": "wait"}'), r.Wait()),
+    ('<thinking>\nBack (or Home?)\n</thinking>\n' + _tool('{"action": "wait"}'), r.Wait()),
+    ('so {"action": "wait"} it is</think>{"action": "open", "text": "Clock"}', r.OpenApp("Clock")),
     ("<think>" + _tool('{"action": "click", "coordinate": [500, 1000]}'), "all thought"),
-    ('{"action": "terminate", "status": "success"}<|im_end|>', Done()),
+    ('{"action": "terminate", "status": "success"}<|im_end|>', r.Done()),
     ("I will tap the point (500, 1000) now.", "no JSON"),
     ('{"thought": "done"}', "no arguments or action"),
     # several calls: the first is meant (vLLM 16797)
-    (_tool('{"action": "wait"}') + "\n" + _tool('{"action": "type", "text": "x"}'), Wait()),
-    ('[{"action": "wait", "time": 1}, {"action": "open", "text": "Clock"}]', Wait(1.0)),
+    (_tool('{"action": "wait"}') + "\n" + _tool('{"action": "type", "text": "x"}'), r.Wait()),
+    ('[{"action": "wait", "time": 1}, {"action": "open", "text": "Clock"}]', r.Wait(1.0)),
     # quotes
-    ("{'name': 'mobile_use', 'arguments': {'action': 'type', 'text': 'it\\'s'}}", TypeText("it's")),
-    ("{'action': 'type', 'text': 'it's me'}", TypeText("it's me")),
-    ('{"action": "type", "text": "say "hi", please"}', TypeText('say "hi", please')),
-    ("{“action”： “type”， “text”： “你好”}", TypeText("你好")),
-    ('{"action": "type", "text": "one\ntwo"}', TypeText("one\ntwo")),
-    ('{"action": "type", "text": "\\ud83d\\ude00"}', TypeText("😀")),
+    (
+        "{'name': 'mobile_use', 'arguments': {'action': 'type', 'text': 'it\\'s'}}",
+        r.TypeText("it's"),
+    ),
+    ("{'action': 'type', 'text': 'it's me'}", r.TypeText("it's me")),
+    ('{"action": "type", "text": "say "hi", please"}', r.TypeText('say "hi", please')),
+    ("{“action”： “type”， “text”： “你好”}", r.TypeText("你好")),
+    ('{"action": "type", "text": "one\ntwo"}', r.TypeText("one\ntwo")),
+    ('{"action": "type", "text": "\\ud83d\\ude00"}', r.TypeText("😀")),
     ('{"action": "type", "text": "\\ud83d"}', "half of a surrogate pair"),
-    ('{"action": "type", "text": "C:\\Users\\d"}', TypeText("C:\\Users\\d")),
-    ('{"action": "type", "text": 5551234}', TypeText("5551234")),
-    ('{"action": "type", "text": 007}', TypeText("007")),
+    ('{"action": "type", "text": "C:\\Users\\d"}', r.TypeText("C:\\Users\\d")),
+    ('{"action": "type", "text": 5551234}', r.TypeText("5551234")),
+    ('{"action": "type", "text": 007}', r.TypeText("007")),
     ('{"action": "type", "text": null}', "text is missing"),
     ('{"action": "type", "text": ["a", "b"]}', "text is no text"),
-    ('{"action": "type", "text": ""}', TypeText("")),
+    ('{"action": "type", "text": ""}', r.TypeText("")),
     # brackets and commas
     ('{"action": "click", "coordinate": [500, 1000],}', MIDDLE),
     ('{"action": "click" "coordinate": [500 1000]}', MIDDLE),
@@ -79,7 +68,7 @@ QWEN: tuple[tuple[str, Action | str], ...] = (
     ("{action: click, coordinate: (500, 1000)}", MIDDLE),
     ('<tool_call>{"name": "mobile_use", "arguments": {"action": "click", "coordinate": [500, 1000]',
      MIDDLE),
-    ('<tool_call>{"name": "mobile_use", "arguments": {"action": "wait"</tool_call>', Wait()),
+    ('<tool_call>{"name": "mobile_use", "arguments": {"action": "wait"</tool_call>', r.Wait()),
     ('<tool_call>{"name": "mobile_use", "arguments": {"action": "click", "coordinate": [500, 10',
      "in the middle of '10'"),
     ('{"action": "click", "coordinate": [500, ', "in the middle of a list"),
@@ -93,7 +82,7 @@ QWEN: tuple[tuple[str, Action | str], ...] = (
     # names
     (_tool('{"action": "CLICK", "Coordinate": ["500", "1000"]}'), MIDDLE),
     ('{"name": "Mobile-Use", "arguments": {"action": "Long Press", "coordinate": [500, 1000]}}',
-     LongPress(0.5, 0.5)),
+     r.LongPress(0.5, 0.5)),
     ('{"name": "click", "arguments": {"coordinate": [500, 1000]}}', MIDDLE),
     ('{"name": "computer_use", "arguments": {"action": "left_click", "coordinate": [5, 6]}}',
      "the only tool is mobile_use"),
@@ -102,8 +91,8 @@ QWEN: tuple[tuple[str, Action | str], ...] = (
     (_tool('{"action": "double_click", "coordinate": [500, 1000]}'), "no action 'double_click'"),
     (_tool('{"action": "ask_user", "text": "Which one?"}'), "no action 'ask_user'"),
     # places
-    (_tool('{"action": "click", "coordinate": [500.0, 1000.4]}'), Tap(0.5, 0.5002)),
-    (_tool('{"action": "click", "coordinate": [1e3, 2001]}'), Tap(1.0, 1.0)),
+    (_tool('{"action": "click", "coordinate": [500.0, 1000.4]}'), r.Tap(0.5, 0.5002)),
+    (_tool('{"action": "click", "coordinate": [1e3, 2001]}'), r.Tap(1.0, 1.0)),
     (_tool('{"action": "click", "coordinate": [400, 900, 600, 1100]}'), MIDDLE),
     (_tool('{"action": "click", "coordinate": [[400, 900], [600, 1100]]}'), MIDDLE),
     (_tool('{"action": "click", "coordinate": {"x": 500, "y": 1000}}'), MIDDLE),
@@ -125,23 +114,23 @@ QWEN: tuple[tuple[str, Action | str], ...] = (
     (_tool('{"action": "drag", "start_coordinate": [500, 1400], "end_coordinate": [500, 600]}'),
      DOWN),
     # one word
-    (_tool('{"action": "system_button", "button": "back"}'), Back()),
+    (_tool('{"action": "system_button", "button": "back"}'), r.Back()),
     (_tool('{"action": "system_button", "button": "Menu"}'), "no key 'Menu'"),
-    (_tool('{"action": "key", "text": "KEYCODE_ENTER"}'), Enter()),
+    (_tool('{"action": "key", "text": "KEYCODE_ENTER"}'), r.Enter()),
     (_tool('{"action": "key", "text": "volume_up"}'), "no key 'volume_up'"),
-    (_tool('{"action": "terminate", "status": "fail"}'), Impossible()),
+    (_tool('{"action": "terminate", "status": "fail"}'), r.Impossible()),
     (_tool('{"action": "terminate"}'), "status is missing"),
-    (_tool('{"action": "wait", "time": "2.5 s"}'), Wait(2.5)),
+    (_tool('{"action": "wait", "time": "2.5 s"}'), r.Wait(2.5)),
     (_tool('{"action": "wait", "time": -3}'), "time is no number of seconds"),
     (_tool('{"action": "wait", "time": 100000}'), "wait for 0 to 600 seconds"),
     (_tool('{"action": "wait", "time": ' + "9" * 5000 + "}"), "wait for 0 to 600 seconds"),
 )  # fmt: skip
 
-UI_TARS: tuple[tuple[str, Action | str], ...] = (
+UI_TARS: tuple[tuple[str, r.Action | str], ...] = (
     ("Thought: There.\nAction: click(start_box='<|box_start|>(500,1000)<|box_end|>')", MIDDLE),
     ("1. It was typed.\n2. Next.\nAction: click(start_box='(500,1000)')", MIDDLE),  # desktop 37
     ("```\nThought: Hm.\nAction: click(start_box='(500,1000)')\n```", MIDDLE),
-    ("**Action:** `press_home()`", Home()),
+    ("**Action:** `press_home()`", r.Home()),
     ("Action：click（start_box=‘(500，1000)’）", MIDDLE),
     ("click(point='<point>500 1000</point>')", MIDDLE),  # Doubao
     ("Action: click(start_box=<point>500 1000</point>)", MIDDLE),
@@ -160,74 +149,74 @@ UI_TARS: tuple[tuple[str, Action | str], ...] = (
     ("Action: click(start_box='(-1,-1)')", "x of start_box is -1"),
     ("Action: click(start_box='(500,10", "in the middle of a text"),
     ("Action: left_double(start_box='(1,2)')", "left_double is nothing"),
-    ("Thought: I click (the button), then type(content='x').\nAction: press_back()", Back()),
+    ("Thought: I click (the button), then type(content='x').\nAction: press_back()", r.Back()),
     ("Thought: I click (the button).", "no action"),
-    ("Thought: a\nAction: press_back()\nThought: b\nAction: press_home()", Back()),
-    ("Action: PressBack()", Back()),
-    ("Action: long_press(start_box='(500,1000)', time='2')", LongPress(0.5, 0.5)),
+    ("Thought: a\nAction: press_back()\nThought: b\nAction: press_home()", r.Back()),
+    ("Action: PressBack()", r.Back()),
+    ("Action: long_press(start_box='(500,1000)', time='2')", r.LongPress(0.5, 0.5)),
     ("Action: scroll(start_box='(500,1000)', direction='down')", DOWN),
     ("Action: scroll(direction=down)", DOWN),
     ("Action: scroll(start_box='(500,1400)', end_box='(500,600)')", DOWN),
     ("Action: scroll(start_box='(500,1400)')", "neither an end nor a direction"),
     ("Action: drag(start_point='<point>500 1400</point>', end_point='<point>500 600</point>')",
      DOWN),
-    ("Action: type(content='it's done, \"ok\"')", TypeText("it's done, \"ok\"")),
-    ('Action: type(content="milk\\n")', TypeText("milk\n")),
+    ("Action: type(content='it's done, \"ok\"')", r.TypeText("it's done, \"ok\"")),
+    ('Action: type(content="milk\\n")', r.TypeText("milk\n")),
     ("Action: type(content='milk", "in the middle of a text"),
-    ("Action: type(content='שלום, 😀')", TypeText("שלום, 😀")),
-    ("Action: hotkey(key='enter')", Enter()),
+    ("Action: type(content='שלום, 😀')", r.TypeText("שלום, 😀")),
+    ("Action: hotkey(key='enter')", r.Enter()),
     ("Action: hotkey(key='ctrl c')", "no key 'ctrl c'"),
-    ("Action: open_app(app_name='Clock')", OpenApp("Clock")),
-    ("Action: wait()", Wait(5.0)),
-    ("Action: finished(content='It\\'s 5 o\\'clock')", Answer("It's 5 o'clock")),
-    ("Action: finished(content='')", Done()),
-    ("Action: call_user()", Impossible()),
+    ("Action: open_app(app_name='Clock')", r.OpenApp("Clock")),
+    ("Action: wait()", r.Wait(5.0)),
+    ("Action: finished(content='It\\'s 5 o\\'clock')", r.Answer("It's 5 o'clock")),
+    ("Action: finished(content='')", r.Done()),
+    ("Action: call_user()", r.Impossible()),
     ("Action: None", "no action"),
 )  # fmt: skip
 
-AUTOGLM: tuple[tuple[str, Action | str], ...] = (
-    ('do(action="Tap", element=[811,188])</answer>', Tap(0.811, 0.188)),  # Open-AutoGLM 347
-    ('<answer>\ndo(action="Launch", app="美团")</answer>', OpenApp("美团")),  # 376
-    ('do(action="Type", text="去哪里"吃饭"呀？")', TypeText('去哪里"吃饭"呀？')),  # 286
+AUTOGLM: tuple[tuple[str, r.Action | str], ...] = (
+    ('do(action="Tap", element=[811,188])</answer>', r.Tap(0.811, 0.188)),  # Open-AutoGLM 347
+    ('<answer>\ndo(action="Launch", app="美团")</answer>', r.OpenApp("美团")),  # 376
+    ('do(action="Type", text="去哪里"吃饭"呀？")', r.TypeText('去哪里"吃饭"呀？')),  # 286
     ('[{\'Type", text="库迪咖啡")', "no action"),  # 27
     ("[{'Type': 'Type'}]", "no action"),  # 316
     ('<|begin_of_box|>I see.<|end_of_box|>\n<|begin_of_box|>do(action="Home")<|end_of_box|>',
-     Home()),  # 59
-    ('好。\ndo(action="Type", text="周一\n- 早餐：牛奶")', TypeText("周一\n- 早餐：牛奶")),  # 154
-    ('<think>do(action="Back")?</think><answer>do(action="Home")</answer>', Home()),
+     r.Home()),  # 59
+    ('好。\ndo(action="Type", text="周一\n- 早餐：牛奶")', r.TypeText("周一\n- 早餐：牛奶")),  # 154
+    ('<think>do(action="Back")?</think><answer>do(action="Home")</answer>', r.Home()),
     ('<think>do(action="Back")', "all thought"),
-    ('What to do (if anything)? I finish (later). do(action="Back")', Back()),
-    ('<answer>```python\ndo(action="Home")\n```</answer>', Home()),
-    ('do(action="Back")\ndo(action="Home")', Back()),
-    ("DO(ACTION='HOME')", Home()),
+    ('What to do (if anything)? I finish (later). do(action="Back")', r.Back()),
+    ('<answer>```python\ndo(action="Home")\n```</answer>', r.Home()),
+    ('do(action="Back")\ndo(action="Home")', r.Back()),
+    ("DO(ACTION='HOME')", r.Home()),
     ('do(action=“Tap”, element=[500，500])', MIDDLE),
     ('do(action="Tap", element="[500,500]")', MIDDLE),
     ('do(action="Tap", element=[500,500], message="重要操作")', MIDDLE),
     ('do(action="Tap", element=[400,400,600,600])', MIDDLE),
-    ('do(action="Tap", element=[1000,1000])', Tap(1.0, 1.0)),
+    ('do(action="Tap", element=[1000,1000])', r.Tap(1.0, 1.0)),
     ('do(action="Tap", element=[1080,2400])', "x of element is 1080"),
     ('do(action="Tap", element=[500,50', "in the middle of '50'"),
     ('do(action="Tap")', "element is missing"),
-    ('do(action="Long Press", element=[500,500])', LongPress(0.5, 0.5)),
+    ('do(action="Long Press", element=[500,500])', r.LongPress(0.5, 0.5)),
     ('do(action="Double Tap", element=[500,500])', "no action 'Double Tap'"),
     ('do(action="Swipe", start=[500,700], end=[500,300])', DOWN),
     ('do(action="Swipe", start=[500,700])', "end is missing"),
-    ('do(action="Type_Name", text="Ana")', TypeText("Ana")),
-    ('do(action="Type", text="a, b=c")', TypeText("a, b=c")),
-    ('do(action="Wait", duration="3 seconds")', Wait(3.0)),
-    ('do(action="Wait", duration=1.5)', Wait(1.5)),
+    ('do(action="Type_Name", text="Ana")', r.TypeText("Ana")),
+    ('do(action="Type", text="a, b=c")', r.TypeText("a, b=c")),
+    ('do(action="Wait", duration="3 seconds")', r.Wait(3.0)),
+    ('do(action="Wait", duration=1.5)', r.Wait(1.5)),
     ('do(action="Wait", duration="a while")', "duration is no number"),
-    ('do(action="Take_over", message="captcha")', Impossible()),
+    ('do(action="Take_over", message="captcha")', r.Impossible()),
     ('do(action="Note", message="True")', "no action 'Note'"),
     ('do(action=None)', "action is missing"),
-    ('finish(message="他说"好"。")', Answer('他说"好"。')),
-    ("finish(message='42')", Answer("42")),
-    ("finish()", Done()),
+    ('finish(message="他说"好"。")', r.Answer('他说"好"。')),
+    ("finish(message='42')", r.Answer("42")),
+    ("finish()", r.Done()),
 )  # fmt: skip
 
-ANDROID_WORLD: tuple[tuple[str, Action | str], ...] = (
+ANDROID_WORLD: tuple[tuple[str, r.Action | str], ...] = (
     ('Reason: There.\nAction: {"action_type": "click", "x": 500, "y": 1000}', MIDDLE),
-    ('Reason: {"action_type": "wait"} failed.\nAction: {"action_type": "navigate_home"}', Home()),
+    ('Reason: {"action_type": "wait"} failed.\nAction: {"action_type": "navigate_home"}', r.Home()),
     ('```json\n{"action_type": "click", "x": 500.0, "y": "1000",}\n```', MIDDLE),
     ('{"action_type": "click", "coordinate": [500, 1000]}', MIDDLE),
     ('{"action_type": "click", "index": 5}', "by its index"),
@@ -235,21 +224,21 @@ ANDROID_WORLD: tuple[tuple[str, Action | str], ...] = (
     ('{"action_type": "click", "x": 5}', "no place"),
     ('{"action_type": "click"}', "no place"),
     ('{"action_type":"click","x":100,"y":20', "in the middle of '20'"),
-    ('{"action_type":"long_press","x":500,"y":1000}', LongPress(0.5, 0.5)),
+    ('{"action_type":"long_press","x":500,"y":1000}', r.LongPress(0.5, 0.5)),
     ('{"action_type": "double_tap", "x": 5, "y": 5}', "no action_type 'double_tap'"),
-    ("{'action_type': 'input_text', 'text': 'a, b', 'index': 3}", TypeText("a, b")),
+    ("{'action_type': 'input_text', 'text': 'a, b', 'index': 3}", r.TypeText("a, b")),
     ('{"action_type": "input_text", "text": null}', "text is missing"),
-    ('{"action_type": "scroll", "direction": "DOWN"}', Swipe(0.5, 0.5, 0.5, 0.0)),
+    ('{"action_type": "scroll", "direction": "DOWN"}', r.Swipe(0.5, 0.5, 0.5, 0.0)),
     ('{"action_type": "scroll", "direction": "down", "index": 3}', "by its index"),
     ('{"action_type": "scroll"}', "direction is ''"),
-    ('{"action_type": "swipe", "direction": "up"}', Swipe(0.5, 1.0, 0.5, 0.0, seconds=0.5)),
-    ('{"action_type": "open_app", "app_name": "Clock"}', OpenApp("Clock")),
-    ('{"actionType": "navigateBack", "keycode": null}', Back()),
-    ('{"action_type": "press_keyboard", "keycode": "KEYCODE_ENTER"}', Enter()),
+    ('{"action_type": "swipe", "direction": "up"}', r.Swipe(0.5, 1.0, 0.5, 0.0, seconds=0.5)),
+    ('{"action_type": "open_app", "app_name": "Clock"}', r.OpenApp("Clock")),
+    ('{"actionType": "navigateBack", "keycode": null}', r.Back()),
+    ('{"action_type": "press_keyboard", "keycode": "KEYCODE_ENTER"}', r.Enter()),
     ('{"action_type": "answer", "text": "She said "no", then left"}',
-     Answer('She said "no", then left')),
-    ('{"action_type": "status", "goal_status": "infeasible"}', Impossible()),
-    ('{"action_type": "status", "goal_status": "success"}', Done()),
+     r.Answer('She said "no", then left')),
+    ('{"action_type": "status", "goal_status": "infeasible"}', r.Impossible()),
+    ('{"action_type": "status", "goal_status": "success"}', r.Done()),
     ('{"action_type": "status", "goal_status": "perhaps"}', "'perhaps' says neither"),
     ('{"action_type": "unknown"}', "no action_type 'unknown'"),
     ('{"action_type": 7}', "no action_type '7'"),
@@ -266,22 +255,22 @@ def _decision(kind: str, touch: str = _NOWHERE, lift: str = _NOWHERE, text: str 
     )
 
 
-AITW: tuple[tuple[str, Action | str], ...] = (
+AITW: tuple[tuple[str, r.Action | str], ...] = (
     ("Action Plan: [DUAL_POINT,TYPE]\n; Action Decision: "
-     + _decision("DUAL_POINT", "[0.2463, 0.1245]", "[0.2463, 0.1245]"), Tap(0.1245, 0.2463)),
+     + _decision("DUAL_POINT", "[0.2463, 0.1245]", "[0.2463, 0.1245]"), r.Tap(0.1245, 0.2463)),
     ("Action Decision: " + _decision("DUAL_POINT", "[0.8, 0.5]", "[0.2, 0.5]"),
-     Swipe(0.5, 0.8, 0.5, 0.2)),
-    (_decision("DUAL_POINT", "[0.5, 0.25]", "[0.51, 0.25]"), Tap(0.25, 0.5)),
-    ("action decision: " + _decision("dual_point", "0.5 0.25", "(0.5, 0.25)"), Tap(0.25, 0.5)),
+     r.Swipe(0.5, 0.8, 0.5, 0.2)),
+    (_decision("DUAL_POINT", "[0.5, 0.25]", "[0.51, 0.25]"), r.Tap(0.25, 0.5)),
+    ("action decision: " + _decision("dual_point", "0.5 0.25", "(0.5, 0.25)"), r.Tap(0.25, 0.5)),
     ('"action_type": "DUAL_POINT", "touch_point": [0.5, 0.25], "lift_point": [0.5, 0.25]',
-     Tap(0.25, 0.5)),
+     r.Tap(0.25, 0.5)),
     # DigiRL and DistRL split at ", ", so a comma in the text ended their episodes
-    ("Action Decision: " + _decision("TYPE", text="milk, eggs"), TypeText("milk, eggs")),
-    ("Action Decision: " + _decision("TYPE", text='milk, "bread"'), TypeText('milk, "bread"')),
-    ('Action Decision: {"action_type": "TYPE", "typed_text": "hi"}', TypeText("hi")),
-    (_decision("PRESS_HOME"), Home()),
-    ("Action Decision: " + _decision("TASK_IMPOSSIBLE"), Impossible()),
-    ("Action Decision: " + _decision("STATUS_TASK_COMPLETE"), Done()),
+    ("Action Decision: " + _decision("TYPE", text="milk, eggs"), r.TypeText("milk, eggs")),
+    ("Action Decision: " + _decision("TYPE", text='milk, "bread"'), r.TypeText('milk, "bread"')),
+    ('Action Decision: {"action_type": "TYPE", "typed_text": "hi"}', r.TypeText("hi")),
+    (_decision("PRESS_HOME"), r.Home()),
+    ("Action Decision: " + _decision("TASK_IMPOSSIBLE"), r.Impossible()),
+    ("Action Decision: " + _decision("STATUS_TASK_COMPLETE"), r.Done()),
     ("Action Decision: " + _decision("DUAL_POINT"), "off the screen"),
     ("Action Decision: " + _decision("SCROLL_DOWN"), "no type 'SCROLL_DOWN'"),
     (_decision("DUAL_POINT", "[0.5, 1.2]", "[0.5, 1.2]"), "off the screen"),
@@ -294,9 +283,9 @@ AITW: tuple[tuple[str, Action | str], ...] = (
     ("Action Decision: ", 'no "action_type"'),
 )  # fmt: skip
 
-COMPACT: tuple[tuple[str, Action | str], ...] = (
-    ("<tap><17,40>", Tap(17.5 / 36, 40.5 / 72)),
-    (" \n<tap><17,40> ", Tap(17.5 / 36, 40.5 / 72)),
+COMPACT: tuple[tuple[str, r.Action | str], ...] = (
+    ("<tap><17,40>", r.Tap(17.5 / 36, 40.5 / 72)),
+    (" \n<tap><17,40> ", r.Tap(17.5 / 36, 40.5 / 72)),
     ("<tap><36,40>", "one place"),
     ("<tap>", "one place"),
     ("<tap><17,40><18,40>", "one place"),
@@ -304,8 +293,8 @@ COMPACT: tuple[tuple[str, Action | str], ...] = (
     ("<back> please", "stands alone"),
     ("<wait>soon", "number of seconds"),
     ("<wait>nan", "0 to 600 seconds"),
-    ("<type>", TypeText("")),
-    ("<type> <back>", TypeText(" <back>")),
+    ("<type>", r.TypeText("")),
+    ("<type> <back>", r.TypeText(" <back>")),
     ("<type>\ud83d", "half of a surrogate pair"),
     ("<TAP><17,40>", "does not begin"),
     ("tap 17 40", "does not begin"),

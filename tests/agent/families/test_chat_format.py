@@ -88,7 +88,7 @@ def test_an_answer_ends_as_turns_do_where_there_are_turns(tmp_path: Path) -> Non
     assert isinstance(builder, DecoderInputs)
     number = builder.answers.tokenizer.convert_tokens_to_ids
     end_of_turn, eos = number("<end_of_turn>"), number("<eos>")
-    assert builder.encode("")[-1] == end_of_turn
-    assert builder.end_token_ids == {end_of_turn, eos, 77}
+    assert builder.answers.encode("")[-1] == end_of_turn
+    assert builder.answers.end_token_ids == {end_of_turn, eos, 77}
     (directory / "chat_template.jinja").unlink()
-    assert open_model(directory).input_builder.encode("")[-1] == eos
+    assert open_model(directory).input_builder.answers.encode("")[-1] == eos

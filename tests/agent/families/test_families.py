@@ -13,8 +13,8 @@ from tests.agent.made_up_screens import LONG, SHORT, TWO_SCREENS, blocks
 from tests.agent.tiny_models import BUILDERS, tiny_model
 from torch import Tensor
 
+from distrl.agent.families.model_family import ModelInputs
 from distrl.agent.model_directory import OpenedModel, open_model
-from distrl.agent.model_inputs import ModelInputs
 from distrl.agent.prompt import Prompt
 
 NEW_TOKENS = 6
@@ -133,20 +133,23 @@ UGLY = [
 @pytest.mark.parametrize("text", UGLY)
 def test_an_answer_survives_tokens_and_back(model_type: str, text: str) -> None:
     builder = opened(model_type).input_builder
-    tokens = builder.encode(text)
-    assert tokens[-1] in builder.end_token_ids
-    assert not builder.end_token_ids & set(tokens[:-1])
-    assert builder.decode(tokens) == text
-    assert builder.decode(tokens[:-1]) == text  # cut off before its end
+    tokens = builder.answers.encode(text)
+    assert tokens[-1] in builder.answers.end_token_ids
+    assert not builder.answers.end_token_ids & set(tokens[:-1])
+    assert builder.answers.decode(tokens) == text
+    assert builder.answers.decode(tokens[:-1]) == text  # cut off before its end
 
 
 @every_family
 def test_a_special_token_inside_an_answer_is_shown(model_type: str) -> None:
     """It must reach the dialect, which calls it unreadable, and not vanish."""
     builder = opened(model_type).input_builder
-    end = builder.encode("")[-1]
-    words: Sequence[int] = builder.encode("tap")[:-1]
-    assert builder.decode([*words, builder.pad_token_id, *words, end]) not in ("taptap", "tap tap")
+    end = builder.answers.encode("")[-1]
+    words: Sequence[int] = builder.answers.encode("tap")[:-1]
+    assert builder.answers.decode([*words, builder.answers.pad_token_id, *words, end]) not in (
+        "taptap",
+        "tap tap",
+    )
 
 
 @every_family

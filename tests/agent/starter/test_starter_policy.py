@@ -53,7 +53,7 @@ def assert_scored_as_sampled(policy: VlmPolicy, observations: list[Observation])
 
 
 def loss_of(policy: VlmPolicy) -> torch.Tensor:
-    answers = [policy.builder.encode(text) for text in TARGETS]
+    answers = [policy.builder.answers.encode(text) for text in TARGETS]
     scores = policy.score(OBSERVATIONS, answers)
     return -(scores.log_probs * scores.token_mask).sum() / scores.token_mask.sum()
 

@@ -30,16 +30,16 @@ UGLY = [
 
 @pytest.mark.parametrize("text", UGLY)
 def test_ugly_texts_survive(text: str) -> None:
-    assert INPUTS.decode(INPUTS.encode(text)) == text
+    assert INPUTS.answers.decode(INPUTS.answers.encode(text)) == text
 
 
 @settings(max_examples=500)
 @given(any_text)
 def test_any_text_survives(text: str) -> None:
-    ids = INPUTS.encode(text)
-    assert ids[-1] in INPUTS.end_token_ids
+    ids = INPUTS.answers.encode(text)
+    assert ids[-1] in INPUTS.answers.end_token_ids
     assert not {0, 1, 2} & set(ids[:-1])  # no text can end an answer, begin one or pad it
-    assert INPUTS.decode(ids) == text
+    assert INPUTS.answers.decode(ids) == text
 
 
 def test_every_answer_of_the_dialect_survives() -> None:
@@ -47,7 +47,7 @@ def test_every_answer_of_the_dialect_survives() -> None:
     kinds = set()
     for action, _ in made_up("starter", 2000):
         said = dialect.write(action, SIZE)
-        assert INPUTS.decode(INPUTS.encode(said)) == said
+        assert INPUTS.answers.decode(INPUTS.answers.encode(said)) == said
         kinds.add(type(action))
     assert len(kinds) == len(KINDS)
 
@@ -56,8 +56,8 @@ def test_words_of_the_dialect_are_one_token_each() -> None:
     numbers = {token: number for number, token in enumerate(tokens())}
     said = "".join(f"<{kind}>" for kind in KINDS) + "<0,0><35,71><8><100>"
     wanted = [*(f"<{kind}>" for kind in KINDS), "<0,0>", "<35,71>", "<8>", "<100>"]
-    assert INPUTS.encode(said)[:-1] == tuple(numbers[word] for word in wanted)
-    assert len(INPUTS.encode("<36,0><0,72><101>")) > 3 + 1  # there are no such places
+    assert INPUTS.answers.encode(said)[:-1] == tuple(numbers[word] for word in wanted)
+    assert len(INPUTS.answers.encode("<36,0><0,72><101>")) > 3 + 1  # there are no such places
 
 
 def test_the_numbers_of_tokens_are_those_of_the_list() -> None:

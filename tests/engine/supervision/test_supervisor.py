@@ -22,7 +22,6 @@ from distrl.engine.supervision.supervisor import (
     WINDOW,
     RestartBudget,
     Supervision,
-    WatchedThread,
 )
 from distrl.errors import CollectorsLost
 
@@ -153,18 +152,3 @@ def test_pauses_grow_and_old_failures_are_forgiven() -> None:
     pauses = [worked.pause_after_failure(t, had_worked=t == 2.0) for t in (0.0, 1.0, 2.0, 3.0)]
     assert pauses == [0.25, 0.5, 0.25, 0.5]
     assert RestartBudget(most=0).pause_after_failure(0.0) is None
-
-
-def test_an_error_in_a_thread_reaches_whoever_looks_after_it() -> None:
-    ended = []
-
-    def work() -> None:
-        raise ZeroDivisionError("ours")
-
-    thread = WatchedThread("broken", work, lambda: ended.append(True))
-    thread.raise_failure()
-    thread.start()
-    assert thread.join(5.0)
-    with pytest.raises(ZeroDivisionError, match="ours"):
-        thread.raise_failure()
-    assert ended == [True]

@@ -1,1 +1,1 @@
-"""The two shapes of model that a policy can be: decoder-only, and encoder with decoder."""
+"""The two architectures that a policy can have: decoder-only, and encoder with decoder."""

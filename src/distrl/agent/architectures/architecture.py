@@ -1,12 +1,12 @@
-"""What a policy needs of a model, whatever its shape: say an answer token by token, or judge one.
+"""The two operations that a policy needs of a model, whatever its architecture.
 
-`begin` reads the prompts once and says what may come first; `step` takes the tokens that were
-chosen and says what may come next, one forward pass of one token each. `judge` is the same thing
-for answers that are known: one pass over prompts and answers. Both must give the same logits for
-the same tokens; that is what off-policy corrections stand on.
+`begin` and `step` are autoregressive decoding: the first reads the prompts once and gives the
+logits of the first token, the second takes the chosen tokens and gives those of the next, one
+forward pass of one token each. `forward` is a teacher-forced pass over prompts and known answers.
+Both must give the same logits for the same tokens; off-policy corrections depend on that.
 
-Inputs come as an `InputBuilder` made them, on the CPU; a shape brings them to its device. A shape
-adds no randomness, and no gradients where its caller forbids them.
+Inputs come from an `InputBuilder`, on the CPU; an architecture moves them to its device. It adds no
+randomness, and no gradients where its caller disables them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Tensors = Mapping[str, Tensor]
 
 
 class DecodingState(Protocol):
-    """A batch of answers under way."""
+    """A batch of answers that are being decoded."""
 
     @property
     def logits(self) -> Tensor:  # [n, vocabulary]
@@ -29,25 +29,25 @@ class DecodingState(Protocol):
         ...
 
     def step(self, tokens: Tensor) -> None:  # [n]
-        """These tokens were chosen; rows whose answer has ended may get anything."""
+        """Append the chosen tokens; rows whose answer has ended may get any."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class ForwardResult:
-    """What the model thinks of known answers, before the last step to the vocabulary.
+    """Hidden states at known answers, before the projection to the vocabulary.
 
-    That step is left to the caller, who takes it for as many rows at a time as memory allows:
+    The projection is left to the caller, who does it for as many rows at a time as memory allows:
     `project` turns rows of `states` into logits.
     """
 
-    beginnings: Tensor  # [n, hidden]: what the model makes of each prompt; values are read off it
-    states: Tensor  # [n, k, any]: at each token of the answers, before it is known
+    prompt_states: Tensor  # [n, hidden]: of each prompt's last token, the input of the critic
+    states: Tensor  # [n, k, any]: from which each token of the answers is predicted
     project: Callable[[Tensor], Tensor]  # [m, any] -> [m, vocabulary]
 
 
 class Architecture(Protocol):
-    """One shape of model."""
+    """A decoder-only or an encoder-decoder model."""
 
     @property
     def hidden_size(self) -> int: ...
@@ -57,6 +57,6 @@ class Architecture(Protocol):
 
     def begin(self, inputs: Tensors, max_new_tokens: int) -> DecodingState: ...
 
-    def judge(self, inputs: Tensors, answers: Tensor) -> ForwardResult:  # answers: [n, k]
+    def forward(self, inputs: Tensors, answers: Tensor) -> ForwardResult:  # answers: [n, k]
         """`answers` are padded on the right with any token; k may be 0."""
         ...

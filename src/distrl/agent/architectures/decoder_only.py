@@ -7,8 +7,8 @@ the real tokens, or what the model's own `get_rope_index` says where positions h
 
 Two things that a plain forward pass over prompt and answer would get wrong:
 - Types of tokens (`mm_token_type_ids`, `token_type_ids`) go on into the answer: it is text.
-- A model may say the token that stands for a piece of a picture. As an input it would be taken for
-  one, for which there are no pixels; so the model hears a stand-in, here and when it samples.
+- A model may sample an image token. As an input it would be taken for a patch of a picture, for
+  which there are no pixels; so it is replaced by `stand_in`, here and when the model samples.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class DecoderOnly:
         self.device = network.device
         self.dtype = network.dtype
         self._text: Any = network.config.get_text_config()
-        self._stand_in = stand_in  # heard in place of a placeholder that the model said
+        self._stand_in = stand_in  # in place of an image token that the model sampled
         self._placeholders = _placeholders(network)
 
     @property
@@ -45,10 +45,10 @@ class DecoderOnly:
     def vocabulary_size(self) -> int:
         return int(self._text.vocab_size)
 
-    def begin(self, inputs: Tensors, max_new_tokens: int) -> _Stream:
-        return _Stream(self, inputs, max_new_tokens)
+    def begin(self, inputs: Tensors, max_new_tokens: int) -> _Decoding:
+        return _Decoding(self, inputs, max_new_tokens)
 
-    def judge(self, inputs: Tensors, answers: Tensor) -> ForwardResult:
+    def forward(self, inputs: Tensors, answers: Tensor) -> ForwardResult:
         width = answers.shape[1]
         heard = answers[:, : max(width - 1, 0)]  # nothing follows the last token
         prompt = inputs["input_ids"].shape[1]
@@ -77,13 +77,13 @@ class DecoderOnly:
         return logits if softcap is None else torch.tanh(logits / softcap) * softcap
 
     def heard(self, tokens: Tensor) -> Tensor:
-        """Tokens as the model may be given them again."""
+        """Sampled tokens as inputs: image tokens are replaced."""
         for placeholder in self._placeholders:
             tokens = tokens.masked_fill(tokens == placeholder, self._stand_in)
         return tokens
 
     def positions(self, inputs: Tensors) -> tuple[Tensor, Tensor]:  # [n, t] or [3, n, t]; [n]
-        """Where every token of the prompts stands, and where the first of the answer will."""
+        """The positions of the prompts' tokens, and that of each answer's first token."""
         mask = inputs["attention_mask"]
         if hasattr(self.trunk, "get_rope_index") and "image_grid_thw" in inputs:
             positions, _ = self.trunk.get_rope_index(
@@ -104,22 +104,22 @@ class DecoderOnly:
         }
 
 
-class _Stream:
+class _Decoding:
     """Implements `DecodingState` with a cache of keys and values."""
 
-    def __init__(self, shape: DecoderOnly, inputs: Tensors, max_new_tokens: int) -> None:
-        positions, after = shape.positions(inputs)
-        self._shape = shape
-        self._after = after.to(shape.device).unsqueeze(1)  # [n, 1]
-        self._mask = _extended(inputs["attention_mask"], max_new_tokens, 1).to(shape.device)
+    def __init__(self, architecture: DecoderOnly, inputs: Tensors, max_new_tokens: int) -> None:
+        positions, after = architecture.positions(inputs)
+        self._architecture = architecture
+        self._after = after.to(architecture.device).unsqueeze(1)  # [n, 1]
+        self._mask = _extended(inputs["attention_mask"], max_new_tokens, 1).to(architecture.device)
         self._length = inputs["input_ids"].shape[1]
-        self._cache = DynamicCache(config=shape.network.config)
+        self._cache = DynamicCache(config=architecture.network.config)
         self.logits = self._next({**inputs, "position_ids": positions})
 
     def step(self, tokens: Tensor) -> None:
         self._length += 1
         inputs = {
-            "input_ids": self._shape.heard(tokens).unsqueeze(1),
+            "input_ids": self._architecture.heard(tokens).unsqueeze(1),
             "attention_mask": self._mask[:, : self._length],
             "position_ids": self._after,
         }
@@ -127,8 +127,8 @@ class _Stream:
         self.logits = self._next(inputs)
 
     def _next(self, inputs: Tensors) -> Tensor:
-        states = self._shape.states(inputs, past_key_values=self._cache, use_cache=True)
-        return self._shape.project(states[:, -1])
+        states = self._architecture.states(inputs, past_key_values=self._cache, use_cache=True)
+        return self._architecture.project(states[:, -1])
 
 
 def _placeholders(network: PreTrainedModel) -> tuple[int, ...]:

@@ -1,8 +1,8 @@
-"""Models that read with one half and write with the other: T5 with pictures, our starter model.
+"""Encoder-decoder models: T5 with pictures, our starter model.
 
 The encoder gets every input that the builder made, once; the decoder gets what the encoder made of
 it (`encoder_outputs`) and never the pixels themselves. Answers begin after
-`decoder_start_token_id`; what the decoder makes of that token alone stands for the prompt.
+`decoder_start_token_id`; the decoder's state at that token is the state of the prompt.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ class EncoderDecoder:
     def vocabulary_size(self) -> int:
         return int(self._text.vocab_size)
 
-    def begin(self, inputs: Tensors, max_new_tokens: int) -> _Stream:
-        return _Stream(self, inputs)
+    def begin(self, inputs: Tensors, max_new_tokens: int) -> _Decoding:
+        return _Decoding(self, inputs)
 
-    def judge(self, inputs: Tensors, answers: Tensor) -> ForwardResult:
+    def forward(self, inputs: Tensors, answers: Tensor) -> ForwardResult:
         rows, width = answers.shape
         heard = torch.cat([self.start(rows), answers[:, : max(width - 1, 0)].to(self.device)], 1)
         known = self.encoded(inputs)
-        said = self.network(
+        output = self.network(
             **known, decoder_input_ids=heard, use_cache=False, output_hidden_states=True
         )
-        beginnings = said.decoder_hidden_states[-1][:, 0]
-        return ForwardResult(beginnings, said.logits[:, :width], lambda logits: logits)
+        prompt_states = output.decoder_hidden_states[-1][:, 0]
+        return ForwardResult(prompt_states, output.logits[:, :width], lambda logits: logits)
 
     def encoded(self, inputs: Tensors) -> dict[str, Any]:
         """What the decoder is given beside its tokens."""
@@ -60,22 +60,22 @@ class EncoderDecoder:
         return torch.full((rows, 1), self._start, device=self.device)
 
 
-class _Stream:
+class _Decoding:
     """Implements `DecodingState` with a cache of keys and values."""
 
-    def __init__(self, shape: EncoderDecoder, inputs: Tensors) -> None:
-        self._network = shape.network
-        self._known = shape.encoded(inputs)
+    def __init__(self, architecture: EncoderDecoder, inputs: Tensors) -> None:
+        self._network = architecture.network
+        self._known = architecture.encoded(inputs)
         self._cache: Any = None
-        self.logits = self._next(shape.start(inputs["input_ids"].shape[0]))
+        self.logits = self._next(architecture.start(inputs["input_ids"].shape[0]))
 
     def step(self, tokens: Tensor) -> None:
         self.logits = self._next(tokens.unsqueeze(1))
 
     def _next(self, tokens: Tensor) -> Tensor:  # [n, 1] -> [n, vocabulary]
-        said = self._network(
+        output = self._network(
             **self._known, decoder_input_ids=tokens, past_key_values=self._cache, use_cache=True
         )
-        self._cache = said.past_key_values
-        logits: Tensor = said.logits[:, -1]
+        self._cache = output.past_key_values
+        logits: Tensor = output.logits[:, -1]
         return logits

@@ -24,42 +24,27 @@ import json
 import math
 import re
 
+from distrl import records as r
+from distrl.agent.dialects.answer_span import without_thoughts
 from distrl.agent.dialects.dialect import ImageSize
 from distrl.agent.dialects.fields import Fields
 from distrl.agent.dialects.loose_reader import LooseReader
 from distrl.agent.dialects.scale import numbers_in
-from distrl.agent.dialects.utterance import without_thoughts
 from distrl.errors import InvalidAction
-from distrl.records import (
-    Action,
-    Answer,
-    Back,
-    Done,
-    Enter,
-    Home,
-    Impossible,
-    LongPress,
-    OpenApp,
-    Swipe,
-    Tap,
-    TypeText,
-    Unreadable,
-    Wait,
-)
 
 MAX_TAP = 0.04  # the swipe distance threshold of Android in the Wild
 
 Point = tuple[float, float]  # x first, as everywhere but in the text
 
 _NOWHERE = "[-1.0, -1.0]"
-_PLAIN: dict[str, Action] = {
-    "PRESS_BACK": Back(),
-    "PRESS_HOME": Home(),
-    "PRESS_ENTER": Enter(),
-    "IDLE": Wait(),
-    "STATUS_TASK_COMPLETE": Done(),
-    "STATUS_TASK_IMPOSSIBLE": Impossible(),
-    "TASK_IMPOSSIBLE": Impossible(),
+_PLAIN: dict[str, r.Action] = {
+    "PRESS_BACK": r.Back(),
+    "PRESS_HOME": r.Home(),
+    "PRESS_ENTER": r.Enter(),
+    "IDLE": r.Wait(),
+    "STATUS_TASK_COMPLETE": r.Done(),
+    "STATUS_TASK_IMPOSSIBLE": r.Impossible(),
+    "TASK_IMPOSSIBLE": r.Impossible(),
 }
 _TYPES = ("DUAL_POINT", "TYPE", *_PLAIN)
 _DECISION = re.compile(r"Action Decision\s?[:：]", re.IGNORECASE)
@@ -83,34 +68,34 @@ class Aitw:
     name = "aitw"
     instructions = INSTRUCTIONS
 
-    def write(self, action: Action, image: ImageSize) -> str:
-        if isinstance(action, Unreadable):
+    def write(self, action: r.Action, image: ImageSize) -> str:
+        if isinstance(action, r.Unreadable):
             return action.text
         return f"Action Plan: [{_type(action)}] ; Action Decision: {decision(action)}"
 
-    def read(self, text: str, image: ImageSize) -> Action:
+    def read(self, text: str, image: ImageSize) -> r.Action:
         try:
-            said = without_thoughts(text, ("Action Plan", "Action Decision", '"action_type"'))
-            start = _DECISION.search(said)
-            first = _FIRST_FIELD.search(said, start.end() if start else 0)
+            answer = without_thoughts(text, ("Action Plan", "Action Decision", '"action_type"'))
+            start = _DECISION.search(answer)
+            first = _FIRST_FIELD.search(answer, start.end() if start else 0)
             if not first:
                 raise InvalidAction('there is no "action_type" in it')
-            return _meaning(Fields(LooseReader(said, first.start()).members()))
+            return _meaning(Fields(LooseReader(answer, first.start()).members()))
         except InvalidAction as error:
-            return Unreadable(text, str(error))
+            return r.Unreadable(text, str(error))
 
 
-def decision(action: Action) -> str:
+def decision(action: r.Action) -> str:
     """The action without a plan, as Auto-UI's prompts list past actions."""
     touch, lift, text = _NOWHERE, _NOWHERE, ""
     match action:
-        case Tap(x, y) | LongPress(x, y):
+        case r.Tap(x, y) | r.LongPress(x, y):
             touch = lift = _written(x, y)
-        case Swipe(x, y, to_x, to_y):
+        case r.Swipe(x, y, to_x, to_y):
             touch, lift = _written(x, y), _written(to_x, to_y)
             if _is_tap(_rounded(x, y), _rounded(to_x, to_y)):
                 lift = touch
-        case TypeText(text) | Answer(text):
+        case r.TypeText(text) | r.Answer(text):
             pass
     return (
         f'"action_type": "{_type(action)}", "touch_point": "{touch}", "lift_point": "{lift}", '
@@ -118,17 +103,17 @@ def decision(action: Action) -> str:
     )
 
 
-def _type(action: Action) -> str:
+def _type(action: r.Action) -> str:
     match action:
-        case Tap() | LongPress() | Swipe():
+        case r.Tap() | r.LongPress() | r.Swipe():
             return "DUAL_POINT"
-        case TypeText():
+        case r.TypeText():
             return "TYPE"
-        case Answer():
+        case r.Answer():
             return "STATUS_TASK_COMPLETE"
-        case OpenApp():
+        case r.OpenApp():
             return "PRESS_HOME"
-        case Wait():
+        case r.Wait():
             return "IDLE"
         case _:
             return next(word for word, plain in _PLAIN.items() if plain == action)
@@ -148,16 +133,16 @@ def _is_tap(touch: Point, lift: Point) -> bool:
     return math.dist(touch, lift) <= MAX_TAP
 
 
-def _meaning(fields: Fields) -> Action:
+def _meaning(fields: Fields) -> r.Action:
     kind = fields.text("action_type")
     match kind.strip().upper():
         case "DUAL_POINT":
             touch, lift = _point(fields, "touch_point"), _point(fields, "lift_point")
-            return Tap(*touch) if _is_tap(touch, lift) else Swipe(*touch, *lift)
+            return r.Tap(*touch) if _is_tap(touch, lift) else r.Swipe(*touch, *lift)
         case "TYPE":
-            return TypeText(fields.text("typed_text"))
+            return r.TypeText(fields.text("typed_text"))
         case "STATUS_TASK_COMPLETE" if fields.has("typed_text") and fields.text("typed_text"):
-            return Answer(fields.text("typed_text"))
+            return r.Answer(fields.text("typed_text"))
         case word if word in _PLAIN:
             return _PLAIN[word]
         case _:

@@ -20,46 +20,30 @@ from __future__ import annotations
 
 import json
 
+from distrl import records as r
+from distrl.agent.dialects.answer_span import after_action_label, first_object, without_thoughts
 from distrl.agent.dialects.dialect import ImageSize
-from distrl.agent.dialects.fields import Fields
-from distrl.agent.dialects.plain_actions import key, outcome
+from distrl.agent.dialects.fields import Fields, key, outcome
 from distrl.agent.dialects.scale import Scale
 from distrl.agent.dialects.scrolling import direction_of
-from distrl.agent.dialects.utterance import after_action_label, first_object, without_thoughts
 from distrl.errors import InvalidAction
-from distrl.records import (
-    Action,
-    Answer,
-    Back,
-    Done,
-    Enter,
-    Home,
-    Impossible,
-    LongPress,
-    OpenApp,
-    Swipe,
-    Tap,
-    TypeText,
-    Unreadable,
-    Wait,
-)
 
-_PLAIN: dict[str, Action] = {
-    "navigate_back": Back(),
-    "navigate_home": Home(),
-    "keyboard_enter": Enter(),
+_PLAIN: dict[str, r.Action] = {
+    "navigate_back": r.Back(),
+    "navigate_home": r.Home(),
+    "keyboard_enter": r.Enter(),
 }
 _SCROLLS = {
-    "down": Swipe(0.5, 0.5, 0.5, 0.0),
-    "up": Swipe(0.5, 0.5, 0.5, 1.0),
-    "right": Swipe(0.5, 0.5, 0.0, 0.5),
-    "left": Swipe(0.5, 0.5, 1.0, 0.5),
+    "down": r.Swipe(0.5, 0.5, 0.5, 0.0),
+    "up": r.Swipe(0.5, 0.5, 0.5, 1.0),
+    "right": r.Swipe(0.5, 0.5, 0.0, 0.5),
+    "left": r.Swipe(0.5, 0.5, 1.0, 0.5),
 }
 _SWIPES = {
-    "down": Swipe(0.5, 0.0, 0.5, 1.0, seconds=0.5),
-    "up": Swipe(0.5, 1.0, 0.5, 0.0, seconds=0.5),
-    "right": Swipe(1.0, 0.5, 0.0, 0.5, seconds=0.5),
-    "left": Swipe(0.0, 0.5, 1.0, 0.5, seconds=0.5),
+    "down": r.Swipe(0.5, 0.0, 0.5, 1.0, seconds=0.5),
+    "up": r.Swipe(0.5, 1.0, 0.5, 0.0, seconds=0.5),
+    "right": r.Swipe(1.0, 0.5, 0.0, 0.5, seconds=0.5),
+    "left": r.Swipe(0.0, 0.5, 1.0, 0.5, seconds=0.5),
 }
 
 INSTRUCTIONS = """\
@@ -86,60 +70,60 @@ class AndroidWorld:
     name = "android_world"
     instructions = INSTRUCTIONS
 
-    def write(self, action: Action, image: ImageSize) -> str:
-        if isinstance(action, Unreadable):
+    def write(self, action: r.Action, image: ImageSize) -> str:
+        if isinstance(action, r.Unreadable):
             return action.text
         return json.dumps(_members(action, image), ensure_ascii=False, separators=(",", ":"))
 
-    def read(self, text: str, image: ImageSize) -> Action:
+    def read(self, text: str, image: ImageSize) -> r.Action:
         try:
-            said = after_action_label(without_thoughts(text, ("{",)))
-            return _meaning(Fields(first_object(said, ("actiontype",))), image)
+            answer = after_action_label(without_thoughts(text, ("{",)))
+            return _meaning(Fields(first_object(answer, ("actiontype",))), image)
         except InvalidAction as error:
-            return Unreadable(text, str(error))
+            return r.Unreadable(text, str(error))
 
 
-def _members(action: Action, image: ImageSize) -> dict[str, str | int]:
+def _members(action: r.Action, image: ImageSize) -> dict[str, str | int]:
     match action:
-        case Tap(x, y) | LongPress(x, y):
+        case r.Tap(x, y) | r.LongPress(x, y):
             across, down = Scale.of_pixels(image).write(x, y)
-            kind = "click" if isinstance(action, Tap) else "long_press"
+            kind = "click" if isinstance(action, r.Tap) else "long_press"
             return {"action_type": kind, "x": across, "y": down}
-        case Swipe():
+        case r.Swipe():
             return {"action_type": "scroll", "direction": direction_of(action)}
-        case TypeText(text):
+        case r.TypeText(text):
             return {"action_type": "input_text", "text": text}
-        case OpenApp(name):
+        case r.OpenApp(name):
             return {"action_type": "open_app", "app_name": name}
-        case Answer(text):
+        case r.Answer(text):
             return {"action_type": "answer", "text": text}
-        case Wait():
+        case r.Wait():
             return {"action_type": "wait"}
-        case Done():
+        case r.Done():
             return {"action_type": "status", "goal_status": "complete"}
-        case Impossible():
+        case r.Impossible():
             return {"action_type": "status", "goal_status": "infeasible"}
         case _:
             return {"action_type": next(word for word, plain in _PLAIN.items() if plain == action)}
 
 
-def _meaning(fields: Fields, image: ImageSize) -> Action:
+def _meaning(fields: Fields, image: ImageSize) -> r.Action:
     kind = fields.text("action_type")
     match fields.word("action_type"):
         case "click" | "tap":
-            return Tap(*_place(fields, image))
+            return r.Tap(*_place(fields, image))
         case "longpress":
-            return LongPress(*_place(fields, image))
+            return r.LongPress(*_place(fields, image))
         case "scroll" | "swipe" as stroke:
             return _stroke(fields, _SCROLLS if stroke == "scroll" else _SWIPES)
         case "inputtext" | "type" | "typetext":
-            return TypeText(fields.text("text"))
+            return r.TypeText(fields.text("text"))
         case "openapp":
-            return OpenApp(fields.text("app_name", "text"))
+            return r.OpenApp(fields.text("app_name", "text"))
         case "answer":
-            return Answer(fields.text("text"))
+            return r.Answer(fields.text("text"))
         case "wait":
-            return Wait()
+            return r.Wait()
         case "status":
             return outcome(fields.text("goal_status"))
         case "presskeyboard":
@@ -162,7 +146,7 @@ def _place(fields: Fields, image: ImageSize) -> tuple[float, float]:
     return scale.read([fields.get("x"), fields.get("y")], "x, y")
 
 
-def _stroke(fields: Fields, strokes: dict[str, Swipe]) -> Swipe:
+def _stroke(fields: Fields, strokes: dict[str, r.Swipe]) -> r.Swipe:
     direction = fields.word("direction")
     if direction not in strokes:
         raise InvalidAction(f"direction is {direction[:40]!r}, not one of {', '.join(strokes)}")

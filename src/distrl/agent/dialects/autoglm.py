@@ -20,32 +20,17 @@ from __future__ import annotations
 import json
 import re
 
+from distrl import records as r
+from distrl.agent.dialects.answer_span import first_call, without_thoughts
 from distrl.agent.dialects.dialect import ImageSize
 from distrl.agent.dialects.fields import Fields
 from distrl.agent.dialects.scale import Scale
-from distrl.agent.dialects.utterance import first_call, without_thoughts
 from distrl.errors import InvalidAction
-from distrl.records import (
-    Action,
-    Answer,
-    Back,
-    Done,
-    Enter,
-    Home,
-    Impossible,
-    LongPress,
-    OpenApp,
-    Swipe,
-    Tap,
-    TypeText,
-    Unreadable,
-    Wait,
-)
 
 SCALE = Scale(1000, 1000)
 OPENING, CLOSING = "<answer>", "</answer>"
 
-_PLAIN: dict[str, Action] = {"Back": Back(), "Home": Home(), "Enter": Enter()}
+_PLAIN: dict[str, r.Action] = {"Back": r.Back(), "Home": r.Home(), "Enter": r.Enter()}
 _KNOWN = "Tap, Long Press, Swipe, Type, Launch, Back, Home, Enter, Wait and Take_over"
 # prose has brackets too: "what to do (if anything)" is no call
 _CALL = re.compile(
@@ -79,41 +64,41 @@ class AutoGlm:
     name = "autoglm"
     instructions = INSTRUCTIONS
 
-    def write(self, action: Action, image: ImageSize) -> str:
-        if isinstance(action, Unreadable):
+    def write(self, action: r.Action, image: ImageSize) -> str:
+        if isinstance(action, r.Unreadable):
             return action.text
         return f"{OPENING}{_call(action)}{CLOSING}"
 
-    def read(self, text: str, image: ImageSize) -> Action:
+    def read(self, text: str, image: ImageSize) -> r.Action:
         try:
-            said = without_thoughts(text, (OPENING, "do(", "finish("))
-            before, tag, after = said.partition(OPENING)
+            answer = without_thoughts(text, (OPENING, "do(", "finish("))
+            before, tag, after = answer.partition(OPENING)
             name, arguments = first_call(after if tag else before, _CALL)
             fields = Fields(arguments)
             return _finished(fields) if name[:1] in "fF" else _done(fields)
         except InvalidAction as error:
-            return Unreadable(text, str(error))
+            return r.Unreadable(text, str(error))
 
 
-def _call(action: Action) -> str:
+def _call(action: r.Action) -> str:
     match action:
-        case Tap(x, y):
+        case r.Tap(x, y):
             return f'do(action="Tap", element={_place(x, y)})'
-        case LongPress(x, y):
+        case r.LongPress(x, y):
             return f'do(action="Long Press", element={_place(x, y)})'
-        case Swipe(x, y, to_x, to_y):
+        case r.Swipe(x, y, to_x, to_y):
             return f'do(action="Swipe", start={_place(x, y)}, end={_place(to_x, to_y)})'
-        case TypeText(text):
+        case r.TypeText(text):
             return f'do(action="Type", text={_quoted(text)})'
-        case OpenApp(name):
+        case r.OpenApp(name):
             return f'do(action="Launch", app={_quoted(name)})'
-        case Wait(seconds):
+        case r.Wait(seconds):
             return f'do(action="Wait", duration="{seconds:g} seconds")'
-        case Answer(text):
+        case r.Answer(text):
             return f"finish(message={_quoted(text)})"
-        case Done():
+        case r.Done():
             return 'finish(message="")'
-        case Impossible():
+        case r.Impossible():
             return 'do(action="Take_over", message="")'
         case _:
             return next(f'do(action="{word}")' for word, act in _PLAIN.items() if act == action)
@@ -128,29 +113,29 @@ def _quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
-def _finished(fields: Fields) -> Action:
+def _finished(fields: Fields) -> r.Action:
     if fields.has("message", "0") and fields.text("message", "0"):
-        return Answer(fields.text("message", "0"))
-    return Done()
+        return r.Answer(fields.text("message", "0"))
+    return r.Done()
 
 
-def _done(fields: Fields) -> Action:
+def _done(fields: Fields) -> r.Action:
     kind = fields.text("action")
     match fields.word("action"):
         case "tap":
-            return Tap(*fields.point(SCALE, "element"))
+            return r.Tap(*fields.point(SCALE, "element"))
         case "longpress":
-            return LongPress(*fields.point(SCALE, "element"))
+            return r.LongPress(*fields.point(SCALE, "element"))
         case "swipe":
-            return Swipe(*fields.point(SCALE, "start"), *fields.point(SCALE, "end"))
+            return r.Swipe(*fields.point(SCALE, "start"), *fields.point(SCALE, "end"))
         case "type" | "typename":
-            return TypeText(fields.text("text"))
+            return r.TypeText(fields.text("text"))
         case "launch":
-            return OpenApp(fields.text("app"))
+            return r.OpenApp(fields.text("app"))
         case "wait":
-            return Wait(fields.seconds("duration", default=Wait().seconds))
+            return r.Wait(fields.seconds("duration", default=r.Wait().seconds))
         case "takeover":
-            return Impossible()
+            return r.Impossible()
         case word if word.capitalize() in _PLAIN:
             return _PLAIN[word.capitalize()]
         case _:

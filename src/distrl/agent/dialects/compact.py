@@ -13,25 +13,10 @@ from __future__ import annotations
 
 import re
 
+from distrl import records as r
 from distrl.agent.dialects.dialect import ImageSize
 from distrl.agent.dialects.fields import whole
 from distrl.errors import InvalidAction
-from distrl.records import (
-    Action,
-    Answer,
-    Back,
-    Done,
-    Enter,
-    Home,
-    Impossible,
-    LongPress,
-    OpenApp,
-    Swipe,
-    Tap,
-    TypeText,
-    Unreadable,
-    Wait,
-)
 
 COLUMNS = 36
 ROWS = 72
@@ -46,12 +31,12 @@ _ANSWER = re.compile(r"\s*<(" + "|".join(KINDS) + r")>(.*)", re.DOTALL)
 _PLACE = r"<(\d{1,2}),(\d{1,2})>"
 _ONE_PLACE = re.compile(_PLACE)
 _TWO_PLACES = re.compile(_PLACE + _PLACE + r"(?:<(\d{1,3})>)?")
-_PLAIN: dict[str, Action] = {
-    "back": Back(),
-    "home": Home(),
-    "enter": Enter(),
-    "done": Done(),
-    "impossible": Impossible(),
+_PLAIN: dict[str, r.Action] = {
+    "back": r.Back(),
+    "home": r.Home(),
+    "enter": r.Enter(),
+    "done": r.Done(),
+    "impossible": r.Impossible(),
 }
 
 
@@ -61,52 +46,52 @@ class Compact:
     name = "compact"
     instructions = ""  # the starter model was trained on it
 
-    def write(self, action: Action, image: ImageSize) -> str:
+    def write(self, action: r.Action, image: ImageSize) -> str:
         match action:
-            case Tap(x, y):
+            case r.Tap(x, y):
                 return f"<tap>{place(x, y)}"
-            case LongPress(x, y):
+            case r.LongPress(x, y):
                 return f"<hold>{place(x, y)}"
-            case Swipe(x, y, to_x, to_y, seconds):
+            case r.Swipe(x, y, to_x, to_y, seconds):
                 tenths = max(1, round(10 * seconds))
                 duration = "" if tenths == 3 else f"<{tenths}>"
                 return f"<swipe>{place(x, y)}{place(to_x, to_y)}{duration}"
-            case TypeText(text):
+            case r.TypeText(text):
                 return f"<type>{text}"
-            case OpenApp(name):
+            case r.OpenApp(name):
                 return f"<open>{name}"
-            case Answer(text):
+            case r.Answer(text):
                 return f"<answer>{text}"
-            case Wait(seconds):
+            case r.Wait(seconds):
                 return f"<wait>{seconds:g}" if f"{seconds:g}" != "2" else "<wait>"
-            case Unreadable(text, _):
+            case r.Unreadable(text, _):
                 return text
             case _:
                 return next(f"<{word}>" for word, plain in _PLAIN.items() if plain == action)
 
-    def read(self, text: str, image: ImageSize) -> Action:
+    def read(self, text: str, image: ImageSize) -> r.Action:
         match = _ANSWER.fullmatch(text)
         if not match:
-            return Unreadable(text, f"does not begin with one of {', '.join(KINDS)} in <>")
+            return r.Unreadable(text, f"does not begin with one of {', '.join(KINDS)} in <>")
         kind, rest = match.groups()
         if kind in ("type", "open", "answer"):
             return _spoken(text, kind, rest)
         return self._read_rest(text, kind, rest.strip())
 
-    def _read_rest(self, text: str, kind: str, rest: str) -> Action:
+    def _read_rest(self, text: str, kind: str, rest: str) -> r.Action:
         match kind:
             case "tap" | "hold":
                 found = _ONE_PLACE.fullmatch(rest)
                 point = _middle(found.group(1), found.group(2)) if found else None
                 if not point:
-                    return Unreadable(text, f"{kind} needs one place, such as <17,40>")
-                return Tap(*point) if kind == "tap" else LongPress(*point)
+                    return r.Unreadable(text, f"{kind} needs one place, such as <17,40>")
+                return r.Tap(*point) if kind == "tap" else r.LongPress(*point)
             case "swipe":
                 return _swipe(text, rest)
             case "wait":
                 return _wait(text, rest)
             case _ if rest:
-                return Unreadable(text, f"{kind} stands alone, but {rest[:40]!r} follows")
+                return r.Unreadable(text, f"{kind} stands alone, but {rest[:40]!r} follows")
             case _:
                 return _PLAIN[kind]
 
@@ -123,37 +108,37 @@ def _middle(column: str, row: str) -> tuple[float, float] | None:
     return (int(column) + 0.5) / COLUMNS, (int(row) + 0.5) / ROWS
 
 
-def _spoken(text: str, kind: str, said: str) -> Action:
+def _spoken(text: str, kind: str, said: str) -> r.Action:
     try:
         said = whole(said)
     except InvalidAction as error:
-        return Unreadable(text, str(error))
+        return r.Unreadable(text, str(error))
     match kind:
         case "type":
-            return TypeText(said)
+            return r.TypeText(said)
         case "open":
-            return OpenApp(said)
+            return r.OpenApp(said)
         case _:
-            return Answer(said)
+            return r.Answer(said)
 
 
-def _swipe(text: str, rest: str) -> Action:
+def _swipe(text: str, rest: str) -> r.Action:
     found = _TWO_PLACES.fullmatch(rest)
     start = _middle(found.group(1), found.group(2)) if found else None
     end = _middle(found.group(3), found.group(4)) if found else None
     tenths = int(found.group(5) or 3) if found else 0
     if not start or not end or not 1 <= tenths <= MAX_TENTHS:
-        return Unreadable(text, "swipe needs two places, such as <18,54><18,18>")
-    return Swipe(*start, *end, seconds=tenths / 10)
+        return r.Unreadable(text, "swipe needs two places, such as <18,54><18,18>")
+    return r.Swipe(*start, *end, seconds=tenths / 10)
 
 
-def _wait(text: str, rest: str) -> Action:
+def _wait(text: str, rest: str) -> r.Action:
     if not rest:
-        return Wait()
+        return r.Wait()
     try:
         seconds = float(rest)
     except ValueError:
-        return Unreadable(text, f"wait needs a number of seconds, not {rest[:40]!r}")
+        return r.Unreadable(text, f"wait needs a number of seconds, not {rest[:40]!r}")
     if not 0.0 <= seconds <= 600.0:
-        return Unreadable(text, f"wait is for 0 to 600 seconds, not {seconds:g}")
-    return Wait(seconds)
+        return r.Unreadable(text, f"wait is for 0 to 600 seconds, not {seconds:g}")
+    return r.Wait(seconds)

@@ -1,8 +1,8 @@
-"""What a dialect is: a way of writing actions that some family of models speaks.
+"""The protocol of a dialect: a way of writing actions that some family of models was trained on.
 
 `read` never raises: any text at all yields an action, or an `Unreadable` that says why not.
 `write` followed by `read` gives the action back, as exactly as the dialect's coordinates allow;
-what a dialect has no words for is written with those that come nearest, and its module says which.
+what a dialect cannot express is written as the nearest that it can, and its module says which.
 
 Readers are tolerant of form and strict about meaning. Quotes of the wrong kind, code fences,
 thoughts around the action or a missing bracket at the end are forgiven; a place off the screen, a
@@ -34,7 +34,7 @@ class Dialect(Protocol):
 
     @property
     def instructions(self) -> str:
-        """What a model that was not trained on this dialect must be told; empty if nothing."""
+        """The system text for models that were not trained on this dialect; may be empty."""
         ...
 
     def write(self, action: Action, image: ImageSize) -> str: ...

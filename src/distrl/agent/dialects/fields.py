@@ -1,7 +1,8 @@
 """The named parts of an action as a model gave them, asked for one by one.
 
 Names match however they are cased or joined: app_name, appName and "App Name" are one name. What
-is missing, or is not what was asked for, is an `InvalidAction` that says so.
+is missing or of another type raises an `InvalidAction`. `key` and `outcome` read actions that are
+one word, with no place and no text.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Mapping
 from distrl.agent.dialects.loose_reader import Number, Value
 from distrl.agent.dialects.scale import Scale
 from distrl.errors import InvalidAction
+from distrl.records import Action, Back, Done, Enter, Home, Impossible
 
 _SECONDS = re.compile(r"([0-9]+(?:\.[0-9]*)?(?:e[-+]?[0-9]+)?)\s*(?:s|secs?|seconds?|秒)?")
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
@@ -68,7 +70,7 @@ class Fields:
         return float(found.group(1))
 
     def point(self, scale: Scale, *names: str) -> tuple[float, float]:
-        """A place, in shares of the screen; a box stands for its middle."""
+        """A place, in shares of the screen; of a box its middle."""
         value = self._find(names)
         if value is None:
             raise InvalidAction(f"{names[0]} is missing")
@@ -77,3 +79,32 @@ class Fields:
     def _find(self, names: tuple[str, ...]) -> Value:
         found = (self._values.get(plain(name)) for name in names)
         return next((value for value in found if value is not None), None)
+
+
+_KEYS: dict[str, Action] = {
+    "back": Back(), "return": Back(),
+    "home": Home(),
+    "enter": Enter(),
+}  # fmt: skip
+_OUTCOMES: dict[str, Action] = {
+    "complete": Done(), "completed": Done(), "success": Done(), "successful": Done(),
+    "done": Done(), "finished": Done(),
+    "infeasible": Impossible(), "impossible": Impossible(), "failure": Impossible(),
+    "failed": Impossible(), "fail": Impossible(), "incomplete": Impossible(),
+}  # fmt: skip
+
+
+def key(name: str) -> Action:
+    """The key or system button of a name such as "Back", "enter" or KEYCODE_HOME."""
+    action = _KEYS.get(plain(name).removeprefix("keycode"))
+    if action is None:
+        raise InvalidAction(f"there is no key {name[:40]!r}, only back, home and enter")
+    return action
+
+
+def outcome(word: str) -> Action:
+    """What an agent says of its task at the end."""
+    action = _OUTCOMES.get(plain(word))
+    if action is None:
+        raise InvalidAction(f"{word[:40]!r} says neither that it is done nor that it cannot be")
+    return action

@@ -73,7 +73,7 @@ class LooseReader:
         return self._value(_AFTER_ITEM, 0)
 
     def members(self) -> dict[str, Value]:
-        """What stands in an object, up to its closing bracket, which may be missing."""
+        """The members of an object, up to its closing bracket, which may be missing."""
         return self._members(0)
 
     def arguments(self) -> dict[str, Value]:

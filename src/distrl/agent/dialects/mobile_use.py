@@ -12,7 +12,7 @@ the model, Qwen3-VL counts 0 to 999 in both directions.
 What it cannot say: how long a swipe takes. `answer` is not among Qwen2.5-VL's own actions, but it
 is in the description of the tool that the model is given. Read besides: `swipe` with a direction,
 the way that the finger goes, in place of its end; `drag`; and `key` for back, home and enter.
-There is nobody here to be asked, so `ask_user` is unreadable, as are the Menu button and other
+There is no user to ask, so `ask_user` is unreadable, as are the Menu button and other
 keys.
 """
 
@@ -20,30 +20,14 @@ from __future__ import annotations
 
 import json
 
+from distrl import records as r
+from distrl.agent.dialects.answer_span import after_action_label, first_object, without_thoughts
 from distrl.agent.dialects.dialect import ImageSize
-from distrl.agent.dialects.fields import Fields, plain
+from distrl.agent.dialects.fields import Fields, key, outcome, plain
 from distrl.agent.dialects.loose_reader import LooseReader
-from distrl.agent.dialects.plain_actions import key, outcome
 from distrl.agent.dialects.scale import Scale
 from distrl.agent.dialects.scrolling import scroll
-from distrl.agent.dialects.utterance import after_action_label, first_object, without_thoughts
 from distrl.errors import InvalidAction
-from distrl.records import (
-    Action,
-    Answer,
-    Back,
-    Done,
-    Enter,
-    Home,
-    Impossible,
-    LongPress,
-    OpenApp,
-    Swipe,
-    Tap,
-    TypeText,
-    Unreadable,
-    Wait,
-)
 
 TOOL = "mobile_use"
 OPENING, CLOSING = "<tool_call>", "</tool_call>"
@@ -58,13 +42,13 @@ ACTIONS = {
     "answer": "Answer the user's question with `text`; this ends the task.",
     "terminate": "End the task with `status`: success if it is done, failure if it cannot be.",
 }
-_BUTTONS: dict[str, Action] = {"Back": Back(), "Home": Home(), "Enter": Enter()}
+_BUTTONS: dict[str, r.Action] = {"Back": r.Back(), "Home": r.Home(), "Enter": r.Enter()}
 
 Arguments = dict[str, str | float | list[int]]
 
 
 class MobileUse:
-    """Implements `Dialect` for one way of counting: pixels, or so many units to the far edge."""
+    """Implements `Dialect` for one unit of coordinates: pixels, or `units` to the far edge."""
 
     def __init__(self, name: str, units: int | None) -> None:
         self.name = name
@@ -80,19 +64,19 @@ class MobileUse:
             f'{OPENING}\n{{"name": "{TOOL}", "arguments": <arguments as JSON>}}\n{CLOSING}'
         )
 
-    def write(self, action: Action, image: ImageSize) -> str:
-        if isinstance(action, Unreadable):
+    def write(self, action: r.Action, image: ImageSize) -> str:
+        if isinstance(action, r.Unreadable):
             return action.text
         call = {"name": TOOL, "arguments": _arguments(action, self._scale(image))}
         return f"{OPENING}\n{json.dumps(call, ensure_ascii=False)}\n{CLOSING}"
 
-    def read(self, text: str, image: ImageSize) -> Action:
+    def read(self, text: str, image: ImageSize) -> r.Action:
         try:
-            said = without_thoughts(text, (OPENING, "{"))
-            before, tag, call = said.partition(OPENING)
+            answer = without_thoughts(text, (OPENING, "{"))
+            before, tag, call = answer.partition(OPENING)
             return _meaning(_call(call if tag else after_action_label(before)), self._scale(image))
         except InvalidAction as error:
-            return Unreadable(text, str(error))
+            return r.Unreadable(text, str(error))
 
     def _scale(self, image: ImageSize) -> Scale:
         if self._units is None:
@@ -110,26 +94,26 @@ def qwen3_vl() -> MobileUse:
     return MobileUse("qwen3_vl", 999)
 
 
-def _arguments(action: Action, scale: Scale) -> Arguments:
+def _arguments(action: r.Action, scale: Scale) -> Arguments:
     match action:
-        case Tap(x, y):
+        case r.Tap(x, y):
             return {"action": "click", "coordinate": list(scale.write(x, y))}
-        case LongPress(x, y):
+        case r.LongPress(x, y):
             return {"action": "long_press", "coordinate": list(scale.write(x, y)), "time": 1}
-        case Swipe(x, y, to_x, to_y):
+        case r.Swipe(x, y, to_x, to_y):
             start, end = list(scale.write(x, y)), list(scale.write(to_x, to_y))
             return {"action": "swipe", "coordinate": start, "coordinate2": end}
-        case TypeText(text):
+        case r.TypeText(text):
             return {"action": "type", "text": text}
-        case OpenApp(name):
+        case r.OpenApp(name):
             return {"action": "open", "text": name}
-        case Answer(text):
+        case r.Answer(text):
             return {"action": "answer", "text": text}
-        case Wait(seconds):
+        case r.Wait(seconds):
             return {"action": "wait", "time": int(seconds) if seconds.is_integer() else seconds}
-        case Done():
+        case r.Done():
             return {"action": "terminate", "status": "success"}
-        case Impossible():
+        case r.Impossible():
             return {"action": "terminate", "status": "failure"}
         case _:
             button = next(word for word, press in _BUTTONS.items() if press == action)
@@ -137,7 +121,7 @@ def _arguments(action: Action, scale: Scale) -> Arguments:
 
 
 def _call(text: str) -> Fields:
-    """The arguments of the first call, whether they stand in one, in a text, or by themselves."""
+    """The arguments of the first call, whether in a call, in a text, or by themselves."""
     call = first_object(text, ("arguments", "action", "parameters"))
     fields = Fields(call)
     arguments = next((v for k, v in call.items() if plain(k) in ("arguments", "parameters")), None)
@@ -153,23 +137,23 @@ def _call(text: str) -> Fields:
     return Fields(arguments)
 
 
-def _meaning(fields: Fields, scale: Scale) -> Action:
+def _meaning(fields: Fields, scale: Scale) -> r.Action:
     kind = fields.text("action")
     match fields.word("action"):
         case "click" | "tap" | "leftclick":
-            return Tap(*fields.point(scale, "coordinate"))
+            return r.Tap(*fields.point(scale, "coordinate"))
         case "longpress":
-            return LongPress(*fields.point(scale, "coordinate"))
+            return r.LongPress(*fields.point(scale, "coordinate"))
         case "swipe" | "drag":
             return _stroke(fields, scale)
         case "type":
-            return TypeText(fields.text("text"))
+            return r.TypeText(fields.text("text"))
         case "open" | "openapp":
-            return OpenApp(fields.text("text", "app_name", "app"))
+            return r.OpenApp(fields.text("text", "app_name", "app"))
         case "answer":
-            return Answer(fields.text("text"))
+            return r.Answer(fields.text("text"))
         case "wait":
-            return Wait(fields.seconds("time", default=Wait().seconds))
+            return r.Wait(fields.seconds("time", default=r.Wait().seconds))
         case "systembutton":
             return key(fields.text("button"))
         case "key":
@@ -180,14 +164,14 @@ def _meaning(fields: Fields, scale: Scale) -> Action:
             raise InvalidAction(f"there is no action {kind[:40]!r}, only {', '.join(ACTIONS)}")
 
 
-def _stroke(fields: Fields, scale: Scale) -> Swipe:
+def _stroke(fields: Fields, scale: Scale) -> r.Swipe:
     if fields.has("direction") and not fields.has("coordinate2"):
         middle = fields.point(scale, "coordinate") if fields.has("coordinate") else (0.5, 0.5)
         away = {"up": "down", "down": "up", "left": "right", "right": "left"}
         word = fields.word("direction")
         return scroll(away.get(word, word), *middle)
     start = fields.point(scale, "coordinate", "start_coordinate")
-    return Swipe(*start, *fields.point(scale, "coordinate2", "end_coordinate"))
+    return r.Swipe(*start, *fields.point(scale, "coordinate2", "end_coordinate"))
 
 
 def _tool(units: int | None) -> dict[str, object]:

@@ -1,9 +1,9 @@
 """How a dialect counts places on the screen, and places as models write them.
 
 A place may be [x, y], (x, y), "x,y", "<point>x y</point>", {"x": x, "y": y}, or a box of two
-corners, which stands for its middle. One unit beyond the far edge is the edge (some count to 999
+corners, which means its middle. One unit beyond the far edge is the edge (some count to 999
 and some to 1000); anything further out is refused rather than moved. So are shares of the screen
-where pixels are counted: as pixels they would be the top left corner, which nobody means.
+where pixels are counted: as pixels they would be the top left corner, which is never meant.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _NUMBER = re.compile(r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """So many units across the screen and down it; the last unit that is written is the edge
+    """`across` and `down` units for the screen; the last unit that is written is the edge
     itself (`to_edge`), or else the one before it, as for pixels.
     """
 
@@ -63,7 +63,7 @@ def _share(number: float, units: int, what: str) -> float:
 
 
 def numbers_in(value: Value) -> list[float]:
-    """The numbers of a place; none at all, where anything else stands among them."""
+    """The numbers of a place; none at all, if anything else is among them."""
     match value:
         case Number():
             return [value.value]

@@ -21,39 +21,23 @@ from __future__ import annotations
 import json
 import re
 
+from distrl import records as r
+from distrl.agent.dialects.answer_span import after_action_label, first_call, without_thoughts
 from distrl.agent.dialects.dialect import ImageSize
-from distrl.agent.dialects.fields import Fields, plain
-from distrl.agent.dialects.plain_actions import key
+from distrl.agent.dialects.fields import Fields, key, plain
 from distrl.agent.dialects.scale import Scale
 from distrl.agent.dialects.scrolling import scroll
-from distrl.agent.dialects.utterance import after_action_label, first_call, without_thoughts
 from distrl.errors import InvalidAction
-from distrl.records import (
-    Action,
-    Answer,
-    Back,
-    Done,
-    Enter,
-    Home,
-    Impossible,
-    LongPress,
-    OpenApp,
-    Swipe,
-    Tap,
-    TypeText,
-    Unreadable,
-    Wait,
-)
 
 WAIT_SECONDS = 5.0
 
-_PLAIN: dict[str, Action] = {
-    "press_back": Back(),
-    "press_home": Home(),
-    "press_enter": Enter(),
-    "wait": Wait(WAIT_SECONDS),
-    "finished": Done(),
-    "call_user": Impossible(),
+_PLAIN: dict[str, r.Action] = {
+    "press_back": r.Back(),
+    "press_home": r.Home(),
+    "press_enter": r.Enter(),
+    "wait": r.Wait(WAIT_SECONDS),
+    "finished": r.Done(),
+    "call_user": r.Impossible(),
 }
 _NAMES = (
     "click|tap|left_single|left_double|right_single|long_?press|drag|swipe|scroll|type|"
@@ -97,7 +81,7 @@ call_user() # the task cannot be done
 
 
 class UiTars:
-    """Implements `Dialect` for one way of counting: pixels, or so many units."""
+    """Implements `Dialect` for one unit of coordinates: pixels, or `units` across."""
 
     def __init__(self, name: str, units: int | None) -> None:
         self.name = name
@@ -108,18 +92,18 @@ class UiTars:
         count = f"0 to {self._units}" if self._units else "pixels of the picture"
         return INSTRUCTIONS.replace("{units}", f"x and y are {count}, from the top left corner.")
 
-    def write(self, action: Action, image: ImageSize) -> str:
-        if isinstance(action, Unreadable):
+    def write(self, action: r.Action, image: ImageSize) -> str:
+        if isinstance(action, r.Unreadable):
             return action.text
         return f"Action: {_call(action, self._scale(image))}"
 
-    def read(self, text: str, image: ImageSize) -> Action:
+    def read(self, text: str, image: ImageSize) -> r.Action:
         try:
-            said = after_action_label(without_thoughts(text, ("Action:",)))
-            name, arguments = first_call(said, _CALL)
+            answer = after_action_label(without_thoughts(text, ("Action:",)))
+            name, arguments = first_call(answer, _CALL)
             return _meaning(name, Fields(arguments), self._scale(image))
         except InvalidAction as error:
-            return Unreadable(text, str(error))
+            return r.Unreadable(text, str(error))
 
     def _scale(self, image: ImageSize) -> Scale:
         return Scale(self._units, self._units) if self._units else Scale.of_pixels(image)
@@ -135,21 +119,21 @@ def ui_tars_1_5() -> UiTars:
     return UiTars("ui_tars_1_5", None)
 
 
-def _call(action: Action, scale: Scale) -> str:
+def _call(action: r.Action, scale: Scale) -> str:
     match action:
-        case Tap(x, y):
+        case r.Tap(x, y):
             return f"click(start_box={_box(scale, x, y)})"
-        case LongPress(x, y):
+        case r.LongPress(x, y):
             return f"long_press(start_box={_box(scale, x, y)})"
-        case Swipe(x, y, to_x, to_y):
+        case r.Swipe(x, y, to_x, to_y):
             return f"drag(start_box={_box(scale, x, y)}, end_box={_box(scale, to_x, to_y)})"
-        case TypeText(text):
+        case r.TypeText(text):
             return f"type(content={_quoted(text)})"
-        case OpenApp(name):
+        case r.OpenApp(name):
             return f"open_app(app_name={_quoted(name)})"
-        case Answer(text):
+        case r.Answer(text):
             return f"finished(content={_quoted(text)})" if text else "finished()"
-        case Wait():
+        case r.Wait():
             return "wait()"
         case _:
             return next(f"{word}()" for word, press in _PLAIN.items() if press == action)
@@ -166,22 +150,22 @@ def _quoted(text: str) -> str:
     return f"'{escaped}'"
 
 
-def _meaning(name: str, fields: Fields, scale: Scale) -> Action:
+def _meaning(name: str, fields: Fields, scale: Scale) -> r.Action:
     match plain(name):
         case "click" | "tap" | "leftsingle":
-            return Tap(*fields.point(scale, *_START))
+            return r.Tap(*fields.point(scale, *_START))
         case "longpress":
-            return LongPress(*fields.point(scale, *_START))
+            return r.LongPress(*fields.point(scale, *_START))
         case "drag" | "swipe" | "scroll":
             return _stroke(plain(name), fields, scale)
         case "type":
-            return TypeText(fields.text("content", "text", "0"))
+            return r.TypeText(fields.text("content", "text", "0"))
         case "openapp" | "launch":
-            return OpenApp(fields.text("app_name", "app", "content", "0"))
+            return r.OpenApp(fields.text("app_name", "app", "content", "0"))
         case "hotkey":
             return key(fields.text("key", "0"))
         case "finished" if fields.has("content", "0") and fields.text("content", "0"):
-            return Answer(fields.text("content", "0"))
+            return r.Answer(fields.text("content", "0"))
         case word:
             known = {plain(spelling): action for spelling, action in _PLAIN.items()}
             if word not in known:
@@ -189,9 +173,9 @@ def _meaning(name: str, fields: Fields, scale: Scale) -> Action:
             return known[word]
 
 
-def _stroke(name: str, fields: Fields, scale: Scale) -> Swipe:
+def _stroke(name: str, fields: Fields, scale: Scale) -> r.Swipe:
     if fields.has(*_END):
-        return Swipe(*fields.point(scale, *_START), *fields.point(scale, *_END))
+        return r.Swipe(*fields.point(scale, *_START), *fields.point(scale, *_END))
     if name == "scroll" and fields.has("direction"):
         middle = fields.point(scale, *_START) if fields.has(*_START) else (0.5, 0.5)
         return scroll(fields.word("direction"), *middle)

@@ -1,4 +1,4 @@
-"""Inputs of Auto-UI: words for T5's encoder, and screens of one size beside them."""
+"""Inputs of Auto-UI: text for T5's encoder, and screens of one size beside it."""
 
 from __future__ import annotations
 
@@ -9,12 +9,10 @@ import torch
 from torch import Tensor
 
 from distrl.agent.dialects.dialect import ImageSize
-from distrl.agent.families.answer_tokens import AnswerTokens, answer_tokens
 from distrl.agent.families.auto_ui_model import register_auto_ui
-from distrl.agent.families.model_family import ModelFamily, ModelParts
-from distrl.agent.families.one_size import OneSize, one_size
-from distrl.agent.families.tokenizers import read_tokenizer
-from distrl.agent.model_inputs import ModelInputs
+from distrl.agent.families.model_family import ModelFamily, ModelInputs, ModelParts
+from distrl.agent.families.pictures import OneSize, one_size
+from distrl.agent.families.tokenizers import AnswerTokens, answer_tokens, read_tokenizer
 from distrl.agent.prompt import Prompt
 from distrl.records import Screen
 
@@ -26,27 +24,13 @@ class AutoUiInputs:
     answers: AnswerTokens
     pixels: OneSize
 
-    @property
-    def end_token_ids(self) -> frozenset[int]:
-        return self.answers.end_token_ids
-
-    @property
-    def pad_token_id(self) -> int:
-        return self.answers.pad_token_id
-
-    def decode(self, token_ids: Sequence[int]) -> str:
-        return self.answers.decode(token_ids)
-
-    def encode(self, text: str) -> tuple[int, ...]:
-        return self.answers.encode(text)
-
     def seen_size(self, screen: Screen) -> ImageSize:
         return self.pixels.size
 
     def build(self, prompts: Sequence[Prompt]) -> ModelInputs:
         rows = [self._row(prompt) for prompt in prompts]
         longest = max(len(row) for row in rows)
-        input_ids = torch.full((len(rows), longest), self.pad_token_id)
+        input_ids = torch.full((len(rows), longest), self.answers.pad_token_id)
         attention_mask = torch.zeros_like(input_ids)
         for number, row in enumerate(rows):
             input_ids[number, : len(row)] = torch.tensor(row)
@@ -61,7 +45,7 @@ class AutoUiInputs:
         ids = self.answers.tokenizer.encode(
             text, add_special_tokens=False, split_special_tokens=True
         )
-        return [*ids, self.answers.end_token_id]  # T5 was taught that a text ends
+        return [*ids, self.answers.end_token_id]  # T5 was trained with an end
 
     def _screens(self, prompts: Sequence[Prompt]) -> tuple[Tensor, Tensor]:
         prepared = self.pixels.of([screen for prompt in prompts for screen in prompt.screens])

@@ -1,4 +1,4 @@
-"""Inputs of models that read words and pictures as one row of tokens, and go on writing it.
+"""Inputs of decoder-only models: text and pictures as one row of tokens.
 
 The pictures' tokens are filled in after the text has been tokenised: each image token in it is
 repeated as often as its picture needs. That gives the same tokens as the families' own processors,
@@ -14,12 +14,16 @@ import torch
 from torch import Tensor
 
 from distrl.agent.dialects.dialect import ImageSize
-from distrl.agent.families.answer_tokens import AnswerTokens, answer_tokens
 from distrl.agent.families.chat_format import ChatFormat, PictureMarks, chat_format
-from distrl.agent.families.model_family import ModelParts
+from distrl.agent.families.model_family import ModelInputs, ModelParts
 from distrl.agent.families.pictures import Pictures, PlacedPicture, PreparedPictures
-from distrl.agent.families.tokenizers import check_tokens, image_token_id, read_tokenizer
-from distrl.agent.model_inputs import ModelInputs
+from distrl.agent.families.tokenizers import (
+    AnswerTokens,
+    answer_tokens,
+    check_tokens,
+    image_token_id,
+    read_tokenizer,
+)
 from distrl.agent.prompt import Prompt
 from distrl.records import Screen
 
@@ -36,27 +40,13 @@ class DecoderInputs:
     image_token_id: int
     token_types: str | None
 
-    @property
-    def end_token_ids(self) -> frozenset[int]:
-        return self.answers.end_token_ids
-
-    @property
-    def pad_token_id(self) -> int:
-        return self.answers.pad_token_id
-
-    def decode(self, token_ids: Sequence[int]) -> str:
-        return self.answers.decode(token_ids)
-
-    def encode(self, text: str) -> tuple[int, ...]:
-        return self.answers.encode(text)
-
     def seen_size(self, screen: Screen) -> ImageSize:
         return self.pictures.seen_size(screen)
 
     def build(self, prompts: Sequence[Prompt]) -> ModelInputs:
         prepared = self._prepare(prompts)
         rows = [self._row(*each) for each in zip(prompts, prepared.placed, strict=True)]
-        input_ids, attention_mask = padded_left(rows, self.pad_token_id)
+        input_ids, attention_mask = padded_left(rows, self.answers.pad_token_id)
         tensors = {"input_ids": input_ids, "attention_mask": attention_mask, **prepared.tensors}
         if self.token_types is not None:
             is_image = (input_ids == self.image_token_id) & (attention_mask == 1)

@@ -14,8 +14,13 @@ from distrl.agent.dialects.dialect import ImageSize
 from distrl.agent.families.chat_format import PictureMarks
 from distrl.agent.families.decoder_inputs import DecoderInputs, decoder_inputs
 from distrl.agent.families.model_family import ModelFamily, ModelParts
-from distrl.agent.families.one_size import OneSize, one_size
-from distrl.agent.families.pictures import PlacedPicture, PreparedPictures, side_by_side
+from distrl.agent.families.pictures import (
+    OneSize,
+    PlacedPicture,
+    PreparedPictures,
+    one_size,
+    side_by_side,
+)
 from distrl.records import Screen
 
 START, IMAGE, END = "<start_of_image>", "<image_soft_token>", "<end_of_image>"

@@ -19,18 +19,16 @@ from distrl.agent.families.chat_format import PictureMarks
 from distrl.agent.families.decoder_inputs import DecoderInputs, decoder_inputs
 from distrl.agent.families.model_family import ModelFamily, ModelParts
 from distrl.agent.families.pictures import (
-    PlacedPicture,
-    PreparedPictures,
-    edges,
-    image_processor,
-    side_by_side,
-)
-from distrl.agent.families.pixels import (
     Floats,
     PixelScale,
+    PlacedPicture,
+    PreparedPictures,
     at_once,
+    edges,
+    image_processor,
     pixel_scale,
     resized,
+    side_by_side,
     tiles_of,
 )
 from distrl.records import Screen

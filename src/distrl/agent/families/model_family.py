@@ -1,19 +1,53 @@
-"""What there is to know about a family of models, and what is at hand when one is opened.
+"""What differs between families of models: image processors, image tokens, chat formats.
 
 A family is chosen by the `model_type` in a model's config.json. It names the dialect that its
-models speak best, which of its weights LoRA adapts, and it makes the `InputBuilder`. A family whose
-model class is our own registers that class with the Auto classes before anything is loaded.
+models write best and the weights that LoRA adapts, and it makes the `InputBuilder`: prompts in,
+tensors out, and text and tokens both ways. A family whose model class is our own registers that
+class with the Auto classes before anything is loaded.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
-from distrl.agent.model_inputs import InputBuilder
+from torch import Tensor
+
+from distrl.agent.dialects.dialect import ImageSize
+from distrl.agent.prompt import Prompt
 from distrl.errors import InvalidSetting
+from distrl.records import Screen
+
+if TYPE_CHECKING:
+    from distrl.agent.families.tokenizers import AnswerTokens
+
+
+@dataclass(frozen=True, slots=True)
+class ModelInputs:
+    """A batch of prompts as tensors on the CPU, padded on the left where a decoder reads them.
+
+    `image_sizes` are the sizes of each prompt's last picture as the model saw it.
+    """
+
+    tensors: dict[str, Tensor]
+    image_sizes: tuple[ImageSize, ...]
+
+
+class InputBuilder(Protocol):
+    """Makes the inputs of a model's `forward` for one family."""
+
+    @property
+    def answers(self) -> AnswerTokens:
+        """Answers as tokens and back."""
+        ...
+
+    def seen_size(self, screen: Screen) -> ImageSize:
+        """The size of a screen after resizing, as in `image_sizes`."""
+        ...
+
+    def build(self, prompts: Sequence[Prompt]) -> ModelInputs: ...
 
 
 @dataclass(frozen=True, slots=True)

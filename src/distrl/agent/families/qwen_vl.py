@@ -20,13 +20,17 @@ from distrl.agent.families.chat_format import PictureMarks
 from distrl.agent.families.decoder_inputs import DecoderInputs, decoder_inputs
 from distrl.agent.families.model_family import ModelFamily, ModelParts
 from distrl.agent.families.pictures import (
+    Floats,
+    PixelScale,
     PlacedPicture,
     PreparedPictures,
+    at_once,
     edges,
     image_processor,
+    pixel_scale,
+    resized,
     side_by_side,
 )
-from distrl.agent.families.pixels import Floats, PixelScale, at_once, pixel_scale, resized
 from distrl.records import Screen
 
 START, IMAGE, END = "<|vision_start|>", "<|image_pad|>", "<|vision_end|>"
@@ -38,7 +42,7 @@ class QwenPictures:
     """Implements `Pictures`. One image token for each square of merged patches.
 
     A patch is a row of numbers; patches that will be merged follow each other. `frames` is how many
-    times each stands there: to these models a picture is a film that stands still.
+    times each stands there: to these models a picture is a video of equal frames.
     """
 
     scale: PixelScale

@@ -1,12 +1,19 @@
-"""A model's tokenizer, and the tokens that its family cannot do without.
+"""A model's tokenizer: the tokens that its family needs, and answers as tokens and back.
 
-A tokenizer that came from another model, or lost its added tokens on the way, would cut an image
-token into letters; the model would then see no picture at all. Better to say so at once.
+A tokenizer of another model, or one that lost its added tokens, would split an image token into
+letters, and the model would see no picture at all; that is refused at once.
+
+What a model samples is never re-tokenised from text; `AnswerTokens.encode` is for demonstrations,
+and gives the tokens that a model with this tokenizer would most naturally sample. Text that looks
+like a special token stays text: a user may well want to type "<|im_end|>" into a note.
 """
 
 from __future__ import annotations
 
-from transformers import AutoTokenizer, PreTrainedTokenizerBase
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from transformers import AutoTokenizer, GenerationConfig, PreTrainedTokenizerBase
 
 from distrl.agent.families.model_family import ModelParts
 from distrl.errors import MissingTokens
@@ -54,7 +61,7 @@ def check_tokens(
 
 
 def image_token_id(parts: ModelParts, tokenizer: PreTrainedTokenizerBase, token: str) -> int:
-    """The id of the token that stands for a piece of picture: config and tokenizer must agree."""
+    """The id of the token for a patch of a picture: config and tokenizer must agree."""
     check_tokens(parts, tokenizer, (token,))
     number = token_id(tokenizer, token)
     expected = parts.config.image_token_id
@@ -64,3 +71,57 @@ def image_token_id(parts: ModelParts, tokenizer: PreTrainedTokenizerBase, token:
             f"says image_token_id={expected}; tokenizer and model do not belong together: {ADVICE}"
         )
     return number
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerTokens:
+    """How one tokenizer writes answers.
+
+    Any of `end_token_ids` ends an answer, and is itself part of its tokens; `end_token_id` is the
+    one that a demonstration gets.
+    """
+
+    tokenizer: PreTrainedTokenizerBase
+    end_token_id: int
+    end_token_ids: frozenset[int]
+    pad_token_id: int
+
+    def decode(self, token_ids: Sequence[int]) -> str:
+        """The text of an answer, without its end token."""
+        ended = bool(token_ids) and token_ids[-1] in self.end_token_ids
+        kept = list(token_ids[:-1] if ended else token_ids)
+        # Special tokens inside an answer are shown, so that a dialect can call it unreadable.
+        text = self.tokenizer.decode(
+            kept, skip_special_tokens=False, clean_up_tokenization_spaces=False
+        )
+        return str(text)
+
+    def encode(self, text: str) -> tuple[int, ...]:
+        """The tokens of an answer, end token included: what a model that gave it would sample."""
+        ids = self.tokenizer.encode(text, add_special_tokens=False, split_special_tokens=True)
+        return (*ids, self.end_token_id)
+
+
+def answer_tokens(
+    parts: ModelParts, tokenizer: PreTrainedTokenizerBase, turn_end: str | None = None
+) -> AnswerTokens:
+    """`turn_end` is what closes a turn in the family's chat; without a chat, it is `eos_token`."""
+    closing = token_id(tokenizer, turn_end) if turn_end else None
+    ends = {closing, tokenizer.eos_token_id, *_configured_ends(parts)} - {None}
+    natural = next((end for end in (closing, tokenizer.eos_token_id) if end in ends), None)
+    if natural is None:
+        raise MissingTokens(
+            f"the tokenizer in {parts.directory} has no {turn_end or 'eos_token'}, so no answer "
+            "would ever end; set eos_token in tokenizer_config.json"
+        )
+    # Any token may pad, since padding is masked; only a tokenizer without any end has none.
+    pad = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else natural
+    return AnswerTokens(tokenizer, natural, frozenset(ends), pad)
+
+
+def _configured_ends(parts: ModelParts) -> set[int]:
+    """The ends that generation_config.json lists, where there is one."""
+    if not (parts.directory / "generation_config.json").is_file():
+        return set()
+    found = GenerationConfig.from_pretrained(parts.directory, local_files_only=True).eos_token_id
+    return {found} if isinstance(found, int) else set(found or ())

@@ -1,4 +1,4 @@
-"""A new starter model with random weights, and how it reaches Hugging Face's Auto classes."""
+"""New starter models with random weights, and the family that opens saved ones."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from typing import Any
 import torch
 from transformers import AutoConfig, AutoModelForImageTextToText
 
+from distrl.agent.families.model_family import ModelFamily
 from distrl.agent.starter.configuration import StarterConfig
+from distrl.agent.starter.inputs import PAST_ACTIONS, starter_inputs
 from distrl.agent.starter.model import StarterModel
 from distrl.agent.starter.vocabulary import CHARACTERS, signs, tokens
 
@@ -37,3 +39,15 @@ def register() -> None:
     """Make the Auto classes know it; doing so twice does no harm."""
     AutoConfig.register(StarterConfig.model_type, StarterConfig, exist_ok=True)
     AutoModelForImageTextToText.register(StarterConfig, StarterModel, exist_ok=True)
+
+
+STARTER_FAMILY = ModelFamily(
+    "our starter",
+    ("distrl_starter",),
+    "compact",
+    r".*layers\.\d+\..*\.(q_proj|k_proj|v_proj|o_proj|up_proj|down_proj)",
+    starter_inputs,
+    register,
+    past_actions=PAST_ACTIONS,
+    frozen=r"encoder\..*",  # it reads well; what to do about it is learned
+)

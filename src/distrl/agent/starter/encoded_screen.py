@@ -3,7 +3,7 @@
 Training by reinforcement moves the decoder alone: the encoder reads the same screen and prompt the
 same way every time, and reading is most of the work. So a learner that draws a step again need not
 read again. The least recently used go first; a step takes about 320 kB, wherever the model
-computes. Whoever only acts sees every screen once and remembers nothing.
+computes. Without training every screen is seen once, and nothing is kept.
 """
 
 from __future__ import annotations

@@ -10,16 +10,19 @@ import torch
 from torch import Tensor
 
 from distrl.agent.dialects.dialect import ImageSize
-from distrl.agent.families.answer_tokens import AnswerTokens, answer_tokens
-from distrl.agent.families.model_family import ModelParts
-from distrl.agent.families.tokenizers import check_tokens, read_tokenizer
-from distrl.agent.model_inputs import ModelInputs
+from distrl.agent.families.model_family import ModelInputs, ModelParts
+from distrl.agent.families.tokenizers import (
+    AnswerTokens,
+    answer_tokens,
+    check_tokens,
+    read_tokenizer,
+)
 from distrl.agent.prompt import Prompt
 from distrl.agent.starter.configuration import StarterConfig
 from distrl.errors import UsageError
 from distrl.records import Screen
 
-PAST_ACTIONS = 6  # that it was taught to look back on
+PAST_ACTIONS = 6  # in a prompt, as in pretraining
 MAX_CHARACTERS = 256  # of a prompt; a longer one loses its end
 
 
@@ -30,31 +33,17 @@ class StarterInputs:
     answers: AnswerTokens
     size: ImageSize
 
-    @property
-    def end_token_ids(self) -> frozenset[int]:
-        return self.answers.end_token_ids
-
-    @property
-    def pad_token_id(self) -> int:
-        return self.answers.pad_token_id
-
-    def decode(self, token_ids: Sequence[int]) -> str:
-        return self.answers.decode(token_ids)
-
-    def encode(self, text: str) -> tuple[int, ...]:
-        return self.answers.encode(text)
-
     def seen_size(self, screen: Screen) -> ImageSize:
         return self.size
 
     def build(self, prompts: Sequence[Prompt]) -> ModelInputs:
         ids = [self.prompt_ids(prompt.text) for prompt in prompts]
-        padded = torch.full((len(ids), max(1, *map(len, ids))), self.pad_token_id)
+        padded = torch.full((len(ids), max(1, *map(len, ids))), self.answers.pad_token_id)
         for row, each in enumerate(ids):
             padded[row, : len(each)] = torch.tensor(each, dtype=torch.long)
         tensors = {
             "input_ids": padded,
-            "attention_mask": (padded != self.pad_token_id).long(),
+            "attention_mask": (padded != self.answers.pad_token_id).long(),
             "pixel_values": torch.stack([self._pixels(prompt) for prompt in prompts]),
         }
         return ModelInputs(tensors, (self.size,) * len(prompts))
@@ -73,7 +62,7 @@ class StarterInputs:
         if (screen.width, screen.height) != self.size:
             raise UsageError(
                 f"the starter model reads screens of {self.size.width} × {self.size.height} "
-                f"pixels, and this one has {screen.width} × {screen.height}; it was taught on the "
+                f"pixels, and this one has {screen.width} × {screen.height}; it was trained on the "
                 "simulated phone: take a model of another family for real phones"
             )
         return torch.from_numpy(np.array(screen.pixels))  # a copy: torch wants one it could write

@@ -60,7 +60,7 @@ class Lookup(nn.Module):
 
 
 class Neighbours(nn.Module):
-    """What stands just before and after, in reading order: names have more than one word."""
+    """The neighbours just before and after, in reading order: names have more than one word."""
 
     def __init__(self, width: int) -> None:
         super().__init__()
@@ -160,7 +160,7 @@ class Encoder(nn.Module):
         return encoded, screen
 
     def _surroundings(self, text: Any, dtype: torch.dtype) -> Tensor:
-        """What a word's own letters do not say: its token, its order, what stands beside it."""
+        """What a word's own letters do not say: its token, its order, its neighbours."""
         cell = text.tokens - self.config.first_place
         on_screen = (cell >= 0).unsqueeze(-1)
         place = self.place(waves(cell % COLUMNS + 0.5, cell // COLUMNS + 0.5).to(dtype)) * on_screen

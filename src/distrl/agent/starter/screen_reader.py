@@ -1,4 +1,4 @@
-"""Reads a screen: finds where words, icons and controls stand, and spells them out.
+"""Reads a screen: finds words, icons and controls, and spells them out.
 
 A small convolutional network looks at every place of the screen (10 rows × 3 columns of pixels) and
 says three things: is there ink (a letter, an icon, a control), does a word begin here, and which
@@ -26,7 +26,7 @@ SPACE = 1  # the sign that ends a word
 
 @dataclass(frozen=True, slots=True)
 class Opinions:
-    """What the reader thinks of every place, for whoever teaches it."""
+    """The reader's logits at every place, for the losses of imitation."""
 
     places: Tensor  # [n, rows · columns, reader_width]
     ink_logits: Tensor  # [n, rows · columns]
@@ -35,7 +35,7 @@ class Opinions:
 
 @dataclass(frozen=True, slots=True)
 class ReadScreen:
-    """What stands on a batch of screens, item by item."""
+    """The items of a batch of screens."""
 
     rows: Tensor  # [n, items]
     columns: Tensor  # [n, items], in places
@@ -91,12 +91,12 @@ class ScreenReader(nn.Module):
         return seen.permute(0, 2, 3, 1).flatten(1, 2), seen.shape[3]
 
     def _spell(self, places: Tensor, ink: Tensor) -> tuple[Tensor, Tensor]:
-        """The inkiest places [n, ink], and what stands there [n, ink, signs + 1]."""
+        """The inkiest places [n, ink], and the signs there [n, ink, signs + 1]."""
         inky = _highest(ink, min(self.config.max_ink, ink.shape[1]))
         return inky, self.sign_logits(_at(places, inky)).softmax(-1)
 
     def sign_logits(self, places: Tensor) -> Tensor:
-        """Which sign stands at some places, given their features [..., reader_width]."""
+        """Which sign is at some places, given their features [..., reader_width]."""
         logits: Tensor = self.signs(self.norm(places)).float()
         return logits
 

@@ -28,8 +28,9 @@ from distrl.engine.ingest.messages import (
 from distrl.engine.ingest.trajectory_receiver import TrajectoryReceiver
 from distrl.engine.local.collector_child import CollectorChild
 from distrl.engine.supervision.device_use import DeviceUse
-from distrl.engine.supervision.supervisor import Supervision, WatchedThread
+from distrl.engine.supervision.supervisor import Supervision
 from distrl.episodes.collector_report import CollectorReport
+from distrl.watched_threads import WatchedThreads
 
 LISTEN_SECONDS = 0.1  # how long the thread waits for messages before it looks around
 PACE_SECONDS = 0.2  # between two words on the pace
@@ -54,7 +55,7 @@ class CollectorPool:
         self._say = say
         self._wake = wake
         self._selector = selectors.DefaultSelector()
-        self._thread = WatchedThread("crew", self._serve, wake)
+        self._thread = WatchedThreads("crew", self._serve, wake)
         self._lock = threading.Lock()  # guards what follows
         self._pace = Pace(version=0)
         self._waiting = 0

@@ -18,7 +18,7 @@ import threading
 from contextlib import ExitStack
 from pathlib import Path
 
-from distrl.agent.computing_threads import use_threads
+from distrl.agent.torch_device import use_threads
 from distrl.config.training_config import load_config
 from distrl.devices.device import Device
 from distrl.engine.ingest.messages import (

@@ -26,9 +26,9 @@ from distrl.engine.local.process_log import begin_log
 from distrl.engine.ray.ray_place import this_place
 from distrl.engine.ray.weight_broadcast import WeightReceiver, WeightRef
 from distrl.engine.supervision.collector_registry import CollectorInfo, HeartbeatReply, Registration
-from distrl.engine.supervision.supervisor import WatchedThread
 from distrl.episodes.collector import Collector, TrajectorySink
 from distrl.episodes.scheduler import Admission
+from distrl.watched_threads import WatchedThreads
 from distrl.weights.weight_updater import WeightSource
 
 LAST_SECONDS = 5.0  # for the last word
@@ -71,8 +71,8 @@ class Correspondence:
         if (offer := self._beat()) is not None:
             self._weight_receiver.fetch(offer)
         threads = [
-            WatchedThread("beats", self._beat_on, self._end),
-            WatchedThread(
+            WatchedThreads("beats", self._beat_on, self._end),
+            WatchedThreads(
                 "weights", lambda: self._weight_receiver.fetch_all(self._goes_on), self._end
             ),
         ]

@@ -22,10 +22,10 @@ from distrl.config.training_config import TrainingConfig
 from distrl.engine.local.process_log import begin_log
 from distrl.engine.ray.policy_server import PolicyServer, ServerReport
 from distrl.engine.ray.weight_broadcast import WeightReceiver, WeightRef
-from distrl.engine.supervision.supervisor import WatchedThread
 from distrl.episodes.policy_batcher import PolicyBatcherSettings
 from distrl.errors import PolicyServerGone
 from distrl.records import Decision, Observation
+from distrl.watched_threads import WatchedThreads
 
 REPORT_SECONDS = 0.5  # for how it stands; then another time
 LAST_SECONDS = 5.0  # for the thread that fetches weights to end
@@ -59,7 +59,7 @@ class RayPolicyServer:
         self._fetch(
             weight_receiver
         )  # no decision with weights that the learner has left behind already
-        weights = WatchedThread("weights", lambda: self._fetch_on(weight_receiver), self._over.set)
+        weights = WatchedThreads("weights", lambda: self._fetch_on(weight_receiver), self._over.set)
         weights.start()
         self._server = server
         self._ready.set()

@@ -11,7 +11,7 @@ import dataclasses
 from contextlib import ExitStack
 from typing import Protocol
 
-from distrl.agent.computing_threads import use_threads
+from distrl.agent.torch_device import use_threads
 from distrl.config.training_config import TrainingConfig
 from distrl.engine.ingest.arrival_queue import ArrivalQueue
 from distrl.engine.ingest.episode_log import EpisodeLog

@@ -27,11 +27,11 @@ from distrl.engine.supervision.supervisor import (
     SILENT_HEARTBEATS,
     SILENT_START_SECONDS,
     RestartBudget,
-    WatchedThread,
 )
 from distrl.episodes.collector_report import CollectorReport
 from distrl.errors import CollectorsLost
 from distrl.runs.run_directory import RunDirectory
+from distrl.watched_threads import WatchedThreads
 
 TIDY_SECONDS = 0.1  # between two looks at what is held back
 LEAST_SILENCE = 10.0  # seconds; machines may be far apart
@@ -103,13 +103,13 @@ class CollectorRegistry:
     _changed: threading.Condition = field(default_factory=threading.Condition)
     _receiving: threading.Lock = field(default_factory=threading.Lock)
     _closed: threading.Event = field(default_factory=threading.Event)
-    _tidying: WatchedThread | None = None
+    _tidying: WatchedThreads | None = None
 
     def open(self, states: dict[int, str]) -> None:
         """From now on collectors are taken in. `states`: what they go on from, by number."""
         for number in range(self.count):
             self._posts[number] = _Post(RestartBudget(self.restarts), state=states.get(number, ""))
-        self._tidying = WatchedThread("office", self._tidy, self.wake)
+        self._tidying = WatchedThreads("office", self._tidy, self.wake)
         self._tidying.start()
 
     def close(self) -> None:

@@ -4,13 +4,10 @@ A collector counts as hung when no heartbeat came for a while, or when it says f
 has done nothing though it may. It is started again after a pause, which grows with each failure of
 one that had not finished a single episode, as long as its budget of restarts in the last `WINDOW`
 seconds lasts; then it is given up, and when the last one is given up, `CollectorsLost` is raised.
-This is also the one place that catches everything: a thread that breaks hands its error to whoever
-waits for it.
 """
 
 from __future__ import annotations
 
-import threading
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -162,34 +159,3 @@ class Supervision:
             if post.child is not None:
                 post.child.end()
                 post.child = None
-
-
-class WatchedThread:
-    """A thread whose error is raised by whoever looks after it, not lost."""
-
-    def __init__(self, name: str, work: Callable[[], None], on_end: Callable[[], None]) -> None:
-        self._work = work
-        self._on_end = on_end
-        self._error: BaseException | None = None
-        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
-
-    def start(self) -> None:
-        self._thread.start()
-
-    def join(self, seconds: float) -> bool:
-        """Has it ended within so many seconds?"""
-        if self._thread.ident is not None:
-            self._thread.join(seconds)
-        return not self._thread.is_alive()
-
-    def raise_failure(self) -> None:
-        if self._error is not None:
-            raise self._error
-
-    def _run(self) -> None:
-        try:
-            self._work()
-        except BaseException as error:  # noqa: BLE001 - raised again by raise_failure
-            self._error = error
-        finally:
-            self._on_end()

@@ -1,4 +1,4 @@
-"""Where a model computes: `cpu`, or a GPU that PyTorch sees; anything else is refused by name."""
+"""Where a model computes, and with how many threads."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from distrl.errors import InvalidSetting
 
 
 def require_device(name: str) -> None:
-    """Before a model is read: can it go there at all?"""
+    """Refuse a name that is not `cpu` or a GPU that PyTorch sees, before a model is read."""
     try:
         device = torch.device(name)
     except RuntimeError as error:
@@ -18,3 +18,9 @@ def require_device(name: str) -> None:
             f'policy.device="{name}": PyTorch {torch.__version__} sees {torch.cuda.device_count()} '
             "GPUs here; take cpu, or see what `distrl doctor` says of this machine"
         )
+
+
+def use_threads(count: int | None) -> None:
+    """Of this process, for a share of the cores. None: torch's default, all cores."""
+    if count is not None:
+        torch.set_num_threads(count)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from distrl.agent.computing_threads import use_threads
+from distrl.agent.torch_device import use_threads
 
 
 def test_a_number_is_used_and_none_changes_nothing() -> None:

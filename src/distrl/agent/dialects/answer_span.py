@@ -1,7 +1,7 @@
-"""Where in all that a model says its action stands: past the thoughts, in a tag, in a code fence.
+"""Finds the action in a model's whole output: after the thoughts, in a tag, in a code fence.
 
-An answer that begins at once with an action is taken as it stands, so that text to be typed may
-hold anything, even the marks that are looked for here. Failures are `InvalidAction` with a reason.
+An output that begins with an action is taken as it is, so that text to be typed may hold anything,
+even the marks that are searched for here. Failures are `InvalidAction` with a reason.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from distrl.agent.dialects.fields import plain
 from distrl.agent.dialects.loose_reader import LooseReader, Value, unescaped
 from distrl.errors import InvalidAction
 
-LONGEST = 50_000  # characters; beyond it nothing is searched
+MAX_CHARACTERS = 50_000  # characters; beyond it nothing is searched
 MAX_ATTEMPTS = 20  # places where an action may begin
 
 _END_OF_THOUGHT = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
@@ -25,16 +25,18 @@ _BRACE = re.compile(r"\{(?=\s*[\"'“”‘’「}\w])")
 
 
 def without_thoughts(text: str, openings: tuple[str, ...]) -> str:
-    """What is said after thinking; all of it, where it begins with one of these openings."""
-    if len(text) > LONGEST:
-        raise InvalidAction(f"it has {len(text):,} characters; an answer has {LONGEST:,} at most")
+    """The output after its thoughts; all of it, if it begins with one of these openings."""
+    if len(text) > MAX_CHARACTERS:
+        raise InvalidAction(
+            f"it has {len(text):,} characters; an answer has {MAX_CHARACTERS:,} at most"
+        )
     if text.lstrip().startswith(openings):
         return text
     ends = [match.end() for match in _END_OF_THOUGHT.finditer(text)]
-    said = text[ends[-1] :] if ends else text
-    if _THOUGHT.search(said):
+    answer = text[ends[-1] :] if ends else text
+    if _THOUGHT.search(answer):
         raise InvalidAction("it is all thought: there is no </think>, and no action after it")
-    return said
+    return answer
 
 
 def after_action_label(text: str) -> str:

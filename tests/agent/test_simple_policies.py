@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from distrl.agent.blanked_policy import BlankedPolicy
+from distrl.agent.simple_policies import BlankedPolicy
 from distrl.records import Decision, Done, Observation, Screen, Wait
 
 BRIGHT = Screen(np.full((4, 2, 3), 200, dtype=np.uint8))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from distrl.agent.action_language import DIALECTS, dialect
+from distrl.agent.dialects import DIALECTS, dialect_named
 from distrl.errors import InvalidSetting
 
 
@@ -13,10 +13,10 @@ def test_the_dialects_go_by_their_names() -> None:
         "compact", "aitw", "android_world", "qwen2_5_vl", "qwen3_vl", "ui_tars", "ui_tars_1_5",
         "autoglm",
     }  # fmt: skip
-    assert all(dialect(name).name == name for name in DIALECTS)
+    assert all(dialect_named(name).name == name for name in DIALECTS)
 
 
 def test_a_wrong_name_gets_the_right_ones() -> None:
     with pytest.raises(InvalidSetting, match=r"'qwen'.*qwen2_5_vl, qwen3_vl") as refused:
-        dialect("qwen")
+        dialect_named("qwen")
     assert all(name in str(refused.value) for name in DIALECTS)

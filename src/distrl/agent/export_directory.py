@@ -1,0 +1,39 @@
+"""Where an exported policy is (`policy_weights`), and how a directory is written atomically.
+
+A run exports its policy to `policy/`, so the directory of a run may be given instead.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+MANIFEST = "policy.json"
+IN_A_RUN = "policy"
+
+
+def trained_directory(model: str | Path) -> Path | None:
+    """The export in a directory, or in that of a run; None if there is none of ours."""
+    directory = Path(model).expanduser()
+    for each in (directory, directory / IN_A_RUN):
+        if (each / MANIFEST).is_file():
+            return each
+    return None
+
+
+@contextmanager
+def atomic_directory(directory: Path) -> Iterator[Path]:
+    """Yield a hidden directory to write to; rename it to `directory` at the end.
+
+    `directory` must be missing or empty. If writing fails, nothing is left.
+    """
+    directory.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = Path(tempfile.mkdtemp(prefix=".unfinished-", dir=directory.parent))
+    try:
+        yield unfinished
+        unfinished.rename(directory)
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)  # gone already if all went well
