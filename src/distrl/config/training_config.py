@@ -52,6 +52,7 @@ class LearningSettings:
     algorithm: AlgorithmName = "a_ride"
     corpus: str = ""  # a directory of stored trajectories to preload; needed for offline training
     threads: Annotated[int | None, Bounds(1, 1024, "threads")] = None  # none: one for each core
+    gpus: Annotated[int, Bounds(1, 64, "GPUs")] = 1  # that share each update; on a CPU: processes
     learner: LearnerSettings = field(default_factory=LearnerSettings)
     step: StepSettings = field(default_factory=StepSettings)
     a_ride: ARideSettings = field(default_factory=ARideSettings)

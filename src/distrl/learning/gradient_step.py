@@ -15,8 +15,9 @@ what it made for the turns `.to` there.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import torch
 from torch import Tensor
@@ -27,6 +28,7 @@ from distrl.errors import InvalidSetting
 from distrl.learning.batch import Batch
 from distrl.learning.losses.value_losses import minimum_of_heads
 from distrl.learning.process_group import ProcessGroup, SingleProcess
+from distrl.records import Observation
 
 Losses = dict[str, Tensor]  # named; their sum is what is minimised
 TurnLoss = Callable[[Scores, Tensor], Losses]  # scores of some turns, and which turns: [m]
@@ -65,8 +67,16 @@ class BatchScores:
     values: Tensor  # [b, t + 1]: the least of the heads, as a probability; last screens included
 
 
+class ReferencePolicy(Protocol):
+    """A frozen policy that a KL penalty keeps the trained one near."""
+
+    def score(
+        self, observations: Sequence[Observation], answers: Sequence[Sequence[int]]
+    ) -> Scores: ...
+
+
 class GradientStep:
-    """Surveys batches, and moves a policy and its critic."""
+    """Scores batches, and moves a policy and its critic."""
 
     def __init__(
         self,
@@ -104,8 +114,8 @@ class GradientStep:
             values=values,
         )
 
-    def log_probs_of(self, policy: TrainablePolicy, batch: Batch) -> Tensor:  # [b, t, k]
-        """What another policy, such as a reference, thinks of the same answers."""
+    def log_probs_of(self, policy: ReferencePolicy, batch: Batch) -> Tensor:  # [b, t, k]
+        """The log-probabilities that another policy gives to the same answers."""
         with torch.no_grad():
             found = [
                 (turns, _score(policy, batch, turns).log_probs)
@@ -125,8 +135,8 @@ class GradientStep:
             torch.autograd.backward(torch.stack(list(losses.values())).sum())
             for name, value in losses.items():
                 totals[name] = totals.get(name, 0.0) + float(value.detach())
-        self.process_group.add_gradients([*self.policy_parameters, *self.critic_parameters])
-        totals = self.process_group.merged(totals)
+        self.process_group.all_reduce_gradients([*self.policy_parameters, *self.critic_parameters])
+        totals = self.process_group.sum_by_name(totals)
         norms = {
             "policy": _clipped(self.policy_parameters, self.settings.clip),
             "critic": _clipped(self.critic_parameters, self.settings.critic_clip),
@@ -140,18 +150,18 @@ class GradientStep:
     def _final_values(self, batch: Batch) -> Tensor:  # [b]
         """The values of last screens where they count: no pass is spent on an ended task."""
         cut = batch.bootstrap.nonzero().flatten().tolist()
-        mine = [cut[place] for place in self._share(len(cut))]
+        mine = [cut[place] for place in self._slice(len(cut))]
         values = torch.zeros(len(batch.finals), dtype=torch.float64)
         for start in range(0, len(mine), self.settings.micro_batch_turns):
             rows = mine[start : start + self.settings.micro_batch_turns]
             logits = self.policy.value_logits([batch.finals[row] for row in rows])
             values[rows] = minimum_of_heads(logits.sigmoid()).to(values)
-        return self.process_group.added_up(values)
+        return self.process_group.all_reduce(values)
 
-    def _share(self, things: int) -> range:
-        """Of so many things those that this process works on: neighbours, for they are alike."""
-        place, size = self.process_group.place, self.process_group.size
-        return range(place * things // size, (place + 1) * things // size)
+    def _slice(self, n: int) -> range:
+        """This rank's contiguous slice of `n` items; neighbours have similar lengths."""
+        rank, size = self.process_group.rank, self.process_group.size
+        return range(rank * n // size, (rank + 1) * n // size)
 
     def _everyones(self, batch: Batch, found: Found, width: int | None = None) -> Tensor:
         """What all processes found about their turns, for every turn: [n] or [n, width]."""
@@ -161,11 +171,11 @@ class GradientStep:
         for turns, each in found:
             padding = 0 if width is None else width - each.shape[1]
             whole[turns] = torch.nn.functional.pad(each.to(whole), (0, padding))
-        return self.process_group.added_up(whole)
+        return self.process_group.all_reduce(whole)
 
     def _micro_batches(self, batch: Batch) -> Iterator[Tensor]:
         """This process's turns in reading order, as many at a time as the settings allow."""
-        mine = self._share(len(batch.turns))
+        mine = self._slice(len(batch.turns))
         first, widest = mine.start, 0
         for place in mine:
             width = len(batch.turns[place].token_ids)
@@ -180,7 +190,7 @@ class GradientStep:
             yield torch.arange(first, mine.stop)
 
 
-def _score(policy: TrainablePolicy, batch: Batch, turns: Tensor) -> Scores:
+def _score(policy: ReferencePolicy, batch: Batch, turns: Tensor) -> Scores:
     chosen = [batch.turns[index] for index in turns.tolist()]
     return policy.score([turn.observation for turn in chosen], [turn.token_ids for turn in chosen])
 

@@ -13,7 +13,7 @@ A plain synchronous class: it knows nothing of processes, and it never sleeps. A
   since the policy is what it was.
 - With `state_dict` and `load_state` a run goes on as if it had not been interrupted, bit by bit.
 
-On several GPUs one process is the learner, and the others follow it (`several_gpus`).
+On several GPUs rank 0 has the learner, and the other ranks follow it (`data_parallel`).
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from distrl.errors import CorruptCheckpoint, InvalidSetting, UsageError
 from distrl.learning.algorithms.algorithm import Algorithm, UpdateReport
 from distrl.learning.algorithms.update_gauges import update_report
 from distrl.learning.batch import Batch, batch_of_draws
-from distrl.learning.gradient_step import GradientStep
+from distrl.learning.gradient_step import BatchScores, GradientStep
 from distrl.learning.learner_report import LearnerReport, LearnerStatus, Waiting, learner_report
 from distrl.learning.learner_settings import LearnerSettings
 from distrl.learning.precision import autocast
-from distrl.learning.process_group import Assignment, ScoreTogether, SyncState, UpdateTogether
+from distrl.learning.process_group import ScoreBatch, SyncState, UpdateBatch, WorkItem
 from distrl.learning.stage_clock import StageClock
 from distrl.learning.state_tree import split
 from distrl.learning.targets.earned_rewards import EarnedRewards
@@ -92,7 +92,7 @@ class Learner:
         self.peak_flops = peak_flops(self.device)
         self._earned = EarnedRewards(self.settings.rewards, replay.settings.capacity)
         self._newest_seen = 0
-        self._followed = False  # do those who follow have these weights?
+        self._synced = False  # do the other ranks have these weights?
         self._rng = np.random.default_rng(self.settings.seed)
         self._check_fit()
 
@@ -112,7 +112,7 @@ class Learner:
             behind = [staleness(self.version, d.trajectory.weight_version) for d in draws]
         with clock.stage("update"), autocast(self.settings.precision, self.device):
             policy_moves = self.updates >= self.settings.warm_up_updates
-            self._assign(UpdateTogether(batch, policy_moves))
+            self._send(UpdateBatch(batch, policy_moves))
             update = self.algorithm.update(batch, policy_moves=policy_moves)
             self.updates += 1
         with clock.stage("refresh"):
@@ -136,6 +136,12 @@ class Learner:
         """Take in a corpus before the first step, however old it is."""
         for trajectory in corpus:
             self.arrivals[self.replay.insert(trajectory).outcome.value] += 1
+
+    def score_batch(self, batch: Batch) -> BatchScores:
+        """Score a batch without gradients, on all ranks."""
+        self._send(ScoreBatch(batch))
+        with autocast(self.settings.precision, self.device):
+            return self.gradient_step.score_batch(batch)
 
     def may_start(self, weight_version: int, in_flight: int) -> bool:
         """May a collector begin an episode with these weights, behind `in_flight` others?"""
@@ -207,9 +213,7 @@ class Learner:
         if not rest:
             return
         batch = batch_of_draws(rest, self._earned.of(rest))
-        self._assign(ScoreTogether(batch))
-        with autocast(self.settings.precision, self.device):
-            current = self.gradient_step.score_batch(batch)
+        current = self.score_batch(batch)
         nothing = torch.zeros_like(batch.rewards)  # no update, so no advantages and no losses
         found = update_report(batch, current, nothing, {}, {}, discount=self.algorithm.discount)
         self._reprioritise(rest, batch, found)
@@ -239,14 +243,16 @@ class Learner:
     def _offline(self) -> bool:
         return self.settings.is_offline(self.updates)
 
-    def _assign(self, assignment: Assignment) -> None:
-        """Tell those who follow, if any, what comes next; first of all to become like this one."""
+    def _send(self, item: WorkItem) -> None:
+        """Broadcast the next work item to the other ranks; the first broadcast also sends weights
+        and optimiser state.
+        """
         process_group = self.gradient_step.process_group
-        if process_group.size > 1 and not self._followed:
+        if process_group.size > 1 and not self._synced:
             tensors: dict[str, Tensor] = {}
-            process_group.assign(SyncState(split(self._what_is_learned(), tensors), tensors))
-            self._followed = True
-        process_group.assign(assignment)
+            process_group.send(SyncState(split(self._what_is_learned(), tensors), tensors))
+            self._synced = True
+        process_group.send(item)
 
     def _check_fit(self) -> None:
         """What can be known to be wrong before the first step."""
@@ -309,7 +315,7 @@ class Learner:
         self, state: Mapping[str, Any], find: Callable[[str], Trajectory | None]
     ) -> tuple[str, ...]:
         take_over(self.policy, self.gradient_step, state)
-        self._followed = False
+        self._synced = False
         lost = self.replay.load_state(state["replay"], find)
         self._earned.forget()
         self.pacing.load_state(state["pacing"])

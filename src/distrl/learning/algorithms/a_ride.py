@@ -31,14 +31,14 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from distrl.agent.trainable_policy import Scores, TrainablePolicy
+from distrl.agent.trainable_policy import Scores
 from distrl.errors import InvalidSetting
 from distrl.learning.algorithms.actor_critic_gauges import actor_critic_gauges
 from distrl.learning.algorithms.algorithm import UpdateReport
 from distrl.learning.algorithms.critic_objective import CriticObjective, ValueLoss
 from distrl.learning.algorithms.update_gauges import update_report
 from distrl.learning.batch import Batch
-from distrl.learning.gradient_step import BatchScores, GradientStep, Losses
+from distrl.learning.gradient_step import BatchScores, GradientStep, Losses, ReferencePolicy
 from distrl.learning.losses.averages import Averaging, count, token_mean
 from distrl.learning.losses.divergence import estimated_kl, kl_penalty
 from distrl.learning.losses.policy_losses import invalid_action, policy_gradient
@@ -90,7 +90,7 @@ class ARide:
         self,
         step: GradientStep,
         settings: ARideSettings | None = None,
-        reference: TrainablePolicy | None = None,
+        reference: ReferencePolicy | None = None,
     ) -> None:
         self.step = step
         self.settings = settings or ARideSettings()

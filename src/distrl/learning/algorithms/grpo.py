@@ -21,7 +21,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from distrl.agent.trainable_policy import Scores, TrainablePolicy
+from distrl.agent.trainable_policy import Scores
 from distrl.errors import InvalidSetting
 from distrl.learning.algorithms.algorithm import UpdateReport
 from distrl.learning.algorithms.clipped_objective import (
@@ -32,7 +32,7 @@ from distrl.learning.algorithms.clipped_objective import (
 )
 from distrl.learning.algorithms.update_gauges import update_report
 from distrl.learning.batch import Batch
-from distrl.learning.gradient_step import GradientStep, Losses, TurnLoss
+from distrl.learning.gradient_step import GradientStep, Losses, ReferencePolicy, TurnLoss
 from distrl.learning.losses.divergence import estimated_kl, kl_penalty
 from distrl.learning.targets.advantages import group_relative
 
@@ -61,7 +61,7 @@ class Grpo:
         self,
         step: GradientStep,
         settings: GrpoSettings | None = None,
-        reference: TrainablePolicy | None = None,
+        reference: ReferencePolicy | None = None,
     ) -> None:
         self.step = step
         self.settings = settings or GrpoSettings()
