@@ -9,13 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from tests.learning.algorithms.algorithm_checks import (
-    check_micro_batches,
-    check_padding,
-    check_policy_stays,
-    check_report,
-)
-from tests.learning.small_world import (
+from benchmarks.small_world import REWARDS, SmallWorld, old_policy
+from benchmarks.tabular_policy import TabularPolicy
+from tests.learning.actor_critic_checks import (
     TurnFacts,
     assert_close,
     facts_of,
@@ -25,14 +21,18 @@ from tests.learning.small_world import (
     old_episodes,
     score_gradient,
 )
+from tests.learning.algorithms.algorithm_checks import (
+    check_micro_batches,
+    check_padding,
+    check_policy_stays,
+    check_report,
+)
 from torch import Tensor
 
-from distrl.agent.tabular_policy import TabularPolicy
 from distrl.errors import InvalidSetting
 from distrl.learning.algorithms.a_ride import ARide, ARideSettings
 from distrl.learning.batch import Batch, batch_of
 from distrl.learning.gradient_step import GradientStep, StepSettings
-from distrl.learning.small_world import REWARDS, SmallWorld, old_policy
 
 GAMMA, LAMBDA = 0.9, 0.8
 PLAIN: dict[str, Any] = {

@@ -6,6 +6,8 @@ from dataclasses import replace
 
 import pytest
 import torch
+from benchmarks.small_world import CORNER, DEAD_END, HOME, PAGE, SHORTCUT, new_policy
+from benchmarks.tabular_policy import TabularPolicy
 from tests.learning.algorithms.algorithm_checks import (
     BACK,
     DONE,
@@ -24,11 +26,9 @@ from tests.learning.algorithms.algorithm_checks import (
     updated,
 )
 
-from distrl.agent.tabular_policy import TabularPolicy
 from distrl.errors import InvalidSetting
 from distrl.learning.algorithms.digirl import Digirl, DigirlSettings
 from distrl.learning.gradient_step import GradientStep, StepSettings
-from distrl.learning.small_world import CORNER, DEAD_END, HOME, PAGE, SHORTCUT, new_policy
 from distrl.records import Ending
 
 HARD, EASY = WORLD.tasks[0], WORLD.tasks[3]

@@ -7,6 +7,7 @@ from functools import partial
 
 import pytest
 import torch
+from benchmarks.small_world import CORNER, HOME, PAGE, new_policy, old_policy
 from tests.learning.algorithms.algorithm_checks import (
     BACK,
     DONE,
@@ -27,7 +28,6 @@ from distrl.errors import InvalidSetting
 from distrl.learning.algorithms.grpo import Grpo, GrpoSettings
 from distrl.learning.batch import batch_of
 from distrl.learning.gradient_step import GradientStep
-from distrl.learning.small_world import CORNER, HOME, PAGE, new_policy, old_policy
 from distrl.learning.targets.rewards import RewardSettings
 from distrl.records import Ending
 

@@ -6,6 +6,7 @@ from functools import partial
 
 import pytest
 import torch
+from benchmarks.small_world import CORNER, HOME, PAGE, REWARDS, new_policy, old_policy
 from tests.learning.algorithms.algorithm_checks import (
     BACK,
     DONE,
@@ -28,7 +29,6 @@ from distrl.learning.algorithms.clipped_objective import ClipSettings
 from distrl.learning.algorithms.ppo import Ppo, PpoSettings
 from distrl.learning.batch import batch_of
 from distrl.learning.gradient_step import GradientStep, StepSettings
-from distrl.learning.small_world import CORNER, HOME, PAGE, REWARDS, new_policy, old_policy
 from distrl.records import Ending, Trajectory
 
 PLAIN = ClipSettings(entropy_weight=0.0)
