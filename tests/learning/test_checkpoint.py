@@ -27,12 +27,13 @@ from distrl.learning.checkpoint import (
     TENSORS,
     UNFINISHED,
     CheckpointFolder,
+    join,
     read_checkpoint,
+    split,
     write_checkpoint,
 )
 from distrl.learning.gradient_step import GradientStep
 from distrl.learning.learner import Learner
-from distrl.learning.state_tree import join, split
 from distrl.records import Trajectory
 from distrl.replay.buffer.pacing import Pacing
 from distrl.replay.buffer.replay_buffer import ReplayBuffer

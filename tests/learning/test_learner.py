@@ -15,9 +15,8 @@ from tests.learning.small_circle import DISCOUNT, SmallCircle, a_ride
 
 from distrl.errors import InvalidSetting, UsageError
 from distrl.learning.algorithms.a_ride import ARide
-from distrl.learning.algorithms.algorithm import Algorithm
+from distrl.learning.algorithms.algorithm import Algorithm, update_report
 from distrl.learning.algorithms.digirl import Digirl
-from distrl.learning.algorithms.update_gauges import update_report
 from distrl.learning.batch import batch_of
 from distrl.learning.gradient_step import GradientStep
 from distrl.learning.learner import Learner

@@ -7,6 +7,12 @@ renamed: whoever kills the learner in between finds the checkpoint before. Readi
 and runs nothing: what is missing, cut short, changed or of another version is a `CorruptCheckpoint`
 that says so.
 
+A state is a tree of dicts, lists and tuples of numbers, texts, None, tensors and arrays. `split`
+takes the tensors out, each under the path that leads to it, and leaves a tree for JSON that
+remembers where they were; `join` gives an equal tree back: keys that are numbers stay numbers,
+tuples stay tuples, arrays stay arrays, floats keep every bit. No pickle is involved, so a file can
+hold wrong numbers, but never code.
+
 Trajectories are not in it. They have a store of their own, in which a restarted learner finds them
 by their ids. One learner writes to a folder of checkpoints.
 """
@@ -22,17 +28,19 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
+import numpy as np
+import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from distrl.errors import CorruptCheckpoint, InvalidSetting
-from distrl.learning.state_tree import join, split
 from distrl.records import Trajectory
 
 FORMAT, VERSION = "distrl learner checkpoint", 1
 MANIFEST, STATE, TENSORS = "manifest.json", "state.json", "tensors.safetensors"
 UNFINISHED = ".unfinished-"
+TENSOR, ARRAY, TUPLE, ITEMS = "$tensor", "$array", "$tuple", "$items"  # one-key dicts in the JSON
 
 
 class Resumable(Protocol):
@@ -93,7 +101,7 @@ class CheckpointFolder:
 
 
 def write_checkpoint(path: Path, state: dict[str, Any]) -> None:
-    """Write a learner's state (see `state_tree`) to a folder that is there whole or not at all."""
+    """Write a learner's state to a folder that is there whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = Path(tempfile.mkdtemp(prefix=UNFINISHED, dir=path.parent))
     try:
@@ -169,3 +177,45 @@ def _corrupt(path: Path, why: str) -> CorruptCheckpoint:
     beside = [each.name for each in sorted(path.parent.glob("update-*")) if each != path]
     older = f"remove it to continue from {beside[-1]}" if beside else "there is no other beside it"
     return CorruptCheckpoint(f"checkpoint {path}: {why}; {older}")
+
+
+# The state as JSON and tensors --------------------------------------------------------------------
+
+
+def split(tree: Any, tensors: dict[str, Tensor], path: str = "") -> Any:
+    """The tree for JSON. Copies of its tensors, on the CPU, are put into `tensors`."""
+    if tree is None or isinstance(tree, bool | int | float | str):
+        return tree
+    if isinstance(tree, Tensor):
+        tensors[path] = tree.detach().to("cpu", copy=True).contiguous()
+        return {TENSOR: path}
+    if isinstance(tree, np.ndarray):
+        tensors[path] = torch.from_numpy(tree.copy())
+        return {ARRAY: path}
+    if isinstance(tree, list | tuple):
+        parts = [split(part, tensors, f"{path}/{place}") for place, part in enumerate(tree)]
+        return parts if isinstance(tree, list) else {TUPLE: parts}
+    if isinstance(tree, Mapping):
+        pairs = [[key, split(part, tensors, f"{path}/{key}")] for key, part in tree.items()]
+        plain = all(isinstance(key, str) and not key.startswith("$") for key, _ in pairs)
+        return dict(pairs) if plain else {ITEMS: pairs}
+    raise TypeError(f"{path}: a {type(tree).__name__} has no place in a state")
+
+
+def join(tree: Any, tensors: Mapping[str, Tensor]) -> Any:
+    """The tree that was split; raises KeyError, TypeError or ValueError if they do not fit."""
+    if isinstance(tree, list):
+        return [join(part, tensors) for part in tree]
+    if not isinstance(tree, dict):
+        return tree
+    if len(tree) == 1:
+        [(mark, inside)] = tree.items()
+        if mark == TENSOR:
+            return tensors[inside]
+        if mark == ARRAY:
+            return tensors[inside].numpy()
+        if mark == TUPLE:
+            return tuple(join(part, tensors) for part in inside)
+        if mark == ITEMS:
+            return {key: join(part, tensors) for key, part in inside}
+    return {key: join(part, tensors) for key, part in tree.items()}

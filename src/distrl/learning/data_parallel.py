@@ -28,12 +28,11 @@ from torch.nn import Parameter
 from distrl.agent.trainable_policy import TrainablePolicy
 from distrl.errors import UsageError
 from distrl.learning.algorithms.algorithm import Algorithm
-from distrl.learning.gradient_step import GradientStep
+from distrl.learning.checkpoint import join
+from distrl.learning.gradient_step import GradientStep, autocast
 from distrl.learning.learner import take_over
 from distrl.learning.learner_settings import Precision
-from distrl.learning.precision import autocast
 from distrl.learning.process_group import ScoreBatch, SyncState, UpdateBatch, WorkItem
-from distrl.learning.state_tree import join
 
 LOOPBACK = "127.0.0.1"
 POLL_SECONDS = 1e-4  # between two looks at a sum that is under way

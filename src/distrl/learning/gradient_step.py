@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -26,6 +27,7 @@ from torch.nn import Parameter
 from distrl.agent.trainable_policy import Scores, TrainablePolicy
 from distrl.errors import InvalidSetting
 from distrl.learning.batch import Batch
+from distrl.learning.learner_settings import Precision
 from distrl.learning.losses.value_losses import minimum_of_heads
 from distrl.learning.process_group import ProcessGroup, SingleProcess
 from distrl.records import Observation
@@ -188,6 +190,15 @@ class GradientStep:
             widest = wider
         if mine:
             yield torch.arange(first, mine.stop)
+
+
+def autocast(precision: Precision, device: torch.device) -> AbstractContextManager[object]:
+    """Run the model's forward passes in this precision; the weights keep theirs."""
+    if precision == "full":
+        return nullcontext()
+    # No cache: it would hand weights that were narrowed for `score_batch`, or before the optimiser
+    # moved, to a later pass of the same update, which then has no gradient or an old one.
+    return torch.autocast(device.type, dtype=torch.bfloat16, cache_enabled=False)
 
 
 def _score(policy: ReferencePolicy, batch: Batch, turns: Tensor) -> Scores:

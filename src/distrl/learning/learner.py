@@ -27,17 +27,19 @@ from torch import Tensor
 
 from distrl.agent.trainable_policy import TrainablePolicy
 from distrl.errors import CorruptCheckpoint, InvalidSetting, UsageError
-from distrl.learning.algorithms.algorithm import Algorithm, UpdateReport
-from distrl.learning.algorithms.update_gauges import update_report
-from distrl.learning.batch import Batch, batch_of_draws
-from distrl.learning.gradient_step import BatchScores, GradientStep
-from distrl.learning.learner_report import LearnerReport, LearnerStatus, Waiting, learner_report
+from distrl.learning.algorithms.algorithm import Algorithm, UpdateReport, update_report
+from distrl.learning.batch import Batch, EarnedRewards, batch_of_draws
+from distrl.learning.checkpoint import split
+from distrl.learning.gradient_step import BatchScores, GradientStep, autocast
+from distrl.learning.learner_report import (
+    LearnerReport,
+    LearnerStatus,
+    StageClock,
+    Waiting,
+    learner_report,
+)
 from distrl.learning.learner_settings import LearnerSettings
-from distrl.learning.precision import autocast
 from distrl.learning.process_group import ScoreBatch, SyncState, UpdateBatch, WorkItem
-from distrl.learning.stage_clock import StageClock
-from distrl.learning.state_tree import split
-from distrl.learning.targets.earned_rewards import EarnedRewards
 from distrl.learning.throughput import peak_flops, work_of, work_since
 from distrl.records import Trajectory
 from distrl.replay.buffer.entries import Draw, Entry, Outcome

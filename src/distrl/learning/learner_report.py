@@ -1,13 +1,15 @@
-"""What a step of the learner tells: how old and how far off its data was, and where time went.
+"""The report of a learner's step: how old and how far off-policy its data was, and the time taken.
 
-Figures are of this one step; the counts of the standing run from the start. Two reports are equal
-when they say the same about learning: seconds are not compared, so that a run which was interrupted
-can be held against one which was not.
+Figures are of this one step; counts of `LearnerStatus` are since the start. Two reports are equal
+when they agree about learning: seconds are not compared, so that an interrupted run can be compared
+with one that was not.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -20,14 +22,34 @@ from distrl.learning.losses.averages import step_mean
 from distrl.learning.targets import ratios
 from distrl.learning.throughput import Work
 
+STAGES = ("drain", "sample", "batch", "update", "refresh", "publish")
 STALENESS_EDGES = (0, 1, 2, 4, 8, 16, 32)  # the highest in each bucket; one more for the rest
 CALIBRATION_BINS = 10
 RATIO_LIMIT = 1.0  # Retrace cuts ratios off above it
 
 
+class StageClock:
+    """Measure named stages of a step, in seconds; repeated stages add up.
+
+    A GPU's work is only queued while Python goes on, but an update ends with numbers that Python
+    reads, which waits for all of it: no further synchronisation is needed.
+    """
+
+    def __init__(self) -> None:
+        self.seconds = dict.fromkeys(STAGES, 0.0)
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        begin = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[name] += time.perf_counter() - begin
+
+
 @dataclass(frozen=True, slots=True)
 class LearnerStatus:
-    """Where the learner stands."""
+    """Progress and counters of the learner."""
 
     updates: int  # made since the start
     version: int  # of the weights that are out
@@ -66,9 +88,9 @@ class LearnerReport:
     policy_moved: bool  # False while the critic warms up
     losses: dict[str, float]
     gradient_norms: dict[str, float]
-    algorithm: dict[str, float]  # the algorithm's own gauges
+    algorithm: dict[str, float]  # its own metrics
     ratio_quantiles: tuple[float, ...]  # of whole turns, at ratios.QUANTILES
-    effective_sample_size: float  # of so many turns
+    effective_sample_size: float  # of this many turns at best: `turns`
     clip_fraction: float  # of the turns' ratios, above RATIO_LIMIT
     staleness: tuple[int, ...]  # trajectories of the batch in each bucket of STALENESS_EDGES
     mean_staleness: float
@@ -156,7 +178,7 @@ def learner_report(
         policy_moved=policy_moved,
         losses=update.losses,
         gradient_norms=update.gradient_norms,
-        algorithm=update.gauges,
+        algorithm=update.metrics,
         ratio_quantiles=tuple(ratios.quantiles(turn_ratios, mask).tolist()),
         effective_sample_size=float(ratios.effective_sample_size(turn_ratios, mask)),
         clip_fraction=float(ratios.clip_fraction(turn_ratios, mask, high=RATIO_LIMIT)),

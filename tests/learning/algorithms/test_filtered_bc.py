@@ -77,7 +77,7 @@ def test_without_a_success_nothing_moves_not_even_by_momentum() -> None:
     before = policy.weights()["logits"]
     report = algorithm.update(batch(WRONG, WRONG))
     assert torch.equal(policy.weights()["logits"], before)
-    assert report.gauges["kept_share"] == 0.0
+    assert report.metrics["kept_share"] == 0.0
     assert report.losses["policy"] == 0.0
 
 

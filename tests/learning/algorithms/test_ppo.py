@@ -122,7 +122,7 @@ def test_where_the_policy_has_gone_far_already_only_the_decoupled_form_learns() 
     )
     report = Ppo(GradientStep(decoupled), settings).update(batch(good))
     assert report.gradient_norms["policy"] > 0.0
-    assert report.gauges["clip_fraction"] == 1.0
+    assert report.metrics["clip_fraction"] == 1.0
     assert probability(decoupled, CORNER, RIGHT) > probability(coupled, CORNER, RIGHT)
 
 

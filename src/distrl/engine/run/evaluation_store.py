@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import zip_longest
 
 from distrl.episodes.outcome import SuccessRate
-from distrl.learning.algorithms.update_gauges import update_report
+from distrl.learning.algorithms.algorithm import update_report
 from distrl.learning.batch import batch_of
 from distrl.learning.learner import Learner
 from distrl.records import Trajectory

@@ -23,16 +23,16 @@ from torch import Tensor
 
 from distrl.agent.trainable_policy import Scores
 from distrl.errors import InvalidSetting
-from distrl.learning.algorithms.algorithm import UpdateReport
-from distrl.learning.algorithms.clipped_objective import (
-    ClippedObjective,
-    ClipSettings,
-    beside,
-    repeated_steps,
-)
-from distrl.learning.algorithms.update_gauges import update_report
+from distrl.learning.algorithms.algorithm import PlannedAlgorithm, UpdatePlan
+from distrl.learning.algorithms.clipped_objective import ClippedObjective, ClipSettings, beside
 from distrl.learning.batch import Batch
-from distrl.learning.gradient_step import GradientStep, Losses, ReferencePolicy, TurnLoss
+from distrl.learning.gradient_step import (
+    BatchScores,
+    GradientStep,
+    Losses,
+    ReferencePolicy,
+    TurnLoss,
+)
 from distrl.learning.losses.divergence import estimated_kl, kl_penalty
 from distrl.learning.targets.advantages import group_relative
 
@@ -54,7 +54,7 @@ class GrpoSettings:
             raise InvalidSetting(f"grpo.kl_weight={self.kl_weight!r}; 0 or more")
 
 
-class Grpo:
+class Grpo(PlannedAlgorithm):
     """Learns from the differences between attempts at the same task."""
 
     def __init__(
@@ -76,28 +76,18 @@ class Grpo:
     def discount(self) -> float:
         return 1.0  # it looks at outcomes
 
-    def update(self, batch: Batch, *, policy_moves: bool = True) -> UpdateReport:
-        current = self.step.score_batch(batch)
+    def plan(self, batch: Batch, current: BatchScores) -> UpdatePlan:
         advantages = batch.mask * self.advantages(batch).unsqueeze(1)  # [b, t]
         outcomes = batch.outcomes.unsqueeze(1).expand_as(advantages)
         clipped = ClippedObjective.of(self.settings.objective, batch, current, advantages, outcomes)
         teaching = float((advantages != 0.0).any(1).float().mean())
-        losses, norms = repeated_steps(
-            self.step,
-            batch,
-            self._tied(clipped, batch),
-            self.settings.epochs,
-            policy_moves=policy_moves and teaching > 0.0,
-        )
-        return update_report(
-            batch,
-            current,
-            advantages,
-            losses,
-            norms,
-            discount=self.discount,
-            cap=self.settings.objective.highest,
-            teaching_share=teaching,
+        return UpdatePlan(
+            loss=self._tied(clipped, batch),
+            advantages=advantages,
+            metrics={"teaching_share": teaching},
+            ratio_cap=self.settings.objective.highest,
+            epochs=self.settings.epochs,
+            policy_moves=teaching > 0.0,
         )
 
     def advantages(self, batch: Batch) -> Tensor:

@@ -14,15 +14,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from distrl.errors import InvalidSetting
-from distrl.learning.algorithms.algorithm import UpdateReport
-from distrl.learning.algorithms.clipped_objective import (
-    ClippedObjective,
-    ClipSettings,
-    repeated_steps,
-)
-from distrl.learning.algorithms.update_gauges import update_report
+from distrl.learning.algorithms.algorithm import PlannedAlgorithm, UpdatePlan
+from distrl.learning.algorithms.clipped_objective import ClippedObjective, ClipSettings
 from distrl.learning.batch import Batch
-from distrl.learning.gradient_step import GradientStep
+from distrl.learning.gradient_step import BatchScores, GradientStep
 from distrl.learning.targets.advantages import generalised, normalise
 
 
@@ -44,7 +39,7 @@ class PpoSettings:
             raise InvalidSetting(f"ppo.epochs={self.epochs!r}; at least 1")
 
 
-class Ppo:
+class Ppo(PlannedAlgorithm):
     """Proximal policy optimisation; decoupled where `objective.decoupled` says so."""
 
     def __init__(self, step: GradientStep, settings: PpoSettings | None = None) -> None:
@@ -55,9 +50,8 @@ class Ppo:
     def discount(self) -> float:
         return self.settings.discount
 
-    def update(self, batch: Batch, *, policy_moves: bool = True) -> UpdateReport:
+    def plan(self, batch: Batch, current: BatchScores) -> UpdatePlan:
         chosen = self.settings
-        current = self.step.score_batch(batch)
         advantages = generalised(
             current.values,
             batch.rewards,
@@ -70,15 +64,6 @@ class Ppo:
         if chosen.normalise:
             advantages = normalise(advantages, batch.mask)
         loss = ClippedObjective.of(chosen.objective, batch, current, advantages, targets)
-        losses, norms = repeated_steps(
-            self.step, batch, loss, chosen.epochs, policy_moves=policy_moves
-        )
-        return update_report(
-            batch,
-            current,
-            advantages,
-            losses,
-            norms,
-            discount=self.discount,
-            cap=chosen.objective.highest,
+        return UpdatePlan(
+            loss, advantages, ratio_cap=chosen.objective.highest, epochs=chosen.epochs
         )
