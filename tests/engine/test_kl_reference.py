@@ -23,7 +23,8 @@ from distrl.learning.learner_report import LearnerReport
 from distrl.records import Observation, Trajectory
 
 KINDS = {"whole": (), "adapters": ("agent.policy.lora.rank=4",)}
-EPISODES = 4
+EPISODES = 2
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(420)]
 OBSERVATION = Observation("Open the clock", screen(0), ())
 
 
@@ -60,17 +61,18 @@ def divergences(learner: Learner, updates: int) -> list[float]:
     return [each.losses["kl"] for each in reports if isinstance(each, LearnerReport)]
 
 
-@pytest.mark.parametrize("algorithm", ["a_ride", "grpo"])
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("kind", "algorithm"), [("whole", "a_ride"), ("adapters", "a_ride"), ("adapters", "grpo")]
+)
 def test_it_is_zero_at_the_start_grows_and_pulls_back(
     tmp_path: Path, kind: str, algorithm: str
 ) -> None:
     light = config_of(tmp_path, kind, algorithm, 1e-6)
     made = episodes(light)
-    first, *grown = divergences(learner_of(light, made), 4)
+    first, *grown = divergences(learner_of(light, made), 3)
     assert first == pytest.approx(0.0, abs=1e-12)
     assert all(each > 1e-9 for each in grown)
-    heavy = divergences(learner_of(config_of(tmp_path, kind, algorithm, 100.0), made), 4)
+    heavy = divergences(learner_of(config_of(tmp_path, kind, algorithm, 100.0), made), 3)
     assert heavy[-1] / 100.0 < 0.8 * grown[-1] / 1e-6
 
 
@@ -80,7 +82,7 @@ def test_a_resumed_learner_has_the_reference_that_it_began_with(tmp_path: Path, 
     made = episodes(config)
     stored = {each.id: each for each in made}
     whole = learner_of(config, made)
-    divergences(whole, 2)
+    divergences(whole, 1)
     resumed = learner_of(config)
     assert resumed.load_state(whole.state_dict(), stored.get) == ()
     [further], [again] = divergences(whole, 1), divergences(resumed, 1)

@@ -1,8 +1,8 @@
-"""A batch of whole trajectories, as the algorithms want it: padded arrays, and turns to be scored.
+"""A batch of whole trajectories for the algorithms: padded arrays, and turns to be scored.
 
 Row i is trajectory i, column t its t-th decision; every trajectory is there with all of its steps,
 the rewarded last one included. `turns` lists the real steps in reading order, so that models see no
-padding; `scatter` puts what they say about turns back into rows and columns. Its arrays are on the
+padding; `scatter` puts results for turns back into rows and columns. Its arrays are on the
 CPU, where targets and weights are made: they are tiny beside what a model computes.
 """
 
@@ -85,7 +85,7 @@ class Batch:
 
 
 def batch_of_draws(draws: Sequence[Draw | Entry], earned: Sequence[Floats]) -> Batch:
-    """What was drawn from the replay, or looked at there, with what each step earned."""
+    """Draws or entries of the replay as a batch, with the rewards of each step."""
     weights = [draw.weight if isinstance(draw, Draw) else 1.0 for draw in draws]
     return _batch([draw.trajectory for draw in draws], earned, weights)
 

@@ -1,11 +1,11 @@
-"""Everything a restarted learner needs, on disk: all of it or nothing of it.
+"""Atomic checkpoints: everything that a restarted learner needs, except trajectories.
 
 A checkpoint is a folder: `tensors.safetensors` (weights, optimisers, priorities, random states),
 `state.json` (counters, and where the tensors belong) and `manifest.json` (the format's version, and
 size and checksum of the other two). It is written under a hidden name, forced to the disk, and then
-renamed: whoever kills the learner in between finds the checkpoint before. Reading trusts nothing
-and runs nothing: what is missing, cut short, changed or of another version is a `CorruptCheckpoint`
-that says so.
+renamed: a learner that is killed in between leaves the previous checkpoint intact. Reading verifies
+every byte and executes nothing: a missing, truncated, changed or foreign file raises a
+`CorruptCheckpoint` that names it.
 
 A state is a tree of dicts, lists and tuples of numbers, texts, None, tensors and arrays. `split`
 takes the tensors out, each under the path that leads to it, and leaves a tree for JSON that
@@ -44,7 +44,7 @@ TENSOR, ARRAY, TUPLE, ITEMS = "$tensor", "$array", "$tuple", "$items"  # one-key
 
 
 class Resumable(Protocol):
-    """What can be saved and brought back: a learner, or a run with a learner in it."""
+    """Can be saved and restored: a learner, or a run that contains one."""
 
     @property
     def updates(self) -> int: ...
@@ -66,7 +66,7 @@ class CheckpointFolder:
         self.keep = keep
 
     def save(self, learner: Resumable) -> Path:
-        """Write a checkpoint of this moment, then let go of those that are too many."""
+        """Write a checkpoint, then delete the oldest beyond `keep`."""
         path = self._free_name(learner.updates)
         write_checkpoint(path, learner.state_dict())
         for unfinished in self.directory.glob(f"{UNFINISHED}*"):
@@ -80,7 +80,7 @@ class CheckpointFolder:
         return sorted(self.directory.glob("update-*"))
 
     def _free_name(self, updates: int) -> Path:
-        """A second checkpoint of one update (after a restart) goes beside the first."""
+        """An unused name; one update has several editions after restarts."""
         names = (self.directory / f"update-{updates:09d}.{edition:03d}" for edition in range(1000))
         return next(name for name in names if not name.exists())
 
@@ -101,7 +101,7 @@ class CheckpointFolder:
 
 
 def write_checkpoint(path: Path, state: dict[str, Any]) -> None:
-    """Write a learner's state to a folder that is there whole or not at all."""
+    """Write a learner's state to a folder, atomically."""
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = Path(tempfile.mkdtemp(prefix=UNFINISHED, dir=path.parent))
     try:
@@ -117,7 +117,7 @@ def write_checkpoint(path: Path, state: dict[str, Any]) -> None:
         unfinished.rename(path)
         _to_disk(path.parent)
     finally:
-        shutil.rmtree(unfinished, ignore_errors=True)  # gone already if all went well
+        shutil.rmtree(unfinished, ignore_errors=True)  # it was renamed if all went well
 
 
 def read_checkpoint(path: Path) -> dict[str, Any]:
@@ -165,7 +165,7 @@ def _fingerprint(path: Path) -> dict[str, Any]:
 
 
 def _to_disk(path: Path) -> None:
-    """Wait until a file, or the names in a folder, are on the disk itself."""
+    """Call fsync on a file or a folder."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

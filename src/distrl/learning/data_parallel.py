@@ -66,7 +66,7 @@ class DataParallelGroup:
         """Wait until every rank is ready, then build the group; called once by each rank."""
         with self._follower_errors():
             if self.rank == 0:
-                store = distributed.TCPStore(LOOPBACK, 0, is_master=True, wait_for_workers=False)
+                store = _store(0, is_master=True)
                 for connection in self._connections:
                     while not connection.poll(START_POLL_SECONDS):
                         self._check_followers(0.0)
@@ -76,7 +76,7 @@ class DataParallelGroup:
             else:
                 [leader] = self._connections
                 leader.send_bytes(b"ready")
-                store = distributed.TCPStore(LOOPBACK, int(leader.recv_bytes()), is_master=False)
+                store = _store(int(leader.recv_bytes()), is_master=False)
             on_gpu = self.device.type == "cuda"
             distributed.init_process_group(
                 "nccl" if on_gpu else "gloo",
@@ -155,6 +155,12 @@ class DataParallelGroup:
         except (OSError, EOFError, RuntimeError):
             self._check_followers(EXIT_SECONDS)
             raise
+
+
+def _store(port: int, *, is_master: bool) -> Any:
+    """Where ranks find each other; port 0: a free one."""
+    made: Any = distributed  # its types do not list TCPStore
+    return made.TCPStore(LOOPBACK, port, is_master=is_master, wait_for_workers=False)
 
 
 def follow(

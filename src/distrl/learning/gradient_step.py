@@ -5,11 +5,11 @@ through the turns again in micro-batches of bounded size, lets the algorithm mak
 scores of each, adds up the gradients, clips those of the policy and of the critic separately, and
 moves both. Losses must be sums over turns divided by totals of the whole batch, so that the split
 does not change the result. A gradient that is no number stops the step before anything has moved.
-Where several processes work together (`process_group`), each takes a share of the turns, and all
+Where several ranks work together (`process_group`), each computes a slice of the turns, and all
 reach the same result.
 
 `BatchScores` are on the CPU, like the batch; scores are where the policy is, so a loss brings
-what it made for the turns `.to` there.
+its per-turn tensors `.to` there.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from distrl.records import Observation
 
 Losses = dict[str, Tensor]  # named; their sum is what is minimised
 TurnLoss = Callable[[Scores, Tensor], Losses]  # scores of some turns, and which turns: [m]
-Found = Iterable[tuple[Tensor, Tensor]]  # which turns, [m], and what was found about them, [m, …]
+Found = Iterable[tuple[Tensor, Tensor]]  # turns, [m], and a result for each, [m, …]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +46,8 @@ class StepSettings:
     clip: float = 1.0  # norm of the policy's gradient; above 0, may be infinite
     critic_clip: float = 1.0
     weight_decay: float = 0.0  # per step, times the learning rate; 0 or more
-    micro_batch_turns: int = 64  # at most that many turns go through the model at once; 1 or more
-    micro_batch_tokens: int = 8192  # and that many tokens of answers, their padding counted
+    micro_batch_turns: int = 64  # turns in one forward pass, at most; 1 or more
+    micro_batch_tokens: int = 8192  # and answer tokens, with their padding
 
     def __post_init__(self) -> None:
         for name in ("learning_rate", "critic_learning_rate", "clip", "critic_clip"):
@@ -62,7 +62,7 @@ class StepSettings:
 
 @dataclass(frozen=True, slots=True)
 class BatchScores:
-    """The policy's opinion on a whole batch, without gradients, on the CPU."""
+    """Scores of a whole batch by the current policy and critic, without gradients, on the CPU."""
 
     log_probs: Tensor  # [b, t, k]
     entropies: Tensor  # [b, t, k]
@@ -97,7 +97,7 @@ class GradientStep:
         self.critic_optimiser = _optimiser(self.critic_parameters, critic_rate, decay)
 
     def score_batch(self, batch: Batch) -> BatchScores:
-        """What the policy and the critic think of every step now."""
+        """Score every step with the current policy and critic."""
         with torch.no_grad():
             scored = [
                 (turns, _score(self.policy, batch, turns)) for turns in self._micro_batches(batch)
@@ -105,14 +105,14 @@ class GradientStep:
             finals = self._final_values(batch)
         heads = ((turns, scores.value_logits) for turns, scores in scored)
         lowest = ((turns, minimum_of_heads(logits.sigmoid())) for turns, logits in heads)
-        steps = batch.scatter(self._everyones(batch, lowest))  # [b, t]
+        steps = batch.scatter(self._gathered(batch, lowest))  # [b, t]
         values = torch.cat([steps, torch.zeros_like(steps[:, :1])], dim=1)
         values[torch.arange(len(finals)), batch.mask.sum(dim=1)] = finals.to(values.dtype)
         log_probs = ((turns, scores.log_probs) for turns, scores in scored)
         entropies = ((turns, scores.entropies) for turns, scores in scored)
         return BatchScores(
-            log_probs=batch.scatter(self._everyones(batch, log_probs, batch.shape[2])),
-            entropies=batch.scatter(self._everyones(batch, entropies, batch.shape[2])),
+            log_probs=batch.scatter(self._gathered(batch, log_probs, batch.shape[2])),
+            entropies=batch.scatter(self._gathered(batch, entropies, batch.shape[2])),
             values=values,
         )
 
@@ -123,12 +123,12 @@ class GradientStep:
                 (turns, _score(policy, batch, turns).log_probs)
                 for turns in self._micro_batches(batch)
             ]
-        return batch.scatter(self._everyones(batch, found, batch.shape[2]))
+        return batch.scatter(self._gathered(batch, found, batch.shape[2]))
 
     def step(
         self, batch: Batch, loss: TurnLoss, *, policy_moves: bool = True
     ) -> tuple[dict[str, float], dict[str, float]]:
-        """Minimise the losses; their values and the norms of the gradients come back."""
+        """Take one optimiser step; returns the losses and the norms of the gradients."""
         self.policy_optimiser.zero_grad(set_to_none=True)
         self.critic_optimiser.zero_grad(set_to_none=True)
         totals: dict[str, float] = {}
@@ -150,7 +150,7 @@ class GradientStep:
         return totals, norms
 
     def _final_values(self, batch: Batch) -> Tensor:  # [b]
-        """The values of last screens where they count: no pass is spent on an ended task."""
+        """The values of the last screens of truncated trajectories, 0 for the others."""
         cut = batch.bootstrap.nonzero().flatten().tolist()
         mine = [cut[place] for place in self._slice(len(cut))]
         values = torch.zeros(len(batch.finals), dtype=torch.float64)
@@ -165,8 +165,8 @@ class GradientStep:
         rank, size = self.process_group.rank, self.process_group.size
         return range(rank * n // size, (rank + 1) * n // size)
 
-    def _everyones(self, batch: Batch, found: Found, width: int | None = None) -> Tensor:
-        """What all processes found about their turns, for every turn: [n] or [n, width]."""
+    def _gathered(self, batch: Batch, found: Found, width: int | None = None) -> Tensor:
+        """Collect the results of all ranks for every turn: [n] or [n, width]."""
         shape = (len(batch.turns),) if width is None else (len(batch.turns), width)
         kind = torch.promote_types(self.policy_parameters[0].dtype, torch.float32)
         whole = torch.zeros(shape, dtype=kind)
@@ -176,7 +176,7 @@ class GradientStep:
         return self.process_group.all_reduce(whole)
 
     def _micro_batches(self, batch: Batch) -> Iterator[Tensor]:
-        """This process's turns in reading order, as many at a time as the settings allow."""
+        """This rank's turns in reading order, in micro-batches as the settings limit them."""
         mine = self._slice(len(batch.turns))
         first, widest = mine.start, 0
         for place in mine:
@@ -213,7 +213,7 @@ def _optimiser(parameters: list[Parameter], rate: float, decay: float) -> torch.
 
 def _move(optimiser: torch.optim.AdamW, parameters: list[Parameter]) -> None:
     optimiser.step()
-    for parameter in parameters:  # a fused step counts for nobody, and some remember by the count
+    for parameter in parameters:  # fused steps skip it; caches rely on it
         torch.autograd.graph.increment_version(parameter)
 
 

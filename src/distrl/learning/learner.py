@@ -1,7 +1,7 @@
-"""The learner: drain, admit, sample, update, re-prioritise, publish; round and round.
+"""The learner's loop: drain, admit, sample, update, re-prioritise, publish.
 
 A plain synchronous class: it knows nothing of processes, and it never sleeps. An engine calls
-`step` and decides what to do when it says `Waiting`. What it promises:
+`step` and decides what to do when it returns `Waiting`. What it promises:
 
 - Whatever arrives is accounted for: each arrival is counted once, under what became of it
   (`arrivals`). What does not get in is refused, never an error and never a reward of 0.
@@ -52,7 +52,7 @@ STALE = "stale"  # beside the replay's own outcomes
 
 
 class Arrivals(Protocol):
-    """Finished trajectories, first come first served; a deque will do. Never waits."""
+    """A queue of finished trajectories that never blocks, such as a deque."""
 
     def __len__(self) -> int: ...
 
@@ -60,7 +60,7 @@ class Arrivals(Protocol):
 
 
 class Publisher(Protocol):
-    """Where new weights go. They are the publisher's own: the learner keeps no hold on them."""
+    """Where new weights go. The publisher owns them: the learner keeps no reference."""
 
     def publish(self, weights: Mapping[str, Tensor], version: int) -> None: ...
 
@@ -98,10 +98,10 @@ class Learner:
         self._rng = np.random.default_rng(self.settings.seed)
         self._check_fit()
 
-    # The circle ---------------------------------------------------------------------------------
+    # The loop -----------------------------------------------------------------------------------
 
     def step(self) -> LearnerReport | Waiting:
-        """Once round the circle; `Waiting` if more trajectories must come first."""
+        """One step of the loop; `Waiting` if more trajectories must arrive first."""
         clock, before = StageClock(), work_of(self.policy)
         with clock.stage("drain"):
             self._drain()
@@ -135,7 +135,7 @@ class Learner:
         )
 
     def preload(self, corpus: Iterable[Trajectory]) -> None:
-        """Take in a corpus before the first step, however old it is."""
+        """Insert a corpus before the first step, whatever its weight versions."""
         for trajectory in corpus:
             self.arrivals[self.replay.insert(trajectory).outcome.value] += 1
 
@@ -168,7 +168,7 @@ class Learner:
             replay=self.replay.gauges(),
         )
 
-    # Its stages ---------------------------------------------------------------------------------
+    # Stages of a step ---------------------------------------------------------------------------
 
     def _drain(self) -> None:
         if self._offline:
@@ -209,7 +209,7 @@ class Learner:
         return draws
 
     def _refresh_slice(self, besides: set[int]) -> None:
-        """The next few of the rest are looked at again, so that no priority grows old for ever."""
+        """Rescore the next few others, so that no priority stays outdated for ever."""
         entries = self.replay.next_slice(self.settings.refresh_trajectories)
         rest = [entry for entry in entries if entry.slot_id not in besides]
         if not rest:
@@ -223,7 +223,7 @@ class Learner:
     def _reprioritise(
         self, entries: Sequence[Draw | Entry], batch: Batch, found: UpdateReport
     ) -> None:
-        """Give them the priority that follows from what was found about them."""
+        """Set their priorities from the report of an update or a rescoring."""
         errors, weights = found.td_errors.abs(), self.settings.priorities
         fresh = priority(errors, found.ratios, found.entropies, batch.mask, weights)
         self.replay.update_priorities([entry.slot_id for entry in entries], fresh)
@@ -257,7 +257,7 @@ class Learner:
         process_group.send(item)
 
     def _check_fit(self) -> None:
-        """What can be known to be wrong before the first step."""
+        """Refuse parts and settings that cannot work together."""
         if self.gradient_step.policy is not self.policy:
             raise InvalidSetting(
                 "the learner's policy and that of its gradient step are two objects; build the "
@@ -335,7 +335,7 @@ class Learner:
 def take_over(
     policy: TrainablePolicy, gradient_step: GradientStep, state: Mapping[str, Any]
 ) -> None:
-    """Give a policy and its optimisers what another learner's have learned."""
+    """Load another learner's weights and optimiser states."""
     policy.load_weights(state["policy"], state["version"])
     gradient_step.policy_optimiser.load_state_dict(state["policy_optimiser"])
     gradient_step.critic_optimiser.load_state_dict(state["critic_optimiser"])

@@ -117,7 +117,7 @@ class LearnerReport:
 
     @property
     def peak_share(self) -> float | None:
-        """Of the operations that the device could have done in this step; None if not known."""
+        """Share of the operations that the device could have done; None if not known."""
         if self.work is None or self.peak_flops is None:
             return None
         return self.work.flops / (self._spent * self.peak_flops)
@@ -127,7 +127,7 @@ class LearnerReport:
         return max(sum(self.seconds.values()), 1e-9)
 
     def gauges(self) -> dict[str, float]:
-        """All that is known of it, flat, for a dashboard or a file."""
+        """All figures, flat, for a dashboard or a file."""
         device = {
             "model_tokens_per_second": self.model_tokens_per_second,
             "peak_share": self.peak_share,
@@ -170,7 +170,7 @@ def learner_report(
     published: bool,
     policy_moved: bool,
 ) -> LearnerReport:
-    """The report of an update; the batch lies on the CPU."""
+    """The report of an update; the batch is on the CPU."""
     mask, turn_ratios, values = batch.mask, update.ratios.cpu(), update.values.cpu()
     return LearnerReport(
         learner_status=learner_status,
@@ -202,16 +202,18 @@ def calibration_error(
     outcomes: Tensor,  # [batch]: 1 for success
     mask: Tensor,  # [batch, time]
 ) -> float:
-    """Σ_bins share · |mean value − share of successes|: 0 for a critic that means what it says.
+    """Σ_bins share · |mean value − share of successes|: 0 for a calibrated critic.
 
     Steps are sorted into CALIBRATION_BINS equal bins by their value.
     """
-    said = values[mask].clamp(0.0, 1.0)
-    came = outcomes.unsqueeze(1).expand(mask.shape)[mask]
-    bins = (said * CALIBRATION_BINS).long().clamp(max=CALIBRATION_BINS - 1)
+    predicted = values[mask].clamp(0.0, 1.0)
+    actual = outcomes.unsqueeze(1).expand(mask.shape)[mask]
+    bins = (predicted * CALIBRATION_BINS).long().clamp(max=CALIBRATION_BINS - 1)
     gaps = torch.zeros(CALIBRATION_BINS, dtype=torch.float64)
-    gaps.index_add_(0, bins, (said - came).double())  # |sum of gaps| = count · |gap of means|
-    return float(gaps.abs().sum() / max(1, len(said)))
+    gaps.index_add_(
+        0, bins, (predicted - actual).double()
+    )  # |sum of gaps| = count · |gap of means|
+    return float(gaps.abs().sum() / max(1, len(predicted)))
 
 
 def staleness_histogram(behind: Sequence[int]) -> tuple[int, ...]:

@@ -10,11 +10,11 @@ mean of v, for targets no further from it than 1.
 
 Metrics, of a batch as it was scored before the update:
 
-    ratio_…                 quantiles of π/μ over turns: how far the policy is from those who acted
+    ratio_…                 quantiles of π/μ over turns: how far the policy is from those that acted
     clip_fraction           share of turns whose ratio is above the cap, by more than rounding
     effective_sample_share  (Σ ρ)² / Σ ρ² over the number of turns: 1 on-policy
     entropy, invalid_rate   nats per token, and the share of answers that could not be read
-    brier_score             E[(V − success)²]; 0.25 for a critic that always says one half
+    brier_score             E[(V − success)²]; 0.25 for a critic that always predicts one half
     reliability_gap         how far success rates lie from the values before them, in ten bins
     explained_variance      1 − Var(v − V) / Var(v): how much of the targets the critic knew
 

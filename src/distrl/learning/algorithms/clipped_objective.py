@@ -94,7 +94,7 @@ class ClippedObjective:
         }
 
     def corrections(self, scores: Scores, turns: Tensor) -> Tensor:
-        """min(cap, π/μ) of every token now, [m, tokens]: for means under π over what μ said."""
+        """min(cap, π/μ) of every token now, [m, tokens]: for means under π over tokens of μ."""
         behaviour = beside(scores, self.behaviour_log_probs, turns)
         ratios = per_token(scores.log_probs.detach(), behaviour, scores.token_mask)
         return truncate(ratios, self.settings.behaviour_cap)
@@ -131,5 +131,5 @@ class ClippedObjective:
 
 
 def beside(scores: Scores, log_probs: Tensor, turns: Tensor) -> Tensor:
-    """Of log-probs [n, k] those of some turns, as wide as their scores and where those are."""
+    """The rows of log-probs [n, k] for these turns, cut and moved to fit their scores."""
     return log_probs[turns, : scores.log_probs.shape[1]].to(scores.log_probs)

@@ -86,10 +86,10 @@ class Digirl(PlannedAlgorithm):
         )
 
     def curriculum(self, batch: Batch) -> Tensor:
-        """1 for the trajectories that did best against what their instruction promised, [b]."""
+        """1 for the trajectories with the largest A_instr, [b]."""
         with torch.no_grad():
-            promised = self.step.policy.instruction_logits(_instructions(batch)).sigmoid().cpu()
-        surprises = batch.outcomes - promised  # A_instr
+            expected = self.step.policy.instruction_logits(_instructions(batch)).sigmoid().cpu()
+        surprises = batch.outcomes - expected  # A_instr
         everyone = torch.ones_like(surprises, dtype=torch.bool)
         best = among_the_best(surprises, everyone, self.settings.curriculum_share)
         return best.to(batch.outcomes.dtype)

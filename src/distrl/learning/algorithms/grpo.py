@@ -4,8 +4,8 @@
     L_π  = the clipped surrogate of A (`clipped_objective`) + κ·E[KL(π ‖ π_ref)]   k3 estimate
     L_V  = −E[y·log V(s_t) + (1 − y)·log(1 − V(s_t))],  y = 1{success}
 
-A group is what a batch holds of one task (`trajectory.task.id`); attempts that stand alone, or that
-all ended alike, teach nothing and have no gradient. So a batch should hold several attempts at each
+A group is what a batch holds of one task (`trajectory.task.id`); single attempts, and groups
+that all ended alike, have no gradient. So a batch should hold several attempts at each
 task: `learner.attempts_together` draws them that way. No critic takes part; it learns beside the
 policy so that priorities and reports mean something. R is success, 0 or 1, or the whole return with
 its costs: dividing by the deviation then blows small differences in cost up to the size of a
@@ -39,7 +39,7 @@ from distrl.learning.targets.advantages import group_relative
 
 @dataclass(frozen=True, slots=True)
 class GrpoSettings:
-    """What is compared inside a group, and how long an update stays with a batch."""
+    """What is compared inside a group, and how many steps an update takes on a batch."""
 
     compared: Literal["success", "return"] = "success"
     divide_by_deviation: bool = True
@@ -69,7 +69,7 @@ class Grpo(PlannedAlgorithm):
         if self.settings.kl_weight > 0.0 and reference is None:
             raise InvalidSetting(
                 f"grpo.kl_weight={self.settings.kl_weight!r} without a reference policy "
-                "to stay near; hand one in, or set it to 0"
+                "to stay near; give one, or 0"
             )
 
     @property
@@ -82,7 +82,7 @@ class Grpo(PlannedAlgorithm):
         clipped = ClippedObjective.of(self.settings.objective, batch, current, advantages, outcomes)
         teaching = float((advantages != 0.0).any(1).float().mean())
         return UpdatePlan(
-            loss=self._tied(clipped, batch),
+            loss=self._with_kl(clipped, batch),
             advantages=advantages,
             metrics={"teaching_share": teaching},
             ratio_cap=self.settings.objective.highest,
@@ -99,7 +99,7 @@ class Grpo(PlannedAlgorithm):
         divide = self.settings.divide_by_deviation
         return group_relative(compared, groups, divide_by_deviation=divide)
 
-    def _tied(self, clipped: ClippedObjective, batch: Batch) -> TurnLoss:
+    def _with_kl(self, clipped: ClippedObjective, batch: Batch) -> TurnLoss:
         weight = self.settings.kl_weight
         if self.reference is None or weight == 0.0:
             return clipped
@@ -109,7 +109,7 @@ class Grpo(PlannedAlgorithm):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _WithReference:
-    """The clipped objective, and a tie to the reference policy."""
+    """The clipped objective and a KL penalty to the reference policy."""
 
     clipped: ClippedObjective
     reference_log_probs: Tensor  # [n, k]

@@ -23,7 +23,7 @@ from distrl.learning.targets.advantages import generalised, normalise
 
 @dataclass(frozen=True, slots=True)
 class PpoSettings:
-    """What the advantages are made of, and how long an update stays with a batch."""
+    """How advantages are estimated, and how many steps an update takes on a batch."""
 
     discount: float = 0.95  # γ; in [0, 1]
     lambda_: float = 0.95  # λ of the generalised advantages; in [0, 1]
@@ -40,7 +40,7 @@ class PpoSettings:
 
 
 class Ppo(PlannedAlgorithm):
-    """Proximal policy optimisation; decoupled where `objective.decoupled` says so."""
+    """Proximal policy optimisation; decoupled where `objective.decoupled` is set."""
 
     def __init__(self, step: GradientStep, settings: PpoSettings | None = None) -> None:
         self.step = step
