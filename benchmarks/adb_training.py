@@ -36,7 +36,7 @@ from torch import Tensor
 
 from benchmarks.results_file import write_results
 from benchmarks.served_phones import adb_server, connected_phones
-from distrl.agent.tabular_policy import TabularPolicy
+from benchmarks.tabular_policy import TabularPolicy
 from distrl.cli.train import new_directory
 from distrl.config.training_config import load_config
 from distrl.devices.adb.android_phones import open_phone

@@ -24,7 +24,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from distrl.agent.tabular_policy import TabularPolicy
+from benchmarks.tabular_policy import TabularPolicy
 from distrl.hierarchy import Element
 from distrl.records import (
     ONLY_SAID,

@@ -24,6 +24,7 @@ from rich.table import Table
 
 from benchmarks.noisy_judge import NoisyJudge, StoredVerdicts
 from benchmarks.results_file import write_results
+from benchmarks.small_world import REWARDS, old_policy
 from benchmarks.staleness import (
     ATTEMPTS,
     CRITIC_RATE,
@@ -40,7 +41,6 @@ from distrl.judging.judge import judged
 from distrl.judging.judge_agreement import Confusion
 from distrl.learning.batch import batch_of
 from distrl.learning.gradient_step import GradientStep, StepSettings
-from distrl.learning.small_world import REWARDS, old_policy
 
 RATES = {"a_ride": 0.2, "grpo": 0.2, "digirl": 0.2, "filtered_bc": 0.4}
 SHARES = (0.02, 0.05, 0.1)

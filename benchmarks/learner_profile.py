@@ -34,9 +34,8 @@ from distrl.agent.policy import Policy
 from distrl.learning.algorithms.a_ride import ARide
 from distrl.learning.gradient_step import GradientStep, StepSettings
 from distrl.learning.learner import Learner
-from distrl.learning.learner_report import LearnerReport
+from distrl.learning.learner_report import STAGES, LearnerReport
 from distrl.learning.learner_settings import LearnerSettings, Precision
-from distrl.learning.stage_clock import STAGES
 from distrl.records import Ending, Observation, Screen, Task, Trajectory, Verdict
 from distrl.replay.buffer.pacing import Pacing
 from distrl.replay.buffer.replay_buffer import ReplayBuffer

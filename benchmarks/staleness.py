@@ -34,7 +34,14 @@ from rich.table import Table
 
 from benchmarks.line_chart import Line, LineChart, Point
 from benchmarks.results_file import write_results
-from distrl.agent.tabular_policy import TabularPolicy
+from benchmarks.small_world import (
+    REWARDS,
+    SmallWorld,
+    Solution,
+    action_probabilities,
+    old_policy,
+)
+from benchmarks.tabular_policy import TabularPolicy
 from distrl.learning.algorithms.a_ride import ARide, ARideSettings
 from distrl.learning.algorithms.algorithm import Algorithm
 from distrl.learning.algorithms.clipped_objective import ClipSettings
@@ -45,13 +52,6 @@ from distrl.learning.algorithms.ppo import Ppo, PpoSettings
 from distrl.learning.algorithms.vtrace import VTraceActorCritic, VTraceSettings
 from distrl.learning.batch import Batch, batch_of
 from distrl.learning.gradient_step import GradientStep, StepSettings
-from distrl.learning.small_world import (
-    REWARDS,
-    SmallWorld,
-    Solution,
-    action_probabilities,
-    old_policy,
-)
 from distrl.records import Trajectory
 
 LAGS = (0, 1, 2, 4, 8, 16, 32)

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from distrl.agent.tabular_policy import TabularPolicy
+from benchmarks.tabular_policy import TabularPolicy
 from distrl.learning.algorithms.algorithm import Algorithm, UpdateReport
 from distrl.learning.batch import Batch
 from distrl.learning.learner import Learner

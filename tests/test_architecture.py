@@ -73,7 +73,7 @@ ONLY_IN: dict[str, tuple[str, ...]] = {
     "torch": ("distrl.agent", "distrl.imitation", "distrl.learning"),
     "transformers": ("distrl.agent", "distrl.learning"),
     "peft": ("distrl.agent", "distrl.learning"),
-    "accelerate": ("distrl.learning.several_gpus",),
+    "accelerate": (),  # peft needs it; torch.distributed is enough for us
     "android_env": (
         "distrl.devices.android_env.android_env_device",
         "distrl.devices.android_env.android_env_simulator",

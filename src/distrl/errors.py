@@ -43,6 +43,7 @@ DistrlError
     │   └── UnusableAnswer    it answered, but not with what was asked for
     ├── ProcessError          a process of a run is gone
     │   ├── LearnerGone       nobody answers a collector any more
+    │   ├── FollowerLost      a process that shares the learner's updates has ended
     │   ├── CollectorsLost    every collector failed more often than it may be started again
     │   └── PolicyServerGone  nobody decides for the collectors of a node any more
     ├── ClusterError          the Ray cluster that a run is to be on
@@ -231,6 +232,10 @@ class ProcessError(WorldError):
 
 class LearnerGone(ProcessError):
     """Nobody answers a collector any more; what was not acknowledged is not stored."""
+
+
+class FollowerLost(ProcessError):
+    """A process that shares the learner's updates (`learning.gpus`) has ended."""
 
 
 class CollectorsLost(ProcessError):

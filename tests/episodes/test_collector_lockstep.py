@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 
+from benchmarks.tabular_policy import TabularPolicy
 from tests.episodes.made_up_collectors import POOL, ListSink, Patient, Versions, collector
 
-from distrl.agent.tabular_policy import TabularPolicy
 from distrl.episodes.collector import Collector
 from distrl.episodes.device_pool import DevicePool, HealthSettings
 from distrl.episodes.policy_batcher import PolicyBatcher

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 import torch
+from benchmarks.tabular_policy import TabularPolicy
 from tests.episodes.made_up_collectors import POOL
 from tests.episodes.test_collector_lockstep import ANSWERS
 from tests.learning.small_circle import SmallCircle
 
-from distrl.agent.tabular_policy import TabularPolicy
 from distrl.episodes.episode import Episode
 from distrl.episodes.policy_batcher import PolicyBatcher
 from distrl.learning.batch import batch_of

@@ -12,9 +12,9 @@ from dataclasses import fields
 from typing import Any
 
 import torch
+from benchmarks.tabular_policy import TabularPolicy
 from torch import Tensor
 
-from distrl.agent.tabular_policy import TabularPolicy
 from distrl.agent.trainable_policy import Scores
 from distrl.records import Observation
 

@@ -7,6 +7,13 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
+from benchmarks.small_world import (
+    REWARDS,
+    SmallWorld,
+    Solution,
+    action_probabilities,
+    new_policy,
+)
 from torch import Tensor
 
 from distrl.learning.algorithms.a_ride import ARide, ARideSettings
@@ -16,13 +23,6 @@ from distrl.learning.learner import Learner
 from distrl.learning.learner_report import LearnerReport, Waiting
 from distrl.learning.learner_settings import LearnerSettings
 from distrl.learning.process_group import ProcessGroup
-from distrl.learning.small_world import (
-    REWARDS,
-    SmallWorld,
-    Solution,
-    action_probabilities,
-    new_policy,
-)
 from distrl.records import Trajectory
 from distrl.replay.buffer.pacing import Pacing
 from distrl.replay.buffer.replay_buffer import ReplayBuffer, ReplaySettings

@@ -6,11 +6,11 @@ import dataclasses
 
 import pytest
 import torch
-from tests.learning.small_world import old_episodes
+from benchmarks.small_world import REWARDS
+from tests.learning.actor_critic_checks import old_episodes
 
 from distrl.errors import UsageError
 from distrl.learning.batch import batch_of, batch_of_draws
-from distrl.learning.small_world import REWARDS
 from distrl.learning.targets.rewards import RewardSettings, step_rewards
 from distrl.records import Ending, Trajectory, Unreadable
 from distrl.replay.buffer.entries import Draw, Entry

@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from benchmarks.small_world import ANSWERS, VOCABULARY
+from benchmarks.tabular_policy import TabularPolicy
 from tests.learning.small_circle import SmallCircle
 
-from distrl.agent.tabular_policy import TabularPolicy
 from distrl.errors import CorruptCheckpoint, InvalidSetting
 from distrl.learning.algorithms.a_ride import ARide
 from distrl.learning.checkpoint import (
@@ -26,13 +27,13 @@ from distrl.learning.checkpoint import (
     TENSORS,
     UNFINISHED,
     CheckpointFolder,
+    join,
     read_checkpoint,
+    split,
     write_checkpoint,
 )
 from distrl.learning.gradient_step import GradientStep
 from distrl.learning.learner import Learner
-from distrl.learning.small_world import ANSWERS, VOCABULARY
-from distrl.learning.state_tree import join, split
 from distrl.records import Trajectory
 from distrl.replay.buffer.pacing import Pacing
 from distrl.replay.buffer.replay_buffer import ReplayBuffer

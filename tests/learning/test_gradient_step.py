@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 import torch
-from tests.learning.small_world import moved_policy, old_episodes
+from benchmarks.small_world import ANSWERS, REWARDS, STATE_NAMES, VOCABULARY
+from benchmarks.tabular_policy import TabularPolicy
+from tests.learning.actor_critic_checks import moved_policy, old_episodes
 from torch import Tensor
 
-from distrl.agent.tabular_policy import TabularPolicy
 from distrl.agent.trainable_policy import Scores
 from distrl.errors import InvalidSetting
 from distrl.learning.batch import Batch, batch_of
 from distrl.learning.gradient_step import GradientStep, Losses, StepSettings, TurnLoss
-from distrl.learning.small_world import ANSWERS, REWARDS, STATE_NAMES, VOCABULARY
 from distrl.records import Observation
 
 ENDLESS = float("inf")

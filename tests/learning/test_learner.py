@@ -9,20 +9,19 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from benchmarks.small_world import REWARDS, new_policy
 from numpy.typing import NDArray
 from tests.learning.small_circle import DISCOUNT, SmallCircle, a_ride
 
 from distrl.errors import InvalidSetting, UsageError
 from distrl.learning.algorithms.a_ride import ARide
-from distrl.learning.algorithms.algorithm import Algorithm
+from distrl.learning.algorithms.algorithm import Algorithm, update_report
 from distrl.learning.algorithms.digirl import Digirl
-from distrl.learning.algorithms.update_gauges import update_report
 from distrl.learning.batch import batch_of
 from distrl.learning.gradient_step import GradientStep
 from distrl.learning.learner import Learner
 from distrl.learning.learner_report import LearnerReport, Waiting
 from distrl.learning.learner_settings import LearnerSettings
-from distrl.learning.small_world import REWARDS, new_policy
 from distrl.records import Decision, Ending, Trajectory
 from distrl.replay.buffer.pacing import Pacing
 from distrl.replay.buffer.priority import PriorityWeights, priority

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 import torch
+from benchmarks.small_world import old_policy
 from tests.learning.small_circle import SmallCircle, a_ride
 
 from distrl.learning.algorithms.algorithm import Algorithm
@@ -17,7 +18,6 @@ from distrl.learning.algorithms.ppo import Ppo
 from distrl.learning.algorithms.vtrace import VTraceActorCritic
 from distrl.learning.gradient_step import GradientStep
 from distrl.learning.learner_report import LearnerReport
-from distrl.learning.small_world import old_policy
 from distrl.replay.buffer.pacing import Pacing
 
 ALGORITHMS: dict[str, Callable[[GradientStep], Algorithm]] = {

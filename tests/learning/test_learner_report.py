@@ -9,12 +9,13 @@ import torch
 from tests.learning.small_circle import SmallCircle
 
 from distrl.learning.learner_report import (
+    STAGES,
     LearnerReport,
+    StageClock,
     bucket_names,
     calibration_error,
     staleness_histogram,
 )
-from distrl.learning.stage_clock import STAGES, StageClock
 
 
 def test_staleness_is_counted_in_buckets() -> None:

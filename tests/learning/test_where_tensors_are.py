@@ -7,6 +7,7 @@ from dataclasses import fields
 
 import pytest
 import torch
+from benchmarks.small_world import ANSWERS, STATE_NAMES, VOCABULARY, new_policy
 from tests.learning.algorithms.algorithm_checks import recorded
 from tests.learning.elsewhere import Elsewhere, PolicyElsewhere
 from torch import Tensor
@@ -20,7 +21,6 @@ from distrl.learning.algorithms.grpo import Grpo, GrpoSettings
 from distrl.learning.algorithms.ppo import Ppo, PpoSettings
 from distrl.learning.algorithms.vtrace import VTraceActorCritic
 from distrl.learning.gradient_step import GradientStep, StepSettings
-from distrl.learning.small_world import ANSWERS, STATE_NAMES, VOCABULARY, new_policy
 
 Make = Callable[[GradientStep], Algorithm]
 

@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 
 import pytest
 import torch
+from benchmarks.tabular_policy import TabularPolicy
 from torch import Tensor
 
-from distrl.agent.tabular_policy import TabularPolicy
 from distrl.errors import CorruptCheckpoint, InvalidSetting, UnknownTask
 from distrl.records import Done, Ending, Task
 from distrl.task_sets.curriculum import (

@@ -53,6 +53,7 @@ class LearningSettings:
         str, Meaning("a directory of stored trajectories to preload; offline training needs it")
     ] = ""
     threads: Annotated[int | None, Bounds(1, 1024, "threads; none: one for each core")] = None
+    gpus: Annotated[int, Bounds(1, 64, "GPUs that share each update; on a CPU: processes")] = 1
     learner: LearnerSettings = field(default_factory=LearnerSettings)
     step: StepSettings = field(default_factory=StepSettings)
     a_ride: ARideSettings = field(default_factory=ARideSettings)

@@ -15,6 +15,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from distrl.agent.loading import open_policy
+from distrl.agent.reference_policy import start_policy
 from distrl.agent.vlm_policy import VlmPolicy
 from distrl.config.training_config import LearningSettings, TrainingConfig
 from distrl.devices.device import Device
@@ -31,37 +32,64 @@ from distrl.learning.algorithms.filtered_bc import FilteredBc
 from distrl.learning.algorithms.grpo import Grpo
 from distrl.learning.algorithms.ppo import Ppo
 from distrl.learning.algorithms.vtrace import VTraceActorCritic
-from distrl.learning.gradient_step import GradientStep
+from distrl.learning.gradient_step import GradientStep, ReferencePolicy
 from distrl.learning.learner import Arrivals, Learner, Publisher
+from distrl.learning.process_group import ProcessGroup
 from distrl.replay.buffer.pacing import Pacing
 from distrl.replay.buffer.replay_buffer import ReplayBuffer
 from distrl.weights.weight_store import WeightDescription, WeightStore
 from distrl.weights.weight_updater import WeightSource, WeightUpdater
 
-ALGORITHMS: dict[str, Callable[[GradientStep, LearningSettings], Algorithm]] = {
-    "a_ride": lambda step, settings: ARide(step, settings.a_ride),
-    "digirl": lambda step, settings: Digirl(step, settings.digirl),
-    "filtered_bc": lambda step, settings: FilteredBc(step, settings.filtered_bc),
-    "vtrace": lambda step, settings: VTraceActorCritic(step, settings.vtrace),
-    "ppo": lambda step, settings: Ppo(step, settings.ppo),
-    "grpo": lambda step, settings: Grpo(step, settings.grpo),
+MakeAlgorithm = Callable[[GradientStep, LearningSettings, ReferencePolicy | None], Algorithm]
+
+ALGORITHMS: dict[str, MakeAlgorithm] = {
+    "a_ride": lambda step, settings, reference: ARide(step, settings.a_ride, reference),
+    "digirl": lambda step, settings, _: Digirl(step, settings.digirl),
+    "filtered_bc": lambda step, settings, _: FilteredBc(step, settings.filtered_bc),
+    "vtrace": lambda step, settings, _: VTraceActorCritic(step, settings.vtrace),
+    "ppo": lambda step, settings, _: Ppo(step, settings.ppo),
+    "grpo": lambda step, settings, reference: Grpo(step, settings.grpo, reference),
 }
 
 
 def build_learner(
-    config: TrainingConfig, policy: VlmPolicy, arrivals: Arrivals, weights: Publisher
+    config: TrainingConfig,
+    policy: VlmPolicy,
+    arrivals: Arrivals,
+    weights: Publisher,
+    process_group: ProcessGroup | None = None,
 ) -> Learner:
     """The edges arrivals ─► learner ─► weights."""
-    step = GradientStep(policy, config.learning.step)
+    step, algorithm = build_update(config, policy, process_group)
     return Learner(
         policy=policy,
-        algorithm=ALGORITHMS[config.learning.algorithm](step, config.learning),
+        algorithm=algorithm,
         gradient_step=step,
         replay=ReplayBuffer(config.replay),
         pacing=build_pacing(config),
         arrivals=arrivals,
         publisher=weights,
         settings=config.learning.learner,
+    )
+
+
+def build_update(
+    config: TrainingConfig, policy: VlmPolicy, process_group: ProcessGroup | None = None
+) -> tuple[GradientStep, Algorithm]:
+    """What computes updates: the same parts in the learner and in each of its followers."""
+    step = GradientStep(policy, config.learning.step, process_group)
+    reference = build_reference(config, policy)
+    return step, ALGORITHMS[config.learning.algorithm](step, config.learning, reference)
+
+
+def build_reference(config: TrainingConfig, policy: VlmPolicy) -> ReferencePolicy | None:
+    """The start model, where the algorithm has a KL penalty."""
+    learning = config.learning
+    weights = {"a_ride": learning.a_ride.kl_weight, "grpo": learning.grpo.kl_weight}
+    if not weights.get(learning.algorithm):
+        return None
+    return start_policy(
+        policy, config.agent.model, start_adapter(config), lambda: build_policy(config)
     )
 
 
@@ -114,8 +142,11 @@ def build_batcher(
 
 
 def build_policy(config: TrainingConfig) -> VlmPolicy:
-    adapter = Path(config.agent.adapter) if config.agent.adapter else None
-    return open_policy(config.agent.model, config.agent.policy, adapter=adapter)
+    return open_policy(config.agent.model, config.agent.policy, adapter=start_adapter(config))
+
+
+def start_adapter(config: TrainingConfig) -> Path | None:
+    return Path(config.agent.adapter) if config.agent.adapter else None
 
 
 def build_weight_store(config: TrainingConfig, directory: Path) -> WeightStore:

@@ -1,13 +1,14 @@
-"""A batch of whole trajectories, as the algorithms want it: padded arrays, and turns to be scored.
+"""A batch of whole trajectories for the algorithms: padded arrays, and turns to be scored.
 
 Row i is trajectory i, column t its t-th decision; every trajectory is there with all of its steps,
 the rewarded last one included. `turns` lists the real steps in reading order, so that models see no
-padding; `scatter` puts what they say about turns back into rows and columns. Its arrays are on the
+padding; `scatter` puts results for turns back into rows and columns. Its arrays are on the
 CPU, where targets and weights are made: they are tiny beside what a model computes.
 """
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -67,6 +68,11 @@ class Batch:
         rows, columns = self.mask.nonzero(as_tuple=True)
         return rows, columns
 
+    @property
+    def draw_weights(self) -> Tensor:
+        """`weights` for every step, [b, t]."""
+        return self.weights.unsqueeze(1).expand_as(self.mask)
+
     def scatter(self, turn_values: Tensor) -> Tensor:
         """[n, ...] for the turns -> [b, t, ...], zero in the padding. Gradients pass through."""
         b, t, _ = self.shape
@@ -79,7 +85,7 @@ class Batch:
 
 
 def batch_of_draws(draws: Sequence[Draw | Entry], earned: Sequence[Floats]) -> Batch:
-    """What was drawn from the replay, or looked at there, with what each step earned."""
+    """Draws or entries of the replay as a batch, with the rewards of each step."""
     weights = [draw.weight if isinstance(draw, Draw) else 1.0 for draw in draws]
     return _batch([draw.trajectory for draw in draws], earned, weights)
 
@@ -165,3 +171,38 @@ def _observation(trajectory: Trajectory, step: int) -> Observation:
     past_actions = tuple(decision.action for decision in trajectory.decisions[:step])
     *past_screens, screen = trajectory.screens[: step + 1]
     return Observation(trajectory.task.instruction, screen, past_actions, tuple(past_screens))
+
+
+class EarnedRewards:
+    """A cache of step rewards for the last `most` replay slots that were asked for.
+
+    A trajectory is drawn and refreshed many times and its rewards never change, but to find
+    repeated actions its screens must be decoded, which takes longer than all other arithmetic
+    around a batch. A replay slot keeps one trajectory for life, so slots are the keys; when the
+    replay is filled anew, call `forget`.
+    """
+
+    def __init__(self, settings: RewardSettings, most: int) -> None:
+        self.settings = settings
+        self.most = most
+        self._known: OrderedDict[int, Floats] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def of(self, entries: Sequence[Draw | Entry]) -> list[Floats]:  # [T] each
+        """The total reward of every step of these trajectories."""
+        return [self._of(entry) for entry in entries]
+
+    def forget(self) -> None:
+        self._known.clear()
+
+    def _of(self, entry: Draw | Entry) -> Floats:
+        earned = self._known.pop(entry.slot_id, None)
+        if earned is None:
+            earned = step_rewards(entry.trajectory, self.settings).total
+            earned.flags.writeable = False
+        self._known[entry.slot_id] = earned  # the last one to be forgotten
+        if len(self._known) > self.most:
+            self._known.popitem(last=False)
+        return earned

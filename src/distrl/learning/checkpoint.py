@@ -1,11 +1,17 @@
-"""Everything a restarted learner needs, on disk: all of it or nothing of it.
+"""Atomic checkpoints: everything that a restarted learner needs, except trajectories.
 
 A checkpoint is a folder: `tensors.safetensors` (weights, optimisers, priorities, random states),
 `state.json` (counters, and where the tensors belong) and `manifest.json` (the format's version, and
 size and checksum of the other two). It is written under a hidden name, forced to the disk, and then
-renamed: whoever kills the learner in between finds the checkpoint before. Reading trusts nothing
-and runs nothing: what is missing, cut short, changed or of another version is a `CorruptCheckpoint`
-that says so.
+renamed: a learner that is killed in between leaves the previous checkpoint intact. Reading verifies
+every byte and executes nothing: a missing, truncated, changed or foreign file raises a
+`CorruptCheckpoint` that names it.
+
+A state is a tree of dicts, lists and tuples of numbers, texts, None, tensors and arrays. `split`
+takes the tensors out, each under the path that leads to it, and leaves a tree for JSON that
+remembers where they were; `join` gives an equal tree back: keys that are numbers stay numbers,
+tuples stay tuples, arrays stay arrays, floats keep every bit. No pickle is involved, so a file can
+hold wrong numbers, but never code.
 
 Trajectories are not in it. They have a store of their own, in which a restarted learner finds them
 by their ids. One learner writes to a folder of checkpoints.
@@ -22,21 +28,23 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
+import numpy as np
+import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from distrl.errors import CorruptCheckpoint, InvalidSetting
-from distrl.learning.state_tree import join, split
 from distrl.records import Trajectory
 
 FORMAT, VERSION = "distrl learner checkpoint", 1
 MANIFEST, STATE, TENSORS = "manifest.json", "state.json", "tensors.safetensors"
 UNFINISHED = ".unfinished-"
+TENSOR, ARRAY, TUPLE, ITEMS = "$tensor", "$array", "$tuple", "$items"  # one-key dicts in the JSON
 
 
 class Resumable(Protocol):
-    """What can be saved and brought back: a learner, or a run with a learner in it."""
+    """Can be saved and restored: a learner, or a run that contains one."""
 
     @property
     def updates(self) -> int: ...
@@ -58,7 +66,7 @@ class CheckpointFolder:
         self.keep = keep
 
     def save(self, learner: Resumable) -> Path:
-        """Write a checkpoint of this moment, then let go of those that are too many."""
+        """Write a checkpoint, then delete the oldest beyond `keep`."""
         path = self._free_name(learner.updates)
         write_checkpoint(path, learner.state_dict())
         for unfinished in self.directory.glob(f"{UNFINISHED}*"):
@@ -72,7 +80,7 @@ class CheckpointFolder:
         return sorted(self.directory.glob("update-*"))
 
     def _free_name(self, updates: int) -> Path:
-        """A second checkpoint of one update (after a restart) goes beside the first."""
+        """An unused name; one update has several editions after restarts."""
         names = (self.directory / f"update-{updates:09d}.{edition:03d}" for edition in range(1000))
         return next(name for name in names if not name.exists())
 
@@ -93,7 +101,7 @@ class CheckpointFolder:
 
 
 def write_checkpoint(path: Path, state: dict[str, Any]) -> None:
-    """Write a learner's state (see `state_tree`) to a folder that is there whole or not at all."""
+    """Write a learner's state to a folder, atomically."""
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = Path(tempfile.mkdtemp(prefix=UNFINISHED, dir=path.parent))
     try:
@@ -109,7 +117,7 @@ def write_checkpoint(path: Path, state: dict[str, Any]) -> None:
         unfinished.rename(path)
         _to_disk(path.parent)
     finally:
-        shutil.rmtree(unfinished, ignore_errors=True)  # gone already if all went well
+        shutil.rmtree(unfinished, ignore_errors=True)  # it was renamed if all went well
 
 
 def read_checkpoint(path: Path) -> dict[str, Any]:
@@ -157,7 +165,7 @@ def _fingerprint(path: Path) -> dict[str, Any]:
 
 
 def _to_disk(path: Path) -> None:
-    """Wait until a file, or the names in a folder, are on the disk itself."""
+    """Call fsync on a file or a folder."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -169,3 +177,45 @@ def _corrupt(path: Path, why: str) -> CorruptCheckpoint:
     beside = [each.name for each in sorted(path.parent.glob("update-*")) if each != path]
     older = f"remove it to continue from {beside[-1]}" if beside else "there is no other beside it"
     return CorruptCheckpoint(f"checkpoint {path}: {why}; {older}")
+
+
+# The state as JSON and tensors --------------------------------------------------------------------
+
+
+def split(tree: Any, tensors: dict[str, Tensor], path: str = "") -> Any:
+    """The tree for JSON. Copies of its tensors, on the CPU, are put into `tensors`."""
+    if tree is None or isinstance(tree, bool | int | float | str):
+        return tree
+    if isinstance(tree, Tensor):
+        tensors[path] = tree.detach().to("cpu", copy=True).contiguous()
+        return {TENSOR: path}
+    if isinstance(tree, np.ndarray):
+        tensors[path] = torch.from_numpy(tree.copy())
+        return {ARRAY: path}
+    if isinstance(tree, list | tuple):
+        parts = [split(part, tensors, f"{path}/{place}") for place, part in enumerate(tree)]
+        return parts if isinstance(tree, list) else {TUPLE: parts}
+    if isinstance(tree, Mapping):
+        pairs = [[key, split(part, tensors, f"{path}/{key}")] for key, part in tree.items()]
+        plain = all(isinstance(key, str) and not key.startswith("$") for key, _ in pairs)
+        return dict(pairs) if plain else {ITEMS: pairs}
+    raise TypeError(f"{path}: a {type(tree).__name__} has no place in a state")
+
+
+def join(tree: Any, tensors: Mapping[str, Tensor]) -> Any:
+    """The tree that was split; raises KeyError, TypeError or ValueError if they do not fit."""
+    if isinstance(tree, list):
+        return [join(part, tensors) for part in tree]
+    if not isinstance(tree, dict):
+        return tree
+    if len(tree) == 1:
+        [(mark, inside)] = tree.items()
+        if mark == TENSOR:
+            return tensors[inside]
+        if mark == ARRAY:
+            return tensors[inside].numpy()
+        if mark == TUPLE:
+            return tuple(join(part, tensors) for part in inside)
+        if mark == ITEMS:
+            return {key: join(part, tensors) for key, part in inside}
+    return {key: join(part, tensors) for key, part in tree.items()}

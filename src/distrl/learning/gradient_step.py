@@ -5,19 +5,20 @@ through the turns again in micro-batches of bounded size, lets the algorithm mak
 scores of each, adds up the gradients, clips those of the policy and of the critic separately, and
 moves both. Losses must be sums over turns divided by totals of the whole batch, so that the split
 does not change the result. A gradient that is no number stops the step before anything has moved.
-Where several processes work together (`process_group`), each takes a share of the turns, and all
+Where several ranks work together (`process_group`), each computes a slice of the turns, and all
 reach the same result.
 
 `BatchScores` are on the CPU, like the batch; scores are where the policy is, so a loss brings
-what it made for the turns `.to` there.
+its per-turn tensors `.to` there.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Protocol
 
 import torch
 from torch import Tensor
@@ -26,12 +27,14 @@ from torch.nn import Parameter
 from distrl.agent.trainable_policy import Scores, TrainablePolicy
 from distrl.bounds import Bounds, check_bounds
 from distrl.learning.batch import Batch
+from distrl.learning.learner_settings import Precision
 from distrl.learning.losses.value_losses import minimum_of_heads
 from distrl.learning.process_group import ProcessGroup, SingleProcess
+from distrl.records import Observation
 
 Losses = dict[str, Tensor]  # named; their sum is what is minimised
 TurnLoss = Callable[[Scores, Tensor], Losses]  # scores of some turns, and which turns: [m]
-Found = Iterable[tuple[Tensor, Tensor]]  # which turns, [m], and what was found about them, [m, …]
+Found = Iterable[tuple[Tensor, Tensor]]  # turns, [m], and a result for each, [m, …]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,15 +59,23 @@ class StepSettings:
 
 @dataclass(frozen=True, slots=True)
 class BatchScores:
-    """The policy's opinion on a whole batch, without gradients, on the CPU."""
+    """Scores of a whole batch by the current policy and critic, without gradients, on the CPU."""
 
     log_probs: Tensor  # [b, t, k]
     entropies: Tensor  # [b, t, k]
     values: Tensor  # [b, t + 1]: the least of the heads, as a probability; last screens included
 
 
+class ReferencePolicy(Protocol):
+    """A frozen policy that a KL penalty keeps the trained one near."""
+
+    def score(
+        self, observations: Sequence[Observation], answers: Sequence[Sequence[int]]
+    ) -> Scores: ...
+
+
 class GradientStep:
-    """Surveys batches, and moves a policy and its critic."""
+    """Scores batches, and moves a policy and its critic."""
 
     def __init__(
         self,
@@ -83,7 +94,7 @@ class GradientStep:
         self.critic_optimiser = _optimiser(self.critic_parameters, critic_rate, decay)
 
     def score_batch(self, batch: Batch) -> BatchScores:
-        """What the policy and the critic think of every step now."""
+        """Score every step with the current policy and critic."""
         with torch.no_grad():
             scored = [
                 (turns, _score(self.policy, batch, turns)) for turns in self._micro_batches(batch)
@@ -91,30 +102,30 @@ class GradientStep:
             finals = self._final_values(batch)
         heads = ((turns, scores.value_logits) for turns, scores in scored)
         lowest = ((turns, minimum_of_heads(logits.sigmoid())) for turns, logits in heads)
-        steps = batch.scatter(self._everyones(batch, lowest))  # [b, t]
+        steps = batch.scatter(self._gathered(batch, lowest))  # [b, t]
         values = torch.cat([steps, torch.zeros_like(steps[:, :1])], dim=1)
         values[torch.arange(len(finals)), batch.mask.sum(dim=1)] = finals.to(values.dtype)
         log_probs = ((turns, scores.log_probs) for turns, scores in scored)
         entropies = ((turns, scores.entropies) for turns, scores in scored)
         return BatchScores(
-            log_probs=batch.scatter(self._everyones(batch, log_probs, batch.shape[2])),
-            entropies=batch.scatter(self._everyones(batch, entropies, batch.shape[2])),
+            log_probs=batch.scatter(self._gathered(batch, log_probs, batch.shape[2])),
+            entropies=batch.scatter(self._gathered(batch, entropies, batch.shape[2])),
             values=values,
         )
 
-    def log_probs_of(self, policy: TrainablePolicy, batch: Batch) -> Tensor:  # [b, t, k]
-        """What another policy, such as a reference, thinks of the same answers."""
+    def log_probs_of(self, policy: ReferencePolicy, batch: Batch) -> Tensor:  # [b, t, k]
+        """The log-probabilities that another policy gives to the same answers."""
         with torch.no_grad():
             found = [
                 (turns, _score(policy, batch, turns).log_probs)
                 for turns in self._micro_batches(batch)
             ]
-        return batch.scatter(self._everyones(batch, found, batch.shape[2]))
+        return batch.scatter(self._gathered(batch, found, batch.shape[2]))
 
     def step(
         self, batch: Batch, loss: TurnLoss, *, policy_moves: bool = True
     ) -> tuple[dict[str, float], dict[str, float]]:
-        """Minimise the losses; their values and the norms of the gradients come back."""
+        """Take one optimiser step; returns the losses and the norms of the gradients."""
         self.policy_optimiser.zero_grad(set_to_none=True)
         self.critic_optimiser.zero_grad(set_to_none=True)
         totals: dict[str, float] = {}
@@ -123,8 +134,8 @@ class GradientStep:
             torch.autograd.backward(torch.stack(list(losses.values())).sum())
             for name, value in losses.items():
                 totals[name] = totals.get(name, 0.0) + float(value.detach())
-        self.process_group.add_gradients([*self.policy_parameters, *self.critic_parameters])
-        totals = self.process_group.merged(totals)
+        self.process_group.all_reduce_gradients([*self.policy_parameters, *self.critic_parameters])
+        totals = self.process_group.sum_by_name(totals)
         norms = {
             "policy": _clipped(self.policy_parameters, self.settings.clip),
             "critic": _clipped(self.critic_parameters, self.settings.critic_clip),
@@ -136,34 +147,34 @@ class GradientStep:
         return totals, norms
 
     def _final_values(self, batch: Batch) -> Tensor:  # [b]
-        """The values of last screens where they count: no pass is spent on an ended task."""
+        """The values of the last screens of truncated trajectories, 0 for the others."""
         cut = batch.bootstrap.nonzero().flatten().tolist()
-        mine = [cut[place] for place in self._share(len(cut))]
+        mine = [cut[place] for place in self._slice(len(cut))]
         values = torch.zeros(len(batch.finals), dtype=torch.float64)
         for start in range(0, len(mine), self.settings.micro_batch_turns):
             rows = mine[start : start + self.settings.micro_batch_turns]
             logits = self.policy.value_logits([batch.finals[row] for row in rows])
             values[rows] = minimum_of_heads(logits.sigmoid()).to(values)
-        return self.process_group.added_up(values)
+        return self.process_group.all_reduce(values)
 
-    def _share(self, things: int) -> range:
-        """Of so many things those that this process works on: neighbours, for they are alike."""
-        place, size = self.process_group.place, self.process_group.size
-        return range(place * things // size, (place + 1) * things // size)
+    def _slice(self, n: int) -> range:
+        """This rank's contiguous slice of `n` items; neighbours have similar lengths."""
+        rank, size = self.process_group.rank, self.process_group.size
+        return range(rank * n // size, (rank + 1) * n // size)
 
-    def _everyones(self, batch: Batch, found: Found, width: int | None = None) -> Tensor:
-        """What all processes found about their turns, for every turn: [n] or [n, width]."""
+    def _gathered(self, batch: Batch, found: Found, width: int | None = None) -> Tensor:
+        """Collect the results of all ranks for every turn: [n] or [n, width]."""
         shape = (len(batch.turns),) if width is None else (len(batch.turns), width)
         kind = torch.promote_types(self.policy_parameters[0].dtype, torch.float32)
         whole = torch.zeros(shape, dtype=kind)
         for turns, each in found:
             padding = 0 if width is None else width - each.shape[1]
             whole[turns] = torch.nn.functional.pad(each.to(whole), (0, padding))
-        return self.process_group.added_up(whole)
+        return self.process_group.all_reduce(whole)
 
     def _micro_batches(self, batch: Batch) -> Iterator[Tensor]:
-        """This process's turns in reading order, as many at a time as the settings allow."""
-        mine = self._share(len(batch.turns))
+        """This rank's turns in reading order, in micro-batches as the settings limit them."""
+        mine = self._slice(len(batch.turns))
         first, widest = mine.start, 0
         for place in mine:
             width = len(batch.turns[place].token_ids)
@@ -178,7 +189,16 @@ class GradientStep:
             yield torch.arange(first, mine.stop)
 
 
-def _score(policy: TrainablePolicy, batch: Batch, turns: Tensor) -> Scores:
+def autocast(precision: Precision, device: torch.device) -> AbstractContextManager[object]:
+    """Run the model's forward passes in this precision; the weights keep theirs."""
+    if precision == "full":
+        return nullcontext()
+    # No cache: it would hand weights that were narrowed for `score_batch`, or before the optimiser
+    # moved, to a later pass of the same update, which then has no gradient or an old one.
+    return torch.autocast(device.type, dtype=torch.bfloat16, cache_enabled=False)
+
+
+def _score(policy: ReferencePolicy, batch: Batch, turns: Tensor) -> Scores:
     chosen = [batch.turns[index] for index in turns.tolist()]
     return policy.score([turn.observation for turn in chosen], [turn.token_ids for turn in chosen])
 
@@ -190,7 +210,7 @@ def _optimiser(parameters: list[Parameter], rate: float, decay: float) -> torch.
 
 def _move(optimiser: torch.optim.AdamW, parameters: list[Parameter]) -> None:
     optimiser.step()
-    for parameter in parameters:  # a fused step counts for nobody, and some remember by the count
+    for parameter in parameters:  # fused steps skip it; caches rely on it
         torch.autograd.graph.increment_version(parameter)
 
 

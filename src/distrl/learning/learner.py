@@ -1,7 +1,7 @@
-"""The learner: drain, admit, sample, update, re-prioritise, publish; round and round.
+"""The learner's loop: drain, admit, sample, update, re-prioritise, publish.
 
 A plain synchronous class: it knows nothing of processes, and it never sleeps. An engine calls
-`step` and decides what to do when it says `Waiting`. What it promises:
+`step` and decides what to do when it returns `Waiting`. What it promises:
 
 - Whatever arrives is accounted for: each arrival is counted once, under what became of it
   (`arrivals`). What does not get in is refused, never an error and never a reward of 0.
@@ -13,7 +13,7 @@ A plain synchronous class: it knows nothing of processes, and it never sleeps. A
   since the policy is what it was.
 - With `state_dict` and `load_state` a run goes on as if it had not been interrupted, bit by bit.
 
-On several GPUs one process is the learner, and the others follow it (`several_gpus`).
+On several GPUs rank 0 has the learner, and the other ranks follow it (`data_parallel`).
 """
 
 from __future__ import annotations
@@ -27,17 +27,19 @@ from torch import Tensor
 
 from distrl.agent.trainable_policy import TrainablePolicy
 from distrl.errors import CorruptCheckpoint, InvalidSetting, UsageError
-from distrl.learning.algorithms.algorithm import Algorithm, UpdateReport
-from distrl.learning.algorithms.update_gauges import update_report
-from distrl.learning.batch import Batch, batch_of_draws
-from distrl.learning.gradient_step import GradientStep
-from distrl.learning.learner_report import LearnerReport, LearnerStatus, Waiting, learner_report
+from distrl.learning.algorithms.algorithm import Algorithm, UpdateReport, update_report
+from distrl.learning.batch import Batch, EarnedRewards, batch_of_draws
+from distrl.learning.checkpoint import split
+from distrl.learning.gradient_step import BatchScores, GradientStep, autocast
+from distrl.learning.learner_report import (
+    LearnerReport,
+    LearnerStatus,
+    StageClock,
+    Waiting,
+    learner_report,
+)
 from distrl.learning.learner_settings import LearnerSettings
-from distrl.learning.precision import autocast
-from distrl.learning.process_group import Assignment, ScoreTogether, SyncState, UpdateTogether
-from distrl.learning.stage_clock import StageClock
-from distrl.learning.state_tree import split
-from distrl.learning.targets.earned_rewards import EarnedRewards
+from distrl.learning.process_group import ScoreBatch, SyncState, UpdateBatch, WorkItem
 from distrl.learning.throughput import peak_flops, work_of, work_since
 from distrl.records import Trajectory
 from distrl.replay.buffer.entries import Draw, Entry, Outcome
@@ -50,7 +52,7 @@ STALE = "stale"  # beside the replay's own outcomes
 
 
 class Arrivals(Protocol):
-    """Finished trajectories, first come first served; a deque will do. Never waits."""
+    """A queue of finished trajectories that never blocks, such as a deque."""
 
     def __len__(self) -> int: ...
 
@@ -58,7 +60,7 @@ class Arrivals(Protocol):
 
 
 class Publisher(Protocol):
-    """Where new weights go. They are the publisher's own: the learner keeps no hold on them."""
+    """Where new weights go. The publisher owns them: the learner keeps no reference."""
 
     def publish(self, weights: Mapping[str, Tensor], version: int) -> None: ...
 
@@ -92,14 +94,14 @@ class Learner:
         self.peak_flops = peak_flops(self.device)
         self._earned = EarnedRewards(self.settings.rewards, replay.settings.capacity)
         self._newest_seen = 0
-        self._followed = False  # do those who follow have these weights?
+        self._synced = False  # do the other ranks have these weights?
         self._rng = np.random.default_rng(self.settings.seed)
         self._check_fit()
 
-    # The circle ---------------------------------------------------------------------------------
+    # The loop -----------------------------------------------------------------------------------
 
     def step(self) -> LearnerReport | Waiting:
-        """Once round the circle; `Waiting` if more trajectories must come first."""
+        """One step of the loop; `Waiting` if more trajectories must arrive first."""
         clock, before = StageClock(), work_of(self.policy)
         with clock.stage("drain"):
             self._drain()
@@ -112,7 +114,7 @@ class Learner:
             behind = [staleness(self.version, d.trajectory.weight_version) for d in draws]
         with clock.stage("update"), autocast(self.settings.precision, self.device):
             policy_moves = self.updates >= self.settings.warm_up_updates
-            self._assign(UpdateTogether(batch, policy_moves))
+            self._send(UpdateBatch(batch, policy_moves))
             update = self.algorithm.update(batch, policy_moves=policy_moves)
             self.updates += 1
         with clock.stage("refresh"):
@@ -133,9 +135,15 @@ class Learner:
         )
 
     def preload(self, corpus: Iterable[Trajectory]) -> None:
-        """Take in a corpus before the first step, however old it is."""
+        """Insert a corpus before the first step, whatever its weight versions."""
         for trajectory in corpus:
             self.arrivals[self.replay.insert(trajectory).outcome.value] += 1
+
+    def score_batch(self, batch: Batch) -> BatchScores:
+        """Score a batch without gradients, on all ranks."""
+        self._send(ScoreBatch(batch))
+        with autocast(self.settings.precision, self.device):
+            return self.gradient_step.score_batch(batch)
 
     def may_start(self, weight_version: int, in_flight: int) -> bool:
         """May a collector begin an episode with these weights, behind `in_flight` others?"""
@@ -160,7 +168,7 @@ class Learner:
             replay=self.replay.gauges(),
         )
 
-    # Its stages ---------------------------------------------------------------------------------
+    # Stages of a step ---------------------------------------------------------------------------
 
     def _drain(self) -> None:
         if self._offline:
@@ -201,15 +209,13 @@ class Learner:
         return draws
 
     def _refresh_slice(self, besides: set[int]) -> None:
-        """The next few of the rest are looked at again, so that no priority grows old for ever."""
+        """Rescore the next few others, so that no priority stays outdated for ever."""
         entries = self.replay.next_slice(self.settings.refresh_trajectories)
         rest = [entry for entry in entries if entry.slot_id not in besides]
         if not rest:
             return
         batch = batch_of_draws(rest, self._earned.of(rest))
-        self._assign(ScoreTogether(batch))
-        with autocast(self.settings.precision, self.device):
-            current = self.gradient_step.score_batch(batch)
+        current = self.score_batch(batch)
         nothing = torch.zeros_like(batch.rewards)  # no update, so no advantages and no losses
         found = update_report(batch, current, nothing, {}, {}, discount=self.algorithm.discount)
         self._reprioritise(rest, batch, found)
@@ -217,7 +223,7 @@ class Learner:
     def _reprioritise(
         self, entries: Sequence[Draw | Entry], batch: Batch, found: UpdateReport
     ) -> None:
-        """Give them the priority that follows from what was found about them."""
+        """Set their priorities from the report of an update or a rescoring."""
         errors, weights = found.td_errors.abs(), self.settings.priorities
         fresh = priority(errors, found.ratios, found.entropies, batch.mask, weights)
         self.replay.update_priorities([entry.slot_id for entry in entries], fresh)
@@ -239,17 +245,19 @@ class Learner:
     def _offline(self) -> bool:
         return self.settings.is_offline(self.updates)
 
-    def _assign(self, assignment: Assignment) -> None:
-        """Tell those who follow, if any, what comes next; first of all to become like this one."""
+    def _send(self, item: WorkItem) -> None:
+        """Broadcast the next work item to the other ranks; the first broadcast also sends weights
+        and optimiser state.
+        """
         process_group = self.gradient_step.process_group
-        if process_group.size > 1 and not self._followed:
+        if process_group.size > 1 and not self._synced:
             tensors: dict[str, Tensor] = {}
-            process_group.assign(SyncState(split(self._what_is_learned(), tensors), tensors))
-            self._followed = True
-        process_group.assign(assignment)
+            process_group.send(SyncState(split(self._what_is_learned(), tensors), tensors))
+            self._synced = True
+        process_group.send(item)
 
     def _check_fit(self) -> None:
-        """What can be known to be wrong before the first step."""
+        """Refuse parts and settings that cannot work together."""
         if self.gradient_step.policy is not self.policy:
             raise InvalidSetting(
                 "the learner's policy and that of its gradient step are two objects; build the "
@@ -309,7 +317,7 @@ class Learner:
         self, state: Mapping[str, Any], find: Callable[[str], Trajectory | None]
     ) -> tuple[str, ...]:
         take_over(self.policy, self.gradient_step, state)
-        self._followed = False
+        self._synced = False
         lost = self.replay.load_state(state["replay"], find)
         self._earned.forget()
         self.pacing.load_state(state["pacing"])
@@ -327,7 +335,7 @@ class Learner:
 def take_over(
     policy: TrainablePolicy, gradient_step: GradientStep, state: Mapping[str, Any]
 ) -> None:
-    """Give a policy and its optimisers what another learner's have learned."""
+    """Load another learner's weights and optimiser states."""
     policy.load_weights(state["policy"], state["version"])
     gradient_step.policy_optimiser.load_state_dict(state["policy_optimiser"])
     gradient_step.critic_optimiser.load_state_dict(state["critic_optimiser"])

@@ -1,13 +1,15 @@
-"""What a step of the learner tells: how old and how far off its data was, and where time went.
+"""The report of a learner's step: how old and how far off-policy its data was, and the time taken.
 
-Figures are of this one step; the counts of the standing run from the start. Two reports are equal
-when they say the same about learning: seconds are not compared, so that a run which was interrupted
-can be held against one which was not.
+Figures are of this one step; counts of `LearnerStatus` are since the start. Two reports are equal
+when they agree about learning: seconds are not compared, so that an interrupted run can be compared
+with one that was not.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -20,14 +22,34 @@ from distrl.learning.losses.averages import step_mean
 from distrl.learning.targets import ratios
 from distrl.learning.throughput import Work
 
+STAGES = ("drain", "sample", "batch", "update", "refresh", "publish")
 STALENESS_EDGES = (0, 1, 2, 4, 8, 16, 32)  # the highest in each bucket; one more for the rest
 CALIBRATION_BINS = 10
 RATIO_LIMIT = 1.0  # Retrace cuts ratios off above it
 
 
+class StageClock:
+    """Measure named stages of a step, in seconds; repeated stages add up.
+
+    A GPU's work is only queued while Python goes on, but an update ends with numbers that Python
+    reads, which waits for all of it: no further synchronisation is needed.
+    """
+
+    def __init__(self) -> None:
+        self.seconds = dict.fromkeys(STAGES, 0.0)
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        begin = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[name] += time.perf_counter() - begin
+
+
 @dataclass(frozen=True, slots=True)
 class LearnerStatus:
-    """Where the learner stands."""
+    """Progress and counters of the learner."""
 
     updates: int  # made since the start
     version: int  # of the weights that are out
@@ -66,9 +88,9 @@ class LearnerReport:
     policy_moved: bool  # False while the critic warms up
     losses: dict[str, float]
     gradient_norms: dict[str, float]
-    algorithm: dict[str, float]  # the algorithm's own gauges
+    algorithm: dict[str, float]  # its own metrics
     ratio_quantiles: tuple[float, ...]  # of whole turns, at ratios.QUANTILES
-    effective_sample_size: float  # of so many turns
+    effective_sample_size: float  # of this many turns at best: `turns`
     clip_fraction: float  # of the turns' ratios, above RATIO_LIMIT
     staleness: tuple[int, ...]  # trajectories of the batch in each bucket of STALENESS_EDGES
     mean_staleness: float
@@ -95,7 +117,7 @@ class LearnerReport:
 
     @property
     def peak_share(self) -> float | None:
-        """Of the operations that the device could have done in this step; None if not known."""
+        """Share of the operations that the device could have done; None if not known."""
         if self.work is None or self.peak_flops is None:
             return None
         return self.work.flops / (self._spent * self.peak_flops)
@@ -105,7 +127,7 @@ class LearnerReport:
         return max(sum(self.seconds.values()), 1e-9)
 
     def gauges(self) -> dict[str, float]:
-        """All that is known of it, flat, for a dashboard or a file."""
+        """All figures, flat, for a dashboard or a file."""
         device = {
             "model_tokens_per_second": self.model_tokens_per_second,
             "peak_share": self.peak_share,
@@ -148,7 +170,7 @@ def learner_report(
     published: bool,
     policy_moved: bool,
 ) -> LearnerReport:
-    """The report of an update; the batch lies on the CPU."""
+    """The report of an update; the batch is on the CPU."""
     mask, turn_ratios, values = batch.mask, update.ratios.cpu(), update.values.cpu()
     return LearnerReport(
         learner_status=learner_status,
@@ -156,7 +178,7 @@ def learner_report(
         policy_moved=policy_moved,
         losses=update.losses,
         gradient_norms=update.gradient_norms,
-        algorithm=update.gauges,
+        algorithm=update.metrics,
         ratio_quantiles=tuple(ratios.quantiles(turn_ratios, mask).tolist()),
         effective_sample_size=float(ratios.effective_sample_size(turn_ratios, mask)),
         clip_fraction=float(ratios.clip_fraction(turn_ratios, mask, high=RATIO_LIMIT)),
@@ -180,16 +202,18 @@ def calibration_error(
     outcomes: Tensor,  # [batch]: 1 for success
     mask: Tensor,  # [batch, time]
 ) -> float:
-    """Σ_bins share · |mean value − share of successes|: 0 for a critic that means what it says.
+    """Σ_bins share · |mean value − share of successes|: 0 for a calibrated critic.
 
     Steps are sorted into CALIBRATION_BINS equal bins by their value.
     """
-    said = values[mask].clamp(0.0, 1.0)
-    came = outcomes.unsqueeze(1).expand(mask.shape)[mask]
-    bins = (said * CALIBRATION_BINS).long().clamp(max=CALIBRATION_BINS - 1)
+    predicted = values[mask].clamp(0.0, 1.0)
+    actual = outcomes.unsqueeze(1).expand(mask.shape)[mask]
+    bins = (predicted * CALIBRATION_BINS).long().clamp(max=CALIBRATION_BINS - 1)
     gaps = torch.zeros(CALIBRATION_BINS, dtype=torch.float64)
-    gaps.index_add_(0, bins, (said - came).double())  # |sum of gaps| = count · |gap of means|
-    return float(gaps.abs().sum() / max(1, len(said)))
+    gaps.index_add_(
+        0, bins, (predicted - actual).double()
+    )  # |sum of gaps| = count · |gap of means|
+    return float(gaps.abs().sum() / max(1, len(predicted)))
 
 
 def staleness_histogram(behind: Sequence[int]) -> tuple[int, ...]:

@@ -1,4 +1,4 @@
-"""What can be chosen about the learner; every default runs on the simulated phone."""
+"""Settings of the learner; every default runs on the simulated phone."""
 
 from __future__ import annotations
 
@@ -17,14 +17,13 @@ Precision = Literal["full", "bf16"]
 
 @dataclass(frozen=True, slots=True)
 class LearnerSettings:
-    """How the learner goes round.
+    """What a step of the learner draws, updates and publishes.
 
-    Modes: `online` learns from what arrives. `offline` learns from a corpus that was preloaded and
-    never looks at what arrives. `offline_to_online` does the latter for `offline_updates` updates
-    and the former from then on.
+    Modes: `online` learns from arriving trajectories. `offline` learns from a preloaded corpus and
+    ignores arrivals. `offline_to_online` is offline for `offline_updates` updates, then online.
 
-    `precision="bf16"` runs the model under autocast on a GPU. Where the model lives, and whether it
-    trades time for memory by gradient checkpointing, is the policy's own business.
+    `precision="bf16"` runs the model under autocast on a GPU. The model's device and
+    gradient checkpointing are settings of the policy (`agent.policy`).
     """
 
     batch_trajectories: Annotated[int, Bounds(1, 10**6, "trajectories for each update")] = 16
@@ -62,5 +61,5 @@ class LearnerSettings:
         return self.batch_trajectories * self.updates_per_publish
 
     def is_offline(self, updates: int) -> bool:
-        """Does the update after `updates` others learn from the corpus alone?"""
+        """Does the update after `updates` others use the corpus alone?"""
         return self.mode == "offline" or updates < self.offline_updates

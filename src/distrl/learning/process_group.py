@@ -1,10 +1,10 @@
-"""Who works on an update: one process alone, or several that share the turns of each batch.
+"""The processes that compute one update: a single one, or several ranks that share each batch.
 
-One of a team leads: it has the learner, with the replay, the publisher and the checkpoints. The
-others only follow: they hold the same weights, hear from the leader which batch comes next
-(`Assignment`), score their share of its turns and add up what they found with everybody else. All
-of them then take the same step, so that the weights stay the same everywhere. `GradientStep` is
-where the shares and the sums are; `SingleProcess` is the team of who needs no other.
+Rank 0 is the leader: it owns the learner with its replay, publisher and checkpoints. The other
+ranks follow (`data_parallel.follow`): they hold the same weights, receive each batch as a
+`WorkItem`, score their slice of its turns and sum the results with all ranks. Every rank then takes
+the same optimiser step, so the weights stay equal. `GradientStep` computes the slices and calls the
+sums; `SingleProcess` is the group of a learner that needs no other process.
 """
 
 from __future__ import annotations
@@ -20,77 +20,73 @@ from distrl.learning.batch import Batch
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class UpdateTogether:
-    """Update on this batch."""
+class UpdateBatch:
+    """Run the algorithm's update on this batch."""
 
     batch: Batch
     policy_moves: bool
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ScoreTogether:
-    """Say what the policy thinks of this batch."""
+class ScoreBatch:
+    """Score this batch without gradients."""
 
     batch: Batch
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SyncState:
-    """Become what the leader is: its weights and the states of its optimisers, as `state_tree`
-    splits them, so that no tensor is bound to the leader's own GPU.
+    """Load the leader's weights and optimiser states.
+
+    `checkpoint.split` made them, so no tensor is bound to the leader's GPU.
     """
 
     tree: Any
     tensors: dict[str, Tensor]
 
 
-@dataclass(frozen=True, slots=True)
-class Shutdown:
-    """There is nothing more to do."""
-
-
-Assignment = UpdateTogether | ScoreTogether | SyncState | Shutdown
+WorkItem = UpdateBatch | ScoreBatch | SyncState
 
 
 class ProcessGroup(Protocol):
-    """Some processes, this one among them. What says "all" is called by all, in the same order."""
+    """Some ranks, this process among them. All ranks call the sums, and in the same order."""
 
     @property
-    def place(self) -> int:
+    def rank(self) -> int:
         """Of this process, from 0; the leader is 0."""
         ...
 
     @property
     def size(self) -> int: ...
 
-    def assign(self, assignment: Assignment) -> None:
-        """The leader's word; the others take it with `SeveralGpus.next_assignment`."""
+    def send(self, item: WorkItem) -> None:
+        """Broadcast a work item from the leader to the followers."""
         ...
 
-    def added_up(self, tensor: Tensor) -> Tensor:
-        """The sum over all processes, of tensors of one shape; where this one's tensor is."""
+    def all_reduce(self, tensor: Tensor) -> Tensor:
+        """Sum tensors of one shape over all ranks; the result is on the tensor's own device."""
         ...
 
-    def add_gradients(self, parameters: Sequence[Parameter]) -> None:
-        """Give each parameter the sum of its gradients over all; None where nobody has one."""
+    def all_reduce_gradients(self, parameters: Sequence[Parameter]) -> None:
+        """Sum each parameter's gradient over all ranks; it stays None where no rank has one."""
         ...
 
-    def merged(self, figures: Mapping[str, float]) -> dict[str, float]:
-        """The sums over all by name; who does not have a name adds nothing to it."""
+    def sum_by_name(self, figures: Mapping[str, float]) -> dict[str, float]:
+        """Sum figures over all ranks by name; a rank without a name adds nothing to it."""
         ...
 
 
 class SingleProcess:
     """One process. Implements `ProcessGroup`."""
 
-    place, size = 0, 1
+    rank, size = 0, 1
 
-    def assign(self, assignment: Assignment) -> None: ...
+    def send(self, item: WorkItem) -> None: ...
 
-    def added_up(self, tensor: Tensor) -> Tensor:
+    def all_reduce(self, tensor: Tensor) -> Tensor:
         return tensor
 
-    def add_gradients(self, parameters: Sequence[Parameter]) -> None: ...
+    def all_reduce_gradients(self, parameters: Sequence[Parameter]) -> None: ...
 
-    def merged(self, figures: Mapping[str, float]) -> dict[str, float]:
+    def sum_by_name(self, figures: Mapping[str, float]) -> dict[str, float]:
         return dict(figures)

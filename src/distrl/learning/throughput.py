@@ -1,13 +1,13 @@
-"""How hard the learner's device works: tokens through the model, and the share of its peak.
+"""The learner's throughput: tokens through the model, and model FLOP/s as a share of the peak.
 
-A policy that counts its own work tells how many tokens have gone through its model and how many
-operations that took, by the usual reckoning: for each token 2·P forward through P parameters, and
-4·P more on the way back (fewer where only adapters are trained). Products inside the attention and
-all that is outside the model count for nothing, so the share errs downwards. The peak is the
-maker's for bf16 without sparsity, whatever the model computes in.
+A policy that counts its work (`CountedPolicy`) reports the tokens that went through its model and
+the operations that they took, by the usual estimate: for each token 2·P forward through P
+parameters, and 4·P more backward (fewer where only adapters are trained). Products inside the
+attention and everything outside the model are not counted, so the share errs downwards. The peak is
+the maker's for bf16 without sparsity, whatever the model computes in.
 
-Nothing is made up: a policy that does not count, or a device that is not in the table (a CPU among
-them), has None in place of a figure.
+A policy that does not count, or a device that is not in the table (such as a CPU), has None in
+place of a figure.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ PEAK_FLOPS = {  # per second; the longest name that fits counts
 
 @runtime_checkable
 class CountedPolicy(Protocol):
-    """What a policy can tell beside `TrainablePolicy`; all of it since its start."""
+    """Counters of a policy, since its start; optional beside `TrainablePolicy`."""
 
     @property
     def forward_tokens(self) -> int:
@@ -44,12 +44,12 @@ class CountedPolicy(Protocol):
 
     @property
     def training_tokens(self) -> int:
-        """And with one."""
+        """Those that went through with a gradient."""
         ...
 
     @property
     def flops(self) -> float:
-        """The operations that they took."""
+        """The operations that both took."""
         ...
 
 
@@ -62,14 +62,14 @@ class Work:
 
 
 def work_of(policy: object) -> Work | None:
-    """All that a policy has done so far; None if it does not count."""
+    """The work of a policy so far; None if it does not count."""
     if not isinstance(policy, CountedPolicy):
         return None
     return Work(policy.forward_tokens + policy.training_tokens, policy.flops)
 
 
 def work_since(before: Work | None, policy: object) -> Work | None:
-    """What a policy has done since `work_of` said so."""
+    """The work of a policy since an earlier `work_of`."""
     now = work_of(policy)
     if before is None or now is None:
         return None
@@ -77,7 +77,7 @@ def work_since(before: Work | None, policy: object) -> Work | None:
 
 
 def peak_flops(device: torch.device) -> float | None:
-    """What a device could do in a second at best; None if that is not known."""
+    """The peak FLOP/s of a device; None if not known."""
     return peak_of(torch.cuda.get_device_name(device)) if device.type == "cuda" else None
 
 

@@ -1,7 +1,7 @@
 """Weights as a safetensors file: written a tensor at a time, read only if every byte is right.
 
 The file is a plain safetensors file that other programs read as well; nothing in it is ever
-executed. What stands in its name is a digest of its content: a file that was cut short, changed or
+executed. In its name is a digest of its content: a file that was cut short, changed or
 renamed is a `CorruptWeights`. Tensors of PyTorch go in wherever they are, in whatever they compute
 in, and arrays of numpy as well; this folder itself does without PyTorch, and asks safetensors for
 the kind of tensors that are wanted back.

@@ -1,10 +1,10 @@
-"""The way from the learner to the collectors: weights by version, whole or not there at all.
+"""A directory of published weights by version: how they get from the learner to the collectors.
 
-A store is a directory that all of them can see: a file for each of the last versions
+All of them can see the directory. It holds a file for each of the last versions
 (`weight_file`), and `latest.json`, which names them. What it promises:
 
-- A version is there to its last byte before anybody can see it, and on the disk before `publish`
-  returns. Whoever is killed on the way leaves the version before.
+- Publishing is atomic and durable: a version is complete before a reader can see it, and on the
+  disk before `publish` returns. A learner that is killed on the way leaves the version before.
 - Versions only grow; an older or equal one is refused.
 - `latest_version` reads one small file: ask as often as you like.
 - `load` gives the newest version that is whole. A damaged one is listed in `damages`, and the one
@@ -12,8 +12,8 @@ A store is a directory that all of them can see: a file for each of the last ver
 - The newest `keep` versions stay. A reader that has begun goes on to its end, and one that comes
   just when a version leaves takes a newer one.
 
-Weights are all of a policy's, or adapters to a base that everybody has; the description says which.
-One learner publishes; any number of readers, each with a `WeightStore` of its own.
+Weights are all of a policy's, or adapters to a base model that every reader has; the description
+tells which. One learner publishes; any number of readers, each with a `WeightStore` of its own.
 """
 
 from __future__ import annotations
@@ -226,7 +226,7 @@ class WeightStore:
 
 
 def _metadata(version: int, description: WeightDescription) -> dict[str, str]:
-    """As safetensors have it: text by text. `format` is for those who load it without us."""
+    """Safetensors metadata: texts by name. `format` is for other readers of the file."""
     return {
         "format": "pt",
         "version": str(version),

@@ -7,14 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import torch
-from torch import Tensor
-
-from distrl.agent.tabular_policy import TabularPolicy
-from distrl.agent.trainable_policy import Scores
-from distrl.learning.algorithms.algorithm import Algorithm
-from distrl.learning.batch import Batch, batch_of
-from distrl.learning.gradient_step import GradientStep, StepSettings
-from distrl.learning.small_world import (
+from benchmarks.small_world import (
     ANSWERS,
     REWARDS,
     STATE_NAMES,
@@ -25,6 +18,13 @@ from distrl.learning.small_world import (
     new_policy,
     old_policy,
 )
+from benchmarks.tabular_policy import TabularPolicy
+from torch import Tensor
+
+from distrl.agent.trainable_policy import Scores
+from distrl.learning.algorithms.algorithm import Algorithm
+from distrl.learning.batch import Batch, batch_of
+from distrl.learning.gradient_step import GradientStep, StepSettings
 from distrl.records import (
     Decision,
     Ending,

@@ -9,13 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from tests.learning.algorithms.algorithm_checks import (
-    check_micro_batches,
-    check_padding,
-    check_policy_stays,
-    check_report,
-)
-from tests.learning.small_world import (
+from benchmarks.small_world import REWARDS, SmallWorld, old_policy
+from benchmarks.tabular_policy import TabularPolicy
+from tests.learning.actor_critic_checks import (
     TurnFacts,
     assert_close,
     facts_of,
@@ -25,14 +21,18 @@ from tests.learning.small_world import (
     old_episodes,
     score_gradient,
 )
+from tests.learning.algorithms.algorithm_checks import (
+    check_micro_batches,
+    check_padding,
+    check_policy_stays,
+    check_report,
+)
 from torch import Tensor
 
-from distrl.agent.tabular_policy import TabularPolicy
 from distrl.errors import InvalidSetting
 from distrl.learning.algorithms.a_ride import ARide, ARideSettings
 from distrl.learning.batch import Batch, batch_of
 from distrl.learning.gradient_step import GradientStep, StepSettings
-from distrl.learning.small_world import REWARDS, SmallWorld, old_policy
 
 GAMMA, LAMBDA = 0.9, 0.8
 PLAIN: dict[str, Any] = {
@@ -326,10 +326,10 @@ def test_on_policy_nothing_is_clipped_and_every_sample_counts() -> None:
     policy = moved_policy()
     batch = batch_of(SmallWorld().episodes(policy, 20, 1), REWARDS)
     report = _a_ride()(GradientStep(policy)).update(batch)
-    assert report.gauges["clip_fraction"] == 0.0
-    assert report.gauges["effective_sample_share"] == pytest.approx(1.0)
+    assert report.metrics["clip_fraction"] == 0.0
+    assert report.metrics["effective_sample_share"] == pytest.approx(1.0)
     for name in ("ratio_p05", "ratio_p50", "ratio_p95", "ratio_max"):
-        assert report.gauges[name] == pytest.approx(1.0, abs=1e-5)
+        assert report.metrics[name] == pytest.approx(1.0, abs=1e-5)
 
 
 def test_the_report_says_what_the_equations_say() -> None:
@@ -342,15 +342,15 @@ def test_the_report_says_what_the_equations_say() -> None:
 
     assert turns(report.ratios) == pytest.approx([fact.ratio for fact in facts], rel=1e-5)
     assert turns(report.advantages) == pytest.approx([f.advantage for f in facts], abs=1e-6)
-    assert report.gauges["invalid_rate"] == pytest.approx(np.mean([f.invalid for f in facts]))
+    assert report.metrics["invalid_rate"] == pytest.approx(np.mean([f.invalid for f in facts]))
     positive = np.mean([fact.advantage > 0 for fact in facts])
-    assert report.gauges["positive_advantages"] == pytest.approx(positive)
+    assert report.metrics["positive_advantages"] == pytest.approx(positive)
     values = np.array([fact.target - fact.advantage for fact in facts])
     brier = np.mean((values - np.array([fact.success for fact in facts])) ** 2)
-    assert report.gauges["brier_score"] == pytest.approx(brier, abs=1e-6)
+    assert report.metrics["brier_score"] == pytest.approx(brier, abs=1e-6)
     targets = np.array([fact.target for fact in facts])
     explained = 1 - np.var(targets - values) / np.var(targets)
-    assert report.gauges["explained_variance"] == pytest.approx(explained, abs=1e-5)
+    assert report.metrics["explained_variance"] == pytest.approx(explained, abs=1e-5)
     assert set(report.losses) == {"policy", "value", "entropy", "invalid"}
     assert targets.min() >= 0.0
     assert targets.max() <= 1.0

@@ -6,6 +6,8 @@ from dataclasses import replace
 
 import pytest
 import torch
+from benchmarks.small_world import CORNER, DEAD_END, HOME, PAGE, SHORTCUT, new_policy
+from benchmarks.tabular_policy import TabularPolicy
 from tests.learning.algorithms.algorithm_checks import (
     BACK,
     DONE,
@@ -24,11 +26,9 @@ from tests.learning.algorithms.algorithm_checks import (
     updated,
 )
 
-from distrl.agent.tabular_policy import TabularPolicy
 from distrl.errors import InvalidSetting
 from distrl.learning.algorithms.digirl import Digirl, DigirlSettings
 from distrl.learning.gradient_step import GradientStep, StepSettings
-from distrl.learning.small_world import CORNER, DEAD_END, HOME, PAGE, SHORTCUT, new_policy
 from distrl.records import Ending
 
 HARD, EASY = WORLD.tasks[0], WORLD.tasks[3]
@@ -80,7 +80,7 @@ def test_a_step_that_helped_is_imitated_even_if_the_attempt_failed() -> None:
     assert report.advantages[0].tolist() == pytest.approx([0.7, -0.85, -0.05], abs=1e-6)
     assert probability(policy, HOME, LEFT) > 1 / 9 + 1e-6
     assert torch.equal(policy.logits[SHORTCUT], new_policy().logits[SHORTCUT])
-    assert report.gauges["kept_share"] == pytest.approx(1 / 3)
+    assert report.metrics["kept_share"] == pytest.approx(1 / 3)
 
 
 def test_a_step_must_be_worth_more_than_its_share_of_the_task() -> None:
@@ -89,11 +89,11 @@ def test_a_step_must_be_worth_more_than_its_share_of_the_task() -> None:
     values = {HOME: 0.5, SHORTCUT: 0.6}
     strict = Digirl(GradientStep(_with_values(values))).update(batch(slight))
     lenient = Digirl(GradientStep(_with_values(values)), DigirlSettings(threshold=0.05))
-    assert strict.gauges["kept_share"] == 0.0
-    assert lenient.update(batch(slight)).gauges["kept_share"] == pytest.approx(1 / 2)
+    assert strict.metrics["kept_share"] == 0.0
+    assert lenient.update(batch(slight)).metrics["kept_share"] == pytest.approx(1 / 2)
     shorter = replace(slight, task=replace(slight.task, step_limit=30))
     limit = Digirl(GradientStep(_with_values(values))).update(batch(shorter))
-    assert limit.gauges["kept_share"] == pytest.approx(1 / 2)
+    assert limit.metrics["kept_share"] == pytest.approx(1 / 2)
 
 
 def _one_that_knows_what_is_easy() -> TabularPolicy:
@@ -147,7 +147,7 @@ def test_with_nothing_to_imitate_nothing_moves_not_even_by_momentum() -> None:
     algorithm.update(batch(GOOD))
     before = policy.weights()["logits"]
     assert not torch.equal(before, new_policy().logits)
-    assert algorithm.update(batch(BAD)).gauges["kept_share"] == 0.0
+    assert algorithm.update(batch(BAD)).metrics["kept_share"] == 0.0
     assert torch.equal(policy.logits, before)
 
 

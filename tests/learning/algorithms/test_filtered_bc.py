@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 import torch
+from benchmarks.small_world import CORNER, HOME, PAGE, new_policy
 from tests.learning.algorithms.algorithm_checks import (
     BACK,
     DONE,
@@ -24,7 +25,6 @@ from distrl.errors import InvalidSetting
 from distrl.learning.algorithms.filtered_bc import FilteredBc, FilteredBcSettings, kept_successes
 from distrl.learning.batch import batch_of
 from distrl.learning.gradient_step import GradientStep
-from distrl.learning.small_world import CORNER, HOME, PAGE, new_policy
 from distrl.learning.targets.rewards import RewardSettings
 from distrl.records import Ending
 
@@ -77,7 +77,7 @@ def test_without_a_success_nothing_moves_not_even_by_momentum() -> None:
     before = policy.weights()["logits"]
     report = algorithm.update(batch(WRONG, WRONG))
     assert torch.equal(policy.weights()["logits"], before)
-    assert report.gauges["kept_share"] == 0.0
+    assert report.metrics["kept_share"] == 0.0
     assert report.losses["policy"] == 0.0
 
 

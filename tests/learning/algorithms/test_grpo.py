@@ -7,6 +7,7 @@ from functools import partial
 
 import pytest
 import torch
+from benchmarks.small_world import CORNER, HOME, PAGE, new_policy, old_policy
 from tests.learning.algorithms.algorithm_checks import (
     BACK,
     DONE,
@@ -27,7 +28,6 @@ from distrl.errors import InvalidSetting
 from distrl.learning.algorithms.grpo import Grpo, GrpoSettings
 from distrl.learning.batch import batch_of
 from distrl.learning.gradient_step import GradientStep
-from distrl.learning.small_world import CORNER, HOME, PAGE, new_policy, old_policy
 from distrl.learning.targets.rewards import RewardSettings
 from distrl.records import Ending
 
@@ -73,7 +73,7 @@ def test_every_step_of_an_attempt_has_the_advantage_of_the_whole() -> None:
     longer = attempt([(HOME, BACK), (CORNER, RIGHT), (PAGE, DONE)], Ending.SUCCESS)
     report = Grpo(GradientStep(new_policy())).update(batch(longer, BAD, BAD, GOOD))
     assert report.advantages.tolist() == [[1, 1, 1], [-1, -1, 0], [-1, -1, 0], [1, 1, 0]]
-    assert report.gauges["teaching_share"] == 1.0
+    assert report.metrics["teaching_share"] == 1.0
 
 
 def test_attempts_that_stand_alone_or_all_ended_alike_leave_the_policy_as_it_is() -> None:
@@ -84,7 +84,7 @@ def test_attempts_that_stand_alone_or_all_ended_alike_leave_the_policy_as_it_is(
     for data in (alone, alike):
         report = algorithm.update(data)
         assert report.gradient_norms["policy"] == 0.0
-        assert report.gauges["teaching_share"] == 0.0
+        assert report.metrics["teaching_share"] == 0.0
         assert torch.equal(policy.logits, new_policy().logits)
     algorithm.update(batch(GOOD, BAD))
     moved = policy.weights()["logits"]

@@ -6,6 +6,7 @@ from functools import partial
 
 import pytest
 import torch
+from benchmarks.small_world import CORNER, HOME, PAGE, REWARDS, new_policy, old_policy
 from tests.learning.algorithms.algorithm_checks import (
     BACK,
     DONE,
@@ -28,7 +29,6 @@ from distrl.learning.algorithms.clipped_objective import ClipSettings
 from distrl.learning.algorithms.ppo import Ppo, PpoSettings
 from distrl.learning.batch import batch_of
 from distrl.learning.gradient_step import GradientStep, StepSettings
-from distrl.learning.small_world import CORNER, HOME, PAGE, REWARDS, new_policy, old_policy
 from distrl.records import Ending, Trajectory
 
 PLAIN = ClipSettings(entropy_weight=0.0)
@@ -122,7 +122,7 @@ def test_where_the_policy_has_gone_far_already_only_the_decoupled_form_learns() 
     )
     report = Ppo(GradientStep(decoupled), settings).update(batch(good))
     assert report.gradient_norms["policy"] > 0.0
-    assert report.gauges["clip_fraction"] == 1.0
+    assert report.metrics["clip_fraction"] == 1.0
     assert probability(decoupled, CORNER, RIGHT) > probability(coupled, CORNER, RIGHT)
 
 

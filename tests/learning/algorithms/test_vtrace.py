@@ -8,13 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from tests.learning.algorithms.algorithm_checks import (
-    check_micro_batches,
-    check_padding,
-    check_policy_stays,
-    check_report,
-)
-from tests.learning.small_world import (
+from benchmarks.small_world import ACTIONS, REWARDS, STATE_NAMES, Floats, Solution
+from tests.learning.actor_critic_checks import (
     EveryStart,
     assert_close,
     every_start,
@@ -25,13 +20,18 @@ from tests.learning.small_world import (
     old_episodes,
     score_gradient,
 )
+from tests.learning.algorithms.algorithm_checks import (
+    check_micro_batches,
+    check_padding,
+    check_policy_stays,
+    check_report,
+)
 from torch import Tensor
 
 from distrl.errors import InvalidSetting
 from distrl.learning.algorithms.vtrace import VTraceActorCritic, VTraceSettings
 from distrl.learning.batch import Batch, batch_of
 from distrl.learning.gradient_step import GradientStep
-from distrl.learning.small_world import ACTIONS, REWARDS, STATE_NAMES, Floats, Solution
 from distrl.learning.targets.advantages import signed
 from distrl.learning.targets.retrace import retrace, vtrace
 

@@ -10,7 +10,7 @@ from tests.learning.small_circle import SmallCircle
 from tests.replay.made_up_replays import filled
 from tests.replay.made_up_trajectories import trajectory
 
-from distrl.learning.targets.earned_rewards import EarnedRewards
+from distrl.learning.batch import EarnedRewards
 from distrl.learning.targets.rewards import RewardSettings, step_rewards
 from distrl.records import Ending
 from distrl.replay.buffer.entries import Entry

@@ -46,8 +46,8 @@ from distrl.reporting.live_view import LiveView
 from distrl.runs.json_lines import LineLog
 from distrl.runs.run_directory import RunDirectory
 from distrl.runs.run_records import RunResult
-from distrl.weights.weight_poller import WeightPoller
 from distrl.weights.weight_store import WeightStore
+from distrl.weights.weight_updater import WeightPoller
 
 
 class LocalEngine:

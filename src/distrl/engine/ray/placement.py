@@ -46,15 +46,17 @@ def alive_nodes() -> list[Node]:
     ]
 
 
-def learner_options(settings: EngineSettings, nodes: list[Node], here: str) -> dict[str, Any]:
-    """`here`: the id of the node that the command runs on."""
-    with_gpu = [node for node in nodes if node.resources.get("GPU", 0.0) >= 1.0]
+def learner_options(
+    settings: EngineSettings, nodes: list[Node], here: str, gpus: int = 1
+) -> dict[str, Any]:
+    """`here`: the id of the node that the command runs on; `gpus`: that share each update."""
+    with_gpu = [node for node in nodes if node.resources.get("GPU", 0.0) >= gpus]
     at_home = [node for node in nodes if node.id == here]
     node = sorted(with_gpu or at_home or nodes, key=lambda each: (each.id != here, each.id))[0]
     threads = str(max(1, int(node.resources.get("CPU", 1.0))))
     return {
         "num_cpus": 0,
-        "num_gpus": 1 if with_gpu else 0,
+        "num_gpus": gpus if with_gpu else 0,
         "max_restarts": LEARNER_RESTARTS,
         "max_task_retries": -1,
         "scheduling_strategy": NodeAffinitySchedulingStrategy(

@@ -79,7 +79,9 @@ class RayEngine:
 
     def _run(self, *, resumed: bool) -> RunResult:
         here = ray.get_runtime_context().get_node_id()
-        learner = learner_actor(**learner_options(self.config.engine, alive_nodes(), here)).remote(
+        gpus = self.config.learning.gpus
+        options = learner_options(self.config.engine, alive_nodes(), here, gpus)
+        learner = learner_actor(**options).remote(
             self.config, str(self.directory.path.absolute()), resumed=resumed
         )
         path = str(self.directory.path.absolute())

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import zip_longest
 
 from distrl.episodes.outcome import SuccessRate
-from distrl.learning.algorithms.update_gauges import update_report
+from distrl.learning.algorithms.algorithm import update_report
 from distrl.learning.batch import batch_of
 from distrl.learning.learner import Learner
 from distrl.records import Trajectory
@@ -48,7 +48,7 @@ class EvaluationStore:
         if flaw(trajectory) is not None:
             return None
         batch = batch_of([trajectory], self._learner.settings.rewards)
-        current = self._learner.gradient_step.score_batch(batch)
+        current = self._learner.score_batch(batch)
         found = update_report(
             batch, current, 0.0 * batch.rewards, {}, {}, discount=self._learner.algorithm.discount
         )

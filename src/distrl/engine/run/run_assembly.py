@@ -20,6 +20,7 @@ from distrl.engine.ingest.trajectory_receiver import TrajectoryReceiver
 from distrl.engine.run.collection import Collection
 from distrl.engine.run.evaluation_store import EvaluationStore
 from distrl.engine.run.evaluator import Evaluator
+from distrl.engine.run.follower_processes import learner_process_group
 from distrl.engine.run.policy_export import keep_policy
 from distrl.engine.run.preflight import check_world
 from distrl.engine.run.resume import begin, recall, resume
@@ -109,7 +110,9 @@ class RunAssembly:
         weights = build_weight_store(config, run.weights)
         use_threads(config.learning.threads)
         policy = build_policy(config)
-        learner = build_learner(config, policy, self._arrivals, arrangement.publisher(weights))
+        group = opened.enter_context(learner_process_group(config, run))
+        publisher = arrangement.publisher(weights)
+        learner = build_learner(config, policy, self._arrivals, publisher, group)
         state, checkpoints = (
             TrainingState(learner, self._arrivals),
             CheckpointFolder(run.checkpoints),

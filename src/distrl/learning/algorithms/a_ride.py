@@ -30,20 +30,24 @@ from typing import Annotated, Literal
 import torch
 from torch import Tensor
 
-from distrl.agent.trainable_policy import Scores, TrainablePolicy
+from distrl.agent.trainable_policy import Scores
 from distrl.bounds import Bounds, Fixed, Meaning, check_bounds
 from distrl.errors import InvalidSetting
-from distrl.learning.algorithms.actor_critic_gauges import actor_critic_gauges
-from distrl.learning.algorithms.algorithm import UpdateReport
-from distrl.learning.algorithms.critic_objective import CriticObjective, ValueLoss
-from distrl.learning.algorithms.update_gauges import update_report
+from distrl.learning.algorithms.actor_critic import (
+    Correction,
+    CriticObjective,
+    ValueLoss,
+    actor_critic_metrics,
+    token_ratios,
+    turn_ratios,
+)
+from distrl.learning.algorithms.algorithm import PlannedAlgorithm, UpdatePlan
 from distrl.learning.batch import Batch
-from distrl.learning.gradient_step import BatchScores, GradientStep, Losses
+from distrl.learning.gradient_step import BatchScores, GradientStep, Losses, ReferencePolicy
 from distrl.learning.losses.averages import Averaging, count, token_mean
 from distrl.learning.losses.divergence import estimated_kl, kl_penalty
 from distrl.learning.losses.policy_losses import invalid_action, policy_gradient
 from distrl.learning.targets.advantages import keep_above, signed
-from distrl.learning.targets.behaviour_ratios import Correction, token_ratios, turn_ratios
 from distrl.learning.targets.ratios import truncate
 from distrl.learning.targets.retrace import retrace
 
@@ -67,9 +71,7 @@ class ARideSettings:
     ] = 0.0
     entropy_weight: Annotated[float, Bounds(0.0, 1e6, "(β, returns per nat)")] = 0.01
     invalid_weight: Annotated[float, Bounds(0.0, 1e6, "(λ_p, returns per unreadable answer)")] = 0.1
-    kl_weight: Annotated[
-        float, Bounds(0.0, 1e6, "(κ, returns per nat)"), Fixed("no run has a reference policy")
-    ] = 0.0
+    kl_weight: Annotated[float, Bounds(0.0, 1e6, "(κ, returns per nat from the start model)")] = 0.0
     value_target: Annotated[
         Literal["retrace", "success"], Fixed("success is not corrected for old data")
     ] = "retrace"
@@ -88,14 +90,14 @@ class ARideSettings:
         check_bounds(self)
 
 
-class ARide:
+class ARide(PlannedAlgorithm):
     """Advantage-based Retrace, on whatever the replay draws."""
 
     def __init__(
         self,
         step: GradientStep,
         settings: ARideSettings | None = None,
-        reference: TrainablePolicy | None = None,
+        reference: ReferencePolicy | None = None,
     ) -> None:
         self.step = step
         self.settings = settings or ARideSettings()
@@ -110,8 +112,7 @@ class ARide:
     def discount(self) -> float:
         return self.settings.discount
 
-    def update(self, batch: Batch, *, policy_moves: bool = True) -> UpdateReport:
-        current = self.step.score_batch(batch)
+    def plan(self, batch: Batch, current: BatchScores) -> UpdatePlan:
         ratios = turn_ratios(self.settings.ratio_level, batch, current)
         targets = retrace(
             current.values,
@@ -123,20 +124,14 @@ class ARide:
             self.settings.retrace_lambda,
         )
         advantages = self._advantages(batch, current, targets)
-        objective = self._objective(batch, current, ratios, targets, advantages)
-        losses, norms = self.step.step(batch, objective, policy_moves=policy_moves)
-        gauges = actor_critic_gauges(batch, current, targets, self.settings.ratio_cap)
-        gauges["positive_advantages"] = float(
-            keep_above(advantages, batch.mask).sum() / batch.mask.sum()
-        )
-        return update_report(
-            batch,
-            current,
-            advantages,
-            losses,
-            norms,
-            discount=self.discount,
-            **gauges,
+        positive = keep_above(advantages, batch.mask).sum() / batch.mask.sum()
+        return UpdatePlan(
+            loss=self._objective(batch, current, ratios, targets, advantages),
+            advantages=advantages,
+            metrics={
+                **actor_critic_metrics(batch, current, targets, self.settings.ratio_cap),
+                "positive_advantages": float(positive),
+            },
         )
 
     def _advantages(self, batch: Batch, current: BatchScores, targets: Tensor) -> Tensor:  # [b, t]
@@ -166,7 +161,7 @@ class ARide:
             critic=self._critic(batch, ratios, targets),
             advantages=batch.gather(advantages),
             invalid=batch.gather(batch.invalid),
-            draws=batch.gather(batch.weights.unsqueeze(1).expand_as(batch.mask)),
+            draws=batch.gather(batch.draw_weights),
             ratios=batch.gather(token_ratios(chosen.ratio_level, batch, current)),
             reference_log_probs=batch.gather(reference),
             total=count(batch.token_mask, chosen.averaging).clamp(min=1),
@@ -179,8 +174,7 @@ class ARide:
             targets = batch.outcomes.unsqueeze(1).expand_as(targets)
         elif not chosen.as_printed:
             weights = truncate(ratios, chosen.value_ratio_cap)
-        weighted = weights * batch.weights.unsqueeze(1)
-        return CriticObjective(chosen.value_loss, batch.gather(targets), batch.gather(weighted))
+        return CriticObjective.of(chosen.value_loss, batch, targets, weights)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,17 +1,24 @@
-"""What every algorithm does: take a batch, move the policy, and report what it saw.
+"""The frame of every algorithm: score a batch, plan, take optimiser steps, report.
 
 An algorithm owns no data and no devices. The learner hands it batches and uses its report for
 priorities, metrics and pacing; `policy_moves` is False while only the critic is being warmed up.
+What differs between algorithms is the plan: targets, advantages and a loss for each turn.
 """
 
 from __future__ import annotations
 
+import statistics
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import Protocol
 
+import torch
 from torch import Tensor
 
 from distrl.learning.batch import Batch
+from distrl.learning.gradient_step import BatchScores, GradientStep, TurnLoss
+from distrl.learning.targets.ratios import clip_fraction, per_turn
+from distrl.learning.targets.retrace import td_errors
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,15 +32,91 @@ class UpdateReport:
     entropies: Tensor  # [b, t], mean over the tokens of a turn
     values: Tensor  # [b, t]
     advantages: Tensor  # [b, t]
-    gauges: dict[str, float] = field(default_factory=dict)  # clip fraction, sample size, …
+    metrics: dict[str, float] = field(default_factory=dict)  # clip fraction, sample size, …
 
 
 class Algorithm(Protocol):
-    """A way to learn from trajectories."""
+    """What the learner calls."""
 
     @property
     def discount(self) -> float:
-        """γ of the errors in its reports; errors that are to be compared with them take it too."""
+        """γ of the TD errors in its reports; errors that are compared with them use it too."""
         ...
 
     def update(self, batch: Batch, *, policy_moves: bool = True) -> UpdateReport: ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class UpdatePlan:
+    """What an algorithm makes of a scored batch."""
+
+    loss: TurnLoss
+    advantages: Tensor  # [b, t], 0 at padding; for the report
+    metrics: dict[str, float] = field(default_factory=dict)  # that only this algorithm has
+    ratio_cap: float = 1.0  # above which a ratio counts as clipped, in the report
+    epochs: int = 1  # optimiser steps on this batch
+    policy_moves: bool = True  # False: there is nothing for the policy to learn from
+
+
+class PlannedAlgorithm(ABC):
+    """Implements `Algorithm` for a subclass that plans."""
+
+    step: GradientStep
+
+    @property
+    @abstractmethod
+    def discount(self) -> float: ...
+
+    @abstractmethod
+    def plan(self, batch: Batch, current: BatchScores) -> UpdatePlan: ...
+
+    def update(self, batch: Batch, *, policy_moves: bool = True) -> UpdateReport:
+        current = self.step.score_batch(batch)
+        plan = self.plan(batch, current)
+        # With nothing to learn from, the optimiser's momentum must not move the policy either.
+        moves = policy_moves and plan.policy_moves
+        seen = [self.step.step(batch, plan.loss, policy_moves=moves) for _ in range(plan.epochs)]
+        return update_report(
+            batch,
+            current,
+            plan.advantages,
+            _mean([losses for losses, _ in seen]),
+            _mean([norms for _, norms in seen]),
+            discount=self.discount,
+            cap=plan.ratio_cap,
+            **plan.metrics,
+        )
+
+
+def update_report(
+    batch: Batch,
+    current: BatchScores,
+    advantages: Tensor,  # [b, t], 0 at padding
+    losses: dict[str, float],
+    norms: dict[str, float],
+    *,
+    discount: float,
+    cap: float = 1.0,
+    **metrics: float,
+) -> UpdateReport:
+    """The report of an update, or of a batch that was only scored.
+
+    Ratios, errors, entropies and values are those before the update, so that priorities of
+    different algorithms can be compared.
+    """
+    ratios = per_turn(current.log_probs, batch.behaviour_log_probs, batch.token_mask)
+    tokens = batch.token_mask.sum(-1).clamp(min=1)
+    return UpdateReport(
+        losses=losses,
+        gradient_norms=norms,
+        td_errors=td_errors(current.values, batch.rewards, batch.mask, batch.bootstrap, discount),
+        ratios=ratios,
+        entropies=torch.where(batch.token_mask, current.entropies, 0.0).sum(-1) / tokens,
+        values=torch.where(batch.mask, current.values[:, :-1], 0.0),
+        advantages=advantages,
+        metrics={"clip_fraction": float(clip_fraction(ratios, batch.mask, high=cap)), **metrics},
+    )
+
+
+def _mean(numbers: list[dict[str, float]]) -> dict[str, float]:
+    return {name: statistics.fmean(each[name] for each in numbers) for name in numbers[0]}

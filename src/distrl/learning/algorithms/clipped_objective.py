@@ -1,4 +1,4 @@
-"""The clipped surrogate of PPO, for whoever has advantages: what PPO and its relatives minimise.
+"""The clipped surrogate of PPO, for given advantages: what PPO and GRPO minimise.
 
     L = −E[min(r·A, clip(r, 1 − ε, 1 + ε')·A)] − β·E[ℍ(π)]           r = π/μ          coupled
     L = −E[w·min(r·A, clip(r, …)·A)] − β·E[ℍ(π)]                     r = π/π_prox,    decoupled
@@ -7,12 +7,11 @@
 μ is the policy that acted and π_prox the one that the update began with. On-policy they are one,
 and so are the two losses. On old data the coupled loss measures its step from μ: where the policy
 has already moved further than ε it gives no gradient. The decoupled one measures from where the
-policy stands, and corrects for the age by w. The critic's cross-entropy comes with either.
+policy is now, and corrects for the age by w. The critic's cross-entropy comes with either.
 """
 
 from __future__ import annotations
 
-import statistics
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -20,9 +19,9 @@ from torch import Tensor
 
 from distrl.agent.trainable_policy import Scores
 from distrl.bounds import Bounds, Meaning, check_bounds
-from distrl.learning.algorithms.critic_objective import CriticObjective
+from distrl.learning.algorithms.actor_critic import CriticObjective
 from distrl.learning.batch import Batch
-from distrl.learning.gradient_step import BatchScores, GradientStep, Losses, TurnLoss
+from distrl.learning.gradient_step import BatchScores, Losses
 from distrl.learning.losses.averages import Averaging, count, token_mean
 from distrl.learning.losses.policy_losses import decoupled_ppo, ppo
 from distrl.learning.targets.ratios import RatioLevel, per_token, truncate
@@ -75,13 +74,10 @@ class ClippedObjective:
         advantages: Tensor,  # [b, t]
         value_targets: Tensor,  # [b, t]
     ) -> ClippedObjective:
-        draws = batch.weights.unsqueeze(1).expand_as(batch.mask)
         return cls(
             settings=settings,
-            advantages=batch.gather(advantages * draws),
-            critic=CriticObjective(
-                "cross_entropy", batch.gather(value_targets), batch.gather(draws)
-            ),
+            advantages=batch.gather(advantages * batch.draw_weights),
+            critic=CriticObjective.of("cross_entropy", batch, value_targets),
             behaviour_log_probs=batch.gather(batch.behaviour_log_probs),
             proximal_log_probs=batch.gather(current.log_probs),
             total=count(batch.token_mask, settings.averaging).clamp(min=1),
@@ -97,7 +93,7 @@ class ClippedObjective:
         }
 
     def corrections(self, scores: Scores, turns: Tensor) -> Tensor:
-        """min(cap, π/μ) of every token now, [m, tokens]: for means under π over what μ said."""
+        """min(cap, π/μ) of every token now, [m, tokens]: for means under π over tokens of μ."""
         behaviour = beside(scores, self.behaviour_log_probs, turns)
         ratios = per_token(scores.log_probs.detach(), behaviour, scores.token_mask)
         return truncate(ratios, self.settings.behaviour_cap)
@@ -134,17 +130,5 @@ class ClippedObjective:
 
 
 def beside(scores: Scores, log_probs: Tensor, turns: Tensor) -> Tensor:
-    """Of log-probs [n, k] those of some turns, as wide as their scores and where those are."""
+    """The rows of log-probs [n, k] for these turns, cut and moved to fit their scores."""
     return log_probs[turns, : scores.log_probs.shape[1]].to(scores.log_probs)
-
-
-def repeated_steps(
-    step: GradientStep, batch: Batch, loss: TurnLoss, epochs: int, *, policy_moves: bool
-) -> tuple[dict[str, float], dict[str, float]]:
-    """Several steps on one batch; the means of their losses and norms."""
-    seen = [step.step(batch, loss, policy_moves=policy_moves) for _ in range(epochs)]
-    return _mean([losses for losses, _ in seen]), _mean([norms for _, norms in seen])
-
-
-def _mean(numbers: list[dict[str, float]]) -> dict[str, float]:
-    return {name: statistics.fmean(each[name] for each in numbers) for name in numbers[0]}

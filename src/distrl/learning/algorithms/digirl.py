@@ -29,11 +29,10 @@ from torch.nn import functional
 
 from distrl.agent.trainable_policy import Scores, TrainablePolicy
 from distrl.bounds import Bounds, Fixed, check_bounds
-from distrl.learning.algorithms.algorithm import UpdateReport
-from distrl.learning.algorithms.filtered_imitation import FilteredImitation, among_the_best
-from distrl.learning.algorithms.update_gauges import update_report
+from distrl.learning.algorithms.algorithm import PlannedAlgorithm, UpdatePlan
+from distrl.learning.algorithms.filtered_bc import FilteredImitation, among_the_best
 from distrl.learning.batch import Batch
-from distrl.learning.gradient_step import GradientStep, Losses
+from distrl.learning.gradient_step import BatchScores, GradientStep, Losses
 from distrl.learning.losses.averages import Averaging
 from distrl.learning.targets.advantages import doubly_robust, keep_above
 
@@ -57,7 +56,7 @@ class DigirlSettings:
         check_bounds(self)
 
 
-class Digirl:
+class Digirl(PlannedAlgorithm):
     """Imitates steps behind two filters."""
 
     def __init__(self, step: GradientStep, settings: DigirlSettings | None = None) -> None:
@@ -68,8 +67,7 @@ class Digirl:
     def discount(self) -> float:
         return 1.0  # it looks at outcomes
 
-    def update(self, batch: Batch, *, policy_moves: bool = True) -> UpdateReport:
-        current = self.step.score_batch(batch)
+    def plan(self, batch: Batch, current: BatchScores) -> UpdatePlan:
         advantages = doubly_robust(
             current.values,
             batch.rewards,
@@ -82,25 +80,18 @@ class Digirl:
         kept = keep_above(advantages, batch.mask, self._thresholds(batch)) * chosen.unsqueeze(1)
         weights = kept * batch.weights.unsqueeze(1)
         imitation = FilteredImitation.of(batch, weights, self.settings.averaging)
-        loss = _WithInstructionCritic(imitation, self.step.policy, batch)
-        moves = policy_moves and bool(kept.any())
-        losses, norms = self.step.step(batch, loss, policy_moves=moves)
-        kept_share = float(kept.sum() / batch.mask.sum())
-        return update_report(
-            batch,
-            current,
-            advantages,
-            losses,
-            norms,
-            discount=self.discount,
-            kept_share=kept_share,
+        return UpdatePlan(
+            loss=_WithInstructionCritic(imitation, self.step.policy, batch),
+            advantages=advantages,
+            metrics={"kept_share": float(kept.sum() / batch.mask.sum())},
+            policy_moves=bool(kept.any()),
         )
 
     def curriculum(self, batch: Batch) -> Tensor:
-        """1 for the trajectories that did best against what their instruction promised, [b]."""
+        """1 for the trajectories with the largest A_instr, [b]."""
         with torch.no_grad():
-            promised = self.step.policy.instruction_logits(_instructions(batch)).sigmoid().cpu()
-        surprises = batch.outcomes - promised  # A_instr
+            expected = self.step.policy.instruction_logits(_instructions(batch)).sigmoid().cpu()
+        surprises = batch.outcomes - expected  # A_instr
         everyone = torch.ones_like(surprises, dtype=torch.bool)
         best = among_the_best(surprises, everyone, self.settings.curriculum_share)
         return best.to(batch.outcomes.dtype)

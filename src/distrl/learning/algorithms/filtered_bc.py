@@ -6,8 +6,9 @@
 
 R is the return with its costs, so that of two successes the shorter one comes first; w corrects for
 prioritised draws. There is no ratio: the result is a policy that does what successes of the acting
-policies did, whichever those were. The critic does not touch the policy; it learns so that
-priorities mean something, and so that another algorithm can take over.
+policies did, whichever those were. The mean is over what was kept, so that a hard filter does not
+make the steps small. The critic learns from every step and does not touch the policy; it is there
+for the priorities, and so that another algorithm can take over.
 """
 
 from __future__ import annotations
@@ -18,13 +19,14 @@ from typing import Annotated
 import torch
 from torch import Tensor
 
+from distrl.agent.trainable_policy import Scores
 from distrl.bounds import Bounds, Fixed, check_bounds
-from distrl.learning.algorithms.algorithm import UpdateReport
-from distrl.learning.algorithms.filtered_imitation import FilteredImitation, among_the_best
-from distrl.learning.algorithms.update_gauges import update_report
+from distrl.learning.algorithms.actor_critic import CriticObjective
+from distrl.learning.algorithms.algorithm import PlannedAlgorithm, UpdatePlan
 from distrl.learning.batch import Batch
-from distrl.learning.gradient_step import GradientStep
-from distrl.learning.losses.averages import Averaging
+from distrl.learning.gradient_step import BatchScores, GradientStep, Losses
+from distrl.learning.losses.averages import Averaging, count
+from distrl.learning.losses.policy_losses import imitation
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +42,7 @@ class FilteredBcSettings:
         check_bounds(self)
 
 
-class FilteredBc:
+class FilteredBc(PlannedAlgorithm):
     """Imitates successes."""
 
     def __init__(self, step: GradientStep, settings: FilteredBcSettings | None = None) -> None:
@@ -51,17 +53,14 @@ class FilteredBc:
     def discount(self) -> float:
         return 1.0  # it looks at outcomes
 
-    def update(self, batch: Batch, *, policy_moves: bool = True) -> UpdateReport:
-        current = self.step.score_batch(batch)
+    def plan(self, batch: Batch, current: BatchScores) -> UpdatePlan:
         kept = kept_successes(batch, self.settings.share)  # [b]
         weights = batch.mask * (kept * batch.weights).unsqueeze(1)  # [b, t]
-        loss = FilteredImitation.of(batch, weights, self.settings.averaging)
-        # With nothing to imitate the optimiser's momentum must not move the policy either.
-        moves = policy_moves and bool(kept.any())
-        losses, norms = self.step.step(batch, loss, policy_moves=moves)
-        kept_share = float(kept.mean())
-        return update_report(
-            batch, current, weights, losses, norms, discount=self.discount, kept_share=kept_share
+        return UpdatePlan(
+            loss=FilteredImitation.of(batch, weights, self.settings.averaging),
+            advantages=weights,
+            metrics={"kept_share": float(kept.mean())},
+            policy_moves=bool(kept.any()),
         )
 
 
@@ -72,3 +71,42 @@ def kept_successes(batch: Batch, share: float) -> Tensor:
         return torch.zeros_like(batch.outcomes)
     returns = torch.where(batch.mask, batch.rewards, 0.0).sum(1)
     return (successes & among_the_best(returns, successes, share)).to(batch.outcomes.dtype)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FilteredImitation:
+    """The losses of imitation behind a filter, for n turns in reading order; DigiRL's too."""
+
+    weights: Tensor  # [n]: 0 where a turn is not imitated
+    critic: CriticObjective
+    total: Tensor  # what the mean is over: kept tokens or turns, of the whole batch
+    averaging: Averaging
+
+    @classmethod
+    def of(cls, batch: Batch, weights: Tensor, averaging: Averaging) -> FilteredImitation:
+        """For weights [b, t]."""
+        kept_tokens = batch.token_mask & (weights > 0.0).unsqueeze(-1)
+        outcomes = batch.outcomes.unsqueeze(1).expand_as(batch.mask)
+        return cls(
+            weights=batch.gather(weights),
+            critic=CriticObjective.of("cross_entropy", batch, outcomes),
+            total=count(kept_tokens, averaging).clamp(min=1),
+            averaging=averaging,
+        )
+
+    def __call__(self, scores: Scores, turns: Tensor) -> Losses:
+        policy = imitation(
+            scores.log_probs,
+            scores.token_mask,
+            weights=self.weights[turns].to(scores.log_probs),
+            averaging=self.averaging,
+            total=self.total,
+        )
+        return {"policy": policy, "value": self.critic(scores.value_logits, turns)}
+
+
+def among_the_best(scores: Tensor, among: Tensor, share: float) -> Tensor:
+    """Where a score reaches that of the best `share` of those that `among` marks, [b] bool."""
+    ranked = scores[among].sort(descending=True).values
+    enough = max(1, round(share * len(ranked)))
+    return scores >= ranked[enough - 1]

@@ -4,8 +4,8 @@
     L_π  = the clipped surrogate of A (`clipped_objective`) + κ·E[KL(π ‖ π_ref)]   k3 estimate
     L_V  = −E[y·log V(s_t) + (1 − y)·log(1 − V(s_t))],  y = 1{success}
 
-A group is what a batch holds of one task (`trajectory.task.id`); attempts that stand alone, or that
-all ended alike, teach nothing and have no gradient. So a batch should hold several attempts at each
+A group is what a batch holds of one task (`trajectory.task.id`); single attempts, and groups
+that all ended alike, have no gradient. So a batch should hold several attempts at each
 task: `learner.attempts_together` draws them that way. No critic takes part; it learns beside the
 policy so that priorities and reports mean something. R is success, 0 or 1, or the whole return with
 its costs: dividing by the deviation then blows small differences in cost up to the size of a
@@ -20,26 +20,26 @@ from typing import Annotated, Literal
 import torch
 from torch import Tensor
 
-from distrl.agent.trainable_policy import Scores, TrainablePolicy
-from distrl.bounds import Bounds, Fixed, Meaning, check_bounds
+from distrl.agent.trainable_policy import Scores
+from distrl.bounds import Bounds, Meaning, check_bounds
 from distrl.errors import InvalidSetting
-from distrl.learning.algorithms.algorithm import UpdateReport
-from distrl.learning.algorithms.clipped_objective import (
-    ClippedObjective,
-    ClipSettings,
-    beside,
-    repeated_steps,
-)
-from distrl.learning.algorithms.update_gauges import update_report
+from distrl.learning.algorithms.algorithm import PlannedAlgorithm, UpdatePlan
+from distrl.learning.algorithms.clipped_objective import ClippedObjective, ClipSettings, beside
 from distrl.learning.batch import Batch
-from distrl.learning.gradient_step import GradientStep, Losses, TurnLoss
+from distrl.learning.gradient_step import (
+    BatchScores,
+    GradientStep,
+    Losses,
+    ReferencePolicy,
+    TurnLoss,
+)
 from distrl.learning.losses.divergence import estimated_kl, kl_penalty
 from distrl.learning.targets.advantages import group_relative
 
 
 @dataclass(frozen=True, slots=True)
 class GrpoSettings:
-    """What is compared inside a group, and how long an update stays with a batch."""
+    """What is compared inside a group, and how many steps an update takes on a batch."""
 
     compared: Annotated[
         Literal["success", "return"], Meaning("what attempts at a task are compared by")
@@ -48,23 +48,21 @@ class GrpoSettings:
         bool, Meaning("divide advantages by their deviation in the group")
     ] = True
     epochs: Annotated[int, Bounds(1, 10**6, "steps for each batch")] = 1
-    kl_weight: Annotated[
-        float, Bounds(0.0, 1e6, "(κ, per nat)"), Fixed("no run has a reference policy")
-    ] = 0.0
+    kl_weight: Annotated[float, Bounds(0.0, 1e6, "(κ, per nat from the start model)")] = 0.0
     objective: ClipSettings = ClipSettings(entropy_weight=0.0)
 
     def __post_init__(self) -> None:
         check_bounds(self)
 
 
-class Grpo:
+class Grpo(PlannedAlgorithm):
     """Learns from the differences between attempts at the same task."""
 
     def __init__(
         self,
         step: GradientStep,
         settings: GrpoSettings | None = None,
-        reference: TrainablePolicy | None = None,
+        reference: ReferencePolicy | None = None,
     ) -> None:
         self.step = step
         self.settings = settings or GrpoSettings()
@@ -72,35 +70,25 @@ class Grpo:
         if self.settings.kl_weight > 0.0 and reference is None:
             raise InvalidSetting(
                 f"grpo.kl_weight={self.settings.kl_weight!r} without a reference policy "
-                "to stay near; hand one in, or set it to 0"
+                "to stay near; give one, or 0"
             )
 
     @property
     def discount(self) -> float:
         return 1.0  # it looks at outcomes
 
-    def update(self, batch: Batch, *, policy_moves: bool = True) -> UpdateReport:
-        current = self.step.score_batch(batch)
+    def plan(self, batch: Batch, current: BatchScores) -> UpdatePlan:
         advantages = batch.mask * self.advantages(batch).unsqueeze(1)  # [b, t]
         outcomes = batch.outcomes.unsqueeze(1).expand_as(advantages)
         clipped = ClippedObjective.of(self.settings.objective, batch, current, advantages, outcomes)
         teaching = float((advantages != 0.0).any(1).float().mean())
-        losses, norms = repeated_steps(
-            self.step,
-            batch,
-            self._tied(clipped, batch),
-            self.settings.epochs,
-            policy_moves=policy_moves and teaching > 0.0,
-        )
-        return update_report(
-            batch,
-            current,
-            advantages,
-            losses,
-            norms,
-            discount=self.discount,
-            cap=self.settings.objective.highest,
-            teaching_share=teaching,
+        return UpdatePlan(
+            loss=self._with_kl(clipped, batch),
+            advantages=advantages,
+            metrics={"teaching_share": teaching},
+            ratio_cap=self.settings.objective.highest,
+            epochs=self.settings.epochs,
+            policy_moves=teaching > 0.0,
         )
 
     def advantages(self, batch: Batch) -> Tensor:
@@ -112,7 +100,7 @@ class Grpo:
         divide = self.settings.divide_by_deviation
         return group_relative(compared, groups, divide_by_deviation=divide)
 
-    def _tied(self, clipped: ClippedObjective, batch: Batch) -> TurnLoss:
+    def _with_kl(self, clipped: ClippedObjective, batch: Batch) -> TurnLoss:
         weight = self.settings.kl_weight
         if self.reference is None or weight == 0.0:
             return clipped
@@ -122,7 +110,7 @@ class Grpo:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _WithReference:
-    """The clipped objective, and a tie to the reference policy."""
+    """The clipped objective and a KL penalty to the reference policy."""
 
     clipped: ClippedObjective
     reference_log_probs: Tensor  # [n, k]

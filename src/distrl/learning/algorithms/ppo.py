@@ -15,21 +15,16 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from distrl.bounds import Bounds, Meaning, check_bounds
-from distrl.learning.algorithms.algorithm import UpdateReport
-from distrl.learning.algorithms.clipped_objective import (
-    ClippedObjective,
-    ClipSettings,
-    repeated_steps,
-)
-from distrl.learning.algorithms.update_gauges import update_report
+from distrl.learning.algorithms.algorithm import PlannedAlgorithm, UpdatePlan
+from distrl.learning.algorithms.clipped_objective import ClippedObjective, ClipSettings
 from distrl.learning.batch import Batch
-from distrl.learning.gradient_step import GradientStep
+from distrl.learning.gradient_step import BatchScores, GradientStep
 from distrl.learning.targets.advantages import generalised, normalise
 
 
 @dataclass(frozen=True, slots=True)
 class PpoSettings:
-    """What the advantages are made of, and how long an update stays with a batch."""
+    """How advantages are estimated, and how many steps an update takes on a batch."""
 
     discount: Annotated[float, Bounds(0.0, 1.0, "(γ, per step)")] = 0.95
     gae_lambda: Annotated[float, Bounds(0.0, 1.0, "(λ of the generalised advantages)")] = 0.95
@@ -43,8 +38,8 @@ class PpoSettings:
         check_bounds(self)
 
 
-class Ppo:
-    """Proximal policy optimisation; decoupled where `objective.decoupled` says so."""
+class Ppo(PlannedAlgorithm):
+    """Proximal policy optimisation; decoupled where `objective.decoupled` is set."""
 
     def __init__(self, step: GradientStep, settings: PpoSettings | None = None) -> None:
         self.step = step
@@ -54,9 +49,8 @@ class Ppo:
     def discount(self) -> float:
         return self.settings.discount
 
-    def update(self, batch: Batch, *, policy_moves: bool = True) -> UpdateReport:
+    def plan(self, batch: Batch, current: BatchScores) -> UpdatePlan:
         chosen = self.settings
-        current = self.step.score_batch(batch)
         advantages = generalised(
             current.values,
             batch.rewards,
@@ -69,15 +63,6 @@ class Ppo:
         if chosen.normalise:
             advantages = normalise(advantages, batch.mask)
         loss = ClippedObjective.of(chosen.objective, batch, current, advantages, targets)
-        losses, norms = repeated_steps(
-            self.step, batch, loss, chosen.epochs, policy_moves=policy_moves
-        )
-        return update_report(
-            batch,
-            current,
-            advantages,
-            losses,
-            norms,
-            discount=self.discount,
-            cap=chosen.objective.highest,
+        return UpdatePlan(
+            loss, advantages, ratio_cap=chosen.objective.highest, epochs=chosen.epochs
         )

@@ -22,15 +22,17 @@ from torch import Tensor
 from distrl.agent.trainable_policy import Scores
 from distrl.bounds import Bounds, Fixed, check_bounds
 from distrl.errors import InvalidSetting
-from distrl.learning.algorithms.actor_critic_gauges import actor_critic_gauges
-from distrl.learning.algorithms.algorithm import UpdateReport
-from distrl.learning.algorithms.critic_objective import CriticObjective, ValueLoss
-from distrl.learning.algorithms.update_gauges import update_report
+from distrl.learning.algorithms.actor_critic import (
+    CriticObjective,
+    ValueLoss,
+    actor_critic_metrics,
+    turn_ratios,
+)
+from distrl.learning.algorithms.algorithm import PlannedAlgorithm, UpdatePlan
 from distrl.learning.batch import Batch
-from distrl.learning.gradient_step import GradientStep, Losses
+from distrl.learning.gradient_step import BatchScores, GradientStep, Losses
 from distrl.learning.losses.averages import Averaging, count, token_mean
 from distrl.learning.losses.policy_losses import policy_gradient
-from distrl.learning.targets.behaviour_ratios import turn_ratios
 from distrl.learning.targets.retrace import vtrace
 
 
@@ -65,7 +67,7 @@ class VTraceSettings:
             )
 
 
-class VTraceActorCritic:
+class VTraceActorCritic(PlannedAlgorithm):
     """V-trace actor-critic."""
 
     def __init__(self, step: GradientStep, settings: VTraceSettings | None = None) -> None:
@@ -76,9 +78,8 @@ class VTraceActorCritic:
     def discount(self) -> float:
         return self.settings.discount
 
-    def update(self, batch: Batch, *, policy_moves: bool = True) -> UpdateReport:
+    def plan(self, batch: Batch, current: BatchScores) -> UpdatePlan:
         chosen = self.settings
-        current = self.step.score_batch(batch)
         traced = vtrace(
             current.values,
             batch.rewards,
@@ -90,26 +91,15 @@ class VTraceActorCritic:
             c_clip=chosen.c_clip,
             lambda_=chosen.vtrace_lambda,
         )
-        draws = batch.weights.unsqueeze(1).expand_as(batch.mask)
         objective = VTraceObjective(
             settings=chosen,
-            critic=CriticObjective(
-                chosen.value_loss, batch.gather(traced.targets), batch.gather(draws)
-            ),
+            critic=CriticObjective.of(chosen.value_loss, batch, traced.targets),
             advantages=batch.gather(traced.advantages),
-            draws=batch.gather(draws),
+            draws=batch.gather(batch.draw_weights),
             total=count(batch.token_mask, chosen.averaging).clamp(min=1),
         )
-        losses, norms = self.step.step(batch, objective, policy_moves=policy_moves)
-        return update_report(
-            batch,
-            current,
-            traced.advantages,
-            losses,
-            norms,
-            discount=self.discount,
-            **actor_critic_gauges(batch, current, traced.targets, chosen.rho_clip),
-        )
+        metrics = actor_critic_metrics(batch, current, traced.targets, chosen.rho_clip)
+        return UpdatePlan(objective, traced.advantages, metrics)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,4 +1,4 @@
-"""Means over what is real, with the weighting said aloud.
+"""Masked means over real tokens, turns and steps, with an explicit weighting.
 
 Answers differ in length, so "the mean" is a choice: `per_token` gives every token the same weight
 (long turns count more), `per_turn` every turn (its tokens share it), `whole_turn` sums the tokens

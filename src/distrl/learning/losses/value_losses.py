@@ -20,7 +20,7 @@ Regression = Literal["huber", "squared"]
 
 
 def minimum_of_heads(heads: Tensor) -> Tensor:
-    """The lowest head's opinion, [batch, time]: an antidote to a critic's optimism."""
+    """The lowest value of all heads, [batch, time]: counters overestimation by a single head."""
     return heads.amin(-1)
 
 

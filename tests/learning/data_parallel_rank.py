@@ -1,7 +1,8 @@
-"""One process of a team, for `test_several_gpus`: python -m tests.learning.team_member FOLDER.
+"""One rank for `test_data_parallel`: python -m tests.learning.data_parallel_rank FOLDER RANK FD….
 
-Leads or follows, as its place has it, through a few rounds of the small world with each of some
-algorithms, and leaves what it has then in FOLDER: weights, and what it published.
+Leads or follows through a few rounds of the small world with each of some algorithms, and leaves
+what it has then in FOLDER: weights, and what it published. Each FD is its end of a pipe between the
+two ranks, one for each algorithm.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 from safetensors.torch import save_file
@@ -19,10 +21,10 @@ from distrl.learning.algorithms.algorithm import Algorithm
 from distrl.learning.algorithms.digirl import Digirl, DigirlSettings
 from distrl.learning.algorithms.ppo import Ppo
 from distrl.learning.checkpoint import CheckpointFolder
+from distrl.learning.data_parallel import DataParallelGroup, follow
 from distrl.learning.gradient_step import GradientStep
 from distrl.learning.learner_report import LearnerReport
 from distrl.learning.process_group import ProcessGroup
-from distrl.learning.several_gpus import SeveralGpus, follow
 from distrl.replay.buffer.pacing import Pacing
 
 
@@ -69,27 +71,26 @@ def refused_to_lead(circle: SmallCircle) -> bool:
     return False
 
 
-def main(folder: Path) -> None:
-    with SeveralGpus(cpu=True) as process_group:
-        for name in ALGORITHMS:
-            circle = circle_of(
-                name, seed=process_group.place, process_group=process_group
-            )  # critics that differ at first
-            own = folder / f"{name}-{process_group.place}"
-            said: dict[str, object] = {"size": process_group.size}
-            if process_group.leads:
-                reports = lead(circle, own / "checkpoints")
-                said["losses"] = [report.losses for report in reports]
-                said["values"] = [report.mean_value for report in reports]
-                process_group.dismiss()
-            else:
-                said["refused"] = refused_to_lead(circle)
-                follow(circle.policy, circle.learner.algorithm, circle.learner.gradient_step)
-            own.mkdir(exist_ok=True)
-            said["versions"] = circle.versions
-            save_file(circle.policy.weights(), own / "weights.safetensors")
-            (own / "said.json").write_text(json.dumps(said))
+def learn(folder: Path, rank: int, name: str, descriptor: int) -> None:
+    group = DataParallelGroup(rank, 2, "cpu", [Connection(descriptor)])
+    circle = circle_of(name, seed=rank, process_group=group)  # critics that differ at first
+    group.join()
+    own = folder / f"{name}-{rank}"
+    said: dict[str, object] = {"size": group.size}
+    if rank == 0:
+        reports = lead(circle, own / "checkpoints")
+        said["losses"] = [report.losses for report in reports]
+        said["values"] = [report.mean_value for report in reports]
+    else:
+        said["refused"] = refused_to_lead(circle)
+        follow(circle.policy, circle.learner.algorithm, circle.learner.gradient_step)
+    group.leave()
+    own.mkdir(exist_ok=True)
+    said["versions"] = circle.versions
+    save_file(circle.policy.weights(), own / "weights.safetensors")
+    (own / "said.json").write_text(json.dumps(said))
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    for each, given in zip(ALGORITHMS, sys.argv[3:], strict=True):
+        learn(Path(sys.argv[1]), int(sys.argv[2]), each, int(given))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from distrl.learning.algorithms.actor_critic_gauges import explained_variance, reliability_gap
+from distrl.learning.algorithms.actor_critic import explained_variance, reliability_gap
 
 
 def test_the_reliability_gap_is_that_of_the_bins() -> None:

@@ -27,8 +27,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from benchmarks.tabular_policy import TabularPolicy
 from distrl.agent.policy import Policy
-from distrl.agent.tabular_policy import TabularPolicy
 from distrl.learning.targets.rewards import RewardSettings
 from distrl.records import (
     Action,

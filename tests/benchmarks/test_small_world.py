@@ -6,8 +6,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-
-from distrl.learning.small_world import (
+from benchmarks.small_world import (
     ACTIONS,
     CORNER,
     DEAD_END,
@@ -25,6 +24,7 @@ from distrl.learning.small_world import (
     action_probabilities,
     old_policy,
 )
+
 from distrl.records import Done, Ending, Trajectory, Unreadable
 
 SOLUTION = Solution(discount=0.9)

@@ -4,72 +4,63 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import subprocess
 import sys
+from multiprocessing.connection import Pipe
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 from safetensors.torch import load_file
+from tests.learning.data_parallel_rank import ALGORITHMS, circle_of, lead
 from tests.learning.small_circle import SmallCircle
-from tests.learning.team_member import ALGORITHMS, circle_of, lead
 
 from distrl.errors import UsageError
-from distrl.learning.several_gpus import follow
+from distrl.learning.data_parallel import follow
 
 ROOT = Path(__file__).parents[2]
 PROCESSES = 2
 
 
-def _free_port() -> int:
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        port: int = listening.getsockname()[1]
-        return port
-
-
-def _environment(place: int, port: int) -> dict[str, str]:
-    """What a launcher tells each process."""
-    return os.environ | {
-        "MASTER_ADDR": "127.0.0.1",
-        "MASTER_PORT": str(port),
-        "RANK": str(place),
-        "LOCAL_RANK": str(place),
-        "WORLD_SIZE": str(PROCESSES),
-        "LOCAL_WORLD_SIZE": str(PROCESSES),
-        "OMP_NUM_THREADS": "1",
-    }
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where both have left what they have, after some rounds with each algorithm."""
-    where, port = tmp_path_factory.mktemp("team"), _free_port()
-    command = [sys.executable, "-m", "tests.learning.team_member", str(where)]
-    members = [
-        subprocess.Popen(
-            command,
-            cwd=ROOT,
-            env=_environment(place, port),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        for place in range(PROCESSES)
-    ]
+    """Where both ranks have left what they have, after some rounds with each algorithm."""
+    where = tmp_path_factory.mktemp("ranks")
+    ranks = _start_ranks(where)
     try:
-        said = [member.communicate(timeout=100)[0] for member in members]
+        said = [rank.communicate(timeout=100)[0] for rank in ranks]
     finally:
-        for member in members:
-            member.kill()
-    assert [member.returncode for member in members] == [0] * PROCESSES, "\n".join(said)
+        for rank in ranks:
+            rank.kill()
+    assert not any(rank.returncode for rank in ranks), "\n".join(said)
     return where
 
 
-def _said(folder: Path, name: str, place: int) -> dict[str, Any]:
-    said: dict[str, Any] = json.loads((folder / f"{name}-{place}" / "said.json").read_text())
+def _start_ranks(where: Path) -> list[subprocess.Popen[str]]:
+    pipes = [Pipe() for _ in ALGORITHMS]
+    command = [sys.executable, "-m", "tests.learning.data_parallel_rank", str(where)]
+    ranks = []
+    for rank, ends in enumerate(zip(*pipes, strict=True)):
+        descriptors = [end.fileno() for end in ends]
+        ranks.append(
+            subprocess.Popen(
+                [*command, str(rank), *map(str, descriptors)],
+                cwd=ROOT,
+                env=os.environ | {"OMP_NUM_THREADS": "1"},
+                pass_fds=descriptors,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+            )
+        )
+        for end in ends:
+            end.close()
+    return ranks
+
+
+def _said(folder: Path, name: str, rank: int) -> dict[str, Any]:
+    said: dict[str, Any] = json.loads((folder / f"{name}-{rank}" / "said.json").read_text())
     assert said["size"] == PROCESSES
     return said
 
@@ -94,7 +85,7 @@ def test_two_processes_learn_what_one_learns_from_the_whole_batch(
 
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_only_the_leader_publishes_and_writes(name: str, folder: Path) -> None:
-    leader, follower = (_said(folder, name, place) for place in range(PROCESSES))
+    leader, follower = (_said(folder, name, rank) for rank in range(PROCESSES))
     assert leader["versions"] == sorted(leader["versions"]) != []
     assert follower["versions"] == []
     assert follower["refused"]  # to be a learner of its own
@@ -105,7 +96,7 @@ def test_only_the_leader_publishes_and_writes(name: str, folder: Path) -> None:
     }
 
 
-def test_who_is_alone_has_nobody_to_follow() -> None:
+def test_a_single_process_has_no_leader_to_follow() -> None:
     learner = SmallCircle().learner
-    with pytest.raises(UsageError, match="without a team"):
+    with pytest.raises(UsageError, match="without a leader"):
         follow(learner.policy, learner.algorithm, learner.gradient_step)

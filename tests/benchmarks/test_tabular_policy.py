@@ -8,8 +8,8 @@ from collections import Counter
 import numpy as np
 import pytest
 import torch
+from benchmarks.tabular_policy import TabularPolicy
 
-from distrl.agent.tabular_policy import TabularPolicy
 from distrl.agent.trainable_policy import TrainablePolicy
 from distrl.errors import InvalidSetting, UsageError
 from distrl.records import Action, Back, Done, Observation, Screen, Tap, Unreadable

@@ -12,13 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from torch import Tensor
-
-from distrl.agent.tabular_policy import TabularPolicy
-from distrl.learning.algorithms.algorithm import Algorithm
-from distrl.learning.batch import Batch, batch_of
-from distrl.learning.gradient_step import GradientStep, StepSettings
-from distrl.learning.small_world import (
+from benchmarks.small_world import (
     ANSWERS,
     REWARDS,
     STATE_NAMES,
@@ -29,6 +23,12 @@ from distrl.learning.small_world import (
     new_policy,
     old_policy,
 )
+from benchmarks.tabular_policy import TabularPolicy
+from torch import Tensor
+
+from distrl.learning.algorithms.algorithm import Algorithm
+from distrl.learning.batch import Batch, batch_of
+from distrl.learning.gradient_step import GradientStep, StepSettings
 from distrl.records import Trajectory
 
 STATES = len(STATE_NAMES)

@@ -1,0 +1,134 @@
+"""What actor-critics share: ratios at a chosen level, the critic's loss, and metrics of both.
+
+    L_V = Σ_t w_t·ℓ(V(s_t), v_t) / turns of the batch, each head for itself, their losses added
+
+`cross_entropy` takes the target as a soft success in [0, 1] (Retrace's is always one where rewards
+are 0 but for the last; costs can push it out, and it is held to the range); its gradient by the
+logit is V − v, as strong for sure predictions as for unsure ones. `squared` and `huber` are
+regressions of V itself, which fade with V·(1 − V). The minimum of all is where V is the weighted
+mean of v, for targets no further from it than 1.
+
+Metrics, of a batch as it was scored before the update:
+
+    ratio_…                 quantiles of π/μ over turns: how far the policy is from those that acted
+    clip_fraction           share of turns whose ratio is above the cap, by more than rounding
+    effective_sample_share  (Σ ρ)² / Σ ρ² over the number of turns: 1 on-policy
+    entropy, invalid_rate   nats per token, and the share of answers that could not be read
+    brier_score             E[(V − success)²]; 0.25 for a critic that always predicts one half
+    reliability_gap         how far success rates lie from the values before them, in ten bins
+    explained_variance      1 − Var(v − V) / Var(v): how much of the targets the critic knew
+
+V is a discounted success probability of the policy in training, and successes are those of the
+policies that acted: on old data, or with a discount, a perfect critic has a gap too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from distrl.learning.batch import Batch
+from distrl.learning.gradient_step import BatchScores
+from distrl.learning.losses.averages import step_mean, token_mean
+from distrl.learning.targets.ratios import (
+    RatioLevel,
+    at_level,
+    clip_fraction,
+    effective_sample_size,
+    length_normalised,
+    per_turn,
+    quantiles,
+)
+
+Correction = RatioLevel | Literal["none"]  # none: every ratio is 1, as an ablation
+ValueLoss = Literal["cross_entropy", "squared", "huber"]
+RATIO_QUANTILES = {"ratio_p05": 0.05, "ratio_p50": 0.5, "ratio_p95": 0.95, "ratio_max": 1.0}
+BINS = 10
+
+
+def turn_ratios(correction: Correction, batch: Batch, current: BatchScores) -> Tensor:  # [b, t]
+    """One for each turn, for traces and critics; at the level `token` that of the whole turn."""
+    if correction == "none":
+        return torch.ones_like(current.values[:, :-1])
+    ratio = length_normalised if correction == "length_normalised" else per_turn
+    return ratio(current.log_probs, batch.behaviour_log_probs, batch.token_mask)
+
+
+def token_ratios(correction: Correction, batch: Batch, current: BatchScores) -> Tensor:  # [b, t, k]
+    """One for each token, for policy losses."""
+    if correction == "none":
+        return torch.ones_like(current.log_probs)
+    return at_level(correction, current.log_probs, batch.behaviour_log_probs, batch.token_mask)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CriticObjective:
+    """The value loss for n turns in reading order."""
+
+    kind: ValueLoss
+    targets: Tensor  # [n]
+    weights: Tensor  # [n]
+
+    @classmethod
+    def of(
+        cls, kind: ValueLoss, batch: Batch, targets: Tensor, weights: Tensor | float = 1.0
+    ) -> CriticObjective:
+        """For targets [b, t]; weights [b, t] come beside those of prioritised draws."""
+        return cls(kind, batch.gather(targets), batch.gather(weights * batch.draw_weights))
+
+    def __call__(self, value_logits: Tensor, turns: Tensor) -> Tensor:  # [m, heads], [m]
+        wanted = self.targets[turns].detach().to(value_logits).unsqueeze(-1).expand_as(value_logits)
+        weights = self.weights[turns].detach().to(value_logits).unsqueeze(-1)
+        return (weights * self._losses(value_logits, wanted)).sum() / len(self.targets)
+
+    def _losses(self, logits: Tensor, wanted: Tensor) -> Tensor:
+        if self.kind == "cross_entropy":
+            return functional.binary_cross_entropy_with_logits(
+                logits, wanted.clamp(0.0, 1.0), reduction="none"
+            )
+        if self.kind == "huber":
+            return functional.huber_loss(logits.sigmoid(), wanted, reduction="none")
+        return 0.5 * torch.square(logits.sigmoid() - wanted)
+
+
+def actor_critic_metrics(
+    batch: Batch,
+    current: BatchScores,
+    targets: Tensor,  # [b, t]
+    cap: float,  # of the ratios in the policy loss
+) -> dict[str, float]:
+    """All of them, for what an update saw before it moved."""
+    values = current.values[:, :-1]
+    outcomes = batch.outcomes.unsqueeze(1).expand_as(values).to(values)
+    ratios = per_turn(current.log_probs, batch.behaviour_log_probs, batch.token_mask)
+    at_quantiles = quantiles(ratios, batch.mask, tuple(RATIO_QUANTILES.values())).tolist()
+    return {
+        **dict(zip(RATIO_QUANTILES, at_quantiles, strict=True)),
+        "clip_fraction": float(clip_fraction(ratios, batch.mask, high=cap)),
+        "effective_sample_share": float(
+            effective_sample_size(ratios, batch.mask) / batch.mask.sum()
+        ),
+        "entropy": float(token_mean(current.entropies, batch.token_mask)),
+        "invalid_rate": float(step_mean(batch.invalid, batch.mask)),
+        "brier_score": float(step_mean((values - outcomes).square(), batch.mask)),
+        "reliability_gap": reliability_gap(values[batch.mask], outcomes[batch.mask]),
+        "explained_variance": explained_variance(values[batch.mask], targets[batch.mask]),
+    }
+
+
+def reliability_gap(values: Tensor, outcomes: Tensor) -> float:  # [n], [n]
+    """Σ_bins (share of the bin)·|mean value − success rate|, over bins of equal width."""
+    bins = (values * BINS).long().clamp(0, BINS - 1)
+    excess = values.new_zeros(BINS).index_add(0, bins, values - outcomes)
+    return float(excess.abs().sum() / max(1, len(values)))
+
+
+def explained_variance(values: Tensor, targets: Tensor) -> float:  # [n], [n]
+    """1 − Var(v − V) / Var(v); 0 where the targets do not vary."""
+    spread = torch.var(targets, correction=0)
+    left = torch.var(targets - values, correction=0)
+    return float(1.0 - left / spread) if float(spread) > 1e-12 else 0.0
