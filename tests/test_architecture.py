@@ -27,7 +27,7 @@ PACKAGE = "src/distrl/"
 # Data runs in a circle, imports do not: which part of distrl may import which others. Everybody may
 # import what travels and what can go wrong; what a module imports for types alone is not counted.
 # Each part owns its settings; `config` collects them, so it stands above the parts.
-EVERYBODY = {"records", "errors", "hierarchy", "bounds"}
+EVERYBODY = {"records", "errors", "hierarchy", "bounds", "json_lines"}
 CIRCLE = {
     "devices", "judging", "task_sets", "agent", "episodes", "replay", "learning", "weights",
 }  # fmt: skip
@@ -39,6 +39,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "records": set(),
     "hierarchy": set(),
     "bounds": set(),
+    "json_lines": set(),
     "process_environment": set(),
     "chat": set(),
     "config": CIRCLE | {"chat"},

@@ -29,8 +29,8 @@ from distrl.errors import (
     StorageFull,
     UsageError,
 )
+from distrl.json_lines import read_lines
 from distrl.learning.checkpoint import read_checkpoint
-from distrl.runs.json_lines import read_lines
 from distrl.runs.metrics import read_points
 from distrl.runs.run_directory import RunDirectory
 from distrl.runs.run_records import EpisodeLine, Point

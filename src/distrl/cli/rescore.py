@@ -18,11 +18,11 @@ from distrl.config.judge_section import JudgeSettings
 from distrl.config.training_config import load_config
 from distrl.engine.ingest.judge_opening import open_judge, words_on_second
 from distrl.errors import UsageError
+from distrl.json_lines import LineLog
 from distrl.judging.judge_thread_pool import JudgeThreadPool
 from distrl.judging.rate_budget import BudgetSettings
 from distrl.judging.rescoring import RescoreCounts, Rescoring, without_verdict
 from distrl.replay.store.trajectory_store import TrajectoryStore
-from distrl.runs.json_lines import LineLog
 from distrl.runs.run_directory import RunDirectory
 
 

@@ -20,8 +20,8 @@ from distrl.engine.run.success_history import SuccessHistory
 from distrl.episodes.collector_report import FinishedEpisode
 from distrl.episodes.outcome import SuccessRate
 from distrl.errors import StorageError
+from distrl.json_lines import LineLog
 from distrl.records import Ending, Trajectory
-from distrl.runs.json_lines import LineLog
 from distrl.runs.run_records import EpisodeLine
 from distrl.weights.staleness import staleness
 

@@ -41,9 +41,9 @@ from distrl.engine.wiring import (
     build_weight_store,
     has_adapters,
 )
+from distrl.json_lines import LineLog
 from distrl.replay.store.trajectory_store import TrajectoryStore
 from distrl.reporting.live_view import LiveView
-from distrl.runs.json_lines import LineLog
 from distrl.runs.run_directory import RunDirectory
 from distrl.runs.run_records import RunResult
 from distrl.weights.weight_poller import WeightPoller

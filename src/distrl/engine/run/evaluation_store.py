@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from itertools import zip_longest
 
 from distrl.episodes.outcome import SuccessRate
+from distrl.json_lines import LineLog, read_lines
 from distrl.learning.algorithms.update_gauges import update_report
 from distrl.learning.batch import batch_of
 from distrl.learning.learner import Learner
 from distrl.records import Trajectory
 from distrl.replay.buffer.entries import flaw
 from distrl.reporting.recording_archive import Opinions, RecordingArchive
-from distrl.runs.json_lines import LineLog, read_lines
 from distrl.runs.run_records import EvaluationLine, Stage
 
 

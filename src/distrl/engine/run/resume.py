@@ -16,12 +16,12 @@ from distrl.engine.ingest.episode_log import EpisodeLog
 from distrl.engine.ingest.trajectory_receiver import TrajectoryReceiver
 from distrl.engine.run.training_state import TrainingState
 from distrl.errors import UsageError
+from distrl.json_lines import read_lines
 from distrl.learning.checkpoint import CheckpointFolder
 from distrl.learning.learner import Learner
 from distrl.records import Ending, Trajectory
 from distrl.replay.store.trajectory_reader import TrajectoryReader
 from distrl.replay.store.trajectory_store import TrajectoryStore
-from distrl.runs.json_lines import read_lines
 from distrl.runs.run_directory import RunDirectory
 from distrl.runs.run_records import EpisodeLine
 from distrl.weights.weight_store import WeightStore

@@ -28,12 +28,12 @@ from distrl.engine.run.stop_request import StopRequest
 from distrl.engine.run.training_run import TrainingRun
 from distrl.engine.run.training_state import TrainingState
 from distrl.engine.wiring import build_learner, build_policy, build_weight_store
+from distrl.json_lines import LineLog
 from distrl.learning.checkpoint import CheckpointFolder
 from distrl.learning.learner import Publisher
 from distrl.replay.store.trajectory_store import TrajectoryStore
 from distrl.reporting.recording_archive import RecordingArchive
 from distrl.reporting.report import write_report
-from distrl.runs.json_lines import LineLog
 from distrl.runs.metrics import Metrics, MetricSink
 from distrl.runs.run_directory import RunDirectory
 from distrl.runs.run_records import RunResult
