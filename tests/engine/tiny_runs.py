@@ -47,7 +47,7 @@ before = 1
 after = 1
 
 [reporting]
-films = 2
+recordings = 2
 line_seconds = 1
 """
 

@@ -7,7 +7,6 @@ that an interrupted evaluation is resumed and a longer one goes on from a shorte
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 import time
 from collections.abc import Iterator, Sequence
@@ -155,7 +154,7 @@ def evaluate_model(console: Console, evaluation: Evaluation) -> EvaluationReport
 
 def _log(evaluation: Evaluation, settings: dict[str, object]) -> OutcomeLog:
     if evaluation.figures is None:
-        return OutcomeLog(io.StringIO(), [])  # nothing to resume from
+        return OutcomeLog(None, [])  # nothing to resume from
     path = log_path(evaluation.figures)
     opened = OutcomeLog.resumed if evaluation.resume else OutcomeLog.new
     return opened(path, settings)

@@ -47,9 +47,12 @@ class _Line:
 
 
 class OutcomeLog:
-    """A log open for writing, as a context manager. Begin with `new` or `resumed`."""
+    """A log open for writing, as a context manager. Begin with `new` or `resumed`.
 
-    def __init__(self, log: LineLog, outcomes: list[Outcome]) -> None:
+    Without a `LineLog` the outcomes are only kept in memory.
+    """
+
+    def __init__(self, log: LineLog | None, outcomes: list[Outcome]) -> None:
         self._log = log
         self.outcomes = outcomes
 
@@ -80,6 +83,8 @@ class OutcomeLog:
     def append(self, outcome: Outcome) -> None:
         """Keep an outcome; it is in the file when this returns."""
         self.outcomes.append(outcome)
+        if self._log is None:
+            return
         self._log.append(
             _Line(
                 outcome.task.id,
@@ -95,7 +100,8 @@ class OutcomeLog:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._log.close()
+        if self._log is not None:
+            self._log.close()
 
 
 def _read_outcome(path: Path, number: int, line: bytes) -> Outcome:

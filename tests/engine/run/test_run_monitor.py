@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from distrl.reporting.countdown import Countdown
+from distrl.engine.run.run_monitor import Countdown
 
 
 def seen(*looks: tuple[float, float, bool]) -> Countdown:

@@ -11,7 +11,7 @@ from distrl.process_environment import WANTED
 
 HOLES = """
 from pathlib import Path
-from distrl.engine.run.heap import give_back
+from distrl.engine.run.training_run import trim_heap
 
 def held():
     lines = Path("/proc/self/status").read_text().splitlines()
@@ -21,7 +21,7 @@ blocks = [bytearray(b"x" * 500_000) for _ in range(400)]
 kept = blocks[::4]
 del blocks
 before = held()
-assert give_back()
+assert trim_heap()
 print(before - held())
 assert all(block.count(b"x") == 500_000 for block in kept)
 """

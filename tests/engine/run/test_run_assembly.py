@@ -19,7 +19,7 @@ from distrl.agent.policy_weights import read_manifest
 from distrl.cli.main import app
 from distrl.cli.train import train
 from distrl.engine.local.local_engine import LocalEngine
-from distrl.engine.run.policy_export import keep_policy
+from distrl.engine.run.run_assembly import keep_policy
 from distrl.engine.run.stop_request import StopRequested
 from distrl.engine.wiring import build_policy
 from distrl.learning.checkpoint import read_checkpoint

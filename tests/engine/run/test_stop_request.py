@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from distrl.config.sections import RunSettings
-from distrl.engine.run.run_limits import Spent, progress
+from distrl.engine.run.stop_request import Spent, progress
 
 
 def test_the_limit_that_is_nearest_counts() -> None:
