@@ -308,6 +308,16 @@ def chance_comes_from_seeds(modules: list[Module]) -> list[str]:
     return broken
 
 
+def private_ray_api_stays_in_one_file(modules: list[Module]) -> list[str]:
+    """Also where a module is imported by its name; that file says why there is no other way."""
+    return [
+        module.at(1, "uses Ray's private API")
+        for module in modules
+        if module.shipped and module.path != "src/distrl/engine/ray/cluster/ray_internals.py"
+        if re.search(r"\bray\._", module.source)
+    ]
+
+
 # The rules against the code on disk --------------------------------------------------------------
 
 
@@ -329,6 +339,7 @@ RULES: tuple[Rule, ...] = (
     functions_fit_on_a_screen,
     files_are_one_noun,
     chance_comes_from_seeds,
+    private_ray_api_stays_in_one_file,
 )
 
 
@@ -380,6 +391,7 @@ BREACHES: list[tuple[Rule, str, str]] = [
     (chance_comes_from_seeds, DEVICE, "from random import choice"),
     (chance_comes_from_seeds, DEVICE, "np.random.rand(3)"),
     (chance_comes_from_seeds, DEVICE, "hash('notes')"),
+    (private_ray_api_stays_in_one_file, DEVICE, "import_module('ray._raylet')"),
 ]
 
 

@@ -10,9 +10,10 @@ import signal
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import FrameType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from distrl.config.sections import RunSettings
+if TYPE_CHECKING:  # loads torch, and commands without a model stop, too
+    from distrl.config.sections import RunSettings
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 

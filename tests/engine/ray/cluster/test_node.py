@@ -24,7 +24,7 @@ from tests.engine.ray.launched_nodes import (
     wait_until,
 )
 
-from distrl.cli.cluster_command import join, start
+from distrl.cli.cluster import join, start
 from distrl.engine.ray.cluster.node import HEALTH, head_plan, read_resources, worker_plan
 from distrl.errors import ClusterError, ClusterUnreachable, InvalidSetting, TokenRefused
 
