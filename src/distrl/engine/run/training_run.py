@@ -12,8 +12,6 @@ finished, a checkpoint is written, and `StopRequested` says that the run can be 
 
 from __future__ import annotations
 
-import ctypes
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -32,6 +30,7 @@ from distrl.engine.run.training_state import TrainingState
 from distrl.episodes.outcome import SuccessRate
 from distrl.learning.checkpoint import CheckpointFolder
 from distrl.learning.learner_report import LearnerReport
+from distrl.process_environment import trim_heap
 from distrl.runs.run_records import RunResult, Stage
 
 WAIT_SECONDS = 0.25  # for arrivals, before the view is updated
@@ -177,16 +176,3 @@ class TrainingRun:
         if self.state.updates:
             self._save()
         self.collection.stop(0.0)
-
-
-def trim_heap() -> bool:
-    """Return free heap pages to the kernel by `malloc_trim(0)`; False where libc has none.
-
-    Tensors of varying sizes leave holes between what is in use, and with our malloc settings
-    (`process_environment`) little returns by itself: without this a learner whose use is level
-    grows over weeks. Takes some milliseconds.
-    """
-    if not sys.platform.startswith("linux"):
-        return False
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
-    return trim is not None and bool(trim(0))
