@@ -47,6 +47,7 @@ from distrl.episodes.collector import Collector, CollectorSettings
 from distrl.episodes.demonstrations import demonstrate
 from distrl.episodes.device_pool import DevicePool
 from distrl.episodes.policy_batcher import PolicyBatcher
+from distrl.json_lines import read_lines
 from distrl.learning.algorithms.a_ride import ARide, ARideSettings
 from distrl.learning.checkpoint import read_checkpoint
 from distrl.learning.gradient_step import GradientStep, StepSettings
@@ -57,7 +58,6 @@ from distrl.records import Action, Back, Ending, Home, Observation, Screen, Tap,
 from distrl.replay.buffer.pacing import Pacing
 from distrl.replay.buffer.replay_buffer import ReplayBuffer, ReplaySettings
 from distrl.replay.compressed_screen import CompressedScreen
-from distrl.runs.json_lines import read_lines
 from distrl.runs.run_directory import RunDirectory
 from distrl.runs.run_records import EpisodeLine
 from distrl.task_sets.curriculum import State

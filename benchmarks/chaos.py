@@ -41,9 +41,9 @@ from rich.console import Console
 
 from benchmarks.results_file import write_results
 from benchmarks.train_runs import COMMAND, set_words, tiny_model
+from distrl.json_lines import read_lines
 from distrl.process_environment import for_nursery
 from distrl.replay.store.trajectory_reader import TrajectoryReader
-from distrl.runs.json_lines import read_lines
 from distrl.runs.metrics import read_points
 from distrl.runs.run_directory import RunDirectory
 from distrl.runs.run_records import EpisodeLine

@@ -56,8 +56,8 @@ from distrl.episodes.collector import Collector, TrajectorySink
 from distrl.episodes.device_pool import DevicePool
 from distrl.episodes.policy_batcher import PolicyBatcher, PolicyBatcherSettings
 from distrl.episodes.scheduler import Admission
+from distrl.json_lines import LineLog
 from distrl.replay.store.trajectory_store import TrajectoryStore, TrajectoryStoreSettings
-from distrl.runs.json_lines import LineLog
 from distrl.runs.run_directory import RunDirectory
 from distrl.task_sets.curriculum import UniformTasks
 from distrl.task_sets.task_pool import SimulatedTasks

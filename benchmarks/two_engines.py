@@ -15,7 +15,7 @@ from benchmarks.ray_nodes import ray_nodes
 from distrl.cli.train import new_directory
 from distrl.config.training_config import TrainingConfig, load_config
 from distrl.engine.local.local_engine import LocalEngine
-from distrl.runs.json_lines import read_lines
+from distrl.json_lines import read_lines
 from distrl.runs.run_directory import RunDirectory
 from distrl.runs.run_records import EpisodeLine
 

@@ -27,7 +27,7 @@ PACKAGE = "src/distrl/"
 # Data runs in a circle, imports do not: which part of distrl may import which others. Everybody may
 # import what travels and what can go wrong; what a module imports for types alone is not counted.
 # Each part owns its settings; `config` collects them, so it stands above the parts.
-EVERYBODY = {"records", "errors", "hierarchy", "bounds", "watched_threads"}
+EVERYBODY = {"records", "errors", "hierarchy", "bounds", "json_lines", "watched_threads"}
 CIRCLE = {
     "devices", "judging", "task_sets", "agent", "episodes", "replay", "learning", "weights",
 }  # fmt: skip
@@ -39,6 +39,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "hierarchy": set(),
     "bounds": set(),
     "watched_threads": set(),
+    "json_lines": set(),
     "process_environment": set(),
     "chat": set(),
     "config": CIRCLE | {"chat"},
@@ -305,6 +306,16 @@ def chance_comes_from_seeds(modules: list[Module]) -> list[str]:
     return broken
 
 
+def private_ray_api_stays_in_one_file(modules: list[Module]) -> list[str]:
+    """Also where a module is imported by its name; that file says why there is no other way."""
+    return [
+        module.at(1, "uses Ray's private API")
+        for module in modules
+        if module.shipped and module.path != "src/distrl/engine/ray/cluster/ray_internals.py"
+        if re.search(r"\bray\._", module.source)
+    ]
+
+
 # The rules against the code on disk --------------------------------------------------------------
 
 
@@ -326,6 +337,7 @@ RULES: tuple[Rule, ...] = (
     functions_fit_on_a_screen,
     files_are_one_noun,
     chance_comes_from_seeds,
+    private_ray_api_stays_in_one_file,
 )
 
 
@@ -377,6 +389,7 @@ BREACHES: list[tuple[Rule, str, str]] = [
     (chance_comes_from_seeds, DEVICE, "from random import choice"),
     (chance_comes_from_seeds, DEVICE, "np.random.rand(3)"),
     (chance_comes_from_seeds, DEVICE, "hash('notes')"),
+    (private_ray_api_stays_in_one_file, DEVICE, "import_module('ray._raylet')"),
 ]
 
 

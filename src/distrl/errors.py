@@ -6,53 +6,55 @@ DistrlError
 │   ├── InvalidSetting        a setting out of its range
 │   ├── UnknownTask           no task of that name, split or number
 │   ├── UnknownApp            no app of that name on this phone
-│   ├── CorruptSnapshot       bytes that are not a snapshot, or not one of this version
-│   ├── CorruptCheckpoint     a checkpoint that is damaged, incomplete, or of something else
-│   ├── CorruptRecord         stored bytes that are no trajectory, or none of this version
-│   ├── CorruptWeights        published weights that are damaged or gone
-│   ├── DirectoryInUse        another process writes to that directory
-│   ├── CorruptLog            a line of a run's own log that cannot be read
-│   ├── CorruptOutcomes       a log of outcomes that cannot be read
 │   ├── OtherSettings         what is to be resumed was begun with other settings
-│   ├── NotInstalled          a package of an optional extra is not there
+│   ├── NotInstalled          a package of an optional extra is not installed
 │   ├── UnusableModel         a model that no policy can be made of
 │   │   ├── NotAModel         no model of that name, or a directory that holds none
 │   │   ├── UnknownModelFamily  a model of a family that we have no inputs for
 │   │   ├── MissingTokens     a tokenizer without the tokens that its model needs
 │   │   └── CorruptModel      weights that are damaged, incomplete, or of another model
-│   ├── ConsentMissing        nobody has agreed that this phone may be operated
+│   ├── ConsentMissing        the owner has not agreed that this phone may be operated
 │   └── DeviceNotReady        a device used before its first reset
-└── WorldError                the world failed; the episode ends with its own typed ending
-    ├── DeviceError
-    │   ├── DeviceTimeout     the device did not answer before the deadline (frozen)
-    │   ├── DeviceDisconnected  the connection is gone
-    │   │   ├── DeviceUnauthorized  the phone has not agreed to be debugged from this computer
-    │   │   ├── AdbServerGone   nobody answers where the adb server should be
-    │   │   └── EmulatorStopped  the emulator's process has ended
-    │   ├── CommandRefused    the phone answered a command with an error
-    │   ├── DeviceLocked      the phone asks for a PIN, a pattern or a password
-    │   ├── BrokenPicture     a screenshot that is half-written or no picture at all
-    │   ├── AppCrashed        the app in front stopped
-    │   ├── BlankScreen       the screen stayed black or white longer than the patience for it
-    │   ├── TypingFailed      the keyboard took no text
-    │   └── PageTimeout       a page did not load before the deadline
-    ├── JudgeError            no verdict could be had
-    ├── ChatServerError       the server that a served policy or a judge asks
-    │   ├── ChatServerUnreachable  no answer before the deadline, however often it was tried
-    │   ├── RequestRefused    it will not answer this, now or later (a wrong key, say)
-    │   └── UnusableAnswer    it answered, but not with what was asked for
+├── CorruptData               stored data that is damaged, incomplete, or of another version
+│   ├── CorruptSnapshot       bytes that are not a snapshot, or not one of this version
+│   ├── CorruptCheckpoint     a checkpoint that is damaged, incomplete, or of something else
+│   ├── CorruptRecord         stored bytes that are no trajectory, or none of this version
+│   ├── CorruptWeights        published weights that are damaged or gone
+│   ├── CorruptLog            a line of a run's own log that cannot be read
+│   └── CorruptOutcomes       a log of outcomes that cannot be read
+├── WorldError                what an episode needs failed; it ends with its own typed ending
+│   ├── DeviceError
+│   │   ├── DeviceTimeout     the device did not answer before the deadline (frozen)
+│   │   ├── DeviceDisconnected  the connection is gone
+│   │   │   ├── DeviceUnauthorized  the phone has not agreed to be debugged from this computer
+│   │   │   ├── AdbServerGone   no adb server answers where it should be
+│   │   │   └── EmulatorStopped  the emulator's process has ended
+│   │   ├── CommandRefused    the phone answered a command with an error
+│   │   ├── DeviceLocked      the phone asks for a PIN, a pattern or a password
+│   │   ├── BrokenPicture     a screenshot that is half-written or no picture at all
+│   │   ├── AppCrashed        the app in front stopped
+│   │   ├── BlankScreen       the screen stayed black or white longer than the patience for it
+│   │   ├── TypingFailed      the keyboard took no text
+│   │   └── PageTimeout       a page did not load before the deadline
+│   ├── JudgeError            no verdict could be had
+│   └── ChatServerError       the server that a served policy or a judge asks
+│       ├── ChatServerUnreachable  no answer before the deadline, however often it was tried
+│       ├── RequestRefused    it will not answer this, now or later (a wrong key, say)
+│       └── UnusableAnswer    it answered, but not with what was asked for
+└── InfrastructureError       a machine or process under a run failed; the run can be resumed
     ├── ProcessError          a process of a run is gone
-    │   ├── LearnerGone       nobody answers a collector any more
+    │   ├── LearnerGone       the learner no longer answers its collectors
     │   ├── FollowerLost      a process that shares the learner's updates has ended
-    │   ├── CollectorsLost    every collector failed more often than it may be started again
-    │   └── PolicyServerGone  nobody decides for the collectors of a node any more
+    │   ├── CollectorsLost    every collector failed more often than it may be restarted
+    │   └── PolicyServerGone  no policy server decides for the collectors of a node any more
     ├── ClusterError          the Ray cluster that a run is to be on
-    │   ├── ClusterUnreachable  nobody answers as Ray at that address, or not to this machine
+    │   ├── ClusterUnreachable  no Ray head answers at that address, or not to this machine
     │   ├── TokenRefused      it wants another token than ours, or we have none
     │   ├── VersionsDiffer    Ray or Python there is another than here
     │   └── ResourceMissing   its nodes together have less of something than was asked for
-    └── StorageError          a disk failed; what it was to keep is not acknowledged
-        └── StorageFull       no space left, or no more of it for us
+    ├── StorageError          a disk failed; what it was to keep is not acknowledged
+    │   └── StorageFull       no space left, or no more of it for us
+    └── DirectoryInUse        another process writes to that directory
 
 Messages say what was tried, with which values, and what to do next.
 """
@@ -86,34 +88,6 @@ class UnknownApp(UsageError):
     """No app of that name on this phone."""
 
 
-class CorruptSnapshot(UsageError):
-    """Bytes that are not a snapshot of this version."""
-
-
-class CorruptCheckpoint(UsageError):
-    """A checkpoint that is damaged, incomplete, of another version or of another learner."""
-
-
-class CorruptRecord(UsageError):
-    """Stored bytes that are no trajectory, or one of a version that is not known here."""
-
-
-class CorruptWeights(UsageError):
-    """Published weights that are damaged or gone."""
-
-
-class DirectoryInUse(UsageError):
-    """Another process writes to that directory; there is room for one."""
-
-
-class CorruptLog(UsageError):
-    """A line of a run's own log (metrics, episodes, …) that cannot be read."""
-
-
-class CorruptOutcomes(UsageError):
-    """A log of outcomes that cannot be read."""
-
-
 class OtherSettings(UsageError):
     """What is to be resumed was begun with other settings."""
 
@@ -143,15 +117,43 @@ class CorruptModel(UnusableModel):
 
 
 class ConsentMissing(UsageError):
-    """Nobody has agreed that this phone may be operated; the message says how to."""
+    """The owner has not agreed that this phone may be operated; the message says how to."""
 
 
 class DeviceNotReady(UsageError):
     """A device was used before its first reset."""
 
 
+class CorruptData(DistrlError):
+    """Stored data that cannot be used: damaged, incomplete, or written by another version."""
+
+
+class CorruptSnapshot(CorruptData):
+    """Bytes that are not a snapshot of this version."""
+
+
+class CorruptCheckpoint(CorruptData):
+    """A checkpoint that is damaged, incomplete, of another version or of another learner."""
+
+
+class CorruptRecord(CorruptData):
+    """Stored bytes that are no trajectory, or one of a version that is not known here."""
+
+
+class CorruptWeights(CorruptData):
+    """Published weights that are damaged or gone."""
+
+
+class CorruptLog(CorruptData):
+    """A line of a run's own log (metrics, episodes, …) that cannot be read."""
+
+
+class CorruptOutcomes(CorruptData):
+    """A log of outcomes that cannot be read."""
+
+
 class WorldError(DistrlError):
-    """The world failed. Never turned into a reward of 0: the episode gets its own ending."""
+    """What an episode needs failed: never a reward of 0, the episode gets its own ending."""
 
 
 class DeviceError(WorldError):
@@ -171,7 +173,7 @@ class DeviceUnauthorized(DeviceDisconnected):
 
 
 class AdbServerGone(DeviceDisconnected):
-    """Nobody answers where the adb server should be."""
+    """No adb server answers where it should be."""
 
 
 class EmulatorStopped(DeviceDisconnected):
@@ -226,12 +228,16 @@ class UnusableAnswer(ChatServerError):
     """The server answered, but not with what was asked for."""
 
 
-class ProcessError(WorldError):
+class InfrastructureError(DistrlError):
+    """A machine or process under a run failed; mended, the run can be resumed."""
+
+
+class ProcessError(InfrastructureError):
     """A process of a run is gone."""
 
 
 class LearnerGone(ProcessError):
-    """Nobody answers a collector any more; what was not acknowledged is not stored."""
+    """The learner no longer answers a collector; what was not acknowledged is not stored."""
 
 
 class FollowerLost(ProcessError):
@@ -239,19 +245,19 @@ class FollowerLost(ProcessError):
 
 
 class CollectorsLost(ProcessError):
-    """Every collector failed more often than it may be started again."""
+    """Every collector failed more often than it may be restarted."""
 
 
 class PolicyServerGone(ProcessError):
-    """The policy server of a node has closed, died or fallen silent; it gave no decision."""
+    """The policy server of a node has closed, died or stopped answering; it gave no decision."""
 
 
-class ClusterError(WorldError):
+class ClusterError(InfrastructureError):
     """The Ray cluster that a run is to be on cannot be used."""
 
 
 class ClusterUnreachable(ClusterError):
-    """Nobody answers as Ray at that address, or this machine is none of its nodes."""
+    """No Ray head answers at that address, or this machine is none of its nodes."""
 
 
 class TokenRefused(ClusterError):
@@ -266,7 +272,7 @@ class ResourceMissing(ClusterError):
     """The cluster's nodes together have less of a resource than was asked for."""
 
 
-class StorageError(WorldError):
+class StorageError(InfrastructureError):
     """A disk failed. What it was to keep is not acknowledged; keep it and try again."""
 
 
@@ -274,11 +280,15 @@ class StorageFull(StorageError):
     """No space left on the disk, or no more of it for this user or this file."""
 
 
+class DirectoryInUse(InfrastructureError):
+    """Another process writes to that directory, and there may be only one."""
+
+
 NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # of the disk, the user's share, one file
 
 
 def storage_error(error: OSError, tried: str) -> StorageError:
-    """What the operating system said about a disk, in our words; `tried` says what we wanted."""
+    """An `OSError` of a disk as one of ours; `tried` says what was attempted."""
     said = f"{tried}: {error.strerror or error}"
     if error.errno in NO_SPACE:
         return StorageFull(f"{said}; make room there, or lower the byte limit, and try again")

@@ -77,7 +77,7 @@ def test_a_longer_evaluation_plays_only_what_is_new(tmp_path: Path) -> None:
     evaluate_model(QUIET, Evaluation("monkey", episodes=6, figures=path))
     log = log_path(path)
     played = log.read_text()
-    marked = played.replace('"ending": "step_limit"', '"ending": "success"')
+    marked = played.replace('"ending":"step_limit"', '"ending":"success"')
     log.write_text(marked)  # had they been played again, they would have failed again
     report = evaluate_model(QUIET, Evaluation("monkey", episodes=8, figures=path, resume=True))
     assert report.endings() == {"success": 6, "step_limit": 2}

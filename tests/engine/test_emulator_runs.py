@@ -18,9 +18,9 @@ from tests.judging.judge_server import NO
 from distrl.cli.train import new_directory
 from distrl.engine.local.local_engine import LocalEngine
 from distrl.errors import NotInstalled
+from distrl.json_lines import read_lines
 from distrl.judging.judge import JudgeRecord
 from distrl.records import Ending
-from distrl.runs.json_lines import read_lines
 from distrl.runs.run_directory import RunDirectory
 from distrl.runs.run_records import EpisodeLine
 

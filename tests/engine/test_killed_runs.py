@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 from tests.engine.tiny_runs import command, start
 
+from distrl.json_lines import read_lines
 from distrl.replay.store.trajectory_reader import TrajectoryReader
-from distrl.runs.json_lines import read_lines
 from distrl.runs.metrics import read_points
 from distrl.runs.run_directory import RunDirectory
 from distrl.runs.run_records import EpisodeLine, Point

@@ -17,7 +17,7 @@ import torch
 from rich.console import Console
 from tests.engine.tiny_runs import tiny_config
 
-from distrl.cli.train import train
+from distrl.cli.train import run_command
 from distrl.engine.local.local_engine import LocalEngine
 from distrl.engine.run.stop_request import StopRequested
 from distrl.errors import (
@@ -29,8 +29,8 @@ from distrl.errors import (
     StorageFull,
     UsageError,
 )
+from distrl.json_lines import read_lines
 from distrl.learning.checkpoint import read_checkpoint
-from distrl.runs.json_lines import read_lines
 from distrl.runs.metrics import read_points
 from distrl.runs.run_directory import RunDirectory
 from distrl.runs.run_records import EpisodeLine, Point
@@ -187,7 +187,7 @@ def test_a_run_that_cannot_begin_leaves_nothing_behind(
     tiny_config(tmp_path, model)
     words = [f"run.directory={tmp_path}/runs", f"agent.model={model}", ONE_PROCESS, setting]
     with pytest.raises(error, match=said):
-        train(QUIET, tmp_path / "tiny.toml", words, None, dry_run=False)
+        run_command(QUIET, tmp_path / "tiny.toml", words, None, dry_run=False)
     assert list((tmp_path / "runs").iterdir()) == []
 
 
@@ -195,7 +195,7 @@ def test_a_place_that_cannot_be_written_to_is_said(tmp_path: Path, model: Path) 
     (tmp_path / "runs").write_text("a file where the directory should be")
     tiny_config(tmp_path, model)
     with pytest.raises(StorageError, match="making a run directory"):
-        train(
+        run_command(
             QUIET, tmp_path / "tiny.toml", [f"run.directory={tmp_path}/runs"], None, dry_run=False
         )
 
@@ -218,7 +218,7 @@ def test_a_checkpoint_that_cannot_be_read_is_refused(
     manifest.write_text(change(manifest.read_text()))
     size = run.metrics.stat().st_size
     with pytest.raises(CorruptCheckpoint, match=said):
-        train(QUIET, None, ["run.updates=9"], run.path, dry_run=False)
+        run_command(QUIET, None, ["run.updates=9"], run.path, dry_run=False)
     assert run.metrics.stat().st_size == size
 
 
@@ -229,7 +229,7 @@ def test_other_settings_than_the_checkpoints_are_refused(
     shutil.copytree(finished.path, run.path)
     words = ["run.updates=9", "agent.policy.critic.heads=3"]
     with pytest.raises(CorruptCheckpoint, match="another"):
-        train(QUIET, None, words, run.path, dry_run=False)
+        run_command(QUIET, None, words, run.path, dry_run=False)
 
 
 def test_a_corpus_that_is_not_there_is_said(tmp_path: Path, model: Path) -> None:

@@ -11,7 +11,7 @@ from rich.console import Console
 from tests.engine.tiny_runs import tiny_config
 
 from distrl.engine.local.local_engine import LocalEngine
-from distrl.runs.json_lines import read_lines
+from distrl.json_lines import read_lines
 from distrl.runs.run_directory import RunDirectory
 from distrl.runs.run_records import EpisodeLine
 

@@ -13,9 +13,9 @@ from tests.engine.tiny_runs import tiny_config
 from distrl.cli.train import new_directory
 from distrl.engine.local.local_engine import LocalEngine
 from distrl.errors import InvalidSetting
+from distrl.json_lines import read_lines
 from distrl.learning.checkpoint import read_checkpoint
 from distrl.records import Ending
-from distrl.runs.json_lines import read_lines
 from distrl.runs.run_directory import RunDirectory
 from distrl.runs.run_records import EpisodeLine
 

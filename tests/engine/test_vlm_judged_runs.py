@@ -22,10 +22,10 @@ from distrl.cli.train import new_directory
 from distrl.engine.local.local_engine import LocalEngine
 from distrl.engine.run.resume import corpus
 from distrl.engine.run.stop_request import StopRequested
+from distrl.json_lines import read_lines
 from distrl.judging.judge import JudgeRecord
 from distrl.records import Ending, Trajectory
 from distrl.replay.store.trajectory_reader import TrajectoryReader
-from distrl.runs.json_lines import read_lines
 from distrl.runs.run_directory import RunDirectory
 from distrl.runs.run_records import EpisodeLine
 

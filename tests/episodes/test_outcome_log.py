@@ -16,6 +16,12 @@ from phonesim.tasks.task_sets import load_task
 SETTINGS = {"model": "monkey", "families": ("general",), "seed": 0, "temperature": None}
 
 
+UNKNOWN_TASK = (
+    b'{"task": "no.such/test/1", "ending": "failure", "steps": 1, "unreadable": 0, '
+    b'"weight_version": 0, "reason": ""}\n'
+)
+
+
 def outcome(number: int, reason: str = "") -> Outcome:
     task, _ = load_task(f"notes.create/test/{number}")
     return Outcome(task, Ending.FAILURE, 4, reason, unreadable=1, weight_version=3)
@@ -94,11 +100,14 @@ def test_a_log_of_other_settings_is_refused_and_left_alone(
 @pytest.mark.parametrize(
     ("line", "wrong"),
     [
-        (b"{broken\n", "line 2: not JSON"),
-        (b"[]\n", "line 2: .* is no record"),
-        (b"\xff\xfe\n", "line 2: not JSON"),
-        (b'{"task": "notes.create/test/1"}\n', "line 2: no outcome .*ending"),
-        (b'{"task": "no.such/test/1"}\n', "line 2: no outcome .*no task template"),
+        (b"{broken\n", "line 2 is no outcome: Expecting property name"),
+        (b"[]\n", "line 2 is no outcome: Expected `object`"),
+        (b"\xff\xfe\n", "line 2 is no outcome: Expecting value"),
+        (b'{"task": "notes.create/test/1"}\n', "line 2 is no outcome: .*ending"),
+        (
+            UNKNOWN_TASK,
+            "line 2 is no outcome: .*no task template",
+        ),
     ],
 )
 def test_a_line_that_is_no_outcome_is_an_error_that_names_it(

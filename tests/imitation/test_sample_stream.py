@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from tests.imitation.few_samples import recipe, written
 
-from distrl.errors import WorldError
+from distrl.errors import ProcessError
 from distrl.imitation import sample_stream
 from distrl.imitation.sample_arrays import SHAPES
 from distrl.imitation.sample_stream import SLABS, endless_samples, open_stream
@@ -143,7 +143,7 @@ def test_samples_that_never_come_are_an_error(monkeypatch: pytest.MonkeyPatch) -
         assert child.pid is not None
         os.kill(child.pid, signal.SIGSTOP)
         try:
-            with pytest.raises(WorldError, match=r"1 of 1 processes .* at most 0.01 s"):
+            with pytest.raises(ProcessError, match=r"1 of 1 processes .* at most 0.01 s"):
                 stream.take(wait=True)
         finally:
             os.kill(child.pid, signal.SIGCONT)  # or it could not end
@@ -153,7 +153,7 @@ def test_processes_that_die_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(sample_stream, "PATIENCE", math.inf)  # without a deadline
     with (
         open_stream(recipe("train", "no.such_template"), processes=2, slab=SLAB) as stream,
-        pytest.raises(WorldError, match="0 of 2 processes"),
+        pytest.raises(ProcessError, match="0 of 2 processes"),
     ):
         stream.take(wait=True)
 

@@ -18,13 +18,13 @@ from distrl.cli.rescore import RescoreRequest, rescore_run
 from distrl.config.training_config import TrainingConfig
 from distrl.engine.run.resume import corpus
 from distrl.errors import DirectoryInUse, UsageError
+from distrl.json_lines import read_lines
 from distrl.judging.judge import JudgeRecord
 from distrl.judging.rescoring import RescoreCounts
 from distrl.records import Ending, Trajectory, Verdict
 from distrl.replay.buffer.entries import Outcome
 from distrl.replay.buffer.replay_buffer import ReplayBuffer
 from distrl.replay.store.trajectory_store import TrajectoryStore
-from distrl.runs.json_lines import read_lines
 from distrl.runs.run_directory import RunDirectory
 
 GOOD = ("done", "claimed", "unseen")  # what the judge of these tests calls a success

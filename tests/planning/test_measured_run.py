@@ -9,10 +9,10 @@ import pytest
 
 from distrl.config.training_config import load_config
 from distrl.errors import UsageError
+from distrl.json_lines import LineLog
 from distrl.planning.measured_run import measured_run
 from distrl.planning.simulation import simulate
 from distrl.records import Ending
-from distrl.runs.json_lines import LineLog
 from distrl.runs.run_directory import RunDirectory
 from distrl.runs.run_records import EpisodeLine, Point
 

@@ -22,10 +22,10 @@ from distrl.agent.simple_policies import MonkeyPolicy
 from distrl.episodes.demonstrations import ScriptedPolicy
 from distrl.episodes.episode import run_episode
 from distrl.errors import DeviceError
+from distrl.json_lines import LineLog
 from distrl.learning.learner_report import LearnerReport
 from distrl.records import Decision, Done, Observation, Split, Task, Trajectory
 from distrl.reporting.recording_archive import Opinions, RecordingArchive
-from distrl.runs.json_lines import LineLog
 from distrl.runs.run_directory import RunDirectory
 from distrl.runs.run_records import (
     EpisodeLine,

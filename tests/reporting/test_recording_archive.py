@@ -9,9 +9,9 @@ import pytest
 from PIL import Image
 
 from distrl.episodes.demonstrations import demonstrate
+from distrl.json_lines import read_lines
 from distrl.records import Trajectory
 from distrl.reporting.recording_archive import WIDTH, Opinions, RecordingArchive
-from distrl.runs.json_lines import read_lines
 from distrl.runs.run_directory import RunDirectory
 from distrl.runs.run_records import Recording
 from phonesim.simulated_device import SimulatedDevice

@@ -11,10 +11,10 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from distrl.json_lines import LineLog
 from distrl.records import Ending
 from distrl.reporting.report import report_page, write_report
 from distrl.reporting.run_story import read_story
-from distrl.runs.json_lines import LineLog
 from distrl.runs.run_directory import RunDirectory
 from distrl.runs.run_records import (
     EpisodeLine,

@@ -1,12 +1,25 @@
-"""The commands `distrl cluster …`: a Ray head on this machine, or a node that joins one."""
+"""`distrl cluster start` and `join`: a Ray node in the foreground, restarted whenever it ends."""
 
 from __future__ import annotations
 
+import os
+import shutil
+import socket
+import time
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
+
+from distrl.errors import ClusterError, ClusterUnreachable, InvalidSetting, storage_error
+
+if TYPE_CHECKING:
+    from distrl.engine.ray.cluster.node import NodePlan
+    from distrl.engine.ray.cluster.probe import ProbedCluster
+
+MAX_FOLDER = 40  # characters of --store
 
 cluster_app = typer.Typer(
     no_args_is_help=True, help="Ray clusters: run the head here, or join one with this machine."
@@ -17,7 +30,7 @@ Listen = Annotated[
 ]
 Resources = Annotated[
     list[str] | None,
-    typer.Option("--resource", help="What the node offers: phone=8, GPU=1; may be repeated."),
+    typer.Option("--resource", help="A resource of the node: phone=8, GPU=1; may be repeated."),
 ]
 RayOptions = Annotated[
     list[str] | None, typer.Argument(help="After --: further options for `ray start`.")
@@ -27,17 +40,15 @@ RayOptions = Annotated[
 @cluster_app.command("start")
 def cluster_start(
     listen: Listen = None,
-    port: Annotated[int, typer.Option(min=1, max=65535, help="Of the head.")] = 6379,
+    port: Annotated[int, typer.Option(min=1, max=65535, help="The port of the head.")] = 6379,
     resource: Resources = None,
     store: Annotated[
         Path | None,
-        typer.Option(help="Where the head keeps what it knows, beyond this command's end."),
+        typer.Option(help="A directory for the head's state, kept when this command ends."),
     ] = None,
     options: RayOptions = None,
 ) -> None:
     """Run a cluster's head here until Ctrl-C; the token comes from RAY_AUTH_TOKEN."""
-    from distrl.cli.cluster_command import start
-
     start(Console(), listen, port, resource or [], store, options or [])
 
 
@@ -52,6 +63,134 @@ def cluster_join(
     options: RayOptions = None,
 ) -> None:
     """Join a cluster with this machine until Ctrl-C, and again whenever the link was cut."""
-    from distrl.cli.cluster_command import join
-
     join(Console(), address, listen, resource or [], wait, options or [])
+
+
+def start(
+    console: Console,
+    listen: str | None,
+    port: int,
+    resources: Sequence[str],
+    store: Path | None,
+    extra: Sequence[str],
+) -> None:
+    """Run the head of a cluster until Ctrl-C."""
+    from distrl.engine.ray.cluster.connection import require_ray, short_folder
+    from distrl.engine.ray.cluster.node import LOOPBACK, head_plan, read_resources
+
+    require_ray()
+    offered = read_resources(resources)
+    _check_free(port)
+    folder = short_folder() if store is None else _lasting_folder(store)
+    try:
+        plan = head_plan(
+            os.environ, folder, listen=listen, port=port, resources=offered, extra=extra
+        )
+        address = f"{listen or LOOPBACK}:{port}"
+        reach = "every machine that reaches this one's ports" if listen else "this machine only"
+        _print(console, f"head at {address}, for {reach}; token {_token(plan)}")
+        if listen:
+            _print(console, f"join it with: distrl cluster join {address} --resource phone=8")
+        _run(console, plan)
+    finally:
+        if store is None:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def join(
+    console: Console,
+    address: str,
+    listen: str | None,
+    resources: Sequence[str],
+    wait: float,
+    extra: Sequence[str],
+) -> None:
+    """Run a node that joins the head at `address` until Ctrl-C; rejoins after a lost connection."""
+    from distrl.engine.ray.cluster.connection import check_versions, require_ray, short_folder
+    from distrl.engine.ray.cluster.node import read_resources, worker_plan
+
+    require_ray()
+    offered = read_resources(resources)
+    cluster = _awaited(address, wait)
+    check_versions(cluster)
+    if cluster.is_on_loopback:
+        raise ClusterUnreachable(
+            f"the head at {cluster.address} was started for its own machine only, which is its one "
+            f"node; start it with `distrl cluster start --listen ADDRESS` for others to join"
+        )
+    folder = short_folder()
+    try:
+        plan = worker_plan(
+            os.environ,
+            folder,
+            cluster.address,
+            listen=listen,
+            resources=offered,
+            extra=extra,
+        )
+        _print(
+            console, f"joins {cluster.address} (nodes: {len(cluster.nodes)}); token {_token(plan)}"
+        )
+        _run(console, plan)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _lasting_folder(store: Path) -> Path:
+    folder = store.absolute()
+    if len(str(folder)) > MAX_FOLDER:
+        raise InvalidSetting(
+            f"--store {folder} has {len(str(folder))} letters; give one of {MAX_FOLDER} at "
+            f"most, for Ray's sockets are in it, and their names may have 107"
+        )
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise storage_error(error, f"making {folder} for --store") from error
+    return folder
+
+
+def _check_free(port: int) -> None:
+    """Raise if a port is taken: Ray itself takes half a minute to find out."""
+    with socket.socket() as tried:
+        tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            tried.bind(("", port))
+        except OSError as error:
+            raise ClusterError(
+                f"port {port} of this machine cannot be listened on ({error.strerror}); end what "
+                f"has it, perhaps another head, or give another --port"
+            ) from None
+
+
+def _awaited(address: str, seconds: float) -> ProbedCluster:
+    """The cluster at an address; waits up to `seconds` for a head that is not up yet."""
+    from distrl.engine.ray.cluster.connection import joining_environment
+    from distrl.engine.ray.cluster.probe import probe
+
+    until = time.monotonic() + seconds
+    while True:
+        try:
+            return probe(address, joining_environment(os.environ))
+        except ClusterUnreachable:
+            if time.monotonic() >= until:
+                raise
+            time.sleep(1.0)  # leaves the processor to a head that starts on this machine
+
+
+def _run(console: Console, plan: NodePlan) -> None:
+    from distrl.engine.ray.cluster.node import ClusterNode
+    from distrl.engine.run.stop_request import StopRequest
+
+    node = ClusterNode(plan, lambda said: _print(console, f"node {said}"))
+    with StopRequest() as stop:
+        node.keep_up(stop)
+    _print(console, "node stopped")
+
+
+def _token(plan: NodePlan) -> str:
+    return "on" if plan.environment["RAY_AUTH_MODE"] == "token" else "OFF: anybody may run code"
+
+
+def _print(console: Console, said: str) -> None:
+    console.print(said, highlight=False, markup=False, soft_wrap=True)

@@ -1,23 +1,21 @@
-"""What `distrl collect` does: a run directory full of trajectories, to look at or to learn from."""
+"""`distrl collect`: a run directory full of trajectories, to look at or to learn from offline."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
-
 from rich.console import Console
 
-from distrl.cli.train import new_directory
-from distrl.config.training_config import load_config
-from distrl.engine.local.local_engine import LocalEngine
+from distrl.cli.train import ConfigFile, Overrides, new_directory
 
 
-def collect(console: Console, config_file: Path | None, overrides: Sequence[str]) -> int:
-    """Collect; returns the exit code."""
-    config = load_config(config_file, overrides)
-    run = new_directory(config)
+def collect(config: ConfigFile = None, settings: Overrides = None) -> None:
+    """Collect trajectories without learning: a corpus to train on offline."""
+    from distrl.config.training_config import load_config
+    from distrl.engine.local.local_engine import LocalEngine
+
+    console, loaded = Console(), load_config(config, settings or [])
+    run = new_directory(loaded)
     console.print(f"{run.path}", highlight=False, markup=False)
-    count = LocalEngine(config, run, console).collect()
+    count = LocalEngine(loaded, run, console).collect()
     console.print(
         f"{count} trajectories; learn from them with: distrl train --set "
         f"learning.learner.mode=offline --set learning.corpus={run.path}",
@@ -25,4 +23,3 @@ def collect(console: Console, config_file: Path | None, overrides: Sequence[str]
         markup=False,
         soft_wrap=True,
     )
-    return 0

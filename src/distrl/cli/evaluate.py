@@ -8,7 +8,6 @@ torch are imported where they are needed, so that `distrl --help` answers at onc
 from __future__ import annotations
 
 import hashlib
-import io
 import json as json_format
 import time
 from collections.abc import Iterator, Sequence
@@ -238,7 +237,7 @@ def _log(evaluation: Evaluation, settings: dict[str, object]) -> OutcomeLog:
     from distrl.episodes.outcome_log import OutcomeLog
 
     if evaluation.figures is None:
-        return OutcomeLog(io.StringIO(), [])  # nothing to resume from
+        return OutcomeLog(None, [])  # nothing to resume from
     path = log_path(evaluation.figures)
     opened = OutcomeLog.resumed if evaluation.resume else OutcomeLog.new
     return opened(path, settings)

@@ -6,7 +6,6 @@ Heavy modules are imported inside the commands, so that `distrl --help` answers 
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -15,6 +14,7 @@ from rich.markup import escape
 
 import distrl
 from distrl.cli.cluster import cluster_app
+from distrl.cli.collect import collect
 from distrl.cli.devices import devices
 from distrl.cli.evaluate import evaluate
 from distrl.cli.imitate import imitate
@@ -23,6 +23,7 @@ from distrl.cli.plan import plan
 from distrl.cli.prepare_emulator import prepare_emulator
 from distrl.cli.rescore import rescore
 from distrl.cli.tasks import tasks
+from distrl.cli.train import train
 from distrl.errors import DistrlError
 from distrl.process_environment import restart_if_needed
 
@@ -36,6 +37,8 @@ app = typer.Typer(
 )
 app.add_typer(phone_app, name="phone")
 app.add_typer(cluster_app, name="cluster")
+app.command()(train)
+app.command()(collect)
 
 
 def main() -> None:
@@ -66,53 +69,6 @@ def options(
 
 
 @app.command()
-def train(
-    config: Annotated[
-        Path | None, typer.Argument(help="Settings, as TOML; none: the defaults.")
-    ] = None,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option("--set", help="Change a setting: replay.capacity=500; may be repeated."),
-    ] = None,
-    resume: Annotated[
-        Path | None, typer.Option(help="Go on with the run in this directory.")
-    ] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show settings and memory, and do nothing.")
-    ] = False,
-    engine: Annotated[
-        str | None, typer.Option(help="local, or ray for a cluster; as --set engine.kind=ray.")
-    ] = None,
-    address: Annotated[
-        str | None, typer.Option(help="Of the Ray cluster: HOST:PORT or auto; local: a private one")
-    ] = None,
-) -> None:
-    """Train an agent: collectors play, a learner learns, and a report says what came of it."""
-    from distrl.cli.train import train as train_command
-
-    words = list(settings or [])
-    words += [f"engine.kind={engine}"] if engine is not None else []
-    words += [f'engine.address="{address}"'] if address is not None else []
-    raise typer.Exit(train_command(Console(), config, words, resume, dry_run=dry_run))
-
-
-@app.command()
-def collect(
-    config: Annotated[
-        Path | None, typer.Argument(help="Settings, as TOML; none: the defaults.")
-    ] = None,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option("--set", help="Change a setting: run.trajectories=500; may be repeated."),
-    ] = None,
-) -> None:
-    """Collect trajectories without learning: a corpus to train on offline."""
-    from distrl.cli.collect import collect as collect_command
-
-    raise typer.Exit(collect_command(Console(), config, settings or []))
-
-
-@app.command()
 def doctor(
     cluster: Annotated[
         bool, typer.Option("--cluster", help="Look at the nodes of a Ray cluster instead.")
@@ -131,5 +87,5 @@ def doctor(
     raise typer.Exit(0 if show_doctor(Console()) else 1)
 
 
-for command in (evaluate, imitate, rescore, tasks, plan, devices, prepare_emulator):
+for command in (train, collect, evaluate, imitate, rescore, tasks, plan, devices, prepare_emulator):
     app.command()(command)

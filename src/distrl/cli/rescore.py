@@ -107,10 +107,10 @@ def rescore_run(console: Console, request: RescoreRequest) -> RescoreCounts:
     """Judge the run's trajectories, store the verdicts and print a summary."""
     from distrl.config.training_config import load_config
     from distrl.engine.ingest.judge_opening import open_judge, words_on_second
+    from distrl.json_lines import LineLog
     from distrl.judging.judge_thread_pool import JudgeThreadPool
     from distrl.judging.rescoring import Rescoring, without_verdict
     from distrl.replay.store.trajectory_store import TrajectoryStore
-    from distrl.runs.json_lines import LineLog
     from distrl.runs.run_directory import RunDirectory
 
     run = RunDirectory.existing(request.run)

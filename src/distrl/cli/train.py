@@ -1,7 +1,7 @@
-"""What `distrl train` does: read the settings, begin a run or resume one, and say where it is.
+"""`distrl train`: read the settings, start a run or resume one, and say where it is.
 
-The engine is imported when the settings and the directory are known to be good: what is wrong with
-them is said seconds earlier.
+Modules are imported when they are needed: `distrl --help` answers at once, and what is wrong with
+the settings or the directory is said before the engine is loaded, which takes seconds.
 """
 
 from __future__ import annotations
@@ -9,23 +9,57 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Annotated, Protocol
 
+import typer
 from rich.console import Console
 
-from distrl.config.training_config import TrainingConfig, load_config
-from distrl.engine.run.stop_request import StopRequested
 from distrl.errors import DistrlError, UsageError
-from distrl.reporting.live_view import rate_words
-from distrl.reporting.memory_estimate import show_dry_run
-from distrl.reporting.next_commands import evaluation_words, resume_words
-from distrl.runs.run_directory import RunDirectory
-from distrl.runs.run_records import RunResult
 
-STOPPED = 130  # the exit code of a run that somebody stopped, as of a program that Ctrl-C ended
+if TYPE_CHECKING:
+    from distrl.config.training_config import TrainingConfig
+    from distrl.runs.run_directory import RunDirectory
+    from distrl.runs.run_records import RunResult
+
+STOPPED = 130  # the exit code of a run that was stopped, as of a program that Ctrl-C ended
+
+ConfigFile = Annotated[
+    Path | None, typer.Argument(help="A TOML file with settings; the defaults if left out.")
+]
+Overrides = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", help="A setting to change, such as replay.capacity=500; may be repeated."
+    ),
+]
 
 
 def train(
+    config: ConfigFile = None,
+    settings: Overrides = None,
+    resume: Annotated[
+        Path | None, typer.Option(help="The directory of an earlier run to continue.")
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show the settings and the memory needed, then exit.")
+    ] = False,
+    engine: Annotated[
+        str | None,
+        typer.Option(help="The engine: local or ray; the same as --set engine.kind=…"),
+    ] = None,
+    address: Annotated[
+        str | None,
+        typer.Option(help="The Ray cluster: HOST:PORT, auto, or local for a private one."),
+    ] = None,
+) -> None:
+    """Train an agent: collectors play, a learner learns, and a report shows the result."""
+    overrides = list(settings or [])
+    overrides += [f"engine.kind={engine}"] if engine is not None else []
+    overrides += [f'engine.address="{address}"'] if address is not None else []
+    raise typer.Exit(run_command(Console(), config, overrides, resume, dry_run=dry_run))
+
+
+def run_command(
     console: Console,
     config_file: Path | None,
     overrides: Sequence[str],
@@ -34,6 +68,12 @@ def train(
     dry_run: bool,
 ) -> int:
     """Train; returns the exit code."""
+    from distrl.config.training_config import load_config
+    from distrl.engine.run.stop_request import StopRequested
+    from distrl.reporting.memory_estimate import show_dry_run
+    from distrl.reporting.next_commands import resume_words
+    from distrl.runs.run_directory import RunDirectory
+
     if resume is not None and config_file is not None:
         raise UsageError(
             f"--resume {resume} goes on with the settings in that directory; leave out "
@@ -57,7 +97,7 @@ def train(
         if earlier is None and run.discard_unused():
             console.print("nothing had begun, so the directory is gone again", highlight=False)
         raise
-    _show(console, run, result)
+    _show_result(console, run, result)
     _show_policy(console, run, config)
     return 0
 
@@ -82,20 +122,24 @@ def _engine(config: TrainingConfig, run: RunDirectory, console: Console) -> Engi
 
 
 def new_directory(config: TrainingConfig) -> RunDirectory:
-    """A fresh directory with the resolved settings in it."""
+    """Create a run directory with the resolved settings in it."""
+    from distrl.runs.run_directory import RunDirectory
+
     run = RunDirectory.new(Path(config.run.directory), config.run.name, datetime.now().astimezone())
     run.write_config(config)
     return run
 
 
 def _resumable(run: RunDirectory, config: TrainingConfig) -> RunDirectory:
-    """The settings as they are now go into the directory, once it is ours."""
+    """Write the current settings into the directory, once no other process holds it."""
     with run.held():
         run.write_config(config)
     return run
 
 
-def _show(console: Console, run: RunDirectory, result: RunResult) -> None:
+def _show_result(console: Console, run: RunDirectory, result: RunResult) -> None:
+    from distrl.reporting.live_view import rate_words
+
     before, after = rate_words(result.success_before), rate_words(result.success_after)
     console.print(
         f"success on unseen tasks: {before} before, {after} after "
@@ -106,6 +150,8 @@ def _show(console: Console, run: RunDirectory, result: RunResult) -> None:
 
 
 def _show_policy(console: Console, run: RunDirectory, config: TrainingConfig) -> None:
+    from distrl.reporting.next_commands import evaluation_words
+
     if run.policy.is_dir():
         said = f"the trained policy: {run.policy}; play with it: {evaluation_words(run, config)}"
         console.print(said, highlight=False, markup=False, soft_wrap=True)

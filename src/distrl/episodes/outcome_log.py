@@ -1,123 +1,118 @@
-"""Outcomes on disk as they come, one JSON line each, so that an interrupted evaluation can go on.
+"""The outcomes of an evaluation on disk as they come, so that an interrupted one can be resumed.
 
-The first line has the settings of the evaluation; a log of other settings is refused rather than
-mixed in. An outcome counts once its line is complete: what a killed process left half-written is
-cut off, and that task is played again. Anything else that cannot be read is an error.
+A JSON-lines file (`distrl.json_lines`). The first line has the settings of the evaluation; a log of
+other settings is refused rather than mixed in. An outcome counts once its line is complete: what a
+killed process left half-written is truncated, and that task is played again. Any other line that
+cannot be read is an error.
 """
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self, TextIO
+from typing import Any, Self
 
 from distrl.episodes.outcome import Outcome
 from distrl.errors import CorruptOutcomes, OtherSettings, UnknownTask
+from distrl.json_lines import LineLog, decode_line, encode_line, whole_lines
 from distrl.records import Ending
 from phonesim.tasks.task_sets import load_task
 
+ADVICE = "choose another file, or leave out --resume to begin anew"
 Settings = Mapping[str, object]
 
 
-class OutcomeLog:
-    """A log open for writing, as a context manager. Begin with `new` or `resumed`."""
+@dataclass(frozen=True, slots=True)
+class _Head:
+    settings: dict[str, Any]
 
-    def __init__(self, file: TextIO, outcomes: list[Outcome]) -> None:
-        self._file = file
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """An `Outcome` with its task by id."""
+
+    task: str
+    ending: Ending
+    steps: int
+    unreadable: int
+    weight_version: int
+    reason: str
+
+    def outcome(self) -> Outcome:
+        task, _ = load_task(self.task)
+        return Outcome(
+            task, self.ending, self.steps, self.reason, self.unreadable, self.weight_version
+        )
+
+
+class OutcomeLog:
+    """A log open for writing, as a context manager. Begin with `new` or `resumed`.
+
+    Without a `LineLog` the outcomes are only kept in memory.
+    """
+
+    def __init__(self, log: LineLog | None, outcomes: list[Outcome]) -> None:
+        self._log = log
         self.outcomes = outcomes
 
     @classmethod
     def new(cls, path: Path, settings: Settings) -> Self:
-        """An empty log; one that was there before is replaced."""
+        """An empty log; an existing file is replaced."""
         path.parent.mkdir(parents=True, exist_ok=True)
-        log = cls(path.open("w", encoding="ascii"), [])
-        log._write({"settings": settings})
-        return log
+        path.unlink(missing_ok=True)
+        log = LineLog.open(path)
+        log.append({"settings": settings})
+        return cls(log, [])
 
     @classmethod
     def resumed(cls, path: Path, settings: Settings) -> Self:
-        """The log of the same evaluation, with what it has so far; a new one if there is none."""
-        whole = _whole_lines(path)
-        if not whole:
+        """The log of the same evaluation with its outcomes so far; a new one if there is none."""
+        lines = whole_lines(path)
+        if not lines:
             return cls.new(path, settings)
-        head, *rest = whole
-        _require_same(path, _read_json(path, 1, head).get("settings"), settings)
+        head, *rest = lines
+        try:
+            had = decode_line(head, _Head).settings
+        except ValueError as error:
+            raise CorruptOutcomes(f"{path} is no log of outcomes: {error}; {ADVICE}") from error
+        _require_same(path, had, settings)
         outcomes = [_read_outcome(path, number, line) for number, line in enumerate(rest, 2)]
-        return cls(path.open("a", encoding="ascii"), outcomes)
+        return cls(LineLog.open(path), outcomes)
 
     def append(self, outcome: Outcome) -> None:
         """Keep an outcome; it is in the file when this returns."""
         self.outcomes.append(outcome)
-        self._write(
-            {
-                "task": outcome.task.id,
-                "ending": outcome.ending.value,
-                "steps": outcome.steps,
-                "unreadable": outcome.unreadable,
-                "weight_version": outcome.weight_version,
-                "reason": outcome.reason,
-            }
+        if self._log is None:
+            return
+        self._log.append(
+            _Line(
+                outcome.task.id,
+                outcome.ending,
+                outcome.steps,
+                outcome.unreadable,
+                outcome.weight_version,
+                outcome.reason,
+            )
         )
-
-    def _write(self, record: Settings) -> None:
-        self._file.write(json.dumps(record) + "\n")
-        self._file.flush()
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._file.close()
+    def __exit__(self, *_: object) -> None:
+        if self._log is not None:
+            self._log.close()
 
 
-def _whole_lines(path: Path) -> list[str]:
-    """The complete lines of the file; what follows them is cut off in the file, too."""
-    if not path.exists():
-        return []
-    content = path.read_bytes()
-    end = content.rfind(b"\n") + 1
-    if end < len(content):
-        os.truncate(path, end)
-    return content[:end].decode("ascii", errors="replace").split("\n")[:-1]
-
-
-def _read_json(path: Path, number: int, line: str) -> dict[str, Any]:
+def _read_outcome(path: Path, number: int, line: bytes) -> Outcome:
     try:
-        record = json.loads(line)
-    except json.JSONDecodeError as error:
-        raise CorruptOutcomes(f"{path}, line {number}: not JSON ({error}); {_ADVICE}") from error
-    if not isinstance(record, dict):
-        raise CorruptOutcomes(f"{path}, line {number}: {line[:80]!r} is no record; {_ADVICE}")
-    return record
+        return decode_line(line, _Line).outcome()
+    except (ValueError, UnknownTask) as error:
+        raise CorruptOutcomes(f"{path}, line {number} is no outcome: {error}; {ADVICE}") from error
 
 
-def _read_outcome(path: Path, number: int, line: str) -> Outcome:
-    record = _read_json(path, number, line)
-    try:
-        return Outcome(
-            task=load_task(str(record["task"]))[0],
-            ending=Ending(record["ending"]),
-            steps=int(record["steps"]),
-            reason=str(record["reason"]),
-            unreadable=int(record["unreadable"]),
-            weight_version=int(record["weight_version"]),
-        )
-    except (KeyError, ValueError, TypeError, UnknownTask) as error:
-        what = f"{type(error).__name__}: {error}"
-        raise CorruptOutcomes(f"{path}, line {number}: no outcome ({what}); {_ADVICE}") from error
-
-
-def _require_same(path: Path, found: object, wanted: Settings) -> None:
-    had = found if isinstance(found, dict) else {}
-    now = json.loads(json.dumps(wanted))  # as it reads once written: tuples are lists
+def _require_same(path: Path, had: dict[str, Any], settings: Settings) -> None:
+    now = decode_line(encode_line(settings), dict[str, Any])  # as it reads once written
     different = [
         f"{name} was {had.get(name)!r}, now {now.get(name)!r}"
         for name in sorted({*had, *now})
@@ -128,6 +123,3 @@ def _require_same(path: Path, found: object, wanted: Settings) -> None:
             f"{path} is of another evaluation: {'; '.join(different)}. "
             "Use those settings, choose another file, or leave out --resume to begin anew"
         )
-
-
-_ADVICE = "choose another file, or leave out --resume to begin anew"

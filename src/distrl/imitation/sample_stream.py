@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from multiprocessing.process import BaseProcess
 from multiprocessing.queues import Queue
 
-from distrl.errors import WorldError
+from distrl.errors import ProcessError
 from distrl.imitation.demonstration_samples import Demonstrator, Sample
 from distrl.imitation.sample_arrays import (
     Arrays,
@@ -85,7 +85,7 @@ class SampleStream:
                 number = self._full.get(timeout=POLL_SECONDS)
                 return number, self._slabs[number]
             working = sum(worker.is_alive() for worker in self._workers)
-        raise WorldError(
+        raise ProcessError(
             f"no samples come any more: {working} of {len(self._workers)} processes that make them "
             f"are left, and we wait for at most {PATIENCE:g} s; did they run out of memory? "
             "Their output is above; take fewer processes"

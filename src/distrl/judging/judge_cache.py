@@ -1,20 +1,30 @@
 """A cache of verdicts on disk: the same question is never paid for twice.
 
-A file of JSON lines, each written by one unbuffered write, so that several processes can share it
-and a killed one loses nothing. A line that cannot be read is skipped: its question is asked
-again. Keys name whole questions (`JudgePrompt.key_of`) and the judge that was asked.
+A file of JSON lines, each appended by one write, so that several processes may share it (a
+`LineLog` has one writer) and a killed one loses nothing. A line that cannot be read is skipped: the
+question is asked again. Keys name whole questions (`JudgePrompt.key_of`) and their judge.
 """
 
 from __future__ import annotations
 
-import json
+import contextlib
 import os
 import threading
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
 from distrl.errors import storage_error
+from distrl.json_lines import decode_line, encode_line
 from distrl.records import Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    key: str
+    judge: str
+    success: bool
+    reason: str
 
 
 class JudgeCache:
@@ -44,10 +54,9 @@ class JudgeCache:
         if content and not content.endswith(b"\n"):
             os.write(self._file, b"\n")  # end what a killed process began
         for line in content.splitlines():
-            entry = _entry(line)
-            if entry is not None:
-                key, verdict = entry
-                self._verdicts[key, verdict.judge] = verdict
+            with contextlib.suppress(ValueError):
+                row = decode_line(line, _Line)
+                self._verdicts[row.key, row.judge] = Verdict(row.success, row.reason, row.judge)
 
     def close(self) -> None:
         file, self._file = self._file, -1
@@ -57,7 +66,7 @@ class JudgeCache:
     def __enter__(self) -> Self:
         return self.open()
 
-    def __exit__(self, *exception: object) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def __len__(self) -> int:
@@ -71,14 +80,8 @@ class JudgeCache:
             return verdict
 
     def add(self, key: str, verdict: Verdict) -> None:
-        """Store a verdict; it survives the death of this process once this returns."""
-        members = {
-            "key": key,
-            "judge": verdict.judge,
-            "success": verdict.success,
-            "reason": verdict.reason,
-        }
-        line = json.dumps(members).encode() + b"\n"
+        """Remember it; on the disk when this returns, as far as a killed process goes."""
+        line = encode_line(_Line(key, verdict.judge, verdict.success, verdict.reason))
         with self._lock:
             self._verdicts[key, verdict.judge] = verdict
             if self._file < 0:
@@ -87,13 +90,3 @@ class JudgeCache:
                 os.write(self._file, line)
             except OSError as error:
                 raise storage_error(error, f"writing to the judge's cache {self.path}") from error
-
-
-def _entry(line: bytes) -> tuple[str, Verdict] | None:
-    try:
-        row = json.loads(line)
-        key, success, reason, judge = (row[name] for name in ("key", "success", "reason", "judge"))
-    except (ValueError, TypeError, KeyError):
-        return None
-    texts = all(isinstance(text, str) for text in (key, reason, judge))
-    return (key, Verdict(success, reason, judge)) if texts and type(success) is bool else None

@@ -26,7 +26,7 @@ import torch
 from torch import Tensor
 
 from distrl.agent.trainable_policy import TrainablePolicy
-from distrl.errors import CorruptCheckpoint, InvalidSetting, UsageError
+from distrl.errors import CorruptCheckpoint, CorruptData, InvalidSetting, UsageError
 from distrl.learning.algorithms.algorithm import Algorithm, UpdateReport, update_report
 from distrl.learning.batch import Batch, EarnedRewards, batch_of_draws
 from distrl.learning.checkpoint import split
@@ -307,7 +307,7 @@ class Learner:
         """
         try:
             return self._load(state, find)
-        except (KeyError, TypeError, ValueError, RuntimeError, UsageError) as error:
+        except (KeyError, TypeError, ValueError, RuntimeError, UsageError, CorruptData) as error:
             raise CorruptCheckpoint(
                 f"this is no state of such a learner: {error}; it was saved by one with another "
                 "policy or other optimisers, or by another version of DistRL"

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from distrl.config.training_config import TrainingConfig, load_config
 from distrl.errors import UsageError
+from distrl.json_lines import read_lines
 from distrl.planning.draw_pool import of_episodes
 from distrl.planning.plan_settings import (
     CollectorPlan,
@@ -27,7 +28,6 @@ from distrl.planning.plan_settings import (
     PolicyPlan,
 )
 from distrl.reporting.memory_estimate import DEVICE_BYTES, model_bytes
-from distrl.runs.json_lines import read_lines
 from distrl.runs.metrics import read_points
 from distrl.runs.run_directory import RunDirectory
 from distrl.runs.run_records import EpisodeLine, Point

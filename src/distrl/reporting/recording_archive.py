@@ -17,9 +17,9 @@ from typing import Self
 from PIL import Image
 
 from distrl.errors import storage_error
+from distrl.json_lines import LineLog
 from distrl.records import Action, Screen, Trajectory
 from distrl.reporting.recording import describe, draw_action
-from distrl.runs.json_lines import LineLog
 from distrl.runs.run_directory import RunDirectory
 from distrl.runs.run_records import RecordedStep, Recording, Stage
 

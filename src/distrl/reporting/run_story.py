@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from distrl.episodes.outcome import SuccessRate
-from distrl.runs.json_lines import read_lines
+from distrl.json_lines import read_lines
 from distrl.runs.metrics import read_points
 from distrl.runs.run_directory import RunDirectory
 from distrl.runs.run_records import (

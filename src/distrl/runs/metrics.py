@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self
 
-from distrl.runs.json_lines import LineLog, read_lines
+from distrl.json_lines import LineLog, read_lines
 from distrl.runs.run_directory import RunDirectory
 from distrl.runs.run_records import Point, Series
 

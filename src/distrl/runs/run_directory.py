@@ -5,7 +5,7 @@
         metrics.jsonl       figures as the run went on, also in tensorboard/  (`run_records`)
         episodes.jsonl      every finished training episode
         evaluations.jsonl   success by template, before, during and after
-        films.jsonl         a few episodes to look at, and their screens in pictures/
+        recordings.jsonl    a few episodes to look at; their screens are in pictures/
         trajectories/       the trajectory store
         weights/            the weight store
         checkpoints/        what a restarted learner goes on from

@@ -1,13 +1,14 @@
-"""What a run leaves behind for people and for `report.html`, all of it in one place.
+"""The records that a run writes into its directory, for people and for `report.html`.
 
-    metrics.jsonl       a `Point` a line: figures of learner and collection as the run went on
-    episodes.jsonl      an `EpisodeLine` a line: every finished training episode
-    evaluations.jsonl   an `EvaluationLine` a line: successes by template, before, during and after
-    recordings.jsonl    a `Recording` a line: a few episodes to look at; screens are in pictures/
-    result.json         the `RunResult`: what the run comes to, in a few numbers
+    metrics.jsonl       `Point`: metrics of learner and collection over the run
+    episodes.jsonl      `EpisodeLine`: every finished training episode
+    evaluations.jsonl   `EvaluationLine`: successes by template, before, during and after training
+    recordings.jsonl    `Recording`: a few episodes to look at; their screens are in pictures/
+    result.json         the `RunResult`: the run in a few numbers
 
-`seconds` are those of the run's own clock: it stands still between a crash and a resume, so that
-series go on without a jump. `updates` counts the learner's updates. Lines are only ever appended.
+The .jsonl files have one record a line and are only ever appended to. `seconds` are those of the
+run's own clock, which stops between a crash and a resume, so that series continue without a jump.
+`updates` counts the learner's updates.
 """
 
 from __future__ import annotations
@@ -25,12 +26,12 @@ Stage = Literal["before", "during", "after"]
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """Figures at one moment; None stands for a figure that was no finite number.
+    """Metrics at one moment; None is a value that was not finite.
 
-    The series `resumed` has none: it says that the run went on from the checkpoint at `updates`, so
-    that whatever stands before it with more updates was undone.
+    A point of the series `resumed` has no metrics: it marks that the run was resumed from the
+    checkpoint at `updates`, so that earlier points with more updates no longer hold.
 
-    Names that the report knows, all others are kept: of `learner`, what `LearnerReport.gauges` has
+    Names that the report shows (others are kept): of `learner`, those of `LearnerReport.gauges`
     (loss/…, ratio/…, staleness/mean, entropy, seconds/…); of `collection`, device_busy (a share),
     queue, trajectories_per_minute and faults.
     """
@@ -62,7 +63,7 @@ class EpisodeLine:
 
     @property
     def judged(self) -> bool:
-        """False where the world broke it: it counts neither for nor against the agent."""
+        """False where a device or judge failed: it counts neither for nor against the agent."""
         return self.ending.judged
 
 
@@ -96,11 +97,11 @@ class EvaluationLine:
 
 @dataclass(frozen=True, slots=True)
 class RecordedStep:
-    """A screen, what was done on it, and what the learner thought of that; None: not asked."""
+    """A screen, the action on it, and the learner's estimates; None: not computed."""
 
     picture: str  # a file in pictures/, with the finger drawn on
     action: str
-    value: float | None = None  # of the screen: the chance of success, in [0, 1]
+    value: float | None = None  # of the screen: the probability of success
     ratio: float | None = None  # of the policy in training to the one that acted
     advantage: float | None = None  # in returns
 
@@ -122,7 +123,7 @@ class Recording:
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """What a run comes to. Before and after are on tasks that training never saw."""
+    """The result of a run. Success before and after is on tasks that training never saw."""
 
     success_before: SuccessRate
     success_after: SuccessRate

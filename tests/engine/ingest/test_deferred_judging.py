@@ -18,13 +18,13 @@ from distrl.engine.ingest.episode_log import EpisodeLog
 from distrl.engine.ingest.messages import Received, Refused
 from distrl.engine.ingest.trajectory_receiver import TrajectoryReceiver
 from distrl.engine.run.resume import recall
+from distrl.json_lines import LineLog, read_lines
 from distrl.judging.judge import JudgeRecord
 from distrl.judging.judge_thread_pool import JudgeThreadPool
 from distrl.judging.rate_budget import BudgetSettings
 from distrl.records import Ending
 from distrl.replay.store.trajectory_store import TrajectoryStore
 from distrl.replay.trajectory_encoding import encode_trajectory
-from distrl.runs.json_lines import LineLog, read_lines
 from distrl.runs.run_directory import RunDirectory
 from distrl.runs.run_records import EpisodeLine
 

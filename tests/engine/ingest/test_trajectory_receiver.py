@@ -12,10 +12,10 @@ from distrl.engine.ingest.arrival_queue import ArrivalQueue
 from distrl.engine.ingest.episode_log import EpisodeLog
 from distrl.engine.ingest.messages import Received, Refused
 from distrl.engine.ingest.trajectory_receiver import TrajectoryReceiver
+from distrl.json_lines import LineLog, read_lines
 from distrl.replay.store.trajectory_reader import TrajectoryReader
 from distrl.replay.store.trajectory_store import TrajectoryStore, TrajectoryStoreSettings
 from distrl.replay.trajectory_encoding import encode_trajectory
-from distrl.runs.json_lines import LineLog, read_lines
 from distrl.runs.run_records import EpisodeLine
 
 

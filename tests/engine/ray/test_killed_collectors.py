@@ -14,8 +14,8 @@ from tests.engine.ray.small_cluster import SmallCluster, kill
 from tests.engine.tiny_runs import tiny_config
 
 from distrl.cli.train import new_directory
+from distrl.json_lines import read_lines
 from distrl.replay.store.trajectory_reader import TrajectoryReader
-from distrl.runs.json_lines import read_lines
 from distrl.runs.run_records import EpisodeLine
 
 pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.timeout(1500)]

@@ -109,7 +109,7 @@ def collector(number: int, line: Beside, sink: ListSink) -> Collector[SimulatedD
 
 
 def test_collectors_share_a_server_and_batches_go_beyond_each() -> None:
-    sink, policy, weights = ListSink(), Patient(seconds=0.03), Versions()
+    sink, policy, weights = ListSink(), Patient(seconds=0.01), Versions()
     with served(policy, weights) as line, ExitStack() as opened:
         collectors = [collector(number, line, sink) for number in range(3)]
         for each in collectors:
@@ -118,7 +118,7 @@ def test_collectors_share_a_server_and_batches_go_beyond_each() -> None:
         weights.newest = 3
         wait_until(lambda: sum(each.weight_version == 3 for each in sink.all) >= 6)
         wait_until(lambda: all(each.report().batcher.weight_version == 3 for each in collectors))
-    assert max(policy.batches) > 2  # a collector has no more phones than that
+        wait_until(lambda: max(policy.batches) > 2)  # a collector has no more phones than that
     assert len({each.id.split("/")[0] for each in sink.all}) == 3
     for trajectory in sink.all:
         versions = [decision.weight_version for decision in trajectory.decisions]
@@ -137,7 +137,7 @@ def test_a_server_in_place_of_one_that_died_goes_on_with_its_episodes() -> None:
     player = Collector(
         "collector-0.1", batcher, DevicePool(phones(2)), UniformTasks(POOL), sink, FactJudge
     )
-    first, second = Patient(seconds=0.05), Patient(seconds=0.05)
+    first, second = Patient(), Patient()
     with ExitStack() as opened:
         lines.append(opened.enter_context(served(first, Versions())))
         opened.enter_context(running(player))
@@ -162,7 +162,7 @@ def test_without_a_server_there_is_an_error_and_no_decision() -> None:
     assert sink.sent == []
 
 
-def test_who_waits_when_the_desk_closes_is_cancelled() -> None:
+def test_who_waits_when_the_client_closes_is_cancelled() -> None:
     batcher = PolicyClient("collector-0.1", lambda: None)
     with ThreadPoolExecutor(1) as threads:
         waiting = threads.submit(batcher.ask, batcher.enter(), SEEN)
@@ -197,7 +197,7 @@ def test_screens_that_nobody_looks_at_are_not_sent(looked_at: int, sent: int) ->
     assert line.screens == [4, sent]
 
 
-def test_a_collector_with_such_a_desk_opens_no_model(
+def test_a_collector_with_a_client_opens_no_model(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(config: TrainingConfig) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +23,19 @@ from distrl.weights.weight_updater import WeightUpdater
 
 SCREEN = Screen(np.zeros((720, 360, 3), np.uint8))  # what the tiny model reads
 SEEN = Observation("wait", SCREEN, ())
+
+
+class Held(Patient):
+    """Decides when it is let go."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.let_go = threading.Event()
+
+    def decide(self, observations: Sequence[Observation]) -> list[Decision]:
+        decisions = super().decide(observations)
+        assert self.let_go.wait(20.0)
+        return decisions
 
 
 class Broken:
@@ -54,15 +67,17 @@ def serving(server: PolicyServer) -> Iterator[ThreadPoolExecutor]:
 
 
 def test_phones_of_all_collectors_are_answered_together() -> None:
-    policy = Patient(seconds=0.1)
-    server = server_of(policy)
-    with serving(server) as threads:
-        sessions = [f"collector-{c}.1/{n}" for c in range(3) for n in range(4)]
-        answers = list(threads.map(lambda each: server.ask(each, SEEN), sessions))
-        assert len(answers) == 12
-        assert len(policy.batches) <= 3  # the first is alone at most, and the next are together
-        assert max(policy.batches) > 4  # more than any one collector has phones
-        report = server.report()
+    policy = Patient()
+    batcher = PolicyBatcher(policy)
+    server = PolicyServer("server-0.1", batcher, past_screens=0)
+    sessions = [f"collector-{c}.1/{n}" for c in range(3) for n in range(4)]
+    with ThreadPoolExecutor(12) as asking:
+        answers = asking.map(lambda each: server.ask(each, SEEN), sessions)
+        wait_until(lambda: batcher.waiting == 12)
+        with serving(server):
+            assert len(list(answers)) == 12
+            report = server.report()
+    assert policy.batches == [12]  # more than any one collector has phones
     assert (report.name, report.sessions, report.batcher.decisions) == ("server-0.1", 12, 12)
 
 
@@ -94,13 +109,14 @@ def test_a_session_is_one_phone_however_often_it_asks_and_goes_when_it_leaves() 
 
 
 def test_who_leaves_while_his_question_waits_is_forgotten_once_it_is_answered() -> None:
-    policy = Patient(seconds=0.2)
+    policy = Held()
     server = server_of(policy)
     with serving(server) as threads:
         asked = threads.submit(server.ask, "collector-0.1/0", SEEN)
         wait_until(lambda: len(policy.batches) == 1)
         server.leave("collector-0.1/0")
         assert server.report().sessions == 1
+        policy.let_go.set()
         asked.result(20.0)
         assert server.report().sessions == 0
 
@@ -118,15 +134,21 @@ def test_sessions_of_a_collector_that_died_are_forgotten() -> None:
 
 
 def test_who_waits_when_it_closes_hears_that_it_is_gone() -> None:
-    policy = Patient(seconds=0.2)
-    server = server_of(policy)
-    with serving(server) as threads:
+    policy = Held()
+    batcher = PolicyBatcher(policy)
+    server, over = PolicyServer("server-0.1", batcher, past_screens=0), threading.Event()
+    with ThreadPoolExecutor(3) as threads:
+        served = threads.submit(server.serve, lambda: not over.is_set())
         first = threads.submit(server.ask, "collector-0.1/0", SEEN)
         wait_until(lambda: len(policy.batches) == 1)
         second = threads.submit(server.ask, "collector-0.1/1", SEEN)
-    first.result(20.0)
-    with suppress(PolicyServerGone):  # or it was quick enough
-        second.result(20.0)
+        wait_until(lambda: batcher.waiting == 1)
+        over.set()
+        policy.let_go.set()
+        served.result(20.0)
+        first.result(20.0)
+        with pytest.raises(PolicyServerGone, match=r"server-0\.1 has closed"):
+            second.result(20.0)
     with pytest.raises(PolicyServerGone, match=r"server-0\.1 has closed"):
         server.ask("collector-0.1/1", SEEN)
 

@@ -23,9 +23,9 @@ from tests.engine.tiny_runs import tiny_config
 
 from distrl.cli.train import new_directory
 from distrl.errors import PolicyServerGone
+from distrl.json_lines import read_lines
 from distrl.records import Trajectory
 from distrl.replay.store.trajectory_reader import TrajectoryReader
-from distrl.runs.json_lines import read_lines
 from distrl.runs.metrics import read_points
 from distrl.runs.run_directory import RunDirectory
 from distrl.runs.run_records import EpisodeLine, RunResult

@@ -22,9 +22,9 @@ from distrl.engine.supervision.collector_registry import (
 )
 from distrl.engine.supervision.supervisor import FIRST_PAUSE, SILENT_START_SECONDS
 from distrl.errors import CollectorsLost
+from distrl.json_lines import LineLog, read_lines
 from distrl.replay.store.trajectory_store import TrajectoryStore
 from distrl.replay.trajectory_encoding import encode_trajectory
-from distrl.runs.json_lines import LineLog, read_lines
 from distrl.runs.run_directory import RunDirectory
 from distrl.runs.run_records import EpisodeLine
 

@@ -10,23 +10,25 @@ Any thread may ask and enter.
 from __future__ import annotations
 
 import dataclasses
+import math
 import threading
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from distrl.engine.run.success_history import SuccessHistory
 from distrl.episodes.collector_report import FinishedEpisode
 from distrl.episodes.outcome import SuccessRate
 from distrl.errors import StorageError
+from distrl.json_lines import LineLog
 from distrl.records import Ending, Trajectory
-from distrl.runs.json_lines import LineLog
 from distrl.runs.run_records import EpisodeLine
 from distrl.weights.staleness import staleness
 
 LATE_SECONDS = 180.0  # what "of late" means
 REMEMBERED = 20_000  # recent episodes at most
+MAX_SPANS = 60  # of the success history
+FIRST_SPAN = 2.0  # seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,33 @@ class _Recent:
     ended: float
     success: bool | None  # None: not judged
     staleness: int
+
+
+class SuccessHistory:
+    """Success rates over equal spans of the run, in at most `MAX_SPANS` however long it takes.
+
+    When there are too many spans, neighbours are merged and spans become twice as long.
+    """
+
+    def __init__(self) -> None:
+        self._span = FIRST_SPAN
+        self._counts: list[tuple[int, int]] = []  # successes and episodes of each span
+
+    def add(self, seconds: float, *, success: bool) -> None:
+        while seconds >= self._span * MAX_SPANS:
+            pairs = [*self._counts, (0, 0)][: 2 * math.ceil(len(self._counts) / 2)]
+            self._counts = [
+                (a[0] + b[0], a[1] + b[1]) for a, b in zip(pairs[::2], pairs[1::2], strict=True)
+            ]
+            self._span *= 2.0
+        place = int(max(0.0, seconds) // self._span)
+        self._counts += [(0, 0)] * (place + 1 - len(self._counts))
+        successes, episodes = self._counts[place]
+        self._counts[place] = successes + success, episodes + 1
+
+    def rates(self) -> tuple[float, ...]:
+        """Oldest first; NaN for a span in which no episode ended."""
+        return tuple(s / n if n else math.nan for s, n in self._counts)
 
 
 class EpisodeLog:

@@ -11,10 +11,10 @@ from distrl.engine.ingest.deferred_judging import DeferredJudging
 from distrl.engine.ingest.episode_log import EpisodeLog
 from distrl.engine.ingest.judge_opening import open_judge, words_on_second
 from distrl.engine.ingest.trajectory_receiver import TrajectoryReceiver
+from distrl.json_lines import LineLog
 from distrl.judging.judge import TrajectoryJudge
 from distrl.judging.judge_thread_pool import JudgeThreadPool
 from distrl.replay.store.trajectory_store import TrajectoryStore
-from distrl.runs.json_lines import LineLog
 from distrl.runs.run_directory import RunDirectory
 
 Say = Callable[[str], None]

@@ -29,8 +29,7 @@ from distrl.engine.local.one_process_collection import (
 from distrl.engine.local.synchronous_collection import SynchronousCollection
 from distrl.engine.run.collection import Collection
 from distrl.engine.run.collection_run import CollectionRun
-from distrl.engine.run.preflight import check_world
-from distrl.engine.run.run_assembly import RunAssembly
+from distrl.engine.run.run_assembly import RunAssembly, check_world, open_metrics
 from distrl.engine.run.run_monitor import RunMonitor
 from distrl.engine.run.stop_request import StopRequest
 from distrl.engine.run.training_state import TrainingState
@@ -41,17 +40,16 @@ from distrl.engine.wiring import (
     build_weight_store,
     has_adapters,
 )
+from distrl.json_lines import LineLog
 from distrl.replay.store.trajectory_store import TrajectoryStore
 from distrl.reporting.live_view import LiveView
-from distrl.runs.json_lines import LineLog
 from distrl.runs.run_directory import RunDirectory
 from distrl.runs.run_records import RunResult
-from distrl.weights.weight_store import WeightStore
 from distrl.weights.weight_updater import WeightPoller
 
 
 class LocalEngine:
-    """Runs one training run in its directory, and implements its `Arrangement`. Use it once."""
+    """Runs one training run in its directory. Use it once."""
 
     def __init__(self, config: TrainingConfig, run: RunDirectory, console: Console) -> None:
         self.config = config
@@ -59,13 +57,20 @@ class LocalEngine:
         self._view = LiveView(console, line_seconds=config.reporting.line_seconds)
         self._arrivals = ArrivalQueue()
         self._stop = StopRequest()
-        self._assembly = RunAssembly(config, run, self._view, self._stop, self._arrivals)
 
     def train(self, *, resumed: bool = False) -> RunResult:
         """Train to the end, write result and report. `StopRequested`: it was stopped before."""
         self._stop.wake = self._arrivals.wake
         with self._stop:
-            return self._assembly.train(self, resumed=resumed)
+            return RunAssembly(
+                self.config,
+                self.directory,
+                self._view,
+                self._stop,
+                self._arrivals,
+                open_publisher=lambda weights: weights,  # collectors read them from the disk
+                open_collection=self._open_collection,
+            ).assemble_and_run(resumed=resumed)
 
     def collect(self) -> int:
         """Collect without a learner until a limit is reached; how many trajectories there are."""
@@ -77,7 +82,7 @@ class LocalEngine:
             check_world(config, self._view.say)
             build_policy(config)  # a model that cannot be opened is better known at once
             store = opened.enter_context(TrajectoryStore(run.trajectories, config.store))
-            metrics = opened.enter_context(self._assembly.metrics(None))
+            metrics = opened.enter_context(open_metrics(config, run, None))
             episodes = opened.enter_context(LineLog.open(run.episodes))
             episode_log = EpisodeLog(episodes, lambda: metrics.seconds)
             receiver = open_receiver(
@@ -95,11 +100,7 @@ class LocalEngine:
 
     # Its parts ----------------------------------------------------------------------------------
 
-    def publisher(self, weights: WeightStore) -> WeightStore:
-        """Collectors read what is published from the disk."""
-        return weights
-
-    def collection(
+    def _open_collection(
         self,
         opened: ExitStack,
         receiver: TrajectoryReceiver,

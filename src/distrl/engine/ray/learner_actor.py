@@ -77,8 +77,15 @@ class RayLearner:
         self._stop.wake = self._arrivals.wake
         self._prepare(again=again)
         self._view.say(f"the learner is {'back ' if again else ''}on {this_place()}")
-        assembly = RunAssembly(self._config, self._run, self._view, self._stop, self._arrivals)
-        return assembly.train(self, resumed=self._resumed or again)
+        return RunAssembly(
+            self._config,
+            self._run,
+            self._view,
+            self._stop,
+            self._arrivals,
+            open_publisher=self._open_broadcast,
+            open_collection=self._open_collection,
+        ).assemble_and_run(resumed=self._resumed or again)
 
     def _prepare(self, *, again: bool) -> None:
         """The directory may be on another machine than the command that made it."""
@@ -92,13 +99,11 @@ class RayLearner:
         self._run.path.mkdir(parents=True, exist_ok=True)
         self._run.write_config(self._config)
 
-    # What it has of its own: an `Arrangement` ----------------------------------------------------
-
-    def publisher(self, weights: WeightStore) -> WeightBroadcast:
+    def _open_broadcast(self, weights: WeightStore) -> WeightBroadcast:
         self._broadcast = WeightBroadcast(weights)
         return self._broadcast
 
-    def collection(
+    def _open_collection(
         self,
         opened: ExitStack,
         receiver: TrajectoryReceiver,

@@ -1,9 +1,12 @@
-"""The policy servers of a run on a cluster, as whoever owns their actors sees them.
+"""Starts one policy server on each node that has collectors, and replaces servers that fail.
 
-Each node that has collectors gets one, within a moment of the first that enlists there. One that
-dies, fails or falls silent is replaced on its node, after a pause that grows; with its node it is
-forgotten. When all of them have failed more often than a collector may, nobody decides any more,
-and `failure` says so. Nothing here waits for anything: collectors do, by themselves.
+A server is started when the first collector registers on its node. One that dies, fails or stops
+answering is replaced on the same node after a growing pause (`RestartBudget`); if its node is gone,
+it is dropped. When every server has exhausted its budget, `failure` says so. Nothing here blocks:
+collectors wait for their server themselves (`PolicyClient`).
+
+Ray's own `max_restarts` is 0: Ray restarts only actors whose process died, at once and without
+noticing that one hangs or that its model fails again and again.
 """
 
 from __future__ import annotations
@@ -21,20 +24,16 @@ from distrl.engine.ray.policy_server import ServerReport
 from distrl.engine.ray.policy_server_actor import find_server, server_actor, server_name
 from distrl.engine.ray.ray_call import is_done
 from distrl.engine.supervision.collector_registry import patience_of
-from distrl.engine.supervision.supervisor import (
-    MAX_PAUSE,
-    SILENT_START_SECONDS,
-    RestartBudget,
-)
+from distrl.engine.supervision.supervisor import MAX_PAUSE, SILENT_START_SECONDS, RestartBudget
 from distrl.errors import PolicyServerGone
 
-LOOK_SECONDS = 1.0  # between two looks at a server
-BEAT_SECONDS = 0.25  # between its two looks for weights
+POLL_SECONDS = 1.0  # between two requests for a server's report
+WEIGHT_POLL_SECONDS = 0.25  # between a server's requests for newer weights
 
 
 @dataclass(slots=True)
-class _Post:
-    """The server of one node: it serves, or it waits for its start."""
+class _Server:
+    """The server of one node: running (`serving` is its one long call), or due at `start_at`."""
 
     number: int
     node: Node
@@ -42,14 +41,14 @@ class _Post:
     budget: RestartBudget
     starts: int = 0
     actor: Any = None
-    serving: Any = None  # its one long call
-    looking: Any = None  # how does it stand?
-    heard: float = 0.0  # when it last said so, or was started
-    look_at: float = 0.0
+    serving: Any = None
+    reporting: Any = None  # the request for its report, while one is open
+    poll_at: float = 0.0
+    heard: float = 0.0  # when it last reported, or was started
     report: ServerReport | None = None  # of this start
     start_at: float = 0.0
-    last_words: str = ""  # of the one before
-    given_up: bool = False  # it has failed too often, and is hardly tried any more
+    trouble: str = ""  # why the last one ended
+    given_up: bool = False  # its budget is exhausted; still tried every MAX_PAUSE
 
     @property
     def name(self) -> str:
@@ -57,7 +56,7 @@ class _Post:
 
 
 class PolicyServerPool:
-    """Starts policy servers, and replaces them."""
+    """The policy servers of a run, for the process that owns their actors."""
 
     def __init__(
         self, config: TrainingConfig, run: str, learner: Any, say: Callable[[str], None]
@@ -66,122 +65,124 @@ class PolicyServerPool:
         self._run = run
         self._learner = learner
         self._say = say
-        self._posts: dict[str, _Post] = {}  # by place
-        self._known = 0
+        self._servers: dict[str, _Server] = {}  # by place
+        self._count = 0
         self._patience = patience_of(config.collection.heartbeat_seconds)
 
     def waited_for(self) -> list[Any]:
-        """Calls whose end is worth a look."""
-        return [post.serving for post in self._posts.values() if post.serving is not None]
+        """Ray references to wait on: when one is ready, call `look_after`."""
+        return [each.serving for each in self._servers.values() if each.serving is not None]
 
     def serve_at(self, places: Collection[str], learner: str) -> None:
-        """See that collectors at these places have somebody to ask. `learner`: where that is."""
-        if all(place in self._posts for place in places):
+        """Add a server for each of these places; `learner` is the learner's own place."""
+        if all(place in self._servers for place in places):
             return
         for node in alive_nodes():
-            if node.place in places and node.place not in self._posts:
-                gpus = self._gpus(node, learner)
+            if node.place in places and node.place not in self._servers:
                 budget = RestartBudget(self._config.collection.restarts)
-                self._posts[node.place] = _Post(self._known, node, gpus, budget)
-                self._known += 1
+                gpus = self._gpus(node, learner)
+                self._servers[node.place] = _Server(self._count, node, gpus, budget)
+                self._count += 1
 
     def _gpus(self, node: Node, learner: str) -> float:
-        """What it gets of the node's GPUs; none where all that there is is the learner's."""
+        """Its share of the node's GPUs; 0 where the learner has them all."""
         share = self._config.engine.server_gpus
         free = node.resources.get("GPU", 0.0) - (1.0 if node.place == learner else 0.0)
         return share if share <= free else 0.0
 
     def look_after(self, now: float) -> None:
-        """See who has ended, who says what, who hangs and who may begin."""
-        for post in list(self._posts.values()):
-            if post.serving is not None and is_done(post.serving):
-                self._take_leave(post, now)
-            elif post.serving is not None:
-                self._look(post, now)
-            elif now >= post.start_at:
-                self._hire(post, now)
+        """Replace servers that ended, kill those that hang, start those that are due."""
+        for server in list(self._servers.values()):
+            if server.serving is None:
+                if now >= server.start_at:
+                    self._start(server, now)
+            elif is_done(server.serving):
+                self._on_exit(server, now)
+            else:
+                self._poll(server, now)
 
     def words(self) -> str:
-        """Where they are, and how many phones they answer at once."""
+        """Where the servers are, and their mean batch sizes."""
         return ", ".join(
-            f"{place} (batch {post.report.batcher.mean_batch:.1f})"
-            if post.report
+            f"{place} (batch {each.report.batcher.mean_batch:.1f})"
+            if each.report
             else f"{place} (–)"
-            for place, post in sorted(self._posts.items())
+            for place, each in sorted(self._servers.items())
         )
 
     @property
     def failure(self) -> PolicyServerGone | None:
-        """What a run without any server ends with."""
-        posts = self._posts.values()
-        if not posts or not all(post.given_up for post in posts):
+        """The error that ends a run without any server; None while there is one."""
+        servers = list(self._servers.values())
+        if not servers or not all(each.given_up for each in servers):
             return None
         return PolicyServerGone(
-            f"all policy servers ({len(posts)}) failed more than collection.restarts="
+            f"all policy servers ({len(servers)}) failed more than collection.restarts="
             f"{self._config.collection.restarts} times within minutes; the last words were: "
-            f"{next(iter(posts)).last_words}"
+            f"{servers[0].trouble}"
         )
 
     def kill(self) -> None:
-        """End all."""
-        for post in self._posts.values():
-            if post.actor is not None:
-                ray.kill(post.actor)
-        self._posts = {}
+        """Kill all servers."""
+        for each in self._servers.values():
+            if each.actor is not None:
+                ray.kill(each.actor)
+        self._servers = {}
 
-    def _hire(self, post: _Post, now: float) -> None:
-        if find_server(self._run, post.node.place) is not None:
-            return  # whoever had the name was killed a moment ago, and still has it
-        config, options = self._config, server_options(post.node, post.gpus)
-        device = config.agent.policy.device if post.gpus else "cpu"
-        name = server_name(self._run, post.node.place)
-        post.starts += 1
-        post.actor = server_actor(config.devices.count, name=name, **options).remote(
-            self._learner, computing_on(device, config), post.name, BEAT_SECONDS
-        )
-        post.serving = post.actor.serve.remote()
-        post.looking, post.report, post.heard, post.look_at = None, None, now, now
+    def _start(self, server: _Server, now: float) -> None:
+        if find_server(self._run, server.node.place) is not None:
+            return  # the one before was killed a moment ago and still has the name
+        config, place = self._config, server.node.place
+        device = config.agent.policy.device if server.gpus else "cpu"
+        options = server_options(server.node, server.gpus)
+        server.starts += 1
+        server.actor = server_actor(
+            config.devices.count, name=server_name(self._run, place), **options
+        ).remote(self._learner, computing_on(device, config), server.name, WEIGHT_POLL_SECONDS)
+        server.serving = server.actor.serve.remote()
+        server.reporting, server.report, server.heard, server.poll_at = None, None, now, now
 
-    def _look(self, post: _Post, now: float) -> None:
-        if post.looking is not None and is_done(post.looking):
-            self._hear(post, now)
-        if post.looking is None and now >= post.look_at:
-            post.looking, post.look_at = post.actor.report.remote(), now + LOOK_SECONDS
-        if now - post.heard > (self._patience if post.report else SILENT_START_SECONDS):
-            trouble = "hangs" if post.report else f"is not ready in {SILENT_START_SECONDS:g} s"
-            self._say(f"{post.name} on {post.node.place} {trouble}, and is ended")
-            ray.kill(post.actor)
-            post.heard = now
+    def _poll(self, server: _Server, now: float) -> None:
+        if server.reporting is not None and is_done(server.reporting):
+            self._on_report(server, now)
+        if server.reporting is None and now >= server.poll_at:
+            server.reporting, server.poll_at = server.actor.report.remote(), now + POLL_SECONDS
+        if now - server.heard > (self._patience if server.report else SILENT_START_SECONDS):
+            trouble = "hangs" if server.report else f"is not ready in {SILENT_START_SECONDS:g} s"
+            self._say(f"{server.name} on {server.node.place} {trouble}, and is ended")
+            ray.kill(server.actor)
+            server.heard = now
 
-    def _hear(self, post: _Post, now: float) -> None:
-        looking, post.looking = post.looking, None
+    def _on_report(self, server: _Server, now: float) -> None:
+        reporting, server.reporting = server.reporting, None
         try:
-            report: ServerReport | None = ray.get(looking)
+            report: ServerReport | None = ray.get(reporting)
         except RayError:
-            return  # how its long call ends says why
-        if report is not None:
-            if post.report is None:
-                device = "a GPU" if post.gpus else "the CPU"
-                self._say(f"{post.name} is on {post.node.place}, and decides on {device}")
-            post.report, post.heard = report, now
-            post.given_up = post.given_up and not report.batcher.decisions
+            return  # the end of its long call says why
+        if report is None:
+            return  # still loading its model
+        if server.report is None:
+            device = "a GPU" if server.gpus else "the CPU"
+            self._say(f"{server.name} is on {server.node.place}, and decides on {device}")
+        server.report, server.heard = report, now
+        server.given_up = server.given_up and not report.batcher.decisions
 
-    def _take_leave(self, post: _Post, now: float) -> None:
-        """It has failed, or was lost."""
-        ray.kill(post.actor)
-        serving, post.serving, post.looking, post.actor = post.serving, None, None, None
+    def _on_exit(self, server: _Server, now: float) -> None:
+        """Say why it ended, and schedule another unless its node is gone."""
+        ray.kill(server.actor)
         try:
-            ray.get(serving)
+            ray.get(server.serving)
         except RayTaskError as error:
-            post.last_words = f"{post.name} on {post.node.place} failed: {error.cause!r}"
+            server.trouble = f"{server.name} on {server.node.place} failed: {error.cause!r}"
         except RayError as error:
             lost = f"was lost ({type(error).__name__})"
-            post.last_words = f"{post.name} on {post.node.place} {lost}"
-        self._say(post.last_words)
-        if post.node.id not in {node.id for node in alive_nodes()}:
-            del self._posts[post.node.place]
+            server.trouble = f"{server.name} on {server.node.place} {lost}"
+        server.serving = server.reporting = server.actor = None
+        self._say(server.trouble)
+        if server.node.id not in {node.id for node in alive_nodes()}:
+            del self._servers[server.node.place]
             return
-        worked = post.report is not None and post.report.batcher.decisions > 0
-        pause = post.budget.pause_after_failure(now, had_worked=worked)
-        post.given_up = pause is None
-        post.start_at = now + (MAX_PAUSE if pause is None else pause)
+        worked = server.report is not None and server.report.batcher.decisions > 0
+        pause = server.budget.pause_after_failure(now, had_worked=worked)
+        server.given_up = pause is None
+        server.start_at = now + (MAX_PAUSE if pause is None else pause)

@@ -9,9 +9,8 @@ from distrl.engine.ingest.arrival_queue import ArrivalQueue
 from distrl.engine.ingest.episode_log import EpisodeLog
 from distrl.engine.ingest.messages import Pace
 from distrl.engine.local.collector_pool import CollectorPool
-from distrl.engine.run.run_limits import Spent, progress
 from distrl.engine.run.run_monitor import RunMonitor
-from distrl.engine.run.stop_request import StopRequest
+from distrl.engine.run.stop_request import Spent, StopRequest, progress
 from distrl.learning.learner_report import LearnerStatus
 
 WAIT_SECONDS = 0.25

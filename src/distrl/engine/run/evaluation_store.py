@@ -1,4 +1,7 @@
-"""What was measured on test tasks, and some of those episodes as films with opinions on them."""
+"""Evaluations on disk, and recordings of some of their episodes with the learner's estimates.
+
+`keep` writes the evaluation last: once its line is there, the stage is not measured again.
+"""
 
 from __future__ import annotations
 
@@ -6,33 +9,33 @@ from collections.abc import Sequence
 from itertools import zip_longest
 
 from distrl.episodes.outcome import SuccessRate
+from distrl.json_lines import LineLog, read_lines
 from distrl.learning.algorithms.algorithm import update_report
 from distrl.learning.batch import batch_of
 from distrl.learning.learner import Learner
 from distrl.records import Trajectory
 from distrl.replay.buffer.entries import flaw
 from distrl.reporting.recording_archive import Opinions, RecordingArchive
-from distrl.runs.json_lines import LineLog, read_lines
 from distrl.runs.run_records import EvaluationLine, Stage
 
 
 class EvaluationStore:
-    """Keeps evaluations and `recordings` of their episodes, half from before, half from after."""
+    """Keeps evaluations and `recordings` of episodes, half from before, half from after."""
 
     def __init__(
         self,
         evaluations: LineLog,
-        film_archive: RecordingArchive,
+        archive: RecordingArchive,
         learner: Learner,
         recordings: int,
     ) -> None:
         self._evaluations = evaluations
-        self._film_archive = film_archive
+        self._archive = archive
         self._learner = learner
         self._recordings = recordings
 
     def measured(self, stage: Stage) -> SuccessRate | None:
-        """What the last evaluation of that stage found; None if there was none."""
+        """The result of the last evaluation of that stage; None if there was none."""
         lines = read_lines(self._evaluations.path, EvaluationLine)
         return next((line.rate for line in reversed(lines) if line.stage == stage), None)
 
@@ -40,11 +43,11 @@ class EvaluationStore:
         if line.stage != "during":
             for each in _some(trajectories, self._recordings // 2):
                 opinions = self._opinions(each)
-                self._film_archive.add(each, line.stage, updates=line.updates, opinions=opinions)
-        self._evaluations.append(line)  # last: once it is there, the stage is not measured again
+                self._archive.add(each, line.stage, updates=line.updates, opinions=opinions)
+        self._evaluations.append(line)
 
     def _opinions(self, trajectory: Trajectory) -> Opinions | None:
-        """What the learner thinks of each step; the advantage is that of one step."""
+        """The learner's value, ratio and one-step advantage for each step; None: not learnable."""
         if flaw(trajectory) is not None:
             return None
         batch = batch_of([trajectory], self._learner.settings.rewards)
@@ -60,7 +63,7 @@ class EvaluationStore:
 
 
 def _some(trajectories: Sequence[Trajectory], count: int) -> list[Trajectory]:
-    """Successes and failures in turn, as long as there are both, of different templates first."""
+    """`count` of them: successes and failures alternating, different templates first."""
     judged = [each for each in trajectories if each.ending.judged]
     one_of_each = {each.task.template: each for each in reversed(judged)}
     order = {id(each): each for each in (*one_of_each.values(), *judged)}.values()

@@ -1,7 +1,7 @@
-"""How good the policy is on tasks that training never saw: before, during and after a run.
+"""Measures the policy on tasks that training never saw: before, during and after training.
 
-It plays in the learner's process, in lockstep, on phones of its own, and takes down the successes
-by template, and a few episodes to look at. The same stage of the same run plays the same tasks.
+It plays in the learner's process, in lockstep, on simulated devices of its own, and counts the
+successes by template. The same stage of the same run plays the same tasks.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from distrl.records import Task, Trajectory
 from distrl.runs.run_records import EvaluationLine, Stage, TemplateCount
 from phonesim.simulated_device import SimulatedDevice
 
-DEVICES = 16  # phones at once
+DEVICES = 16  # played at once
 SEED = 0  # the same test tasks for every run, so that runs can be compared
 
 
 class Evaluator:
-    """Measures one policy, again and again."""
+    """Evaluates one policy whenever asked."""
 
     def __init__(self, config: TrainingConfig, policy: VlmPolicy, stop: StopRequest) -> None:
         self._config = config
@@ -39,14 +39,14 @@ class Evaluator:
         updates: int,
         version: int,
         seconds: float,
-        seen: Callable[[], None] = lambda: None,
+        after_each: Callable[[], None] = lambda: None,
     ) -> tuple[EvaluationLine, list[Trajectory]]:
-        """The successes, and every trajectory; `seen` is called after each.
+        """The successes, and every trajectory; `after_each` is called after each of them.
 
-        `StopRequested` if somebody asks for an end.
+        Raises `StopRequested` on a stop request.
         """
         seed = f"{SEED}/{stage}/{updates}"
-        trajectories = self._play(episodes, seed, seen)
+        trajectories = self._play(episodes, seed, after_each)
         judged = [each for each in trajectories if each.ending.judged]
         tried = Counter(each.task.template for each in judged)
         done = Counter(each.task.template for each in judged if each.success)
@@ -60,7 +60,7 @@ class Evaluator:
         )
         return line, trajectories
 
-    def _play(self, episodes: int, seed: str, seen: Callable[[], None]) -> list[Trajectory]:
+    def _play(self, episodes: int, seed: str, after_each: Callable[[], None]) -> list[Trajectory]:
         before = self._policy.sampling
         self._policy.seed(seed)
         self._policy.sampling = dataclasses.replace(before, greedy=self._config.evaluation.greedy)
@@ -77,14 +77,14 @@ class Evaluator:
                 stop_on_success=self._config.collection.stop_on_success,
             ):
                 trajectories.append(trajectory)
-                seen()
+                after_each()
                 self._stop.check()
         finally:
             self._policy.sampling = before
         return trajectories
 
     def tasks(self, episodes: int) -> list[Task]:
-        """Of the trained templates where the split has them; else of all of the families."""
+        """Test tasks of the trained templates if the split has them, else of the whole families."""
         settings, split = self._config.tasks, self._config.evaluation.split
         trained = split in ("train", "test") and settings.split in ("train", "test")
         only = settings.template_names if trained else ()

@@ -1,9 +1,9 @@
-"""How a run begins, and how it goes on after it was stopped or killed.
+"""Starts a run, or resumes one that was stopped or killed.
 
-It goes on from the last checkpoint: weights, optimisers, replay with its priorities, counters,
-random state, curriculum. Trajectories that were stored after the checkpoint are learned from as if
-they arrived now; none is lost, none is counted twice. The weights that the checkpoint holds get a
-version of their own where later ones were published meanwhile: versions only grow.
+A resumed run continues from its last checkpoint: weights, optimisers, replay with its priorities,
+counters, random state, curriculum. Trajectories stored after the checkpoint are learned from as if
+they arrived now; none is lost, none is counted twice. The weights of the checkpoint get a new
+version where later ones were published meanwhile: versions only grow.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from distrl.engine.ingest.episode_log import EpisodeLog
 from distrl.engine.ingest.trajectory_receiver import TrajectoryReceiver
 from distrl.engine.run.training_state import TrainingState
 from distrl.errors import UsageError
+from distrl.json_lines import read_lines
 from distrl.learning.checkpoint import CheckpointFolder
 from distrl.learning.learner import Learner
 from distrl.records import Ending, Trajectory
 from distrl.replay.store.trajectory_reader import TrajectoryReader
 from distrl.replay.store.trajectory_store import TrajectoryStore
-from distrl.runs.json_lines import read_lines
 from distrl.runs.run_directory import RunDirectory
 from distrl.runs.run_records import EpisodeLine
 from distrl.weights.weight_store import WeightStore
 
 
 def begin(config: TrainingConfig, state: TrainingState) -> None:
-    """A new run: take in the corpus, where one is named."""
+    """Start a new run: load the corpus into the replay, where one is named."""
     if config.learning.corpus:
         state.learner.preload(corpus(config.learning.corpus))
 
@@ -40,7 +40,7 @@ def resume(
     store: TrajectoryStore,
     weights: WeightStore,
 ) -> None:
-    """Go on from the last checkpoint; from the beginning where there is none yet."""
+    """Restore the last checkpoint; start anew where there is none yet."""
     known = {}
     if config.learning.corpus:
         known = {each.id: each for each in corpus(config.learning.corpus)}
@@ -48,7 +48,7 @@ def resume(
     if restored is None:
         begin(config, state)
     for stored in store.read(after=state.arrivals.taken):
-        if stored.trajectory.ending is not Ending.AWAITING_VERDICT:  # comes when it has its verdict
+        if stored.trajectory.ending is not Ending.AWAITING_VERDICT:  # arrives with its verdict
             state.arrivals.put(stored)
     _publish_again(state.learner, weights)
 
@@ -65,9 +65,9 @@ def _publish_again(learner: Learner, weights: WeightStore) -> None:
 def recall(
     episode_log: EpisodeLog, run: RunDirectory, store: TrajectoryStore, receiver: TrajectoryReceiver
 ) -> None:
-    """Count what the run has had before; what was stored and not yet noted is noted now.
+    """Load the episode log; episodes that were stored but not yet logged are logged now.
 
-    A judge is asked again about what waited for its verdict.
+    Those that were waiting for a verdict are judged again.
     """
     lines = read_lines(run.episodes, EpisodeLine)
     episode_log.recall(lines)
@@ -80,7 +80,7 @@ def recall(
 
 
 def corpus(directory: str) -> Iterator[Trajectory]:
-    """The trajectories of a store, or of the run that a directory belongs to."""
+    """The trajectories of a store, or of a run directory."""
     path = Path(directory)
     stores = [each for each in (path / "trajectories", path) if each.is_dir()]
     if not stores:

@@ -1,18 +1,24 @@
-"""A training run put together from its parts, the same for every engine, run, and closed again.
+"""Builds a training run from its parts, the same for every engine, runs it and closes it again.
 
-What can go wrong is found out before anything is spent: the directory is free, the disk has room,
-the model opens, the checkpoint can be read. What differs between engines is said by an
-`Arrangement`: who collects, and which way new weights go besides onto the disk.
+Problems are found before anything is spent: the directory is free, the disk has room, tasks and
+devices are there, the model opens, the checkpoint can be read. What differs between engines are two
+functions that the engine passes in: where published weights go, and who collects.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import shutil
+from collections.abc import Callable
 from contextlib import ExitStack
-from typing import Protocol
 
+from safetensors import SafetensorError
+
+from distrl.agent.policy_weights import export_policy
 from distrl.agent.torch_device import use_threads
+from distrl.agent.vlm_policy import VlmPolicy
 from distrl.config.training_config import TrainingConfig
+from distrl.engine.device_wiring import check_phones
 from distrl.engine.ingest.arrival_queue import ArrivalQueue
 from distrl.engine.ingest.episode_log import EpisodeLog
 from distrl.engine.ingest.judged_receiver import open_receiver
@@ -21,20 +27,19 @@ from distrl.engine.run.collection import Collection
 from distrl.engine.run.evaluation_store import EvaluationStore
 from distrl.engine.run.evaluator import Evaluator
 from distrl.engine.run.follower_processes import learner_process_group
-from distrl.engine.run.policy_export import keep_policy
-from distrl.engine.run.preflight import check_world
 from distrl.engine.run.resume import begin, recall, resume
 from distrl.engine.run.run_monitor import RunMonitor
 from distrl.engine.run.stop_request import StopRequest
 from distrl.engine.run.training_run import TrainingRun
 from distrl.engine.run.training_state import TrainingState
+from distrl.engine.task_wiring import task_words
 from distrl.engine.wiring import build_learner, build_policy, build_weight_store
+from distrl.json_lines import LineLog
 from distrl.learning.checkpoint import CheckpointFolder
 from distrl.learning.learner import Publisher
 from distrl.replay.store.trajectory_store import TrajectoryStore
 from distrl.reporting.recording_archive import RecordingArchive
 from distrl.reporting.report import write_report
-from distrl.runs.json_lines import LineLog
 from distrl.runs.metrics import Metrics, MetricSink
 from distrl.runs.run_directory import RunDirectory
 from distrl.runs.run_records import RunResult
@@ -44,93 +49,68 @@ from distrl.runs.wandb_sink import WandbSink
 from distrl.weights.weight_store import WeightStore
 
 WANDB_PROJECT = "distrl"  # one project for all runs, so that they can be compared there
+# Where the learner publishes weights: the store, or something that writes to it and also sends them
+OpenPublisher = Callable[[WeightStore], Publisher]
+# Who collects; what has to be closed afterwards is entered into the stack
+OpenCollection = Callable[[ExitStack, TrajectoryReceiver, EpisodeLog, TrainingState], Collection]
 
 
-class Arrangement(Protocol):
-    """What an engine has of its own."""
-
-    def publisher(self, weights: WeightStore) -> Publisher:
-        """Where the learner's weights go; to the store in any case."""
-        ...
-
-    def collection(
-        self,
-        opened: ExitStack,
-        receiver: TrajectoryReceiver,
-        episode_log: EpisodeLog,
-        state: TrainingState,
-    ) -> Collection:
-        """Who collects; what has to be ended afterwards is left to `opened`."""
-        ...
-
-
+@dataclasses.dataclass(frozen=True, slots=True)
 class RunAssembly:
-    """Puts one run together in its directory. Use it once."""
+    """Builds and runs one run in its directory."""
 
-    def __init__(
-        self,
-        config: TrainingConfig,
-        run: RunDirectory,
-        view: RunView,
-        stop: StopRequest,
-        arrivals: ArrivalQueue,
-    ) -> None:
-        self.config = config
-        self.directory = run
-        self._view = view
-        self._stop = stop
-        self._arrivals = arrivals
+    config: TrainingConfig
+    directory: RunDirectory
+    view: RunView
+    stop: StopRequest
+    arrivals: ArrivalQueue
+    open_publisher: OpenPublisher
+    open_collection: OpenCollection
 
-    def train(self, arrangement: Arrangement, *, resumed: bool) -> RunResult:
-        """Train to the end, write result and report. `StopRequested`: it was stopped before."""
+    def assemble_and_run(self, *, resumed: bool) -> RunResult:
+        """Run to the end, write result and report. `StopRequested`: it was stopped before."""
         with ExitStack() as opened:
             opened.enter_context(self.directory.held(1e9 * self.config.run.free_gigabytes))
-            run = self._assemble(opened, arrangement, resumed=resumed)
+            run = self._assemble(opened, resumed=resumed)
             try:
-                result = run.train()
+                result = run.run()
             finally:
-                self._keep_policy(run)
+                if run.state.updates:  # however it ended
+                    version = run.state.learner.version
+                    keep_policy(self.directory, run.policy, version, self.view.say)
             self.directory.write_result(result)
         write_report(self.directory)
         return result
 
-    def _keep_policy(self, run: TrainingRun) -> None:
-        """However it ended; a run that has learned nothing has nothing to keep."""
-        if run.state.updates:
-            version = run.state.learner.version
-            keep_policy(self.directory, run.policy, version, self._view.say)
-
-    def _assemble(
-        self, opened: ExitStack, arrangement: Arrangement, *, resumed: bool
-    ) -> TrainingRun:
-        """Everything that the run consists of; what is opened is closed by `opened`."""
+    def _assemble(self, opened: ExitStack, *, resumed: bool) -> TrainingRun:
+        """Build every part of the run; what is opened is closed by `opened`."""
         config, run = self.config, self.directory
-        check_world(config, self._view.say)
+        check_world(config, self.view.say)
         store = opened.enter_context(TrajectoryStore(run.trajectories, config.store))
         weights = build_weight_store(config, run.weights)
         use_threads(config.learning.threads)
         policy = build_policy(config)
         group = opened.enter_context(learner_process_group(config, run))
-        publisher = arrangement.publisher(weights)
-        learner = build_learner(config, policy, self._arrivals, publisher, group)
-        state, checkpoints = (
-            TrainingState(learner, self._arrivals),
-            CheckpointFolder(run.checkpoints),
-        )
+        publisher = self.open_publisher(weights)
+        learner = build_learner(config, policy, self.arrivals, publisher, group)
+        state = TrainingState(learner, self.arrivals)
+        checkpoints = CheckpointFolder(run.checkpoints)
         if resumed:
             resume(config, state, checkpoints, store, weights)
         else:
             begin(config, state)
-        metrics = opened.enter_context(self.metrics(learner.updates if resumed else None))
+        metrics = opened.enter_context(
+            open_metrics(config, run, learner.updates if resumed else None)
+        )
         episodes = opened.enter_context(LineLog.open(run.episodes))
         episode_log = EpisodeLog(episodes, lambda: metrics.seconds)
         receiver = open_receiver(
-            config.judge, run, store, self._arrivals, episode_log, self._view.say, opened
+            config.judge, run, store, self.arrivals, episode_log, self.view.say, opened
         )
         recall(episode_log, run, store, receiver)
-        collection = arrangement.collection(opened, receiver, episode_log, state)
-        opened.enter_context(self._view)
-        archive = EvaluationStore(
+        collection = self.open_collection(opened, receiver, episode_log, state)
+        opened.enter_context(self.view)
+        evaluations = EvaluationStore(
             opened.enter_context(LineLog.open(run.evaluations)),
             opened.enter_context(RecordingArchive.open(run)),
             learner,
@@ -144,20 +124,52 @@ class RunAssembly:
             collection=collection,
             episode_log=episode_log,
             monitor=RunMonitor(
-                run.path.name, config.devices.count, metrics, self._view, episode_log, collection
+                run.path.name, config.devices.count, metrics, self.view, episode_log, collection
             ),
-            archive=archive,
-            test=Evaluator(config, policy, self._stop),
-            stop=self._stop,
+            evaluations=evaluations,
+            evaluator=Evaluator(config, policy, self.stop),
+            stop=self.stop,
         )
 
-    def metrics(self, resumed_at: int | None) -> Metrics:
-        """The run's figures; None: it begins now."""
-        config, run = self.config, self.directory
-        sinks: list[MetricSink] = [TensorBoardSink.open(run.tensorboard, resumed_at=resumed_at)]
-        if config.reporting.wandb:
-            settings = dataclasses.asdict(config)
-            sinks.append(WandbSink.open(WANDB_PROJECT, run.path, settings))
-        if resumed_at is None:
-            return Metrics.begin(run, sinks)
-        return Metrics.resume(run, resumed_at, sinks)
+
+def check_world(config: TrainingConfig, say: Callable[[str], None]) -> None:
+    """Raise what would stop every collector (tasks, devices), before anything is spent."""
+    if config.learning.learner.mode == "offline":
+        return  # no episodes are played
+    if words := task_words(config):
+        say(words)
+    check_phones(config)
+
+
+def open_metrics(config: TrainingConfig, run: RunDirectory, resumed_at: int | None) -> Metrics:
+    """The run's metrics and their sinks; `resumed_at` updates, None: a new run."""
+    sinks: list[MetricSink] = [TensorBoardSink.open(run.tensorboard, resumed_at=resumed_at)]
+    if config.reporting.wandb:
+        settings = dataclasses.asdict(config)
+        sinks.append(WandbSink.open(WANDB_PROJECT, run.path, settings))
+    if resumed_at is None:
+        return Metrics.begin(run, sinks)
+    return Metrics.resume(run, resumed_at, sinks)
+
+
+def keep_policy(
+    run: RunDirectory, policy: VlmPolicy, version: int, say: Callable[[str], None]
+) -> None:
+    """Export the policy as a model to `policy/`, in place of an earlier one.
+
+    A full disk costs the export, not the run's result.
+    """
+    fresh, old = run.path / ".policy-new", run.path / ".policy-old"
+    try:
+        for each in (fresh, old):
+            shutil.rmtree(each, ignore_errors=True)
+        export_policy(policy, fresh, version)
+        if run.policy.exists():
+            run.policy.rename(old)
+        fresh.rename(run.policy)
+        shutil.rmtree(old, ignore_errors=True)
+    except (OSError, SafetensorError) as error:
+        say(
+            f"the policy could not be written to {run.policy}: {error}; it is in the checkpoint, "
+            f"and `distrl train --resume {run.path}` writes it again"
+        )

@@ -1,6 +1,6 @@
-"""Takes down how a run goes, and shows it: figures to the metrics, a status to the live view.
+"""Records how a run goes: points to the metrics, a `RunStatus` to the live view.
 
-The run's own thread calls it; nothing here decides anything.
+Called by the thread that runs the learner; nothing here decides anything.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from distrl.engine.ingest.episode_log import LATE_SECONDS, EpisodeLog
 from distrl.engine.run.collection import Collection
 from distrl.episodes.outcome import SuccessRate
 from distrl.learning.learner_report import LearnerReport, LearnerStatus
-from distrl.reporting.countdown import Countdown
 from distrl.runs.metrics import Metrics
 from distrl.runs.run_status import RunStatus
 from distrl.runs.run_view import RunView
 
 SAMPLE_SECONDS = 5.0  # between two points of the series `collection`
-SHOW_SECONDS = 0.25  # between two looks of the live view
+SHOW_SECONDS = 0.25  # between two updates of the live view
+LEAST_SECONDS, LEAST_SHARE = 2.0, 0.002  # of training, before a pace says anything
 RECENT_STEPS = 20
-BRING_IT_FURTHER = ("training", "collecting")  # phases
+PROGRESSING = ("training", "collecting")  # phases
 COLLECTOR_FIGURES = (  # added up over the collectors; `distrl plan --from-run` reads the seconds
     "decisions", "batches", "mean_batch", "swaps", "quarantined", "in_flight", "seconds/reset",
     "seconds/act", "seconds/decide", "seconds/deliver", "seconds/own", "seconds/deciding",
@@ -36,8 +36,37 @@ class _Use:
     there: float
 
 
+class Countdown:
+    """Estimates the training time left from the pace of this process while it trained.
+
+    Evaluations and the time of earlier processes do not count, so that the estimate holds from the
+    first minute on, also after a resume.
+    """
+
+    def __init__(self) -> None:
+        self._seen: tuple[float, float] | None = None  # the last time and progress
+        self._seconds = 0.0  # of training in this process
+        self._share = 0.0  # of the run that they brought
+
+    def see(self, now: float, progress: float, *, training: bool) -> None:
+        """`progress` is the share of the whole run, in [0, 1]."""
+        if not training:
+            self._seen = None
+            return
+        if self._seen is not None:
+            self._seconds += now - self._seen[0]
+            self._share += progress - self._seen[1]
+        self._seen = now, progress
+
+    def seconds_left(self, progress: float) -> float | None:
+        """None before there is a pace, and when there is nothing left to train."""
+        if self._seconds < LEAST_SECONDS or self._share < LEAST_SHARE or progress >= 1.0:
+            return None
+        return self._seconds * (1.0 - progress) / self._share
+
+
 class RunMonitor:
-    """The figures of one run."""
+    """The metrics and the status of one run."""
 
     def __init__(
         self,
@@ -73,14 +102,14 @@ class RunMonitor:
         self._view.say(sentence)
 
     def learned(self, report: LearnerReport) -> None:
-        """The learner has made an update."""
+        """Record an update of the learner."""
         self._steps.append(sum(report.seconds.values()))
         self._metrics.record("learner", report.learner_status.updates, report.gauges())
 
     def look(self, learner_status: LearnerStatus, progress: float, queue: int) -> None:
-        """Every so often: take down how collection goes, and show how all of it stands."""
+        """Record a point of the collection and update the view, each when due."""
         now = self._clock()
-        self._countdown.see(now, progress, training=self.phase in BRING_IT_FURTHER)
+        self._countdown.see(now, progress, training=self.phase in PROGRESSING)
         if now - self._sampled >= SAMPLE_SECONDS:
             self._sampled = now
             self._sample(now, learner_status, queue)
@@ -89,14 +118,14 @@ class RunMonitor:
             self._view.show(self._status(learner_status, progress, queue))
 
     def begin(self, phase: str, learner_status: LearnerStatus, progress: float) -> None:
-        """Something else begins."""
+        """Enter a new phase and show it at once."""
         self.phase, self._shown = phase, -float("inf")
         self.look(learner_status, progress, 0)
 
-    # How it stands ------------------------------------------------------------------------------
+    # Metrics and status -------------------------------------------------------------------------
 
     def device_busy(self) -> float:
-        """Over the whole run, as far as this process has seen it."""
+        """The devices' share of time at work since this process started."""
         busy, there = self._collection.device_seconds()
         return busy / there if there else 0.0
 

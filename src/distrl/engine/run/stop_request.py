@@ -1,25 +1,29 @@
-"""Ctrl-C and SIGTERM: the first asks for an orderly end, the second ends the run at once.
+"""Why a run ends: it reaches one of its limits, or Ctrl-C or SIGTERM asks for an orderly end.
 
-While a `StopRequest` is entered, the first signal only sets a flag (and wakes whoever waits); the
-second raises `KeyboardInterrupt` in the main thread, and what is open is closed on the way out.
+While a `StopRequest` is entered, the first signal only sets a flag (and calls `wake`); the second
+raises `KeyboardInterrupt` in the main thread, and what is open is closed on the way out.
 """
 
 from __future__ import annotations
 
 import signal
 from collections.abc import Callable
-from types import FrameType, TracebackType
-from typing import Any, Self
+from dataclasses import dataclass
+from types import FrameType
+from typing import TYPE_CHECKING, Any, Self
+
+if TYPE_CHECKING:  # loads torch, and commands without a model stop, too
+    from distrl.config.sections import RunSettings
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class StopRequested(Exception):
-    """Somebody asked for an end while something was under way that can be left as it is."""
+    """The run was asked to end before it reached a limit; it can be resumed."""
 
 
 class StopRequest:
-    """Was the run asked to end? A context manager, for the main thread."""
+    """Whether the run was asked to end; a context manager for the main thread."""
 
     def __init__(self) -> None:
         self.asked = False
@@ -30,17 +34,12 @@ class StopRequest:
         self._before = {number: signal.signal(number, self._on_signal) for number in SIGNALS}
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         for number, handler in self._before.items():
             signal.signal(number, handler)
 
     def check(self) -> None:
-        """Raise `StopRequested` if somebody has asked."""
+        """Raise `StopRequested` if a stop was asked for."""
         if self.asked:
             raise StopRequested
 
@@ -49,3 +48,22 @@ class StopRequest:
             raise KeyboardInterrupt
         self.asked = True
         self.wake()
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What a run has used of its limits, all of its processes together."""
+
+    seconds: float  # of training
+    trajectories: int
+    updates: int
+
+
+def progress(settings: RunSettings, spent: Spent) -> float:
+    """The largest share of a limit that is used; 1 or more: the run is over."""
+    shares = [spent.seconds / (60.0 * settings.minutes)]
+    if settings.trajectories is not None:
+        shares.append(spent.trajectories / settings.trajectories)
+    if settings.updates is not None:
+        shares.append(spent.updates / settings.updates)
+    return max(shares)

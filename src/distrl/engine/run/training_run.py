@@ -1,13 +1,13 @@
-"""A training run from its first look at the test tasks to its report: the loop of the learner.
+"""A training run from the first evaluation to its result: the loop around the learner.
 
     evaluate
     until a limit is reached:
-        learn; where that needs more trajectories, wait for them
-        tell the collectors how far we are; write a checkpoint now and then
-    evaluate, say what came of it
+        learner step; where it needs more trajectories, wait for them
+        pace the collectors; write a checkpoint and evaluate when due
+    evaluate
 
-It is the same for every way of collecting (`collection`). When somebody asks for an end, the step
-under way is finished, a checkpoint is written, and `StopRequested` says that it is to be resumed.
+It is the same for every way of collecting (`collection`). On a stop request the current step is
+finished, a checkpoint is written, and `StopRequested` says that the run can be resumed.
 """
 
 from __future__ import annotations
@@ -24,24 +24,23 @@ from distrl.engine.ingest.episode_log import EpisodeLog
 from distrl.engine.run.collection import Collection
 from distrl.engine.run.evaluation_store import EvaluationStore
 from distrl.engine.run.evaluator import Evaluator
-from distrl.engine.run.heap import give_back
-from distrl.engine.run.run_limits import Spent, progress
 from distrl.engine.run.run_monitor import RunMonitor
-from distrl.engine.run.stop_request import StopRequest, StopRequested
+from distrl.engine.run.stop_request import Spent, StopRequest, StopRequested, progress
 from distrl.engine.run.training_state import TrainingState
 from distrl.episodes.outcome import SuccessRate
 from distrl.learning.checkpoint import CheckpointFolder
 from distrl.learning.learner_report import LearnerReport
+from distrl.process_environment import trim_heap
 from distrl.runs.run_records import RunResult, Stage
 
-WAIT_SECONDS = 0.25  # for arrivals, before the view is shown anew
-FINISH_SECONDS = 5.0  # that episodes may go on for when a run ends
+WAIT_SECONDS = 0.25  # for arrivals, before the view is updated
+FINISH_SECONDS = 5.0  # for episodes to finish when a run ends
 NOTHING = SuccessRate(0, 0)
 
 
 @dataclass(slots=True)
 class TrainingRun:
-    """Everything that a run consists of, put together by `run_assembly`."""
+    """The parts of a run, built by `run_assembly`."""
 
     config: TrainingConfig
     policy: VlmPolicy
@@ -50,29 +49,29 @@ class TrainingRun:
     collection: Collection
     episode_log: EpisodeLog
     monitor: RunMonitor
-    archive: EvaluationStore
-    test: Evaluator
+    evaluations: EvaluationStore
+    evaluator: Evaluator
     stop: StopRequest
     clock: Callable[[], float] = time.monotonic
-    _since: float | None = None  # when training began in this process
-    _before: float = 0.0  # seconds of training in processes before
-    _saved: float = 0.0
-    _tested: float = 0.0
+    _since: float | None = None  # when this stretch of training began; None: not training
+    _before: float = 0.0  # seconds of training before it, earlier processes included
+    _saved: float = 0.0  # when the last checkpoint was written
+    _evaluated: float = 0.0
 
-    def train(self) -> RunResult:
-        """All of it; `StopRequested` if it was asked to end before it came to its end."""
+    def run(self) -> RunResult:
+        """Evaluate, train, evaluate. `StopRequested`: it was asked to end before."""
         self._before = self.state.seconds
         self.collection.start()
         try:
             self._pace()
-            before = self._measure("before", self.config.evaluation.before)
+            before = self._evaluate("before", self.config.evaluation.before)
             self.monitor.success_before = before if before.episodes else None
             self._learn()
             self.collection.stop(FINISH_SECONDS)
         except StopRequested:
             self._leave()
             raise
-        after = self._measure("after", self.config.evaluation.after)
+        after = self._evaluate("after", self.config.evaluation.after)
         return RunResult(
             success_before=before,
             success_after=after,
@@ -88,7 +87,7 @@ class TrainingRun:
 
     def _learn(self) -> None:
         learner = self.state.learner
-        self._since = self._saved = self._tested = self.clock()
+        self._since = self._saved = self._evaluated = self.clock()
         self.monitor.begin("training", learner.learner_status(), self._progress())
         while self._progress() < 1.0:
             self.stop.check()
@@ -98,22 +97,22 @@ class TrainingRun:
                 self.monitor.learned(report)
             else:
                 self._wait()
-            self._look()
+            self._show()
             self._save_if_due()
-            self._test_if_due()
+            self._evaluate_if_due()
         self._save()
 
     def _wait(self) -> None:
-        """Until there is more to learn from."""
+        """Block until more trajectories may have arrived."""
         while not self.collection.wait(WAIT_SECONDS) and self._progress() < 1.0:
-            self._look()
+            self._show()
             self.stop.check()
 
     def _pace(self) -> None:
         self.episode_log.version = self.state.learner.version
         self.collection.pace(self.state.learner)
 
-    def _look(self) -> None:
+    def _show(self) -> None:
         learner = self.state.learner
         self.monitor.look(learner.learner_status(), self._progress(), len(self.state.arrivals))
 
@@ -126,14 +125,14 @@ class TrainingRun:
         """Seconds of training, all of the run's processes together."""
         return self._before + (0.0 if self._since is None else self.clock() - self._since)
 
-    # Now and then -------------------------------------------------------------------------------
+    # When due -----------------------------------------------------------------------------------
 
     def _save_if_due(self) -> None:
         if self.clock() - self._saved >= 60.0 * self.config.run.checkpoint_minutes:
             self._save()
 
     def _save(self) -> None:
-        """A disk that is full costs this checkpoint, not the run: the one before is still there."""
+        """Write a checkpoint. A full disk costs this one, not the run: the last is still there."""
         self._saved = self.clock()
         self.state.seconds = self._trained
         self.state.collectors |= self.collection.states()
@@ -142,39 +141,37 @@ class TrainingRun:
         except (OSError, SafetensorError) as error:
             self.episode_log.faults["checkpoint_failed"] += 1
             self.monitor.say(f"no checkpoint could be written, the run goes on: {error}")
-        give_back()
+        trim_heap()
 
-    def _test_if_due(self) -> None:
+    def _evaluate_if_due(self) -> None:
         every = self.config.evaluation.every_minutes
-        if every is not None and self.clock() - self._tested >= 60.0 * every:
-            self._before, self._since = self._trained, None  # a test is no training
-            self._measure("during", self.config.evaluation.every_episodes)
-            self._since = self._tested = self.clock()
+        if every is not None and self.clock() - self._evaluated >= 60.0 * every:
+            self._before, self._since = self._trained, None  # evaluation is not training time
+            self._evaluate("during", self.config.evaluation.every_episodes)
+            self._since = self._evaluated = self.clock()
             self.monitor.phase = "training"
 
-    def _measure(self, stage: Stage, episodes: int) -> SuccessRate:
-        """Success on the test tasks; what was measured before a resume is not measured again."""
-        known = self.archive.measured(stage) if stage == "before" else None
+    def _evaluate(self, stage: Stage, episodes: int) -> SuccessRate:
+        """Success on the test tasks; "before" is not measured again after a resume."""
+        known = self.evaluations.measured(stage) if stage == "before" else None
         if known is not None or not episodes:
             return known or NOTHING
         learner = self.state.learner
-        words = {"before": "evaluating before training", "after": "evaluating after training"}
-        self.monitor.begin(
-            words.get(stage, "evaluating"), learner.learner_status(), self._progress()
-        )
-        line, trajectories = self.test.run(
+        phase = "evaluating" if stage == "during" else f"evaluating {stage} training"
+        self.monitor.begin(phase, learner.learner_status(), self._progress())
+        line, trajectories = self.evaluator.run(
             stage,
             episodes,
             updates=learner.updates,
             version=learner.version,
             seconds=self.monitor.seconds,
-            seen=self._look,
+            after_each=self._show,
         )
-        self.archive.keep(line, trajectories)
+        self.evaluations.keep(line, trajectories)
         return line.rate
 
     def _leave(self) -> None:
-        """Somebody asked for an end: keep what there is."""
+        """End after a stop request: keep what was learned."""
         self.monitor.say("stopping: writing a checkpoint, then ending the collectors")
         if self.state.updates:
             self._save()

@@ -1,7 +1,7 @@
-"""What a run must have back after a restart: the learner's state, and a little of the engine's.
+"""What a checkpoint of a run holds: the learner's state and the engine's, always of one moment.
 
-One checkpoint holds both, so that they always fit together: how far the learner had read in the
-trajectory store, how long it had trained, and what each collector would have played next.
+The engine's: how far the learner had read in the trajectory store, seconds of training, and the
+state of each collector (its task source).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from distrl.replay.store.trajectory_reader import Position
 
 
 class TrainingState:
-    """Implements what `CheckpointFolder` saves and restores."""
+    """Implements what `CheckpointFolder` saves and restores for a training run."""
 
     def __init__(self, learner: Learner, arrivals: ArrivalQueue) -> None:
         self.learner = learner
@@ -44,7 +44,7 @@ class TrainingState:
     def load_state(
         self, state: Mapping[str, Any], find: Callable[[str], Trajectory | None]
     ) -> tuple[str, ...]:
-        """Become what was saved; returns the ids of trajectories that `find` no longer has."""
+        """Restore what was saved; returns the ids of trajectories that `find` does not have."""
         try:
             learner, engine = state["learner"], state["engine"]
             segment, offset = engine["taken"]

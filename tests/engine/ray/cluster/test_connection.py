@@ -6,7 +6,6 @@ import json
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -28,7 +27,6 @@ from distrl.errors import (
 pytestmark = pytest.mark.ray
 TOKEN = "a token for tests, with enough of letters"
 LOOPBACK = {"0100007F", "0000000000000000FFFF00000100007F"}  # 127.0.0.1, as IPv4 and within IPv6
-SECONDS = 12.0  # "within seconds", on two cores that others use too; Ray itself takes 20 to 60
 
 PRIVATE = """
 import json, os
@@ -102,10 +100,10 @@ def cluster(head: LaunchedHead) -> ProbedCluster:
 
 
 def run(code: str, environment: dict[str, str], *words: str) -> subprocess.CompletedProcess[str]:
-    root = str(Path(__file__).parents[3])
+    root = Path(__file__).parents[4]
     return subprocess.run(
         [sys.executable, "-c", code, *words],
-        env={**environment, "PYTHONPATH": root},
+        env={**environment, "PYTHONPATH": f"{root / 'src'}:{root}"},
         capture_output=True,
         text=True,
         timeout=100,
@@ -145,11 +143,11 @@ def test_a_running_cluster_is_joined(head: LaunchedHead, address: str) -> None:
     assert answer == "42"
 
 
-def test_the_whole_of_a_refusal_takes_seconds(head: LaunchedHead) -> None:
-    begun = time.monotonic()
+def test_a_refusal_comes_from_the_probe_before_ray_retries(head: LaunchedHead) -> None:
     ended = run(JOINED, {**head.environment, "RAY_AUTH_TOKEN": "wrong"}, head.address)
-    assert time.monotonic() - begun < SECONDS
     assert "TokenRefused" in ended.stderr
+    assert "in probe" in ended.stderr
+    assert "ray.init" not in ended.stderr  # which would try for a minute
     assert ended.stdout == ""
 
 
@@ -194,19 +192,18 @@ def test_a_token_may_be_kept_in_a_file(head: LaunchedHead, tmp_path: Path) -> No
         ("10.0.0.5:99999", InvalidSetting),
     ],
 )
-def test_a_wrong_address_is_said_within_seconds(
+def test_a_wrong_address_is_said_before_the_deadline(
     home: Path, address: str, error: type[Exception]
 ) -> None:
-    begun = time.monotonic()
-    with pytest.raises(error, match=address):
+    with pytest.raises(error, match=address) as refused:
         probe(address, clean_environment(home, TOKEN))
-    assert time.monotonic() - begun < SECONDS
+    assert "has not answered" not in str(refused.value)  # what the deadline says
 
 
 def test_somebody_else_at_the_address_is_not_waited_for(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cluster_probe, "DEADLINE_SECONDS", 4.0)
+    monkeypatch.setattr(cluster_probe, "DEADLINE_SECONDS", 2.0)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = f"127.0.0.1:{silent.getsockname()[1]}"
         with pytest.raises(ClusterUnreachable, match="has not answered as a Ray head"):

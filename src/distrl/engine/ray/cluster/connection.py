@@ -1,18 +1,17 @@
 """Joins a Ray cluster, or starts a private one, and says within seconds why it cannot.
 
 Ray belongs to the process: there is one connection, opened by `connect` and closed by `disconnect`.
-With no address a private Ray of one node is started: everything of it listens on loopback only,
-behind a token that was drawn for it and lives in the environment of this process and its children;
-nothing is written to the home folder, and its temporary folder goes with it. A running cluster is
-asked first (`cluster_probe`) and joined when token, versions, this machine and the asked resources
-are right. Secrets come from the environment and nowhere else.
+With no address a private Ray of one node is started: all of it listens on loopback only, behind a
+random token that exists only in the environment of this process and its children; nothing is
+written to the home folder, and its temporary folder is removed with it. A running cluster is asked
+first (`probe`) and joined when token, versions, this machine and the required resources are right.
+Secrets come from the environment and nowhere else.
 
 `ray` reads its environment while it is imported, so it is imported here and not before.
 """
 
 from __future__ import annotations
 
-import importlib
 import importlib.util
 import logging
 import os
@@ -28,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from distrl.engine.ray.cluster.probe import ProbedCluster, probe
+from distrl.engine.ray.cluster.ray_internals import reread_environment
 from distrl.errors import (
     ClusterError,
     ClusterUnreachable,
@@ -88,7 +88,7 @@ def disconnect() -> None:
 
 
 def is_connected() -> bool:
-    """Is this process on a cluster, whoever opened it?"""
+    """Whether this process is connected to a cluster, by `connect` or otherwise."""
     if "ray" not in sys.modules:
         return False
     import ray
@@ -104,7 +104,7 @@ def head_address() -> str:
 
 
 def require_ray() -> None:
-    """Say what to install where Ray is missing."""
+    """Raise, saying what to install, where Ray is missing."""
     if importlib.util.find_spec("ray") is None:
         raise NotInstalled(
             "Ray is not installed, so there is no cluster to join; install it with "
@@ -113,9 +113,9 @@ def require_ray() -> None:
 
 
 def joining_environment(environment: Mapping[str, str]) -> dict[str, str]:
-    """The environment to join a cluster with: its own, with the mode that goes with its token.
+    """The given environment with the authentication mode that goes with its token.
 
-    Without a token nothing is tried, unless RAY_AUTH_MODE=disabled says that this is meant.
+    Raises `TokenRefused` where there is no token, unless RAY_AUTH_MODE=disabled is set.
     """
     path = environment.get("RAY_AUTH_TOKEN_PATH")
     if path and not environment.get("RAY_AUTH_TOKEN") and not _has_text(Path(path)):
@@ -173,7 +173,7 @@ def check_versions(cluster: ProbedCluster) -> None:
 
 
 def _compared(versions: tuple[str, str]) -> tuple[str, str]:
-    """What Ray compares: all of Python's version, unless its own setting says minor."""
+    """What Ray compares: Python's full version, unless its own setting says minor."""
     whole, python = versions
     minor = os.environ.get("RAY_DEFAULT_PYTHON_VERSION_MATCH_LEVEL") == "minor"
     return whole, ".".join(python.split(".")[: 2 if minor else 3])
@@ -226,13 +226,13 @@ def _start_private(needs: Mapping[str, float]) -> None:
 
 
 def short_folder() -> Path:
-    """A new private folder with a short name: a socket's has 107 bytes, of which Ray takes 75."""
+    """A new private folder with a short name: socket paths have 107 bytes, Ray takes 75."""
     short = "/tmp" if Path("/tmp").is_dir() else None
     return Path(tempfile.mkdtemp(prefix="distrl-", dir=short))
 
 
 def _store_bytes() -> int:
-    """What a private cluster's object store may have: half of the free shared memory at most."""
+    """The size of a private cluster's object store: at most half of the free shared memory."""
     shared = Path("/dev/shm")
     free = shutil.disk_usage(shared).free if shared.is_dir() else OBJECT_STORE_BYTES
     return max(SMALLEST_STORE_BYTES, min(OBJECT_STORE_BYTES, free // 2))
@@ -257,15 +257,11 @@ def _open(connection: _Connection, **settings: Any) -> None:
 
 
 def set_environment(environment: Mapping[str, str]) -> None:
-    """Make it this process's own, and let a Ray that was imported before read it again."""
+    """Replace this process's environment; a Ray that is already imported reads it again."""
     os.environ.clear()
     os.environ.update(environment)
     if "ray" in sys.modules:
-        raylet: Any = importlib.import_module("ray._raylet")  # compiled, without types
-        constants: Any = importlib.import_module("ray._private.ray_constants")
-        raylet.Config.initialize("")
-        raylet.AuthenticationTokenLoader.instance().reset_cache()
-        constants.ENABLE_RAY_CLUSTER = not LOOPBACK_ONLY.items() <= environment.items()
+        reread_environment(loopback_only=LOOPBACK_ONLY.items() <= environment.items())
 
 
 def _has_text(path: Path) -> bool:

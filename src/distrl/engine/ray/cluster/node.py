@@ -2,12 +2,12 @@
 
 A node is `ray start --block` with what Ray leaves open by default: token authentication is on (the
 token comes from the environment), nothing listens beyond loopback unless an address is given, a
-dead node is noticed in about ten seconds instead of sixty, and the head keeps what it knows on disk
-(RocksDB), so that it can be started again under a cluster that goes on meanwhile.
+dead node is noticed in about ten seconds instead of sixty, and the head keeps its state on disk
+(RocksDB), so that it can be restarted while the rest of the cluster goes on.
 
-Ray ends a node whose link was cut and never brings it back; `keep_up` starts it again, after a
-pause that grows, until somebody asks it to stop. Only the very first start may fail: that is a
-wrong option or a port in use, and it is said at once.
+Ray ends a node that lost its connection and never restarts it; `keep_up` does, after a growing
+pause, until it is asked to stop. If the very first start fails (a wrong option, a port in use),
+that is raised at once.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ LOOPBACK = "127.0.0.1"
 START_SECONDS, STOP_SECONDS = 60.0, 20.0
 LOOK_SECONDS = 0.2  # between two looks at the process
 STARTED = "will now block"  # what `ray start --block` says when it is up
-HEALTH = {  # of the head: a node that answers nobody is dead after about ten seconds
+HEALTH = {  # of the head: a node that does not answer is dead after about ten seconds
     "RAY_health_check_initial_delay_ms": "1000",
     "RAY_health_check_period_ms": "1000",
     "RAY_health_check_timeout_ms": "2000",
@@ -49,7 +49,7 @@ KNOWN_RESOURCES = {"CPU": "--num-cpus", "GPU": "--num-gpus"}
 
 @dataclass(frozen=True, slots=True)
 class NodePlan:
-    """How a node is started, the first time and every other."""
+    """How a node is started, the first time and after it ended."""
 
     arguments: tuple[str, ...]  # of `ray`
     environment: dict[str, str]
@@ -67,8 +67,8 @@ def head_plan(
 ) -> NodePlan:
     """A head; without `listen` (an address of this machine) only this machine can reach it.
 
-    It keeps what it knows in the folder, with its sockets: a head that is to know it again must be
-    started with the same one.
+    Its state is kept in the folder, with its sockets: a head that is to continue it must be started
+    with the same folder.
     """
     arguments = [
         "start",
@@ -135,7 +135,7 @@ def _resource_arguments(resources: Mapping[str, float]) -> list[str]:
 
 
 class ClusterNode:
-    """The process behind a plan. `say` hears what happens to it."""
+    """The process of a plan. `say` is called with what happens to it."""
 
     def __init__(self, plan: NodePlan, say: Callable[[str], None]) -> None:
         self._plan = plan
@@ -145,12 +145,12 @@ class ClusterNode:
 
     @property
     def log(self) -> Path:
-        """What `ray start` itself said, start by start."""
+        """The output of `ray start`, one file per start."""
         return self._plan.folder / f"ray-start-{self.starts}.log"
 
     def keep_up(self, stop: StopRequest) -> None:
-        """Run the node until somebody asks to stop; start it again whenever it ends by itself."""
-        budget = RestartBudget(most=2**31)
+        """Run the node until a stop request; start it again whenever it ends by itself."""
+        budget = RestartBudget(2**31)
         try:
             while not stop.asked:
                 if self._start(stop):
@@ -169,7 +169,7 @@ class ClusterNode:
             self.end()
 
     def end(self) -> None:
-        """In order first, then at once; with everything that it started."""
+        """Terminate the process; kill it and its children where that takes too long."""
         process, self._process = self._process, None
         if process is None:
             return

@@ -1,7 +1,7 @@
-"""What a node of a cluster says about itself when the doctor asks.
+"""Facts about each node of a cluster, for `distrl doctor --cluster`.
 
-`ask_nodes` sends the question itself along (by value), so that a node without DistRL can answer
-that it has none. Every node is asked at once; one that does not answer in time is left out.
+`ask_nodes` sends its functions by value, so that a node without DistRL can answer that it has none.
+All nodes are asked at once; of one that does not answer in time only what the head knows is given.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ PACKAGES = ("distrl", "ray", "torch", "transformers")
 
 @dataclass(frozen=True, slots=True)
 class NodeFacts:
-    """One live node; without `answered` only what the head knows of it."""
+    """One live node; unless `answered`, only what the head knows of it."""
 
     address: str
     hostname: str
@@ -35,12 +35,12 @@ class NodeFacts:
     free_memory: int = 0  # bytes
     free_disk: int = 0  # bytes, where Ray spills to
     gpus: tuple[str, ...] = ()
-    clock_ahead: float = 0.0  # seconds before ours; wrong by clock_error at most
+    clock_ahead: float = 0.0  # seconds ahead of ours, give or take clock_error
     clock_error: float = 0.0
 
 
 def tell() -> dict[str, Any]:
-    """Runs on the node, which may have no DistRL: the standard library has to do."""
+    """Runs on the node, which may have no DistRL: imports the standard library only."""
     versions: dict[str, str | None] = {}
     for package in PACKAGES:
         try:

@@ -1,16 +1,14 @@
-"""Asks a Ray cluster who it is before anybody joins it: versions, nodes, and whether it lets us in.
+"""Asks a Ray cluster for its versions and nodes, and whether it accepts our token, before joining.
 
-Ray itself retries for 20 to 60 seconds when a token is wrong or nobody answers. The probe asks its
-control store once, in a process of its own (`python -m distrl.engine.ray.cluster.probe ADDRESS`),
-which is ended at a deadline whatever it does, keeps Ray's own warnings off the screen, and
-reads the token from the environment it is given. About half a second, nearly all of it `import
-ray`.
+Ray itself retries for 20 to 60 seconds when a token is wrong or there is no answer. The probe asks
+the control store once, in a subprocess (`python -m distrl.engine.ray.cluster.probe ADDRESS`) that
+is killed at a deadline, keeps Ray's own warnings off the screen, and reads the token from the
+environment it is given. Takes about half a second, nearly all of it `import ray`.
 """
 
 from __future__ import annotations
 
 import contextlib
-import importlib
 import json
 import os
 import socket
@@ -22,6 +20,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from distrl.engine.ray.cluster.ray_internals import control_store
 from distrl.errors import ClusterError, ClusterUnreachable, InvalidSetting, TokenRefused
 
 DEADLINE_SECONDS = 10.0  # for the whole probe; a busy machine takes two to import ray
@@ -43,7 +42,7 @@ class ProbedNode:
 
 @dataclass(frozen=True, slots=True)
 class ProbedCluster:
-    """A cluster that has let us in."""
+    """A cluster that accepted our token."""
 
     address: str  # HOST:PORT of its head
     ray_version: str
@@ -55,12 +54,12 @@ class ProbedCluster:
 
     @property
     def is_on_loopback(self) -> bool:
-        """Was it started so that only its own machine reaches it?"""
+        """Whether only its own machine can reach it."""
         return any(node.is_head and node.address == "127.0.0.1" for node in self.nodes)
 
 
 def probe(address: str, environment: Mapping[str, str]) -> ProbedCluster:
-    """Who is at this address ("auto" or HOST:PORT), asked with the token in `environment`."""
+    """The cluster at an address ("auto" or HOST:PORT), asked with the token in `environment`."""
     command = [sys.executable, "-m", "distrl.engine.ray.cluster.probe", address]
     try:
         ended = subprocess.run(
@@ -79,7 +78,7 @@ def probe(address: str, environment: Mapping[str, str]) -> ProbedCluster:
         ) from None
     lines = ended.stdout.splitlines()
     if ended.returncode or not lines:
-        last = (ended.stderr.splitlines() or ["nothing was said"])[-1]
+        last = (ended.stderr.splitlines() or ["no output"])[-1]
         raise ClusterError(f"asking the cluster at {address} ended with {ended.returncode}: {last}")
     return _read(json.loads(lines[-1]))
 
@@ -98,14 +97,14 @@ def _read(answer: dict[str, Any]) -> ProbedCluster:
 
 
 def _ask(address: str) -> ProbedCluster:
-    """Of several on this machine ("auto") the first that lets us in."""
+    """The cluster at the address; of several on this machine ("auto") the first that accepts us."""
     trouble: ClusterError = ClusterUnreachable(
         "no Ray cluster of ours runs on this machine and RAY_ADDRESS is not set; start one with "
         "`distrl cluster start`, or give --address HOST:PORT"
     )
     for where in _candidates(address):
         _check_form(where)
-        _knock(where)
+        _check_listening(where)
         try:
             return _ask_head(where)
         except ClusterError as error:
@@ -116,9 +115,8 @@ def _ask(address: str) -> ProbedCluster:
 def _ask_head(address: str) -> ProbedCluster:
     from ray.exceptions import AuthenticationError, RpcError
 
-    raylet: Any = importlib.import_module("ray._raylet")  # compiled, without types
     try:
-        store = raylet.GcsClient(address=address)
+        store = control_store(address)
         # 0.01 s each; where these answer, ray.init needs no retries
         about = store.internal_kv_get(b"CLUSTER_METADATA", b"cluster", timeout=ANSWER_SECONDS)
         nodes = _live_nodes(store)
@@ -141,7 +139,7 @@ def _ask_head(address: str) -> ProbedCluster:
 
 
 def _live_nodes(store: Any) -> tuple[ProbedNode, ...]:
-    """Waits a little for a head that has just been started."""
+    """Waits up to `ANSWER_SECONDS` for a head that has just been started."""
     until = time.monotonic() + ANSWER_SECONDS
     while True:
         found = store.get_all_node_info(timeout=ANSWER_SECONDS).values()
@@ -156,7 +154,7 @@ def _candidates(address: str) -> list[str]:
         return [address]
     if told := os.environ.get("RAY_ADDRESS"):
         return [told]
-    # Ray would take anybody's; our token is not for other people's processes
+    # Ray would take any user's; our token is not for other users' processes
     return sorted(
         {
             word.removeprefix(RAYLET_OPTION)
@@ -185,7 +183,7 @@ def _check_form(address: str) -> None:
         )
 
 
-def _knock(address: str) -> None:
+def _check_listening(address: str) -> None:
     host, _, port = address.rpartition(":")
     try:
         socket.create_connection((host.strip("[]"), int(port)), CONNECT_SECONDS).close()
@@ -207,7 +205,7 @@ def _node(info: Any) -> ProbedNode:
 
 
 def _is_ours(address: str) -> bool:
-    """Only an address of this machine can be bound here."""
+    """Whether an address is of this machine: only such a one can be bound here."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     with socket.socket(family) as ours:
         try:

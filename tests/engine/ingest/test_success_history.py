@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import random
 
-from distrl.engine.run.success_history import FIRST_SPAN, MAX_SPANS, SuccessHistory
+from distrl.engine.ingest.episode_log import FIRST_SPAN, MAX_SPANS, SuccessHistory
 
 
 def test_spans_grow_with_the_run_and_no_episode_is_lost() -> None:

@@ -17,9 +17,9 @@ from typer.testing import CliRunner
 from distrl.agent.loading import load_policy
 from distrl.agent.policy_weights import read_manifest
 from distrl.cli.main import app
-from distrl.cli.train import train
+from distrl.cli.train import run_command
 from distrl.engine.local.local_engine import LocalEngine
-from distrl.engine.run.policy_export import keep_policy
+from distrl.engine.run.run_assembly import keep_policy
 from distrl.engine.run.stop_request import StopRequested
 from distrl.engine.wiring import build_policy
 from distrl.learning.checkpoint import read_checkpoint
@@ -57,7 +57,10 @@ def test_the_closing_words_are_a_command_that_works(tmp_path: Path, model: Path)
     config = tiny_config(tmp_path, model)
     console = Console(record=True, width=400, quiet=False, file=(tmp_path / "said").open("w"))
     words = [f"agent.model={model}", f"run.directory={tmp_path / 'runs'}", "run.updates=1"]
-    assert train(console, tmp_path / "tiny.toml", [*words, ONE_PROCESS], None, dry_run=False) == 0
+    assert (
+        run_command(console, tmp_path / "tiny.toml", [*words, ONE_PROCESS], None, dry_run=False)
+        == 0
+    )
     console.file.close()
     [path] = (tmp_path / "runs").iterdir()
     command = evaluation_words(RunDirectory(path), config)

@@ -9,11 +9,12 @@ import sys
 import textwrap
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from distrl.errors import CorruptLog, StorageError
+from distrl.json_lines import LineLog, decode_line, read_lines, whole_lines
 from distrl.records import Ending
-from distrl.runs.json_lines import LineLog, read_lines
 from distrl.runs.run_records import EpisodeLine, Point
 
 
@@ -38,6 +39,22 @@ def test_what_is_no_number_is_written_as_json_has_it(tmp_path: Path) -> None:
     assert json.loads(line, parse_constant=pytest.fail)["figures"]["fine"] == 0.5
     [read] = read_lines(tmp_path / "lines", Point)
     assert read.figures == {"loss": None, "ratio": None, "fine": 0.5}
+
+
+def test_numbers_of_numpy_and_texts_that_utf_8_cannot_hold_are_written(tmp_path: Path) -> None:
+    with LineLog.open(tmp_path / "lines") as log:
+        log.append(point(1, loss=np.float64(0.25), ratio=np.float64("nan")))
+        log.append({"reason": "\ud800", "value": math.nan})
+    first, second = (tmp_path / "lines").read_bytes().splitlines()
+    assert decode_line(first, Point).figures == {"loss": 0.25, "ratio": None}
+    assert json.loads(second, parse_constant=pytest.fail) == {"reason": "\ud800", "value": None}
+
+
+def test_what_cannot_be_written_is_refused_and_leaves_the_file_as_it_was(tmp_path: Path) -> None:
+    with LineLog.open(tmp_path / "lines") as log:
+        with pytest.raises(TypeError, match="a object cannot be written as JSON"):
+            log.append({"x": object()})
+        assert whole_lines(tmp_path / "lines") == []
 
 
 @pytest.mark.parametrize("torn", [b'{"series', b"x" * 200_000])
@@ -66,9 +83,15 @@ def test_a_file_that_is_one_torn_line_begins_anew(tmp_path: Path) -> None:
     ("line", "said"),
     [
         ("", "line 2 is no Point: Expecting value"),
-        ("{}", "line 2 is no Point: series is missing"),
-        ('{"series": "learner", "updates": 1.5}', "updates=1.5"),
-        ('{"series": "weather", "updates": 1, "seconds": 0, "figures": {}}', "series='weather'"),
+        ("{}", "line 2 is no Point: Object missing required field `series`"),
+        (
+            '{"series": "learner", "updates": 1.5}',
+            'got `float` - at `$.updates`: \'{"series": "learner", "updates": 1.5}\'',
+        ),
+        (
+            '{"series": "weather", "updates": 1, "seconds": 0, "figures": {}}',
+            "'weather' - at `$.series`",
+        ),
     ],
 )
 def test_a_whole_line_that_is_no_record_is_an_error(tmp_path: Path, line: str, said: str) -> None:
@@ -85,7 +108,7 @@ def test_a_whole_line_that_is_no_record_is_an_error(tmp_path: Path, line: str, s
 
 def run(code: str, path: Path) -> subprocess.CompletedProcess[str]:
     head = "import os, resource, signal, sys\nfrom pathlib import Path\n"
-    head += "from distrl.runs.json_lines import LineLog\n"
+    head += "from distrl.json_lines import LineLog\n"
     head += "from distrl.runs.run_records import Point\n"
     head += "path = Path(sys.argv[1])\n"
     return subprocess.run(

@@ -1,0 +1,39 @@
+"""The two uses of Ray's private API, each with what was looked for in its place (Ray 2.60).
+
+Nothing else in DistRL imports `ray._raylet` or `ray._private` (checked by the architecture tests).
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+
+def control_store(address: str) -> Any:
+    """A client of the head's control store (GCS) that asks once instead of joining the cluster.
+
+    It is needed to learn versions, nodes and whether our token is accepted from a machine that is
+    no node of the cluster, within seconds. There is no public way: `ray.init` needs a node of the
+    cluster on this machine, retries for 20 to 60 s and may end the process; `ray.util.state` and
+    the job API ask the dashboard, which our heads do not run; `ray status` prints no versions and
+    `ray health-check` is hidden. A public check was asked for (ray-project/ray#31822) and proposed
+    (ray-project/ray#63771), and neither was merged; Ray's own commands use this class.
+    """
+    raylet: Any = importlib.import_module("ray._raylet")  # compiled, without types
+    return raylet.GcsClient(address=address)
+
+
+def reread_environment(*, loopback_only: bool) -> None:
+    """Let a Ray that is already imported see the environment variables as they are now.
+
+    Ray reads RAY_AUTH_MODE, the token and RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER once, while it is
+    imported, and has no public function to read them again nor arguments of `ray.init` for them.
+    The modules of this engine import `ray` before `connect` knows the cluster, and a process may
+    connect to several clusters in turn. Ray's own tests do the same
+    (`ray._private.authentication_test_utils`).
+    """
+    raylet: Any = importlib.import_module("ray._raylet")
+    constants: Any = importlib.import_module("ray._private.ray_constants")
+    raylet.Config.initialize("")
+    raylet.AuthenticationTokenLoader.instance().reset_cache()
+    constants.ENABLE_RAY_CLUSTER = not loopback_only

@@ -1,0 +1,138 @@
+"""Records in a file, one JSON line each: durable when written, readable whatever happened since.
+
+A line is handed to the operating system in one piece before `append` returns, so that a killed
+process loses none; it reaches the disk itself at the latest `SYNC_SECONDS` later, or at `close`.
+What a killed process or a full disk left half-written is truncated: at the next opening, or at
+once. Readers skip a torn last line, since a writer may be in the middle of it; any other line that
+is not such a record is an error.
+
+Lines are strict JSON: NaN and infinities become null. msgspec converts and checks the types.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Self, TypeVar
+
+import msgspec
+
+from distrl.errors import CorruptLog, storage_error
+
+T = TypeVar("T")
+SYNC_SECONDS = 5.0
+
+
+class LineLog:
+    """A file open for appending, as a context manager. One process writes."""
+
+    def __init__(self, path: Path, file: int) -> None:
+        self.path = path
+        self._file = file
+        self._end = os.fstat(file).st_size
+        self._synced = time.monotonic()
+
+    @classmethod
+    def open(cls, path: Path) -> Self:
+        """Continue a file, or create it; a torn last line is truncated."""
+        try:
+            file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            os.ftruncate(file, _end_of_last_line(file))
+        except OSError as error:
+            raise storage_error(error, f"opening {path} to write to it") from error
+        return cls(path, file)
+
+    def append(self, record: Any) -> None:
+        """Write a record; it survives the death of this process when this returns."""
+        line = encode_line(record)
+        try:
+            written = os.pwrite(self._file, line, self._end)
+            if written < len(line):  # the disk became full in the middle: this raises
+                os.pwrite(self._file, line[written:], self._end + written)
+        except OSError as error:
+            os.ftruncate(self._file, self._end)
+            raise storage_error(error, f"writing a line to {self.path}") from error
+        self._end += len(line)
+        if time.monotonic() - self._synced > SYNC_SECONDS:
+            self.sync()
+
+    def sync(self) -> None:
+        """Wait until everything appended is on the disk."""
+        try:
+            os.fsync(self._file)
+        except OSError as error:
+            raise storage_error(error, f"writing {self.path} to the disk") from error
+        self._synced = time.monotonic()
+
+    def close(self) -> None:
+        if self._file >= 0:
+            try:
+                self.sync()
+            finally:
+                file, self._file = self._file, -1
+                os.close(file)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def read_lines(path: Path, kind: type[T]) -> list[T]:
+    """Every whole line of a file as a record; an empty list where there is no file."""
+    found = []
+    for number, line in enumerate(whole_lines(path), start=1):
+        try:
+            found.append(decode_line(line, kind))
+        except ValueError as error:
+            shown = line[:100].decode(errors="replace")
+            raise CorruptLog(
+                f"{path}, line {number} is no {kind.__name__}: {error}: {shown!r}; if a disk "
+                "damaged it, take the line out"
+            ) from error
+    return found
+
+
+def whole_lines(path: Path) -> list[bytes]:
+    """The lines of a file without a torn last one; an empty list where there is no file."""
+    return path.read_bytes().split(b"\n")[:-1] if path.exists() else []
+
+
+def encode_line(record: Any) -> bytes:
+    """A dataclass or plain value as one line of JSON, with its newline."""
+    try:
+        return msgspec.json.encode(record, enc_hook=_plain) + b"\n"
+    except UnicodeEncodeError:  # a lone surrogate, from a model's answer say: only escaped in JSON
+        text = json.dumps(msgspec.to_builtins(record, enc_hook=_plain))
+        return json.dumps(json.loads(text, parse_constant=lambda _: None)).encode() + b"\n"
+
+
+def decode_line(line: bytes, kind: type[T]) -> T:
+    """The record on a line; `ValueError` says what is wrong with it."""
+    return msgspec.convert(json.loads(line), kind)  # json reads lone surrogates, msgspec does not
+
+
+def _plain(value: object) -> object:
+    """Subclasses that msgspec does not know: NumPy's numbers, read-only and counting mappings."""
+    if isinstance(value, float):
+        return float(value)
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"a {type(value).__name__} cannot be written as JSON: {value!r}")
+
+
+def _end_of_last_line(file: int) -> int:
+    """The size of the file without a torn last line; reads backwards, the file may be large."""
+    size = os.fstat(file).st_size
+    place, step = size, 64 * 1024
+    while place > 0:
+        start = max(0, place - step)
+        newline = os.pread(file, place - start, start).rfind(b"\n")
+        if newline >= 0:
+            return start + newline + 1
+        place = start
+    return 0

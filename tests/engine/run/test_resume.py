@@ -1,0 +1,107 @@
+"""A resumed run: nothing is lost, nothing is counted twice, versions only grow."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.engine.tiny_runs import tiny_config
+from tests.learning.small_circle import SmallCircle
+from tests.replay.made_up_trajectories import trajectory
+
+from distrl.engine.ingest.arrival_queue import ArrivalQueue
+from distrl.engine.ingest.episode_log import EpisodeLog
+from distrl.engine.ingest.trajectory_receiver import TrajectoryReceiver
+from distrl.engine.run.resume import begin, corpus, recall, resume
+from distrl.engine.run.training_state import TrainingState
+from distrl.errors import UsageError
+from distrl.json_lines import LineLog, read_lines
+from distrl.learning.checkpoint import CheckpointFolder
+from distrl.records import Ending
+from distrl.replay.store.trajectory_store import TrajectoryStore
+from distrl.runs.run_directory import RunDirectory
+from distrl.runs.run_records import EpisodeLine
+from distrl.weights.weight_store import WeightStore
+
+
+def test_stored_trajectories_arrive_again_unless_they_wait_for_a_verdict(tmp_path: Path) -> None:
+    config = tiny_config(tmp_path, tmp_path)
+    state = TrainingState(SmallCircle().learner, ArrivalQueue())
+    with TrajectoryStore(tmp_path / "store") as store:
+        for name, ending in (
+            ("c/1", Ending.SUCCESS), ("c/2", Ending.AWAITING_VERDICT), ("c/3", Ending.FAILURE)
+        ):  # fmt: skip
+            store.append(trajectory(name, ending=ending))
+        weights = WeightStore(tmp_path / "weights")
+        resume(config, state, CheckpointFolder(tmp_path / "checkpoints"), store, weights)
+        arrived = [state.arrivals.popleft().id for _ in range(len(state.arrivals))]
+    assert arrived == ["c/1", "c/3"]
+
+
+def test_what_the_checkpoint_had_learned_from_does_not_arrive_again(tmp_path: Path) -> None:
+    config, checkpoints = tiny_config(tmp_path, tmp_path), CheckpointFolder(tmp_path / "saved")
+    weights = WeightStore(tmp_path / "weights")
+    with TrajectoryStore(tmp_path / "store") as store:
+        state = TrainingState(SmallCircle().learner, ArrivalQueue())
+        store.append(trajectory("c/1"))
+        resume(config, state, checkpoints, store, weights)
+        state.arrivals.popleft()
+        checkpoints.save(state)
+        store.append(trajectory("c/2"))
+        again = TrainingState(SmallCircle().learner, ArrivalQueue())
+        resume(config, again, checkpoints, store, weights)
+    assert len(again.arrivals) == 1
+    assert again.arrivals.popleft().id == "c/2"
+
+
+@pytest.mark.parametrize(("published", "then"), [(7, 8), (0, 0), (None, 0)])
+def test_the_weights_of_the_checkpoint_get_a_version_of_their_own(
+    tmp_path: Path, published: int | None, then: int
+) -> None:
+    circle, weights = SmallCircle(), WeightStore(tmp_path / "weights")
+    if published is not None:
+        weights.publish(circle.policy.weights(), published)
+    state = TrainingState(circle.learner, ArrivalQueue())
+    with TrajectoryStore(tmp_path / "store") as store:
+        checkpoints = CheckpointFolder(tmp_path / "saved")
+        resume(tiny_config(tmp_path, tmp_path), state, checkpoints, store, weights)
+    assert circle.learner.version == then
+    assert (weights.latest_version() or 0) == then
+
+
+def test_the_episode_log_is_completed_from_the_store(tmp_path: Path) -> None:
+    run = RunDirectory(tmp_path)
+    with TrajectoryStore(run.trajectories) as store:
+        for name in ("c/1", "c/2", "c/3"):
+            store.append(trajectory(name))
+        with LineLog.open(run.episodes) as lines:
+            log = EpisodeLog(lines, lambda: 5.0)
+            log.arrived(trajectory("c/1"))
+            log.close_all()
+        with LineLog.open(run.episodes) as lines:
+            log = EpisodeLog(lines, lambda: 9.0)
+            recall(log, run, store, TrajectoryReceiver(store, ArrivalQueue(), log))
+            assert log.trajectories == 3
+    assert [line.id for line in read_lines(run.episodes, EpisodeLine)] == ["c/1", "c/2", "c/3"]
+
+
+def test_a_corpus_is_a_store_or_a_run_and_never_empty(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="there is no such directory"):
+        list(corpus(str(tmp_path / "nowhere")))
+    with TrajectoryStore(tmp_path / "run" / "trajectories") as store:
+        with pytest.raises(UsageError, match="holds no trajectory; collect some"):
+            list(corpus(str(tmp_path / "run")))
+        store.append(trajectory("c/1"))
+    for path in (tmp_path / "run", tmp_path / "run" / "trajectories"):
+        assert [each.id for each in corpus(str(path))] == ["c/1"]
+
+
+def test_a_new_run_preloads_its_corpus(tmp_path: Path) -> None:
+    circle = SmallCircle()
+    made = SmallCircle().collect("corpus", 3)
+    with TrajectoryStore(tmp_path / "store") as store:
+        for each in made:
+            store.append(each)
+    config = tiny_config(tmp_path, tmp_path, f"learning.corpus={tmp_path / 'store'}")
+    begin(config, TrainingState(circle.learner, ArrivalQueue()))
+    assert circle.learner.learner_status().replay["trajectories"] == 3

@@ -1,0 +1,118 @@
+"""Metrics and status of a run, each when due; the time left by the pace of training alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.engine.made_up_reports import report
+
+from distrl.engine.ingest.episode_log import EpisodeLog
+from distrl.engine.local.one_process_collection import NoCollection
+from distrl.engine.run.run_monitor import SAMPLE_SECONDS, SHOW_SECONDS, Countdown, RunMonitor
+from distrl.episodes.collector_report import CollectorReport
+from distrl.json_lines import LineLog
+from distrl.learning.learner_report import LearnerStatus
+from distrl.runs.metrics import Metrics, read_points
+from distrl.runs.run_directory import RunDirectory
+from distrl.runs.run_status import RunStatus
+
+
+def seen(*looks: tuple[float, float, bool]) -> Countdown:
+    countdown = Countdown()
+    for now, progress, training in looks:
+        countdown.see(now, progress, training=training)
+    return countdown
+
+
+def test_an_evaluation_before_training_does_not_count() -> None:
+    # 100 s of evaluation, then 1 % in 5 s: 99 % take 495 s, not 105 s · 99.
+    countdown = seen(
+        (0.0, 0.0, False), (100.0, 0.0, False), (100.0, 0.0, True), (105.0, 0.01, True)
+    )
+    assert countdown.seconds_left(0.01) == pytest.approx(495.0)
+
+
+def test_an_evaluation_in_between_does_not_count() -> None:
+    looks = [(0.0, 0.0, True), (10.0, 0.1, True), (10.0, 0.1, False), (99.0, 0.1, False)]
+    countdown = seen(*looks, (99.0, 0.1, True), (109.0, 0.2, True))
+    assert countdown.seconds_left(0.2) == pytest.approx(80.0)
+
+
+def test_a_resumed_run_goes_by_its_own_pace() -> None:
+    # It comes back at 60 %, and makes 10 % in 30 s.
+    assert seen((0.0, 0.6, True), (30.0, 0.7, True)).seconds_left(0.7) == pytest.approx(90.0)
+
+
+def test_nothing_is_said_too_early_or_at_the_end() -> None:
+    assert Countdown().seconds_left(0.5) is None
+    assert seen((0.0, 0.0, True), (1.0, 0.5, True)).seconds_left(0.5) is None
+    assert seen((0.0, 0.0, True), (50.0, 0.001, True)).seconds_left(0.001) is None
+    assert seen((0.0, 0.0, True), (50.0, 1.0, True)).seconds_left(1.0) is None
+
+
+class Shown:
+    """A view that keeps what it was shown."""
+
+    def __init__(self) -> None:
+        self.all: list[RunStatus] = []
+
+    def show(self, status: RunStatus) -> None:
+        self.all.append(status)
+
+    def say(self, sentence: str) -> None: ...
+
+    def __enter__(self) -> Shown:
+        return self
+
+    def __exit__(self, *_: object) -> None: ...
+
+
+class TwoCollectors(NoCollection):
+    """Reports of collectors that never played; their devices are half busy by its own clock."""
+
+    def __init__(self) -> None:
+        self.there = 0.0
+
+    def reports(self) -> list[CollectorReport]:
+        return [report(decisions=3), report(decisions=4)]
+
+    def device_seconds(self) -> tuple[float, float]:
+        return self.there / 2, self.there
+
+
+def test_points_and_the_view_come_when_they_are_due(tmp_path: Path) -> None:
+    now, view, collection, run = 0.0, Shown(), TwoCollectors(), RunDirectory(tmp_path)
+    status = LearnerStatus(7, 3, 0.0, 0.0, {}, {"trajectories": 11.0})
+    with (
+        Metrics.begin(run, clock=lambda: now) as metrics,
+        LineLog.open(run.episodes) as lines,
+    ):
+        log = EpisodeLog(lines, lambda: now)
+        monitor = RunMonitor("small", 4, metrics, view, log, collection, clock=lambda: now)
+        monitor.begin("training", status, 0.0)
+        steps = 2 * int(SAMPLE_SECONDS / SHOW_SECONDS)
+        for _ in range(2 * steps):  # twice as often as the view is due
+            now += SHOW_SECONDS / 2
+            collection.there += SHOW_SECONDS
+            monitor.look(status, now / 100.0, queue=5)
+    assert len(view.all) == 1 + steps
+    points = read_points(run.metrics)
+    assert [point.seconds for point in points] == [0.0, SAMPLE_SECONDS, 2 * SAMPLE_SECONDS]
+    assert points[-1].figures["decisions"] == 7.0
+    assert points[-1].figures["device_busy"] == pytest.approx(0.5)
+    last = view.all[-1]
+    assert (last.updates, last.weight_version, last.replay, last.queue) == (7, 3, 11, 5)
+    assert last.seconds_left == pytest.approx(100.0 - now)
+    assert last.device_busy == pytest.approx(0.5)
+
+
+def test_a_new_phase_is_shown_at_once(tmp_path: Path) -> None:
+    view, run, status = Shown(), RunDirectory(tmp_path), LearnerStatus(0, 0, 0.0, 0.0, {}, {})
+    with Metrics.begin(run, clock=lambda: 1.0) as metrics, LineLog.open(run.episodes) as lines:
+        log = EpisodeLog(lines, lambda: 1.0)
+        monitor = RunMonitor("small", 4, metrics, view, log, NoCollection(), clock=lambda: 1.0)
+        monitor.begin("evaluating before training", status, 0.0)
+        monitor.look(status, 0.0, 0)
+        monitor.begin("training", status, 0.0)
+    assert [each.phase for each in view.all] == ["evaluating before training", "training"]

@@ -1,0 +1,64 @@
+"""From settings to devices: shares of the collectors, clocks, judges, refusals."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.engine.tiny_runs import tiny_config
+
+from distrl.config.sections import DeviceSettings
+from distrl.engine.device_wiring import (
+    LATENCIES,
+    build_clock,
+    build_device,
+    build_device_pool,
+    build_emulators,
+    build_judges,
+    check_phones,
+)
+from distrl.errors import InvalidSetting
+from distrl.judging.judge import DeferredJudge
+from phonesim.clock import RealClock, ScaledClock, VirtualClock
+from phonesim.tasks.fact_judge import FactJudge
+
+JUDGED_LATER = ("judge.kind=vlm", "judge.server=http://localhost:1/v1", "judge.model=m")
+
+
+def test_collectors_share_phones_and_spares(tmp_path: Path) -> None:
+    words = ("devices.count=5", "devices.spares=2", "collection.collectors=2")
+    config = tiny_config(tmp_path, tmp_path, *words)
+    with ExitStack() as opened:
+        pools = [build_device_pool(config, number, opened, tmp_path) for number in range(2)]
+        names = [[each.name for each in pool.devices] for pool in pools]
+    assert names == [
+        ["phone-0", "phone-2", "phone-4", "spare-0"], ["phone-1", "phone-3", "spare-1"]
+    ]  # fmt: skip
+    assert [pool.slots for pool in pools] == [3, 2]
+
+
+def test_a_simulated_phone_has_the_clock_of_its_settings() -> None:
+    settings = DeviceSettings()
+    assert isinstance(build_clock(replace(settings, clock="virtual")), VirtualClock)
+    assert isinstance(build_clock(replace(settings, clock="real")), RealClock)
+    assert isinstance(build_clock(replace(settings, clock="scaled")), ScaledClock)
+    assert build_device(settings, "phone-3").name == "phone-3"
+    assert "none" in LATENCIES
+
+
+def test_facts_judge_at_once_and_a_served_model_later(tmp_path: Path) -> None:
+    device = build_device(DeviceSettings(), "phone-0")
+    at_once = build_judges(tiny_config(tmp_path, tmp_path))(device)
+    assert isinstance(at_once, FactJudge)
+    later = build_judges(tiny_config(tmp_path, tmp_path, *JUDGED_LATER))(device)
+    assert isinstance(later, DeferredJudge)
+
+
+def test_simulated_phones_need_no_check_and_own_emulators_no_guard(tmp_path: Path) -> None:
+    check_phones(tiny_config(tmp_path, tmp_path))
+    settings = DeviceSettings()
+    guarded = replace(settings, android=replace(settings.android, guard_all=True))
+    with ExitStack() as opened, pytest.raises(InvalidSetting, match="guard_all=True"):
+        build_emulators(guarded, {"phone-0": 0}, 0, opened, tmp_path)

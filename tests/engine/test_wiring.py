@@ -1,0 +1,68 @@
+"""The edges of the circle: which part is built of which settings."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import get_args
+
+import pytest
+from tests.engine.tiny_runs import tiny_config
+from tests.episodes.made_up_collectors import Versions
+
+from distrl.config.training_config import AlgorithmName
+from distrl.engine.ingest.arrival_queue import ArrivalQueue
+from distrl.engine.wiring import (
+    ALGORITHMS,
+    build_batcher,
+    build_batcher_settings,
+    build_learner,
+    build_pacing,
+    build_policy,
+    build_weight_store,
+    has_adapters,
+)
+
+
+def test_every_algorithm_of_the_settings_can_be_built() -> None:
+    assert set(ALGORITHMS) == set(get_args(AlgorithmName))
+
+
+def test_the_learner_has_the_parts_of_its_settings(tmp_path: Path, model: Path) -> None:
+    config = tiny_config(tmp_path, model, "learning.algorithm=ppo", "replay.capacity=17")
+    arrivals, weights = ArrivalQueue(), build_weight_store(config, tmp_path / "weights")
+    policy = build_policy(config)
+    learner = build_learner(config, policy, arrivals, weights)
+    assert type(learner.algorithm).__name__ == "Ppo"
+    assert learner.replay.settings.capacity == 17
+    assert learner.policy is policy
+    assert learner.settings == config.learning.learner
+
+
+def test_a_policy_draws_by_its_collectors_name_and_the_seed(tmp_path: Path, model: Path) -> None:
+    config = tiny_config(tmp_path, model)
+    policy, batcher = build_batcher(config, "collector-0.1", Versions())
+    assert batcher.settings == build_batcher_settings(config)
+    again, _ = build_batcher(config, "collector-0.1", Versions())
+    other, _ = build_batcher(config, "collector-1.1", Versions())
+    draws = [each.generator.initial_seed() for each in (policy, again, other)]
+    assert draws[0] == draws[1] != draws[2]
+
+
+@pytest.mark.parametrize("mode", ["synchronous", "one_process"])
+def test_who_takes_turns_goes_as_far_as_the_other_has_paid_for(tmp_path: Path, mode: str) -> None:
+    words = ("pacing.samples_per_insert=4", "learning.learner.batch_trajectories=10")
+    free = tiny_config(tmp_path, tmp_path, *words)
+    turns = tiny_config(tmp_path, tmp_path, *words, f"collection.mode={mode}")
+    assert build_pacing(free).tolerance == math.inf
+    assert build_pacing(turns).tolerance == (10 + 4) / 2
+    assert build_batcher_settings(free).swap == "between_decisions"
+    assert build_batcher_settings(turns).swap == "between_episodes"
+
+
+def test_a_store_of_adapters_says_which_model_they_are_for(tmp_path: Path, model: Path) -> None:
+    whole = tiny_config(tmp_path, model)
+    adapters = tiny_config(tmp_path, model, "agent.policy.lora.rank=2")
+    assert not has_adapters(whole)
+    assert has_adapters(adapters)
+    assert build_weight_store(adapters, tmp_path).description.base_model == str(model)
