@@ -16,7 +16,7 @@ from rich.console import Console
 
 from distrl.config.judge_section import JudgeSettings
 from distrl.config.training_config import load_config
-from distrl.engine.ingest.judge_opening import open_judge, words_on_second
+from distrl.engine.ingest.judged_receiver import open_judge, second_opinion_summary
 from distrl.errors import UsageError
 from distrl.judging.judge_thread_pool import JudgeThreadPool
 from distrl.judging.rate_budget import BudgetSettings
@@ -62,7 +62,7 @@ def rescore(console: Console, request: RescoreRequest) -> RescoreCounts:
         wanted = without_verdict(stored) if request.only_unjudged else stored
         counts = Rescoring(store, judge_pool, log.append, dry_run=request.dry_run).rescore(wanted)
     _show(console, request, counts)
-    if second := words_on_second(judge):
+    if second := second_opinion_summary(judge):
         console.print(second, highlight=False)
     return counts
 

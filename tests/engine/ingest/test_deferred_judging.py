@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tests.chat.chat_protocol import Log, Reply
+from tests.engine.ingest.full_disk import full_disk
 from tests.engine.made_up_reports import finished
 from tests.judging.judge_server import NO, YES, judge_that_says, played
 
@@ -190,14 +191,10 @@ def test_a_judge_that_cannot_keep_up_holds_collectors_back(tmp_path: Path) -> No
 def test_a_disk_that_takes_no_verdict_is_tried_again(tmp_path: Path) -> None:
     with court(tmp_path, YES) as (made, _):
         made.send(1)
-        made.store.close()
-        made.store.open()  # goes on in a new segment, which it cannot make now
-        folder = made.run.trajectories
-        folder.rename(tmp_path / "away")
-        assert not made.receiver.settle(20.0)
+        with full_disk():
+            assert not made.receiver.settle(20.0)
         assert (made.arrived(), made.receiver.unjudged) == ({}, 1)
         assert made.episode_log.faults["not_stored"] == 1
-        (tmp_path / "away").rename(folder)
         assert made.receiver.settle(0.0)
         assert made.arrived() == {"c/1": Ending.SUCCESS}
 
