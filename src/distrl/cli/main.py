@@ -16,6 +16,7 @@ from rich.markup import escape
 
 import distrl
 from distrl.cli.cluster import cluster_app
+from distrl.cli.export import export
 from distrl.cli.phone import phone_app
 from distrl.errors import DistrlError, UsageError
 from distrl.process_environment import restart_if_needed
@@ -31,6 +32,7 @@ app = typer.Typer(
 )
 app.add_typer(phone_app, name="phone")
 app.add_typer(cluster_app, name="cluster")
+app.command()(export)
 
 
 def main() -> None:

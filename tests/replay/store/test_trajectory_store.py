@@ -119,7 +119,7 @@ def test_a_batch_on_its_way_is_not_seen_until_it_is_committed(tmp_path: Path) ->
         store.append(trajectory("a"))
         with store._transaction("look in between") as database:
             database.execute("INSERT INTO trajectories (seq, id) VALUES (2, x'62')")
-            database.execute("INSERT INTO bodies VALUES (2, x'', x'')")
+            database.execute("INSERT INTO bodies VALUES (2, 0, x'')")
             database.execute("UPDATE bodies SET body = x'00'")
             reader = TrajectoryReader(tmp_path)
             assert names(reader) == ["a"]

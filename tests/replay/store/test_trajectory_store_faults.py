@@ -19,7 +19,7 @@ from tests.replay.made_up_trajectories import trajectory
 
 from distrl.errors import DirectoryInUse, StorageError
 from distrl.replay.store import trajectory_store
-from distrl.replay.store.trajectory_database import digest_of
+from distrl.replay.store.trajectory_database import checksum_of
 from distrl.replay.store.trajectory_reader import TrajectoryReader
 from distrl.replay.store.trajectory_store import TrajectoryStore
 
@@ -274,15 +274,15 @@ def test_killed_while_a_group_commit_waits_for_the_disk(disk: FaultyDisk) -> Non
 def test_an_interruption_in_the_middle_leaves_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def interrupted(seq: int, name: bytes, body: bytes) -> bytes:
+    def interrupted(seq: int, name: bytes, body: bytes) -> int:
         if name == b"c":
             raise KeyboardInterrupt
-        return digest_of(seq, name, body)
+        return checksum_of(seq, name, body)
 
     with TrajectoryStore(tmp_path) as store:
         store.append(trajectory("a"))
         with monkeypatch.context() as patched:
-            patched.setattr(trajectory_store, "digest_of", interrupted)
+            patched.setattr(trajectory_store, "checksum_of", interrupted)
             with pytest.raises(KeyboardInterrupt):
                 store.append_all([trajectory("b"), trajectory("c")])
         assert names(tmp_path) == ["a"]

@@ -22,8 +22,8 @@ from distrl.errors import CorruptRecord
 from distrl.records import Trajectory
 from distrl.replay.store.correction import decode_correction
 from distrl.replay.store.trajectory_database import (
+    checksum_of,
     connect_reader,
-    digest_of,
     is_damage,
     typed_errors,
 )
@@ -34,7 +34,7 @@ BEGINNING: Position = 0
 AT_ONCE = 64  # positions that are looked up together
 
 FIND = """
-SELECT seq, id, correction, digest, body FROM trajectories JOIN bodies USING (seq) WHERE {} = ?
+SELECT seq, id, correction, checksum, body FROM trajectories JOIN bodies USING (seq) WHERE {} = ?
 """
 # What comes after :cursor in a reading that began after :after, when :known was the last position:
 # arrivals, and corrections of what did not come with them already.
@@ -113,11 +113,11 @@ class TrajectoryReader:
         return None if row is None else self._decode(*row)
 
     def _decode(
-        self, seq: int, name: Any, correction: Any, digest: Any, body: Any
+        self, seq: int, name: Any, correction: Any, checksum: Any, body: Any
     ) -> Trajectory | None:
         """Everything but `seq` may be of any type in a damaged row."""
         whole = isinstance(name, bytes) and isinstance(body, bytes)
-        if not whole or digest_of(seq, name, body) != digest:
+        if not whole or checksum_of(seq, name, body) != checksum:
             self._report(seq, "its checksum does not match: a damaged row")
             return None
         try:

@@ -37,8 +37,8 @@ from distrl.replay.store.correction import Correction, encode_correction
 from distrl.replay.store.directory_lock import DirectoryLock
 from distrl.replay.store.trajectory_database import (
     PAGE_BYTES,
+    checksum_of,
     connect_writer,
-    digest_of,
     id_bytes,
     typed_errors,
 )
@@ -157,7 +157,7 @@ class TrajectoryStore:
                 for seq, (name, body) in enumerate(new.items(), first):
                     self._make_room(database, len(body))
                     known_as = id_bytes(name)
-                    entry, content = (seq, known_as), (seq, digest_of(seq, known_as, body), body)
+                    entry, content = (seq, known_as), (seq, checksum_of(seq, known_as, body), body)
                     database.execute("INSERT INTO trajectories (seq, id) VALUES (?, ?)", entry)
                     database.execute("INSERT INTO bodies VALUES (?, ?, ?)", content)
                     positions[name] = seq
