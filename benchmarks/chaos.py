@@ -74,7 +74,7 @@ SETTINGS = {
     "learning.learner.updates_per_publish": "1",
     "evaluation.before": "0",
     "evaluation.after": "0",
-    "reporting.films": "0",
+    "reporting.recordings": "0",
     "reporting.line_seconds": "5",
 }
 LEARNER_SHARE = 0.15  # of the kills; each costs a start with all its imports
