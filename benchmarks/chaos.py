@@ -3,10 +3,10 @@
 A real training run (`distrl train`, a tiny model, collectors in processes of their own) is sent
 SIGKILLs at random moments, to collectors and to the learner itself, which is then resumed. Between
 them other things go wrong: phones freeze for seconds, a collector hangs (SIGSTOP), the process that
-collectors are forked from is killed, the store's last file is torn as by a power cut, half-written
-files lie about in the run directory, and the disk is full for a while: really full where we may
-mount a small one (`--disk`, which needs root), else by a quota on the size of files. At last the
-run is left alone and must end by itself. Then everything is counted:
+collectors are forked from is killed, the end of the store's write-ahead log is torn as by a power
+cut, half-written files lie about in the run directory, and the disk is full for a while: really
+full where we may mount a small one (`--disk`, which needs root), else by a quota on the size of
+files. At last the run is left alone and must end by itself. Then everything is counted:
 
     kills          SIGKILLs that hit a collector or the learner
     acknowledged   trajectories whose collector was told that they are stored, by its own log
@@ -23,6 +23,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import ctypes
+import errno
 import json
 import os
 import random
@@ -30,12 +31,14 @@ import re
 import signal
 import subprocess
 import tempfile
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
+from typing import IO
 
 from rich.console import Console
 
@@ -43,6 +46,7 @@ from benchmarks.results_file import write_results
 from benchmarks.train_runs import COMMAND, set_words, tiny_model
 from distrl.json_lines import read_lines
 from distrl.process_environment import for_nursery
+from distrl.replay.store.trajectory_database import NAME as DATABASE
 from distrl.replay.store.trajectory_reader import TrajectoryReader
 from distrl.runs.metrics import read_points
 from distrl.runs.run_directory import RunDirectory
@@ -76,6 +80,7 @@ SETTINGS = {
 LEARNER_SHARE = 0.15  # of the kills; each costs a start with all its imports
 ENDING_UPDATES = 30  # that the run must still make when it is left alone
 PATIENCE, ENDING_PATIENCE = 300.0, 1200.0  # seconds without any progress, and for the end
+LISTEN_SECONDS = 10.0  # for the last words of a run that has ended
 DISK_BYTES = 3 * 2**30
 OWN_MOUNTS, PRIVATE_TREE, DETACH = 0x00020000, 0x00044000, 2  # as the kernel's headers have them
 
@@ -97,6 +102,7 @@ class Chaos:
     _read: dict[Path, int] = field(default_factory=dict)  # bytes of each log
     _began_at: int = 0  # where in its log the process that runs now began
     _was_full: bool = False  # has the disk been full for it?
+    _listener: threading.Thread | None = None  # writes down what it says
 
     # The run ------------------------------------------------------------------------------------
 
@@ -105,15 +111,26 @@ class Chaos:
         words = list(self.asked if self.run is None else ("--resume", str(self.run.path)))
         for each in more:
             words += ["--set", each]
-        with (self.folder / "log").open("ab") as output:
-            self._began_at, self._was_full = output.tell(), False
-            self.process = subprocess.Popen(
-                [*COMMAND, *words],
-                env=for_nursery(os.environ),
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=output,
-            )
+        self._listen_to_the_end()
+        log = self.folder / "log"
+        log.touch()
+        self._began_at, self._was_full = log.stat().st_size, False
+        self.process = subprocess.Popen(
+            [*COMMAND, *words],
+            env=for_nursery(os.environ),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
+        self._listener = threading.Thread(
+            target=keep_output, args=(self.process.stdout, log), daemon=True
+        )
+        self._listener.start()
+
+    def _listen_to_the_end(self) -> None:
+        """Of a run that has ended: what it said last is in the log then."""
+        if self._listener is not None:
+            self._listener.join(LISTEN_SECONDS)
 
     def begin(self) -> None:
         self.start(f"run.directory={self.folder / 'runs'}")
@@ -200,12 +217,11 @@ class Chaos:
     def damage_files(self) -> None:
         """As a power cut leaves them: a torn end, and halves of what was being written."""
         assert self.run is not None
-        segments = sorted(self.run.trajectories.glob("*.segment*")) or sorted(
-            path for path in self.run.trajectories.iterdir() if path.suffix != ".lock"
-        )
-        if segments:
-            with segments[-1].open("ab") as file:
-                file.write(os.urandom(self.rng.randint(1, 4000)))
+        log = self.run.trajectories / f"{DATABASE}-wal"
+        if log.exists():
+            with log.open("ab") as file:
+                file.write(os.urandom(self.rng.randint(1, 40_000)))
+            self.done["logs_torn"] += 1
         with self.run.metrics.open("ab") as file:
             file.write(b'{"series": "learner", "upda')
         for folder in (self.run.weights, self.run.checkpoints / ".unfinished-abc"):
@@ -242,6 +258,7 @@ class Chaos:
 
     def _goes_on_after_full_disk(self) -> bool:
         """A run whose own records cannot be written stops with a clear error, and is resumed."""
+        self._listen_to_the_end()
         said = (self.folder / "log").read_bytes()[self._began_at :]
         if not self._was_full or b"StorageFull: " not in said:
             return False
@@ -310,6 +327,21 @@ class Chaos:
             "updates": result["updates"],
             **self.done,
         }
+
+
+def keep_output(pipe: IO[bytes], log: Path) -> None:
+    """Write down what a run says, on its behalf: the quota that plays a full disk is on the run's
+    process and would forbid its own log to grow. On a disk that really is full, wait for room.
+    """
+    with pipe, log.open("ab", buffering=0) as file:
+        while data := os.read(pipe.fileno(), 2**16):
+            while data:
+                try:
+                    data = data[file.write(data) or 0 :]
+                except OSError as error:
+                    if error.errno != errno.ENOSPC:
+                        raise
+                    time.sleep(0.1)
 
 
 def jumps(run: RunDirectory) -> int:

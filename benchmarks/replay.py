@@ -34,8 +34,8 @@ from benchmarks.original_replay_buffer import FEATURES, OriginalReplayBuffer
 from benchmarks.results_file import write_results
 from distrl.episodes.demonstrations import demonstrate
 from distrl.records import Decision, Done, Ending, Screen, Task, Trajectory, Verdict
+from distrl.replay.buffer.entries import record_bytes
 from distrl.replay.buffer.replay_buffer import ReplayBuffer, ReplaySettings
-from distrl.replay.buffer.trajectory_size import record_bytes
 from distrl.replay.compressed_screen import CompressedScreen, compress
 from phonesim.simulated_device import SimulatedDevice
 from phonesim.tasks.task_sets import load_task, template_names

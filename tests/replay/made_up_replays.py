@@ -8,9 +8,8 @@ from typing import Any
 from tests.replay.made_up_trajectories import trajectory
 
 from distrl.records import Trajectory
-from distrl.replay.buffer.entries import Outcome
+from distrl.replay.buffer.entries import Outcome, record_bytes
 from distrl.replay.buffer.replay_buffer import ReplayBuffer, ReplaySettings
-from distrl.replay.buffer.trajectory_size import record_bytes
 from distrl.replay.compressed_screen import CompressedScreen
 
 

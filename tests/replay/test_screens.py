@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pickle
-import zlib
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -30,7 +31,7 @@ def random_screen(seed: int, height: int = 9, width: int = 5) -> Screen:
 def test_pixels_come_back_bit_for_bit(
     height: int, width: int, rows: int, seed: int, sliced: bool
 ) -> None:
-    """Pictures of few different rows, so that some are folded away and some are not."""
+    """Pictures of few different rows, as screens have them."""
     rng = np.random.default_rng(seed)
     pool = rng.integers(0, 256, (rows, width, 3), dtype=np.uint8)
     pixels = pool[rng.integers(0, rows, height)]
@@ -68,10 +69,18 @@ def test_a_packed_screen_is_a_read_only_screen_that_travels_packed() -> None:
 
 
 def test_the_size_is_part_of_the_address() -> None:
-    """One black row and two of them fold to the same bytes."""
-    one, two = (compress(Screen(np.zeros((height, 3, 3), np.uint8))) for height in (1, 2))
+    """2 × 3 black pixels and 3 × 2 of them are the same bytes."""
+    one, two = (compress(Screen(np.zeros((*sides, 3), np.uint8))) for sides in ((2, 3), (3, 2)))
     assert one.packed == two.packed
     assert one.address != two.address
+
+
+def test_threads_pack_and_unpack_at_once() -> None:
+    screens = [random_screen(seed, 200, 100) for seed in range(40)]
+    with ThreadPoolExecutor(8) as threads:
+        packed = list(threads.map(compress, screens))
+        pixels = list(threads.map(lambda screen: screen.pixels, packed))
+    assert all(np.array_equal(a, b.pixels) for a, b in zip(pixels, screens, strict=True))
 
 
 @pytest.mark.parametrize(
@@ -80,12 +89,14 @@ def test_the_size_is_part_of_the_address() -> None:
         lambda packed: packed[:-10],
         lambda packed: b"",
         lambda packed: packed[:20] + bytes([packed[20] ^ 0xFF]) + packed[21:],
-        lambda packed: zlib.compress(zlib.decompress(packed)[:-3]),
-        lambda packed: zlib.compress(b"\x00" + zlib.decompress(packed)[1:]),
-        lambda packed: zlib.compress(b"\x7f" + zlib.decompress(packed)[1:-15]),
-        lambda packed: zlib.compress(bytes(10_000_000)),
+        lambda packed: zstandard.compress(zstandard.decompress(packed)[:-3]),
+        lambda packed: zstandard.compress(zstandard.decompress(packed) + b"\x00"),
+        lambda packed: zstandard.compress(bytes(10_000_000)),
+        lambda packed: zstandard.ZstdCompressor(write_content_size=False).compress(bytes(9 * 15)),
+        lambda packed: packed + b"\x00",
+        lambda packed: packed + zstandard.compress(b"more"),
     ],
-    ids=["cut", "empty", "flipped", "a pixel short", "a row short", "no first row", "a bomb"],
+    ids=["cut", "empty", "flipped", "short", "long", "a bomb", "no size", "more", "two frames"],
 )
 def test_damaged_bytes_are_refused(damage: object) -> None:
     packed = compress(random_screen(1))

@@ -114,7 +114,7 @@ def test_a_header_that_makes_no_sense_is_refused(wrong: str) -> None:
 
 def test_another_version_is_named() -> None:
     data = encode_trajectory(trajectory("a"))
-    with pytest.raises(CorruptRecord, match="version 1, these bytes with b'DRTJ' and 9"):
+    with pytest.raises(CorruptRecord, match="version 2, these bytes with b'DRTJ' and 9"):
         decode_trajectory(data[:4] + b"\x09" + data[5:])
 
 

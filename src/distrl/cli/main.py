@@ -1,4 +1,4 @@
-"""The command `distrl`. Each part of it reads words, calls others to work, and shows what came.
+"""The command `distrl`: registers the commands, one module each, and prints errors in one line.
 
 Heavy modules are imported inside the commands, so that `distrl --help` answers at once.
 """
@@ -17,6 +17,7 @@ from distrl.cli.cluster import cluster_app
 from distrl.cli.collect import collect
 from distrl.cli.devices import devices
 from distrl.cli.evaluate import evaluate
+from distrl.cli.export import export
 from distrl.cli.imitate import imitate
 from distrl.cli.phone import phone_app
 from distrl.cli.plan import plan
@@ -37,12 +38,10 @@ app = typer.Typer(
 )
 app.add_typer(phone_app, name="phone")
 app.add_typer(cluster_app, name="cluster")
-app.command()(train)
-app.command()(collect)
 
 
 def main() -> None:
-    """Run the command; what was asked wrongly is said in one line, without a traceback."""
+    """Run the command; print our own errors in one line, without a traceback."""
     if set(sys.argv[1:2]) & HEAVY:
         restart_if_needed()
     try:
@@ -62,7 +61,8 @@ def _show_version(wanted: bool) -> None:
 @app.callback()
 def options(
     version: Annotated[
-        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Say which.")
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version."),
     ] = False,
 ) -> None:
     """Options that come before the command."""
@@ -71,10 +71,13 @@ def options(
 @app.command()
 def doctor(
     cluster: Annotated[
-        bool, typer.Option("--cluster", help="Look at the nodes of a Ray cluster instead.")
+        bool, typer.Option("--cluster", help="Examine the nodes of a Ray cluster instead.")
     ] = False,
     address: Annotated[
-        str, typer.Option(help="Of the cluster: HOST:PORT, or the one on this machine.")
+        str,
+        typer.Option(
+            help="Address of the cluster: HOST:PORT, or auto for the one on this machine."
+        ),
     ] = "auto",
 ) -> None:
     """What this machine, or a Ray cluster, has and lacks for DistRL."""
@@ -87,5 +90,7 @@ def doctor(
     raise typer.Exit(0 if show_doctor(Console()) else 1)
 
 
-for command in (train, collect, evaluate, imitate, rescore, tasks, plan, devices, prepare_emulator):
+for command in (
+    train, collect, evaluate, imitate, rescore, export, tasks, plan, devices, prepare_emulator,
+):  # fmt: skip
     app.command()(command)

@@ -106,7 +106,7 @@ class RescoreRequest:
 def rescore_run(console: Console, request: RescoreRequest) -> RescoreCounts:
     """Judge the run's trajectories, store the verdicts and print a summary."""
     from distrl.config.training_config import load_config
-    from distrl.engine.ingest.judge_opening import open_judge, words_on_second
+    from distrl.engine.ingest.judged_receiver import open_judge, second_opinion_summary
     from distrl.json_lines import LineLog
     from distrl.judging.judge_thread_pool import JudgeThreadPool
     from distrl.judging.rescoring import Rescoring, without_verdict
@@ -128,7 +128,7 @@ def rescore_run(console: Console, request: RescoreRequest) -> RescoreCounts:
         wanted = without_verdict(stored) if request.only_unjudged else stored
         counts = Rescoring(store, judge_pool, log.append, dry_run=request.dry_run).rescore(wanted)
     _show(console, request, counts)
-    if second := words_on_second(judge):
+    if second := second_opinion_summary(judge):
         console.print(second, highlight=False)
     return counts
 

@@ -1,9 +1,9 @@
 """Judges stored trajectories anew, and keeps the new verdicts where training finds them.
 
-A new verdict is a correction in the store, durable at once: whoever resumes the run, or takes it
-for a corpus, learns from it, and trajectories that had no verdict become ones to learn from. What
-the judge cannot decide stays as it is. Interrupted, it has kept all verdicts so far; run again, it
-asks about the others alone, where the judge has a cache. Nothing is corrected that says the same.
+A new verdict is a correction in the store, durable at once: a resumed run, or one that takes this
+run as its corpus, learns from it, and trajectories that had no verdict can be trained on. What the
+judge cannot decide stays as it is. An interruption keeps all verdicts so far; run again, it asks
+only about the others, where the judge has a cache. A verdict that says the same is not written.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ WAIT_SECONDS = 1.0
 
 @dataclass(slots=True)
 class RescoreCounts:
-    """What came of it. `agreement` has the new verdicts against the ones that were stored."""
+    """Results. `agreement` compares the new verdicts with the stored ones."""
 
     looked_at: int = 0
     passed_over: int = 0  # nothing to judge: a lost device, say
@@ -43,7 +43,7 @@ class RescoreCounts:
 
 
 class Rescoring:
-    """Takes trajectories through a bench and their verdicts into a store."""
+    """Has trajectories judged by a pool, and stores the verdicts."""
 
     def __init__(
         self,
@@ -72,7 +72,7 @@ class Rescoring:
         return self.counts
 
     def _take_off(self, max_waiting: int) -> None:
-        """Keep what has been judged, until fewer than so many wait."""
+        """Store what has been judged, until fewer than `max_waiting` wait."""
         while len(self._judge_pool) >= max_waiting:
             self._judge_pool.wait(WAIT_SECONDS)
             for judged in self._judge_pool.drain():

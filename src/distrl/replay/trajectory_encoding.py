@@ -27,7 +27,7 @@ from distrl.errors import CorruptRecord, DistrlError
 from distrl.records import Action, Decision, Ending, Task, Trajectory, Verdict
 from distrl.replay.compressed_screen import CompressedScreen, compress
 
-MAGIC, VERSION = b"DRTJ", 1
+MAGIC, VERSION = b"DRTJ", 2  # 1 had screens packed by zlib
 PREFIX = struct.Struct("<4sHI")
 LARGEST_SIDE = 2**14  # pixels
 ACTIONS = {kind.__name__: kind for kind in get_args(Action)}

@@ -6,9 +6,11 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from tests.chat.chat_protocol import Log, Reply
+from tests.engine.ingest.full_disk import full_disk
 from tests.engine.made_up_reports import finished
 from tests.judging.judge_server import NO, YES, judge_that_says, played
 
@@ -33,7 +35,7 @@ BROKEN = Reply(b"{}", status=500)
 
 
 class Court:
-    """A reception with a judge behind it, in the folder of a run."""
+    """A receiver with a judge behind it, in the folder of a run."""
 
     def __init__(
         self, run: RunDirectory, judge_pool: JudgeThreadPool, max_unjudged: int = 100
@@ -91,13 +93,15 @@ def court(
 
 
 def test_a_verdict_is_stored_before_the_learner_hears_of_it(tmp_path: Path) -> None:
-    with court(tmp_path, YES) as (made, _):
+    late = threading.Event()
+    with court(tmp_path, Reply(YES.body, hold=late)) as (made, _):
         made.send(1)
         made.send(2, Ending.DEVICE_LOST)  # nothing to judge: straight to the learner
         assert made.answers == [Received("c/1", True), Received("c/2", True)]
         assert made.arrived() == {"c/2": Ending.DEVICE_LOST}
         assert made.episode_log.trajectories == 2
         assert made.episode_log.all_faults() == {"device_lost": 1}  # to wait is no fault
+        late.set()
         assert made.receiver.settle(20.0)
         stored = made.store.find("c/1")
         assert stored is not None
@@ -146,13 +150,15 @@ def test_without_a_verdict_nothing_is_made_up_and_the_trajectory_is_kept(tmp_pat
 
 def test_a_judge_that_is_busy_or_rationed_is_waited_for(tmp_path: Path) -> None:
     budget = BudgetSettings(requests_per_minute=600.0)
-    with court(tmp_path, BUSY, YES, budget=budget) as (made, log):
-        begun = time.monotonic()
+    late = threading.Event()
+    busy = replace(BUSY, hold=late)
+    with court(tmp_path, busy, YES, budget=budget, at_once=1) as (made, log):
         for number in range(4):
             made.send(number)
-        assert time.monotonic() - begun < 0.2  # nobody waits who brings a trajectory
+        assert len(made.answers) == 4  # a delivery does not wait for the judge
+        assert made.receiver.unjudged == 4
+        late.set()
         assert made.receiver.settle(20.0)
-        assert time.monotonic() - begun >= 0.28  # one at once, then one each 100 ms
         assert set(made.arrived().values()) == {Ending.SUCCESS}
         assert len(log.completions) == 5
 
@@ -190,14 +196,10 @@ def test_a_judge_that_cannot_keep_up_holds_collectors_back(tmp_path: Path) -> No
 def test_a_disk_that_takes_no_verdict_is_tried_again(tmp_path: Path) -> None:
     with court(tmp_path, YES) as (made, _):
         made.send(1)
-        made.store.close()
-        made.store.open()  # goes on in a new segment, which it cannot make now
-        folder = made.run.trajectories
-        folder.rename(tmp_path / "away")
-        assert not made.receiver.settle(20.0)
+        with full_disk():
+            assert not made.receiver.settle(20.0)
         assert (made.arrived(), made.receiver.unjudged) == ({}, 1)
         assert made.episode_log.faults["not_stored"] == 1
-        (tmp_path / "away").rename(folder)
         assert made.receiver.settle(0.0)
         assert made.arrived() == {"c/1": Ending.SUCCESS}
 

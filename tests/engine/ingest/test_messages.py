@@ -48,6 +48,24 @@ def test_every_kind_is_among_them_and_strangers_are_refused() -> None:
         from_bytes(b"GET / HTTP/1.1")
 
 
+@pytest.mark.parametrize(
+    "data", [b"", b"R", b"R{}", b"R\xff\xff", b"S\xa5words", to_bytes(Received("a", True))[:-2]]
+)
+def test_bytes_that_are_no_message_are_refused(data: bytes) -> None:
+    with pytest.raises(UsageError):
+        from_bytes(data)
+
+
+def test_fields_of_other_types_are_refused() -> None:
+    wrong = Received(7, "yes")  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="no Received: Expected `str`, got `int`"):
+        from_bytes(to_bytes(wrong))
+
+
+def test_numbers_without_end_are_numbers_too() -> None:
+    assert from_bytes(to_bytes(Stop(float("inf")))) == Stop(float("inf"))
+
+
 def test_a_pace_lets_start_what_has_room() -> None:
     pace = Pace(version=10, rooms=(16, 4, -1), elsewhere=3)
     assert pace.may_start(10, 13)

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-import resource
+import contextlib
+import sqlite3
+import threading
+from collections.abc import Sequence
 from pathlib import Path
 
+import pytest
+from tests.engine.ingest.full_disk import full_disk
 from tests.engine.made_up_reports import finished
 from tests.replay.made_up_trajectories import trajectory
 
@@ -12,15 +17,17 @@ from distrl.engine.ingest.arrival_queue import ArrivalQueue
 from distrl.engine.ingest.episode_log import EpisodeLog
 from distrl.engine.ingest.messages import Received, Refused
 from distrl.engine.ingest.trajectory_receiver import TrajectoryReceiver
+from distrl.errors import CorruptRecord
 from distrl.json_lines import LineLog, read_lines
+from distrl.replay.store.trajectory_database import NAME
 from distrl.replay.store.trajectory_reader import TrajectoryReader
-from distrl.replay.store.trajectory_store import TrajectoryStore, TrajectoryStoreSettings
-from distrl.replay.trajectory_encoding import encode_trajectory
+from distrl.replay.store.trajectory_store import TrajectoryStore
+from distrl.replay.trajectory_encoding import MAGIC, PREFIX, VERSION, encode_trajectory
 from distrl.runs.run_records import EpisodeLine
 
 
 class Hall:
-    """A reception with what is around it; answers are kept with what was stored by then."""
+    """A receiver with what is around it; answers are kept with what was stored by then."""
 
     def __init__(self, folder: Path, store: TrajectoryStore, max_waiting: int = 100) -> None:
         self.lines = folder / "episodes.jsonl"
@@ -30,13 +37,17 @@ class Hall:
         self.answers: list[Received | Refused] = []
         self._folder = folder
 
-    def send(self, name: str) -> None:
+    def send(self, *names: str) -> None:
         def reply(answer: Received | Refused) -> None:
             stored = [s.trajectory.id for s in TrajectoryReader(self._folder / "store").read()]
             assert isinstance(answer, Refused) or answer.id in stored
             self.answers.append(answer)
 
-        self.receiver.deliver(encode_trajectory(trajectory(name, tokens=2)), reply)
+        encoded = [encode_trajectory(trajectory(name, tokens=2)) for name in names]
+        if len(encoded) == 1:
+            self.receiver.deliver(encoded[0], reply)
+        else:
+            self.receiver.deliver_many([(each, reply) for each in encoded])
 
 
 def test_what_is_acknowledged_is_stored_and_on_its_way_to_the_learner(tmp_path: Path) -> None:
@@ -55,21 +66,92 @@ def test_what_is_acknowledged_is_stored_and_on_its_way_to_the_learner(tmp_path: 
 
 
 def test_a_disk_that_takes_nothing_is_answered_and_costs_nothing(tmp_path: Path) -> None:
-    one_each = TrajectoryStoreSettings(segment_bytes=1024)  # every trajectory wants a new file
-    with TrajectoryStore(tmp_path / "store", one_each) as store:
+    with TrajectoryStore(tmp_path / "store") as store:
         hall = Hall(tmp_path, store)
         hall.send("c/1")
-        blocked = tmp_path / "store"
-        blocked.rename(tmp_path / "away")
-        hall.send("c/2")
+        with full_disk():
+            hall.send("c/2")
         [_, refused] = hall.answers
         assert isinstance(refused, Refused)
         assert len(hall.arrivals) == 1
         assert hall.episode_log.trajectories == 1
         assert hall.episode_log.all_faults() == {"not_stored": 1}
-        (tmp_path / "away").rename(blocked)
         hall.send("c/2")
         assert hall.answers[-1] == Received("c/2", True)
+
+
+def test_deliveries_of_one_call_are_stored_and_acknowledged_together(tmp_path: Path) -> None:
+    with TrajectoryStore(tmp_path / "store") as store:
+        hall = Hall(tmp_path, store)
+        hall.send("c/1", "d/1", "c/1", "e/1")
+        assert hall.answers == [
+            Received("c/1", True), Received("d/1", True), Received("c/1", False),
+            Received("e/1", True),
+        ]  # fmt: skip
+        for position, name in enumerate(("c/1", "d/1", "e/1"), 1):
+            assert hall.arrivals.popleft().id == name
+            assert hall.arrivals.taken == position
+        with full_disk():
+            hall.send("c/2", "d/2")
+        assert [type(answer) for answer in hall.answers[4:]] == [Refused, Refused]
+        assert hall.episode_log.all_faults() == {"not_stored": 2}
+        hall.send("d/2", "c/2")
+        assert store.ids == ("c/1", "d/1", "e/1", "d/2", "c/2")
+
+
+def test_the_bytes_of_the_collector_are_what_is_stored(tmp_path: Path) -> None:
+    """It is not encoded again: a header with other white space stays as it is."""
+    encoded = encode_trajectory(trajectory("c/1", tokens=2))
+    _, _, length = PREFIX.unpack_from(encoded)
+    header, rest = encoded[PREFIX.size : PREFIX.size + length], encoded[PREFIX.size + length :]
+    spaced = PREFIX.pack(MAGIC, VERSION, length + 2) + header + b"  " + rest
+    with TrajectoryStore(tmp_path / "store") as store:
+        hall = Hall(tmp_path, store)
+        hall.receiver.deliver(spaced, hall.answers.append)
+        assert hall.arrivals.popleft().id == "c/1"
+    with contextlib.closing(sqlite3.connect(tmp_path / "store" / NAME)) as database:
+        assert database.execute("SELECT body FROM bodies").fetchall() == [(spaced,)]
+
+
+def test_bytes_that_are_no_trajectory_are_refused_by_an_error(tmp_path: Path) -> None:
+    with TrajectoryStore(tmp_path / "store") as store:
+        hall = Hall(tmp_path, store)
+        with pytest.raises(CorruptRecord):
+            hall.receiver.deliver(b"nonsense", hall.answers.append)
+        assert (hall.answers, len(store), len(hall.arrivals)) == ([], 0, 0)
+        hall.send("c/1")
+        assert hall.answers == [Received("c/1", True)]
+
+
+def test_threads_that_deliver_while_another_one_stores_share_its_wait(tmp_path: Path) -> None:
+    """The first holds the disk up until all others have come; then there is one more commit."""
+    waiting, commits = threading.Barrier(9), []
+
+    class SlowStore(TrajectoryStore):
+        def append_encoded(self, trajectories: Sequence[tuple[str, bytes]]) -> list[int | None]:
+            commits.append(len(trajectories))
+            if len(commits) == 1:
+                waiting.wait(30)
+                while len(hall.receiver._inbox) < 8:
+                    threading.Event().wait(0.001)
+            return super().append_encoded(trajectories)
+
+    with SlowStore(tmp_path / "store") as store:
+        hall = Hall(tmp_path, store)
+        first = threading.Thread(target=hall.send, args=["first"])
+        first.start()
+
+        def send(number: int) -> None:
+            waiting.wait(30)
+            hall.send(f"c/{number}")
+
+        others = [threading.Thread(target=send, args=[number]) for number in range(8)]
+        for thread in others:
+            thread.start()
+        for thread in (first, *others):
+            thread.join(30)
+        assert commits == [1, 8]
+        assert len(hall.answers) == len(store) == 9
 
 
 def test_acknowledgements_wait_when_the_learner_is_far_behind(tmp_path: Path) -> None:
@@ -115,12 +197,8 @@ def test_a_line_that_the_disk_does_not_take_is_written_with_the_next(tmp_path: P
         hall = Hall(tmp_path, store)
         for name in ("one.1/1", "one.1/2", "one.1/3"):
             hall.send(name)
-        before = resource.getrlimit(resource.RLIMIT_FSIZE)
-        try:
-            resource.setrlimit(resource.RLIMIT_FSIZE, (0, before[1]))  # as full as a disk can be
+        with full_disk():
             hall.episode_log.finished(finished("one.1/1"))
-        finally:
-            resource.setrlimit(resource.RLIMIT_FSIZE, before)
         assert read_lines(hall.lines, EpisodeLine) == []
         hall.episode_log.finished(finished("one.1/2"))
         assert [line.id for line in read_lines(hall.lines, EpisodeLine)] == ["one.1/1", "one.1/2"]

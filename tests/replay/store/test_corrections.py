@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import sqlite3
+import zlib
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,14 +14,14 @@ from tests.replay.made_up_trajectories import trajectory
 from distrl.errors import CorruptRecord
 from distrl.records import Ending, Trajectory, Verdict
 from distrl.replay.buffer.replay_buffer import ReplayBuffer
-from distrl.replay.store.correction import (
-    Correction,
-    PlacedCorrection,
-    decode_correction,
-    encode_correction,
-)
+from distrl.replay.store.correction import Correction, decode_correction, encode_correction
+from distrl.replay.store.trajectory_database import NAME
 from distrl.replay.store.trajectory_reader import TrajectoryReader
-from distrl.replay.store.trajectory_store import TrajectoryStore, TrajectoryStoreSettings
+from distrl.replay.store.trajectory_store import (
+    LEAST_BYTES,
+    TrajectoryStore,
+    TrajectoryStoreSettings,
+)
 
 FAILED = Correction(Ending.FAILURE, Verdict(False, "not there — “é”", "vlm/other/1"))
 DONE = Correction(Ending.SUCCESS, Verdict(True, "", "vlm/other/2"))
@@ -81,39 +85,39 @@ def test_a_correction_that_is_written_while_somebody_reads_is_not_lost(tmp_path:
 def test_what_is_not_here_cannot_be_corrected(tmp_path: Path) -> None:
     with TrajectoryStore(tmp_path) as store:
         assert not store.correct("nobody", DONE)
-        assert store.nbytes == 0
+        assert (len(store), store.position) == (0, 0)
 
 
-def test_a_segment_of_corrections_alone_stays_and_one_without_its_trajectory_is_harmless(
-    tmp_path: Path,
-) -> None:
+def test_a_dropped_trajectory_has_no_correction_any_more(tmp_path: Path) -> None:
     with TrajectoryStore(tmp_path) as store:
         store.append(trajectory("a"))
-    with TrajectoryStore(tmp_path) as store:  # goes on in a new segment
+    with TrajectoryStore(tmp_path) as store:
         store.correct("a", FAILED)
     assert read(tmp_path) == {"a": Ending.FAILURE}
-    small = TrajectoryStoreSettings(byte_limit=8 * 1024)
+    small = TrajectoryStoreSettings(byte_limit=LEAST_BYTES)
     with TrajectoryStore(tmp_path, small) as store:
-        for number in range(20):
-            store.append(trajectory(f"more-{number}"))
+        for number in range(30):
+            store.append(replace(trajectory(f"more-{number}"), notes=("x" * 11_000,)))
         assert store.find("a") is None
         assert "a" in store
         assert not store.correct("a", DONE)
+        assert store.gauges()["corrected"] == 0
     assert "a" not in read(tmp_path)
 
 
-def test_a_torn_correction_costs_itself_alone(tmp_path: Path) -> None:
+def test_a_damaged_correction_costs_itself_alone(tmp_path: Path) -> None:
     with TrajectoryStore(tmp_path) as store:
         store.append(trajectory("a"))
         store.correct("a", FAILED)
-        end = store.position
-    [segment] = [path for path in tmp_path.iterdir() if path.stat().st_size == end.offset]
-    segment.write_bytes(segment.read_bytes()[:-3])
+    with closing(sqlite3.connect(tmp_path / NAME)) as database:
+        database.execute("UPDATE trajectories SET correction = substr(correction, 1, 20)")
+        database.commit()
     with TrajectoryStore(tmp_path) as store:
         found = store.find("a")
         assert found is not None
         assert found.ending is Ending.SUCCESS
-        assert len(store.damages) == 1
+        [damage] = store.damages
+        assert "no correction" in str(damage)
 
 
 def test_a_replay_that_is_restored_has_the_new_verdict(tmp_path: Path) -> None:
@@ -136,19 +140,21 @@ def test_a_replay_that_is_restored_has_the_new_verdict(tmp_path: Path) -> None:
     [
         b"",
         b"[]",
-        b"{}",
         b"\xff",
-        b'{"segment":1,"offset":2,"ending":"device_lost","success":true,"reason":"","judge":""}',
-        b'{"segment":1,"offset":2,"ending":"success","success":1,"reason":"","judge":""}',
+        b'["device_lost", true, "", ""]',
+        b'["success", 1, "", ""]',
+        b'["success", true, ""]',
+        b'{"ending": "success"}',
     ],
 )
-def test_bytes_that_are_no_correction_are_refused(body: bytes) -> None:
+@pytest.mark.parametrize("sealed", [True, False])
+def test_bytes_that_are_no_correction_are_refused(body: bytes, sealed: bool) -> None:
+    seal = zlib.crc32(body) if sealed else zlib.crc32(body) ^ 1
     with pytest.raises(CorruptRecord):
-        decode_correction(body)
+        decode_correction(seal.to_bytes(4, "little") + body)
 
 
 def test_it_comes_back_as_it_was() -> None:
-    placed = PlacedCorrection(FAILED, 3, 4711)
-    assert decode_correction(encode_correction(placed)) == placed
+    assert decode_correction(encode_correction(FAILED)) == FAILED
     with pytest.raises(ValueError, match="device_lost"):
         Correction(Ending.DEVICE_LOST, FAILED.verdict)

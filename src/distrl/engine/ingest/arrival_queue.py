@@ -1,8 +1,8 @@
-"""Trajectories on their way from the store to the learner, in the order in which they were stored.
+"""The queue of trajectories between the store and the learner, in the order of storing.
 
-The learner takes them off as its `Arrivals`; `taken` is the place in the store behind the last that
-it took, which is all that a checkpoint needs to know about them: what is stored behind that place
-comes again after a restart. One thread puts, another takes.
+The learner reads it as its `Arrivals`; `taken` is the store's position of the last one that it
+took, which is all that a checkpoint needs: what is stored after it comes again after a restart. One
+thread puts, another takes.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from distrl.replay.store.trajectory_reader import BEGINNING, Position, StoredTra
 
 
 class ArrivalQueue:
-    """First come, first served."""
+    """First in, first out."""
 
     def __init__(self, taken: Position = BEGINNING) -> None:
         self.taken = taken
@@ -38,19 +38,19 @@ class ArrivalQueue:
             return stored.trajectory
 
     def wait(self, seconds: float) -> None:
-        """Until something is there or somebody calls `wake`; so long at most."""
+        """Block until something is there or `wake` is called, for `seconds` at most."""
         with self._changed:
             self._changed.wait_for(lambda: self._waiting or self._woken, seconds)
             self._woken = False
 
     def rest(self, seconds: float) -> None:
-        """Until somebody calls `wake`, whatever arrives; so long at most."""
+        """Block until `wake` is called, whatever arrives, for `seconds` at most."""
         with self._changed:
             self._changed.wait_for(lambda: self._woken, seconds)
             self._woken = False
 
     def wake(self) -> None:
-        """Let whoever waits look around: something else has happened."""
+        """End a `wait` or `rest`: something else has happened."""
         with self._changed:
             self._woken = True
             self._changed.notify_all()

@@ -1,14 +1,14 @@
-"""Trajectories whose verdict comes after the episode: from the store to a judge, and back with it.
+"""Judges trajectories after their episode has ended: from the store to a judge, and back.
 
-    reception ─► store ─► submit ─► (threads ask the judge) ─► take_off ─► store ─► learner
+    receiver ─► store ─► submit ─► (threads ask the judge) ─► take_off ─► store ─► learner
 
-The phone has long gone on. A verdict is a correction in the store, durable before the learner hears
-of it. One that cannot be had is said in the ending, `JUDGE_UNAVAILABLE`, and is not learned from;
-the trajectory stays in the store without a verdict, for `distrl rescore`. What was not judged when
-a run ends, or its process dies, is in the store as well, and is submitted again by `resumption`. A
-disk that takes no correction is tried again.
+A verdict is a correction in the store, durable before the learner gets the trajectory. Where none
+can be had, the ending says so (`JUDGE_UNAVAILABLE`) and nothing is learned from it; the trajectory
+stays in the store without a verdict, for `distrl rescore`. What was not judged when a run ends, or
+its process dies, is in the store as well, and is submitted again by `resume.recall`. A correction
+that the disk does not take is tried again.
 
-One thread at a time: that of the reception, or the run's own before and after it.
+The receiver calls it, one thread at a time.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from distrl.replay.store.trajectory_store import TrajectoryStore
 
 @dataclass(slots=True)
 class VerdictCounts:
-    """What came of the questions so far."""
+    """Verdicts, failures and costs so far."""
 
     verdicts: int = 0
     unavailable: int = 0
@@ -47,7 +47,7 @@ class VerdictCounts:
 
 
 class DeferredJudging:
-    """Has trajectories judged, and hands them on when they are."""
+    """Has trajectories judged, then hands them on to the learner."""
 
     def __init__(
         self,
@@ -75,13 +75,13 @@ class DeferredJudging:
         return len(self._places)
 
     def submit(self, trajectory: Trajectory) -> None:
-        """It is in the store. Never waits."""
+        """Queue a stored trajectory for the judge. Never waits."""
         self._places[trajectory.id] = self._submitted
         self._submitted += 1
         self._judge_pool.submit(trajectory)
 
     def take_off(self) -> None:
-        """Keep what has been judged by now. Never waits."""
+        """Store the verdicts that have come by now, and hand the trajectories on. Never waits."""
         self._judged.extend(self._judge_pool.drain())
         try:
             while self._judged:
@@ -91,10 +91,10 @@ class DeferredJudging:
             self._episode_log.faults["not_stored"] += 1
 
     def settle(self, seconds: float) -> bool:
-        """Wait for all, so long at most, and keep them in the order of submission.
+        """Wait up to `seconds` for all verdicts and store them in the order of submission.
 
-        True if none is left. Nothing is kept before the last has come or the time is up, so that
-        runs in one process do not depend on who is judged first.
+        True if none is left. Nothing is stored before the last has come, so that runs in one
+        process do not depend on which trajectory is judged first.
         """
         end = time.monotonic() + seconds
         while len(self._judge_pool):
@@ -121,7 +121,7 @@ class DeferredJudging:
             self._write_down(record_of(trajectory, judgement))
 
     def _miss(self, trajectory: Trajectory) -> None:
-        """Said once for each time that the judge goes away."""
+        """Report it once each time that the judge becomes unavailable."""
         self.counts.unavailable += 1
         if not self._failing:
             self._say(f"no verdict could be had: {trajectory.notes[-1]}")
@@ -135,7 +135,7 @@ class DeferredJudging:
         self.counts.seconds += judgement.seconds
 
     def _write_down(self, record: JudgeRecord) -> None:
-        """The verdict is kept already; a full disk costs its line in the log alone."""
+        """The verdict is stored already; a full disk costs only its line in the log."""
         try:
             self._note(record)
         except StorageError:

@@ -1,10 +1,9 @@
-"""Every trajectory of a run, entered once: a line in `episodes.jsonl`, and the counts of all.
+"""Logs every trajectory of a run once: a line in `episodes.jsonl`, and the counts over all.
 
-A trajectory is entered when it arrives; its line is written when its collector has told which
-device played it and when, or, if the collector died before it could, with what is known without it.
-One whose verdict comes later (`AWAITING_VERDICT`) has no line before it is `judged`: what a run has
-stored and not written down waits for a verdict, or was cut short, and a resumed run finds it so.
-Any thread may ask and enter.
+A trajectory is counted when it arrives; its line is written when its collector has reported which
+device played it and when, or without that if the collector died first. One whose verdict comes
+later (`AWAITING_VERDICT`) has no line before it is `judged`: what is stored and has no line waits
+for a verdict, or the run was cut short, and a resumed run goes on from that. Thread-safe.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from distrl.records import Ending, Trajectory
 from distrl.runs.run_records import EpisodeLine
 from distrl.weights.staleness import staleness
 
-LATE_SECONDS = 180.0  # what "of late" means
+LATE_SECONDS = 180.0  # what counts as recent
 REMEMBERED = 20_000  # recent episodes at most
 MAX_SPANS = 60  # of the success history
 FIRST_SPAN = 2.0  # seconds
@@ -66,7 +65,7 @@ class SuccessHistory:
 
 
 class EpisodeLog:
-    """Counts what arrives. `clock` gives the run's own seconds, `version` that of the learner."""
+    """Counts arrivals. `clock` gives the seconds of the run, `version` is the learner's."""
 
     def __init__(self, log: LineLog, clock: Callable[[], float]) -> None:
         self.version = 0
@@ -76,7 +75,7 @@ class EpisodeLog:
         self._clock = clock
         self._lock = threading.Lock()
         self._unwritten: deque[EpisodeLine] = deque()
-        self._open: dict[str, EpisodeLine] = {}  # arrived, and their collector has yet to tell
+        self._open: dict[str, EpisodeLine] = {}  # arrived; the collector's report is yet to come
         self._told: dict[str, EpisodeLine] = {}  # complete but for their verdict
         self._recent: deque[_Recent] = deque(maxlen=REMEMBERED)
         self._history = SuccessHistory()
@@ -85,7 +84,7 @@ class EpisodeLog:
     # In -----------------------------------------------------------------------------------------
 
     def recall(self, lines: Iterable[EpisodeLine]) -> None:
-        """Count what was entered before the run was resumed."""
+        """Count what was logged before the run was resumed."""
         for line in lines:
             self._count(line)
 
@@ -111,7 +110,7 @@ class EpisodeLog:
                 self._count(line)
 
     def judged(self, trajectory: Trajectory) -> None:
-        """The verdict on one that waited for it; or none could be had, which its ending says."""
+        """Log the verdict that came later, or the ending that says that none could be had."""
         now, name = self._clock(), trajectory.id
         with self._lock:
             told = self._told.pop(name, None)
@@ -127,7 +126,7 @@ class EpisodeLog:
                 self._write(line, line.device, line.began, line.ended)
 
     def finished(self, episode: FinishedEpisode) -> None:
-        """Its collector tells where and when it was played."""
+        """Add the collector's report: where and when it was played."""
         ahead = self._clock() - time.time()  # the run's clock minus the wall's
         with self._lock:
             line = self._open.pop(episode.id, None)
@@ -137,11 +136,11 @@ class EpisodeLog:
                 self._write(line, episode.device, began, ended)
 
     def close_those_of(self, collector: str) -> None:
-        """It will tell no more: write down what is known."""
+        """The collector is gone: write its lines with what is known."""
         self._close(f"{collector}/")
 
     def close_all(self) -> None:
-        """Nobody will tell any more."""
+        """No more reports will come: write all lines."""
         self._close("")
 
     def _close(self, beginning: str) -> None:
@@ -151,7 +150,7 @@ class EpisodeLog:
                 self._write(line, line.device, line.began, line.ended)
 
     def _write(self, line: EpisodeLine, device: str, began: float, ended: float) -> None:
-        """A disk that takes nothing now is tried again with the next line."""
+        """Write a line; what a full disk does not take now is written with the next one."""
         began, ended = round(began, 3), round(ended, 3)
         line = dataclasses.replace(line, device=device, began=began, ended=ended)
         if line.ending is Ending.AWAITING_VERDICT:
@@ -204,7 +203,7 @@ class EpisodeLog:
         )
 
     def all_faults(self) -> dict[str, int]:
-        """What the world did to the run, by name."""
+        """Faults of devices, judges, collectors and disks, by name."""
         broken = {each.value: n for each, n in self.endings.items() if each.broken and n}
         return broken | dict(self.faults)
 

@@ -1,8 +1,8 @@
-"""What a collector's process and the learner's say to each other, as bytes.
+"""The messages between a collector's process and the learner's, as bytes.
 
-A message is one letter for its kind, and then JSON; a delivery is the encoded trajectory itself
-(`replay.trajectory_encoding`). Nothing is pickled. Both sides are of one installation, so a message
-that cannot be read is a mistake of ours and raises.
+A message is one letter for its kind and then msgpack, its types checked when it is read; a delivery
+is the encoded trajectory itself (`replay.trajectory_encoding`). Nothing is pickled. Both sides are
+of one installation, so a message that cannot be read is a bug and raises.
 
     collector → learner   Delivery, Heartbeat, Played
     learner → collector   Hello, Received, Refused, Pace, Play, Stop
@@ -10,14 +10,12 @@ that cannot be read is a mistake of ours and raises.
 
 from __future__ import annotations
 
-import dataclasses
-import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from enum import Enum
 from typing import Any
 
-from distrl.config.typed_reader import read_record
+import msgspec
+
 from distrl.episodes.collector_report import CollectorReport, FinishedEpisode
 from distrl.errors import UsageError
 
@@ -31,7 +29,7 @@ class Delivery:
 
 @dataclass(frozen=True, slots=True)
 class Heartbeat:
-    """The collector lives, and stands so; `state` (JSON) is for whoever takes its place."""
+    """A collector's report; `state` (JSON) is what a replacement goes on from."""
 
     report: CollectorReport
     finished: tuple[FinishedEpisode, ...]
@@ -45,7 +43,7 @@ class Played:
 
 @dataclass(frozen=True, slots=True)
 class Hello:
-    """Who the collector is, for which run it plays, and what it goes on from (JSON)."""
+    """The collector's identity, its run, and the state (JSON) that it goes on from."""
 
     run: str
     name: str
@@ -71,7 +69,7 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """Who may start an episode, so that none is too old at its end.
+    """When an episode may start, so that none is too stale at its end.
 
     `rooms[n]` is how many episodes may be in flight for one more to start with weights that are n
     versions behind; below 0: none. `elsewhere` are in flight at others. Or all are `free` to start.
@@ -91,14 +89,14 @@ class Pace:
 
 @dataclass(frozen=True, slots=True)
 class Play:
-    """Play so many tasks and say when they are done; None: without end."""
+    """Play `tasks` tasks, then send `Played`; None: without end."""
 
     tasks: int | None
 
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """Start nothing more, and end; what is under way may go on for so many seconds."""
+    """Start nothing more, and end; episodes under way have `finish_within` seconds."""
 
     finish_within: float
 
@@ -115,27 +113,20 @@ def to_bytes(message: Message) -> bytes:
     letter = LETTERS[type(message)]
     if isinstance(message, Delivery):
         return letter + message.trajectory
-    return letter + json.dumps(_plain(message)).encode()
+    return letter + msgspec.msgpack.encode(message)
 
 
 def from_bytes(data: bytes) -> Message:
     kind: Any = KINDS.get(data[:1])
-    if kind is None:
-        raise UsageError(f"a message that begins with {data[:8]!r}; is the other side a distrl?")
-    message: Message
     if kind is Delivery:
-        message = Delivery(data[1:])
-    else:
-        message = read_record(kind, json.loads(data[1:]), "a message")
-    return message
-
-
-def _plain(value: Any) -> Any:
-    if dataclasses.is_dataclass(value):
-        names = (field.name for field in dataclasses.fields(value))
-        return {name: _plain(getattr(value, name)) for name in names}
-    if isinstance(value, Mapping):
-        return {str(key): _plain(each) for key, each in value.items()}
-    if isinstance(value, tuple | list):
-        return [_plain(each) for each in value]
-    return value.value if isinstance(value, Enum) else value
+        return Delivery(data[1:])
+    try:
+        if kind is not None:
+            message: Message = msgspec.msgpack.decode(data[1:], type=kind)
+            return message
+    except msgspec.DecodeError as error:
+        raise UsageError(
+            f"a message of {len(data)} bytes is no {kind.__name__}: {error}; are both sides of one "
+            "version of distrl?"
+        ) from error
+    raise UsageError(f"a message that begins with {data[:8]!r}; is the other side a distrl?")

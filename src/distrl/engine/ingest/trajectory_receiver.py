@@ -1,36 +1,42 @@
-"""Where trajectories come in: on the disk first, then to the learner, and only then "received".
+"""Takes in trajectories: on the disk first, then to the learner, and only then "received".
 
 - Nothing is acknowledged that is not durable in the store. What the disk does not take is refused,
   and its collector sends it again later.
 - Each id is taken once; what is sent again is acknowledged again and changes nothing.
-- When too many wait for the learner, or for a judge (`later_verdicts`), acknowledgements wait as
+- A trajectory is encoded once, by its collector: those bytes are what is stored. They are decoded
+  once, here, which refuses malformed ones; the learner gets the result.
+- Deliveries that come at once share one wait for the disk (group commit): those of one call of
+  `deliver_many`, and those of threads that call while another thread stores.
+- When too many wait for the learner, or for a judge (`deferred_judging`), acknowledgements wait as
   well, which holds collectors back.
 
-One thread; it never waits for the learner or for a collector.
+Any number of threads may deliver and release. It never waits for the learner or for a collector.
 """
 
 from __future__ import annotations
 
+import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from distrl.engine.ingest.arrival_queue import ArrivalQueue
 from distrl.engine.ingest.deferred_judging import DeferredJudging
 from distrl.engine.ingest.episode_log import EpisodeLog
 from distrl.engine.ingest.messages import Received, Refused
-from distrl.errors import StorageError
+from distrl.errors import DistrlError, StorageError
 from distrl.records import Ending, Trajectory
-from distrl.replay.store.trajectory_reader import StoredTrajectory
+from distrl.replay.store.trajectory_reader import Position, StoredTrajectory
 from distrl.replay.store.trajectory_store import TrajectoryStore
-from distrl.replay.trajectory_encoding import decode_trajectory
+from distrl.replay.trajectory_encoding import decode_trajectory, encode_trajectory
 
 MAX_WAITING = 256  # trajectories between store and learner
 
-Reply = Callable[[Received | Refused], None]
+Acknowledge = Callable[[Received | Refused], None]
+Decoded = tuple[Trajectory, bytes, Acknowledge]
 
 
 class TrajectoryReceiver:
-    """Takes in deliveries."""
+    """Stores deliveries, hands them on, and acknowledges them."""
 
     def __init__(
         self,
@@ -47,33 +53,60 @@ class TrajectoryReceiver:
         self._max_waiting = max_waiting
         self._verdicts = verdicts
         self._max_unjudged = max_unjudged
-        self._held: deque[tuple[Reply, Received]] = deque()
+        self._inbox: deque[Decoded] = deque()
+        self._lock = threading.Lock()  # guards the store and what follows
+        self._held: deque[tuple[Acknowledge, Received]] = deque()
 
-    def deliver(self, encoded: bytes, reply: Reply) -> None:
-        """Store a delivery; the sender hears now or, when many wait, later."""
-        trajectory = decode_trajectory(encoded)
+    def deliver(self, encoded: bytes, acknowledge: Acknowledge) -> None:
+        """Store a delivery; `acknowledge` is called now or, when many wait, later."""
+        self.deliver_many([(encoded, acknowledge)])
+
+    def deliver_many(self, deliveries: Iterable[tuple[bytes, Acknowledge]]) -> None:
+        """Store deliveries with one wait for the disk; raises `CorruptRecord` where one is none.
+
+        The first thread that gets the lock also stores what others have brought meanwhile.
+        """
+        self._inbox.extend([(decode_trajectory(data), data, reply) for data, reply in deliveries])
+        with self._lock:
+            batch = [self._inbox.popleft() for _ in range(len(self._inbox))]
+            if batch:
+                self._store_all(batch)
+            self._release()
+
+    def _store_all(self, batch: list[Decoded]) -> None:
         try:
-            new = self.take(trajectory)
-        except StorageError as error:
-            self._episode_log.faults["not_stored"] += 1
-            reply(Refused(trajectory.id, str(error)))
+            new = self._store.append_encoded([(each.id, data) for each, data, _ in batch])
+        except DistrlError as error:
+            for trajectory, _, acknowledge in batch:
+                self._episode_log.faults["not_stored"] += 1
+                acknowledge(Refused(trajectory.id, str(error)))
+            if not isinstance(error, StorageError):
+                raise
             return
-        self._held.append((reply, Received(trajectory.id, new)))
-        self.release()
+        for (trajectory, _, acknowledge), position in zip(batch, new, strict=True):
+            if position is not None:
+                self._hand_on(trajectory, position)
+            self._held.append((acknowledge, Received(trajectory.id, position is not None)))
 
     def take(self, trajectory: Trajectory) -> bool:
-        """Store it and hand it on; False if it was known. Raises where the disk fails."""
-        new = self._store.append(trajectory)
-        if new:
-            self._episode_log.arrived(trajectory)
-            if self._verdicts is not None and trajectory.ending is Ending.AWAITING_VERDICT:
-                self._verdicts.submit(trajectory)
-            else:
-                self._arrivals.put(StoredTrajectory(trajectory, self._store.position))
-        return new
+        """Store one of this process and hand it on; False if it was known. Raises on a bad disk."""
+        with self._lock:
+            [position] = self._store.append_encoded(
+                [(trajectory.id, encode_trajectory(trajectory))]
+            )
+            if position is not None:
+                self._hand_on(trajectory, position)
+        return position is not None
+
+    def _hand_on(self, trajectory: Trajectory, position: Position) -> None:
+        self._episode_log.arrived(trajectory)
+        if self._verdicts is not None and trajectory.ending is Ending.AWAITING_VERDICT:
+            self._verdicts.submit(trajectory)
+        else:
+            self._arrivals.put(StoredTrajectory(trajectory, position))
 
     def judge_again(self, trajectory: Trajectory) -> None:
-        """It was stored before a restart; if it waited for a verdict, it does so again."""
+        """Submit one that was stored before a restart, if it still waits for its verdict."""
         if self._verdicts is not None and trajectory.ending is Ending.AWAITING_VERDICT:
             self._verdicts.submit(trajectory)
 
@@ -83,16 +116,23 @@ class TrajectoryReceiver:
         return 0 if self._verdicts is None else len(self._verdicts)
 
     def settle(self, seconds: float) -> bool:
-        """Wait for verdicts that are on their way, so long at most; True if none is left."""
+        """Wait up to `seconds` for verdicts that are on their way; True if none is left.
+
+        Call it when no more deliveries come.
+        """
         return self._verdicts is None or self._verdicts.settle(seconds)
 
     def release(self, *, all_of_them: bool = False) -> None:
         """Acknowledge what was held back, as far as the learner and the judge have caught up."""
+        with self._lock:
+            self._release(all_of_them=all_of_them)
+
+    def _release(self, *, all_of_them: bool = False) -> None:
         if self._verdicts is not None:
             self._verdicts.take_off()
         while self._held and (all_of_them or self._has_room()):
-            reply, answer = self._held.popleft()
-            reply(answer)
+            acknowledge, answer = self._held.popleft()
+            acknowledge(answer)
 
     def _has_room(self) -> bool:
         return len(self._arrivals) < self._max_waiting and self.unjudged < self._max_unjudged

@@ -1,9 +1,9 @@
-"""Brings a collector's trajectories to the learner's process, and waits until each is on the disk.
+"""Sends a collector's trajectories to the learner's process, and waits until each is durable.
 
-`put` returns when the other side says that the trajectory is stored; until then it is kept here,
-and sent again if it could not be stored (a full disk, say). One that was sent twice is stored once:
-its id is known. As a device's thread waits in `put`, no more is under way than there are devices; a
-learner that cannot keep up simply answers later. Any number of threads.
+The trajectory is encoded here, once. `put` returns when the learner's side acknowledges it; until
+then it is kept, and sent again if it could not be stored (a full disk, for example). A resend is
+stored once: its id is known. Each device's thread waits in `put`, so no more is under way than
+there are devices, and a learner that cannot keep up answers later. Thread-safe.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class TrajectorySender:
         self._gone = threading.Event()
 
     def put(self, trajectory: Trajectory) -> bool:
-        """True: it is stored. False: it was before. `LearnerGone` if nobody can say."""
+        """True: it is stored. False: it was before. `LearnerGone`: no acknowledgement can come."""
         delivery = Delivery(encode_trajectory(trajectory))
         while True:
             answer = self._delivered(trajectory.id, delivery)
@@ -60,13 +60,13 @@ class TrajectorySender:
             del self._waiting[trajectory_id]
 
     def answered(self, answer: Received | Refused) -> None:
-        """The other side has spoken; whoever reads from the connection calls this."""
+        """Hand in an answer; the reader of the connection calls this."""
         waiting = self._waiting.get(answer.id)
         if waiting is not None and not waiting.done():
             waiting.set_result(answer)
 
     def break_off(self) -> None:
-        """The connection is gone: nobody will answer any more."""
+        """The connection is gone: fail all that wait."""
         self._gone.set()
         for waiting in list(self._waiting.values()):
             if not waiting.done():

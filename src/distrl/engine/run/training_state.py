@@ -14,7 +14,6 @@ from distrl.engine.ingest.arrival_queue import ArrivalQueue
 from distrl.errors import CorruptCheckpoint
 from distrl.learning.learner import Learner
 from distrl.records import Trajectory
-from distrl.replay.store.trajectory_reader import Position
 
 
 class TrainingState:
@@ -31,11 +30,10 @@ class TrainingState:
         return self.learner.updates
 
     def state_dict(self) -> dict[str, Any]:
-        taken = self.arrivals.taken
         return {
             "learner": self.learner.state_dict(),
             "engine": {
-                "taken": [taken.segment, taken.offset],
+                "taken": self.arrivals.taken,
                 "seconds": self.seconds,
                 "collectors": json.dumps(self.collectors),
             },
@@ -47,7 +45,7 @@ class TrainingState:
         """Restore what was saved; returns the ids of trajectories that `find` does not have."""
         try:
             learner, engine = state["learner"], state["engine"]
-            segment, offset = engine["taken"]
+            taken = int(engine["taken"])
             seconds = float(engine["seconds"])
             collectors = {int(n): str(s) for n, s in json.loads(engine["collectors"]).items()}
         except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -56,6 +54,6 @@ class TrainingState:
                 "of something else, or of another version of DistRL"
             ) from error
         lost = self.learner.load_state(learner, find)
-        self.arrivals.taken = Position(int(segment), int(offset))
+        self.arrivals.taken = taken
         self.seconds, self.collectors = seconds, collectors
         return lost

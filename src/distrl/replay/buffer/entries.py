@@ -1,4 +1,4 @@
-"""What the replay hands out: a receipt for what was offered, entries and draws of what is in."""
+"""What the replay hands out: receipts, entries and draws; what it refuses; how it counts bytes."""
 
 from __future__ import annotations
 
@@ -7,6 +7,10 @@ import math
 from dataclasses import dataclass
 
 from distrl.records import Trajectory
+
+RECORD_BYTES = 1_600  # the trajectory, its task and verdict, its id and the replay's own entry
+DECISION_BYTES = 350  # with its action and two empty tuples
+TOKEN_BYTES = 8 + 32 + 8 + 24  # an int and a float, and a pointer to each
 
 
 class Outcome(enum.Enum):
@@ -74,3 +78,21 @@ class Draw:
     times_drawn: int
     probability: float
     weight: float
+
+
+def record_bytes(trajectory: Trajectory) -> int:
+    """What a trajectory takes in memory beside its screens: an estimate that errs upwards.
+
+    Counted as CPython lays records out on a 64-bit machine; tests compare it with what is really
+    allocated. The replay buffer bounds itself by it.
+    """
+    tokens = sum(len(decision.token_ids) for decision in trajectory.decisions)
+    text = sum(len(decision.text) for decision in trajectory.decisions)
+    return (
+        RECORD_BYTES
+        + DECISION_BYTES * len(trajectory.decisions)
+        + TOKEN_BYTES * tokens
+        + text
+        + 2 * len(trajectory.task.instruction)
+        + sum(100 + len(note) for note in trajectory.notes)
+    )

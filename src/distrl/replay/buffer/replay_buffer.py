@@ -5,7 +5,7 @@ What it promises:
 - Every draw goes through the sum-tree: P(τ) = p(τ)^α / Σ p^α. A newcomer gets the highest priority
   that is in (1 in an empty replay), so that everything is likely to be seen once.
 - Both bounds hold after every call; the oldest leave first. Bytes are those of the packed screens,
-  each counted once, and of the records around them (`trajectory_size`); the trees and arrays, about
+  each counted once, and of the records around them (`record_bytes`); the trees and arrays, about
   60 bytes for each place of the ring, come on top.
 - A slot id is not used again while the process lives, so an update that comes after its trajectory
   has left does nothing; it is counted.
@@ -21,6 +21,7 @@ Insert, draw and update cost O(log n). The learner calls it, one thread at a tim
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
@@ -31,13 +32,11 @@ from numpy.typing import ArrayLike
 from distrl.bounds import Bounds, Fixed, check_bounds
 from distrl.errors import UsageError
 from distrl.records import Trajectory
-from distrl.replay.buffer.attempts_by_task import AttemptsByTask
-from distrl.replay.buffer.entries import Draw, Entry, Outcome, Receipt, flaw
+from distrl.replay.buffer.entries import Draw, Entry, Outcome, Receipt, flaw, record_bytes
 from distrl.replay.buffer.reduction_tree import LARGEST, Indices, ReductionTree
 from distrl.replay.buffer.replay_state import ReplayState
 from distrl.replay.buffer.screen_store import ScreenStore
 from distrl.replay.buffer.sum_tree import SumTree
-from distrl.replay.buffer.trajectory_size import record_bytes
 from distrl.replay.compressed_screen import CompressedScreen
 
 COUNTERS = ("inserted", "resent", "refused", "evicted", "drawn", "updated", "stale_updates")
@@ -75,7 +74,7 @@ class ReplayBuffer:
         self._oldest = self._next = self._rotation = 0
         self._trajectories: list[Trajectory | None] = [None] * capacity
         self._slots: dict[str, int] = {}  # by trajectory id
-        self._attempts = AttemptsByTask()
+        self._attempts = _AttemptsByTask()
         self._screens = ScreenStore()
         self._record_bytes = 0
         self._times_drawn = np.zeros(capacity, dtype=np.int64)
@@ -312,3 +311,29 @@ class ReplayBuffer:
             "samples_per_insert": self._counts["drawn"] / inserted if inserted else 0.0,
             **{name: float(count) for name, count in self._counts.items()},
         }
+
+
+class _AttemptsByTask:
+    """Slots by the id of the task that was tried there, oldest first, to be drawn together.
+
+    Attempts come in the order of their slots and the oldest leave first: each task has a queue.
+    """
+
+    def __init__(self) -> None:
+        self._slots: dict[str, deque[int]] = {}
+
+    def add(self, task: str, slot: int) -> None:
+        self._slots.setdefault(task, deque()).append(slot)
+
+    def drop_oldest(self, task: str) -> None:
+        """Its oldest attempt has left the replay."""
+        slots = self._slots[task]
+        slots.popleft()
+        if not slots:
+            del self._slots[task]
+
+    def beside(self, task: str, slot: int, most: int, rng: np.random.Generator) -> list[int]:
+        """Up to `most` other attempts at the task, each as likely as the others, none twice."""
+        others = [each for each in self._slots[task] if each != slot]
+        chosen = rng.permutation(len(others))[:most]
+        return [others[place] for place in chosen.tolist()]

@@ -8,7 +8,7 @@ leaves. `nbytes` is at every moment the sum over what is in. The replay buffer c
 from __future__ import annotations
 
 from distrl.records import Screen
-from distrl.replay.compressed_screen import CompressedScreen, address_of, fold, pack
+from distrl.replay.compressed_screen import CompressedScreen, compress
 
 
 class ScreenStore:
@@ -32,7 +32,8 @@ class ScreenStore:
 
     def keep(self, screen: Screen) -> CompressedScreen:
         """The one copy of this screen, with a reference for the caller."""
-        kept = self._find_or_pack(screen)
+        packed = compress(screen)
+        kept = self._screens.get(packed.address, packed)
         if kept.address not in self._screens:
             self._screens[kept.address] = kept
             self._users[kept.address] = 0
@@ -48,10 +49,3 @@ class ScreenStore:
         if not self._users[screen.address]:
             del self._users[screen.address]
             self._nbytes -= self._screens.pop(screen.address).nbytes
-
-    def _find_or_pack(self, screen: Screen) -> CompressedScreen:
-        if isinstance(screen, CompressedScreen):
-            return self._screens.get(screen.address, screen)
-        folded = fold(screen.pixels)  # cheap, and enough to know whether packing is needed at all
-        address = address_of(folded, screen.height, screen.width)
-        return self._screens.get(address) or pack(folded, screen.height, screen.width)

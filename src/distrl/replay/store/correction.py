@@ -1,15 +1,15 @@
-"""A new verdict on a trajectory that is stored already, as bytes: how rescoring is kept.
+"""A new verdict on a stored trajectory, as sealed bytes: how rescoring and late judging are kept.
 
-The store never rewrites a record. A correction is a record of its own behind it, which names the
-place of the trajectory that it is about, so that a reader that comes across it finds the screens
-without an index. The last correction counts. The body is JSON by the names of the fields, each
-checked when it is read; whatever is wrong, `decode_correction` raises `CorruptRecord`.
+The trajectory's own bytes stay as its collector sent them; the correction lies beside them in the
+same row and replaces ending and verdict for every reader. The bytes are a checksum and JSON;
+whatever is wrong with them, `decode_correction` raises `CorruptRecord`.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import json
+import zlib
 from dataclasses import dataclass
 
 from distrl.errors import CorruptRecord
@@ -18,7 +18,7 @@ from distrl.records import Ending, Trajectory, Verdict
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """How a trajectory ended after all, and who says so."""
+    """The ending and the verdict that replace those of the episode."""
 
     ending: Ending
     verdict: Verdict
@@ -31,40 +31,22 @@ class Correction:
         return dataclasses.replace(trajectory, ending=self.ending, verdict=self.verdict)
 
 
-@dataclass(frozen=True, slots=True)
-class PlacedCorrection:
-    """A correction, and where the trajectory is that it corrects."""
-
-    correction: Correction
-    segment: int
-    offset: int
+def encode_correction(correction: Correction) -> bytes:
+    verdict = correction.verdict
+    text = json.dumps([correction.ending.value, verdict.success, verdict.reason, verdict.judge])
+    return zlib.crc32(text.encode()).to_bytes(4, "little") + text.encode()
 
 
-def encode_correction(placed: PlacedCorrection) -> bytes:
-    verdict = placed.correction.verdict
-    tree = {
-        "segment": placed.segment,
-        "offset": placed.offset,
-        "ending": placed.correction.ending.value,
-        "success": verdict.success,
-        "reason": verdict.reason,
-        "judge": verdict.judge,
-    }
-    return json.dumps(tree, separators=(",", ":")).encode("ascii")
-
-
-def decode_correction(body: bytes) -> PlacedCorrection:
+def decode_correction(data: bytes) -> Correction:
     try:
-        tree = json.loads(body)
-        kinds = {"segment": int, "offset": int, "success": bool, "reason": str, "judge": str}
-        for name, kind in kinds.items():
-            if type(tree[name]) is not kind:
-                raise TypeError(f"{name} is {tree[name]!r}, no {kind.__name__}")
-        verdict = Verdict(tree["success"], tree["reason"], tree["judge"])
-        correction = Correction(Ending(tree["ending"]), verdict)
-    except (KeyError, TypeError, ValueError, RecursionError) as error:
+        if zlib.crc32(data[4:]).to_bytes(4, "little") != data[:4]:
+            raise ValueError("its checksum is wrong")
+        ending, success, reason, judge = json.loads(data[4:])
+        if (type(success), type(reason), type(judge)) != (bool, str, str):
+            raise TypeError(f"{[success, reason, judge]!r} is no verdict")
+        return Correction(Ending(ending), Verdict(success, reason, judge))
+    except (TypeError, ValueError, RecursionError) as error:
         raise CorruptRecord(
-            f"{len(body)} bytes hold no correction ({type(error).__name__}: {error}); they are "
+            f"{len(data)} bytes hold no correction ({type(error).__name__}: {error}); they are "
             "damaged, or were made by something else"
         ) from error
-    return PlacedCorrection(correction, tree["segment"], tree["offset"])

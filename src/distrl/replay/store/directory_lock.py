@@ -1,8 +1,8 @@
 """One writer at a time: a lock on a directory that goes away with the process that holds it.
 
-It is the operating system's lock on a file in the directory, so a killed process leaves none
-behind. The file stays and names the last holder. A forked child gets no share in it: otherwise a
-collector that outlives its learner would keep the restarted learner out.
+It is flock(2) on a file in the directory, so a killed process leaves none behind. The file stays
+and names the last holder. A forked child does not inherit it: otherwise a collector that outlives
+its learner would keep the restarted learner out. Trajectory stores and run directories use it.
 """
 
 from __future__ import annotations

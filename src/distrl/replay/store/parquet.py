@@ -1,4 +1,4 @@
-"""Trajectories as a Parquet file that anybody can open, pictures included.
+"""Trajectories as a Parquet file, screens included: what `distrl export` writes.
 
 One row for each screen, in order: what was asked, the screen as PNG, what was decided on it, and
 how the episode ended. The last screen of a trajectory has a row too, with no decision in it. The

@@ -1,0 +1,51 @@
+"""What `distrl export` does: a run's trajectories as one file for other tools, screens included.
+
+The run may be going on: the file has what was stored when the export came to it. A trajectory is
+written as soon as it is read, so memory stays bounded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from distrl.errors import UsageError
+from distrl.records import Trajectory
+
+
+def export(
+    run: Annotated[Path, typer.Argument(help="The directory of a run.")],
+    parquet: Annotated[Path, typer.Option(help="The Parquet file to write, a row per screen.")],
+) -> None:
+    """Write a run's trajectories to a Parquet file that pyarrow and `datasets` can read."""
+    from distrl.replay.store.parquet import export_parquet
+    from distrl.replay.store.trajectory_reader import TrajectoryReader
+    from distrl.runs.run_directory import RunDirectory
+
+    directory = RunDirectory.existing(run)
+    reader = TrajectoryReader(directory.trajectories)
+    counted: set[str] = set()
+
+    def trajectories() -> Iterator[Trajectory]:
+        for stored in reader.read():
+            if stored.trajectory.id not in counted:  # corrected while it was read: not again
+                counted.add(stored.trajectory.id)
+                yield stored.trajectory
+
+    if not any(True for _ in reader.read()):
+        raise UsageError(
+            f"{run} has no stored trajectories to export; collect some with `distrl collect`"
+        )
+    rows = export_parquet(trajectories(), parquet)
+    console = Console()
+    for damage in reader.damages:
+        console.print(f"left out, {damage}", highlight=False, markup=False)
+    console.print(
+        f"{len(counted)} trajectories in {rows} rows: {parquet}; to look at them: "
+        f'datasets.load_dataset("parquet", data_files="{parquet}")',
+        highlight=False, markup=False, soft_wrap=True,
+    )  # fmt: skip
