@@ -1,8 +1,8 @@
-"""From settings to phones, and to the judge that stands beside each: the devices of one collector.
+"""From settings to the devices of one collector, and to a judge for each.
 
-simulated       in this process, with facts for a judge
-adb             what adb lists; a handset is guarded and needs its owner's consent
-emulator        emulators of our own, from a pool that keeps them healthy and spares warm
+simulated       in this process; judged by facts
+adb             what `adb devices` lists; a handset is guarded and needs its owner's consent
+emulator        our own emulators, from a pool that restarts them and keeps spares booted
 android_world   AndroidWorld's containers, which judge as well
 """
 
@@ -48,13 +48,13 @@ LATENCIES: dict[str, Latency] = {
 def build_device_pool(
     config: TrainingConfig, number: int, opened: ExitStack, logs: Path
 ) -> DevicePool[Device]:
-    """This collector's share of the phones and of the spares; `opened` ends what is started."""
+    """This collector's share of devices and spares; `opened` closes what is started."""
     settings, collectors = config.devices, config.collection.collectors
     mine = range(number, settings.count, collectors)
     spares = range(number, settings.spares, collectors)
     names = {f"phone-{n}": n for n in mine}
     health = HealthSettings(quarantine_after=settings.quarantine_after)
-    if settings.kind == "emulator":  # its spares stand by in the pool
+    if settings.kind == "emulator":  # its pool keeps the spares
         return DevicePool(build_emulators(settings, names, len(spares), opened, logs), (), health)
     names |= {f"spare-{n}": settings.count + n for n in spares}
     devices: Sequence[Device]
@@ -68,7 +68,7 @@ def build_device_pool(
 
 
 def build_judges(config: TrainingConfig) -> Callable[[Device], Judge]:
-    """A judge for each episode: it sets the task up, and judges it unless that is done later."""
+    """A judge for each episode: prepares the task, and judges it unless that is deferred."""
     simulated = config.tasks.source == "simulated"
 
     def on_the_phone(device: Device) -> Judge | None:
@@ -84,7 +84,7 @@ def build_judges(config: TrainingConfig) -> Callable[[Device], Judge]:
 
 
 def check_phones(config: TrainingConfig) -> None:
-    """What can be known to be wrong with them before anything is spent. Nothing is reset."""
+    """Raise what is wrong with the devices before anything is spent. Nothing is reset."""
     settings = config.devices
     if settings.kind == "adb":
         places = {f"phone-{n}": n for n in range(settings.count + settings.spares)}
@@ -107,7 +107,7 @@ def check_phones(config: TrainingConfig) -> None:
 def build_adb_devices(
     settings: DeviceSettings, names: dict[str, int], *, facts: bool
 ) -> list[Device]:
-    """Phones by their places among the serials. `facts`: the tasks are put on them as facts."""
+    """Devices by their places among the serials. `facts`: their tasks are judged by facts."""
     server = running_server(settings.android.adb_port)
     serials = choose_serials(server, settings.serials, settings.count + settings.spares)
     devices: list[Device] = []
@@ -144,7 +144,7 @@ def build_emulators(
 
 
 def build_android_world(settings: AndroidWorldSettings, names: dict[str, int]) -> list[Device]:
-    """Each container draws the same suite, so that any task can be played on any of them."""
+    """Every container gets the same suite, so that any task can be played on any of them."""
     phones: list[Device] = []
     for name, place in names.items():
         container = _container(settings, settings.urls[place])
