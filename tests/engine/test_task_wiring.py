@@ -61,8 +61,8 @@ def test_collectors_play_different_tasks(tmp_path: Path) -> None:
     pool = devices(config, tmp_path)
     first, second = (build_pool(config, number, pool) for number in range(2))
     template = config.tasks.template_names[0]
-    mine = {first.draw(template).id for _ in range(20)}
-    theirs = {second.draw(template).id for _ in range(20)}
+    mine = {first.task(template, turn).id for turn in range(20)}
+    theirs = {second.task(template, turn).id for turn in range(20)}
     assert len(mine) == len(theirs) == 20
     assert not mine & theirs
 

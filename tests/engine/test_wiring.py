@@ -45,7 +45,7 @@ def test_a_policy_draws_by_its_collectors_name_and_the_seed(tmp_path: Path, mode
     assert batcher.settings == build_batcher_settings(config)
     again, _ = build_batcher(config, "collector-0.1", Versions())
     other, _ = build_batcher(config, "collector-1.1", Versions())
-    draws = [each.generator.initial_seed() for each in (policy, again, other)]
+    draws = [each._rng.initial_seed() for each in (policy, again, other)]
     assert draws[0] == draws[1] != draws[2]
 
 
@@ -65,4 +65,4 @@ def test_a_store_of_adapters_says_which_model_they_are_for(tmp_path: Path, model
     adapters = tiny_config(tmp_path, model, "agent.policy.lora.rank=2")
     assert not has_adapters(whole)
     assert has_adapters(adapters)
-    assert build_weight_store(adapters, tmp_path).description.base_model == str(model)
+    assert build_weight_store(adapters, tmp_path).description.base == str(model)

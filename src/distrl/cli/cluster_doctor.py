@@ -1,7 +1,7 @@
-"""`distrl doctor --cluster`: the nodes of a Ray cluster, what they offer, and what is amiss.
+"""`distrl doctor --cluster`: the nodes of a Ray cluster, their resources, and what is wrong.
 
-Joins the cluster as a run would (so everything that would stop a run stops this, with the same
-words), asks every node, and asks the head once more without a token: it must refuse.
+Joins the cluster as a run would (so what would stop a run stops this, with the same message), asks
+every node, and asks the head once more without a token: it must refuse.
 """
 
 from __future__ import annotations
@@ -47,22 +47,22 @@ def show_cluster_doctor(console: Console, address: str) -> bool:
 
 
 def is_open(address: str) -> bool:
-    """Does the head at this address let in who shows no token?"""
+    """Whether the head at this address accepts a client without a token."""
     bare = {name: value for name, value in os.environ.items() if name not in TOKENS}
     try:
         probe(address, {**bare, "RAY_AUTH_MODE": "disabled"})
     except TokenRefused:
         return False
     except ClusterError:
-        return False  # it has just gone, and lets nobody in
+        return False  # it is gone
     return True
 
 
-# What is amiss ------------------------------------------------------------------------------------
+# Findings -----------------------------------------------------------------------------------------
 
 
 def examine(nodes: Sequence[NodeFacts], is_open: bool) -> Iterator[Finding]:
-    """Look at the cluster as a whole; every finding names the nodes that it is about."""
+    """Examine the cluster as a whole; every finding names the nodes that it is about."""
     yield token_finding(is_open)
     yield answers_finding(nodes)
     heard = [node for node in nodes if node.answered]
@@ -92,7 +92,7 @@ def answers_finding(nodes: Sequence[NodeFacts]) -> Finding:
 
 
 def versions_finding(nodes: Sequence[NodeFacts]) -> Finding:
-    """Ray sees to Python and itself; DistRL and torch are ours to compare."""
+    """Ray compares Python and itself; DistRL and torch are compared here."""
     here = {name: _version(name) for name in ("distrl", "ray", "torch", "transformers")}
     others = [
         f"{node.address} has {name} {found or 'not'}"

@@ -1,4 +1,4 @@
-"""From settings to tasks: the pool that they come from, and the curriculum that draws from it."""
+"""From settings to the tasks of one collector: its pool, and the curriculum that draws from it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from distrl.task_sets.task_pool import ListedTasks, SimulatedTasks, TaskPool
 
 @dataclass(frozen=True, slots=True)
 class LockedCritic:
-    """A critic, and the lock to hold while it is asked."""
+    """A critic, and the lock to hold while it computes."""
 
     critic: InstructionCritic
     lock: AbstractContextManager[object]
@@ -37,10 +37,10 @@ class LockedCritic:
 def build_tasks(
     config: TrainingConfig,
     number: int,
-    critic: LockedCritic | None,  # None: nobody here can say how likely success is
+    critic: LockedCritic | None,  # None: there is no critic in this process
     device_pool: DevicePool[Device],
 ) -> TaskSource:
-    """What one collector plays."""
+    """The task source of one collector."""
     pool = build_pool(config, number, device_pool)
     source: TaskSource
     if config.tasks.curriculum == "success_rate":
@@ -67,7 +67,7 @@ def build_pool(config: TrainingConfig, number: int, device_pool: DevicePool[Devi
 
 
 def task_words(config: TrainingConfig) -> str:
-    """What is worth saying about the tasks before a run; also finds out whether they are there."""
+    """A sentence about the tasks to show before a run; raises if they cannot be read."""
     if config.tasks.source != "aitw":
         return ""
     return f"Android in the Wild, {config.tasks.aitw.subset}: {read_aitw(config.tasks)}"
@@ -79,7 +79,7 @@ def read_aitw(settings: TaskSettings) -> AitwTasks:
 
 
 def _android_world(settings: TaskSettings, device_pool: DevicePool[Device]) -> list[Task]:
-    """Those of the first phone: all of them have the same suite."""
+    """The tasks of the first device: all have the same suite."""
     phone = device_pool.devices[0].device
     assert isinstance(phone, AndroidWorldPhone)
     tasks = list(android_world_tasks(phone.host, settings.split))

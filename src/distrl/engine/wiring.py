@@ -1,11 +1,12 @@
-"""From settings to parts: every edge of the circle, in functions that read like lists.
+"""From settings to parts: every edge of the data flow.
 
-    tasks ─┐
-    phones ┼─► collector ─► sink … arrivals ─► learner ─► weights ─► collector
-    policy ┘
+    tasks ───┐
+    devices ─┼─► collector ─► sink … arrivals ─► learner ─► weights ─► collector
+    policy ──┘
 
-All engines build the same parts here. What differs between them is what lies between sink and
-arrivals: nothing but a store (one process), or processes and connections.
+All engines build the same parts here. They differ in what is between sink and arrivals: only a
+store (one process), or processes and connections. Tasks and devices are built by `task_wiring` and
+`device_wiring`; a run around the learner by `run.run_assembly`.
 """
 
 from __future__ import annotations
@@ -96,16 +97,16 @@ def build_reference(config: TrainingConfig, policy: VlmPolicy) -> ReferencePolic
 def build_collector(
     config: TrainingConfig,
     name: str,
-    number: int,  # which of the run's collectors, counted from 0
+    number: int,  # of the collector, from 0
     *,
     sink: TrajectorySink,
     weights: WeightSource,
     admission: Admission,
-    opened: ExitStack,  # closes phones, and ends what was started for them
+    opened: ExitStack,  # closes devices, and what was started for them
     logs: Path,
-    batcher: DecisionService | None = None,  # somebody else's; None: one of its own, with a policy
+    batcher: DecisionService | None = None,  # a shared one; None: its own, with a policy
 ) -> Collector[Device]:
-    """The edges tasks, phones, policy ─► collector ─► sink, and weights ─► collector."""
+    """The edges tasks, devices, policy ─► collector ─► sink, and weights ─► collector."""
     critic: LockedCritic | None = None
     if batcher is None:
         policy, own = build_batcher(config, name, weights)
@@ -126,7 +127,7 @@ def build_collector(
 
 
 def build_server(config: TrainingConfig, name: str, weights: WeightSource) -> PolicyServer:
-    """The edges policy, weights ─► server, for collectors that have neither."""
+    """The edges policy, weights ─► policy server, for collectors without a policy."""
     policy, batcher = build_batcher(config, name, weights)
     return PolicyServer(name, batcher, policy.prompter.past_screens)
 
@@ -134,7 +135,7 @@ def build_server(config: TrainingConfig, name: str, weights: WeightSource) -> Po
 def build_batcher(
     config: TrainingConfig, name: str, weights: WeightSource
 ) -> tuple[VlmPolicy, PolicyBatcher]:
-    """A policy whose draws are those of that name, and the desk that it works at."""
+    """A policy seeded by the run's seed and `name`, and its batcher."""
     policy = build_policy(config)
     policy.seed(f"{config.run.seed}/{name}")
     updater = WeightUpdater(policy, weights)
@@ -160,7 +161,7 @@ def has_adapters(config: TrainingConfig) -> bool:
 
 
 def build_pacing(config: TrainingConfig) -> Pacing:
-    """Where learner and collectors take turns, each goes as far as the other has paid for."""
+    """The pacing; tight in the modes where learner and collectors take turns."""
     pacing = config.pacing.new()
     if config.collection.mode == "asynchronous":
         return pacing

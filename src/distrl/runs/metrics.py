@@ -1,8 +1,8 @@
-"""The figures of a run as it goes: to `metrics.jsonl`, and to whoever else should see them.
+"""The metrics of a run: to `metrics.jsonl`, and to sinks such as TensorBoard.
 
-`Metrics.begin` and `Metrics.resume` give the series one clock and one order: a resumed run goes on
-at the second where the last kept figure stood, and figures that came after the checkpoint are
-marked as undone rather than repeated. The file is the truth; sinks are for looking.
+`Metrics.begin` and `Metrics.resume` give the series one clock and one order: a resumed run
+continues at the second of the last point that still holds, and points after the checkpoint are
+marked as undone rather than repeated. The file is the truth; sinks are for viewing.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Protocol, Self
 
 from distrl.json_lines import LineLog, read_lines
@@ -19,7 +18,7 @@ from distrl.runs.run_records import Point, Series
 
 
 class MetricSink(Protocol):
-    """Somewhere else that figures go, such as TensorBoard."""
+    """Another receiver of the points, such as TensorBoard."""
 
     def add(self, point: Point) -> None: ...
 
@@ -27,14 +26,14 @@ class MetricSink(Protocol):
 
 
 class Metrics:
-    """Takes down figures, as a context manager."""
+    """Records points, as a context manager."""
 
     def __init__(
         self,
         log: LineLog,
         sinks: Sequence[MetricSink],
         clock: Callable[[], float],
-        started: float,  # by the clock: when the run's own seconds were 0
+        started: float,  # the clock's reading at second 0 of the run
     ) -> None:
         self._log = log
         self._sinks = sinks
@@ -55,11 +54,11 @@ class Metrics:
     def resume(
         cls,
         run: RunDirectory,
-        updates: int,  # those of the checkpoint
+        updates: int,  # of the checkpoint
         sinks: Sequence[MetricSink] = (),
         clock: Callable[[], float] = time.monotonic,
     ) -> Self:
-        """Go on from a checkpoint; the clock goes on from the last figure that still holds."""
+        """Continue from a checkpoint; the clock continues from the last point that still holds."""
         kept = [point for point in read_points(run.metrics) if point.updates <= updates]
         passed = kept[-1].seconds if kept else 0.0
         metrics = cls(LineLog.open(run.metrics), sinks, clock, clock() - passed)
@@ -68,11 +67,11 @@ class Metrics:
 
     @property
     def seconds(self) -> float:
-        """The run's own time."""
+        """Seconds of the run."""
         return self._clock() - self._started
 
     def record(self, series: Series, updates: int, figures: Mapping[str, float]) -> None:
-        """Take down figures of this moment; they are in the file when this returns."""
+        """Record the current figures; they are in the file when this returns."""
         point = Point(series, updates, self.seconds, figures)
         self._log.append(point)
         for sink in self._sinks:
@@ -86,17 +85,12 @@ class Metrics:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 
 def read_points(path: Path) -> list[Point]:
-    """The series as they hold: without what a resume has undone, and without the marks of it."""
+    """The points that hold: without those that a resume has undone, and without its marks."""
     kept: list[Point] = []
     for point in read_lines(path, Point):
         if point.series == "resumed":

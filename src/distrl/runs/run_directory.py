@@ -1,20 +1,20 @@
-"""The directory that a run lives in: made anew for each, held by one process at a time.
+"""The directory of a run: created for each, locked by one process at a time.
 
     runs/train-2026-01-05-081500/
         config.toml         every setting, resolved; `distrl train --resume` reads it
-        metrics.jsonl       figures as the run went on, also in tensorboard/  (`run_records`)
+        metrics.jsonl       metrics over the run, also in tensorboard/  (`run_records`)
         episodes.jsonl      every finished training episode
         evaluations.jsonl   success by template, before, during and after
         recordings.jsonl    a few episodes to look at; their screens are in pictures/
         trajectories/       the trajectory store
         weights/            the weight store
-        checkpoints/        what a restarted learner goes on from
+        checkpoints/        what a restarted learner continues from
         policy/             what was trained, as a model; `distrl evaluate RUN` finds it here
-        result.json         what it came to; written last, so its presence says that all is done
+        result.json         the result; written last, so its presence says that the run is done
         report.html         the page to look at
 
-What can go wrong is found out before anything is spent: a directory that another run holds, one
-that may not be written to, a disk without room.
+Problems are found before anything is spent: a directory that another process holds or that may not
+be written to, a full disk.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ MAX_TRIES = 1000
 
 @dataclass(frozen=True, slots=True)
 class RunDirectory:
-    """The places of a run. Make one with `new`, or come back to one with `existing`."""
+    """The files of a run. Create one with `new`, or open one with `existing`."""
 
     path: Path
 
@@ -74,7 +74,7 @@ class RunDirectory:
 
     @contextlib.contextmanager
     def held(self, free_bytes: float = 0.0) -> Iterator[None]:
-        """While it lasts no other process can hold it; refused where there is too little room."""
+        """Lock the directory against other processes; raises where there is too little room."""
         lock = DirectoryLock(self.path)
         try:
             lock.acquire()
@@ -92,7 +92,7 @@ class RunDirectory:
             lock.release()
 
     def discard_unused(self) -> bool:
-        """Remove it if the run in it never began: nothing was measured, so nothing was spent."""
+        """Remove the directory if its run never began; True if it is gone."""
         if self.metrics.exists() or (self.path / "logs").exists():
             return False
         shutil.rmtree(self.path, ignore_errors=True)
@@ -161,7 +161,7 @@ class RunDirectory:
 
 
 def write_whole(path: Path, text: str) -> None:
-    """The file has either its old content or all of the new, whenever the process is killed."""
+    """Write a file atomically: after a kill it has its old content or all of the new."""
     draft = path.with_name(f".{path.name}.draft")
     try:
         with draft.open("w", encoding="utf-8") as file:
@@ -177,7 +177,7 @@ def write_whole(path: Path, text: str) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Also the name must reach the disk."""
+    """Flush the directory entry to the disk as well."""
     file = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(file)

@@ -1,36 +1,59 @@
-"""How a run stands at one moment: what the engine tells, and what the live view shows."""
+"""The status of a run at one moment, and the view that an engine shows it on."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Protocol, Self
 
 from distrl.episodes.outcome import SuccessRate
 
 
 @dataclass(frozen=True, slots=True)
 class RunStatus:
-    """A frozen look at a run. Figures "of late" are over the last few minutes."""
+    """A snapshot of a run. "Recent" is the last few minutes."""
 
     name: str
-    phase: str  # what it does, in a few words: evaluating before training, training, …
+    phase: str  # evaluating before training, training, …
     seconds: float  # since the start, by the run's own clock
     progress: float  # of the limit that is reached first; in [0, 1]
-    success: SuccessRate  # of training episodes of late
+    success: SuccessRate  # of recent training episodes
     success_before: SuccessRate | None  # of the evaluation before training
     success_history: tuple[float, ...]  # rates over equal spans of the run so far, oldest first
     trajectories: int
-    trajectories_per_minute: float  # of late
+    trajectories_per_minute: float  # recent
     updates: int
     weight_version: int
-    step_seconds: float  # one update of the learner, of late
+    step_seconds: float  # one recent update of the learner
     devices: int
-    device_busy: float  # share of device time at work, of late; the rest waits for a decision
+    device_busy: float  # recent share of device time at work; the rest waits for decisions
     quarantined: int  # devices that failed too often
-    staleness_mean: float  # weight versions, of late
+    staleness_mean: float  # weight versions, of recent episodes
     staleness_max: int
-    queue: int  # trajectories that wait for the learner
+    queue: int  # trajectories waiting for the learner
     replay: int  # trajectories in the replay
     faults: Mapping[str, int] = field(default_factory=dict)  # since the start, by name
-    seconds_left: float | None = None  # of training, as far as anybody can say
-    placement: str = ""  # which part is on which node, where there are several
+    seconds_left: float | None = None  # of training; None: no estimate yet
+    placement: str = ""  # which part is on which node of a cluster
+
+
+class RunView(Protocol):
+    """Shows a status: a terminal (`live_view`), or a proxy that forwards it to one.
+
+    Entered while there is something to show. Any thread may call `say`.
+    """
+
+    def show(self, status: RunStatus) -> None: ...
+
+    def say(self, sentence: str) -> None: ...
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+        /,
+    ) -> None: ...

@@ -1,4 +1,4 @@
-"""Figures as TensorBoard's event files: `tensorboard --logdir runs`.
+"""Metrics as TensorBoard's event files: `tensorboard --logdir runs`.
 
 Written with TensorBoard's own records, without torch, at once and in this thread.
 """
@@ -24,7 +24,7 @@ class TensorBoardSink:
 
     @classmethod
     def open(cls, folder: Path, *, resumed_at: int | None = None) -> Self:
-        """A new file. Steps after `resumed_at` that stand in older files were undone."""
+        """A new file. Steps after `resumed_at` in older files are marked as undone."""
         try:
             from tensorboard.compat.proto.event_pb2 import Event, SessionLog
             from tensorboard.summary.writer.record_writer import RecordWriter

@@ -1,4 +1,4 @@
-"""Figures to Weights & Biases, for those who ask for it (`reporting.wandb=true`)."""
+"""Metrics to Weights & Biases, if `reporting.wandb=true`."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from distrl.runs.run_records import Point
 
 
 class WandbSink:
-    """One of their runs. A resumed run goes on in the same one: its id is the directory's name."""
+    """A run of W&B, with the directory's name as its id: a resumed run continues it."""
 
     def __init__(self, session: Any) -> None:
         self._session = session
 
     @classmethod
     def open(cls, project: str, folder: Path, settings: Mapping[str, object]) -> Self:
-        """Begin or go on; who and where (key, offline) is what their own variables say."""
+        """Start or continue the W&B run; its own environment variables give key and mode."""
         try:
             import wandb
         except ImportError as error:

@@ -1,16 +1,16 @@
-"""The desk of a collector that has no policy: it asks the policy server of its own node.
+"""The `DecisionService` of a collector without a policy: it asks the policy server of its node.
 
-Each phone's thread sends its own question, so that the server can batch over all phones of the node
-and nobody waits twice. Screens that the policy does not look at are not sent. What it promises:
+Each device's thread sends its own request, so that the server batches over all devices of the node.
+Screens that the policy does not use are not sent. Guarantees:
 
-- A question is answered by a policy, or raises: there is no other answer.
-- A server that dies is looked for again and asked again, the one in its place; a decision is lost
-  with it, an episode is not. Who gets no answer for `patience_seconds` gets a `PolicyServerGone`,
-  which ends the collector, and the episodes under way are delivered by nobody.
-- When it closes, whoever waits gets a `CancelledError`, as from every desk.
+- A request is answered by a policy, or raises.
+- If the server dies, the request is repeated to its replacement: a decision is lost, the episode is
+  not. Without an answer for `patience_seconds`, `PolicyServerGone` is raised: it ends the collector
+  and loses its episodes in progress.
+- On `close`, threads that wait get a `CancelledError`, as from `PolicyBatcher`.
 
-`version` is the newest that this server has decided with; it is asked for also while nobody plays,
-for it says whether an episode may begin.
+`version` is the newest that the server has decided with; it is polled also while no episode runs,
+since it decides whether one may begin.
 """
 
 from __future__ import annotations
@@ -28,29 +28,29 @@ from distrl.episodes.policy_batcher import PolicyBatcherReport
 from distrl.errors import PolicyServerGone
 from distrl.records import Decision, Observation
 
-PATIENCE_SECONDS = 300.0  # a server in place of another loads its model first
-LOOK_SECONDS = 0.25  # between two looks at the server
-CLOSING_SECONDS = 0.2  # after so long a waiting thread looks whether the desk has closed
-RETRY_SECONDS = 0.1  # between two looks for a server that is not there
+PATIENCE_SECONDS = 300.0  # a replacement server loads its model first
+POLL_SECONDS = 0.25  # between two requests for the server's report
+CLOSING_SECONDS = 0.2  # between a waiting thread's checks whether the client has closed
+RETRY_SECONDS = 0.1  # between two attempts to find a server
 
 
 class PendingDecision(Protocol):
-    """A question under way."""
+    """A request in progress."""
 
     def wait(self, seconds: float) -> Decision | None:
-        """The answer; None: not yet. `PolicyServerGone`: it never comes."""
+        """The decision; None: not yet. `PolicyServerGone`: it will never come."""
         ...
 
 
 class ServerLine(Protocol):
-    """A way to one server. Where it is there no more, calls raise `PolicyServerGone`."""
+    """A connection to one server. Where it is gone, calls raise `PolicyServerGone`."""
 
     def ask(self, session: str, observation: Observation) -> PendingDecision: ...
 
     def leave(self, session: str) -> None: ...
 
     def report(self) -> ServerReport | None:
-        """How it stands; None: it has not begun yet, or is slow to say."""
+        """Its report; None: it is still loading, or did not answer in time."""
         ...
 
 
@@ -66,9 +66,9 @@ class PolicyClient:
         self._name = name
         self._find = find
         self._patience_seconds = patience_seconds
-        self._tickets = itertools.count()
+        self._handles = itertools.count()
         self._line: ServerLine | None = None
-        self._seen: ServerReport | None = None  # of the server that was last seen
+        self._seen: ServerReport | None = None  # the last report
         self._version = 0
         self._decisions = 0
         self._open = True
@@ -77,10 +77,10 @@ class PolicyClient:
     # The devices' side --------------------------------------------------------------------------
 
     def enter(self) -> int:
-        return next(self._tickets)
+        return next(self._handles)
 
     def ask(self, handle: int, observation: Observation) -> Decision:
-        """Wait for a decision, through the death of servers if it must be."""
+        """Wait for a decision, from a replacement if the server dies."""
         session, until = self._session(handle), time.monotonic() + self._patience_seconds
         while self._still(until):
             line = self._reach()
@@ -118,13 +118,13 @@ class PolicyClient:
         raise PolicyServerGone("no answer in time")
 
     def _still(self, until: float) -> bool:
-        """Is it worth waiting on?"""
+        """Whether to wait on; raises if the client has closed."""
         if not self._open:
-            raise CancelledError("the desk has closed")
+            raise CancelledError("the policy client has closed")
         return time.monotonic() < until
 
     def _needed(self, observation: Observation) -> Observation:
-        """Without screens that the policy would not look at: they are most of what travels."""
+        """Without past screens that the policy does not use: they are most of the bytes sent."""
         if self._seen is None:
             return observation
         first = max(0, len(observation.past_screens) - self._seen.past_screens)
@@ -142,10 +142,10 @@ class PolicyClient:
             self._open = True
 
     def serve(self, going: Callable[[], bool]) -> None:
-        """Others decide; this thread keeps an eye on the server."""
+        """Poll the server's report while `going`; the server decides."""
         while going():
-            self._look()
-            self._pause(LOOK_SECONDS)
+            self._poll()
+            self._pause(POLL_SECONDS)
 
     def wake(self) -> None:
         with self._changed:
@@ -157,19 +157,19 @@ class PolicyClient:
             self._changed.notify_all()
 
     def update_weights(self) -> bool:
-        """The server does that."""
+        """Nothing to do: the server updates its own weights."""
         return False
 
     def decide(self, observations: Sequence[Observation]) -> list[Decision]:
-        """All at once, for whoever has no threads."""
+        """Decide for several at once, for callers without threads."""
         if not observations:
             return []
-        tickets = [self.enter() for _ in observations]
+        handles = [self.enter() for _ in observations]
         try:
             with ThreadPoolExecutor(len(observations)) as threads:
-                return list(threads.map(self.ask, tickets, observations))
+                return list(threads.map(self.ask, handles, observations))
         finally:
-            for handle in tickets:
+            for handle in handles:
                 self.leave(handle)
 
     @property
@@ -177,7 +177,7 @@ class PolicyClient:
         return self._version
 
     def report(self) -> PolicyBatcherReport:
-        """Its own decisions, with its share of the server's batches and seconds."""
+        """This client's decisions, with its share of the server's batches and seconds."""
         server = self._seen.batcher if self._seen else PolicyBatcherReport(0, {}, 0, 0, 0.0, 0.0)
         share = min(1.0, self._decisions / max(1, server.decisions))
         batches = {size: round(share * count) for size, count in server.batches.items()}
@@ -201,12 +201,12 @@ class PolicyClient:
         return line
 
     def _lose(self, line: ServerLine) -> None:
-        """It is there no more; whoever lost it first is right, and it may be found again."""
+        """Forget a connection that failed, unless another thread has replaced it already."""
         with self._changed:
             if self._line is line:
                 self._line = None
 
-    def _look(self) -> None:
+    def _poll(self) -> None:
         line = self._reach()
         if line is None:
             return

@@ -1,15 +1,14 @@
-"""One policy for all phones of a node: whoever asks is answered together with all others who ask.
+"""One policy for all devices of a node: concurrent requests are answered in batches.
 
-It is a `PolicyBatcher` whose phones are in other processes. A session is an episode: all its
-questions come to this server, the one of its node, and are counted as one phone that may ask. Of
-a session nothing else is remembered, for a policy has no memory: all that it may use stands in the
-observation. So a server that is started anew can take over in the middle of every episode.
+It is a `PolicyBatcher` whose devices are in other processes. A session is an episode; it counts as
+one device that may ask. Nothing else is kept of it, since a policy is stateless: all that it uses
+is in the observation. So a replacement server can take over in the middle of every episode.
 
-Every decision carries the version of the weights that made it; they change between two batches.
-When it has closed, whoever waits or comes later gets a `PolicyServerGone`, never an answer that no
-policy gave. A collector that died says no goodbye: its sessions are forgotten after a while.
+Every decision carries the version of the weights that made it; weights change between two batches.
+After closing, waiting and later requests get a `PolicyServerGone`. Sessions of a collector that
+died are dropped after `SESSION_SECONDS` without a request.
 
-Any thread may call; it knows nothing of Ray (`ray_policy_server`).
+Thread-safe, and independent of Ray (`policy_server_actor`).
 """
 
 from __future__ import annotations
@@ -24,29 +23,29 @@ from distrl.episodes.policy_batcher import PolicyBatcher, PolicyBatcherReport
 from distrl.errors import PolicyServerGone
 from distrl.records import Decision, Observation
 
-SESSION_SECONDS = 120.0  # without a question, after which nobody waits for one any more
+SESSION_SECONDS = 120.0  # without a request, after which a session is dropped
 
 
 @dataclass(frozen=True, slots=True)
 class ServerReport:
-    """How a server stands."""
+    """A server's sessions and batches."""
 
     name: str
-    sessions: int  # episodes that ask here
-    past_screens: int  # that the policy looks at; more need not be sent
+    sessions: int  # episodes in progress
+    past_screens: int  # that the policy uses; more need not be sent
     batcher: PolicyBatcherReport
 
 
 @dataclass(slots=True)
 class _Session:
     handle: int
-    asking: int = 0  # questions under way
+    asking: int = 0  # requests in progress
     left: bool = False
     heard: float = 0.0
 
 
 class PolicyServer:
-    """Decides for the phones of several collectors. `serve` is the one thread that does."""
+    """Decides for the devices of several collectors, in the one thread that calls `serve`."""
 
     def __init__(
         self,
@@ -63,10 +62,10 @@ class PolicyServer:
         self._lock = threading.Lock()
 
     def serve(self, going: Callable[[], bool]) -> None:
-        """Answer as long as it is `going`; then, or when the policy fails, answer nobody."""
+        """Answer requests while `going`; close then, or when the policy fails."""
 
         def tidied() -> bool:
-            self._forget_the_silent()
+            self._drop_silent_sessions()
             return going()
 
         self._batcher.open()
@@ -77,7 +76,7 @@ class PolicyServer:
 
     def ask(self, session: str, observation: Observation) -> Decision:
         """Wait for a decision."""
-        asking = self._take_up(session)
+        asking = self._begin_request(session)
         try:
             return self._batcher.ask(asking.handle, observation)
         except CancelledError:
@@ -86,22 +85,22 @@ class PolicyServer:
                 "place"
             ) from None
         finally:
-            self._put_down(session, asking)
+            self._end_request(session, asking)
 
     def leave(self, session: str) -> None:
-        """The episode is over; one that is not known has been forgotten, or never asked."""
+        """End a session; unknown ones (dropped, or of an earlier server) are ignored."""
         with self._lock:
             found = self._sessions.get(session)
             if found is not None:
                 found.left = True
-                self._forget_if_left(session, found)
+                self._drop_if_left(session, found)
 
     def report(self) -> ServerReport:
         with self._lock:
             sessions = len(self._sessions)
         return ServerReport(self.name, sessions, self._past_screens, self._batcher.report())
 
-    def _take_up(self, session: str) -> _Session:
+    def _begin_request(self, session: str) -> _Session:
         with self._lock:
             found = self._sessions.get(session)
             if found is None:
@@ -109,19 +108,19 @@ class PolicyServer:
             found.asking += 1
             return found
 
-    def _put_down(self, session: str, asked: _Session) -> None:
+    def _end_request(self, session: str, asked: _Session) -> None:
         with self._lock:
             asked.asking -= 1
             asked.heard = self._clock()
-            self._forget_if_left(session, asked)
+            self._drop_if_left(session, asked)
 
-    def _forget_if_left(self, session: str, found: _Session) -> None:
-        """A ticket with a question on the desk must stay: its owner gave up waiting, we did not."""
+    def _drop_if_left(self, session: str, found: _Session) -> None:
+        """A handle with a request in the batcher must stay until that is answered."""
         if found.left and not found.asking:
             del self._sessions[session]
             self._batcher.leave(found.handle)
 
-    def _forget_the_silent(self) -> None:
+    def _drop_silent_sessions(self) -> None:
         since = self._clock() - SESSION_SECONDS
         with self._lock:
             silent = [
@@ -131,4 +130,4 @@ class PolicyServer:
             ]
             for name, each in silent:
                 each.left = True
-                self._forget_if_left(name, each)
+                self._drop_if_left(name, each)

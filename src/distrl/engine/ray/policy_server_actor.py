@@ -1,12 +1,11 @@
-"""The policy server of a node as a Ray actor, and the line on which collectors ask it.
+"""The policy server of a node as a Ray actor, and the connection that collectors use.
 
-It has a name that collectors of its node find it by, so that the one that takes its place is found
-in the same way. One call, `serve`, opens the model, fetches the newest weights and answers until it
-is killed or fails; Ray repeats nothing, whoever started it (`ray_server_crew`) starts another. Its
-weights come as those of collectors do: it hears of a version from the learner, fetches it while it
-decides, and takes it over between two batches.
+Collectors find the actor by a name that contains run and node, so that a replacement is found in
+the same way. One call, `serve`, opens the model, fetches the newest weights and answers until it is
+killed or fails; Ray repeats nothing, `PolicyServerPool` starts a replacement. Newer weights are
+fetched from the learner while it decides, and loaded between two batches.
 
-An observation goes from collector to server through the shared memory of their node.
+Observations go from collector to server through the object store of their node.
 """
 
 from __future__ import annotations
@@ -27,15 +26,15 @@ from distrl.errors import PolicyServerGone
 from distrl.records import Decision, Observation
 from distrl.watched_threads import WatchedThreads
 
-REPORT_SECONDS = 0.5  # for how it stands; then another time
-LAST_SECONDS = 5.0  # for the thread that fetches weights to end
+REPORT_SECONDS = 0.5  # to wait for a report
+LAST_SECONDS = 5.0  # for the weight thread to end
 MAX_WAITING = 2 * PolicyBatcherSettings().most  # one batch under way, and the next one complete
 
 log = logging.getLogger(__name__)
 
 
 class RayPolicyServer:
-    """A server of a run. `name` is for people, and says which draws are its own."""
+    """A server of a run. `name` is for messages, and seeds its draws."""
 
     def __init__(
         self, learner: Any, config: TrainingConfig, name: str, beat_seconds: float
@@ -50,15 +49,13 @@ class RayPolicyServer:
 
     @ray.method(concurrency_group="serve")
     def serve(self) -> None:
-        """The whole of it; returns only if something fails."""
+        """Load the model and answer requests; returns only on a failure."""
         from distrl.engine.wiring import build_server  # loads torch, and only there
 
         begin_log()
         weight_receiver = WeightReceiver()
         server = build_server(self._config, self._name, weight_receiver)
-        self._fetch(
-            weight_receiver
-        )  # no decision with weights that the learner has left behind already
+        self._fetch(weight_receiver)  # no decision with outdated weights
         weights = WatchedThreads("weights", lambda: self._fetch_on(weight_receiver), self._over.set)
         weights.start()
         self._server = server
@@ -76,14 +73,14 @@ class RayPolicyServer:
             self._fetch(weight_receiver)
 
     def _fetch(self, weight_receiver: WeightReceiver) -> None:
-        """Waits for a learner that is about to come back."""
+        """Fetch newer weights, if any; waits for a learner that is being restarted."""
         offer: WeightRef | None = ray.get(
             self._learner.newer_weights.remote(weight_receiver.version)
         )
         if offer is not None:
             weight_receiver.fetch(offer)
 
-    # For collectors, and whoever started it -----------------------------------------------------
+    # For collectors and the pool ----------------------------------------------------------------
 
     @ray.method(concurrency_group="ask")
     def ask(self, session: str, observation: Observation) -> Decision:
@@ -98,19 +95,19 @@ class RayPolicyServer:
 
     @ray.method(concurrency_group="talk")
     def report(self) -> ServerReport | None:
-        """None: the model is not there yet."""
+        """None: the model is still loading."""
         return self._server.report() if self._server is not None else None
 
 
 def server_name(run: str, place: str) -> str:
-    """What Ray knows the server of a node by."""
+    """The actor name of the server of a node."""
     return f"policy server of {run} on {place}"
 
 
 def server_actor(phones: int, **options: Any) -> Any:
-    """The actor class, for so many phones at most, to be started with `.remote`."""
+    """The actor class for up to `phones` concurrent requests, to be started with `.remote`."""
     groups = {"serve": 1, "ask": min(phones, MAX_WAITING), "talk": 2}
-    remote: Any = ray.remote  # its types know nothing of groups
+    remote: Any = ray.remote  # its types lack concurrency groups
     return remote(concurrency_groups=groups)(RayPolicyServer).options(**options)
 
 
@@ -135,7 +132,7 @@ class RayServerLine:
         return RayPendingDecision(self._actor.ask.remote(session, observation))
 
     def leave(self, session: str) -> None:
-        self._actor.leave.remote(session)  # nobody waits for it, and nothing hangs on it
+        self._actor.leave.remote(session)  # not waited for
 
     def report(self) -> ServerReport | None:
         report: ServerReport | None = _got(self._actor.report.remote(), REPORT_SECONDS)
@@ -143,15 +140,15 @@ class RayServerLine:
 
 
 def find_server(run: str, place: str) -> RayServerLine | None:
-    """The server of that node; one that has just been started may be found before it is ready."""
+    """The server of that node, perhaps not ready yet; None if there is none."""
     try:
         return RayServerLine(ray.get_actor(server_name(run, place)))
-    except ValueError:  # how Ray says that there is none of that name
+    except ValueError:  # no actor of that name
         return None
 
 
 def _got(reference: Any, seconds: float) -> Any:
-    """What a call has brought; None: not yet. What the server itself raised is raised as it is."""
+    """The result of a call; None: not yet. An error of the server itself is raised as it is."""
     try:
         return ray.get(reference, timeout=seconds)
     except GetTimeoutError:

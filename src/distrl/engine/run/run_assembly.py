@@ -43,7 +43,7 @@ from distrl.reporting.report import write_report
 from distrl.runs.metrics import Metrics, MetricSink
 from distrl.runs.run_directory import RunDirectory
 from distrl.runs.run_records import RunResult
-from distrl.runs.run_view import RunView
+from distrl.runs.run_status import RunView
 from distrl.runs.tensorboard_sink import TensorBoardSink
 from distrl.runs.wandb_sink import WandbSink
 from distrl.weights.weight_store import WeightStore

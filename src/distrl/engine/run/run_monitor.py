@@ -15,8 +15,7 @@ from distrl.engine.run.collection import Collection
 from distrl.episodes.outcome import SuccessRate
 from distrl.learning.learner_report import LearnerReport, LearnerStatus
 from distrl.runs.metrics import Metrics
-from distrl.runs.run_status import RunStatus
-from distrl.runs.run_view import RunView
+from distrl.runs.run_status import RunStatus, RunView
 
 SAMPLE_SECONDS = 5.0  # between two points of the series `collection`
 SHOW_SECONDS = 0.25  # between two updates of the live view

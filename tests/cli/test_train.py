@@ -1,0 +1,67 @@
+"""`distrl train`, `collect` and `cluster` as typed: settings, refusals, help that stands alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from rich.console import Console
+from tests.engine.tiny_runs import tiny_config
+from typer.testing import CliRunner
+
+from distrl.cli.main import app
+from distrl.cli.train import new_directory, run_command
+from distrl.config.training_config import load_config
+from distrl.errors import InvalidSetting, UsageError
+
+QUIET = Console(quiet=True)
+RUNNER = CliRunner()
+
+
+def command(*names: str) -> Any:
+    found: Any = typer.main.get_command(app)
+    for name in names:
+        found = found.commands[name]
+    return found
+
+
+@pytest.mark.parametrize(
+    "names", [("train",), ("collect",), ("cluster", "start"), ("cluster", "join")]
+)
+def test_every_help_text_is_a_sentence_of_its_own(names: tuple[str, ...]) -> None:
+    texts = [getattr(each, "help", None) for each in command(*names).params if each.name != "help"]
+    assert texts
+    for text in texts:
+        assert text, names
+        assert text[0].isupper(), text
+        assert text.endswith((".", "…")), text
+        assert not text.startswith(("Of ", "That ", "To ")), text
+
+
+def test_a_new_directory_has_the_resolved_settings(tmp_path: Path) -> None:
+    config = tiny_config(tmp_path, tmp_path, "replay.capacity=77")
+    run = new_directory(config)
+    assert run.path.parent == tmp_path / "runs"
+    assert load_config(run.config, []) == config
+
+
+def test_options_are_settings(tmp_path: Path) -> None:
+    words = ["train", "--dry-run", "--engine", "ray", "--address", "10.0.0.5:6379"]
+    answered = RUNNER.invoke(app, words)
+    assert answered.exit_code == 0, answered.output
+    assert "10.0.0.5:6379" in answered.output
+    refused = RUNNER.invoke(app, ["train", "--dry-run", "--engine", "cloud"])
+    assert isinstance(refused.exception, InvalidSetting)
+
+
+def test_what_is_refused_leaves_no_directory(tmp_path: Path) -> None:
+    tiny_config(tmp_path, tmp_path)  # writes the file
+    words = [f"run.directory={tmp_path / 'runs'}", f"agent.model={tmp_path / 'nowhere'}"]
+    words.append("collection.mode=one_process")
+    with pytest.raises(UsageError, match="nowhere"):
+        run_command(QUIET, tmp_path / "tiny.toml", words, None, dry_run=False)
+    assert list((tmp_path / "runs").iterdir()) == []
+    with pytest.raises(UsageError, match="is no run directory"):
+        run_command(QUIET, None, [], tmp_path, dry_run=False)
