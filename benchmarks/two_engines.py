@@ -23,7 +23,7 @@ SETTINGS = (
     "devices.count=8", "devices.latency=paper_emulator", "devices.clock=scaled",
     "devices.clock_speed=16", "collection.collectors=2", "collection.heartbeat_seconds=1",
     "pacing.minimum_fill=100000", "replay.capacity=100000", "evaluation.before=0",
-    "evaluation.after=0", "run.free_gigabytes=0.1", "reporting.films=0",
+    "evaluation.after=0", "run.free_gigabytes=0.1", "reporting.recordings=0",
 )  # fmt: skip
 
 

@@ -96,7 +96,7 @@ ONLY_IN: dict[str, tuple[str, ...]] = {
 
 DRAWERS = {"utils", "util", "helpers", "helper", "common", "misc", "base", "manager", "handler"}
 MAY_CATCH_ALL = {
-    "src/distrl/engine/supervision/supervisor.py",
+    "src/distrl/engine/supervision/watched_thread.py",
     "src/distrl/episodes/device_threads.py",  # carries what a thread raised to its owner
 }
 MAX_FUNCTION_LINES, MAX_FILE_LINES = 60, 400

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from distrl import process_environment
-from distrl.process_environment import TO_FORK_FROM, WANTED, for_nursery, missing
+from distrl.process_environment import TO_FORK_FROM, WANTED, for_forkserver, missing
 
 COMMAND = """
 import json, os, sys
@@ -89,7 +89,7 @@ def test_only_the_command_itself_begins_anew(
 
 
 def test_collectors_have_one_thread_unless_told_otherwise() -> None:
-    assert for_nursery({}) == {**WANTED, **TO_FORK_FROM}
-    assert for_nursery({"OMP_NUM_THREADS": "4"})["OMP_NUM_THREADS"] == "1"
-    assert for_nursery({"OMP_WAIT_POLICY": "active"})["OMP_WAIT_POLICY"] == "active"
-    assert missing(for_nursery({})) == {}
+    assert for_forkserver({}) == {**WANTED, **TO_FORK_FROM}
+    assert for_forkserver({"OMP_NUM_THREADS": "4"})["OMP_NUM_THREADS"] == "1"
+    assert for_forkserver({"OMP_WAIT_POLICY": "active"})["OMP_WAIT_POLICY"] == "active"
+    assert missing(for_forkserver({})) == {}

@@ -19,10 +19,10 @@ import ray
 from ray.exceptions import GetTimeoutError, RayError, RayTaskError
 
 from distrl.config.training_config import TrainingConfig
-from distrl.engine.local.process_log import begin_log
+from distrl.engine.local.process_lifetime import log_to_stderr
 from distrl.engine.ray.policy_server import PolicyServer, ServerReport
 from distrl.engine.ray.weight_broadcast import WeightReceiver, WeightRef
-from distrl.engine.supervision.supervisor import WatchedThread
+from distrl.engine.supervision.watched_thread import WatchedThread
 from distrl.episodes.policy_batcher import PolicyBatcherSettings
 from distrl.errors import PolicyServerGone
 from distrl.records import Decision, Observation
@@ -53,7 +53,7 @@ class RayPolicyServer:
         """The whole of it; returns only if something fails."""
         from distrl.engine.wiring import build_server  # loads torch, and only there
 
-        begin_log()
+        log_to_stderr()
         weight_receiver = WeightReceiver()
         server = build_server(self._config, self._name, weight_receiver)
         self._fetch(
