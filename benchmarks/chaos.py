@@ -45,7 +45,7 @@ from rich.console import Console
 from benchmarks.results_file import write_results
 from benchmarks.train_runs import COMMAND, set_words, tiny_model
 from distrl.json_lines import read_lines
-from distrl.process_environment import for_nursery
+from distrl.process_environment import for_forkserver
 from distrl.replay.store.trajectory_database import NAME as DATABASE
 from distrl.replay.store.trajectory_reader import TrajectoryReader
 from distrl.runs.metrics import read_points
@@ -117,7 +117,7 @@ class Chaos:
         self._began_at, self._was_full = log.stat().st_size, False
         self.process = subprocess.Popen(
             [*COMMAND, *words],
-            env=for_nursery(os.environ),
+            env=for_forkserver(os.environ),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -139,11 +139,19 @@ class Chaos:
         self.run = RunDirectory(path)
 
     def collectors(self) -> list[int]:
-        return self._children("collector-")
+        """By their logs: after the death of a forkserver its collectors have other parents."""
+        assert self.run is not None
+        logs = str(self.run.path.absolute() / "logs")
+        found = []
+        for process in Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError):  # it has ended, or is not ours to see
+                if str((process / "fd" / "2").readlink()).startswith(f"{logs}/collector-"):
+                    found.append(int(process.name))
+        return found
 
-    def _children(self, name: str) -> list[int]:
+    def forkservers(self) -> list[int]:
         assert self.process is not None
-        words = ["pgrep", "-P", str(self.process.pid), name]
+        words = ["pgrep", "-P", str(self.process.pid), "-f", "multiprocessing.forkserver"]
         told = subprocess.run(words, capture_output=True, text=True, check=False)
         return [int(each) for each in told.stdout.split()]
 
@@ -192,8 +200,8 @@ class Chaos:
         if self.rng.random() < 0.05:
             self._signal(victim, signal.SIGSTOP, "hung")
         elif self.rng.random() < 0.05:
-            for each in self._children("distrl-nursery"):
-                self._signal(each, signal.SIGKILL, "nursery_killed")
+            for each in self.forkservers():
+                self._signal(each, signal.SIGKILL, "forkserver_killed")
         elif self._signal(victim, signal.SIGKILL, "collector_killed"):
             self.kills += 1
 

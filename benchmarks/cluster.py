@@ -46,6 +46,8 @@ from distrl.engine.ingest.arrival_queue import ArrivalQueue
 from distrl.engine.ingest.episode_log import EpisodeLog
 from distrl.engine.ingest.messages import Heartbeat, Pace, Received, Refused
 from distrl.engine.ingest.trajectory_receiver import TrajectoryReceiver
+from distrl.engine.ray.remote_collectors import RemoteCollectors
+from distrl.engine.run.collection import AsynchronousCollection
 from distrl.engine.supervision.collector_registry import (
     CollectorInfo,
     CollectorRegistry,
@@ -131,6 +133,7 @@ class CountingLearner:
         self._run = RunDirectory(Path(folder))
         self._collectors = collectors
         self._arrivals = ArrivalQueue()
+        self._deliveries = RemoteCollectors()
         self._registry: CollectorRegistry | None = None
         self._ready = threading.Event()
 
@@ -141,34 +144,34 @@ class CountingLearner:
             LineLog.open(self._run.episodes) as log,
         ):
             episode_log = EpisodeLog(log, time.monotonic)
-            registry = self._open(
-                TrajectoryReceiver(store, self._arrivals, episode_log), episode_log
+            receiver = TrajectoryReceiver(store, self._arrivals, episode_log)
+            registry = self._open(episode_log)
+            collection = AsynchronousCollection(
+                registry, self._deliveries, receiver, self._arrivals
             )
+            collection.start()
             while len(registry.reports()) < self._collectors:
                 time.sleep(0.1)
             self._drain(warm_up)
             before = self._use()
             device_seconds, count = self._drain(seconds)
             after = self._use()
-            registry.stop(0.0, 30.0)
-            registry.close()
+            collection.stop(0.0)
         busy = (after[0] - before[0]) / (after[1] - before[1])
         return Measured(device_seconds / (phones * seconds * SPEED), busy, count)
 
-    def _open(self, receiver: TrajectoryReceiver, episode_log: EpisodeLog) -> CollectorRegistry:
+    def _open(self, episode_log: EpisodeLog) -> CollectorRegistry:
         self._registry = CollectorRegistry(
             count=self._collectors,
             restarts=0,
-            heartbeat_seconds=2.0,
+            silent_seconds=60.0,
             run=self._run,
-            receiver=receiver,
             episode_log=episode_log,
             waiting=self._arrivals.__len__,
             say=lambda sentence: None,
             wake=self._arrivals.wake,
         )
-        self._registry.open({})
-        self._registry.pace(Pace(version=0, free=True))
+        self._registry.set_pace(Pace(version=0, free=True))
         self._ready.set()
         return self._registry
 
@@ -185,7 +188,7 @@ class CountingLearner:
     def _use(self) -> tuple[float, float]:
         assert self._registry is not None
         time.sleep(2.5)  # so that every collector has told how it stands
-        return self._registry.use.seconds(self._registry.reports())
+        return self._registry.device_seconds()
 
     def _when_ready(self) -> CollectorRegistry:
         self._ready.wait()
@@ -196,15 +199,15 @@ class CountingLearner:
         return self._when_ready().register(number, place)
 
     def deliver(self, encoded: bytes) -> Received | Refused:
-        return self._when_ready().deliver(encoded)
+        return self._deliveries.deliver(encoded)
 
-    def beat(
-        self, info: CollectorInfo, in_flight: int, beat: Heartbeat | None, version: int
+    def heartbeat(
+        self, info: CollectorInfo, in_flight: int, full: Heartbeat | None, version: int
     ) -> tuple[HeartbeatReply, None]:
-        return self._when_ready().beat(info, in_flight, beat), None
+        return self._when_ready().heartbeat(info, in_flight, full), None
 
-    def leave(self, info: CollectorInfo, last: Heartbeat) -> None:
-        self._when_ready().leave(info, last)
+    def deregister(self, info: CollectorInfo, last: Heartbeat) -> None:
+        self._when_ready().deregister(info, last)
 
 
 def counting_learner() -> Any:
@@ -212,8 +215,8 @@ def counting_learner() -> Any:
     import ray
 
     for name, group in {
-        "measure": "measure", "deliver": "deliver", "enlist": "talk", "beat": "talk",
-        "leave": "talk",
+        "measure": "measure", "deliver": "deliver", "register": "talk",
+        "heartbeat": "talk", "deregister": "talk",
     }.items():  # fmt: skip
         ray.method(concurrency_group=group)(getattr(CountingLearner, name))
     remote: Any = ray.remote

@@ -32,7 +32,7 @@ from rich.console import Console
 
 from benchmarks.results_file import write_results
 from benchmarks.train_runs import COMMAND, set_words, tiny_model
-from distrl.process_environment import for_nursery
+from distrl.process_environment import for_forkserver
 
 SETTINGS = {
     "run.name": "soak",
@@ -83,11 +83,17 @@ def holding(pid: int, seconds: float) -> Holding:
 
 
 def processes(learner: int) -> dict[str, int]:
-    """Ids by name: the learner, its collectors, and the nursery that they come from."""
-    words = ["pgrep", "-l", "-P", str(learner)]
-    told = subprocess.run(words, capture_output=True, text=True, check=False).stdout
-    children = (line.split(maxsplit=1) for line in told.splitlines())
-    return {"learner": learner} | {name: int(pid) for pid, name in children}
+    """Ids by name: the learner, its forkserver, and the collectors that this has forked."""
+
+    def found(*words: str) -> list[list[str]]:
+        told = subprocess.run(["pgrep", "-l", *words], capture_output=True, text=True, check=False)
+        return [line.split(maxsplit=1) for line in told.stdout.splitlines()]
+
+    named = {"learner": learner}
+    for server, _ in found("-P", str(learner), "-f", "multiprocessing.forkserver"):
+        named["forkserver"] = int(server)
+        named |= {name: int(pid) for pid, name in found("-P", server, "collector-")}
+    return named
 
 
 def watch(process: subprocess.Popen[bytes]) -> dict[str, list[Holding]]:
@@ -131,7 +137,7 @@ def soak(folder: Path, minutes: float) -> dict[str, float]:
     with (folder / "log").open("ab") as output:
         process = subprocess.Popen(
             [*COMMAND, *set_words(settings)],
-            env=for_nursery(os.environ),
+            env=for_forkserver(os.environ),
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=output,

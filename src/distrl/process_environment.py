@@ -38,11 +38,12 @@ def missing(environment: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in WANTED.items() if name not in environment}
 
 
-def for_nursery(environment: Mapping[str, str]) -> dict[str, str]:
-    """The environment of a process that others are forked from: imports must begin no threads.
+def for_forkserver(environment: Mapping[str, str]) -> dict[str, str]:
+    """The environment of a process that others are forked from: imports must start no threads.
 
-    How many its children compute with, they say themselves (`collection.threads`). To ask whether
-    there is a GPU in the usual way would take it away from them; there is another way.
+    How many threads its children compute with, they set themselves (`collection.threads`). The
+    usual way to ask whether there is a GPU would initialise CUDA, which does not survive a fork;
+    PYTORCH_NVML_BASED_CUDA_CHECK asks in another way.
     """
     return {**WANTED, **environment, **TO_FORK_FROM}
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from distrl.agent.starter.building import new_model
 from distrl.config.training_config import TrainingConfig, load_config
 from distrl.imitation.pretraining import save
-from distrl.process_environment import for_nursery
+from distrl.process_environment import for_forkserver
 from phonesim.drawing.icons import ICONS
 
 SIZES = {"width": 48, "heads": 4, "reader_width": 16, "encoder_layers": 1, "decoder_layers": 1}
@@ -84,7 +84,7 @@ def start(words: list[str], log: Path) -> subprocess.Popen[bytes]:
     with log.open("ab") as output:
         return subprocess.Popen(
             words,
-            env=for_nursery(os.environ),
+            env=for_forkserver(os.environ),
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=output,

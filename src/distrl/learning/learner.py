@@ -152,7 +152,7 @@ class Learner:
             owed=self.pacing.owed,
             samples_per_insert=self.pacing.samples_per_insert,
             draws_per_version=self.settings.draws_per_version,
-            draws_since_version=self._updates_since_version * self.settings.batch_trajectories,
+            draws_since_version=self.draws_since_version,
         )
         limit = self.settings.staleness
         return not self._offline and limit.may_start(self.version, weight_version, to_come)
@@ -234,6 +234,11 @@ class Learner:
         self.version = max(self.version, self._newest_seen) + 1
         self.publisher.publish(self.policy.weights(), self.version)
         return True
+
+    @property
+    def draws_since_version(self) -> int:
+        """Draws that count for the next version; below 0 while the critic warms up."""
+        return self._updates_since_version * self.settings.batch_trajectories
 
     @property
     def _updates_since_version(self) -> int:

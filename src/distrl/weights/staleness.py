@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated
 
 from distrl.bounds import Bounds, check_bounds
@@ -79,3 +80,31 @@ def versions_to_come(
     """How many versions are published while all that is in flight comes in; 0 or more."""
     draws = draws_since_version + owed + samples_per_insert * in_flight
     return max(0, math.floor(draws / draws_per_version))
+
+
+def max_in_flight(
+    versions: int,
+    *,
+    owed: float,
+    samples_per_insert: float,
+    draws_per_version: int,
+    draws_since_version: int = 0,
+) -> int:
+    """The inverse of `versions_to_come`: the most in flight for which no more than that many come.
+
+    Below 0 where none may be: `versions` is below 0, or what is owed already suffices for more.
+    """
+    if versions < 0:
+        return -1
+    to_come = partial(
+        versions_to_come,
+        owed=owed,
+        samples_per_insert=samples_per_insert,
+        draws_per_version=draws_per_version,
+        draws_since_version=draws_since_version,
+    )
+    draws = (versions + 1) * draws_per_version - draws_since_version - owed
+    room = max(-1, math.ceil(draws / samples_per_insert) - 1)
+    if to_come(room + 1) <= versions:  # the two formulas round differently
+        return room + 1
+    return room - 1 if room >= 0 and to_come(room) > versions else room

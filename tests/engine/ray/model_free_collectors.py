@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from distrl.config.training_config import TrainingConfig
-from distrl.engine.ray.configured_build import ConfiguredBuild
+from distrl.engine.ray.collector_actor import ConfiguredBuild
 from distrl.engine.supervision.collector_registry import CollectorInfo
 from distrl.episodes.collector import Collector
 

@@ -13,7 +13,7 @@ from tests.engine.tiny_runs import tiny_config
 from distrl.engine.ray.placement import Node
 from distrl.engine.ray.policy_server import ServerReport
 from distrl.engine.ray.policy_server_pool import PolicyServerPool, _Server
-from distrl.engine.supervision.supervisor import RestartBudget
+from distrl.engine.supervision.restart_budget import RestartBudget
 from distrl.episodes.policy_batcher import PolicyBatcherReport
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from tests.engine.ray.small_cluster import SmallCluster
 
-from distrl.process_environment import for_nursery
+from distrl.process_environment import for_forkserver
 from distrl.replay.store.trajectory_reader import TrajectoryReader
 
 pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.timeout(900)]
@@ -40,7 +40,7 @@ def test_a_run_across_three_nodes_learns(nodes: SmallCluster, tmp_path: Path) ->
         words += ["--set", f"{name}={value}"]
     words += ["--engine", "ray", "--address", nodes.address]
     done = subprocess.run(
-        words, env=for_nursery(os.environ), capture_output=True, text=True, check=False
+        words, env=for_forkserver(os.environ), capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
     [path] = (tmp_path / "runs").iterdir()

@@ -1,189 +1,299 @@
-"""Collectors come, deliver, fall silent and go; the office keeps the books. No Ray is needed."""
+"""Collectors come, deliver, fall silent and go; the registry decides. No process is needed."""
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from tests.engine.made_up_reports import report
+from distrl.runs.json_lines import LineLog, read_lines
+from tests.engine.made_up_reports import finished, report
 from tests.replay.made_up_trajectories import trajectory
 
-from distrl.engine.ingest.arrival_queue import ArrivalQueue
 from distrl.engine.ingest.episode_log import EpisodeLog
-from distrl.engine.ingest.messages import Heartbeat, Pace, Received
-from distrl.engine.ingest.trajectory_receiver import TrajectoryReceiver
+from distrl.engine.ingest.messages import Heartbeat, Pace
 from distrl.engine.supervision.collector_registry import (
-    LEAST_SILENCE,
+    LAST_SECONDS,
     CollectorInfo,
     CollectorRegistry,
+    PacedAdmission,
+    new_name,
 )
-from distrl.engine.supervision.supervisor import FIRST_PAUSE, SILENT_START_SECONDS
+from distrl.engine.supervision.restart_budget import (
+    FIRST_PAUSE,
+    SILENT_START_SECONDS,
+    STALLED_SECONDS,
+)
 from distrl.errors import CollectorsLost
 from distrl.json_lines import LineLog, read_lines
-from distrl.replay.store.trajectory_store import TrajectoryStore
-from distrl.replay.trajectory_encoding import encode_trajectory
 from distrl.runs.run_directory import RunDirectory
 from distrl.runs.run_records import EpisodeLine
 
+SILENT_SECONDS = 6.0
+
 
 @dataclass
-class Bureau:
-    """An office with a real store, whose clock the test sets."""
+class World:
+    """What a registry needs, with a clock that the test sets."""
 
-    registry: CollectorRegistry
-    arrivals: ArrivalQueue
-    episode_log: EpisodeLog
-    store: TrajectoryStore
     run: RunDirectory
+    episode_log: EpisodeLog
     said: list[str] = field(default_factory=list)
     now: float = 0.0
+    waiting: int = 0
+    wakes: int = 0
+
+    def registry(self, count: int = 2, restarts: int = 1) -> CollectorRegistry:
+        return CollectorRegistry(
+            count=count,
+            restarts=restarts,
+            silent_seconds=SILENT_SECONDS,
+            run=self.run,
+            episode_log=self.episode_log,
+            waiting=lambda: self.waiting,
+            say=self.said.append,
+            wake=self.wake,
+            clock=lambda: self.now,
+        )
+
+    def wake(self) -> None:
+        self.wakes += 1
 
 
 @pytest.fixture
-def bureau(tmp_path: Path) -> Iterator[Bureau]:
-    run, arrivals = RunDirectory(tmp_path), ArrivalQueue()
-    with (
-        TrajectoryStore(run.trajectories) as store,
-        LineLog.open(run.episodes) as log,
-    ):
-        episode_log = EpisodeLog(log, lambda: 0.0)
-        registry = CollectorRegistry(
-            count=2,
-            restarts=1,
-            heartbeat_seconds=1.0,
-            run=run,
-            receiver=TrajectoryReceiver(store, arrivals, episode_log, max_waiting=2),
-            episode_log=episode_log,
-            waiting=arrivals.__len__,
-            say=lambda sentence: made.said.append(sentence),
-            wake=arrivals.wake,
-            clock=lambda: made.now,
-        )
-        made = Bureau(registry, arrivals, episode_log, store, run)
-        registry.open({1: '{"started": 9}'})
-        yield made
-        registry.close()
+def world(tmp_path: Path) -> Iterator[World]:
+    run = RunDirectory(tmp_path)
+    with LineLog.open(run.episodes) as log:
+        yield World(run, EpisodeLog(log, lambda: 0.0))
 
 
-def beat(state: str = "", trajectories: int = 0) -> Heartbeat:
-    return Heartbeat(report(trajectories=trajectories), (), state)
+def beat(
+    state: str = "", trajectories: int = 0, decisions: int = 0, in_flight: int = 1
+) -> Heartbeat:
+    return Heartbeat(report(decisions, in_flight, trajectories), (), state)
 
 
-def test_who_enlists_gets_a_name_of_its_own_and_what_to_go_on_from(bureau: Bureau) -> None:
-    first, second = bureau.registry.register(0, "here"), bureau.registry.register(1, "there")
+def test_who_registers_gets_a_name_of_its_own_and_the_state_of_its_predecessor(
+    world: World,
+) -> None:
+    registry = world.registry()
+    registry.load_states({1: '{"started": 9}', 7: "of a larger run"})
+    first, second = registry.register(0, "here"), registry.register(1, "there")
     assert (first.info.name, first.state) == ("collector-0.1", "")
     assert (second.info.name, second.state) == ("collector-1.1", '{"started": 9}')
-    bureau.registry.beat(first.info, 2, beat('{"started": 3}'))
-    again = bureau.registry.register(0, "here")
+    registry.heartbeat(first.info, 2, beat('{"started": 3}'))
+    again = registry.register(0, "here")
     assert (again.info.name, again.state) == ("collector-0.2", '{"started": 3}')
-    assert bureau.episode_log.faults["collector_lost"] == 1
-    assert bureau.registry.states() == {0: '{"started": 3}', 1: '{"started": 9}'}
+    assert world.episode_log.faults["collector_lost"] == 1
+    assert registry.states() == {0: '{"started": 3}', 1: '{"started": 9}'}
 
 
-def test_each_hears_what_is_under_way_elsewhere(bureau: Bureau) -> None:
-    first, second = bureau.registry.register(0, "here"), bureau.registry.register(1, "there")
-    bureau.registry.pace(Pace(version=5, rooms=(10,)))
-    bureau.registry.beat(second.info, 4, None)
-    orders = bureau.registry.beat(first.info, 3, None)
-    assert orders.pace == Pace(version=5, rooms=(10,), elsewhere=4)
-    assert bureau.registry.beat(second.info, 4, None).pace.elsewhere == 3
+def test_names_stay_unique_through_resumes(world: World) -> None:
+    assert [new_name(world.run, 0)[0] for _ in range(3)] == [f"collector-0.{n}" for n in (1, 2, 3)]
+    assert new_name(world.run, 10)[0] == "collector-10.1"
+    assert world.registry().register(0).info.name == "collector-0.4"
+    (world.run.path / "logs" / "collector-0.1.log").unlink()
+    assert new_name(world.run, 0)[0] == "collector-0.5"
 
 
-def test_what_is_delivered_is_stored_once_and_acknowledged_twice(bureau: Bureau) -> None:
-    encoded = encode_trajectory(trajectory("collector-0.1/1"))
-    assert bureau.registry.deliver(encoded) == Received("collector-0.1/1", new=True)
-    assert bureau.registry.deliver(encoded) == Received("collector-0.1/1", new=False)
-    assert list(bureau.store.ids) == ["collector-0.1/1"]
-    assert len(bureau.arrivals) == 1
+def test_each_hears_what_is_in_flight_elsewhere(world: World) -> None:
+    registry = world.registry()
+    first, second = registry.register(0), registry.register(1)
+    registry.set_pace(Pace(version=5, rooms=(10,)))
+    registry.heartbeat(second.info, 4)
+    assert registry.heartbeat(first.info, 3).pace == Pace(version=5, rooms=(10,), elsewhere=4)
+    assert registry.heartbeat(second.info, 4).pace.elsewhere == 3
+    world.waiting = 100
+    assert registry.orders(1).pace.elsewhere == 103
+    registry.report_exit(0, "died")
+    assert registry.orders(1).pace.elsewhere == 100
 
 
-def test_who_delivers_too_much_waits_until_the_learner_has_caught_up(bureau: Bureau) -> None:
-    answers: list[object] = []
+def test_who_dies_is_due_after_a_pause_with_its_last_state(world: World) -> None:
+    registry = world.registry(count=1, restarts=3)
+    assert registry.due() == [0]
+    info = registry.register(0).info
+    assert registry.due() == []
+    registry.heartbeat(info, 1, beat('{"started": 5}'))
+    world.now = 2.0
+    assert registry.report_exit(0, "ended with code -9") == FIRST_PAUSE
+    assert world.said == ["collector-0.1 ended with code -9"]
+    assert registry.collectors() == []
+    world.now = 2.2
+    assert registry.due() == []
+    world.now = 2.25
+    assert registry.due() == [0]
+    assert registry.register(0).state == '{"started": 5}'
 
-    def deliver(number: int) -> None:
-        encoded = encode_trajectory(trajectory(f"collector-0.1/{number}"))
-        answers.append(bureau.registry.deliver(encoded))
 
-    deliver(1)
-    late = [threading.Thread(target=deliver, args=(number,)) for number in (2, 3)]
-    for thread in late:
-        thread.start()
-        thread.join(0.5)
-    assert len(bureau.store.ids) == 3  # durable, all of them
-    assert len(answers) == 1
-    bureau.arrivals.popleft()
-    bureau.arrivals.popleft()
-    for thread in late:
-        thread.join(5.0)
-    assert len(answers) == 3
+@pytest.mark.parametrize("told_by", ["heartbeat", "delivery"])
+def test_who_has_worked_is_started_again_at_once(world: World, told_by: str) -> None:
+    registry = world.registry(count=1, restarts=1000)
+    pauses = []
+    for works in (False, False, True, False):
+        info = registry.register(0).info
+        registry.heartbeat(info, 1, beat(trajectories=int(works and told_by == "heartbeat")))
+        if works and told_by == "delivery":
+            registry.delivered(info.name)
+        pauses.append(registry.report_exit(0, "died"))
+    assert pauses == [FIRST_PAUSE, 2 * FIRST_PAUSE, FIRST_PAUSE, 2 * FIRST_PAUSE]
 
 
 def test_a_collector_that_brings_nothing_is_given_up_and_with_the_last_the_run(
-    bureau: Bureau,
+    world: World,
 ) -> None:
+    registry = world.registry()
     for number in (0, 1):
-        bureau.registry.check()
-        bureau.registry.register(number, "here")
-        assert bureau.registry.gone(number, ["here"]) == FIRST_PAUSE
-        assert bureau.registry.gone(number, ["here"]) is None  # it did not even enlist
-    with pytest.raises(CollectorsLost, match="all 2 collectors failed"):
-        bureau.registry.check()
+        registry.check()
+        registry.register(number)
+        assert registry.report_exit(number, "died") == FIRST_PAUSE
+        assert registry.report_exit(number, "died") is None  # it did not even register
+    world.now = 1e9
+    assert (registry.due(), registry.numbers(), world.wakes) == ([], set(), 2)
+    with pytest.raises(CollectorsLost, match=r"all 2 collectors failed .* collection.restarts=1"):
+        registry.check()
 
 
-def test_one_that_dies_right_after_it_brought_something_starts_again_soon(bureau: Bureau) -> None:
-    bureau.registry.restarts = 1000
-    bureau.registry.open({})
-    for _ in range(3):
-        info = bureau.registry.register(0, "here").info
-        bureau.registry.deliver(encode_trajectory(trajectory(f"{info.name}/1")))
-        bureau.arrivals.popleft()
-        assert bureau.registry.gone(0, ["here"]) == FIRST_PAUSE
-    assert bureau.registry.gone(0, ["here"]) == 2 * FIRST_PAUSE  # this one has brought nothing
-
-
-def test_a_node_that_goes_costs_nobody_its_restarts(bureau: Bureau) -> None:
+def test_a_node_that_is_lost_costs_no_restart(world: World) -> None:
+    registry = world.registry()
     for place in ("one", "two", "three"):
-        bureau.registry.register(0, place)
-        assert bureau.registry.gone(0, ["four"]) == 0.0
-    assert bureau.said[-1] == "collector-0.3 on three is gone, with its node"
-    assert bureau.episode_log.faults["collector_lost"] == 3
+        registry.register(0, place)
+        assert registry.report_exit(0, "is gone, with its node", node_lost=True) == 0.0
+        assert 0 in registry.due()
+    assert world.said[-1] == "collector-0.3 on three is gone, with its node"
+    assert world.episode_log.faults["collector_lost"] == 3
 
 
-def test_who_is_silent_is_named_and_who_still_loads_its_model_is_not(bureau: Bureau) -> None:
-    first, second = bureau.registry.register(0, "here"), bureau.registry.register(1, "there")
-    bureau.registry.beat(first.info, 0, None)
-    bureau.now = LEAST_SILENCE + 1.0
-    assert bureau.registry.silent() == [first.info]
-    bureau.registry.beat(first.info, 0, None)
-    assert bureau.registry.silent() == []
-    bureau.now = SILENT_START_SECONDS + 1.0
-    assert second.info in bureau.registry.silent()
+def test_who_is_silent_is_named_and_who_still_loads_its_model_is_not(world: World) -> None:
+    registry = world.registry()
+    first, second = registry.register(0).info, registry.register(1).info
+    registry.heartbeat(first, 0)
+    world.now = SILENT_SECONDS
+    assert registry.unresponsive() == []
+    world.now = SILENT_SECONDS + 0.1
+    assert registry.unresponsive() == [(first, "was silent for 6 s")]
+    registry.heartbeat(first, 0)
+    assert registry.unresponsive() == []
+    world.now = SILENT_START_SECONDS + 1.0
+    assert second in [info for info, _ in registry.unresponsive()]
 
 
-def test_a_collector_that_outlives_a_learner_is_known_again(bureau: Bureau) -> None:
+def test_who_lives_and_does_nothing_is_named_unless_it_may_not_start(world: World) -> None:
+    registry = world.registry(count=1)
+    info = registry.register(0).info
+
+    def beat_until(end: float, decisions: int | None, in_flight: int) -> None:
+        while world.now < end and not registry.unresponsive():
+            world.now += 5.0
+            done = int(world.now) if decisions is None else decisions
+            registry.heartbeat(info, in_flight, beat(decisions=done, in_flight=in_flight))
+
+    beat_until(2 * STALLED_SECONDS, decisions=7, in_flight=0)  # held back
+    assert registry.unresponsive() == []
+    beat_until(4 * STALLED_SECONDS, decisions=None, in_flight=1)  # at work
+    assert registry.unresponsive() == []
+    stuck = world.now
+    beat_until(9 * STALLED_SECONDS, decisions=int(stuck), in_flight=1)
+    [(named, trouble)] = registry.unresponsive()
+    assert named == info
+    assert trouble.startswith("did nothing for 90")
+
+
+def test_a_collector_that_outlives_a_learner_is_known_again(world: World) -> None:
+    registry = world.registry()
     survivor = CollectorInfo("collector-1.7", 1, "there")
-    bureau.registry.beat(survivor, 1, beat('{"started": 4}'))
-    assert bureau.registry.badges() == [survivor]
-    assert bureau.registry.states()[1] == '{"started": 4}'
+    assert not registry.heartbeat(survivor, 1, beat('{"started": 4}')).superseded
+    assert registry.collectors() == [survivor]
+    assert registry.states()[1] == '{"started": 4}'
+    assert 1 not in registry.due()
 
 
-def test_a_predecessor_that_still_lives_changes_nothing(bureau: Bureau) -> None:
-    old = bureau.registry.register(0, "cut off").info
-    new = bureau.registry.register(0, "here").info
-    bureau.registry.beat(old, 5, beat('{"started": 1}'))
-    bureau.registry.leave(old, beat('{"started": 1}'))
-    assert bureau.registry.badges() == [new]
-    assert bureau.registry.states().get(0, "") == ""
+def test_a_predecessor_that_still_lives_is_told_to_stop_and_changes_nothing(world: World) -> None:
+    registry = world.registry()
+    old, new = registry.register(0, "cut off").info, registry.register(0, "here").info
+    reply = registry.heartbeat(old, 5, beat('{"started": 1}'))
+    assert (reply.finish_within, reply.superseded) == (0.0, True)
+    registry.deregister(old, beat('{"started": 1}'))
+    assert registry.collectors() == [new]
+    assert registry.states().get(0, "") == ""
+    assert registry.orders(1).pace.elsewhere == 0
+    assert registry.heartbeat(new, 1).finish_within is None
 
 
-def test_an_end_is_told_and_waited_for(bureau: Bureau) -> None:
-    info = bureau.registry.register(0, "here").info
-    bureau.registry.deliver(encode_trajectory(trajectory(f"{info.name}/1")))
-    assert not bureau.registry.stop(0.0, patience=0.05)  # it has not gone yet
-    assert [line.id for line in read_lines(bureau.run.episodes, EpisodeLine)] == ["collector-0.1/1"]
-    assert bureau.registry.beat(info, 1, None).finish_within == 0.0
-    bureau.registry.leave(info, beat())
-    assert bureau.registry.stop(0.0, patience=0.05)
+def test_one_that_was_declared_dead_does_not_take_the_place_of_its_replacement(
+    world: World,
+) -> None:
+    registry = world.registry()
+    old = registry.register(0, "cut off").info
+    world.now = SILENT_START_SECONDS + 1.0
+    registry.report_exit(0, "is gone")
+    assert registry.heartbeat(old, 1).superseded  # before its replacement has registered
+    assert registry.collectors() == []
+    new = registry.register(0, "here").info
+    assert registry.heartbeat(old, 1).superseded
+    assert registry.collectors() == [new]
+    after_a_restart = world.registry()  # of the learner
+    assert after_a_restart.heartbeat(old, 1).superseded
+    assert not after_a_restart.heartbeat(new, 1).superseded
+
+
+def test_an_end_is_told_and_not_waited_for_beyond_its_deadline(world: World) -> None:
+    registry = world.registry()
+    assert not registry.is_over
+    info = registry.register(0).info
+    registry.stop(5.0)
+    assert not registry.is_over
+    world.now = 2.0
+    assert registry.heartbeat(info, 1).finish_within == 3.0
+    world.now = 9.0
+    assert registry.orders(0).finish_within == 0.0
+    registry.deregister(info, beat('{"started": 2}'))
+    assert registry.is_over
+    assert registry.states() == {0: '{"started": 2}'}
+    assert world.episode_log.faults["collector_lost"] == 0
+    registry.register(0)
+    assert not registry.is_over
+    world.now = 5.0 + LAST_SECONDS + 0.1
+    assert registry.is_over
+
+
+def test_what_is_known_of_episodes_is_written_when_their_collector_goes(world: World) -> None:
+    registry = world.registry()
+    first, second = registry.register(0).info, registry.register(1).info
+    for name in ("collector-0.1/1", "collector-0.1/2", "collector-1.1/1"):
+        world.episode_log.arrived(trajectory(name))
+
+    def lines() -> dict[str, str]:
+        found = read_lines(world.run.episodes, EpisodeLine)
+        return {line.id: line.device for line in found}
+
+    told = Heartbeat(report(), (finished("collector-0.1/1"),), "")
+    registry.heartbeat(first, 1, told)
+    assert lines() == {"collector-0.1/1": "phone-0"}
+    registry.report_exit(0, "died")
+    assert lines() == {"collector-0.1/1": "phone-0", "collector-0.1/2": ""}
+    assert registry.collectors() == [second]
+    registry.close()
+    assert lines().keys() == {"collector-0.1/1", "collector-0.1/2", "collector-1.1/1"}
+    assert registry.collectors() == []
+
+
+def test_devices_are_counted_also_of_collectors_that_have_ended(world: World) -> None:
+    registry = world.registry()
+    assert registry.device_seconds() == (0.0, 0.0)
+    for number in (0, 1):
+        registry.heartbeat(registry.register(number).info, 1, beat())
+    assert len(registry.reports()) == 2
+    assert registry.device_seconds() == (24.0, 40.0)  # (5 + 7) s at work, 2 devices for 10 s
+    registry.report_exit(0, "died")
+    assert len(registry.reports()) == 1
+    assert registry.device_seconds() == (24.0, 40.0)
+
+
+def test_a_collector_starts_by_the_last_pace_that_it_was_told() -> None:
+    admission = PacedAdmission()
+    assert not admission.may_start(0, 0)
+    admission.pace = Pace(version=3, rooms=(2, 0), elsewhere=1)
+    assert [admission.may_start(3, n) for n in (0, 1, 2)] == [True, True, False]
+    assert not admission.may_start(2, 0)

@@ -1,100 +1,177 @@
-"""A collector's process as its parent sees it: started, spoken to, and ended by its own id.
+"""A collector's process as the learner sees it: forked, spoken to, watched, and killed.
 
-Each start gets a name of its own, taken from a log file that was not there before: episode ids
-begin with it, so they stay unique through restarts and resumes.
+Collectors are forked by multiprocessing's forkserver, which has imported all that they need: one
+starts in a fraction of a second and shares the memory of the imports. What the standard library
+does not do is done here and in `collector_process`:
+
+- The forkserver's environment keeps imports from starting threads (`process_environment`).
+- `Process` learns of exits from the forkserver, and would take every collector for dead when the
+  forkserver is killed. A pidfd says what is true, and signals no other process by mistake.
+- A collector dies with the learner (`process_lifetime`), not with the forkserver. A forkserver that
+  was killed is started anew by multiprocessing when the next collector is started.
+
+As always with multiprocessing, a script that uses this needs `if __name__ == "__main__":`.
 """
 
 from __future__ import annotations
 
+import contextlib
+import multiprocessing
+import os
+import signal
 import socket
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from multiprocessing.connection import wait
+from multiprocessing.context import ForkServerProcess
 from pathlib import Path
+from typing import Self
 
 from distrl.engine.ingest.messages import Hello, Message, to_bytes
-from distrl.engine.local.collector_nursery import CollectorNursery
-from distrl.engine.local.forked_process import Process
+from distrl.engine.local.collector_process import collect, imported
 from distrl.engine.local.framed_socket import FramedSocket
-from distrl.episodes.collector_report import CollectorReport
-from distrl.errors import storage_error
+from distrl.engine.supervision.collector_registry import Registration
+from distrl.errors import CollectorsLost
+from distrl.process_environment import for_forkserver
 from distrl.runs.run_directory import RunDirectory
+from distrl.watched_threads import WatchedThreads
 
-SEND_SECONDS = 5.0  # a child that takes nothing for so long is as good as dead
+SEND_SECONDS = 5.0  # a collector that takes nothing for that long is as good as dead
+EXIT_SECONDS = 5.0  # for its exit code, once it has ended
 TAIL_BYTES = 2000  # of its log, for the reader of an error
+TRIES = 3  # to start one; the forkserver may be killed at any moment
+PRELOAD = "distrl.engine.local.collector_process"
 
 
-@dataclass(slots=True, eq=False)
 class CollectorChild:
-    """One process. `report` and `state` are from its last heartbeat."""
+    """One collector process."""
 
-    number: int
-    name: str
-    process: Process
-    link: FramedSocket
-    log: Path
-    report: CollectorReport | None = None
-    state: str = field(default="")
+    def __init__(self, hello: Hello, link: FramedSocket, process: ForkServerProcess) -> None:
+        self.hello = hello
+        self.link = link
+        self.trouble = ""  # why it was killed
+        self.told_to_stop = False
+        self.round = -1  # the last round that it was told to play
+        self._process = process
+        assert process.pid is not None
+        self.pid = process.pid
+        try:
+            self._pidfd: int | None = os.pidfd_open(process.pid)
+        except ProcessLookupError:
+            self._pidfd = None  # it has ended already
 
     def send(self, message: Message) -> None:
-        """A child that is gone hears nothing; that it is gone is found out elsewhere."""
+        """Send a message, or kill the child if it does not take it."""
         try:
             self.link.send(to_bytes(message))
         except EOFError:
-            self.process.kill()
+            self.kill()
 
-    def is_running(self) -> bool:
-        return self.process.poll() is None
+    def is_running(self, seconds: float = 0.0) -> bool:
+        """Does it run, even after that many seconds?"""
+        return self._pidfd is not None and not wait([self._pidfd], seconds)
 
     def kill(self) -> None:
-        """Kill it if it still runs; what it has sent can still be read."""
-        if self.is_running():
-            self.process.kill()
-        self.process.wait()
+        """Kill it; what it has sent can still be read from `link`."""
+        if self._pidfd is not None:
+            with contextlib.suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
 
-    def end(self) -> None:
-        """Kill it, and let go of it."""
+    def end(self) -> str:
+        """Kill it if it still runs, let go of it, and return what ended it, for a person."""
         self.kill()
+        self.is_running(EXIT_SECONDS)
+        self._process.join(EXIT_SECONDS)
+        trouble = self.trouble or f"ended with code {self._process.exitcode}"
+        last = self._last_line()
         self.link.close()
+        if self._pidfd is not None:
+            os.close(self._pidfd)
+            self._pidfd = None
+        return f"{trouble}: {last}" if last else trouble
 
-    def last_words(self) -> str:
+    def _last_line(self) -> str:
         """The end of its log: what went wrong, if it could say so."""
+        log = Path(self.hello.run) / "logs" / f"{self.hello.name}.log"
         try:
-            lines = self.log.read_bytes()[-TAIL_BYTES:].decode("utf-8", "replace").splitlines()
+            lines = log.read_bytes()[-TAIL_BYTES:].decode("utf-8", "replace").splitlines()
         except OSError:
             return ""
         return lines[-1].strip() if lines else ""
 
 
-def start_child(
-    nursery: CollectorNursery, run: RunDirectory, number: int, state: str
-) -> CollectorChild:
-    """A new process for the collector of that number, going on from a state (JSON; empty: none)."""
-    name, log = new_name(run, number)
-    ours, theirs = socket.socketpair()
-    with ExitStack() as if_it_fails, log.open("ab") as output, theirs:
-        if_it_fails.callback(ours.close)
-        process = nursery.fork(theirs, output.fileno())
-        if_it_fails.pop_all()
-    child = CollectorChild(
-        number, name, process, FramedSocket(ours, SEND_SECONDS), log, state=state
-    )
-    child.send(Hello(str(run.path), name, number, state))
-    return child
+class Forkserver:
+    """Starts collector processes. A context manager; it begins to import when it is entered.
 
+    The forkserver is one for the whole process and stays until that ends; `modules` are imported
+    in it besides what all collectors need. `work` is what a process does (a function of a module).
+    """
 
-def new_name(run: RunDirectory, number: int) -> tuple[str, Path]:
-    """A name that no collector of the run has had before, and the log that goes with it."""
-    folder = run.path / "logs"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        start = 1 + len(list(folder.glob(f"collector-{number}.*.log")))
-        while True:
-            name = f"collector-{number}.{start}"
-            try:
-                (folder / f"{name}.log").touch(exist_ok=False)
-            except FileExistsError:
-                start += 1
+    def __init__(
+        self,
+        modules: Sequence[str] = (),
+        work: Callable[[socket.socket, Hello], None] = collect,
+    ) -> None:
+        self._modules = modules
+        self._work = work
+        self._context = multiprocessing.get_context("forkserver")
+        self._before = dict[str, str | None]()  # what the environment had
+        self._warming_up = WatchedThreads("forkserver", self._warm_up, lambda: None)
+
+    def __enter__(self) -> Self:
+        for name, value in for_forkserver(os.environ).items():
+            self._before[name] = os.environ.get(name)
+            os.environ[name] = value  # inherited also when the forkserver is started anew
+        self._context.set_forkserver_preload([PRELOAD, *self._modules])
+        self._warming_up.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for name, value in self._before.items():
+            if value is None:
+                os.environ.pop(name, None)
             else:
-                return name, folder / f"{name}.log"
-    except OSError as error:
-        raise storage_error(error, f"making a log for collector {number} in {folder}") from error
+                os.environ[name] = value
+
+    def is_ready(self, seconds: float = 0.0) -> bool:
+        """Has it imported everything, now or within that many seconds? Else a start would wait."""
+        ready = self._warming_up.join(seconds)
+        self._warming_up.raise_failure()
+        return ready
+
+    def start(self, run: RunDirectory, registration: Registration) -> CollectorChild:
+        """A new collector process."""
+        info = registration.info
+        hello = Hello(str(run.path), info.name, info.number, registration.state)
+        ours, theirs = socket.socketpair()
+        with ExitStack() as if_it_fails, theirs:
+            if_it_fails.callback(ours.close)
+            process = self._fork(self._work, theirs, hello)
+            if_it_fails.pop_all()
+        return CollectorChild(hello, FramedSocket(ours, SEND_SECONDS), process)
+
+    def _fork(self, target: Callable[..., None], *arguments: object) -> ForkServerProcess:
+        for _ in range(TRIES):
+            process = self._context.Process(target=target, args=arguments, daemon=True)
+            try:
+                process.start()
+            except (OSError, EOFError):
+                continue  # the forkserver was killed; the next start starts another
+            return process
+        raise CollectorsLost(
+            f"no collector could be started: multiprocessing's forkserver failed {TRIES} times in "
+            "a row, perhaps with a word above; resume the run when that is mended"
+        )
+
+    def _warm_up(self) -> None:
+        """Return when the forkserver has imported everything and has forked once."""
+        for _ in range(TRIES):
+            process = self._fork(imported)
+            process.join()
+            if process.exitcode == 0:
+                return
+        raise CollectorsLost(
+            f"no collector could be started: a process that only imports {PRELOAD} ended with code "
+            f"{process.exitcode}; its error output above says why; resume the run when that is "
+            "mended"
+        )

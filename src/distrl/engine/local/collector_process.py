@@ -1,15 +1,20 @@
-"""A collector as a process of its own, forked by the nursery (`nursery_process`).
+"""A collector as a process of its own, forked by multiprocessing's forkserver (`collector_child`).
 
-Its parent, the learner, has the other end of its connection. It builds its collector from the run
-directory's config, plays what it is told to, sends heartbeats, and ends when it is told to or when
-the connection is gone: it never outlives its parent. Whatever it did not foresee ends it with a
-traceback in its log, and its parent starts another.
+The learner has the other end of its connection. It builds its collector from the run directory's
+config, plays what it is told to, sends heartbeats, and ends when it is told to or when the
+connection is gone; the kernel kills it when the learner dies. An error that it did not foresee ends
+it with a traceback in its log, and the learner starts another.
+
+The forkserver imports this module before it forks, so importing it must start no thread and open
+nothing.
 """
 
 from __future__ import annotations
 
+import gc
 import json
 import logging
+import multiprocessing
 import os
 import queue
 import signal
@@ -36,9 +41,8 @@ from distrl.engine.ingest.messages import (
 )
 from distrl.engine.ingest.trajectory_sender import TrajectorySender
 from distrl.engine.local.framed_socket import FramedSocket
-from distrl.engine.local.paced_admission import PacedAdmission
-from distrl.engine.local.process_lifetime import die_with_parent, name_process
-from distrl.engine.local.process_log import begin_log
+from distrl.engine.local.process_lifetime import die_with_writer, log_to_stderr, name_process
+from distrl.engine.supervision.collector_registry import PacedAdmission
 from distrl.engine.wiring import build_collector, build_weight_store
 from distrl.episodes.collector import Collector
 from distrl.errors import LearnerGone
@@ -51,7 +55,7 @@ log = logging.getLogger(__name__)
 
 
 class CollectorService:
-    """Runs one collector by what its parent says."""
+    """Runs one collector by the messages of the learner."""
 
     def __init__(
         self,
@@ -70,7 +74,7 @@ class CollectorService:
         self._over = threading.Event()
 
     def serve(self) -> None:
-        """Until told to stop."""
+        """Play until told to stop."""
         threading.Thread(target=self._listen, name="listener", daemon=True).start()
         beating = threading.Thread(target=self._beat, name="heartbeat", daemon=True)
         beating.start()
@@ -109,7 +113,7 @@ class CollectorService:
                 raise TypeError(f"a collector was sent a {type(message).__name__}")
 
     def _leave(self) -> None:
-        """Nobody is there to work for any more; a device that hangs must not keep us here."""
+        """The learner is gone: end, even if a device hangs."""
         end = threading.Timer(LAST_SECONDS, os._exit, args=(3,))
         end.daemon = True
         end.start()
@@ -120,7 +124,7 @@ class CollectorService:
     # What goes out ------------------------------------------------------------------------------
 
     def _beat(self) -> None:
-        """Regularly, and once more at the end, so that the last episodes are told as well."""
+        """Send heartbeats, and one more at the end with the last finished episodes."""
         try:
             while not self._over.wait(self._heartbeat_seconds):
                 self._send_heartbeat()
@@ -134,18 +138,16 @@ class CollectorService:
         self._link.send(to_bytes(Heartbeat(self._collector.report(), finished, state)))
 
 
-def collect_for(link: FramedSocket) -> None:
-    """The whole life of the process."""
-    hello = from_bytes(link.receive())
-    assert isinstance(hello, Hello)
-    name_process(hello.name)
+def collect(connection: socket.socket, hello: Hello) -> None:
+    """The whole life of the process, from the fork to its end; never returns."""
+    gc.freeze()  # memory that is shared with the forkserver stays shared: it is never collected
+    set_up_process(hello)
+    link = FramedSocket(connection)
     run = RunDirectory(Path(hello.run))
     config = load_config(run.config)
     use_threads(config.collection.threads)
-    sender, admission = (
-        TrajectorySender(lambda message: link.send(to_bytes(message))),
-        PacedAdmission(),
-    )
+    sender = TrajectorySender(lambda message: link.send(to_bytes(message)))
+    admission = PacedAdmission()
     with ExitStack() as opened:
         collector = build_collector(
             config,
@@ -167,17 +169,28 @@ def collect_for(link: FramedSocket) -> None:
             service.serve()
         except (EOFError, LearnerGone) as error:
             log.warning("ended: %s", error)
-
-
-def live(descriptor: int, parent: int) -> None:
-    """From the fork to the end; never returns."""
-    die_with_parent(parent)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent says when it is over
-    threading.excepthook = _end_with  # a process of which a part is missing is no use to anybody
-    begin_log()
-    collect_for(FramedSocket(socket.socket(fileno=descriptor)))
     logging.shutdown()
     os._exit(0)  # a thread that hangs in a device cannot be waited for
+
+
+def imported() -> None:
+    """Do nothing: a process that can call this has imported everything."""
+
+
+def set_up_process(hello: Hello) -> None:
+    """Its log, its name, and that it dies with the learner."""
+    os.setsid()  # Ctrl-C is for the learner, which stops its collectors
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    log_file = os.open(Path(hello.run) / "logs" / f"{hello.name}.log", os.O_WRONLY | os.O_APPEND)
+    os.dup2(log_file, 1)
+    os.dup2(log_file, 2)
+    os.close(log_file)
+    name_process(hello.name)
+    learner = multiprocessing.parent_process()
+    assert learner is not None
+    die_with_writer(learner.sentinel)
+    threading.excepthook = _end_with  # a collector of which a part is missing is of no use
+    log_to_stderr()
 
 
 def _end_with(failed: threading.ExceptHookArgs) -> None:

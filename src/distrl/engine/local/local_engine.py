@@ -7,7 +7,9 @@ as well.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from contextlib import ExitStack
+from types import MappingProxyType
 
 from rich.console import Console
 
@@ -15,25 +17,24 @@ from distrl.config.training_config import TrainingConfig
 from distrl.engine.ingest.arrival_queue import ArrivalQueue
 from distrl.engine.ingest.episode_log import EpisodeLog
 from distrl.engine.ingest.judged_receiver import open_receiver
+from distrl.engine.ingest.messages import Pace
 from distrl.engine.ingest.trajectory_receiver import TrajectoryReceiver
-from distrl.engine.local.asynchronous_collection import AsynchronousCollection
-from distrl.engine.local.collector_child import CollectorChild, new_name, start_child
-from distrl.engine.local.collector_nursery import CollectorNursery
+from distrl.engine.local.collector_child import Forkserver
 from distrl.engine.local.collector_pool import CollectorPool
 from distrl.engine.local.one_process_collection import (
     DirectSink,
     FreeAdmission,
-    NoCollection,
     OneProcessCollection,
 )
-from distrl.engine.local.synchronous_collection import SynchronousCollection
-from distrl.engine.run.collection import Collection
-from distrl.engine.run.collection_run import CollectionRun
+from distrl.engine.local.synchronous_collection import Rounds, SynchronousCollection
+from distrl.engine.run.collection import AsynchronousCollection, Collection
 from distrl.engine.run.run_assembly import RunAssembly, check_world, open_metrics
 from distrl.engine.run.run_monitor import RunMonitor
 from distrl.engine.run.stop_request import StopRequest
+from distrl.engine.run.training_run import Spent, progress
 from distrl.engine.run.training_state import TrainingState
-from distrl.engine.supervision.supervisor import Supervision
+from distrl.engine.supervision.collector_registry import CollectorRegistry, new_name
+from distrl.engine.supervision.restart_budget import SILENT_HEARTBEATS
 from distrl.engine.wiring import (
     build_collector,
     build_policy,
@@ -41,11 +42,16 @@ from distrl.engine.wiring import (
     has_adapters,
 )
 from distrl.json_lines import LineLog
+from distrl.learning.learner_report import LearnerStatus
 from distrl.replay.store.trajectory_store import TrajectoryStore
 from distrl.reporting.live_view import LiveView
 from distrl.runs.run_directory import RunDirectory
 from distrl.runs.run_records import RunResult
 from distrl.weights.weight_updater import WeightPoller
+
+WAIT_SECONDS = 0.25  # for arrivals, before the view is shown anew
+FINISH_SECONDS = 30.0  # that episodes may take at the end of `collect`: no learner waits for it
+NO_LEARNER = LearnerStatus(0, 0, 0.0, 0.0, {}, {})
 
 
 class LocalEngine:
@@ -88,15 +94,33 @@ class LocalEngine:
             receiver = open_receiver(
                 config.judge, run, store, self._arrivals, episode_log, self._view.say, opened
             )
-            pool = self._pool(opened, receiver, episode_log)
-            collection = AsynchronousCollection(pool, self._arrivals)
+            collection = self._asynchronous(opened, receiver, episode_log)
             opened.enter_context(self._view)
             monitor = RunMonitor(
                 run.path.name, config.devices.count, metrics, self._view, episode_log, collection
             )
-            return CollectionRun(
-                config, pool, self._arrivals, episode_log, monitor, self._stop
-            ).collect()
+            self._collect(collection, episode_log, monitor)
+            return episode_log.trajectories
+
+    def _collect(
+        self, collection: AsynchronousCollection, episode_log: EpisodeLog, monitor: RunMonitor
+    ) -> None:
+        """Until a limit of the run is reached, or a stop was asked for."""
+
+        def done() -> float:
+            return progress(
+                self.config.run, Spent(monitor.seconds, episode_log.trajectories, updates=0)
+            )
+
+        collection.set_pace(Pace(version=0, free=True))
+        collection.start()
+        monitor.begin("collecting", NO_LEARNER, 0.0)
+        while done() < 1.0 and not self._stop.asked:
+            collection.wait(WAIT_SECONDS)
+            while len(self._arrivals):  # they are in the store, which is all that is wanted
+                self._arrivals.popleft()
+            monitor.look(NO_LEARNER, done(), 0)
+        collection.stop(0.0 if self._stop.asked else FINISH_SECONDS)
 
     # Its parts ----------------------------------------------------------------------------------
 
@@ -109,14 +133,13 @@ class LocalEngine:
     ) -> Collection:
         config = self.config
         if config.learning.learner.mode == "offline":
-            return NoCollection()
+            return Collection()
         if config.collection.mode == "one_process":
             return self._one_process(opened, receiver, episode_log, state)
-        pool = self._pool(opened, receiver, episode_log)
-        pool.supervision.load_states(state.collectors)
-        if config.collection.mode == "synchronous":
-            return SynchronousCollection(pool, self._arrivals, config.devices_per_collector)
-        return AsynchronousCollection(pool, self._arrivals)
+        in_rounds = config.collection.mode == "synchronous"
+        return self._asynchronous(
+            opened, receiver, episode_log, state.collectors, in_rounds=in_rounds
+        )
 
     def _one_process(
         self,
@@ -141,30 +164,37 @@ class LocalEngine:
             collector.load_state(json.loads(state.collectors[0]))
         return OneProcessCollection(collector, episode_log, receiver, config.devices.count)
 
-    def _pool(
-        self, opened: ExitStack, receiver: TrajectoryReceiver, episode_log: EpisodeLog
-    ) -> CollectorPool:
-        settings = self.config.collection
-        modules = ["peft"] if has_adapters(self.config) else []
-        log = self.directory.path / "logs" / "nursery.log"
-        nursery = opened.enter_context(CollectorNursery(log, modules))
-
-        def start(number: int, state: str) -> CollectorChild:
-            return start_child(nursery, self.directory, number, state)
-
-        def lost(child: CollectorChild, trouble: str) -> None:
-            pool.lost(child, trouble)
-
-        supervision = Supervision(
-            settings.collectors,
-            settings.restarts,
-            settings.heartbeat_seconds,
-            start,
-            lost,
-            nursery.is_ready,
+    def _asynchronous(
+        self,
+        opened: ExitStack,
+        receiver: TrajectoryReceiver,
+        episode_log: EpisodeLog,
+        states: Mapping[int, str] = MappingProxyType({}),
+        *,
+        in_rounds: bool = False,
+    ) -> AsynchronousCollection:
+        """Collectors in processes of their own."""
+        config, arrivals = self.config, self._arrivals
+        settings = config.collection
+        registry = CollectorRegistry(
+            count=settings.collectors,
+            restarts=settings.restarts,
+            silent_seconds=SILENT_HEARTBEATS * settings.heartbeat_seconds,
+            run=self.directory,
+            episode_log=episode_log,
+            waiting=lambda: len(arrivals) + receiver.unjudged,
+            say=self._view.say,
+            wake=arrivals.wake,
         )
-        pool = CollectorPool(
-            supervision, receiver, episode_log, say=self._view.say, wake=self._arrivals.wake
-        )
-        opened.callback(pool.kill)
-        return pool
+        registry.load_states(states)
+        forkserver = opened.enter_context(Forkserver(["peft"] if has_adapters(config) else []))
+        collection: AsynchronousCollection
+        if in_rounds:
+            rounds, tasks = Rounds(arrivals.wake), config.devices_per_collector
+            pool = CollectorPool(registry, forkserver, rounds)
+            collection = SynchronousCollection(registry, pool, receiver, arrivals, rounds, tasks)
+        else:
+            pool = CollectorPool(registry, forkserver)
+            collection = AsynchronousCollection(registry, pool, receiver, arrivals)
+        opened.callback(collection.kill)
+        return collection

@@ -12,9 +12,9 @@ import json
 from distrl.devices.device import Device
 from distrl.engine.ingest.episode_log import EpisodeLog
 from distrl.engine.ingest.trajectory_receiver import TrajectoryReceiver
+from distrl.engine.run.collection import Collection
 from distrl.episodes.collector import Collector
 from distrl.episodes.collector_report import CollectorReport
-from distrl.learning.learner import Learner
 from distrl.records import Trajectory
 
 
@@ -29,13 +29,13 @@ class DirectSink:
 
 
 class FreeAdmission:
-    """Implements `Admission` for those who take turns: nothing is ever late."""
+    """Implements `Admission` where collecting and learning take turns: nothing is ever late."""
 
     def may_start(self, weight_version: int, in_flight: int) -> bool:
         return True
 
 
-class OneProcessCollection:
+class OneProcessCollection(Collection):
     """Implements `Collection` by playing whenever the learner waits."""
 
     def __init__(
@@ -50,12 +50,6 @@ class OneProcessCollection:
         self._receiver = receiver
         self._episodes_at_once = episodes_at_once
 
-    def start(self) -> None:
-        """Nothing to start."""
-
-    def pace(self, learner: Learner) -> None:
-        """Nobody plays while the learner learns."""
-
     def wait(self, seconds: float) -> bool:
         if not self._receiver.unjudged:
             self._collector.collect(self._episodes_at_once)
@@ -64,7 +58,7 @@ class OneProcessCollection:
         return self._receiver.settle(seconds)
 
     def stop(self, finish_within: float) -> None:
-        """Nothing is under way but verdicts, perhaps."""
+        """No episode is in flight; wait for verdicts that are due."""
         if not self._receiver.settle(finish_within):
             self._receiver.release()
         self._collector.close_devices()
@@ -78,28 +72,3 @@ class OneProcessCollection:
 
     def states(self) -> dict[int, str]:
         return {0: json.dumps(self._collector.state())}
-
-
-class NoCollection:
-    """Implements `Collection` for a run that learns from a corpus alone."""
-
-    def start(self) -> None:
-        """Nothing to start."""
-
-    def pace(self, learner: Learner) -> None:
-        """Nobody plays."""
-
-    def wait(self, seconds: float) -> bool:
-        return True
-
-    def stop(self, finish_within: float) -> None:
-        """Nothing is under way."""
-
-    def reports(self) -> list[CollectorReport]:
-        return []
-
-    def device_seconds(self) -> tuple[float, float]:
-        return 0.0, 0.0
-
-    def states(self) -> dict[int, str]:
-        return {}

@@ -1,62 +1,55 @@
-"""What the kernel knows about a process and its parent: who outlives whom, and by which name.
+"""How a process of a run is set up: its name, its log, and whose death ends it.
 
-Linux alone has these; they are the reason why a run leaves no process behind, however it ends.
+Linux alone has these calls; they are the reason why a run leaves no process behind, however it
+ends, even one that was stopped (SIGSTOP).
 """
 
 from __future__ import annotations
 
 import ctypes
+import fcntl
+import logging
 import os
+import select
 import signal
 import sys
-import time
 
-PR_SET_PDEATHSIG, PR_SET_NAME, PR_SET_CHILD_SUBREAPER = 1, 15, 36
-NAME_BYTES = 15  # the kernel keeps so many
-ADOPTION_SECONDS = 10.0
+PR_SET_PDEATHSIG, PR_SET_NAME = 1, 15
+F_SETSIG = 10  # not in `fcntl`
+NAME_BYTES = 15  # that the kernel keeps
 
 
-def _tell_kernel(option: int, value: int | bytes) -> None:
+def _prctl(option: int, value: int | bytes) -> None:
     ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
 
 
 def die_with_parent(parent: int) -> None:
-    """Have the kernel end this process should the parent be killed before it can say so."""
-    _tell_kernel(PR_SET_PDEATHSIG, signal.SIGKILL)
+    """Have the kernel kill this process when its parent dies."""
+    _prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
         sys.exit("the parent has gone already")
 
 
-def adopt_orphans(wanted: bool) -> None:
-    """May grandchildren of this process become its children when their own parent ends?"""
-    _tell_kernel(PR_SET_CHILD_SUBREAPER, int(wanted))
+def die_with_writer(pipe: int) -> None:
+    """Have the kernel kill this process when the last writer of a pipe dies.
 
-
-def wait_for_adoption(parent: int) -> None:
-    """Until that process is our parent; it is not, if it has gone meanwhile."""
-    until = time.monotonic() + ADOPTION_SECONDS
-    while os.getppid() != parent and time.monotonic() < until:
-        time.sleep(0.001)
-
-
-def is_adopted(child: int, seconds: float = ADOPTION_SECONDS) -> bool:
-    """Is that process our child, or within so many seconds? It may have ended by then.
-
-    Where this thread is kept waiting itself, it looks once more before it says no.
+    The writer need not be the parent: a collector's parent is the forkserver, and it is to die with
+    the learner. Nothing must ever be written to the pipe.
     """
-    until = time.monotonic() + seconds
-    while True:
-        last_look = time.monotonic() > until
-        try:
-            os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-        except ChildProcessError:
-            if last_look:
-                return False
-            time.sleep(0.001)
-        else:
-            return True
+    fcntl.fcntl(pipe, fcntl.F_SETOWN, os.getpid())
+    fcntl.fcntl(pipe, F_SETSIG, signal.SIGKILL)
+    fcntl.fcntl(pipe, fcntl.F_SETFL, fcntl.fcntl(pipe, fcntl.F_GETFL) | os.O_ASYNC)
+    if select.select([pipe], [], [], 0.0)[0]:
+        sys.exit("the learner has gone already")
 
 
 def name_process(name: str) -> None:
-    """As `ps` and `top` show it."""
-    _tell_kernel(PR_SET_NAME, name.encode()[:NAME_BYTES])
+    """Set the name that `ps` and `top` show."""
+    _prctl(PR_SET_NAME, name.encode()[:NAME_BYTES])
+
+
+def log_to_stderr() -> None:
+    """Log line by line to the error output, which is the log file of a collector or server."""
+    logging.basicConfig(
+        level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s", stream=sys.stderr
+    )

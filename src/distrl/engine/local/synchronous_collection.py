@@ -1,61 +1,94 @@
 """In turns, as DigiRL's multi-machine loop has it: all collect, wait for the slowest, then train.
 
-A round has every device play the same number of tasks with the same weights. Nobody begins anything
-until the last has ended; then the learner trains on what came and publishes; then the next round.
-It is here to be compared with: every wait that the asynchronous way does without is in it.
+In a round every device plays the same number of tasks with the same weights. No collector begins
+anything until the last has finished; then the learner trains on what came and publishes; then the
+next round begins. It exists to be compared with: it has all the waits that asynchrony avoids.
 """
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Callable, Iterable
+
 from distrl.engine.ingest.arrival_queue import ArrivalQueue
 from distrl.engine.ingest.messages import Pace
-from distrl.engine.local.collector_pool import CollectorPool
-from distrl.episodes.collector_report import CollectorReport
+from distrl.engine.ingest.trajectory_receiver import TrajectoryReceiver
+from distrl.engine.run.collection import AsynchronousCollection, Collectors
+from distrl.engine.supervision.collector_registry import CollectorRegistry
 from distrl.learning.learner import Learner
 
 
-class SynchronousCollection:
-    """Implements `Collection` by a crew that plays round by round."""
+class Rounds:
+    """How many tasks each collector still owes in the current round. Any thread may call."""
 
-    def __init__(self, pool: CollectorPool, arrivals: ArrivalQueue, tasks_per_round: int) -> None:
-        self._pool = pool
-        self._arrivals = arrivals
-        self._tasks_per_round = tasks_per_round  # of each collector
+    def __init__(self, wake: Callable[[], None]) -> None:
+        self._wake = wake
+        self._lock = threading.Lock()
+        self._round = -1
+        self._owed: dict[int, int] = {}
+
+    def begin(self, numbers: Iterable[int], tasks: int) -> None:
+        """Have each of these collectors play that many tasks."""
+        with self._lock:
+            self._round += 1
+            self._owed = dict.fromkeys(numbers, tasks)
+
+    def owed(self, number: int) -> tuple[int, int]:
+        """The current round, and the tasks that this collector has yet to play in it."""
+        with self._lock:
+            return self._round, self._owed.get(number, 0)
+
+    def stored(self, number: int) -> None:
+        """A task was played; that all were, only the collector itself can say."""
+        with self._lock:
+            if number in self._owed:
+                self._owed[number] = max(1, self._owed[number] - 1)
+
+    def played(self, number: int) -> None:
+        """The collector has played all tasks of the round."""
+        with self._lock:
+            self._owed[number] = 0
+        self._wake()
+
+    def is_over(self, numbers: Iterable[int]) -> bool:
+        """Has each of these collectors played all that it was to play?"""
+        with self._lock:
+            return not any(self._owed.get(number, 0) for number in numbers)
+
+
+class SynchronousCollection(AsynchronousCollection):
+    """Implements `Collection` round by round, over the same thread and transport."""
+
+    def __init__(
+        self,
+        registry: CollectorRegistry,
+        collectors: Collectors,
+        receiver: TrajectoryReceiver,
+        arrivals: ArrivalQueue,
+        rounds: Rounds,
+        tasks_per_round: int,  # of each collector
+    ) -> None:
+        super().__init__(registry, collectors, receiver, arrivals)
+        self._rounds = rounds
+        self._tasks_per_round = tasks_per_round
         self._playing = False
 
-    def start(self) -> None:
-        self._pool.begin_round(0)
-        self._pool.start()
-
     def pace(self, learner: Learner) -> None:
-        """Nobody is late in a round: all play with what was published before it."""
-        self._pool.check()
-        self._pool.pace(Pace(learner.version, free=True), len(self._arrivals))
+        """Nothing is late in a round: all play with what was published before it."""
+        self.set_pace(Pace(learner.version, free=True))
 
     def wait(self, seconds: float) -> bool:
-        """Play a round, so many seconds of it; True when it is over."""
+        """Play a round, `seconds` of it at most; True when it is over."""
         if not self._playing:
-            self._pool.begin_round(self._tasks_per_round)
+            self._rounds.begin(self._registry.numbers(), self._tasks_per_round)
             self._playing = True
         if not self._round_is_over:
             self._arrivals.rest(seconds)
-        self._pool.check()
+        self.check()
         self._playing = not self._round_is_over
         return not self._playing
 
     @property
     def _round_is_over(self) -> bool:
         """All have played, and what was played has its verdict."""
-        return self._pool.round_is_over and not self._pool.unjudged
-
-    def stop(self, finish_within: float) -> None:
-        self._pool.stop(finish_within)
-
-    def reports(self) -> list[CollectorReport]:
-        return self._pool.reports()
-
-    def device_seconds(self) -> tuple[float, float]:
-        return self._pool.use.seconds(self._pool.reports())
-
-    def states(self) -> dict[int, str]:
-        return self._pool.supervision.states()
+        return self._rounds.is_over(self._registry.numbers()) and not self._receiver.unjudged

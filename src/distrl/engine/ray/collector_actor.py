@@ -1,9 +1,10 @@
-"""A collector as a Ray actor: one call plays to the end of the run, or fails and is started anew.
+"""A collector as a Ray actor: one call plays to the end of the run, or fails and is replaced.
 
-It calls the learner, never the other way round: it enlists, delivers each trajectory and waits for
-its acknowledgement, and sends beats, whose answers bring the pace, new weights and the end. Should
-the learner die, its calls wait until Ray has it back; episodes go on meanwhile. The collector in it
-is the same class as everywhere; `build` says how it is made.
+It calls the learner, never the other way round: it registers, delivers each trajectory and waits
+for its acknowledgement, and sends heartbeats, whose replies bring the pace, new weights and the
+end. Should the learner die, its calls wait until Ray has restarted it; episodes go on meanwhile.
+The collector in it is the same class as everywhere; a `Build` makes it, `ConfiguredBuild` by the
+settings of the run.
 """
 
 from __future__ import annotations
@@ -14,24 +15,33 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import ray
 from ray.exceptions import RayError
 
+from distrl.config.training_config import TrainingConfig
 from distrl.engine.ingest.messages import Delivery, Heartbeat
 from distrl.engine.ingest.trajectory_sender import TrajectorySender
-from distrl.engine.local.paced_admission import PacedAdmission
-from distrl.engine.local.process_log import begin_log
-from distrl.engine.ray.ray_place import this_place
+from distrl.engine.local.process_lifetime import log_to_stderr
+from distrl.engine.ray.placement import this_place
+from distrl.engine.ray.policy_client import PolicyClient
 from distrl.engine.ray.weight_broadcast import WeightReceiver, WeightRef
-from distrl.engine.supervision.collector_registry import CollectorInfo, HeartbeatReply, Registration
+from distrl.engine.supervision.collector_registry import (
+    CollectorInfo,
+    HeartbeatReply,
+    PacedAdmission,
+    Registration,
+)
 from distrl.episodes.collector import Collector, TrajectorySink
 from distrl.episodes.scheduler import Admission
+from distrl.errors import CollectorsLost
 from distrl.watched_threads import WatchedThreads
 from distrl.weights.weight_updater import WeightSource
 
-LAST_SECONDS = 5.0  # for the last word
+LAST_SECONDS = 5.0  # for threads and for deregistering, at the end
 Build = Callable[
     [CollectorInfo, TrajectorySink, WeightSource, Admission, ExitStack], Collector[Any]
 ]
@@ -39,8 +49,8 @@ Build = Callable[
 log = logging.getLogger(__name__)
 
 
-class Correspondence:
-    """What one collector and the learner tell each other, in threads of their own."""
+class LearnerLink:
+    """Runs one collector by the learner's replies to its heartbeats."""
 
     def __init__(
         self,
@@ -64,14 +74,15 @@ class Correspondence:
         self._fetches_weights = fetches_weights
         self._over = threading.Event()
         self._told_to_stop = False
-        self._beaten = -float("inf")  # when all was told for the last time
+        self._superseded = False
+        self._last_full = -float("inf")  # when the last full heartbeat was sent
 
     def play(self) -> None:
-        """Play until the learner says that it is over."""
+        """Play until the learner says that the run is over; then deregister."""
         if (offer := self._beat()) is not None:
             self._weight_receiver.fetch(offer)
         threads = [
-            WatchedThreads("beats", self._beat_on, self._end),
+            WatchedThreads("heartbeats", self._beat_on, self._end),
             WatchedThreads(
                 "weights", lambda: self._weight_receiver.fetch_all(self._goes_on), self._end
             ),
@@ -85,13 +96,16 @@ class Correspondence:
         for thread in threads:
             thread.join(LAST_SECONDS)
             thread.raise_failure()
-        ray.get(self._learner.leave.remote(self._info, self._heartbeat()), timeout=LAST_SECONDS)
+        if self._superseded:
+            raise CollectorsLost(f"{self._info} was given up by the learner, and replaced")
+        last = self._heartbeat()
+        ray.get(self._learner.deregister.remote(self._info, last), timeout=LAST_SECONDS)
 
     def _goes_on(self) -> bool:
         return not self._over.is_set()
 
     def _end(self) -> None:
-        """A thread has ended: all must, if it was not the end anyway."""
+        """A thread has ended: if that is not the end of the run, it has failed."""
         if self._goes_on():
             self._collector.stop()
 
@@ -100,20 +114,21 @@ class Correspondence:
             self._weight_receiver.offer(self._beat())
 
     def _beat(self) -> WeightRef | None:
-        """Tell how it goes, and do what the answer says; returns newer weights, if there are."""
+        """Send a heartbeat and obey the reply; return newer weights, if there are any."""
         now = time.monotonic()
-        full = now - self._beaten >= self._heartbeat_seconds
-        self._beaten = now if full else self._beaten
-        answer: tuple[HeartbeatReply, WeightRef | None] = ray.get(
-            self._learner.beat.remote(
+        full = now - self._last_full >= self._heartbeat_seconds
+        self._last_full = now if full else self._last_full
+        reply: tuple[HeartbeatReply, WeightRef | None] = ray.get(
+            self._learner.heartbeat.remote(
                 self._info,
                 self._collector.report().in_flight,
                 self._heartbeat() if full else None,
                 self._weight_receiver.version if self._fetches_weights else None,
             )
         )
-        orders, offer = answer
+        orders, offer = reply
         self._admission.pace = orders.pace
+        self._superseded |= orders.superseded
         if orders.finish_within is not None and not self._told_to_stop:
             self._told_to_stop = True
             self._collector.stop(orders.finish_within)
@@ -125,7 +140,7 @@ class Correspondence:
 
 
 class RayCollector:
-    """Collector number so-and-so of a run."""
+    """One collector of a run."""
 
     def __init__(
         self,
@@ -135,7 +150,7 @@ class RayCollector:
         beat_seconds: float,
         heartbeat_seconds: float,
         *,
-        fetches_weights: bool = True,  # False: somebody else decides for it
+        fetches_weights: bool = True,  # False: a policy server decides for it
     ) -> None:
         self._learner = learner
         self._number = number
@@ -145,8 +160,8 @@ class RayCollector:
         self._fetches_weights = fetches_weights
 
     def play(self) -> str:
-        """The whole of it; returns its name when the run is over."""
-        begin_log()
+        """The whole life of the actor; returns its name when the run is over."""
+        log_to_stderr()
         registration: Registration = ray.get(
             self._learner.register.remote(self._number, this_place())
         )
@@ -164,7 +179,7 @@ class RayCollector:
             if registration.state:
                 collector.load_state(json.loads(registration.state))
             log.info("%s is ready", registration.info.name)
-            Correspondence(
+            LearnerLink(
                 self._learner,
                 registration.info,
                 collector,
@@ -175,6 +190,50 @@ class RayCollector:
                 fetches_weights=self._fetches_weights,
             ).play()
         return registration.info.name
+
+
+class ConfiguredBuild:
+    """Builds collectors by the settings of the run (`wiring`).
+
+    Where each node has one policy for all (`engine.policy`), the collector opens no model: it asks
+    the policy server of its node, which may start later than the collector.
+    """
+
+    def __init__(self, config: TrainingConfig, run: str) -> None:
+        self._config = config
+        self._run = run
+
+    def __call__(
+        self,
+        info: CollectorInfo,
+        sink: TrajectorySink,
+        weights: WeightSource,
+        admission: Admission,
+        opened: ExitStack,
+    ) -> Collector[Any]:
+        from distrl.agent.computing_threads import use_threads  # loads torch, and only there
+        from distrl.engine.wiring import build_collector
+
+        logs = Path(self._run) / "logs"  # of emulators, on the node where they are
+        logs.mkdir(parents=True, exist_ok=True)
+        policy_client = self._policy_client(info) if self._config.engine.policy == "node" else None
+        use_threads(self._config.collection.threads)
+        return build_collector(
+            self._config,
+            info.name,
+            info.number,
+            sink=sink,
+            weights=weights,
+            admission=admission,
+            opened=opened,
+            logs=logs,
+            batcher=policy_client,
+        )
+
+    def _policy_client(self, info: CollectorInfo) -> PolicyClient:
+        from distrl.engine.ray.policy_server_actor import find_server
+
+        return PolicyClient(info.name, partial(find_server, self._run, info.place))
 
 
 def collector_actor(**options: Any) -> Any:

@@ -1,10 +1,14 @@
-"""All collectors of a run on a cluster, as whoever owns their actors sees them.
+"""The collector actors of a run on a cluster: started, killed and replaced by their owner.
 
-One that dies, fails or hangs is replaced, on whichever node has room, or as soon as one has: then
-its actor waits in Ray's queue. The learner hears of every end first and says after which pause
-another may begin, or that this one is given up. Where each node has one policy for all of its
-collectors (`engine.policy`), its server is looked after as well (`ray_server_crew`). Nothing here
-waits for anything.
+A collector that dies, fails or is unresponsive is replaced, on whichever node has room, or as soon
+as one has: until then its actor waits in Ray's queue. Each exit is reported to the registry in the
+learner, which says after which pause another may start, or that this collector is given up. Where
+each node has one policy for all of its collectors (`engine.policy`), their servers are looked after
+as well (`policy_server_pool`). Nothing here waits.
+
+Ray restarts the learner by itself (`max_restarts`), and places everything. It does not restart
+collectors: its count of restarts has no time window and no pause, a lost node uses it up, a `play`
+that failed with an exception does not restart its actor, and an actor that hangs is never noticed.
 """
 
 from __future__ import annotations
@@ -19,9 +23,8 @@ from ray.exceptions import RayError, RayTaskError
 from distrl.config.training_config import TrainingConfig
 from distrl.engine.ray.collector_actor import Build, collector_actor
 from distrl.engine.ray.learner_actor import RunSnapshot
-from distrl.engine.ray.placement import alive_nodes, collector_options
+from distrl.engine.ray.placement import alive_nodes, collector_options, is_done
 from distrl.engine.ray.policy_server_pool import PolicyServerPool
-from distrl.engine.ray.ray_call import is_done
 from distrl.errors import PolicyServerGone
 
 BEATS_PER_SECOND = 100.0  # of all collectors together, at most
@@ -29,18 +32,18 @@ SHORTEST_BEAT = 0.25  # seconds
 
 
 @dataclass(slots=True)
-class _Post:
-    """One collector: it plays, or its end is told to the learner, or it waits for its start."""
+class _Slot:
+    """One collector: it plays, or its exit is being reported, or it waits for its start."""
 
     number: int
     actor: Any = None
     playing: Any = None  # its one call
-    answer: Any = None  # the learner's, to the news of its end
+    pause: Any = None  # the learner's answer to the report of its exit
     start_at: float | None = 0.0
 
 
 class RayCollectorPool:
-    """Hires collectors, and replaces them."""
+    """Starts collectors, and replaces them."""
 
     def __init__(
         self,
@@ -55,35 +58,35 @@ class RayCollectorPool:
         self._learner = learner
         self._build = build
         self._say = say
-        self._posts = [] if offline else [_Post(n) for n in range(config.collection.collectors)]
+        self._slots = [] if offline else [_Slot(n) for n in range(config.collection.collectors)]
         self._one_for_all = config.engine.policy == "node"
         self._servers = PolicyServerPool(config, run, learner, say)
 
     def waited_for(self) -> list[Any]:
         """Calls whose end is worth a look."""
-        calls = (post.playing or post.answer for post in self._posts)
+        calls = (slot.playing or slot.pause for slot in self._slots)
         return [call for call in calls if call is not None] + self._servers.waited_for()
 
     def look_after(self, now: float) -> None:
-        """See who has ended and who may begin."""
-        for post in self._posts:
-            if post.playing is not None and is_done(post.playing):
-                self._take_leave(post)
-            elif post.answer is not None and is_done(post.answer):
-                self._hear(post, now)
-            elif post.start_at is not None and now >= post.start_at:
-                self._hire(post)
+        """Take note of exits, and start what is due."""
+        for slot in self._slots:
+            if slot.playing is not None and is_done(slot.playing):
+                self._on_exit(slot)
+            elif slot.pause is not None and is_done(slot.pause):
+                self._schedule(slot, now)
+            elif slot.start_at is not None and now >= slot.start_at:
+                self._start(slot)
         self._servers.look_after(now)
 
-    def heed(self, snapshot: RunSnapshot) -> None:
-        """Who hangs is killed, and replaced as if it had died by itself; who is new is served."""
+    def apply(self, snapshot: RunSnapshot) -> None:
+        """Kill unresponsive collectors, and start policy servers on nodes that are new."""
         if self._one_for_all:
             self._servers.serve_at({info.place for info in snapshot.collectors}, snapshot.learner)
-        for info in snapshot.silent:
-            post = self._posts[info.number]
-            if post.playing is not None and not is_done(post.playing):
-                self._say(f"{info.name} on {info.place} hangs, and is ended")
-                ray.kill(post.actor)
+        for info, trouble in snapshot.unresponsive:
+            slot = self._slots[info.number]
+            if slot.playing is not None and not is_done(slot.playing):
+                self._say(f"{info} {trouble}, and is killed")
+                ray.kill(slot.actor)
 
     def server_words(self) -> str:
         """Where policy servers are, on one line; empty where every collector has a policy."""
@@ -91,49 +94,49 @@ class RayCollectorPool:
 
     @property
     def failure(self) -> PolicyServerGone | None:
-        """Nobody decides any more, and nobody ever will."""
+        """Set when all policy servers were given up."""
         return self._servers.failure
 
     def kill(self) -> None:
-        """End all, those that wait for a node as well."""
-        for post in self._posts:
-            if post.actor is not None:
-                ray.kill(post.actor)
-        self._posts = []
+        """Kill all, also those that wait for a node."""
+        for slot in self._slots:
+            if slot.actor is not None:
+                ray.kill(slot.actor)
+        self._slots = []
         self._servers.kill()
 
-    def _hire(self, post: _Post) -> None:
+    def _start(self, slot: _Slot) -> None:
         settings = self._config.collection
         beat_seconds = max(SHORTEST_BEAT, settings.collectors / BEATS_PER_SECOND)
-        options = collector_options(self._config, alive_nodes(), post.number)
-        post.actor = collector_actor(**options).remote(
+        options = collector_options(self._config, alive_nodes(), slot.number)
+        slot.actor = collector_actor(**options).remote(
             self._learner,
-            post.number,
+            slot.number,
             self._build,
             beat_seconds,
             settings.heartbeat_seconds,
             fetches_weights=not self._one_for_all,
         )
-        post.playing, post.start_at = post.actor.play.remote(), None
+        slot.playing, slot.start_at = slot.actor.play.remote(), None
 
-    def _take_leave(self, post: _Post) -> None:
-        """It has gone home after the run, or has failed, or was lost."""
-        ray.kill(post.actor)
-        playing, post.playing, post.actor = post.playing, None, None
+    def _on_exit(self, slot: _Slot) -> None:
+        """It has ended with the run, or has failed, or was lost."""
+        ray.kill(slot.actor)
+        playing, slot.playing, slot.actor = slot.playing, None, None
         try:
             ray.get(playing)
             return
         except RayTaskError as error:
-            self._say(f"collector {post.number} failed: {error.cause!r}")
+            self._say(f"collector {slot.number} failed: {error.cause!r}")
         except RayError as error:
-            self._say(f"collector {post.number} was lost ({type(error).__name__})")
+            self._say(f"collector {slot.number} was lost ({type(error).__name__})")
         places = [node.place for node in alive_nodes()]
-        post.answer = self._learner.gone.remote(post.number, places)
+        slot.pause = self._learner.report_exit.remote(slot.number, places)
 
-    def _hear(self, post: _Post, now: float) -> None:
-        answer, post.answer = post.answer, None
+    def _schedule(self, slot: _Slot, now: float) -> None:
+        answer, slot.pause = slot.pause, None
         try:
             pause: float | None = ray.get(answer)
         except RayError:
             return  # the learner is gone for good, and the run with it
-        post.start_at = None if pause is None else now + pause
+        slot.start_at = None if pause is None else now + pause

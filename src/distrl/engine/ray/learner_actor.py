@@ -1,9 +1,9 @@
-"""The learner as a Ray actor: the whole run in its directory, and the office that collectors call.
+"""The learner as a Ray actor: the whole run in its directory, and the calls that collectors make.
 
-Ray starts it again when it dies and repeats the calls that were under way: `train` goes on from the
+Ray restarts it when it dies and repeats the calls that were under way: `train` resumes from the
 last checkpoint, a delivery that was stored before is acknowledged as known, and collectors notice
-nothing but a wait. Calls of collectors wait until the run is put together. Nothing here decides
-anything: `run_assembly` and `collector_office` do.
+nothing but a wait. Calls of collectors wait until the run is assembled. Nothing is decided here:
+`run_assembly`, `run.collection` and `supervision.collector_registry` do that.
 """
 
 from __future__ import annotations
@@ -22,12 +22,11 @@ from distrl.engine.ingest.arrival_queue import ArrivalQueue
 from distrl.engine.ingest.episode_log import EpisodeLog
 from distrl.engine.ingest.messages import Heartbeat, Received, Refused
 from distrl.engine.ingest.trajectory_receiver import TrajectoryReceiver
-from distrl.engine.local.one_process_collection import NoCollection
-from distrl.engine.ray.ray_collection import RayCollection
-from distrl.engine.ray.ray_place import this_place
+from distrl.engine.ray.placement import this_place
+from distrl.engine.ray.remote_collectors import RemoteCollectors
 from distrl.engine.ray.remote_view import RemoteView, ViewUpdate
 from distrl.engine.ray.weight_broadcast import WeightBroadcast, WeightRef
-from distrl.engine.run.collection import Collection
+from distrl.engine.run.collection import AsynchronousCollection, Collection
 from distrl.engine.run.run_assembly import RunAssembly
 from distrl.engine.run.stop_request import StopRequest
 from distrl.engine.run.training_state import TrainingState
@@ -37,6 +36,7 @@ from distrl.engine.supervision.collector_registry import (
     HeartbeatReply,
     Registration,
 )
+from distrl.engine.supervision.restart_budget import patience_of
 from distrl.errors import UsageError
 from distrl.runs.run_directory import RunDirectory
 from distrl.runs.run_records import RunResult
@@ -48,16 +48,16 @@ GROUPS = {"train": 1, "deliver": 16, "talk": 8}
 
 @dataclass(frozen=True, slots=True)
 class RunSnapshot:
-    """The run as whoever started it sees it."""
+    """The run as the command that started it shows it."""
 
     view_update: ViewUpdate
-    learner: str  # where it is
+    learner: str  # its node
     collectors: tuple[CollectorInfo, ...]
-    silent: tuple[CollectorInfo, ...]  # those that hang
+    unresponsive: tuple[tuple[CollectorInfo, str], ...]  # and why they must be killed
 
 
 class RayLearner:
-    """One run. `resumed`: it goes on with what is in the directory, as after every restart."""
+    """One run. `resumed`: it goes on from what is in the directory, as after every restart."""
 
     def __init__(self, config: TrainingConfig, path: str, *, resumed: bool) -> None:
         self._config = config
@@ -68,6 +68,7 @@ class RayLearner:
         self._arrivals = ArrivalQueue()
         self._broadcast: WeightBroadcast | None = None
         self._registry: CollectorRegistry | None = None
+        self._collectors = RemoteCollectors()
         self._ready = threading.Event()
 
     @ray.method(concurrency_group="train")
@@ -111,24 +112,25 @@ class RayLearner:
         state: TrainingState,
     ) -> Collection:
         if self._config.learning.learner.mode == "offline":
-            return NoCollection()
+            return Collection()
         assert self._broadcast is not None
-        settings = self._config.collection
+        self._broadcast.send_latest()
+        settings, arrivals = self._config.collection, self._arrivals
         self._registry = CollectorRegistry(
             count=settings.collectors,
             restarts=settings.restarts,
-            heartbeat_seconds=settings.heartbeat_seconds,
+            silent_seconds=patience_of(settings.heartbeat_seconds),
             run=self._run,
-            receiver=receiver,
             episode_log=episode_log,
-            waiting=self._arrivals.__len__,
+            waiting=lambda: len(arrivals) + receiver.unjudged,
             say=self._view.say,
-            wake=self._arrivals.wake,
+            wake=arrivals.wake,
         )
-        self._registry.open(state.collectors)
-        opened.callback(self._registry.close)
+        self._registry.load_states(state.collectors)
+        collection = AsynchronousCollection(self._registry, self._collectors, receiver, arrivals)
+        opened.callback(collection.kill)
         self._ready.set()
-        return RayCollection(self._registry, self._arrivals, self._broadcast)
+        return collection
 
     # For collectors -----------------------------------------------------------------------------
 
@@ -138,25 +140,25 @@ class RayLearner:
 
     @ray.method(concurrency_group="deliver")
     def deliver(self, encoded: bytes) -> Received | Refused:
-        return self._when_ready().deliver(encoded)
+        return self._collectors.deliver(encoded)
 
     @ray.method(concurrency_group="talk")
-    def beat(
-        self, info: CollectorInfo, in_flight: int, beat: Heartbeat | None, version: int | None
+    def heartbeat(
+        self, info: CollectorInfo, in_flight: int, full: Heartbeat | None, version: int | None
     ) -> tuple[HeartbeatReply, WeightRef | None]:
-        """`version`: the newest weights that it has fetched; newer ones are offered. None: none."""
-        orders = self._when_ready().beat(info, in_flight, beat)
+        """`version`: the newest weights that the collector has; None: it needs none."""
+        orders = self._when_ready().heartbeat(info, in_flight, full)
         return orders, None if version is None else self._offer(version)
 
     @ray.method(concurrency_group="talk")
-    def leave(self, info: CollectorInfo, last: Heartbeat) -> None:
-        self._when_ready().leave(info, last)
+    def deregister(self, info: CollectorInfo, last: Heartbeat) -> None:
+        self._when_ready().deregister(info, last)
 
     # For policy servers -------------------------------------------------------------------------
 
     @ray.method(concurrency_group="talk")
     def newer_weights(self, version: int) -> WeightRef | None:
-        """What a server with these weights should fetch."""
+        """Newer weights than these, for a policy server to fetch."""
         self._when_ready()
         return self._offer(version)
 
@@ -169,7 +171,7 @@ class RayLearner:
         assert self._registry is not None
         return self._registry
 
-    # For whoever started it ---------------------------------------------------------------------
+    # For the command that started it -------------------------------------------------------------
 
     @ray.method(concurrency_group="talk")
     def look(self, last: ViewUpdate | None) -> RunSnapshot:
@@ -177,14 +179,18 @@ class RayLearner:
         return RunSnapshot(
             view_update=self._view.since(last),
             learner=this_place(),
-            collectors=tuple(registry.badges()) if registry else (),
-            silent=tuple(registry.silent()) if registry else (),
+            collectors=tuple(registry.collectors()) if registry else (),
+            unresponsive=tuple(registry.unresponsive()) if registry else (),
         )
 
     @ray.method(concurrency_group="talk")
-    def gone(self, number: int, places: Several[str]) -> float | None:
-        """A collector has died; seconds until another may begin, None: it is given up."""
-        return self._when_ready().gone(number, places)
+    def report_exit(self, number: int, places: Several[str]) -> float | None:
+        """A collector has died, and these nodes are alive; seconds until another may start."""
+        registry = self._when_ready()
+        nodes = [info.place for info in registry.collectors() if info.number == number]
+        lost = bool(nodes) and nodes[0] not in places
+        trouble = "is gone, with its node" if lost else "is gone"
+        return registry.report_exit(number, trouble, node_lost=lost)
 
     @ray.method(concurrency_group="talk")
     def stop(self) -> None:

@@ -1,4 +1,4 @@
-"""Which part of a run goes to which node of the cluster.
+"""Which part of a run goes to which node of the cluster, and where a process is.
 
 The learner goes to a node with a GPU where there is one, else to the node that the command runs on,
 and stays there: its directory is on that node's disk, unless all nodes see it (`shared_storage`). A
@@ -14,11 +14,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import ray
+from ray.util import get_node_ip_address
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from distrl.config.sections import EngineSettings
 from distrl.config.training_config import TrainingConfig
-from distrl.engine.ray.ray_place import place_of
 from distrl.process_environment import ONE_THREAD, WANTED
 
 LEARNER_RESTARTS = 20  # by Ray: a learner that dies more often than that does not get better
@@ -32,6 +32,21 @@ class Node:
     id: str
     place: str
     resources: dict[str, float]
+
+
+def place_of(address: str, node_id: str) -> str:
+    """What people call a node; two nodes on one machine have two names."""
+    return f"{address}/{node_id[:6]}"
+
+
+def this_place() -> str:
+    """The node of this process."""
+    return place_of(get_node_ip_address(), ray.get_runtime_context().get_node_id())
+
+
+def is_done(call: Any) -> bool:
+    """Has a call to an actor an answer, or an error? Never waits."""
+    return bool(ray.wait([call], timeout=0)[0])
 
 
 def alive_nodes() -> list[Node]:
@@ -67,7 +82,7 @@ def learner_options(
 
 
 def computing_on(device: str, config: TrainingConfig) -> TrainingConfig:
-    """The settings of those who decide there; how precisely the learner learns is not theirs."""
+    """The settings of a process that only runs the policy, on that device, in full precision."""
     policy = replace(config.agent.policy, device=device)
     learner = replace(config.learning.learner, precision="full")
     return replace(
@@ -78,7 +93,7 @@ def computing_on(device: str, config: TrainingConfig) -> TrainingConfig:
 
 
 def server_options(node: Node, gpus: float) -> dict[str, Any]:
-    """The policy server of that node, and of no other. Without a GPU it has the node's cores."""
+    """For the policy server of that node. Without a GPU it may use all cores of the node."""
     threads = "1" if gpus else str(max(1, int(node.resources.get("CPU", 1.0))))
     return {
         "num_cpus": 0,
@@ -90,7 +105,7 @@ def server_options(node: Node, gpus: float) -> dict[str, Any]:
 
 
 def phone_resource(settings: EngineSettings, nodes: list[Node]) -> str | None:
-    """What collectors need of a node, besides a GPU; None: CPUs will do."""
+    """The resource that a collector takes for each of its phones; None: it takes CPUs."""
     if settings.phones != "auto":
         return settings.phones
     return PHONE if any(node.resources.get(PHONE) for node in nodes) else None
@@ -100,7 +115,7 @@ def collector_options(config: TrainingConfig, nodes: list[Node], number: int) ->
     count, collectors = config.devices.count, config.collection.collectors
     options: dict[str, Any] = {
         "num_gpus": config.engine.collector_gpus,
-        "max_restarts": 0,  # a new one is started in its place
+        "max_restarts": 0,  # `collector_pool` says why
         "runtime_env": {"env_vars": {**WANTED, **ONE_THREAD}},
     }
     resource = phone_resource(config.engine, nodes)

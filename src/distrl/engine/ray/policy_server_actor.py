@@ -18,7 +18,7 @@ import ray
 from ray.exceptions import GetTimeoutError, RayError, RayTaskError
 
 from distrl.config.training_config import TrainingConfig
-from distrl.engine.local.process_log import begin_log
+from distrl.engine.local.process_lifetime import log_to_stderr
 from distrl.engine.ray.policy_server import PolicyServer, ServerReport
 from distrl.engine.ray.weight_broadcast import WeightReceiver, WeightRef
 from distrl.episodes.policy_batcher import PolicyBatcherSettings
@@ -52,7 +52,7 @@ class RayPolicyServer:
         """Load the model and answer requests; returns only on a failure."""
         from distrl.engine.wiring import build_server  # loads torch, and only there
 
-        begin_log()
+        log_to_stderr()
         weight_receiver = WeightReceiver()
         server = build_server(self._config, self._name, weight_receiver)
         self._fetch(weight_receiver)  # no decision with outdated weights

@@ -19,12 +19,16 @@ import ray
 from ray.exceptions import RayError, RayTaskError
 
 from distrl.config.training_config import TrainingConfig
-from distrl.engine.ray.placement import Node, alive_nodes, computing_on, server_options
+from distrl.engine.ray.placement import Node, alive_nodes, computing_on, is_done, server_options
 from distrl.engine.ray.policy_server import ServerReport
 from distrl.engine.ray.policy_server_actor import find_server, server_actor, server_name
-from distrl.engine.ray.ray_call import is_done
 from distrl.engine.supervision.collector_registry import patience_of
-from distrl.engine.supervision.supervisor import MAX_PAUSE, SILENT_START_SECONDS, RestartBudget
+from distrl.engine.supervision.restart_budget import (
+    MAX_PAUSE,
+    SILENT_START_SECONDS,
+    RestartBudget,
+    patience_of,
+)
 from distrl.errors import PolicyServerGone
 
 POLL_SECONDS = 1.0  # between two requests for a server's report

@@ -1,12 +1,12 @@
 """A run on a Ray cluster, as the command that starts it sees it.
 
-    learner      an actor (`ray_learner`); Ray starts it again from its checkpoint
-    collectors   actors (`ray_collector`) wherever there are phones (`ray_placement`), looked after
-                 by a `ray_crew`
-    servers      actors (`ray_policy_server`), one on each node that has collectors, where these
+    learner      an actor (`learner_actor`); Ray restarts it, and it resumes from its checkpoint
+    collectors   actors (`collector_actor`) wherever there are phones (`placement`), started and
+                 replaced by a `collector_pool`
+    servers      actors (`policy_server_actor`), one on each node that has collectors, where these
                  have no policy of their own
 
-This process owns them all, shows how the run goes, and hands on Ctrl-C. When it ends, so do they;
+This process owns them all, shows how the run goes, and passes Ctrl-C on. When it ends, so do they;
 the run can be resumed.
 """
 
@@ -23,17 +23,16 @@ from rich.console import Console
 
 from distrl.config.training_config import TrainingConfig
 from distrl.engine.ray.cluster.connection import connect, disconnect
-from distrl.engine.ray.collector_actor import Build
+from distrl.engine.ray.collector_actor import Build, ConfiguredBuild
 from distrl.engine.ray.collector_pool import RayCollectorPool
-from distrl.engine.ray.configured_build import ConfiguredBuild
 from distrl.engine.ray.learner_actor import RunSnapshot, learner_actor
 from distrl.engine.ray.placement import (
     LEARNER_RESTARTS,
     alive_nodes,
     computing_on,
+    is_done,
     learner_options,
 )
-from distrl.engine.ray.ray_call import is_done
 from distrl.engine.run.stop_request import StopRequest, StopRequested
 from distrl.errors import DistrlError, LearnerGone
 from distrl.reporting.live_view import LiveView
@@ -69,7 +68,7 @@ class RayEngine:
             disconnect()
 
     def _needs(self) -> dict[str, float]:
-        """What the cluster must have; a private one is given phones for everybody."""
+        """What the cluster must have; a private one is given phones for all collectors."""
         settings = self.config.engine
         if settings.phones == "auto":
             return {}
@@ -115,7 +114,7 @@ class RayEngine:
     # While it goes on ---------------------------------------------------------------------------
 
     def _look_after(self, learner: Any, training: Any, pool: RayCollectorPool) -> None:
-        """Until the training has ended, one way or the other."""
+        """Until the training has ended, or failed."""
         last: RunSnapshot | None = None
         looking, looked, told_to_stop = learner.look.remote(None), time.monotonic(), False
         while not is_done(training):
@@ -127,7 +126,7 @@ class RayEngine:
             if time.monotonic() - looked >= LOOK_SECONDS and is_done(looking):
                 last = self._show(looking, last, pool)
                 if last is not None:
-                    pool.heed(last)
+                    pool.apply(last)
                 looking = learner.look.remote(last.view_update if last else None)
                 looked = time.monotonic()
         ray.wait([looking], timeout=LOOK_SECONDS)  # Ray complains of a call that is never answered
@@ -150,10 +149,10 @@ class RayEngine:
 
 
 def placement_words(snapshot: RunSnapshot, servers: str = "") -> str:
-    """Where everybody is, on one line."""
+    """Where all parts of the run are, on one line."""
     places = Counter(info.place for info in snapshot.collectors)
-    crowd = ", ".join(f"{place} x {count}" for place, count in sorted(places.items()))
-    words = f"learner {snapshot.learner} · collectors {crowd or 'none yet'}"
+    on_nodes = ", ".join(f"{place} x {count}" for place, count in sorted(places.items()))
+    words = f"learner {snapshot.learner} · collectors {on_nodes or 'none yet'}"
     return f"{words} · policy servers {servers}" if servers else words
 
 

@@ -1,4 +1,4 @@
-"""What a run shows, kept for somebody elsewhere who comes and asks for it, and shows it there."""
+"""What a run shows, kept for a process elsewhere that polls for it and shows it there."""
 
 from __future__ import annotations
 
@@ -6,19 +6,18 @@ import secrets
 import threading
 from collections import deque
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Self
 
 from distrl.runs.run_status import RunStatus
 
-KEPT = 1000  # sentences that nobody has asked for yet
+KEPT = 1000  # sentences that were not polled yet
 
 
 @dataclass(frozen=True, slots=True)
 class ViewUpdate:
-    """All that was said since the last one, and how the run stands."""
+    """Sentences since the last update, and the status of the run."""
 
-    origin: str  # of which process; a new one counts anew
+    origin: str  # the process that counts; a restarted one counts anew
     said: int  # sentences so far
     sentences: tuple[str, ...]
     status: RunStatus | None
@@ -43,7 +42,7 @@ class RemoteView:
             self._said += 1
 
     def since(self, last: ViewUpdate | None) -> ViewUpdate:
-        """What there is to see for somebody who had that glimpse last."""
+        """The update that follows `last`."""
         with self._lock:
             known = last.said if last is not None and last.origin == self._origin else 0
             fresh = min(self._said - known, len(self._sentences))
@@ -53,10 +52,5 @@ class RemoteView:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Whoever shows it has something to show for a little longer."""
+    def __exit__(self, *_: object) -> None:
+        """Keep what there is: it may be polled once more."""

@@ -1,10 +1,10 @@
 """Weights through Ray's object store: one copy per node and version, fetched before it is needed.
 
 The learner publishes to its `WeightStore` first and then puts the bytes of that file into the
-object store, where they are its own: they go with it when it dies, and are put there anew when it
-is back. Collectors hear of a version with the answer to a beat; a thread of each fetches it (the
-first on a node brings it there, the others read the same memory) while devices play on, and the
-desk finds the tensors ready between two decisions.
+object store, which owns them for it: they go when the learner dies, and are put there again when it
+is back. A collector learns of a version by the reply to a heartbeat; a thread fetches it (the first
+on a node copies it there, the others read the same memory) while devices play on, and the policy
+batcher finds the tensors ready between two decisions.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from distrl.weights.weight_store import WeightStore
 if TYPE_CHECKING:
     from torch import Tensor
 
-FETCH_SECONDS = 120.0  # then it is asked for again, or for a newer one
+FETCH_SECONDS = 120.0  # then the next offer is tried
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class WeightBroadcast:
             self._offer = WeightRef(packed.version, packed.digest, (content,))
 
     def newer_than(self, version: int) -> WeightRef | None:
-        """What somebody with that version should fetch."""
+        """What a process with that version should fetch; None: it has the newest."""
         offer = self._offer
         return offer if offer is not None and offer.version > version else None
 
@@ -76,14 +76,14 @@ class WeightReceiver:
         return newest if newest is not None and newest[1] > version else None
 
     def offer(self, offer: WeightRef | None) -> None:
-        """There is a newer version; whoever calls `fetch_all` fetches it."""
+        """There may be a newer version; the thread in `fetch_all` fetches it."""
         if offer is not None:
             with self._changed:
                 self._offer = offer
                 self._changed.notify_all()
 
     def fetch_all(self, goes_on: Callable[[], bool]) -> None:
-        """Fetch what is offered, the newest first, until it does not go on."""
+        """Fetch the newest offer again and again, while `goes_on`."""
         while goes_on():
             with self._changed:
                 self._changed.wait_for(lambda: self._offer is not None, timeout=0.1)
@@ -92,7 +92,7 @@ class WeightReceiver:
                 self.fetch(offer)
 
     def fetch(self, offer: WeightRef) -> None:
-        """Take one. Where its owner has died or a byte is wrong, the next offer will do."""
+        """Fetch one. If its owner has died or a byte is wrong, the next offer is tried."""
         with contextlib.suppress(RayError, CorruptWeights):
             content = ray.get(offer.content[0], timeout=FETCH_SECONDS)
             weights = unpack_weights(content.tobytes(), offer.digest, "pt")

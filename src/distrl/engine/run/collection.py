@@ -1,67 +1,211 @@
-"""What a training run wants of whoever collects for it, whichever way that is done."""
+"""How collectors and the learner go on at the same time: asynchrony in one file.
+
+    collectors     play episodes without end, in processes of their own or on other machines
+        │ ▲        deliveries and heartbeats up, acknowledgements and the pace down
+        ▼ │        (`Collectors`: sockets, or calls of Ray actors)
+    this thread    receive → store (one commit for all that came) → acknowledge → arrival queue
+        │          heartbeats → registry; dead and unresponsive collectors are replaced
+        ▼
+    arrivals       what is stored and was not yet taken (`ArrivalQueue`)
+        │
+        ▼
+    learner        the caller's thread: takes what has arrived, learns, publishes weights, and says
+                   how far collectors may go (`pace`)
+
+Neither side waits for the other. What holds collectors back is the bound on staleness (`pace_of`),
+and acknowledgements that are held while too much waits for the learner (`trajectory_receiver`). The
+thread never waits for the learner or for a collector.
+
+`Collection` is what a training run needs of all this; by itself it collects nothing, as in a run
+that learns from a corpus alone. `local.synchronous_collection` and `local.one_process_collection`
+are the other ways to collect.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Protocol
 
-from distrl.engine.ingest.messages import Pace
+from distrl.engine.ingest.arrival_queue import ArrivalQueue
+from distrl.engine.ingest.messages import Heartbeat, Pace, Received, Refused
+from distrl.engine.ingest.trajectory_receiver import Reply, TrajectoryReceiver
+from distrl.engine.supervision.collector_registry import (
+    LAST_SECONDS,
+    CollectorInfo,
+    CollectorRegistry,
+)
 from distrl.episodes.collector_report import CollectorReport
 from distrl.learning.learner import Learner
+from distrl.watched_threads import WatchedThreads
+from distrl.weights.staleness import max_in_flight
 
-MAX_IN_FLIGHT = 1 << 20
+RECEIVE_SECONDS = 0.1  # how long the thread waits for messages before it looks after collectors
+MAX_IN_FLIGHT = 1 << 20  # no fleet is larger
 
 
-class Collection(Protocol):
-    """Brings trajectories into the arrivals of a learner."""
+class Collection:
+    """Brings trajectories into the arrivals of a learner; this one brings none."""
 
     def start(self) -> None:
-        """Begin; trajectories may come from now on."""
-        ...
+        """Begin; trajectories may arrive from now on."""
 
     def pace(self, learner: Learner) -> None:
-        """The learner has gone a step further."""
-        ...
+        """The learner has made a step: tell collectors how far they may go. Raise what failed."""
 
     def wait(self, seconds: float) -> bool:
-        """The learner needs more: wait so long at most; True if it is worth another look."""
-        ...
+        """The learner needs more: wait, `seconds` at most; True if it should try again."""
+        return True
 
     def stop(self, finish_within: float) -> None:
-        """End; episodes may go on for so long. Afterwards nothing more arrives."""
-        ...
+        """End; episodes in flight may take that many seconds. Afterwards nothing arrives."""
 
     def reports(self) -> list[CollectorReport]:
-        """How the collectors stand, as far as they have told."""
-        ...
+        """The last report of each collector."""
+        return []
 
     def device_seconds(self) -> tuple[float, float]:
-        """Seconds that devices were at work, and seconds that they were there, in all."""
-        ...
+        """Seconds that devices were at work, and seconds that they were available, in all."""
+        return 0.0, 0.0
 
     def states(self) -> dict[int, str]:
-        """What each collector would go on from (JSON), by number; for checkpoints."""
+        """What each collector would resume from (JSON), by number; for checkpoints."""
+        return {}
+
+
+@dataclass(frozen=True, slots=True)
+class Arrived:
+    """What came in one round: encoded trajectories with how to answer, and heartbeats."""
+
+    deliveries: list[tuple[bytes, Reply]]
+    heartbeats: list[tuple[CollectorInfo, Heartbeat]]
+
+
+class Collectors(Protocol):
+    """The transport to all collectors of a run; only the thread of a collection calls it."""
+
+    def receive(self, seconds: float) -> Arrived:
+        """Everything that has come; wait for something, `seconds` at most."""
         ...
+
+    def look_after(self) -> None:
+        """Kill the unresponsive, start what is due, tell the others their orders."""
+        ...
+
+    def close(self) -> None:
+        """Kill what still runs. Called when the collection ends, however it does."""
+        ...
+
+
+class AsynchronousCollection(Collection):
+    """Implements `Collection` by collectors that never pause."""
+
+    def __init__(
+        self,
+        registry: CollectorRegistry,
+        collectors: Collectors,
+        receiver: TrajectoryReceiver,
+        arrivals: ArrivalQueue,
+    ) -> None:
+        self._registry = registry
+        self._collectors = collectors
+        self._receiver = receiver
+        self._arrivals = arrivals
+        self._thread = WatchedThreads("collection", self._serve, arrivals.wake)
+
+    # The learner's thread -----------------------------------------------------------------------
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def pace(self, learner: Learner) -> None:
+        self.set_pace(pace_of(learner))
+
+    def set_pace(self, pace: Pace) -> None:
+        self.check()
+        self._registry.set_pace(pace)
+
+    def wait(self, seconds: float) -> bool:
+        self._arrivals.wait(seconds)
+        self.check()
+        return True
+
+    def check(self) -> None:
+        """Raise what has failed in the thread; `CollectorsLost` when no collector is left."""
+        self._thread.raise_failure()
+        self._registry.check()
+
+    def stop(self, finish_within: float) -> None:
+        """Tell all to end, wait for it, kill the rest; then wait for verdicts on what came."""
+        self._registry.stop(finish_within)
+        ended = self._thread.join(finish_within + 2 * LAST_SECONDS)
+        if ended and not self._receiver.settle(finish_within):
+            self._receiver.release(all_of_them=True)
+        self._thread.raise_failure()
+
+    def kill(self) -> None:
+        """End all at once; without effect after `stop`."""
+        self._registry.stop(-float("inf"))
+        self._thread.join(LAST_SECONDS)
+        self._collectors.close()
+
+    def reports(self) -> list[CollectorReport]:
+        return self._registry.reports()
+
+    def device_seconds(self) -> tuple[float, float]:
+        return self._registry.device_seconds()
+
+    def states(self) -> dict[int, str]:
+        return self._registry.states()
+
+    # The thread ---------------------------------------------------------------------------------
+
+    def _serve(self) -> None:
+        """Until all collectors have ended after `stop`."""
+        try:
+            while not self._registry.is_over:
+                arrived = self._collectors.receive(RECEIVE_SECONDS)
+                self._store(arrived.deliveries)
+                for info, heartbeat in arrived.heartbeats:
+                    self._registry.heartbeat(info, heartbeat.report.in_flight, heartbeat)
+                self._receiver.release(all_of_them=self._registry.stop_at is not None)
+                self._collectors.look_after()
+        finally:
+            self._collectors.close()
+            self._registry.close()
+
+    def _store(self, deliveries: Iterable[tuple[bytes, Reply]]) -> None:
+        """Make all of them durable, then acknowledge each, or hold that back."""
+        for encoded, reply in deliveries:
+            self._receiver.deliver(encoded, self._noted(reply))
+
+    def _noted(self, reply: Reply) -> Reply:
+        def acknowledge(answer: Received | Refused) -> None:
+            if isinstance(answer, Received):
+                self._registry.delivered(answer.id.split("/")[0])  # its collector's name
+            reply(answer)
+
+        return acknowledge
 
 
 def pace_of(learner: Learner) -> Pace:
-    """Who may start an episode, as far as the learner's limit on staleness goes."""
+    """Which episodes may start, as far as the learner's bound on staleness goes.
+
+    In closed form what `Learner.may_start` answers for each age of weights and number in flight.
+    """
     limit = learner.settings.staleness.at_start
+    if learner.settings.is_offline(learner.updates):
+        return Pace(learner.version)
     if limit is None:
-        return Pace(learner.version, free=learner.may_start(learner.version, 0))
-    behind = range(limit + 1)
-    return Pace(learner.version, tuple(_room(learner, learner.version - each) for each in behind))
-
-
-def _room(learner: Learner, version: int) -> int:
-    """The most in flight behind which one more may start with weights of that version; or -1."""
-    if not learner.may_start(version, 0):
-        return -1
-    low, high = 0, 1
-    while learner.may_start(version, high):
-        low, high = high, 2 * high
-        if high > MAX_IN_FLIGHT:
-            return low
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if learner.may_start(version, middle) else (low, middle)
-    return low
+        return Pace(learner.version, free=True)
+    rooms = (
+        max_in_flight(
+            limit - behind,
+            owed=learner.pacing.owed,
+            samples_per_insert=learner.pacing.samples_per_insert,
+            draws_per_version=learner.settings.draws_per_version,
+            draws_since_version=learner.draws_since_version,
+        )
+        for behind in range(limit + 1)
+    )
+    return Pace(learner.version, tuple(min(MAX_IN_FLIGHT, room) for room in rooms))

@@ -1,13 +1,21 @@
-"""The learner's side of collectors that come and go by themselves, on whichever machine they are.
+"""Who collects for a run: one registry for collectors on this machine and on a cluster.
 
-A collector enlists when it begins, which gives it a name and what its predecessor would have gone
-on from; it delivers trajectories and sends beats, whose answers say how far it may go and when it
-is over. The office starts nobody: whoever does (`ray_crew`) asks it who has fallen silent, tells it
-who is gone, and hears when another may start. After a restart of the learner, collectors that still
-play are known again with their next beat.
+It has a slot for each collector of the run and knows, for each slot: which process has it, when the
+last heartbeat came, what a replacement resumes from (`state`), and how often it may still be
+restarted. It starts and kills nothing. A transport does (`local.collector_pool`: processes and
+sockets; `ray.collector_pool` and `ray.learner_actor`: actors), by these rules:
 
-A trajectory is acknowledged once it is durable (`receiver`). A collector that dies uses up its
-budget of restarts, unless the machine that it was on has gone with it. Any thread may call.
+- `register` gives a new process its name, which no collector of the run had before, and its state.
+- A collector without a heartbeat for `silent_seconds` (`SILENT_START_SECONDS` before its first), or
+  with episodes in flight and no progress for `STALLED_SECONDS`, is `unresponsive`: kill it.
+- `report_exit` says when a replacement may start: after a pause that grows with each failure of a
+  collector that had delivered nothing. After `restarts` failures within `WINDOW` seconds the slot
+  is given up; when all slots are, `check` raises `CollectorsLost`. A lost node costs no restart.
+- A process that was replaced and comes back (its network had failed, say) is told to stop, and
+  changes nothing. After a restart of the learner the newest process of a slot is recognised by its
+  next heartbeat.
+
+Synchronous; the clock is passed in; any thread may call.
 """
 
 from __future__ import annotations
@@ -15,45 +23,45 @@ from __future__ import annotations
 import dataclasses
 import threading
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from distrl.engine.ingest.episode_log import EpisodeLog
-from distrl.engine.ingest.messages import Heartbeat, Pace, Received, Refused
-from distrl.engine.ingest.trajectory_receiver import TrajectoryReceiver
-from distrl.engine.local.collector_child import new_name
-from distrl.engine.supervision.device_use import DeviceUse
-from distrl.engine.supervision.supervisor import (
-    SILENT_HEARTBEATS,
+from distrl.engine.ingest.messages import Heartbeat, Pace
+from distrl.engine.supervision.restart_budget import (
     SILENT_START_SECONDS,
+    STALLED_SECONDS,
+    WINDOW,
     RestartBudget,
 )
 from distrl.episodes.collector_report import CollectorReport
-from distrl.errors import CollectorsLost
+from distrl.errors import CollectorsLost, storage_error
 from distrl.runs.run_directory import RunDirectory
-from distrl.watched_threads import WatchedThreads
 
-TIDY_SECONDS = 0.1  # between two looks at what is held back
-LEAST_SILENCE = 10.0  # seconds; machines may be far apart
-
-
-def patience_of(heartbeat_seconds: float) -> float:
-    """Seconds of silence after which somebody who beats so often must hang."""
-    return max(LEAST_SILENCE, SILENT_HEARTBEATS * heartbeat_seconds)
+LAST_SECONDS = 10.0  # after the deadline of a stop, before collectors that remain are killed
 
 
 @dataclass(frozen=True, slots=True)
 class CollectorInfo:
-    """Who a collector is, and where."""
+    """One process that collects (`name`), its slot (`number`) and its node (empty: this one)."""
 
     name: str
     number: int
-    place: str  # the machine, as a person would call it
+    place: str = ""
+
+    @property
+    def start(self) -> int:
+        """How many processes this slot has had, this one included."""
+        return int(self.name.rpartition(".")[2])
+
+    def __str__(self) -> str:
+        return f"{self.name} on {self.place}" if self.place else self.name
 
 
 @dataclass(frozen=True, slots=True)
 class Registration:
-    """What a collector begins with: who it is, and what it goes on from (JSON)."""
+    """What a collector begins with: its name, and the state (JSON) that it resumes from."""
 
     info: CollectorInfo
     state: str
@@ -61,220 +69,286 @@ class Registration:
 
 @dataclass(frozen=True, slots=True)
 class HeartbeatReply:
-    """The answer to a beat. `finish_within`: it is over, what is under way may go on for so long"""
+    """Orders: the pace, and whether to stop.
+
+    `finish_within`: stop; episodes in flight may take that many seconds. `superseded`: another
+    process has this collector's slot by now.
+    """
 
     pace: Pace
     finish_within: float | None = None
+    superseded: bool = False
+
+
+class PacedAdmission:
+    """Implements `Admission` in a collector by the last pace that it was told; none: no start."""
+
+    def __init__(self) -> None:
+        self.pace = Pace(version=0)
+
+    def may_start(self, weight_version: int, in_flight: int) -> bool:
+        return self.pace.may_start(weight_version, in_flight)
 
 
 @dataclass(slots=True)
-class _Post:
-    """One collector of the run, whoever has it at the moment."""
+class _Slot:
+    """One collector of the run, whichever process has it at the moment."""
 
     budget: RestartBudget
+    newest: int  # the `start` of the newest process that is known
+    state: str = ""
     info: CollectorInfo | None = None
     report: CollectorReport | None = None
-    state: str = ""
     in_flight: int = 0
-    heard: float = 0.0
-    spoken: bool = False
-    worked: bool = False  # has whoever has it now brought anything?
+    heard: float = 0.0  # when its last heartbeat came, or when it registered
+    spoken: bool = False  # has this process sent a heartbeat?
+    worked: bool = False  # has this process delivered a trajectory?
+    done: int = -1  # what it had done at its last progress
+    progressed: float = 0.0
+    ended: bool = False  # has the newest process ended?
+    start_at: float | None = -float("inf")  # None: a process has the slot, or it was given up
     given_up: bool = False
 
 
 @dataclass(slots=True)
 class CollectorRegistry:
-    """Knows all collectors of a run."""
+    """All collectors of a run."""
 
     count: int
     restarts: int
-    heartbeat_seconds: float
+    silent_seconds: float
     run: RunDirectory
-    receiver: TrajectoryReceiver
     episode_log: EpisodeLog
-    waiting: Callable[[], int]  # trajectories between store and learner
+    waiting: Callable[[], int]  # trajectories stored and not yet taken by the learner
     say: Callable[[str], None]
-    wake: Callable[[], None]
+    wake: Callable[[], None]  # called when a slot was given up
     clock: Callable[[], float] = time.monotonic
-    use: DeviceUse = field(default_factory=DeviceUse)
+    stop_at: float | None = None  # when all must have ended; None: nobody asked for it
     _pace: Pace = Pace(version=0)
-    _stop_at: float | None = None
-    _posts: dict[int, _Post] = field(default_factory=dict)
-    _changed: threading.Condition = field(default_factory=threading.Condition)
-    _receiving: threading.Lock = field(default_factory=threading.Lock)
-    _closed: threading.Event = field(default_factory=threading.Event)
-    _tidying: WatchedThreads | None = None
+    _busy: float = 0.0  # seconds at work of devices of collectors that have ended
+    _available: float = 0.0  # seconds that these devices were available
+    _slots: dict[int, _Slot] = field(default_factory=dict)
+    _lock: threading.RLock = field(default_factory=threading.RLock)
 
-    def open(self, states: dict[int, str]) -> None:
-        """From now on collectors are taken in. `states`: what they go on from, by number."""
+    def __post_init__(self) -> None:
         for number in range(self.count):
-            self._posts[number] = _Post(RestartBudget(self.restarts), state=states.get(number, ""))
-        self._tidying = WatchedThreads("office", self._tidy, self.wake)
-        self._tidying.start()
+            newest = max(_starts(self.run, number), default=0)
+            self._slots[number] = _Slot(RestartBudget(self.restarts), newest)
 
-    def close(self) -> None:
-        """Nothing is taken in any more; who waits for an acknowledgement does not get it."""
-        self._closed.set()
-        if self._tidying is not None:
-            self._tidying.join(10 * TIDY_SECONDS)
+    def load_states(self, states: Mapping[int, str]) -> None:
+        """What collectors resume from, by number; from a checkpoint."""
+        for number, state in states.items():
+            if number in self._slots:
+                self._slots[number].state = state
 
-    # The collectors' side -----------------------------------------------------------------------
+    # Collectors -------------------------------------------------------------------------------
 
-    def register(self, number: int, place: str) -> Registration:
-        """A collector begins; whoever had its post before is gone."""
-        with self._changed:
-            post = self._posts[number]
-            self._lose(post)
+    def register(self, number: int, place: str = "") -> Registration:
+        """Give the slot to a new process; a process that still has it is lost."""
+        with self._lock:
+            slot = self._slots[number]
+            if slot.info is not None:
+                self._lose(slot, "is gone")
             name, _ = new_name(self.run, number)
-            post.info = CollectorInfo(name, number, place)
-            post.heard, post.spoken = self.clock(), False
-            self.say(f"{name} is on {place}")
-            return Registration(post.info, post.state)
+            info = CollectorInfo(name, number, place)
+            slot.newest = info.start
+            self._occupy(slot, info, spoken=False)
+            if place:
+                self.say(f"{name} is on {place}")
+            return Registration(info, slot.state)
 
-    def deliver(self, encoded: bytes) -> Received | Refused:
-        """Returns when the trajectory is durable, or could not be made so; later if many wait."""
-        answers: list[Received | Refused] = []
-        answered = threading.Event()
-
-        def reply(answer: Received | Refused) -> None:
-            answers.append(answer)
-            answered.set()
-
-        with self._receiving:
-            self.receiver.deliver(encoded, reply)
-        while not answered.wait(TIDY_SECONDS):
-            if self._closed.is_set():
-                raise CollectorsLost("the learner has ended; what waits for it is on its disk")
-        if isinstance(answers[0], Received):
-            self._credit(answers[0].id.split("/")[0])
-        return answers[0]
-
-    def _credit(self, name: str) -> None:
-        """Whoever has brought something works, also if it dies before it can say so."""
-        with self._changed:
-            for post in self._posts.values():
-                if post.info is not None and post.info.name == name:
-                    post.worked = True
-
-    def beat(self, info: CollectorInfo, in_flight: int, beat: Heartbeat | None) -> HeartbeatReply:
-        """It lives, and stands so; from time to time with all that there is to tell."""
-        with self._changed:
-            post = self._posts[info.number]
-            if post.info is None:
-                post.info = info  # it has outlived a learner
+    def heartbeat(
+        self, info: CollectorInfo, in_flight: int, heartbeat: Heartbeat | None = None
+    ) -> HeartbeatReply:
+        """Record a heartbeat, now and then with a full report; return the collector's orders."""
+        with self._lock:
+            slot = self._slots[info.number]
+            if slot.info is None and not slot.ended and info.start >= slot.newest:
+                slot.newest = info.start  # it has outlived a learner
+                self._occupy(slot, info, spoken=True)
                 self.say(f"{info.name} is on {info.place}, and goes on")
-            if post.info.name == info.name:
-                post.in_flight, post.heard, post.spoken = in_flight, self.clock(), True
-                if beat is not None:
-                    post.report, post.state = beat.report, beat.state
-                    post.worked |= beat.report.trajectories > 0
-            orders = self._orders(info.number)
-        for episode in beat.finished if beat is not None else ():
+            current = slot.info is not None and slot.info.name == info.name
+            if current:
+                slot.in_flight, slot.heard, slot.spoken = in_flight, self.clock(), True
+                if heartbeat is not None:
+                    self._record(slot, heartbeat)
+            orders = self.orders(info.number)
+        for episode in heartbeat.finished if heartbeat is not None else ():
             self.episode_log.finished(episode)
-        return orders
+        return orders if current else HeartbeatReply(orders.pace, 0.0, superseded=True)
 
-    def leave(self, info: CollectorInfo, last: Heartbeat) -> None:
-        """It has ended as it was told to."""
-        self.beat(info, 0, last)
-        with self._changed:
-            post = self._posts[info.number]
-            if post.info is not None and post.info.name == info.name:
-                self._forget(post)
-            self._changed.notify_all()
+    def delivered(self, name: str) -> None:
+        """A trajectory of that collector is stored: it works, even if it dies before it says so."""
+        with self._lock:
+            for slot in self._slots.values():
+                if slot.info is not None and slot.info.name == name:
+                    slot.worked = True
 
-    def _orders(self, number: int) -> HeartbeatReply:
-        others = sum(post.in_flight for at, post in self._posts.items() if at != number)
-        pace = dataclasses.replace(self._pace, elsewhere=self.waiting() + others)
-        if self._stop_at is None:
-            return HeartbeatReply(pace)
-        return HeartbeatReply(pace, max(0.0, self._stop_at - self.clock()))
+    def deregister(self, info: CollectorInfo, last: Heartbeat | None = None) -> None:
+        """The process has ended as it was told to."""
+        if last is not None:
+            self.heartbeat(info, 0, last)
+        with self._lock:
+            slot = self._slots[info.number]
+            if slot.info is not None and slot.info.name == info.name:
+                self._release(slot)
 
-    def _lose(self, post: _Post, words: str = "") -> None:
-        """Whoever has this post is there no more, and has not said so."""
-        if post.info is not None:
-            self.say(f"{post.info.name} on {post.info.place} is gone{words}")
-            self.episode_log.faults["collector_lost"] += 1
-            self._forget(post)
+    def _occupy(self, slot: _Slot, info: CollectorInfo, *, spoken: bool) -> None:
+        now = self.clock()
+        slot.info, slot.spoken, slot.heard, slot.progressed = info, spoken, now, now
+        slot.done, slot.worked, slot.ended, slot.start_at = -1, False, False, None
 
-    def _forget(self, post: _Post) -> None:
-        if post.info is not None:
-            self.episode_log.close_those_of(post.info.name)
-        if post.report is not None:
-            self.use.add(post.report)
-        post.info, post.report, post.in_flight, post.worked = None, None, 0, False
+    def _record(self, slot: _Slot, heartbeat: Heartbeat) -> None:
+        report = heartbeat.report
+        slot.report, slot.state = report, heartbeat.state
+        slot.worked |= report.trajectories > 0
+        done = report.batcher.decisions + report.started + report.trajectories
+        if done != slot.done or report.in_flight == 0:  # idle: no task, or not allowed to start
+            slot.done, slot.progressed = done, self.clock()
 
-    # The learner's side -------------------------------------------------------------------------
+    def _lose(self, slot: _Slot, trouble: str) -> None:
+        """The process in this slot ended without deregistering."""
+        self.say(f"{slot.info} {trouble}")
+        self.episode_log.faults["collector_lost"] += 1
+        self._release(slot)
 
-    def pace(self, pace: Pace) -> None:
-        """How far collectors may go."""
-        self._pace = pace
+    def _release(self, slot: _Slot) -> None:
+        if slot.info is not None:
+            self.episode_log.close_those_of(slot.info.name)
+        if slot.report is not None:
+            self._busy += sum(slot.report.busy.values())
+            self._available += slot.report.seconds * slot.report.slots
+        slot.info, slot.report, slot.in_flight, slot.ended = None, None, 0, True
 
-    def stop(self, finish_within: float, patience: float) -> bool:
-        """Tell all to end and wait for it, with so much patience more; True if all have."""
-        with self._changed:
-            self._stop_at = self.clock() + finish_within
-            gone = self._changed.wait_for(
-                lambda: not any(post.info for post in self._posts.values()),
-                finish_within + patience,
-            )
-        self.episode_log.close_all()
-        return gone
+    # Transports -------------------------------------------------------------------------------
 
-    def check(self) -> None:
-        """Raise what broke; `CollectorsLost` when every collector was given up."""
-        if self._tidying is not None:
-            self._tidying.raise_failure()
-        if all(post.given_up for post in self._posts.values()):
-            raise CollectorsLost(
-                f"all {self.count} collectors failed more than collection.restarts="
-                f"{self.restarts} times within minutes; see their logs, and resume the run"
-            )
+    def orders(self, number: int) -> HeartbeatReply:
+        """What the collector of that slot is to do now."""
+        with self._lock:
+            others = sum(slot.in_flight for at, slot in self._slots.items() if at != number)
+            pace = dataclasses.replace(self._pace, elsewhere=self.waiting() + others)
+            if self.stop_at is None:
+                return HeartbeatReply(pace)
+            return HeartbeatReply(pace, max(0.0, self.stop_at - self.clock()))
 
-    def reports(self) -> list[CollectorReport]:
-        with self._changed:
-            return [post.report for post in self._posts.values() if post.report is not None]
+    def unresponsive(self) -> list[tuple[CollectorInfo, str]]:
+        """Collectors that must be killed, and why."""
+        now, found = self.clock(), []
+        with self._lock:
+            for slot in self._slots.values():
+                if slot.info is None:
+                    continue
+                silent, stalled = now - slot.heard, now - slot.progressed
+                if silent > (self.silent_seconds if slot.spoken else SILENT_START_SECONDS):
+                    found.append((slot.info, f"was silent for {silent:.0f} s"))
+                elif stalled > STALLED_SECONDS:
+                    found.append((slot.info, f"did nothing for {stalled:.0f} s"))
+        return found
 
-    def states(self) -> dict[int, str]:
-        with self._changed:
-            return {number: post.state for number, post in self._posts.items() if post.state}
-
-    def _tidy(self) -> None:
-        """Acknowledge what was held back; the one thread that never waits for a collector."""
-        while not self._closed.wait(TIDY_SECONDS):
-            with self._receiving:
-                self.receiver.release(all_of_them=self._stop_at is not None)
-
-    # Whoever starts collectors ------------------------------------------------------------------
-
-    def gone(self, number: int, places: Collection[str]) -> float | None:
-        """That one has died. Seconds until another may begin; None: it has failed too often.
-
-        `places` are those that still exist.
-        """
-        with self._changed:
-            post = self._posts[number]
-            worked = post.worked
-            stranded = post.info is not None and post.info.place not in places
-            self._lose(post, ", with its node" if stranded else "")
-            if stranded:
-                return 0.0
-            pause = post.budget.pause_after_failure(self.clock(), had_worked=worked)
-            post.given_up = pause is None
-        self.wake()
+    def report_exit(self, number: int, trouble: str, *, node_lost: bool = False) -> float | None:
+        """The process of that slot has died. Seconds until another may start; None: given up."""
+        with self._lock:
+            slot = self._slots[number]
+            worked, slot.worked = slot.worked, False
+            if slot.info is not None:
+                self._lose(slot, trouble)
+            pause: float | None = 0.0
+            if not node_lost:
+                pause = slot.budget.pause_after_failure(self.clock(), had_worked=worked)
+            slot.ended, slot.given_up = True, pause is None
+            slot.start_at = None if pause is None else self.clock() + pause
+        if pause is None:
+            self.wake()
         return pause
 
-    def badges(self) -> list[CollectorInfo]:
-        """Those that are there."""
-        with self._changed:
-            return [post.info for post in self._posts.values() if post.info is not None]
+    def due(self) -> list[int]:
+        """Slots whose collector is to be started now."""
+        now = self.clock()
+        with self._lock:
+            slots = self._slots.items()
+            return [at for at, slot in slots if slot.start_at is not None and now >= slot.start_at]
 
-    def silent(self) -> list[CollectorInfo]:
-        """Those that have not been heard of for so long that they must hang."""
-        patience = patience_of(self.heartbeat_seconds)
-        now, found = self.clock(), []
-        with self._changed:
-            for post in self._posts.values():
-                limit = patience if post.spoken else SILENT_START_SECONDS
-                if post.info is not None and now - post.heard > limit:
-                    found.append(post.info)
-        return found
+    # The learner ------------------------------------------------------------------------------
+
+    def set_pace(self, pace: Pace) -> None:
+        """How far collectors may go from now on."""
+        self._pace = pace
+
+    def stop(self, finish_within: float) -> None:
+        """Tell all to stop; episodes in flight may take that many seconds."""
+        self.stop_at = self.clock() + finish_within
+
+    @property
+    def is_over(self) -> bool:
+        """After `stop`: all have ended, or had time enough for it."""
+        if self.stop_at is None:
+            return False
+        return not self.collectors() or self.clock() > self.stop_at + LAST_SECONDS
+
+    def close(self) -> None:
+        """No collector will send anything any more: write down what is known of episodes."""
+        for info in self.collectors():
+            self.deregister(info)
+        self.episode_log.close_all()
+
+    def check(self) -> None:
+        """Raise `CollectorsLost` when every slot was given up."""
+        if not self.numbers():
+            raise CollectorsLost(
+                f"all {self.count} collectors failed more than collection.restarts="
+                f"{self.restarts} times in {WINDOW:g} s; see logs/ in the run directory for why, "
+                "and resume the run"
+            )
+
+    def numbers(self) -> set[int]:
+        """Slots that were not given up."""
+        return {number for number, slot in self._slots.items() if not slot.given_up}
+
+    def collectors(self) -> list[CollectorInfo]:
+        """Processes that have a slot now."""
+        with self._lock:
+            return [slot.info for slot in self._slots.values() if slot.info is not None]
+
+    def reports(self) -> list[CollectorReport]:
+        """The last full report of each process that has a slot now."""
+        with self._lock:
+            return [slot.report for slot in self._slots.values() if slot.report is not None]
+
+    def device_seconds(self) -> tuple[float, float]:
+        """Seconds that devices were at work, and available, over all collectors of this run."""
+        with self._lock:
+            reports = self.reports()
+            busy = self._busy + sum(sum(report.busy.values()) for report in reports)
+            return busy, self._available + sum(each.seconds * each.slots for each in reports)
+
+    def states(self) -> dict[int, str]:
+        """What each slot would resume from (JSON), by number."""
+        with self._lock:
+            return {number: slot.state for number, slot in self._slots.items() if slot.state}
+
+
+def new_name(run: RunDirectory, number: int) -> tuple[str, Path]:
+    """A name that no collector of the run has had, and its log file, made here.
+
+    Episode ids begin with the name, so they stay unique through restarts and resumes.
+    """
+    folder = run.path / "logs"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        start = 1 + len(_starts(run, number))
+        while True:
+            name = f"collector-{number}.{start}"
+            try:
+                (folder / f"{name}.log").touch(exist_ok=False)
+            except FileExistsError:
+                start += 1
+            else:
+                return name, folder / f"{name}.log"
+    except OSError as error:
+        raise storage_error(error, f"making a log for collector {number} in {folder}") from error
+
+
+def _starts(run: RunDirectory, number: int) -> list[int]:
+    """The starts of that collector so far, by their logs."""
+    logs = (run.path / "logs").glob(f"collector-{number}.*.log")
+    return [int(log.name.split(".")[1]) for log in logs if log.name.split(".")[1].isdigit()]

@@ -25,7 +25,7 @@ from pathlib import Path
 
 from distrl.engine.ray.cluster.connection import LOOPBACK_ONLY, joining_environment
 from distrl.engine.run.stop_request import StopRequest
-from distrl.engine.supervision.supervisor import RestartBudget
+from distrl.engine.supervision.restart_budget import RestartBudget
 from distrl.errors import ClusterError, InvalidSetting
 
 LOOPBACK = "127.0.0.1"
