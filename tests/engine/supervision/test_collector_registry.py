@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from distrl.runs.json_lines import LineLog, read_lines
 from tests.engine.made_up_reports import finished, report
 from tests.replay.made_up_trajectories import trajectory
 

@@ -22,7 +22,6 @@ from distrl.config.training_config import TrainingConfig
 from distrl.engine.ray.placement import Node, alive_nodes, computing_on, is_done, server_options
 from distrl.engine.ray.policy_server import ServerReport
 from distrl.engine.ray.policy_server_actor import find_server, server_actor, server_name
-from distrl.engine.supervision.collector_registry import patience_of
 from distrl.engine.supervision.restart_budget import (
     MAX_PAUSE,
     SILENT_START_SECONDS,
