@@ -11,6 +11,8 @@ from distrl.agent.dialects.compact import COLUMNS, KINDS, ROWS, Compact
 from distrl.agent.dialects.dialect import ImageSize
 from distrl.agent.starter.vocabulary import CHARACTERS, CONTROLS, places, signs, tokens
 from distrl.imitation.sample_arrays import new_inputs
+from phonesim.drawing.fonts import face, text_width
+from phonesim.drawing.labelled_canvas import ACROSS
 
 INPUTS = new_inputs()
 SIZE = ImageSize(360, 720)
@@ -76,3 +78,9 @@ def test_signs_are_all_different_and_leave_nought_for_nothing() -> None:
     assert set(CONTROLS) < set(found)
     assert "icon:home" in found
     assert set(found) & set(CHARACTERS) == set(CHARACTERS) - {" ", "\n"}
+
+
+def test_no_letter_is_narrower_than_a_place_on_the_labelled_screen() -> None:
+    letters = [each for each in CHARACTERS if each.isalnum()]
+    for size in range(10, 30):  # the phone writes nothing smaller
+        assert min(text_width(each, face(size)) for each in letters) >= ACROSS
