@@ -6,6 +6,7 @@ import os
 import signal
 import socket
 import sys
+from pathlib import Path
 
 from tests.engine.made_up_reports import report
 from tests.replay.made_up_trajectories import trajectory
@@ -22,14 +23,14 @@ from distrl.engine.ingest.messages import (
     from_bytes,
     to_bytes,
 )
-from distrl.engine.local.collector_process import set_up_process
 from distrl.engine.local.framed_socket import FramedSocket
+from distrl.engine.local.process_lifetime import set_up_process
 from distrl.replay.trajectory_encoding import encode_trajectory
 
 
 def light_collector(connection: socket.socket, hello: Hello) -> None:
     """Greets with a heartbeat; plays each task in no time; ends when it is told to."""
-    set_up_process(hello)
+    set_up_process(hello.name, Path(hello.run) / "logs" / f"{hello.name}.log")
     if hello.state == "fail":
         sys.stderr.write("the phone has melted\n")
         sys.stderr.flush()

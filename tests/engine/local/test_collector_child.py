@@ -17,9 +17,11 @@ from distrl.engine.ingest.messages import Stop, from_bytes
 from distrl.engine.local.collector_child import CollectorChild, Forkserver
 from distrl.engine.local.process_lifetime import NAME_BYTES
 from distrl.engine.supervision.collector_registry import CollectorInfo, Registration
+from distrl.errors import CollectorsLost
 from distrl.process_environment import TO_FORK_FROM
 from distrl.runs.run_directory import RunDirectory
 
+pytestmark = pytest.mark.timeout(600)
 LEARNER = """
 import sys
 from pathlib import Path
@@ -39,7 +41,7 @@ with Forkserver() as forkserver:
 
 
 def light_forkserver() -> Forkserver:
-    return Forkserver(work=light_collector)
+    return Forkserver(["tests.engine.local.light_collectors"], light_collector)
 
 
 def started(
@@ -127,10 +129,18 @@ def test_a_killed_forkserver_is_replaced_and_its_collectors_do_not_notice(
         each.end()
 
 
+def test_a_module_that_cannot_be_imported_is_an_error() -> None:
+    with (
+        Forkserver(["distrl.no_such_module"]) as broken,
+        pytest.raises(CollectorsLost, match=r"imports distrl\.no_such_module ended with code 1"),
+    ):
+        broken.is_ready(PATIENCE)
+
+
 def test_a_forkserver_that_cannot_run_is_an_error() -> None:
     done = subprocess.run([sys.executable, "-c", BROKEN], capture_output=True, text=True)
     assert "CollectorsLost" in done.stderr
-    assert "forkserver failed 3 times in a row" in done.stderr
+    assert "forkserver failed 5 times in a row" in done.stderr
 
 
 def test_a_killed_learner_leaves_no_process_behind_not_even_one_that_hangs(tmp_path: Path) -> None:

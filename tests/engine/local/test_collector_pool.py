@@ -23,6 +23,8 @@ from distrl.engine.supervision.collector_registry import CollectorRegistry
 from distrl.replay.trajectory_encoding import decode_trajectory
 from distrl.runs.run_directory import RunDirectory
 
+pytestmark = pytest.mark.timeout(600)
+
 
 @dataclass
 class Driven:
@@ -136,7 +138,7 @@ def test_a_stop_is_told_and_what_ends_by_it_is_not_lost(make: Make) -> None:
     driven = make()
     driven.turn_until(lambda: driven.heartbeats)
     driven.registry.stop(0.0)
-    driven.turn_until(lambda: driven.registry.is_over)
+    driven.turn_until(driven.registry.is_over)
     assert (driven.said, driven.registry.episode_log.faults["collector_lost"]) == ([], 0)
     driven.turn()
     assert driven.registry.collectors() == []  # none is started any more

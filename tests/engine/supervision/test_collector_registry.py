@@ -239,22 +239,22 @@ def test_one_that_was_declared_dead_does_not_take_the_place_of_its_replacement(
 
 def test_an_end_is_told_and_not_waited_for_beyond_its_deadline(world: World) -> None:
     registry = world.registry()
-    assert not registry.is_over
+    assert not registry.is_over()
     info = registry.register(0).info
     registry.stop(5.0)
-    assert not registry.is_over
+    assert not registry.is_over()
     world.now = 2.0
     assert registry.heartbeat(info, 1).finish_within == 3.0
     world.now = 9.0
     assert registry.orders(0).finish_within == 0.0
     registry.deregister(info, beat('{"started": 2}'))
-    assert registry.is_over
+    assert registry.is_over()
     assert registry.states() == {0: '{"started": 2}'}
     assert world.episode_log.faults["collector_lost"] == 0
     registry.register(0)
-    assert not registry.is_over
+    assert not registry.is_over()
     world.now = 5.0 + LAST_SECONDS + 0.1
-    assert registry.is_over
+    assert registry.is_over()
 
 
 def test_what_is_known_of_episodes_is_written_when_their_collector_goes(world: World) -> None:

@@ -20,6 +20,7 @@ import multiprocessing
 import os
 import signal
 import socket
+import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from multiprocessing.connection import wait
@@ -28,8 +29,9 @@ from pathlib import Path
 from typing import Self
 
 from distrl.engine.ingest.messages import Hello, Message, to_bytes
-from distrl.engine.local.collector_process import collect, imported
+from distrl.engine.local.collector_process import collect
 from distrl.engine.local.framed_socket import FramedSocket
+from distrl.engine.local.process_lifetime import import_all
 from distrl.engine.supervision.collector_registry import Registration
 from distrl.errors import CollectorsLost
 from distrl.process_environment import for_forkserver
@@ -39,7 +41,7 @@ from distrl.watched_threads import WatchedThreads
 SEND_SECONDS = 5.0  # a collector that takes nothing for that long is as good as dead
 EXIT_SECONDS = 5.0  # for its exit code, once it has ended
 TAIL_BYTES = 2000  # of its log, for the reader of an error
-TRIES = 3  # to start one; the forkserver may be killed at any moment
+TRIES, FIRST_PAUSE = 5, 0.1  # to start one, and seconds, which double, until the next try
 PRELOAD = "distrl.engine.local.collector_process"
 
 
@@ -103,16 +105,16 @@ class CollectorChild:
 class Forkserver:
     """Starts collector processes. A context manager; it begins to import when it is entered.
 
-    The forkserver is one for the whole process and stays until that ends; `modules` are imported
-    in it besides what all collectors need. `work` is what a process does (a function of a module).
+    The forkserver is one for the whole process and stays until that ends. It imports `modules`
+    before it forks; `work` is what a forked process does, a function of a module.
     """
 
     def __init__(
         self,
-        modules: Sequence[str] = (),
+        modules: Sequence[str] = (PRELOAD,),
         work: Callable[[socket.socket, Hello], None] = collect,
     ) -> None:
-        self._modules = modules
+        self._modules = list(modules)
         self._work = work
         self._context = multiprocessing.get_context("forkserver")
         self._before = dict[str, str | None]()  # what the environment had
@@ -122,7 +124,7 @@ class Forkserver:
         for name, value in for_forkserver(os.environ).items():
             self._before[name] = os.environ.get(name)
             os.environ[name] = value  # inherited also when the forkserver is started anew
-        self._context.set_forkserver_preload([PRELOAD, *self._modules])
+        self._context.set_forkserver_preload(self._modules)
         self._warming_up.start()
         return self
 
@@ -151,27 +153,29 @@ class Forkserver:
         return CollectorChild(hello, FramedSocket(ours, SEND_SECONDS), process)
 
     def _fork(self, target: Callable[..., None], *arguments: object) -> ForkServerProcess:
-        for _ in range(TRIES):
+        for attempt in range(TRIES):
             process = self._context.Process(target=target, args=arguments, daemon=True)
             try:
                 process.start()
             except (OSError, EOFError):
-                continue  # the forkserver was killed; the next start starts another
-            return process
+                # The forkserver was killed. Once it is seen to be dead, a start starts another.
+                time.sleep(FIRST_PAUSE * 2.0**attempt)
+            else:
+                return process
         raise CollectorsLost(
             f"no collector could be started: multiprocessing's forkserver failed {TRIES} times in "
-            "a row, perhaps with a word above; resume the run when that is mended"
+            "a row, perhaps with an error above; resume the run when that is mended"
         )
 
     def _warm_up(self) -> None:
         """Return when the forkserver has imported everything and has forked once."""
         for _ in range(TRIES):
-            process = self._fork(imported)
+            process = self._fork(import_all, self._modules)
             process.join()
             if process.exitcode == 0:
                 return
         raise CollectorsLost(
-            f"no collector could be started: a process that only imports {PRELOAD} ended with code "
-            f"{process.exitcode}; its error output above says why; resume the run when that is "
-            "mended"
+            f"no collector could be started: a process that imports {', '.join(self._modules)} "
+            f"ended with code {process.exitcode}; its error output above says why; resume the run "
+            "when that is mended"
         )

@@ -14,10 +14,8 @@ from __future__ import annotations
 import gc
 import json
 import logging
-import multiprocessing
 import os
 import queue
-import signal
 import socket
 import threading
 from contextlib import ExitStack
@@ -41,7 +39,7 @@ from distrl.engine.ingest.messages import (
 )
 from distrl.engine.ingest.trajectory_sender import TrajectorySender
 from distrl.engine.local.framed_socket import FramedSocket
-from distrl.engine.local.process_lifetime import die_with_writer, log_to_stderr, name_process
+from distrl.engine.local.process_lifetime import set_up_process
 from distrl.engine.supervision.collector_registry import PacedAdmission
 from distrl.engine.wiring import build_collector, build_weight_store
 from distrl.episodes.collector import Collector
@@ -141,7 +139,8 @@ class CollectorService:
 def collect(connection: socket.socket, hello: Hello) -> None:
     """The whole life of the process, from the fork to its end; never returns."""
     gc.freeze()  # memory that is shared with the forkserver stays shared: it is never collected
-    set_up_process(hello)
+    set_up_process(hello.name, Path(hello.run) / "logs" / f"{hello.name}.log")
+    threading.excepthook = _end_with  # a collector of which a part is missing is of no use
     link = FramedSocket(connection)
     run = RunDirectory(Path(hello.run))
     config = load_config(run.config)
@@ -171,26 +170,6 @@ def collect(connection: socket.socket, hello: Hello) -> None:
             log.warning("ended: %s", error)
     logging.shutdown()
     os._exit(0)  # a thread that hangs in a device cannot be waited for
-
-
-def imported() -> None:
-    """Do nothing: a process that can call this has imported everything."""
-
-
-def set_up_process(hello: Hello) -> None:
-    """Its log, its name, and that it dies with the learner."""
-    os.setsid()  # Ctrl-C is for the learner, which stops its collectors
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    log_file = os.open(Path(hello.run) / "logs" / f"{hello.name}.log", os.O_WRONLY | os.O_APPEND)
-    os.dup2(log_file, 1)
-    os.dup2(log_file, 2)
-    os.close(log_file)
-    name_process(hello.name)
-    learner = multiprocessing.parent_process()
-    assert learner is not None
-    die_with_writer(learner.sentinel)
-    threading.excepthook = _end_with  # a collector of which a part is missing is of no use
-    log_to_stderr()
 
 
 def _end_with(failed: threading.ExceptHookArgs) -> None:

@@ -19,7 +19,7 @@ from distrl.engine.ingest.episode_log import EpisodeLog
 from distrl.engine.ingest.judged_receiver import open_receiver
 from distrl.engine.ingest.messages import Pace
 from distrl.engine.ingest.trajectory_receiver import TrajectoryReceiver
-from distrl.engine.local.collector_child import Forkserver
+from distrl.engine.local.collector_child import PRELOAD, Forkserver
 from distrl.engine.local.collector_pool import CollectorPool
 from distrl.engine.local.one_process_collection import (
     DirectSink,
@@ -187,7 +187,9 @@ class LocalEngine:
             wake=arrivals.wake,
         )
         registry.load_states(states)
-        forkserver = opened.enter_context(Forkserver(["peft"] if has_adapters(config) else []))
+        forkserver = opened.enter_context(
+            Forkserver([PRELOAD, "peft"] if has_adapters(config) else [PRELOAD])
+        )
         collection: AsynchronousCollection
         if in_rounds:
             rounds, tasks = Rounds(arrivals.wake), config.devices_per_collector

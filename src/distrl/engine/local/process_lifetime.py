@@ -8,11 +8,15 @@ from __future__ import annotations
 
 import ctypes
 import fcntl
+import importlib
 import logging
+import multiprocessing
 import os
 import select
 import signal
 import sys
+from collections.abc import Sequence
+from pathlib import Path
 
 PR_SET_PDEATHSIG, PR_SET_NAME = 1, 15
 F_SETSIG = 10  # not in `fcntl`
@@ -53,3 +57,24 @@ def log_to_stderr() -> None:
     logging.basicConfig(
         level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s", stream=sys.stderr
     )
+
+
+def set_up_process(name: str, log: Path) -> None:
+    """Set up a process that multiprocessing has started for the learner: it dies with that."""
+    os.setsid()  # Ctrl-C is for the learner, which stops its collectors
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    output = os.open(log, os.O_WRONLY | os.O_APPEND)
+    os.dup2(output, 1)
+    os.dup2(output, 2)
+    os.close(output)
+    name_process(name)
+    learner = multiprocessing.parent_process()
+    assert learner is not None
+    die_with_writer(learner.sentinel)
+    log_to_stderr()
+
+
+def import_all(modules: Sequence[str]) -> None:
+    """Fail where the forkserver could not import a module, about which it says nothing."""
+    for module in modules:
+        importlib.import_module(module)

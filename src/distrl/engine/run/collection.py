@@ -163,7 +163,7 @@ class AsynchronousCollection(Collection):
     def _serve(self) -> None:
         """Until all collectors have ended after `stop`."""
         try:
-            while not self._registry.is_over:
+            while not self._registry.is_over():
                 arrived = self._collectors.receive(RECEIVE_SECONDS)
                 self._store(arrived.deliveries)
                 for info, heartbeat in arrived.heartbeats:

@@ -278,7 +278,6 @@ class CollectorRegistry:
         """Tell all to stop; episodes in flight may take that many seconds."""
         self.stop_at = self.clock() + finish_within
 
-    @property
     def is_over(self) -> bool:
         """After `stop`: all have ended, or had time enough for it."""
         if self.stop_at is None:
