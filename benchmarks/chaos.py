@@ -23,7 +23,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import ctypes
-import errno
 import json
 import os
 import random
@@ -38,12 +37,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from typing import IO
 
 from rich.console import Console
 
 from benchmarks.results_file import write_results
-from benchmarks.train_runs import COMMAND, set_words, tiny_model
+from benchmarks.train_runs import COMMAND, keep_output, set_words, tiny_model
 from distrl.json_lines import read_lines
 from distrl.process_environment import for_forkserver
 from distrl.replay.store.trajectory_database import NAME as DATABASE
@@ -335,21 +333,6 @@ class Chaos:
             "updates": result["updates"],
             **self.done,
         }
-
-
-def keep_output(pipe: IO[bytes], log: Path) -> None:
-    """Write down what a run says, on its behalf: the quota that plays a full disk is on the run's
-    process and would forbid its own log to grow. On a disk that really is full, wait for room.
-    """
-    with pipe, log.open("ab", buffering=0) as file:
-        while data := os.read(pipe.fileno(), 2**16):
-            while data:
-                try:
-                    data = data[file.write(data) or 0 :]
-                except OSError as error:
-                    if error.errno != errno.ENOSPC:
-                        raise
-                    time.sleep(0.1)
 
 
 def jumps(run: RunDirectory) -> int:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import sys
+import time
 from collections.abc import Mapping
 from pathlib import Path
+from typing import IO
 
 from distrl.agent.starter.building import new_model
 from distrl.imitation.pretraining import save
@@ -23,3 +27,18 @@ def tiny_model(folder: Path) -> Path:
     """A model so small that a restart costs seconds."""
     save(new_model(ICONS, 0, **SIZES), folder / "model")
     return folder / "model"
+
+
+def keep_output(pipe: IO[bytes], log: Path) -> None:
+    """Write down what a run says, on its behalf: the quota that plays a full disk is on the run's
+    process and would forbid its own log to grow. On a disk that really is full, wait for room.
+    """
+    with pipe, log.open("ab", buffering=0) as file:
+        while data := os.read(pipe.fileno(), 2**16):
+            while data:
+                try:
+                    data = data[file.write(data) or 0 :]
+                except OSError as error:
+                    if error.errno != errno.ENOSPC:
+                        raise
+                    time.sleep(0.1)
