@@ -14,8 +14,7 @@ files. At last the run is left alone and must end by itself. Then everything is 
     doubled        ids that are in the store twice, in episodes.jsonl twice, or counted twice
     jumps          where the metrics go back in time, leave an update out or have it twice
 
-`--kills` says how many (200), `--keep FOLDER` where the run stays to be looked at (not on a disk of
-its own).
+`--kills` is their number (200); `--keep FOLDER` keeps the run there (not on a disk of its own).
 """
 
 from __future__ import annotations

@@ -12,16 +12,18 @@ from tests.engine.tiny_runs import tiny_config
 from distrl.config.sections import DeviceSettings
 from distrl.engine.device_wiring import (
     LATENCIES,
+    CollectorShare,
     build_clock,
-    build_device,
     build_device_pool,
     build_emulators,
     build_judges,
+    build_simulated,
     check_phones,
 )
 from distrl.errors import InvalidSetting
 from distrl.judging.judge import DeferredJudge
 from phonesim.clock import RealClock, ScaledClock, VirtualClock
+from phonesim.simulated_device import SimulatedDevice
 from phonesim.tasks.fact_judge import FactJudge
 
 JUDGED_LATER = ("judge.kind=vlm", "judge.server=http://localhost:1/v1", "judge.model=m")
@@ -44,12 +46,18 @@ def test_a_simulated_phone_has_the_clock_of_its_settings() -> None:
     assert isinstance(build_clock(replace(settings, clock="virtual")), VirtualClock)
     assert isinstance(build_clock(replace(settings, clock="real")), RealClock)
     assert isinstance(build_clock(replace(settings, clock="scaled")), ScaledClock)
-    assert build_device(settings, "phone-3").name == "phone-3"
     assert "none" in LATENCIES
 
 
+def test_simulated_phones_have_the_names_of_the_collectors_share(tmp_path: Path) -> None:
+    config = tiny_config(tmp_path, tmp_path)
+    with ExitStack() as opened:
+        share = CollectorShare(config, {"phone-3": 3}, 0, opened, tmp_path)
+        assert [device.name for device in build_simulated(share)] == ["phone-3"]
+
+
 def test_facts_judge_at_once_and_a_served_model_later(tmp_path: Path) -> None:
-    device = build_device(DeviceSettings(), "phone-0")
+    device = SimulatedDevice("phone-0")
     at_once = build_judges(tiny_config(tmp_path, tmp_path))(device)
     assert isinstance(at_once, FactJudge)
     later = build_judges(tiny_config(tmp_path, tmp_path, *JUDGED_LATER))(device)
@@ -58,7 +66,6 @@ def test_facts_judge_at_once_and_a_served_model_later(tmp_path: Path) -> None:
 
 def test_simulated_phones_need_no_check_and_own_emulators_no_guard(tmp_path: Path) -> None:
     check_phones(tiny_config(tmp_path, tmp_path))
-    settings = DeviceSettings()
-    guarded = replace(settings, android=replace(settings.android, guard_all=True))
+    guarded = tiny_config(tmp_path, tmp_path, "devices.android.guard_all=true")
     with ExitStack() as opened, pytest.raises(InvalidSetting, match="guard_all=True"):
-        build_emulators(guarded, {"phone-0": 0}, 0, opened, tmp_path)
+        build_emulators(CollectorShare(guarded, {"phone-0": 0}, 0, opened, tmp_path))

@@ -15,8 +15,8 @@ from pathlib import Path
 import torch
 from torch import nn
 
+from distrl.agent.export_directory import trained_directory
 from distrl.agent.trainable_policy import Scores
-from distrl.agent.trained_directory import trained_directory
 from distrl.agent.vlm_policy import VlmPolicy
 from distrl.records import Observation
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from distrl.runs.json_lines import LineLog
 from tests.engine.local.process_facts import PATIENCE, forked_by_us, has_ended
 from tests.engine.local.test_collector_child import light_forkserver
 
@@ -20,6 +19,7 @@ from distrl.engine.local.collector_child import Forkserver
 from distrl.engine.local.collector_pool import CollectorPool
 from distrl.engine.local.synchronous_collection import Rounds
 from distrl.engine.supervision.collector_registry import CollectorRegistry
+from distrl.json_lines import LineLog
 from distrl.replay.trajectory_encoding import decode_trajectory
 from distrl.runs.run_directory import RunDirectory
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 
 import pytest
-from distrl.runs.json_lines import LineLog
 from tests.engine.made_up_reports import report
 from tests.learning.small_circle import SmallCircle
 from tests.replay.made_up_trajectories import trajectory
@@ -16,7 +15,7 @@ from tests.replay.made_up_trajectories import trajectory
 from distrl.engine.ingest.arrival_queue import ArrivalQueue
 from distrl.engine.ingest.episode_log import EpisodeLog
 from distrl.engine.ingest.messages import Heartbeat, Received
-from distrl.engine.ingest.trajectory_receiver import Reply, TrajectoryReceiver
+from distrl.engine.ingest.trajectory_receiver import Acknowledge, TrajectoryReceiver
 from distrl.engine.run.collection import (
     MAX_IN_FLIGHT,
     Arrived,
@@ -26,6 +25,7 @@ from distrl.engine.run.collection import (
 )
 from distrl.engine.supervision.collector_registry import CollectorRegistry
 from distrl.errors import CollectorsLost, CorruptRecord
+from distrl.json_lines import LineLog
 from distrl.learning.learner import Learner
 from distrl.replay.buffer.pacing import Pacing
 from distrl.replay.store.trajectory_store import TrajectoryStore
@@ -165,7 +165,7 @@ def collecting(tmp_path: Path) -> Iterator[Collecting]:
         collection.kill()
 
 
-def delivery(name: str, answers: list[object]) -> tuple[bytes, Reply]:
+def delivery(name: str, answers: list[object]) -> tuple[bytes, Acknowledge]:
     return encode_trajectory(trajectory(name)), answers.append
 
 

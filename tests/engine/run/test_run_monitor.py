@@ -8,7 +8,7 @@ import pytest
 from tests.engine.made_up_reports import report
 
 from distrl.engine.ingest.episode_log import EpisodeLog
-from distrl.engine.local.one_process_collection import NoCollection
+from distrl.engine.run.collection import Collection
 from distrl.engine.run.run_monitor import SAMPLE_SECONDS, SHOW_SECONDS, Countdown, RunMonitor
 from distrl.episodes.collector_report import CollectorReport
 from distrl.json_lines import LineLog
@@ -68,7 +68,7 @@ class Shown:
     def __exit__(self, *_: object) -> None: ...
 
 
-class TwoCollectors(NoCollection):
+class TwoCollectors(Collection):
     """Reports of collectors that never played; their devices are half busy by its own clock."""
 
     def __init__(self) -> None:
@@ -111,7 +111,7 @@ def test_a_new_phase_is_shown_at_once(tmp_path: Path) -> None:
     view, run, status = Shown(), RunDirectory(tmp_path), LearnerStatus(0, 0, 0.0, 0.0, {}, {})
     with Metrics.begin(run, clock=lambda: 1.0) as metrics, LineLog.open(run.episodes) as lines:
         log = EpisodeLog(lines, lambda: 1.0)
-        monitor = RunMonitor("small", 4, metrics, view, log, NoCollection(), clock=lambda: 1.0)
+        monitor = RunMonitor("small", 4, metrics, view, log, Collection(), clock=lambda: 1.0)
         monitor.begin("evaluating before training", status, 0.0)
         monitor.look(status, 0.0, 0)
         monitor.begin("training", status, 0.0)

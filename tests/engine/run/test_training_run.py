@@ -13,7 +13,7 @@ from tests.learning.small_circle import SmallCircle
 
 from distrl.engine.ingest.arrival_queue import ArrivalQueue
 from distrl.engine.ingest.episode_log import EpisodeLog
-from distrl.engine.local.one_process_collection import NoCollection
+from distrl.engine.run.collection import Collection
 from distrl.engine.run.evaluation_store import EvaluationStore
 from distrl.engine.run.evaluator import Evaluator
 from distrl.engine.run.run_monitor import RunMonitor
@@ -49,7 +49,7 @@ class Said:
     def __exit__(self, *_: object) -> None: ...
 
 
-class Playing(NoCollection):
+class Playing(Collection):
     """Collects in the small world whenever the learner waits."""
 
     def __init__(self, circle: SmallCircle, stop: StopRequest, stop_at: int | None) -> None:

@@ -22,7 +22,7 @@ from distrl.engine.ingest.messages import (
     Stop,
     from_bytes,
 )
-from distrl.engine.ingest.trajectory_receiver import Reply
+from distrl.engine.ingest.trajectory_receiver import Acknowledge
 from distrl.engine.local.collector_child import CollectorChild, Forkserver
 from distrl.engine.local.synchronous_collection import Rounds
 from distrl.engine.run.collection import Arrived
@@ -74,7 +74,7 @@ class CollectorPool:
             case _:
                 raise TypeError(f"{child.hello.name} sent a {type(message).__name__}")
 
-    def _reply_to(self, child: CollectorChild) -> Reply:
+    def _reply_to(self, child: CollectorChild) -> Acknowledge:
         def reply(answer: Received | Refused) -> None:
             if self._rounds is not None and isinstance(answer, Received):
                 self._rounds.stored(child.hello.number)

@@ -30,8 +30,7 @@ from distrl.engine.local.synchronous_collection import Rounds, SynchronousCollec
 from distrl.engine.run.collection import AsynchronousCollection, Collection
 from distrl.engine.run.run_assembly import RunAssembly, check_world, open_metrics
 from distrl.engine.run.run_monitor import RunMonitor
-from distrl.engine.run.stop_request import StopRequest
-from distrl.engine.run.stop_request import Spent, progress
+from distrl.engine.run.stop_request import Spent, StopRequest, progress
 from distrl.engine.run.training_state import TrainingState
 from distrl.engine.supervision.collector_registry import CollectorRegistry, new_name
 from distrl.engine.supervision.restart_budget import SILENT_HEARTBEATS

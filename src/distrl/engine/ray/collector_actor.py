@@ -211,7 +211,7 @@ class ConfiguredBuild:
         admission: Admission,
         opened: ExitStack,
     ) -> Collector[Any]:
-        from distrl.agent.computing_threads import use_threads  # loads torch, and only there
+        from distrl.agent.torch_device import use_threads  # loads torch, and only there
         from distrl.engine.wiring import build_collector
 
         logs = Path(self._run) / "logs"  # of emulators, on the node where they are

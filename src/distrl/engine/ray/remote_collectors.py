@@ -13,7 +13,7 @@ from concurrent.futures import Future
 from concurrent.futures import TimeoutError as NotYet
 
 from distrl.engine.ingest.messages import Received, Refused
-from distrl.engine.ingest.trajectory_receiver import Reply
+from distrl.engine.ingest.trajectory_receiver import Acknowledge
 from distrl.engine.run.collection import Arrived
 from distrl.errors import CollectorsLost
 
@@ -24,7 +24,7 @@ class RemoteCollectors:
     """Hands deliveries from the threads of calls to the thread that stores them."""
 
     def __init__(self) -> None:
-        self._deliveries: queue.SimpleQueue[tuple[bytes, Reply]] = queue.SimpleQueue()
+        self._deliveries: queue.SimpleQueue[tuple[bytes, Acknowledge]] = queue.SimpleQueue()
         self._closed = False
 
     def deliver(self, encoded: bytes) -> Received | Refused:

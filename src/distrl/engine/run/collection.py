@@ -29,7 +29,7 @@ from typing import Protocol
 
 from distrl.engine.ingest.arrival_queue import ArrivalQueue
 from distrl.engine.ingest.messages import Heartbeat, Pace, Received, Refused
-from distrl.engine.ingest.trajectory_receiver import Reply, TrajectoryReceiver
+from distrl.engine.ingest.trajectory_receiver import Acknowledge, TrajectoryReceiver
 from distrl.engine.supervision.collector_registry import (
     LAST_SECONDS,
     CollectorInfo,
@@ -77,7 +77,7 @@ class Collection:
 class Arrived:
     """What came in one round: encoded trajectories with how to answer, and heartbeats."""
 
-    deliveries: list[tuple[bytes, Reply]]
+    deliveries: list[tuple[bytes, Acknowledge]]
     heartbeats: list[tuple[CollectorInfo, Heartbeat]]
 
 
@@ -174,12 +174,11 @@ class AsynchronousCollection(Collection):
             self._collectors.close()
             self._registry.close()
 
-    def _store(self, deliveries: Iterable[tuple[bytes, Reply]]) -> None:
-        """Make all of them durable, then acknowledge each, or hold that back."""
-        for encoded, reply in deliveries:
-            self._receiver.deliver(encoded, self._noted(reply))
+    def _store(self, deliveries: Iterable[tuple[bytes, Acknowledge]]) -> None:
+        """Make all of them durable in one transaction, then acknowledge each, or hold that back."""
+        self._receiver.deliver_many([(data, self._noted(reply)) for data, reply in deliveries])
 
-    def _noted(self, reply: Reply) -> Reply:
+    def _noted(self, reply: Acknowledge) -> Acknowledge:
         def acknowledge(answer: Received | Refused) -> None:
             if isinstance(answer, Received):
                 self._registry.delivered(answer.id.split("/")[0])  # its collector's name

@@ -21,8 +21,7 @@ from dataclasses import replace
 from multiprocessing.connection import Connection, Pipe
 from pathlib import Path
 
-from distrl.agent.computing_device import require_device
-from distrl.agent.torch_device import use_threads
+from distrl.agent.torch_device import require_device, use_threads
 from distrl.config.training_config import TrainingConfig, load_config
 from distrl.engine.local.process_lifetime import die_with_parent, name_process
 from distrl.engine.wiring import build_policy, build_update
