@@ -5,8 +5,8 @@ that another process serves (`distrl phone serve`), through a real adb server an
 pictures and touches and all.
 
 - `table`: A-RIDE from nothing. A table of screens, uniform at first over the sixteen actions that
-  six short tasks need, learns to do them; collector, desk, shelf, judge, replay, priorities and
-  learner are the real ones. It learns within minutes, so that there is something to compare.
+  six short tasks need, learns to do them; collector, batcher, devices, judge, replay, priorities
+  and learner are the real ones. It learns within minutes, so that there is something to compare.
 - `model`: the starter model in the whole engine, as `distrl train configs/quick_start.toml` in one
   process has it, for a few updates.
 

@@ -1,10 +1,10 @@
 """What is gained when nobody waits? `make bench-async` answers, side by side.
 
 Thirty-two simulated phones with the waits of the paper's emulators (`latency.PAPER_EMULATOR`) play
-on a scaled clock, with our own collector, desk, shelf and judge. The policy answers at once and
-ends its episodes as the paper's does (H = 10; a success takes N(5, 1.8) steps, a failure mostly
-all), so that only the arrangement differs. The learner is its time: 120 s of the devices' clock for
-each 32 trajectories (4 x V100 in the paper). The arrangements, two and two:
+on a scaled clock, with our own collector, batcher, device pool and judge. The policy answers at
+once and ends its episodes as the paper's does (H = 10; a success takes N(5, 1.8) steps, a failure
+mostly all), so that only the arrangement differs. The learner is its time: 120 s of the devices'
+clock for each 32 trajectories (4 x V100 in the paper). The arrangements, two and two:
 
                      learner blocks collection             learner overlaps with it
     barrier          sync: a round, all wait for the       barrier_overlap: trains on the round

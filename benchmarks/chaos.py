@@ -5,8 +5,8 @@ SIGKILLs at random moments, to collectors and to the learner itself, which is th
 them other things go wrong: phones freeze for seconds, a collector hangs (SIGSTOP), the process that
 collectors are forked from is killed, the end of the store's write-ahead log is torn as by a power
 cut, half-written files lie about in the run directory, and the disk is full for a while: really
-full where we may mount a small one (`--disk`, which needs root), else by a quota on the size of
-files. At last the run is left alone and must end by itself. Then everything is counted:
+full where a small one may be mounted (`--disk`, needs root), else by a quota on file sizes. At last
+the run is left alone and must end by itself. Then everything is counted:
 
     kills          SIGKILLs that hit a collector or the learner
     acknowledged   trajectories whose collector was told that they are stored, by its own log

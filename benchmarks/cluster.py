@@ -17,7 +17,7 @@ paper's emulators do, on a scaled clock.
                       `speed` and `memory`, both as a ratio
 
 Where phones are many, the policy answers at once and ends its episodes as the paper's does
-(`async_collection`); collector, courier, office, store and Ray are those of every run. The paper's
+(`async_collection`); collector, sender, registry, store and Ray are those of every run. The paper's
 own curve comes to 53 % of its ideal at 192 vCPU. `--quick` sees that it runs, and writes nothing.
 """
 

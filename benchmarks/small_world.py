@@ -66,7 +66,7 @@ REWARDS = RewardSettings(step_cost=0.0, repetition_penalty=0.0, invalid_penalty=
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """Where an action leads with some chance; otherwise to `otherwise` (default: nowhere)."""
+    """Where an action leads with some probability; otherwise to `otherwise` (default: nowhere)."""
 
     to: int
     rng: float = 1.0

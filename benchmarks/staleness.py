@@ -122,7 +122,7 @@ METHODS = (
 
 
 def attempts(policy: TabularPolicy, count: int, seed: str) -> list[Trajectory]:
-    """So many at each task; the chances of each attempt are its own."""
+    """So many at each task; the probabilities of each attempt are its own."""
     policy.seed(seed)
     return [
         WORLD.episode(policy, task, random.Random(f"{seed}/{task.id}/{number}"), f"{seed}/{number}")

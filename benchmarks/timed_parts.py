@@ -105,7 +105,7 @@ class TimedAlgorithm:
 class Arrivals:
     """From the collectors to the learner. Implements `TrajectorySink` and the learner's arrivals.
 
-    It holds back whoever delivers while too many wait, as the engine's reception does.
+    It holds back whoever delivers while too many wait, as the engine's receiver does.
     """
 
     def __init__(self, clock: ScaledClock, max_waiting: int) -> None:

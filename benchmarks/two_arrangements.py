@@ -5,11 +5,12 @@
     asynchronous    each phone begins its next episode at once, with the newest weights, if the
                     learner's limit on staleness lets it; the learner takes what is there and trains
 
-Collector, desk, rota, admission, learner, replay, pacing and algorithm are the product's own, and
-the learning is real. Only time is made: an episode takes what its phone's clock says, and a step of
-the learner `STEP_SECONDS`. Since a phone's episode is played with the weights that it began with,
-it can be played at once and delivered when it is over; the weights of a step are out when the step
-is. So a run is deterministic, and does not depend on the machine or on who else is busy on it.
+Collector, batcher, scheduler, admission, learner, replay, pacing and algorithm are the product's
+own, and the learning is real. Only time is made: an episode takes what its phone's clock says, and
+a step of the learner `STEP_SECONDS`. Since a phone's episode is played with the weights that it
+began with, it can be played at once and delivered when it is over; the weights of a step are out
+when the step is. So a run is deterministic, and does not depend on the machine or on who else is
+busy on it.
 """
 
 from __future__ import annotations

@@ -81,7 +81,7 @@ class Fixed:
 
 
 Share = Annotated[float, Bounds(0.0, 1.0, "(a share)")]
-Chance = Annotated[float, Bounds(0.0, 1.0, "(a probability)")]
+Probability = Annotated[float, Bounds(0.0, 1.0, "(a probability)")]
 Weight = Annotated[float, Bounds(0.0, 1e6, "(a weight)")]
 Seed = Annotated[int, Bounds(0, 2**31 - 1, "(a seed)")]
 Seconds = Annotated[float, Bounds(0.0, 1e6, "seconds")]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-from distrl.bounds import Chance, check_bounds
+from distrl.bounds import Probability, check_bounds
 from phonesim.drawing.theme import ACCENTS, FONT_SCALES
 from phonesim.facts import Facts
 from phonesim.system import InstalledApp, SystemSettings
@@ -30,8 +30,8 @@ class Drift:
     icon_places: bool = True
     layouts: bool = True
     app_versions: bool = True
-    popup_rate: Chance = 0.04
-    ad_rate: Chance = 0.3
+    popup_rate: Probability = 0.04
+    ad_rate: Probability = 0.3
 
     def __post_init__(self) -> None:
         check_bounds(self)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from statistics import NormalDist
 from typing import Annotated
 
-from distrl.bounds import Bounds, Chance, Seconds, check_bounds
+from distrl.bounds import Bounds, Probability, Seconds, check_bounds
 from distrl.errors import InvalidSetting
 from distrl.records import Action, TypeText, Wait
 
@@ -66,9 +66,9 @@ class ResetLatency:
     clone_pause: Seconds = 0.0  # before the copy, so that the old phone lets go of its files
     clone: LogNormal = ZERO
     boot: LogNormal = ZERO  # or the restoring of a snapshot
-    poll_chance: Chance = 0.0  # not up yet at the first look
+    poll_chance: Probability = 0.0  # not up yet at the first look
     poll_seconds: Seconds = 5.0
-    cold_boot_chance: Chance = 0.0  # the snapshot did not load
+    cold_boot_chance: Probability = 0.0  # the snapshot did not load
     cold_boot_seconds: Seconds = 100.0
 
     def __post_init__(self) -> None:
@@ -94,12 +94,12 @@ class Latency:
 
     reset: ResetLatency = field(default_factory=ResetLatency)
     action: LogNormal = ZERO
-    action_retry_chance: Chance = 0.0  # the action had to be sent again
+    action_retry_chance: Probability = 0.0  # the action had to be sent again
     action_retry_seconds: Seconds = 10.0
     typing: LogNormal = ZERO  # on top of the action, for text
     page_load: LogNormal = ZERO  # only where an action led to another page or app
     settle: LogNormal = ZERO
-    white_chance: Chance = 0.0  # the picture is white, so that it must be looked at again
+    white_chance: Probability = 0.0  # the picture is white, so that it must be looked at again
     white_seconds: Seconds = 5.0
     white_most: Annotated[int, Bounds(0, 10**6, "looks")] = 4
     screencap: LogNormal = ZERO

@@ -289,9 +289,9 @@ class Learner:
             "arrivals": dict(self.arrivals),
             "updates": self.updates,
             "newest_seen": self._newest_seen,
-            "chance": self._rng.bit_generator.state,
-            "torch_chance": torch.get_rng_state(),
-            "gpu_chance": torch.cuda.get_rng_state_all() if self.device.type == "cuda" else [],
+            "rng": self._rng.bit_generator.state,
+            "torch_rng": torch.get_rng_state(),
+            "cuda_rng": torch.cuda.get_rng_state_all() if self.device.type == "cuda" else [],
         }
 
     def _what_is_learned(self) -> dict[str, Any]:
@@ -330,10 +330,10 @@ class Learner:
         self.updates = int(state["updates"])
         self.version = int(state["version"])
         self._newest_seen = int(state["newest_seen"])
-        self._rng.bit_generator.state = state["chance"]
-        torch.set_rng_state(state["torch_chance"])
+        self._rng.bit_generator.state = state["rng"]
+        torch.set_rng_state(state["torch_rng"])
         if self.device.type == "cuda":
-            torch.cuda.set_rng_state_all(state["gpu_chance"])
+            torch.cuda.set_rng_state_all(state["cuda_rng"])
         return lost
 
 

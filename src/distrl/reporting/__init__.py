@@ -1,1 +1,1 @@
-"""What a person sees: films, screens, tables."""
+"""What a person sees: live view, report, recordings."""

@@ -211,7 +211,7 @@ def _two_lines(text: str, width: int) -> list[str]:
 
 
 def write_recording(trajectories: Sequence[Trajectory], path: Path, width: int = 270) -> None:
-    """Films side by side (.gif), or contact sheets below each other, by the name of the file."""
+    """Write recordings side by side (.gif), or contact sheets below each other, by file suffix."""
     if path.suffix == ".gif":
         write_gif(_side_by_side([recording_frames(each, width) for each in trajectories]), path)
     else:
@@ -219,7 +219,7 @@ def write_recording(trajectories: Sequence[Trajectory], path: Path, width: int =
 
 
 def _side_by_side(recordings: Sequence[Sequence[Image.Image]]) -> list[Image.Image]:
-    """Films that start together; those that end first hold their last picture."""
+    """Frames of recordings that start together; the last frame of a shorter one is held."""
     size = (sum(recording[0].width for recording in recordings), recordings[0][0].height)
     frames = []
     for number in range(max(map(len, recordings))):

@@ -1,7 +1,7 @@
 """Episodes that a report will show: their screens as small pictures, and what was thought of them.
 
-Pictures are named after what is on them, so that a screen that comes twice is kept once. A film is
-in the list only when all its pictures are on the disk.
+Pictures are named after what is on them, so that a screen that comes twice is kept once. A
+recording is in the list only when all its pictures are on the disk.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Opinions:
 
 
 class RecordingArchive:
-    """Takes in films for one run, as a context manager."""
+    """Adds recordings to one run; a context manager."""
 
     def __init__(self, log: LineLog, pictures: Path) -> None:
         self._log = log

@@ -69,8 +69,8 @@ class ScreenReader(nn.Module):
         ink, starts = marks[..., 0], marks[..., 1]
         with torch.no_grad():
             items = _highest(starts, self.config.max_items).sort(dim=1).values
-            inky, chances = self._spell(places, ink)
-        letters = self._letters(items, ink.detach(), inky, chances, columns, sign_table)
+            inky, probabilities = self._spell(places, ink)
+        letters = self._letters(items, ink.detach(), inky, probabilities, columns, sign_table)
         features = self.norm(_at(places, items))
         return ReadScreen(
             rows=items // columns,
@@ -105,7 +105,7 @@ class ScreenReader(nn.Module):
         items: Tensor,
         ink: Tensor,
         inky: Tensor,
-        chances: Tensor,
+        probabilities: Tensor,
         columns: int,
         sign_table: Tensor,
     ) -> Tensor:  # [n, items, letters, letter_width]
@@ -113,8 +113,8 @@ class ScreenReader(nn.Module):
         letter_width = sign_table.shape[1]
         values = torch.zeros(*ink.shape, letter_width, device=ink.device)
         spots = inky.unsqueeze(-1).expand(-1, -1, letter_width)
-        values = values.scatter(1, spots, (chances @ sign_table.float()).float())
-        spaces = torch.zeros_like(ink).scatter(1, inky, chances[..., SPACE])
+        values = values.scatter(1, spots, (probabilities @ sign_table.float()).float())
+        spaces = torch.zeros_like(ink).scatter(1, inky, probabilities[..., SPACE])
         steps = torch.arange(self.config.strip, device=items.device)
         strip = items.unsqueeze(-1) + steps  # [n, items, strip]
         inside = (items % columns).unsqueeze(-1) + steps < columns

@@ -84,7 +84,7 @@ def _try_lock(path: Path) -> int:
 
 def _is_free(port: int) -> bool:
     with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # what lingers is no listener
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # TIME_WAIT is no listener
         try:
             probe.bind(("127.0.0.1", port))
         except OSError:

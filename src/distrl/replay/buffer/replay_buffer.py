@@ -53,7 +53,7 @@ class ReplaySettings:
         float, Bounds(1e-100, 1.0), Fixed("it only keeps every trajectory drawable")
     ] = 1e-6
     stratified: Annotated[
-        bool, Fixed("it only lowers the variance of draws; their chances stay the same")
+        bool, Fixed("it only lowers the variance of draws; their probabilities stay the same")
     ] = True
 
     def __post_init__(self) -> None:
