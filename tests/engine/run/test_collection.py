@@ -15,12 +15,13 @@ from tests.replay.made_up_trajectories import trajectory
 from distrl.engine.ingest.arrival_queue import ArrivalQueue
 from distrl.engine.ingest.episode_log import EpisodeLog
 from distrl.engine.ingest.messages import Heartbeat, Received
-from distrl.engine.ingest.trajectory_receiver import Reply, TrajectoryReceiver
+from distrl.engine.ingest.trajectory_receiver import TrajectoryReceiver
 from distrl.engine.run.collection import (
     MAX_IN_FLIGHT,
     Arrived,
     AsynchronousCollection,
     Collection,
+    Reply,
     pace_of,
 )
 from distrl.engine.supervision.collector_registry import CollectorRegistry

@@ -22,10 +22,9 @@ from distrl.engine.ingest.messages import (
     Stop,
     from_bytes,
 )
-from distrl.engine.ingest.trajectory_receiver import Reply
 from distrl.engine.local.collector_child import CollectorChild, Forkserver
 from distrl.engine.local.synchronous_collection import Rounds
-from distrl.engine.run.collection import Arrived
+from distrl.engine.run.collection import Arrived, Reply
 from distrl.engine.supervision.collector_registry import CollectorInfo, CollectorRegistry
 
 PACE_SECONDS = 0.2  # between two messages about the pace

@@ -13,8 +13,7 @@ from concurrent.futures import Future
 from concurrent.futures import TimeoutError as NotYet
 
 from distrl.engine.ingest.messages import Received, Refused
-from distrl.engine.ingest.trajectory_receiver import Reply
-from distrl.engine.run.collection import Arrived
+from distrl.engine.run.collection import Arrived, Reply
 from distrl.errors import CollectorsLost
 
 ANSWER_SECONDS = 0.1  # between two looks whether the run has ended meanwhile

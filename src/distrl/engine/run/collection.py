@@ -23,13 +23,13 @@ are the other ways to collect.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
 from distrl.engine.ingest.arrival_queue import ArrivalQueue
 from distrl.engine.ingest.messages import Heartbeat, Pace, Received, Refused
-from distrl.engine.ingest.trajectory_receiver import Reply, TrajectoryReceiver
+from distrl.engine.ingest.trajectory_receiver import TrajectoryReceiver
 from distrl.engine.supervision.collector_registry import (
     LAST_SECONDS,
     CollectorInfo,
@@ -42,6 +42,8 @@ from distrl.weights.staleness import max_in_flight
 
 RECEIVE_SECONDS = 0.1  # how long the thread waits for messages before it looks after collectors
 MAX_IN_FLIGHT = 1 << 20  # no fleet is larger
+
+Reply = Callable[[Received | Refused], None]  # the answer to a delivery
 
 
 class Collection:
