@@ -13,8 +13,6 @@ the run is left alone and must end by itself. Then everything is counted:
     lost           acknowledged, and not readable in the store
     doubled        ids that are in the store twice, in episodes.jsonl twice, or counted twice
     jumps          where the metrics go back in time, leave an update out or have it twice
-
-`--kills` is their number (200); `--keep FOLDER` keeps the run there (not on a disk of its own).
 """
 
 from __future__ import annotations
