@@ -30,7 +30,7 @@ FaultKind = Literal[
 ]
 KINDS: tuple[FaultKind, ...] = get_args(FaultKind)
 PerAction = Annotated[float, Bounds(0.0, 1.0, "(a probability per action)")]
-WAITS = Fixed("the simulated phone waits like the paper's emulators")
+WAITS = Fixed("waits of the simulated phone; the faults themselves are settings")
 
 
 @dataclass(frozen=True, slots=True)

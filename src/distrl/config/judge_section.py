@@ -28,9 +28,9 @@ class JudgeSettings:
     server: Annotated[str, Meaning("an OpenAI-compatible url, up to and with /v1")] = ""
     model: Annotated[str, Meaning("name of the model on that server")] = ""
     examples: Annotated[str, Meaning("a TOML file of examples for the prompt; empty: ours")] = ""
-    last_screens: Annotated[
-        int, Bounds(1, 64, "screens"), Fixed("judges were measured with the last 2 screens")
-    ] = 2  # in the prompt; `distrl rescore` sets it
+    last_screens: Annotated[int, Bounds(1, 64, "last screens that the judge sees")] = (
+        2  # in the prompt; `distrl rescore` sets it
+    )
     deadline_seconds: Annotated[float, Bounds(0.1, 3600.0, "seconds for an answer")] = 120.0
     tries: Annotated[int, Bounds(1, 1000, "tries within the deadline")] = 5
     at_once: Annotated[int, Bounds(1, 1024, "requests at once")] = 16

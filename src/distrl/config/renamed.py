@@ -41,7 +41,7 @@ REMOVED = {  # and why it is always the same; a section covers what is in it
     "devices.android.emulator.memory_megabytes": (
         "give it in devices.android.emulator.more_options"
     ),
-    "judge.last_actions": "judges were measured with the last 4 actions",
+    "judge.last_actions": "a judge is told the last 4 actions",
     "reporting.wandb_project": "the project is distrl",
     "tasks.android_world.deadline_seconds": "a call may take 60 s",
     "tasks.android_world.set_up_seconds": "setting a task up may take 300 s",

@@ -58,7 +58,7 @@ class EmulatorSettings:
         "distrl"
     )
     boot_seconds: Annotated[float, Bounds(0.0, 3600.0, "seconds to boot", open=True)] = 240.0
-    snapshot_seconds: Annotated[Patience, Fixed("a snapshot loads in seconds or never")] = 60.0
+    snapshot_seconds: Annotated[Patience, Fixed("a minute is long for a snapshot")] = 60.0
     answer_seconds: Annotated[Patience, Fixed("an emulator that is silent for 10 s hangs")] = 10.0
     gpu: Annotated[
         str, Meaning("the emulator's -gpu: swiftshader_indirect, or host with a graphics card")
@@ -68,7 +68,7 @@ class EmulatorSettings:
         bool, Meaning("take pictures over its own service where that is faster than adb")
     ] = True
     read_only: Annotated[
-        bool, Fixed("many emulators share the image; only `distrl devices` writes to it")
+        bool, Fixed("many emulators share the image; only `distrl prepare-emulator` writes to it")
     ] = True
     more_options: Annotated[
         tuple[str, ...], Meaning("further options of the emulator, such as -memory 2048 -cores 2")

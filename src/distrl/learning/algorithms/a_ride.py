@@ -73,17 +73,15 @@ class ARideSettings:
     invalid_weight: Annotated[float, Bounds(0.0, 1e6, "(λ_p, returns per unreadable answer)")] = 0.1
     kl_weight: Annotated[float, Bounds(0.0, 1e6, "(κ, returns per nat from the start model)")] = 0.0
     value_target: Annotated[
-        Literal["retrace", "success"], Fixed("success is not corrected for old data")
+        Literal["retrace", "success"], Meaning("success: the outcome, not corrected for old data")
     ] = "retrace"
-    value_loss: Annotated[ValueLoss, Fixed("values are probabilities of success")] = "cross_entropy"
-    value_weight: Annotated[
-        float, Bounds(0.0, 1e6), Fixed("AdamW undoes it: set step.critic_learning_rate instead")
-    ] = 1.0
+    value_loss: Annotated[ValueLoss, Meaning("of the critic")] = "cross_entropy"
+    value_weight: Annotated[float, Bounds(0.0, 1e6, "(of the value loss)")] = 1.0
     averaging: Annotated[
         Averaging, Fixed("a ratio of a turn weighs the whole turn; see losses.averages")
     ] = "whole_turn"
     as_printed: Annotated[
-        bool, Fixed("without the two repairs it does not find the best policy")
+        bool, Meaning("the paper's equations without the two repairs, for ablations")
     ] = False
 
     def __post_init__(self) -> None:

@@ -45,7 +45,7 @@ class DigirlSettings:
         float, Bounds(0.0, 1.0, "(λ: how far back from a success its steps are trusted)")
     ] = 0.5
     threshold: Annotated[
-        float | None, Bounds(-1e6, 1e6), Fixed("A_step must exceed 1/H of the task, as in DigiRL")
+        float | None, Bounds(-1e6, 1e6, "(what A_step must exceed; none: 1/H of the task)")
     ] = None  # None: 1/H
     curriculum_share: Annotated[
         float, Bounds(0.0, 1.0, "of a batch's trajectories, best A_instr first", open=True)

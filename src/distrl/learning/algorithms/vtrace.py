@@ -20,7 +20,7 @@ from typing import Annotated, Literal
 from torch import Tensor
 
 from distrl.agent.trainable_policy import Scores
-from distrl.bounds import Bounds, Fixed, check_bounds
+from distrl.bounds import Bounds, Fixed, Meaning, check_bounds
 from distrl.errors import InvalidSetting
 from distrl.learning.algorithms.actor_critic import (
     CriticObjective,
@@ -44,17 +44,15 @@ class VTraceSettings:
     vtrace_lambda: Annotated[float, Bounds(0.0, 1.0, "(λ of the traces)")] = 1.0
     ratio_level: Annotated[
         Literal["turn", "length_normalised", "none"],
-        Fixed("V-trace is about the ratio of a whole answer; others are ablations"),
+        Meaning("what ρ is a ratio of"),
     ] = "turn"
     rho_clip: Annotated[float, Bounds(0.0, unit="(of ρ at a step itself)", open=True)] = 1.0
     c_clip: Annotated[
         float, Bounds(0.0, unit="(of ρ in the traces; no more than rho_clip)", open=True)
     ] = 1.0
     entropy_weight: Annotated[float, Bounds(0.0, 1e6, "(β, returns per nat)")] = 0.01
-    value_loss: Annotated[ValueLoss, Fixed("values are probabilities of success")] = "cross_entropy"
-    value_weight: Annotated[
-        float, Bounds(0.0, 1e6), Fixed("AdamW undoes it: set step.critic_learning_rate instead")
-    ] = 1.0
+    value_loss: Annotated[ValueLoss, Meaning("of the critic")] = "cross_entropy"
+    value_weight: Annotated[float, Bounds(0.0, 1e6, "(of the value loss)")] = 1.0
     averaging: Annotated[
         Averaging, Fixed("a ratio of a turn weighs the whole turn; see losses.averages")
     ] = "whole_turn"
