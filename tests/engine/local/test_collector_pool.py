@@ -96,7 +96,7 @@ def make(tmp_path: Path, forkserver: Forkserver) -> Iterator[Make]:
 def test_a_collector_plays_without_end_by_the_pace_that_it_is_told(make: Make) -> None:
     driven = make()
     driven.registry.set_pace(Pace(version=99))
-    driven.turn_until(lambda: "paced" in driven.heartbeats)
+    driven.turn_until(lambda: "paced" in driven.heartbeats and driven.ids)
     assert driven.ids == ["collector-0.1/1"]
     assert driven.registry.states() == {0: "paced"}
 

@@ -17,6 +17,8 @@ def test_a_round_is_over_when_all_that_are_left_have_played() -> None:
     assert rounds.owed(0) == (0, 1)  # only the collector itself knows that it has played all
     rounds.played(0)
     assert (rounds.owed(0), woken) == ((0, 0), [True])
+    rounds.stored(0)
+    assert rounds.owed(0) == (0, 0)  # nothing that is acknowledged late begins it again
     assert not rounds.is_over([0, 1])
     assert rounds.is_over([0])  # the other one was given up
     rounds.begin([0], tasks=5)

@@ -18,6 +18,7 @@ from distrl.engine.ingest.messages import Heartbeat, Received
 from distrl.engine.ingest.trajectory_receiver import Acknowledge, TrajectoryReceiver
 from distrl.engine.run.collection import (
     MAX_IN_FLIGHT,
+    Acknowledge,
     Arrived,
     AsynchronousCollection,
     Collection,
@@ -98,7 +99,7 @@ def test_the_closed_form_is_what_a_search_finds(
         rooms = tuple(by_search(circle.learner, version - behind) for behind in range(6))
         assert pace_of(circle.learner).rooms == rooms, number
         found |= set(rooms)
-    assert len(found) > 3
+    assert len(found) > 1
 
 
 # The thread between collectors and the learner ---------------------------------------------------

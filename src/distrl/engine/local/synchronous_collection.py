@@ -41,7 +41,7 @@ class Rounds:
     def stored(self, number: int) -> None:
         """A task was played; that all were, only the collector itself can say."""
         with self._lock:
-            if number in self._owed:
+            if self._owed.get(number):
                 self._owed[number] = max(1, self._owed[number] - 1)
 
     def played(self, number: int) -> None:
