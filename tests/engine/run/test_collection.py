@@ -18,7 +18,6 @@ from distrl.engine.ingest.messages import Heartbeat, Received
 from distrl.engine.ingest.trajectory_receiver import Acknowledge, TrajectoryReceiver
 from distrl.engine.run.collection import (
     MAX_IN_FLIGHT,
-    Acknowledge,
     Arrived,
     AsynchronousCollection,
     Collection,
