@@ -23,7 +23,8 @@ ENVIRONMENT = {
     "RAY_health_check_period_ms": "500",
     "RAY_health_check_timeout_ms": "2000",
     "RAY_health_check_failure_threshold": "4",  # the cores are shared, and nodes answer late
-    "PYTHONPATH": str(ROOT),  # so that processes on its nodes find the tests' own collectors
+    # so that processes on its nodes run this tree, and find the tests' own collectors
+    "PYTHONPATH": f"{ROOT / 'src'}:{ROOT}",
 }
 
 
