@@ -219,7 +219,7 @@ def test_adapters_go_where_they_are_told() -> None:
         tiny_policy("internvl", lora=LoraSettings(targets="q_proj"))
     with pytest.raises(InvalidSetting, match="no regular expression"):
         LoraSettings(targets="(q_proj")
-    with pytest.raises(InvalidSetting, match="rank of at least 1"):
+    with pytest.raises(InvalidSetting, match="rank=0; give a whole number, 1 to"):
         LoraSettings(rank=0)
 
 

@@ -93,7 +93,7 @@ def test_more_samples_than_there_is_memory_are_refused() -> None:
 @pytest.mark.parametrize(
     ("words", "content", "error", "said"),
     [
-        (["--steps", "0"], "", InvalidSetting, "steps=0 .--steps.: give 1 or more"),
+        (["--steps", "0"], "", InvalidSetting, "steps=0 .--steps.: give a whole number, 1 or more"),
         ([], "stepz = 3", InvalidSetting, "unknown setting stepz .*did you mean steps"),
         ([], 'batch = "many"', InvalidSetting, "batch='many' .*give a whole number"),
         ([], "steps =", InvalidSetting, "is not valid TOML"),

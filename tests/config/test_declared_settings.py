@@ -127,7 +127,7 @@ def test_values_within_what_is_declared_are_taken() -> None:
         ("agent.policy.seed=2", "agent.policy.seed is no longer a setting: adapters, critic and"),
         (
             "devices.faults.page_takes.median=2.0",
-            "devices.faults.page_takes is no longer a setting: the simulated phone waits",
+            "devices.faults.page_takes is no longer a setting: waits of the simulated phone",
         ),
     ],
 )

@@ -166,10 +166,10 @@ def test_a_validation_set_has_as_many_samples_as_asked_or_a_few_less() -> None:
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ({"steps": 0}, "imitation.steps=0; give 1 or more"),
-        ({"processes": -1}, "imitation.processes=-1"),
-        ({"enough": 1.5}, "imitation.enough=1.5; give 0 to 1"),
-        ({"slip_rate": float("nan")}, "imitation.slip_rate=nan"),
+        ({"steps": 0}, "ImitationSettings.steps=0; give a whole number, 1 or more"),
+        ({"processes": -1}, "ImitationSettings.processes=-1"),
+        ({"enough": 1.5}, "ImitationSettings.enough=1.5; give a number, 0 to 1"),
+        ({"slip_rate": float("nan")}, "ImitationSettings.slip_rate=nan"),
         ({"reservoir": 100}, "imitation.reservoir=100; give a multiple of 64"),
     ],
 )

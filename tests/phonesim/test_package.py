@@ -32,11 +32,16 @@ def test_a_task_is_played_by_its_solution_and_judged() -> None:
         assert judge.verdict(answer).success
 
 
-def test_the_phone_needs_no_torch_and_nothing_of_distrl_but_three_modules() -> None:
+def test_the_phone_needs_no_torch_and_nothing_of_distrl_but_four_modules() -> None:
     code = (
         "import sys; sys.modules['torch'] = sys.modules['gymnasium'] = None; import phonesim; "
         "[getattr(phonesim, name) for name in phonesim.__all__]; "
         "print(*sorted(name for name in sys.modules if name.startswith('distrl.')))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["distrl.errors", "distrl.hierarchy", "distrl.records"]
+    assert done.stdout.split() == [
+        "distrl.bounds",
+        "distrl.errors",
+        "distrl.hierarchy",
+        "distrl.records",
+    ]

@@ -23,7 +23,7 @@ from distrl.replay.store.trajectory_database import checksum_of
 from distrl.replay.store.trajectory_reader import TrajectoryReader
 from distrl.replay.store.trajectory_store import TrajectoryStore
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 def names(directory: Path) -> list[str]:

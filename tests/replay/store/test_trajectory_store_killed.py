@@ -20,7 +20,7 @@ from tests.replay.store.storing_processes import sent
 from distrl.replay.store.trajectory_reader import BEGINNING, TrajectoryReader
 from distrl.replay.store.trajectory_store import TrajectoryStore, TrajectoryStoreSettings
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture
