@@ -25,15 +25,15 @@ train: $(STAMP) ## Train an agent on the simulated phone
 	@echo "→ distrl train configs/quick_start.toml $(ARGS)"
 	@$(BIN)/distrl train configs/quick_start.toml $(ARGS)
 
-test: $(STAMP) ## Run the tests, two at a time (5 min on two cores)
-	@echo "→ pytest"
-	@$(BIN)/python -m pytest -n 2 --dist worksteal $(ARGS)
+test: $(STAMP) ## Run all but the slow tests, two at a time (5 min on two cores)
+	@echo "→ pytest -m 'not slow'"
+	@$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" $(ARGS)
 
 test-phone: $(STAMP) ## Run the tests of the simulated phone alone
 	@echo "→ pytest tests/phonesim"
 	@$(BIN)/python -m pytest -n 2 --dist worksteal tests/phonesim $(ARGS)
 
-test-all: $(STAMP) ## Run the tests with every seed of every task
+test-all: $(STAMP) ## Run every test, with every seed of every task
 	@echo "→ pytest --all-seeds"
 	@$(BIN)/python -m pytest -n 2 --dist worksteal --all-seeds $(ARGS)
 

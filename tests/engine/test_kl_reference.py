@@ -64,6 +64,7 @@ def divergences(learner: Learner, updates: int) -> list[float]:
 @pytest.mark.parametrize(
     ("kind", "algorithm"), [("whole", "a_ride"), ("adapters", "a_ride"), ("adapters", "grpo")]
 )
+@pytest.mark.slow
 def test_it_is_zero_at_the_start_grows_and_pulls_back(
     tmp_path: Path, kind: str, algorithm: str
 ) -> None:

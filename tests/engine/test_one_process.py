@@ -101,6 +101,7 @@ def test_a_run_leaves_all_that_was_promised(finished: RunDirectory) -> None:
     assert list(finished.tensorboard.iterdir())
 
 
+@pytest.mark.slow
 def test_the_same_settings_give_the_same_run_bit_by_bit(
     finished: RunDirectory, tmp_path: Path, model: Path
 ) -> None:
@@ -113,6 +114,7 @@ def test_the_same_settings_give_the_same_run_bit_by_bit(
     assert figures(other.directory) != figures(finished)
 
 
+@pytest.mark.slow
 def test_a_stopped_run_is_resumed_where_it_was(tmp_path: Path, model: Path) -> None:
     engine = begin(tmp_path, model, "run.updates=8")
     run = engine.directory

@@ -139,6 +139,7 @@ def on_android_world(*urls: str) -> list[str]:
     ]
 
 
+@pytest.mark.slow
 def test_android_world_is_initialised_stepped_scored_and_torn_down(
     tmp_path: Path, any_size: Path
 ) -> None:

@@ -58,6 +58,7 @@ def updates_of(run: RunDirectory) -> int:
     return int(json.loads(run.result.read_text())["updates"])
 
 
+@pytest.mark.slow
 def test_the_same_run_twice_is_the_same_whoever_is_judged_first(
     tmp_path: Path, model: Path
 ) -> None:

@@ -19,6 +19,8 @@ from tests.learning.small_circle import SmallCircle
 from distrl.errors import UsageError
 from distrl.learning.data_parallel import follow
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 PROCESSES = 2
 

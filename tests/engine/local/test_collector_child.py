@@ -105,6 +105,7 @@ def test_one_that_takes_no_message_is_killed(forkserver: Forkserver, tmp_path: P
     assert not child.is_running(PATIENCE)
 
 
+@pytest.mark.slow
 def test_what_a_real_collector_cannot_do_is_in_its_log(tmp_path: Path) -> None:
     with Forkserver() as real:
         child = started(real, tmp_path, state="{}")  # there is no config
@@ -137,6 +138,7 @@ def test_a_module_that_cannot_be_imported_is_an_error() -> None:
         broken.is_ready(PATIENCE)
 
 
+@pytest.mark.slow
 def test_a_forkserver_that_cannot_run_is_an_error() -> None:
     done = subprocess.run([sys.executable, "-c", BROKEN], capture_output=True, text=True)
     assert "CollectorsLost" in done.stderr

@@ -36,6 +36,7 @@ def checkpointed(run: RunDirectory) -> dict[str, torch.Tensor]:
 
 
 @pytest.mark.parametrize("settings", [(), ADAPTERS])
+@pytest.mark.slow
 def test_a_run_that_was_stopped_and_resumed_keeps_its_newest_policy(
     tmp_path: Path, model: Path, settings: tuple[str, ...]
 ) -> None:
