@@ -141,6 +141,7 @@ def test_a_model_that_cannot_be_had_costs_no_log(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("words", [["--greedy"], [], ["--temperature", "0.7"]])
+@pytest.mark.slow
 def test_a_model_on_disk_is_loaded_once_and_gives_the_same_again(
     tmp_path: Path, words: list[str]
 ) -> None:

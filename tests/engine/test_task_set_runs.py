@@ -35,6 +35,7 @@ def vlm(url: str) -> list[str]:
     return ["judge.kind=vlm", f"judge.server={url}", "judge.model=judge", "judge.tries=1"]
 
 
+@pytest.mark.slow
 def test_leaked_instructions_are_said_and_never_trained_on(tmp_path: Path, model: Path) -> None:
     with serving(Reply(by_the_question)) as (url, _):
         words = [ONE_PROCESS, "run.trajectories=8", *aitw_settings(tmp_path), *vlm(url)]

@@ -80,6 +80,7 @@ def test_the_same_run_twice_is_the_same_whoever_is_judged_first(
     assert runs[0] == runs[1]
 
 
+@pytest.mark.slow
 def test_phones_play_on_while_the_judge_thinks(tmp_path: Path, model: Path) -> None:
     """No verdict is given before twelve episodes of two phones are on the disk."""
     thought = threading.Event()
@@ -106,6 +107,7 @@ def test_an_asynchronous_run_learns_from_verdicts_that_come_late(
     assert len(learned_from) >= 3
 
 
+@pytest.mark.slow
 def test_without_a_judge_all_is_kept_and_rescoring_puts_it_back(
     tmp_path: Path, model: Path
 ) -> None:
@@ -126,6 +128,7 @@ def test_without_a_judge_all_is_kept_and_rescoring_puts_it_back(
     assert resumed.updates == 2
 
 
+@pytest.mark.slow
 def test_a_run_that_was_stopped_before_its_verdicts_came_has_them_after_the_resume(
     tmp_path: Path, model: Path
 ) -> None:

@@ -104,6 +104,7 @@ with open_stream(EASY, processes=2, slab=SLAB) as stream:
 """
 
 
+@pytest.mark.slow
 def test_no_process_outlives_a_trainer_that_was_killed() -> None:
     """It cannot say good-bye; they notice by themselves."""
     trainer = subprocess.Popen(

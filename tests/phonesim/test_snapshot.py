@@ -379,6 +379,7 @@ def places(node: Any) -> list[tuple[Any, Any]]:
 
 @settings(max_examples=300, deadline=None)
 @given(st.data(), JSON, st.sampled_from(["replace", "remove", "double"]))
+@pytest.mark.slow
 def test_a_forged_tree_is_a_phone_or_is_refused(data: st.DataObject, value: Any, how: str) -> None:
     """Sealed properly, so that only the checks of its content stand between it and the phone."""
     tree = opened(valid())

@@ -35,6 +35,7 @@ def _deep(value: Any) -> int:
 
 @settings(max_examples=1000)
 @given(value=st.dictionaries(_STRING, _JSON, max_size=4), ascii_only=st.booleans())
+@pytest.mark.slow
 def test_json_is_read_as_json_has_it(value: dict[str, Any], ascii_only: bool) -> None:
     if _deep(value) > DEEPEST or "Infinity" in json.dumps(value):
         return

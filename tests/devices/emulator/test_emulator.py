@@ -104,6 +104,7 @@ def test_one_that_crashes_while_booting_tells_its_last_words(sdk: StandInSdk) ->
         emulator.boot()  # at the deadline it would be a DeviceTimeout
 
 
+@pytest.mark.slow
 def test_one_that_never_boots_is_ended_at_the_deadline(sdk: StandInSdk) -> None:
     sdk.plan("never_boots")
     emulator = sdk.emulator(boot_seconds=4.0)

@@ -80,6 +80,7 @@ def _use_until_it_fails(device: EmulatedDevice) -> None:
         device.perform(Home())
 
 
+@pytest.mark.slow
 def test_one_that_freezes_in_use_is_replaced_and_one_whose_app_failed_is_kept(
     sdk: StandInSdk,
 ) -> None:
@@ -107,6 +108,7 @@ def test_one_that_freezes_in_use_is_replaced_and_one_whose_app_failed_is_kept(
             assert pool.report().hangs == 1
 
 
+@pytest.mark.slow
 def test_a_spare_that_freezes_is_found_before_anybody_takes_it(sdk: StandInSdk) -> None:
     with EmulatorPool(sdk.emulator, QUICK) as pool:
         wait_for(lambda: pool.report().ready == 2)

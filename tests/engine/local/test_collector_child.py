@@ -145,6 +145,7 @@ def test_a_forkserver_that_cannot_run_is_an_error() -> None:
     assert "forkserver failed 5 times in a row" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_killed_learner_leaves_no_process_behind_not_even_one_that_hangs(tmp_path: Path) -> None:
     words = [sys.executable, "-c", LEARNER, str(tmp_path)]
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as learner:

@@ -135,6 +135,7 @@ def test_a_killed_leader_leaves_no_follower(tmp_path: Path, model: Path) -> None
     wait_for(lambda: not any(alive(rank) for rank in ranks))
 
 
+@pytest.mark.slow
 def test_a_follower_that_cannot_begin_says_why(tmp_path: Path, model: Path) -> None:
     engine = begin(tmp_path, model, "learning.gpus=2")
     text = engine.directory.config.read_text().replace(str(model), "/no/such/model")

@@ -54,6 +54,7 @@ def test_a_run_that_was_stopped_and_resumed_keeps_its_newest_policy(
         assert torch.equal(opened.weights()[name], weight), name
 
 
+@pytest.mark.slow
 def test_the_closing_words_are_a_command_that_works(tmp_path: Path, model: Path) -> None:
     config = tiny_config(tmp_path, model)
     console = Console(record=True, width=400, quiet=False, file=(tmp_path / "said").open("w"))
