@@ -19,8 +19,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
+import typer
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -49,6 +50,25 @@ OPTIONAL = {  # package: what is missing without it, and the extra that brings i
     "ray": ("one machine only, no cluster", "distrl[ray]"),
     "wandb": ("no Weights & Biases", "wandb"),
 }
+
+
+def doctor(
+    cluster: Annotated[
+        bool, typer.Option("--cluster", help="Examine the nodes of a Ray cluster instead.")
+    ] = False,
+    address: Annotated[
+        str,
+        typer.Option(
+            help="Address of the cluster: HOST:PORT, or auto for the one on this machine."
+        ),
+    ] = "auto",
+) -> None:
+    """What this machine, or a Ray cluster, has and lacks for DistRL."""
+    if cluster:
+        from distrl.cli.cluster_doctor import show_cluster_doctor
+
+        raise typer.Exit(0 if show_cluster_doctor(Console(), address) else 1)
+    raise typer.Exit(0 if show_doctor(Console()) else 1)
 
 
 @dataclass(frozen=True, slots=True)

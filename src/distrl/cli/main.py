@@ -16,6 +16,7 @@ import distrl
 from distrl.cli.cluster import cluster_app
 from distrl.cli.collect import collect
 from distrl.cli.devices import devices
+from distrl.cli.doctor import doctor
 from distrl.cli.evaluate import evaluate
 from distrl.cli.export import export
 from distrl.cli.imitate import imitate
@@ -68,29 +69,8 @@ def options(
     """Options that come before the command."""
 
 
-@app.command()
-def doctor(
-    cluster: Annotated[
-        bool, typer.Option("--cluster", help="Examine the nodes of a Ray cluster instead.")
-    ] = False,
-    address: Annotated[
-        str,
-        typer.Option(
-            help="Address of the cluster: HOST:PORT, or auto for the one on this machine."
-        ),
-    ] = "auto",
-) -> None:
-    """What this machine, or a Ray cluster, has and lacks for DistRL."""
-    if cluster:
-        from distrl.cli.cluster_doctor import show_cluster_doctor
-
-        raise typer.Exit(0 if show_cluster_doctor(Console(), address) else 1)
-    from distrl.cli.doctor import show_doctor
-
-    raise typer.Exit(0 if show_doctor(Console()) else 1)
-
-
 for command in (
     train, collect, evaluate, imitate, rescore, export, tasks, plan, devices, prepare_emulator,
+    doctor,
 ):  # fmt: skip
     app.command()(command)
