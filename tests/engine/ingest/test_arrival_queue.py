@@ -103,7 +103,7 @@ def test_nothing_is_lost_between_two_threads(beside: ThreadPoolExecutor) -> None
     same = trajectory("c/1")
 
     def take_all() -> list[int]:
-        positions = []
+        positions: list[int] = []
         while len(positions) < count:
             arrivals.wait(LONG)
             while len(arrivals):

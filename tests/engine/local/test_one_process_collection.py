@@ -14,6 +14,7 @@ from tests.episodes.made_up_collectors import POOL, Patient
 from tests.judging.judge_server import YES, judge_that_says, played
 from tests.replay.made_up_trajectories import trajectory
 
+from distrl.devices.device import Device
 from distrl.engine.ingest.arrival_queue import ArrivalQueue
 from distrl.engine.ingest.deferred_judging import DeferredJudging
 from distrl.engine.ingest.episode_log import EpisodeLog
@@ -68,13 +69,14 @@ class OneProcess:
             verdicts=verdicts,
         )
         self.phones = [SimulatedDevice(f"phone-{number}") for number in range(2)]
-        collector = Collector(
+        phones: list[Device] = [*self.phones]
+        collector: Collector[Device] = Collector(
             "collector-0.1",
             PolicyBatcher(Patient()),
-            DevicePool(self.phones),
+            DevicePool(phones),
             UniformTasks(POOL),
             DirectSink(self.receiver),
-            FactJudge,
+            FactJudge,  # type: ignore[arg-type]  # all of these devices are simulated
             FreeAdmission(),
         )
         if state:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -38,7 +39,8 @@ class Learning:
     def __init__(self, folder: Path, opened: ExitStack, *settings: str) -> None:
         self._opened = opened
         config = tiny_config(folder, folder, "collection.collectors=2", *settings)
-        self.learner = RayLearner(config, str(folder), resumed=False)
+        # Any: Ray's types of its methods know only `.remote`
+        self.learner: Any = RayLearner(config, str(folder), resumed=False)
         self.store = opened.enter_context(TrajectoryStore(folder / "store"))
         self.weights = WeightStore(folder / "weights")
         lines = opened.enter_context(LineLog.open(folder / "episodes.jsonl"))
@@ -50,7 +52,10 @@ class Learning:
         state = TrainingState(SmallCircle().learner, arrivals)
         state.collectors = states or {}
         self.learner._open_broadcast(self.weights)
-        return self.learner._open_collection(self._opened, receiver, self.episode_log, state)
+        collection: Collection = self.learner._open_collection(
+            self._opened, receiver, self.episode_log, state
+        )
+        return collection
 
 
 @pytest.fixture
