@@ -1,0 +1,153 @@
+"""The learner's calls as a plain object; `test_ray_learning` and others run the actor."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("ray")
+
+from tests.engine.made_up_reports import report
+from tests.engine.tiny_runs import tiny_config
+from tests.learning.small_circle import SmallCircle
+from tests.replay.made_up_trajectories import trajectory
+
+from distrl.config.training_config import load_config
+from distrl.engine.ingest.arrival_queue import ArrivalQueue
+from distrl.engine.ingest.episode_log import EpisodeLog
+from distrl.engine.ingest.messages import Heartbeat, Received
+from distrl.engine.ingest.trajectory_receiver import TrajectoryReceiver
+from distrl.engine.ray.learner_actor import GROUPS, RayLearner
+from distrl.engine.run.collection import Collection
+from distrl.engine.run.training_state import TrainingState
+from distrl.json_lines import LineLog
+from distrl.replay.store.trajectory_store import TrajectoryStore
+from distrl.replay.trajectory_encoding import encode_trajectory
+from distrl.weights.weight_store import WeightStore
+
+LONG = 30.0  # seconds that no test takes
+
+
+class Learning:
+    """A learner whose run is assembled up to its collection, without the actor around it."""
+
+    def __init__(self, folder: Path, opened: ExitStack, *settings: str) -> None:
+        self._opened = opened
+        config = tiny_config(folder, folder, "collection.collectors=2", *settings)
+        # Any: Ray's types of its methods know only `.remote`
+        self.learner: Any = RayLearner(config, str(folder), resumed=False)
+        self.store = opened.enter_context(TrajectoryStore(folder / "store"))
+        self.weights = WeightStore(folder / "weights")
+        lines = opened.enter_context(LineLog.open(folder / "episodes.jsonl"))
+        self.episode_log = EpisodeLog(lines, lambda: 50.0)
+
+    def open(self, states: dict[int, str] | None = None) -> Collection:
+        arrivals = ArrivalQueue()
+        receiver = TrajectoryReceiver(self.store, arrivals, self.episode_log)
+        state = TrainingState(SmallCircle().learner, arrivals)
+        state.collectors = states or {}
+        self.learner._open_broadcast(self.weights)
+        collection: Collection = self.learner._open_collection(
+            self._opened, receiver, self.episode_log, state
+        )
+        return collection
+
+
+@pytest.fixture
+def learning(tmp_path: Path) -> Iterator[Learning]:
+    with ExitStack() as opened:
+        yield Learning(tmp_path, opened)
+
+
+def test_calls_of_collectors_wait_until_the_run_is_assembled(learning: Learning) -> None:
+    with ThreadPoolExecutor(1) as beside:
+        registration = beside.submit(learning.learner.register, 1, "a/1")
+        with pytest.raises(TimeoutError):
+            registration.result(0.1)
+        learning.open({1: '{"played": 3}'})
+        found = registration.result(LONG)
+    assert (found.info.name, found.info.place) == ("collector-1.1", "a/1")
+    assert found.state == '{"played": 3}'  # as it was in the checkpoint
+
+
+def test_a_heartbeat_is_answered_with_orders_and_weights_only_for_those_who_need_them(
+    learning: Learning,
+) -> None:
+    learning.open()
+    info = learning.learner.register(0, "a/1").info
+    full = Heartbeat(report(name=info.name), (), "{}")
+    orders, offer = learning.learner.heartbeat(info, 1, full, -1)
+    assert (orders.finish_within, orders.superseded, offer) == (None, False, None)
+    again = learning.learner.register(0, "b/2").info
+    orders, _ = learning.learner.heartbeat(info, 1, None, None)
+    assert (orders.finish_within, orders.superseded) == (0.0, True)
+    orders, offer = learning.learner.heartbeat(again, 1, None, None)
+    assert (orders.superseded, offer) == (False, None)
+    assert learning.learner.newer_weights(-1) is None  # nothing was published
+
+
+def test_a_delivery_is_answered_when_it_is_stored_and_a_repeated_one_is_known(
+    learning: Learning,
+) -> None:
+    collection = learning.open()
+    collection.start()
+    info = learning.learner.register(0, "a/1").info
+    encoded = encode_trajectory(trajectory(f"{info.name}/1"))
+    with ThreadPoolExecutor(1) as beside:
+        for new in (True, False):
+            answer = beside.submit(learning.learner.deliver, encoded).result(LONG)
+            assert answer == Received(f"{info.name}/1", new=new)
+            assert learning.store.ids == (f"{info.name}/1",)
+        learning.learner.deregister(info, Heartbeat(report(name=info.name), (), "{}"))
+        collection.stop(0.0)
+    assert learning.episode_log.faults["collector_lost"] == 0
+
+
+def test_a_lost_node_costs_no_restart_and_a_death_does(tmp_path: Path) -> None:
+    with ExitStack() as opened:
+        learning = Learning(tmp_path, opened, "collection.restarts=1")
+        learning.open()
+        learning.learner.register(0, "a/1")
+        assert learning.learner.report_exit(0, ["b/2"]) == 0.0
+        learning.learner.register(0, "b/2")
+        pause = learning.learner.report_exit(0, ["b/2"])
+        assert pause is not None
+        assert pause > 0.0
+        learning.learner.register(0, "b/2")
+        assert learning.learner.report_exit(0, ["b/2"]) is None  # given up
+        assert learning.episode_log.faults["collector_lost"] == 3
+
+
+def test_a_run_that_plays_nothing_has_no_collectors_to_talk_to(tmp_path: Path) -> None:
+    with ExitStack() as opened:
+        learning = Learning(
+            tmp_path, opened, "learning.learner.mode=offline", "learning.corpus=corpus"
+        )
+        assert type(learning.open()) is Collection
+
+
+def test_the_settings_are_written_where_the_learner_is_and_never_over_others(
+    tmp_path: Path,
+) -> None:
+    config = tiny_config(tmp_path, tmp_path)
+    elsewhere = tmp_path / "elsewhere" / "run"
+    learner = RayLearner(config, str(elsewhere), resumed=False)
+    learner._prepare(again=False)
+    written = elsewhere / "config.toml"
+    assert load_config(written) == config
+    written.write_text("# mine")
+    learner._prepare(again=True)
+    assert written.read_text() == "# mine"
+
+
+def test_every_call_has_threads_of_its_group() -> None:
+    methods = [getattr(RayLearner, name) for name in dir(RayLearner) if not name.startswith("_")]
+    groups = {each.__name__: each.__ray_concurrency_group__ for each in methods}
+    assert set(groups.values()) == set(GROUPS)
+    assert [name for name, group in groups.items() if group == "train"] == ["train"]
+    assert [name for name, group in groups.items() if group == "deliver"] == ["deliver"]
