@@ -350,6 +350,16 @@ def retired_words_stay_retired(modules: list[Module]) -> list[str]:
     ]
 
 
+def engine_modules_have_a_test_of_their_name(modules: list[Module]) -> list[str]:
+    paths = {module.path for module in modules}
+    wanted = {
+        path: re.sub(r"^src/distrl/(.*?)(\w+\.py)$", r"tests/\1test_\2", path)
+        for path in paths
+        if path.startswith("src/distrl/engine/") and not path.endswith("__init__.py")
+    }
+    return [f"{path}: there is no {test}" for path, test in wanted.items() if test not in paths]
+
+
 # The rules against the code on disk --------------------------------------------------------------
 
 
@@ -373,6 +383,7 @@ RULES: tuple[Rule, ...] = (
     randomness_comes_from_seeds,
     private_ray_api_stays_in_one_file,
     retired_words_stay_retired,
+    engine_modules_have_a_test_of_their_name,
 )
 
 
@@ -420,6 +431,7 @@ BREACHES: list[tuple[Rule, str, str]] = [
     (nothing_is_caught_blindly, DEVICE, "with contextlib.suppress(Exception):\n    f()"),
     (functions_fit_on_a_screen, DEVICE, "def f():\n" + "    g()\n" * 60),
     (files_are_one_noun, DEVICE, "f()\n" * 401),
+    (engine_modules_have_a_test_of_their_name, "src/distrl/engine/run/new.py", ""),
     (retired_words_stay_retired, DEVICE, "class CollectorCrew: ..."),
     (retired_words_stay_retired, DEVICE, '"""Asks the desk."""'),
     (retired_words_stay_retired, DEVICE, "most_new_tokens = 8"),
