@@ -176,6 +176,11 @@ class Screen:
     def digest(self) -> str:
         return hashlib.blake2b(self.pixels.tobytes(), digest_size=16).hexdigest()
 
+    @property
+    def address(self) -> str:
+        """Names the content: screens with equal addresses have equal pixels."""
+        return self.digest
+
 
 Split = Literal["train", "test", "held_out_templates", "held_out_apps"]
 SPLITS: tuple[Split, ...] = ("train", "test", "held_out_templates", "held_out_apps")

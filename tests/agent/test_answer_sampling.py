@@ -26,6 +26,9 @@ class Script:
     def step(self, tokens: Tensor) -> None:
         self.heard.append(tokens.tolist())
 
+    def keep(self, rows: Tensor) -> None:
+        self.steps = self.steps[:, rows]
+
 
 def certain(*answers: list[int], vocabulary: int = 5) -> Tensor:
     """Logits that leave no doubt about these tokens."""
@@ -47,6 +50,15 @@ def test_every_row_ends_with_its_own_end_token() -> None:
     assert [len(answer.log_probs) for answer in answers] == [4, 2, 1]
     assert len(script.heard) == 3  # nobody is asked for more once the last has ended
     assert [column[0] for column in script.heard] == [3, 2, 1]
+
+
+def test_rows_that_have_ended_are_dropped_when_they_are_half_or_more() -> None:
+    """Four answers of 1, 2, 2 and 5 tokens, in an order that dropping must not disturb."""
+    script = Script(certain([0, 1, 1, 1, 1], [3, 2, 1, 4, 0], [2, 0, 1, 1, 1], [1, 0, 1, 1, 1]))
+    answers = sample_answers(script, torch.tensor([END]), SamplingSettings(), rng())
+    assert [answer.token_ids for answer in answers] == [(0,), (3, 2, 1, 4, 0), (2, 0), (1, 0)]
+    assert [len(tokens) for tokens in script.heard] == [4, 1, 1, 1]
+    assert all(len(answer.log_probs) == len(answer.token_ids) for answer in answers)
 
 
 def test_an_answer_has_a_bound() -> None:

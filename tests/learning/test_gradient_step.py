@@ -150,6 +150,36 @@ def test_another_policy_can_be_asked_about_the_same_answers() -> None:
     assert not asked.requires_grad
 
 
+@pytest.mark.parametrize("turns", [1, 7, 4096])
+def test_one_pass_gives_what_two_give(turns: int) -> None:
+    batch, twice, once = _batch(), WatchedPolicy(), WatchedPolicy()
+    twice.load_weights(moved_policy().weights(), 0)
+    once.load_weights(twice.weights(), 0)
+    settings = StepSettings(micro_batch_turns=turns)
+    plain = GradientStep(twice, settings)
+    wanted_scores = plain.score_batch(batch)
+    wanted = plain.step(batch, _loss(batch))
+    step = GradientStep(once, settings)
+    found_scores, scored = step.score_for_step(batch)
+    assert scored is not None
+    for name in ("log_probs", "entropies", "values"):
+        found, expected = getattr(found_scores, name), getattr(wanted_scores, name)
+        assert torch.equal(found, expected)
+        assert not found.requires_grad
+    assert step.step(batch, _loss(batch), scored=scored) == wanted
+    for name, weights in once.weights().items():
+        assert torch.equal(weights, twice.weights()[name])
+    assert sum(count for count, _ in once.scored) == len(batch.turns)  # each turn once
+
+
+def test_a_batch_whose_activations_do_not_fit_is_scored_without_them() -> None:
+    batch = _batch()
+    step = GradientStep(moved_policy(), StepSettings(one_pass_turns=len(batch.turns) - 1))
+    scores, scored = step.score_for_step(batch)
+    assert scored is None
+    assert torch.equal(scores.log_probs, step.score_batch(batch).log_probs)
+
+
 def test_the_policy_stands_still_while_the_critic_warms_up() -> None:
     batch, policy = _batch(), moved_policy()
     before = policy.weights()

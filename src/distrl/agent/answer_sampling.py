@@ -2,8 +2,8 @@
 
 Nothing but the temperature is applied to it: no top-k, no top-p, no penalties,
 so that the log-probabilities recorded here are those that training computes for the same tokens.
-An answer ends with its end token, which is part of it, or after `max_new_tokens`. All rows go on
-until the last has ended; the device is asked once a token whether that is so.
+An answer ends with its end token, which is part of it, or after `max_new_tokens`. The device is
+asked once a token how many go on; when that is half of the rows or less, the others are dropped.
 """
 
 from __future__ import annotations
@@ -50,27 +50,29 @@ def sample_answers(
     rng: torch.Generator,
 ) -> list[SampledAnswer]:
     """One answer for each row of a decoding that has just begun."""
-    tokens: list[Tensor] = []
-    log_probs: list[Tensor] = []
-    lengths = torch.zeros(len(state.logits), dtype=torch.long, device=end_token_ids.device)
-    going_on = torch.ones_like(lengths, dtype=torch.bool)
-    while True:
+    count, device = len(state.logits), end_token_ids.device
+    tokens = torch.zeros((sampling.max_new_tokens, count), dtype=torch.long, device=device)
+    log_probs = torch.zeros(tokens.shape, device=device)
+    lengths = torch.zeros(count, dtype=torch.long, device=device)
+    rows = torch.arange(count, device=device)  # that are still decoded
+    going_on = torch.ones_like(rows, dtype=torch.bool)
+    for place in range(sampling.max_new_tokens):
         distribution = token_distribution(state.logits, sampling.temperature)
         chosen = distribution.argmax(-1) if sampling.greedy else drawn(distribution, rng)
-        tokens.append(chosen)
-        log_probs.append(distribution.gather(-1, chosen.unsqueeze(-1)).squeeze(-1))
-        lengths += going_on
+        tokens[place, rows] = chosen
+        log_probs[place, rows] = distribution.gather(-1, chosen.unsqueeze(-1)).squeeze(-1)
+        lengths[rows] += going_on
         going_on &= torch.isin(chosen, end_token_ids, invert=True)
-        if len(tokens) == sampling.max_new_tokens or not bool(going_on.any()):
+        left = int(going_on.sum())
+        if not left or place + 1 == sampling.max_new_tokens:
             break
+        if 2 * left <= len(rows):
+            kept = going_on.nonzero().squeeze(1)
+            state.keep(kept)
+            rows, chosen, going_on = rows[kept], chosen[kept], going_on[kept]
         state.step(chosen)
-    rows = zip(
-        torch.stack(tokens, 1).tolist(),
-        torch.stack(log_probs, 1).tolist(),
-        lengths.tolist(),
-        strict=True,
-    )
-    return [SampledAnswer(tuple(ids[:end]), tuple(logs[:end])) for ids, logs, end in rows]
+    answers = zip(tokens.T.tolist(), log_probs.T.tolist(), lengths.tolist(), strict=True)
+    return [SampledAnswer(tuple(ids[:end]), tuple(logs[:end])) for ids, logs, end in answers]
 
 
 def drawn(distribution: Tensor, rng: torch.Generator) -> Tensor:  # [n, vocabulary] -> [n]

@@ -27,11 +27,12 @@ from transformers import PreTrainedModel
 from transformers.modeling_layers import GradientCheckpointingLayer
 
 from distrl.agent.answer_sampling import SampledAnswer, SamplingSettings, sample_answers
-from distrl.agent.architectures.architecture import Architecture
+from distrl.agent.architectures.architecture import Architecture, ForwardResult
 from distrl.agent.architectures.decoder_only import DecoderOnly
 from distrl.agent.architectures.encoder_decoder import EncoderDecoder
 from distrl.agent.critic import Critic
 from distrl.agent.dialects.dialect import Dialect, ImageSize
+from distrl.agent.encoding_cache import EncodingCache, encoding_key
 from distrl.agent.families.model_family import InputBuilder, ModelInputs
 from distrl.agent.lora import LoraSettings, attach_lora
 from distrl.agent.model_directory import OpenedModel
@@ -61,6 +62,7 @@ class VlmPolicy:
         *,
         directory: Path,  # that the model was opened from
         lora: LoraSettings | None = None,  # the adapters that it wears
+        cache_bytes: int = 0,  # for the encodings of steps that are scored again
         seed: int = 0,
     ) -> None:
         self.network = network
@@ -72,6 +74,8 @@ class VlmPolicy:
         self.lora = lora
         self.device = network.device
         self.architecture = architecture_of(network, builder)
+        self.encodings = EncodingCache(cache_bytes)
+        self._cached = _cacheable(self.architecture) if cache_bytes else None
         self.forward_tokens = 0  # that went through the model so far without a gradient
         self.training_tokens = 0  # and with one
         self._learned = _learned(network, critic)
@@ -120,10 +124,9 @@ class VlmPolicy:
         self, observations: Sequence[Observation], answers: Sequence[Sequence[int]]
     ) -> Scores:
         tokens, mask = self._padded(observations, answers)
-        inputs = self._inputs([self.prompter.write(each) for each in observations])
         self._count(int(mask.sum()))
         with self._checkpointing():
-            result = self.architecture.forward(inputs.tensors, tokens)
+            result = self._forward([self.prompter.write(each) for each in observations], tokens)
         places = tuple(place.to(self.device) for place in mask.nonzero(as_tuple=True))
         log_probs, entropies = token_scores(
             result.states[places],
@@ -158,9 +161,19 @@ class VlmPolicy:
         """The hidden states of prompts; with a gradient only if the critic trains the trunk."""
         wanted = torch.is_grad_enabled() and self.critic.settings.trains_trunk
         with torch.set_grad_enabled(wanted), self._checkpointing():
-            inputs = self._inputs(prompts)
             nothing = torch.zeros((len(prompts), 0), dtype=torch.long)
-            return self.architecture.forward(inputs.tensors, nothing).prompt_states
+            return self._forward(prompts, nothing).prompt_states
+
+    def _forward(self, prompts: Sequence[Prompt], answers: Tensor) -> ForwardResult:
+        """Prompts that were encoded before are not encoded again."""
+        architecture = self._cached
+        if architecture is None:
+            return self.architecture.forward(self._inputs(prompts).tensors, answers)
+        encoded = self.encodings.rows(
+            [encoding_key(prompt) for prompt in prompts],
+            lambda new: architecture.encode(self._inputs([prompts[at] for at in new]).tensors),
+        )
+        return architecture.forward_encoded(encoded, answers)
 
     @contextmanager
     def _checkpointing(self) -> Iterator[None]:
@@ -289,6 +302,7 @@ def vlm_policy(
         settings.sampling,
         directory=opened.directory,
         lora=lora,
+        cache_bytes=settings.cache_megabytes << 20,
         seed=settings.seed,
     )
 
@@ -303,6 +317,12 @@ def architecture_of(network: PreTrainedModel, builder: InputBuilder) -> Architec
     if network.config.is_encoder_decoder:
         return EncoderDecoder(network)
     return DecoderOnly(network, stand_in=builder.answers.pad_token_id)
+
+
+def _cacheable(architecture: Architecture) -> EncoderDecoder | None:
+    if isinstance(architecture, EncoderDecoder) and architecture.encodings_stay:
+        return architecture
+    return None
 
 
 def _learned(network: PreTrainedModel, critic: Critic) -> dict[str, nn.Parameter]:

@@ -5,6 +5,9 @@ through the turns again in micro-batches of bounded size, lets the algorithm mak
 scores of each, adds up the gradients, clips those of the policy and of the critic separately, and
 moves both. Losses must be sums over turns divided by totals of the whole batch, so that the split
 does not change the result. A gradient that is no number stops the step before anything has moved.
+Where the activations of the whole batch fit (`one_pass_turns`, and on a GPU the memory that is
+free), `score_for_step` scores it with gradients, and `step` goes backward from there: one forward
+pass in place of two, with the same result.
 Where several ranks work together (`process_group`), each computes a slice of the turns, and all
 reach the same result.
 
@@ -34,7 +37,10 @@ from distrl.records import Observation
 
 Losses = dict[str, Tensor]  # named; their sum is what is minimised
 TurnLoss = Callable[[Scores, Tensor], Losses]  # scores of some turns, and which turns: [m]
+ScoredTurns = list[tuple[Tensor, Scores]]  # which turns, and their scores with a gradient
 Found = Iterable[tuple[Tensor, Tensor]]  # turns, [m], and a result for each, [m, …]
+
+SPARE_SHARE = 0.6  # of a GPU's free memory for activations: going backward needs some as well
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +58,9 @@ class StepSettings:
     micro_batch_tokens: Annotated[
         int, Bounds(1, unit="tokens of answers at once, padding included")
     ] = 8192
+    one_pass_turns: Annotated[
+        int, Bounds(0, unit="turns whose activations are kept, so that one forward pass does")
+    ] = 512
 
     def __post_init__(self) -> None:
         check_bounds(self)
@@ -96,10 +105,40 @@ class GradientStep:
     def score_batch(self, batch: Batch) -> BatchScores:
         """Score every step with the current policy and critic."""
         with torch.no_grad():
-            scored = [
-                (turns, _score(self.policy, batch, turns)) for turns in self._micro_batches(batch)
-            ]
-            finals = self._final_values(batch)
+            return self._batch_scores(batch, list(self._scored_turns(batch)))
+
+    def score_for_step(self, batch: Batch) -> tuple[BatchScores, ScoredTurns | None]:
+        """As `score_batch`, with scores to go backward from where activations of all turns fit."""
+        if len(batch.turns) > self.settings.one_pass_turns:
+            return self.score_batch(batch), None
+        scored: ScoredTurns = []
+        before = self._memory_in_use()
+        for each in self._scored_turns(batch):
+            scored.append(each)
+            if not self._fits(batch, scored, before):
+                scored.clear()  # frees the activations
+                return self.score_batch(batch), None
+        with torch.no_grad():
+            return self._batch_scores(batch, scored), scored
+
+    def _memory_in_use(self) -> int:
+        device = self.policy_parameters[0].device
+        return torch.cuda.memory_allocated(device) if device.type == "cuda" else 0
+
+    def _fits(self, batch: Batch, scored: ScoredTurns, before: int) -> bool:
+        """Would a GPU have room for the activations of all turns, if the rest are like these?"""
+        device = self.policy_parameters[0].device
+        if device.type != "cuda":
+            return True
+        done = sum(len(turns) for turns, _ in scored)
+        left = len(self._slice(len(batch.turns))) - done
+        per_turn = (self._memory_in_use() - before) / done
+        free, _ = torch.cuda.mem_get_info(device)
+        reserved = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+        return (left + done) * per_turn < SPARE_SHARE * (free + reserved + done * per_turn)
+
+    def _batch_scores(self, batch: Batch, scored: ScoredTurns) -> BatchScores:
+        finals = self._final_values(batch)
         heads = ((turns, scores.value_logits) for turns, scores in scored)
         lowest = ((turns, minimum_of_heads(logits.sigmoid())) for turns, logits in heads)
         steps = batch.scatter(self._gathered(batch, lowest))  # [b, t]
@@ -123,19 +162,24 @@ class GradientStep:
         return batch.scatter(self._gathered(batch, found, batch.shape[2]))
 
     def step(
-        self, batch: Batch, loss: TurnLoss, *, policy_moves: bool = True
+        self,
+        batch: Batch,
+        loss: TurnLoss,
+        *,
+        policy_moves: bool = True,
+        scored: ScoredTurns | None = None,  # by the weights as they are; consumed
     ) -> tuple[dict[str, float], dict[str, float]]:
         """Take one optimiser step; returns the losses and the norms of the gradients."""
         self.policy_optimiser.zero_grad(set_to_none=True)
         self.critic_optimiser.zero_grad(set_to_none=True)
-        totals: dict[str, float] = {}
-        for turns in self._micro_batches(batch):
-            losses = loss(_score(self.policy, batch, turns), turns)
+        sums: dict[str, Tensor] = {}  # read at the end: a GPU is not waited for
+        for turns, scores in self._scored_turns(batch) if scored is None else _consumed(scored):
+            losses = loss(scores, turns)
             torch.autograd.backward(torch.stack(list(losses.values())).sum())
             for name, value in losses.items():
-                totals[name] = totals.get(name, 0.0) + float(value.detach())
+                sums[name] = sums.get(name, 0.0) + value.detach().double()
         self.process_group.all_reduce_gradients([*self.policy_parameters, *self.critic_parameters])
-        totals = self.process_group.sum_by_name(totals)
+        totals = self.process_group.sum_by_name({name: float(sums[name]) for name in sums})
         norms = {
             "policy": _clipped(self.policy_parameters, self.settings.clip),
             "critic": _clipped(self.critic_parameters, self.settings.critic_clip),
@@ -145,6 +189,10 @@ class GradientStep:
             _move(self.policy_optimiser, self.policy_parameters)
         _move(self.critic_optimiser, self.critic_parameters)
         return totals, norms
+
+    def _scored_turns(self, batch: Batch) -> Iterator[tuple[Tensor, Scores]]:
+        for turns in self._micro_batches(batch):
+            yield turns, _score(self.policy, batch, turns)
 
     def _final_values(self, batch: Batch) -> Tensor:  # [b]
         """The values of the last screens of truncated trajectories, 0 for the others."""
@@ -201,6 +249,13 @@ def autocast(precision: Precision, device: torch.device) -> AbstractContextManag
 def _score(policy: ReferencePolicy, batch: Batch, turns: Tensor) -> Scores:
     chosen = [batch.turns[index] for index in turns.tolist()]
     return policy.score([turn.observation for turn in chosen], [turn.token_ids for turn in chosen])
+
+
+def _consumed(scored: ScoredTurns) -> Iterator[tuple[Tensor, Scores]]:
+    """Each once; what was gone backward from is freed."""
+    scored.reverse()
+    while scored:
+        yield scored.pop()
 
 
 def _optimiser(parameters: list[Parameter], rate: float, decay: float) -> torch.optim.AdamW:

@@ -18,10 +18,10 @@ from tests.agent.starter.tiny_starter import (
 from torch import Tensor
 
 from distrl.agent.dialects.compact import COLUMNS
-from distrl.agent.starter.encoded_screen import EncodedScreen
 from distrl.agent.starter.model import (
     EVERYWHERE,
     AnswerSoFar,
+    EncodedScreen,
     Lookup,
     StarterModel,
 )

@@ -29,7 +29,6 @@ SIZES = {
     "max_items": 20,
     "max_ink": 90,
     "strip": 24,
-    "remembered_screens": 6,
 }
 TOKENIZER = build_tokenizer()
 

@@ -32,6 +32,10 @@ class DecodingState(Protocol):
         """Append the chosen tokens; rows whose answer has ended may get any."""
         ...
 
+    def keep(self, rows: Tensor) -> None:  # [m]
+        """Go on with these rows alone, before the next `step`."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class ForwardResult:

@@ -126,6 +126,10 @@ class _Decoding:
         self._after = self._after + 1
         self.logits = self._next(inputs)
 
+    def keep(self, rows: Tensor) -> None:
+        self._cache.batch_select_indices(rows)
+        self._after, self._mask = self._after[rows], self._mask[rows]
+
     def _next(self, inputs: Tensors) -> Tensor:
         states = self._architecture.states(inputs, past_key_values=self._cache, use_cache=True)
         return self._architecture.project(states[:, -1])

@@ -3,6 +3,10 @@
 The encoder gets every input that the builder made, once; the decoder gets what the encoder made of
 it (`encoder_outputs`) and never the pixels themselves. Answers begin after
 `decoder_start_token_id`; the decoder's state at that token is the state of the prompt.
+
+Where the encoder never learns and says how its outputs are kept (`as_parts`, `from_parts`: tensors
+with rows of one shape for every prompt), `encode` and `forward_encoded` do `forward` in two steps,
+so that outputs can be used again.
 """
 
 from __future__ import annotations
@@ -34,13 +38,33 @@ class EncoderDecoder:
     def vocabulary_size(self) -> int:
         return int(self._text.vocab_size)
 
+    @property
+    def encodings_stay(self) -> bool:
+        """May outputs of the encoder be kept?"""
+        encoder = self.network.get_encoder()
+        learns = any(parameter.requires_grad for parameter in encoder.parameters())
+        return hasattr(encoder, "as_parts") and not learns
+
     def begin(self, inputs: Tensors, max_new_tokens: int) -> _Decoding:
         return _Decoding(self, inputs)
 
     def forward(self, inputs: Tensors, answers: Tensor) -> ForwardResult:
+        return self._forward(self.encoded(inputs), answers)
+
+    @torch.no_grad()
+    def encode(self, inputs: Tensors) -> tuple[Tensor, ...]:  # each [n, …]
+        parts: tuple[Tensor, ...] = self.network.get_encoder().as_parts(
+            self.encoded(inputs)["encoder_outputs"]
+        )
+        return parts
+
+    def forward_encoded(self, encoded: tuple[Tensor, ...], answers: Tensor) -> ForwardResult:
+        outputs = self.network.get_encoder().from_parts(encoded)
+        return self._forward({"encoder_outputs": outputs}, answers)
+
+    def _forward(self, known: dict[str, Any], answers: Tensor) -> ForwardResult:
         rows, width = answers.shape
         heard = torch.cat([self.start(rows), answers[:, : max(width - 1, 0)].to(self.device)], 1)
-        known = self.encoded(inputs)
         output = self.network(
             **known, decoder_input_ids=heard, use_cache=False, output_hidden_states=True
         )
@@ -72,6 +96,13 @@ class _Decoding:
     def step(self, tokens: Tensor) -> None:
         self.logits = self._next(tokens.unsqueeze(1))
 
+    def keep(self, rows: Tensor) -> None:
+        self._known = {name: _rows_of(value, rows) for name, value in self._known.items()}
+        if hasattr(self._cache, "batch_select_indices"):  # Hugging Face's
+            self._cache.batch_select_indices(rows)
+        else:
+            self._cache = self._cache.rows(rows)
+
     def _next(self, tokens: Tensor) -> Tensor:  # [n, 1] -> [n, vocabulary]
         output = self._network(
             **self._known, decoder_input_ids=tokens, past_key_values=self._cache, use_cache=True
@@ -79,3 +110,12 @@ class _Decoding:
         self._cache = output.past_key_values
         logits: Tensor = output.logits[:, -1]
         return logits
+
+
+def _rows_of(value: Any, rows: Tensor) -> Any:
+    """Some rows of a tensor, or of the outputs of an encoder."""
+    if isinstance(value, Tensor):
+        return value[rows]
+    if hasattr(value, "rows"):
+        return value.rows(rows)
+    return type(value)(**{name: _rows_of(part, rows) for name, part in value.items()})

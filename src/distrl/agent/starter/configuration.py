@@ -36,7 +36,6 @@ class StarterConfig(PretrainedConfig):  # type: ignore[no-untyped-call]
         max_ink: int = 768,
         max_answer: int = 48,
         strip: int = 56,
-        remembered_screens: int = 2048,
         **rest: Any,
     ) -> None:
         if renamed := sorted(name for name in rest if name.startswith("most_")):
@@ -64,7 +63,6 @@ class StarterConfig(PretrainedConfig):  # type: ignore[no-untyped-call]
         self.max_ink = max_ink
         self.max_answer = max_answer
         self.strip = strip
-        self.remembered_screens = remembered_screens
         rest.setdefault("is_encoder_decoder", True)
         rest.setdefault("pad_token_id", 0)
         rest.setdefault("bos_token_id", 1)

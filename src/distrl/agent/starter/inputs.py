@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -23,6 +24,7 @@ from distrl.errors import UsageError
 from distrl.records import Screen
 
 PAST_ACTIONS = 6  # in a prompt, as in pretraining
+FEW = 16  # screens that are copied sooner than threads start
 MAX_CHARACTERS = 256  # of a prompt; a longer one loses its end
 
 
@@ -44,7 +46,7 @@ class StarterInputs:
         tensors = {
             "input_ids": padded,
             "attention_mask": (padded != self.answers.pad_token_id).long(),
-            "pixel_values": torch.stack([self._pixels(prompt) for prompt in prompts]),
+            "pixel_values": self._pixels(prompts),
         }
         return ModelInputs(tensors, (self.size,) * len(prompts))
 
@@ -54,18 +56,35 @@ class StarterInputs:
         )
         return ids[:MAX_CHARACTERS]
 
-    def _pixels(self, prompt: Prompt) -> Tensor:  # [height, width, 3]
-        """Of the current screen; a prompt without one, about an instruction alone, is all black."""
-        if not prompt.screens:
-            return torch.zeros(self.size.height, self.size.width, 3, dtype=torch.uint8)
-        screen = prompt.screens[-1]
+    def _pixels(self, prompts: Sequence[Prompt]) -> Tensor:  # [n, height, width, 3]
+        """Of the current screens; a prompt without one, about an instruction alone, is all black.
+
+        Unpacked and copied once, by as many threads as torch has, to where a GPU fetches them.
+        """
+        shape = (len(prompts), self.size.height, self.size.width, 3)
+        pixels = torch.empty(shape, dtype=torch.uint8, pin_memory=torch.cuda.is_initialized())
+        copies = pixels.numpy()
+
+        def copy(place: int) -> None:
+            screens = prompts[place].screens
+            copies[place] = self._checked(screens[-1]).pixels if screens else 0
+
+        if torch.get_num_threads() == 1 or len(prompts) < FEW:
+            for place in range(len(prompts)):
+                copy(place)
+        else:
+            with ThreadPoolExecutor(torch.get_num_threads()) as pool:
+                deque(pool.map(copy, range(len(prompts))), maxlen=0)  # raises what a copy raised
+        return pixels
+
+    def _checked(self, screen: Screen) -> Screen:
         if (screen.width, screen.height) != self.size:
             raise UsageError(
                 f"the starter model reads screens of {self.size.width} × {self.size.height} "
                 f"pixels, and this one has {screen.width} × {screen.height}; it was trained on the "
                 "simulated phone: take a model of another family for real phones"
             )
-        return torch.from_numpy(np.array(screen.pixels))  # a copy: torch wants one it could write
+        return screen
 
 
 def starter_inputs(parts: ModelParts) -> StarterInputs:

@@ -26,15 +26,33 @@ from transformers.modeling_outputs import Seq2SeqLMOutput
 
 from distrl.agent.dialects.compact import COLUMNS, ROWS
 from distrl.agent.starter.configuration import StarterConfig
-from distrl.agent.starter.encoded_screen import EncodedScreen, EncodingMemory
 from distrl.agent.starter.layers import DecoderLayer, EncoderLayer, KeysAndValues
 from distrl.agent.starter.screen_reader import ACROSS, ReadScreen, ScreenReader
 from distrl.agent.starter.text_reader import TextReader
 
 CELL = 10  # pixels
+NEAR = 5  # items or words that are looked at together, in reading order
 WAVES = 16  # of each of sine and cosine, for each axis
 RARE = -4.0  # the logit, at first, of ink at a place
 EVERYWHERE = -4.0  # how much less likely, at first, a place is without an item on it
+
+
+@dataclass(frozen=True, slots=True)
+class EncodedScreen:
+    """What the decoder works from: the states of items and words, and how they are spelled."""
+
+    last_hidden_state: Tensor  # [n, items + words, width]
+    memory_mask: Tensor  # [n, items + words], bool
+    letters: Tensor  # [n, items + words, letters, letter_width]
+    cells: Tensor  # [n, items]: the place of each item
+
+    def rows(self, chosen: Tensor) -> EncodedScreen:
+        return EncodedScreen(
+            self.last_hidden_state[chosen],
+            self.memory_mask[chosen],
+            self.letters[chosen],
+            self.cells[chosen],
+        )
 
 
 class Lookup(nn.Module):
@@ -65,12 +83,19 @@ class Neighbours(nn.Module):
     def __init__(self, width: int) -> None:
         super().__init__()
         self.norm = nn.LayerNorm(width)
-        self.mix = nn.Conv1d(width, width, 5, padding=2)
+        self.mix = nn.Conv1d(width, width, NEAR, padding=NEAR // 2)
 
     def forward(self, states: Tensor, mask: Tensor) -> Tensor:
-        """Padding is masked after the norm, so that no answer depends on it."""
+        """Padding is masked after the norm, so that no answer depends on it.
+
+        The convolution is done as one matrix product: cuDNN would choose its way by the size of
+        the batch, a Fourier transform among them, and read the same screen differently when an
+        answer is scored.
+        """
         normed = self.norm(states) * mask.unsqueeze(-1)
-        mixed = self.mix(normed.transpose(1, 2)).transpose(1, 2)
+        padded = functional.pad(normed, (0, 0, NEAR // 2, NEAR // 2))
+        near = padded.unfold(1, NEAR, 1).flatten(2)  # [n, length, width · NEAR]
+        mixed = functional.linear(near, self.mix.weight.flatten(1), self.mix.bias)
         out: Tensor = states + functional.gelu(mixed)
         return out
 
@@ -86,7 +111,6 @@ class Encoder(nn.Module):
         width, spelling = config.width, config.letters * config.letter_width
         self.screen_reader = ScreenReader(config)
         self.text_reader = TextReader(config)
-        self.memory = EncodingMemory(config.remembered_screens)
         self.letter_table = nn.Embedding(len(config.signs) + 1, config.letter_width)
         self.register_buffer(
             "something", (torch.arange(len(config.signs) + 1) > 0).float().unsqueeze(1)
@@ -115,13 +139,14 @@ class Encoder(nn.Module):
         pixel_values: Tensor | None = None,
         **ignored: Any,
     ) -> EncodedScreen:
-        if pixel_values is None or self.learns or torch.is_inference_mode_enabled():
-            return self.read(input_ids, pixel_values)[0]
-        return self.memory.recall(input_ids, pixel_values, lambda *new: self.read(*new)[0])
+        return self.read(input_ids, pixel_values)[0]
 
-    @property
-    def learns(self) -> bool:
-        return any(parameter.requires_grad for parameter in self.parameters())
+    def as_parts(self, encoded: EncodedScreen) -> tuple[Tensor, ...]:
+        """An encoding as tensors whose rows have one shape for every prompt; to be kept."""
+        return encoded.last_hidden_state, encoded.memory_mask, encoded.letters, encoded.cells
+
+    def from_parts(self, parts: tuple[Tensor, ...]) -> EncodedScreen:
+        return EncodedScreen(*parts)
 
     def read(
         self, input_ids: Tensor, pixel_values: Tensor | None
@@ -326,6 +351,13 @@ class AnswerSoFar:
         broken = torch.where(is_letter, 0, at).cummax(1).values
         slots = torch.where(broken > 0, at - broken, self.slot.unsqueeze(1) + at)
         return slots.clamp(max=config.letters)
+
+    def rows(self, chosen: Tensor) -> AnswerSoFar:
+        memory = tuple((keys[chosen], values[chosen]) for keys, values in self.memory)
+        answer = tuple(
+            None if each is None else (each[0][chosen], each[1][chosen]) for each in self.answer
+        )
+        return AnswerSoFar(memory, answer, self.slot[chosen], self.length)
 
     def after(self, kept: list[KeysAndValues], slots: Tensor, answer: Tensor) -> AnswerSoFar:
         return AnswerSoFar(self.memory, tuple(kept), slots[:, -1], self.length + answer.shape[1])

@@ -71,11 +71,14 @@ class PlannedAlgorithm(ABC):
     def plan(self, batch: Batch, current: BatchScores) -> UpdatePlan: ...
 
     def update(self, batch: Batch, *, policy_moves: bool = True) -> UpdateReport:
-        current = self.step.score_batch(batch)
+        current, scored = self.step.score_for_step(batch)
         plan = self.plan(batch, current)
         # With nothing to learn from, the optimiser's momentum must not move the policy either.
         moves = policy_moves and plan.policy_moves
-        seen = [self.step.step(batch, plan.loss, policy_moves=moves) for _ in range(plan.epochs)]
+        seen = []
+        for _ in range(plan.epochs):
+            seen.append(self.step.step(batch, plan.loss, policy_moves=moves, scored=scored))
+            scored = None  # the weights have moved
         return update_report(
             batch,
             current,

@@ -1,0 +1,188 @@
+"""How many turns does the learner train on in a second? `make bench-learner` answers.
+
+The starter model plays training tasks on simulated phones; then a whole `Learner` takes steps on
+what it played, as in a run: before each step a third of the batch arrives anew
+(`samples_per_insert` = 3), and the rest was drawn before. A turn is one decision that is trained
+on. Three ways are measured in one run, on the same trajectories:
+
+    two_passes    nothing is kept: every draw is encoded again, and scored before it is trained on
+    cached        encodings are kept by content, one forward pass (the default)
+    shared        encodings of arrivals come with them, from the policy that acted
+
+With `--old DIRECTORY`, a checkout of the code before, that code is measured as well, in a process
+of its own. On a CPU times are of the process, one thread, which others on the machine do not make
+longer. Without a GPU the figures of the last run with one are kept, with their date.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import count, islice
+from pathlib import Path
+from typing import Any
+
+import torch
+from rich.console import Console
+from rich.table import Table
+from torch import Tensor
+
+from distrl.agent.loading import load_policy
+from distrl.agent.vlm_policy import VlmPolicy
+from distrl.episodes.evaluation import evaluation_tasks, play
+from distrl.learning.algorithms.a_ride import ARide
+from distrl.learning.gradient_step import GradientStep, StepSettings
+from distrl.learning.learner import Learner
+from distrl.learning.learner_report import LearnerReport
+from distrl.learning.learner_settings import LearnerSettings
+from distrl.records import Trajectory
+from distrl.replay.buffer.pacing import Pacing
+from distrl.replay.buffer.replay_buffer import ReplayBuffer
+from phonesim.simulated_device import SimulatedDevice
+
+CONSOLE = Console()
+PER_INSERT = 3.0
+QUICK_START = Path(__file__).parents[1] / "configs" / "quick_start.toml"
+Figures = dict[str, Any]
+
+
+class Nowhere:
+    """Takes weights and does nothing with them."""
+
+    def publish(self, weights: Mapping[str, Tensor], version: int) -> None: ...
+
+
+def played(policy: VlmPolicy, count: int, templates: Sequence[str]) -> list[Trajectory]:
+    """What the policy played on training tasks, many phones at once."""
+    devices = [SimulatedDevice(f"phone-{number}") for number in range(min(64, count))]
+    tasks = islice(evaluation_tasks("train", only=templates), count)
+    return list(play(tasks, lambda task, device, judge: policy, devices, stop_on_success=False))
+
+
+def learner_for(policy: VlmPolicy, batch: int, micro: int, **step: Any) -> Learner:
+    gradient_step = GradientStep(policy, StepSettings(micro_batch_turns=micro, **step))
+    settings = LearnerSettings(batch_trajectories=batch, warm_up_updates=0, refresh_trajectories=0)
+    return Learner(
+        policy,
+        ARide(gradient_step),
+        gradient_step,
+        ReplayBuffer(),
+        Pacing(PER_INSERT, minimum_fill=batch),
+        deque(),
+        Nowhere(),
+        settings,
+    )
+
+
+class Clock:
+    """Seconds of the process on a CPU; on a GPU on the wall, when all that was asked is done."""
+
+    def __init__(self, device: torch.device) -> None:
+        self.device = device
+
+    def now(self) -> float:
+        if self.device.type != "cuda":
+            return time.process_time()
+        torch.cuda.synchronize()
+        return time.perf_counter()
+
+
+def turns_per_second(learner: Learner, corpus: Sequence[Trajectory], batch: int) -> Figures:
+    """Feed trajectories at the pace of a run, and time whole steps after the first two."""
+    clock, arriving = Clock(learner.device), iter(corpus)
+    incoming: Any = learner.incoming
+    incoming.extend(islice(arriving, batch))
+    turns, seconds, updates = 0, 0.0, 0
+    stages: dict[str, float] = {}
+    for number in count():
+        begin = clock.now()
+        report = learner.step()
+        took = clock.now() - begin
+        if isinstance(report, LearnerReport) and number > 1:  # slow only the first time
+            turns, seconds, updates = turns + report.turns, seconds + took, updates + 1
+            for name, value in report.seconds.items():
+                stages[name] = stages.get(name, 0.0) + value
+        fresh = list(islice(arriving, round(batch / PER_INSERT)))
+        if not fresh:
+            break
+        incoming.extend(fresh)
+    shares = {f"ms_{name}": 1e3 * value / updates for name, value in stages.items()}
+    return {"turns_per_s": turns / seconds, "update_s": seconds / updates, **shares}
+
+
+def measure(given: argparse.Namespace) -> Figures:
+    """Every way that this tree has, by name."""
+    corpus = played(
+        load_policy("starter", device=given.device, weights="float32", seed=0),
+        given.trajectories,
+        quick_templates(),
+    )
+    figures: Figures = {"turns": sum(len(each.decisions) for each in corpus)}
+    for name, step, cached in ways():
+        policy = load_policy("starter", device=given.device, weights="float32", seed=0)
+        if hasattr(policy, "encodings") and not cached:
+            policy.encodings.max_bytes = 0
+            policy._cached = None
+        learner = learner_for(policy, given.batch, given.micro, **step)
+        found = turns_per_second(learner, corpus, given.batch)
+        figures |= {f"{name}_{figure}": value for figure, value in found.items()}
+    return figures
+
+
+def ways() -> Iterator[tuple[str, dict[str, Any], bool]]:
+    if "one_pass_turns" not in StepSettings.__dataclass_fields__:
+        yield "old", {}, True
+        return
+    yield "two_passes", {"one_pass_turns": 0}, False
+    yield "cached", {"one_pass_turns": 100_000}, True
+
+
+def quick_templates() -> list[str]:
+    import tomllib
+
+    templates: list[str] = tomllib.loads(QUICK_START.read_text())["tasks"]["templates"]
+    return templates
+
+
+def of_old_tree(old: Path, arguments: list[str]) -> Figures:
+    """The same script in the tree before, so that both are measured in one run."""
+    paths = [str(old / "src"), str(Path.cwd()), os.environ.get("PYTHONPATH", "")]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
+    command = [sys.executable, __file__, "--raw", *arguments]
+    answer = subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True)
+    found: Figures = json.loads(answer.stdout.decode().splitlines()[-1])
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--trajectories", type=int, default=96)
+    parser.add_argument("--batch", type=int, default=16)
+    parser.add_argument("--micro", type=int, default=32)
+    parser.add_argument("--old", type=Path, help="a checkout of the code before")
+    parser.add_argument("--raw", action="store_true", help="print JSON, write nothing")
+    given = parser.parse_args()
+    torch.set_num_threads(1)
+    figures = measure(given)
+    if given.raw:
+        print(json.dumps(figures))
+        return
+    if given.old:
+        names = ("device", "trajectories", "batch", "micro")
+        arguments = [f"--{name}={getattr(given, name)}" for name in names]
+        figures |= of_old_tree(given.old, arguments)
+    table = Table("figure", "value")
+    for name, value in figures.items():
+        table.add_row(name, f"{value:.4g}")
+    CONSOLE.print(table)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,121 @@
+"""What a frozen encoder made of a prompt and its screens, kept for the next time they are drawn.
+
+Reinforcement learning trains the starter's decoder alone: the same screen and prompt are encoded to
+the same numbers every time, and encoding is most of the work. So the learner encodes a step once.
+Steps are known by content (`encoding_key`): the text of the prompt and the addresses of its
+screens, which a packed screen carries, so that the pixels of a known step are neither unpacked nor
+copied nor hashed.
+
+Rows are kept where the model computes, in one tensor for each part of an encoding, and are gathered
+from there by index. The memory is bounded in bytes; the least recently used rows go first.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+
+import torch
+from torch import Tensor
+
+from distrl.agent.prompt import Prompt
+
+Key = tuple[str, ...]
+Parts = tuple[Tensor, ...]  # each [n, …], with rows of one shape whatever was encoded
+FIRST_ROWS = 256  # that memory is reserved for at first; it doubles from there
+
+
+def encoding_key(prompt: Prompt) -> Key:
+    """The same for prompts that a model reads alike."""
+    return (prompt.text, *(screen.address for screen in prompt.screens))
+
+
+class EncodingCache:
+    """Rows of encodings by key. One thread at a time."""
+
+    def __init__(self, max_bytes: int) -> None:
+        self.max_bytes = max_bytes
+        self.encoded = 0  # rows that had to be encoded
+        self.found = 0  # rows that were known
+        self._rows: OrderedDict[Key, int] = OrderedDict()  # least recently used first
+        self._free: list[int] = []
+        self._parts: Parts = ()
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @property
+    def nbytes(self) -> int:
+        return sum(part.untyped_storage().nbytes() for part in self._parts)
+
+    def rows(self, keys: Sequence[Key], encode: Callable[[list[int]], Parts]) -> Parts:
+        """The encodings of a batch; `encode` gets the places in it whose rows are not known."""
+        new = {key: place for place, key in enumerate(keys) if key not in self._rows}
+        self.encoded += len(new)
+        self.found += len(keys) - len(new)
+        if new:
+            fresh = encode(list(new.values()))
+            if len(set(keys)) > self._most_rows(fresh):  # more than there will ever be room for
+                return encode(list(range(len(keys))))
+            self._touch(keys)
+            self.put(list(new), fresh)
+        self._touch(keys)
+        index = torch.tensor([self._rows[key] for key in keys], device=self._parts[0].device)
+        return tuple(part.index_select(0, index) for part in self._parts)
+
+    def put(self, keys: Sequence[Key], parts: Parts) -> None:
+        """Keep rows that were encoded elsewhere; of more than there is room for, the last."""
+        keys, parts = self._that_fit(keys, parts)
+        self._make_room(len([key for key in keys if key not in self._rows]), parts)
+        places = []
+        for key in keys:
+            place = self._rows.pop(key) if key in self._rows else self._free.pop()
+            self._rows[key] = place
+            places.append(place)
+        if places:
+            index = torch.tensor(places, device=self._parts[0].device)
+            for kept, part in zip(self._parts, parts, strict=True):
+                kept.index_copy_(0, index, part.detach().to(kept))
+
+    def clear(self) -> None:
+        """Forget everything, for an encoder that has changed."""
+        self._rows.clear()
+        self._free.clear()
+        self._parts = ()
+
+    # Memory -------------------------------------------------------------------------------------
+
+    def _touch(self, keys: Sequence[Key]) -> None:
+        for key in keys:
+            if key in self._rows:
+                self._rows.move_to_end(key)
+
+    def _that_fit(self, keys: Sequence[Key], parts: Parts) -> tuple[Sequence[Key], Parts]:
+        most = self._most_rows(parts)
+        if len(keys) <= most:
+            return keys, parts
+        first = len(keys) - most
+        return keys[first:], tuple(part[first:] for part in parts)
+
+    def _most_rows(self, parts: Parts) -> int:
+        row = sum(part[0].numel() * part.element_size() for part in parts)
+        return self.max_bytes // row
+
+    def _make_room(self, count: int, parts: Parts) -> None:
+        """Have `count` free rows: of memory not yet reserved, or of the least recently used."""
+        size = len(self._parts[0]) if self._parts else 0
+        wanted = len(self._rows) + count
+        most = self._most_rows(parts)
+        if wanted > size and size < most:
+            self._grow(min(most, max(FIRST_ROWS, 2 * size, wanted)), parts)
+        while len(self._free) < count:
+            _, place = self._rows.popitem(last=False)
+            self._free.append(place)
+
+    def _grow(self, size: int, parts: Parts) -> None:
+        before = len(self._parts[0]) if self._parts else 0
+        grown = tuple(part.new_empty((size, *part.shape[1:])) for part in parts)
+        for kept, larger in zip(self._parts, grown, strict=False):
+            larger[:before] = kept
+        self._parts = grown
+        self._free.extend(range(before, size))
