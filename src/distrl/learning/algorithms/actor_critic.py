@@ -1,4 +1,4 @@
-"""What actor-critics share: ratios at a chosen level, the critic's loss, and metrics of both.
+"""What actor-critics share: ratios at a chosen level, the losses, and metrics.
 
     L_V = Σ_t w_t·ℓ(V(s_t), v_t) / turns of the batch, each head for itself, their losses added
 
@@ -31,9 +31,11 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from distrl.agent.trainable_policy import Scores
 from distrl.learning.batch import Batch
-from distrl.learning.gradient_step import BatchScores
-from distrl.learning.losses.averages import step_mean, token_mean
+from distrl.learning.gradient_step import BatchScores, Losses
+from distrl.learning.losses.averages import Averaging, step_mean, token_mean
+from distrl.learning.losses.policy_losses import estimated_kl, policy_gradient
 from distrl.learning.targets.ratios import (
     RatioLevel,
     at_level,
@@ -42,6 +44,7 @@ from distrl.learning.targets.ratios import (
     length_normalised,
     per_turn,
     quantiles,
+    truncate,
 )
 
 Correction = RatioLevel | Literal["none"]  # none: every ratio is 1, as an ablation
@@ -93,6 +96,63 @@ class CriticObjective:
         if self.kind == "huber":
             return functional.huber_loss(logits.sigmoid(), wanted, reduction="none")
         return 0.5 * torch.square(logits.sigmoid() - wanted)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ActorCriticObjective:
+    """The losses of A-RIDE and V-trace for n turns in reading order; see their equations."""
+
+    critic: CriticObjective
+    advantages: Tensor  # [n]
+    draws: Tensor  # [n]: weights of prioritised draws
+    total: Tensor  # tokens or turns of the whole batch
+    averaging: Averaging
+    value_weight: float
+    entropy_weight: float
+    ratios: Tensor  # [n, k]: weigh the policy's terms; 1 where the advantages have them inside
+    ratio_cap: float = 1.0
+    invalid: Tensor | None = None  # [n]: 1 where the answer could not be read; None: no such term
+    invalid_weight: float = 0.0
+    reference_log_probs: Tensor | None = None  # [n, k]; None: no KL term
+    kl_weight: float = 0.0
+
+    def __call__(self, scores: Scores, turns: Tensor) -> Losses:
+        log_probs, token_mask = scores.log_probs, scores.token_mask
+        averaging, total = self.averaging, self.total.to(log_probs)
+        draws = self.draws[turns].to(log_probs)  # [m]
+        ratios = beside(scores, self.ratios, turns)  # [m, k]
+
+        def gradient(advantages: Tensor) -> Tensor:
+            weights, cap = advantages[turns].to(log_probs) * draws, self.ratio_cap
+            return policy_gradient(
+                log_probs,
+                weights,
+                token_mask,
+                ratios=ratios,
+                cap=cap,
+                averaging=averaging,
+                total=total,
+            )
+
+        entropy = token_mean(scores.entropies * draws.unsqueeze(-1), token_mask, averaging, total)
+        losses = {
+            "policy": gradient(self.advantages),
+            "value": self.value_weight * self.critic(scores.value_logits, turns),
+            "entropy": -self.entropy_weight * entropy,
+        }
+        if self.invalid is not None:
+            losses["invalid"] = self.invalid_weight * gradient(-self.invalid)
+        if self.reference_log_probs is not None:
+            reference = beside(scores, self.reference_log_probs, turns)
+            weights = truncate(ratios, self.ratio_cap) * draws.unsqueeze(-1)
+            divergences = weights * estimated_kl(log_probs, reference, token_mask)
+            losses["kl"] = self.kl_weight * token_mean(divergences, token_mask, averaging, total)
+        return losses
+
+
+def beside(scores: Scores, token_values: Tensor, turns: Tensor) -> Tensor:
+    """The rows of [n, k] for these turns, cut and moved to fit their scores."""
+    return token_values[turns, : scores.log_probs.shape[1]].to(scores.log_probs)
 
 
 def actor_critic_metrics(

@@ -15,8 +15,9 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
+from distrl.errors import InvalidSetting
 from distrl.learning.batch import Batch
-from distrl.learning.gradient_step import BatchScores, GradientStep, TurnLoss
+from distrl.learning.gradient_step import BatchScores, GradientStep, ReferencePolicy, TurnLoss
 from distrl.learning.targets.ratios import clip_fraction, per_turn
 from distrl.learning.targets.retrace import td_errors
 
@@ -64,8 +65,9 @@ class PlannedAlgorithm(ABC):
     step: GradientStep
 
     @property
-    @abstractmethod
-    def discount(self) -> float: ...
+    def discount(self) -> float:
+        """1 for algorithms that look at outcomes; the others override it."""
+        return 1.0
 
     @abstractmethod
     def plan(self, batch: Batch, current: BatchScores) -> UpdatePlan: ...
@@ -85,6 +87,14 @@ class PlannedAlgorithm(ABC):
             discount=self.discount,
             cap=plan.ratio_cap,
             **plan.metrics,
+        )
+
+
+def check_reference(setting: str, weight: float, reference: ReferencePolicy | None) -> None:
+    """Refuse a KL weight without a policy to stay near."""
+    if weight > 0.0 and reference is None:
+        raise InvalidSetting(
+            f"{setting}={weight!r} without a reference policy to stay near; give one, or 0"
         )
 
 

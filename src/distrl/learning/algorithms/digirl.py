@@ -56,16 +56,12 @@ class DigirlSettings:
         check_bounds(self)
 
 
+@dataclass(eq=False)
 class Digirl(PlannedAlgorithm):
     """Imitates steps behind two filters."""
 
-    def __init__(self, step: GradientStep, settings: DigirlSettings | None = None) -> None:
-        self.step = step
-        self.settings = settings or DigirlSettings()
-
-    @property
-    def discount(self) -> float:
-        return 1.0  # it looks at outcomes
+    step: GradientStep
+    settings: DigirlSettings = DigirlSettings()
 
     def plan(self, batch: Batch, current: BatchScores) -> UpdatePlan:
         advantages = doubly_robust(

@@ -38,12 +38,12 @@ class PpoSettings:
         check_bounds(self)
 
 
+@dataclass(eq=False)
 class Ppo(PlannedAlgorithm):
     """Proximal policy optimisation; decoupled where `objective.decoupled` is set."""
 
-    def __init__(self, step: GradientStep, settings: PpoSettings | None = None) -> None:
-        self.step = step
-        self.settings = settings or PpoSettings()
+    step: GradientStep
+    settings: PpoSettings = PpoSettings()
 
     @property
     def discount(self) -> float:
