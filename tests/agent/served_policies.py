@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import numpy as np
 from tests.chat.chat_protocol import Reply, completion
 
-from distrl.agent.dialects.compact import Compact
+from distrl.agent.dialects.compact import COMPACT
 from distrl.agent.prompt import Prompter
 from distrl.agent.served_policy import ServedPolicy, ServedSampling
 from distrl.chat.chat_server import ServerSettings
@@ -43,7 +43,7 @@ def policy_at(
     )
     opened = ServedPolicy.open(
         settings,
-        prompter or Prompter(Compact()),
+        prompter or Prompter(COMPACT),
         sampling or ServedSampling(),
         model=model,
         concurrency=concurrency,

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from distrl.agent.dialects import DIALECTS
-from distrl.agent.dialects.compact import Compact
+from distrl.agent.dialects.compact import COMPACT
 from distrl.agent.dialects.dialect import ImageSize
 from distrl.agent.prompt import Prompter, PromptTemplate
 from distrl.errors import InvalidSetting
@@ -24,20 +24,20 @@ NOW = Observation(
 
 
 def test_a_small_model_is_told_the_facts_alone() -> None:
-    prompt = Prompter(Compact()).write(NOW)
+    prompt = Prompter(COMPACT).write(NOW)
     assert prompt.system == ""
     assert prompt.text == (
         "Write {history} into a note\n<home>\n<tap><18,18>\n<type>a, “b”\n{action}"
     )
     assert prompt.screens == (SCREENS[3],)
     first = dataclasses.replace(NOW, past_actions=(), past_screens=())
-    assert Prompter(Compact()).write(first).text == "Write {history} into a note"
+    assert Prompter(COMPACT).write(first).text == "Write {history} into a note"
 
 
 def test_so_much_of_the_past_as_is_asked_for() -> None:
     plain = PromptTemplate("{instruction}: {history}", "{number} {action}", " / ", "none")
     told = {
-        count: Prompter(Compact(), count, prompt_template=plain).write(NOW).text
+        count: Prompter(COMPACT, count, prompt_template=plain).write(NOW).text
         for count in (0, 1, 2, 9)
     }
     ask = "Write {history} into a note: "
@@ -46,7 +46,7 @@ def test_so_much_of_the_past_as_is_asked_for() -> None:
     assert told[2] == f"{ask}2 <tap><18,18> / {told[1].removeprefix(ask)}"
     assert told[9] == f"{ask}1 <home> / {told[2].removeprefix(ask)}"
     for count, seen in ((0, 1), (1, 2), (2, 3), (9, 4)):
-        shown = Prompter(Compact(), past_screens=count).write(NOW).screens
+        shown = Prompter(COMPACT, past_screens=count).write(NOW).screens
         assert shown == tuple(SCREENS[4 - seen :])  # oldest first, the current one last
 
 
@@ -85,6 +85,6 @@ def test_every_dialect_has_its_instruction_and_its_history_told(name: str) -> No
 
 def test_less_than_nothing_cannot_be_told() -> None:
     with pytest.raises(InvalidSetting, match="past_actions=-1"):
-        Prompter(Compact(), -1)
+        Prompter(COMPACT, -1)
     with pytest.raises(InvalidSetting, match="past_screens=-2"):
-        Prompter(Compact(), past_screens=-2)
+        Prompter(COMPACT, past_screens=-2)

@@ -73,7 +73,8 @@ def open_model(
     """
     directory = local_directory(name_or_path)
     family = known_family(directory)
-    family.register()
+    if family.register is not None:
+        family.register()
     check_weights(directory)
     config = read_config(directory)
     builder = family.input_builder(ModelParts(directory, config, pixels))

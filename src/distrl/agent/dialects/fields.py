@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from distrl.agent.dialects.dialect import Scale
 from distrl.agent.dialects.loose_reader import Number, Value
-from distrl.agent.dialects.scale import Scale
 from distrl.errors import InvalidAction
 from distrl.records import Action, Back, Done, Enter, Home, Impossible
 

@@ -12,7 +12,7 @@ from distrl.agent.dialects.dialect import ImageSize
 from distrl.agent.families.auto_ui_model import register_auto_ui
 from distrl.agent.families.model_family import ModelFamily, ModelInputs, ModelParts
 from distrl.agent.families.pictures import OneSize, one_size
-from distrl.agent.families.tokenizers import AnswerTokens, answer_tokens, read_tokenizer
+from distrl.agent.families.tokenizers import AnswerTokens, answer_tokens, padded, read_tokenizer
 from distrl.agent.prompt import Prompt
 from distrl.records import Screen
 
@@ -29,12 +29,7 @@ class AutoUiInputs:
 
     def build(self, prompts: Sequence[Prompt]) -> ModelInputs:
         rows = [self._row(prompt) for prompt in prompts]
-        longest = max(len(row) for row in rows)
-        input_ids = torch.full((len(rows), longest), self.answers.pad_token_id)
-        attention_mask = torch.zeros_like(input_ids)
-        for number, row in enumerate(rows):
-            input_ids[number, : len(row)] = torch.tensor(row)
-            attention_mask[number, : len(row)] = 1
+        input_ids, attention_mask = padded(rows, self.answers.pad_token_id, "right")
         tensors = {"input_ids": input_ids, "attention_mask": attention_mask}
         if any(prompt.screens for prompt in prompts):
             tensors["pixel_values"], tensors["screen_mask"] = self._screens(prompts)

@@ -10,17 +10,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from torch import Tensor
+
 from distrl.agent.dialects.dialect import ImageSize
 from distrl.agent.families.chat_format import PictureMarks
 from distrl.agent.families.decoder_inputs import DecoderInputs, decoder_inputs
-from distrl.agent.families.model_family import ModelFamily, ModelParts
-from distrl.agent.families.pictures import (
-    OneSize,
-    PlacedPicture,
-    PreparedPictures,
-    one_size,
-    side_by_side,
-)
+from distrl.agent.families.model_family import LANGUAGE_TARGETS, ModelFamily, ModelParts
+from distrl.agent.families.pictures import OneSize, PlacedPicture, one_size
 from distrl.records import Screen
 
 START, IMAGE, END = "<start_of_image>", "<image_soft_token>", "<end_of_image>"
@@ -37,11 +33,12 @@ class GemmaPictures:
     def seen_size(self, screen: Screen) -> ImageSize:
         return self.pixels.size
 
-    def prepare(self, screens: Sequence[Sequence[Screen]]) -> PreparedPictures:
+    def prepare(
+        self, screens: Sequence[Sequence[Screen]]
+    ) -> tuple[dict[str, Tensor], list[PlacedPicture]]:
         flat = [screen for row in screens for screen in row]
         picture = PlacedPicture(f"\n\n{START}{IMAGE}{END}\n\n", (self.tokens,), self.pixels.size)
-        placed = side_by_side([picture] * len(flat), screens)
-        return PreparedPictures({"pixel_values": self.pixels.of(flat)}, placed)
+        return {"pixel_values": self.pixels.of(flat)}, [picture] * len(flat)
 
 
 def gemma_inputs(parts: ModelParts) -> DecoderInputs:
@@ -49,10 +46,4 @@ def gemma_inputs(parts: ModelParts) -> DecoderInputs:
     return decoder_inputs(parts, MARKS, pictures, token_types="token_type_ids")
 
 
-GEMMA = ModelFamily(
-    "Gemma 3",
-    ("gemma3",),
-    "autoglm",
-    r".*language_model.*\.(q_proj|k_proj|v_proj|o_proj)",
-    gemma_inputs,
-)
+GEMMA = ModelFamily("Gemma 3", ("gemma3",), "autoglm", LANGUAGE_TARGETS, gemma_inputs)

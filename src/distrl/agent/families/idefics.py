@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from distrl.agent.dialects.dialect import ImageSize
 from distrl.agent.families.chat_format import PictureMarks
@@ -19,15 +20,12 @@ from distrl.agent.families.decoder_inputs import DecoderInputs, decoder_inputs
 from distrl.agent.families.model_family import ModelFamily, ModelParts
 from distrl.agent.families.pictures import (
     Floats,
-    PixelScale,
+    PixelWriter,
     PlacedPicture,
-    PreparedPictures,
     at_once,
     edges,
     image_processor,
-    pixel_scale,
-    resized,
-    tiles_of,
+    pixel_writer,
 )
 from distrl.errors import InvalidSetting
 from distrl.records import Screen
@@ -40,8 +38,7 @@ MARKS = PictureMarks(IMAGE, IMAGE, IMAGE, (AROUND, WHOLE), "<end_of_utterance>")
 class IdeficsPictures:
     """Implements `Pictures`."""
 
-    scale: PixelScale
-    filter_number: int
+    writer: PixelWriter
     tile_edge: int
     longest_edge: int
     splits: bool
@@ -57,8 +54,10 @@ class IdeficsPictures:
             width = int(self._whole(height) * (width / height))
         return ImageSize(self._whole(width), self._whole(height))
 
-    def prepare(self, screens: Sequence[Sequence[Screen]]) -> PreparedPictures:
-        placed = tuple(tuple(self._placed(screen) for screen in row) for row in screens)
+    def prepare(
+        self, screens: Sequence[Sequence[Screen]]
+    ) -> tuple[dict[str, Tensor], list[PlacedPicture]]:
+        placed = [[self._placed(screen) for screen in row] for row in screens]
         tiles = [[len(picture.runs) for picture in row] for row in placed]
         shape = (len(screens), max(map(sum, tiles)), 3, self.tile_edge, self.tile_edge)
         pixels = np.zeros(shape, np.float32)  # tiles of nothing are left out by the model
@@ -68,17 +67,12 @@ class IdeficsPictures:
             for number, screen in enumerate(row)
         ]
         at_once(lambda job: self._write(*job), jobs)
-        return PreparedPictures({"pixel_values": torch.from_numpy(pixels)}, placed)
+        return {"pixel_values": torch.from_numpy(pixels)}, [each for row in placed for each in row]
 
     def _write(self, screen: Screen, into: Floats) -> None:
-        tile = ImageSize(self.tile_edge, self.tile_edge)
-        picture = resized(screen.pixels, self._enlarged(screen), self.filter_number)
-        picture = resized(picture, self.seen_size(screen), self.filter_number)
-        tiles = tiles_of(picture, tile)
-        if len(tiles) > 1:
-            whole = tiles_of(resized(picture, tile, self.filter_number), tile)
-            self.scale.write(whole, into[len(tiles) : len(tiles) + 1])
-        self.scale.write(tiles, into[: len(tiles)])
+        picture = self.writer.resized(screen.pixels, self._enlarged(screen))
+        picture = self.writer.resized(picture, self.seen_size(screen))
+        self.writer.write_tiles(picture, picture, ImageSize(self.tile_edge, self.tile_edge), into)
 
     def _placed(self, screen: Screen) -> PlacedPicture:
         size = self.seen_size(screen)
@@ -113,8 +107,7 @@ def idefics_inputs(parts: ModelParts) -> DecoderInputs:
     patches = (vision.image_size // vision.patch_size) ** 2
     tile_edge = edges(processor, "max_image_size")["longest_edge"]
     pictures = IdeficsPictures(
-        pixel_scale(processor),
-        int(processor.resample),
+        pixel_writer(processor),
         tile_edge,
         _longest_edge(parts, tile_edge, edges(processor, "size")["longest_edge"]),
         bool(processor.do_image_splitting),

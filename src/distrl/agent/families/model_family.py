@@ -69,10 +69,6 @@ class PixelBudget:
                 "picture, at least 1, the first no larger than the second"
             )
 
-    @property
-    def given(self) -> bool:
-        return self.min_pixels is not None or self.max_pixels is not None
-
 
 @dataclass(frozen=True, slots=True)
 class ModelParts:
@@ -83,8 +79,8 @@ class ModelParts:
     pixels: PixelBudget
 
 
-def nothing_to_register() -> None:
-    """For families whose classes are part of transformers."""
+# The attention of language models as most families name it.
+LANGUAGE_TARGETS = r".*language_model.*\.(q_proj|k_proj|v_proj|o_proj)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +97,6 @@ class ModelFamily:
     dialect: str
     adapter_targets: str
     input_builder: Callable[[ModelParts], InputBuilder]
-    register: Callable[[], None] = nothing_to_register
+    register: Callable[[], None] | None = None  # None: the classes are part of transformers
     past_actions: int = 4  # that a prompt tells, unless a setting says otherwise
     frozen: str | None = None

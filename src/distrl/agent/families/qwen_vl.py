@@ -9,27 +9,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 
 import numpy as np
 import torch
+from torch import Tensor
 from transformers.models.qwen2_vl.image_processing_pil_qwen2_vl import smart_resize
 
 from distrl.agent.dialects.dialect import ImageSize
 from distrl.agent.families.chat_format import PictureMarks
 from distrl.agent.families.decoder_inputs import DecoderInputs, decoder_inputs
-from distrl.agent.families.model_family import ModelFamily, ModelParts
+from distrl.agent.families.model_family import LANGUAGE_TARGETS, ModelFamily, ModelParts
 from distrl.agent.families.pictures import (
     Floats,
-    PixelScale,
+    PixelWriter,
     PlacedPicture,
-    PreparedPictures,
-    at_once,
     edges,
     image_processor,
-    pixel_scale,
-    resized,
-    side_by_side,
+    pixel_writer,
+    write_each,
 )
 from distrl.records import Screen
 
@@ -45,8 +42,7 @@ class QwenPictures:
     times each stands there: to these models a picture is a video of equal frames.
     """
 
-    scale: PixelScale
-    filter_number: int
+    writer: PixelWriter
     patch: int  # pixels of an edge
     merge: int  # patches of an edge
     frames: int
@@ -63,32 +59,32 @@ class QwenPictures:
         )
         return ImageSize(width, height)
 
-    def prepare(self, screens: Sequence[Sequence[Screen]]) -> PreparedPictures:
+    def prepare(
+        self, screens: Sequence[Sequence[Screen]]
+    ) -> tuple[dict[str, Tensor], list[PlacedPicture]]:
         flat = [screen for row in screens for screen in row]
         sizes = [self.seen_size(screen) for screen in flat]
         grids = [(size.height // self.patch, size.width // self.patch) for size in sizes]
-        ends = list(accumulate(rows * columns for rows, columns in grids))
-        patches = np.empty((ends[-1], 3 * self.frames * self.patch**2), np.float32)
-        places = [patches[start:end] for start, end in zip([0, *ends], ends, strict=False)]
-        at_once(lambda job: self._write(*job), zip(flat, sizes, places, strict=True))
-        placed = [
-            PlacedPicture(IMAGE, (rows * columns // self.merge**2,), size)
-            for (rows, columns), size in zip(grids, sizes, strict=True)
-        ]
+        patches = [rows * columns for rows, columns in grids]
+        pixels = write_each(flat, patches, (3 * self.frames * self.patch**2,), self._write)
         tensors = {
-            "pixel_values": torch.from_numpy(patches),
+            "pixel_values": pixels,
             "image_grid_thw": torch.tensor([(1, rows, columns) for rows, columns in grids]),
         }
-        return PreparedPictures(tensors, side_by_side(placed, screens))
+        return tensors, [
+            PlacedPicture(IMAGE, (count // self.merge**2,), size)
+            for count, size in zip(patches, sizes, strict=True)
+        ]
 
-    def _write(self, screen: Screen, size: ImageSize, into: Floats) -> None:
-        picture = resized(screen.pixels, size, self.filter_number)
+    def _write(self, screen: Screen, into: Floats) -> None:
+        size = self.seen_size(screen)
+        picture = self.writer.resized(screen.pixels, size)
         square = self.merge * self.patch
         down, across = size.height // square, size.width // square
         cut = picture.reshape(down, self.merge, self.patch, across, self.merge, self.patch, 3)
         cut = np.ascontiguousarray(cut.transpose(0, 3, 1, 4, 6, 2, 5))
         area = self.patch**2
-        self.scale.write(cut.reshape(-1, 3, 1, area), into.reshape(-1, 3, self.frames, area))
+        self.writer.write(cut.reshape(-1, 3, 1, area), into.reshape(-1, 3, self.frames, area))
 
 
 def qwen_inputs(parts: ModelParts) -> DecoderInputs:
@@ -96,8 +92,7 @@ def qwen_inputs(parts: ModelParts) -> DecoderInputs:
     size = edges(processor, "size")
     budget = parts.pixels
     pictures = QwenPictures(
-        pixel_scale(processor),
-        int(processor.resample),
+        pixel_writer(processor),
         int(processor.patch_size),
         int(processor.merge_size),
         int(processor.temporal_patch_size),
@@ -107,8 +102,6 @@ def qwen_inputs(parts: ModelParts) -> DecoderInputs:
     return decoder_inputs(parts, MARKS, pictures, token_types="mm_token_type_ids")
 
 
-LANGUAGE_TARGETS = r".*language_model.*\.(q_proj|k_proj|v_proj|o_proj)"
-
 QWEN2_VL = ModelFamily(
     "Qwen2-VL and Qwen2.5-VL",
     ("qwen2_vl", "qwen2_5_vl"),
@@ -117,9 +110,5 @@ QWEN2_VL = ModelFamily(
     qwen_inputs,
 )
 QWEN3_VL = ModelFamily(
-    "Qwen3-VL",
-    ("qwen3_vl", "qwen3_vl_moe"),
-    "qwen3_vl",
-    LANGUAGE_TARGETS,
-    qwen_inputs,
+    "Qwen3-VL", ("qwen3_vl", "qwen3_vl_moe"), "qwen3_vl", LANGUAGE_TARGETS, qwen_inputs
 )
