@@ -11,7 +11,7 @@ from tests.chat.chat_protocol import Reply, completion
 from distrl.agent.dialects.compact import COMPACT
 from distrl.agent.prompt import Prompter
 from distrl.agent.served_policy import ServedPolicy, ServedSampling
-from distrl.chat.chat_server import ServerSettings
+from distrl.chat.chat_server import ChatServer, ServerSettings
 from distrl.records import Observation, Screen, Wait
 
 KEY = "sk-a-key-that-nobody-may-see"
@@ -41,8 +41,8 @@ def policy_at(
     settings = ServerSettings(
         url, deadline_s=deadline_s, tries=tries, first_wait_s=0.01, max_wait_s=0.02
     )
-    opened = ServedPolicy.open(
-        settings,
+    opened = ServedPolicy(
+        ChatServer.open(settings),
         prompter or Prompter(COMPACT),
         sampling or ServedSampling(),
         model=model,
