@@ -1,4 +1,4 @@
-"""Policies to compare with: idle, done at once, random actions; and one with its input blanked."""
+"""Policies to compare with: one constant action, random actions; and one with its input blanked."""
 
 from __future__ import annotations
 
@@ -14,18 +14,17 @@ from distrl import records as r
 from distrl.agent.policy import Policy
 
 
-class IdlePolicy:
-    """Waits."""
+class ConstantPolicy:
+    """Does one and the same, whatever it sees."""
+
+    def __init__(self, action: r.Action) -> None:
+        self._action = action
 
     def decide(self, observations: Sequence[r.Observation]) -> list[r.Decision]:
-        return [r.Decision(r.Wait())] * len(observations)
+        return [r.Decision(self._action)] * len(observations)
 
 
-class DonePolicy:
-    """Says that the task is done."""
-
-    def decide(self, observations: Sequence[r.Observation]) -> list[r.Decision]:
-        return [r.Decision(r.Done())] * len(observations)
+KEYS = {"back": r.Back(), "home": r.Home(), "enter": r.Enter(), "wait": r.Wait()}
 
 
 class MonkeyPolicy:
@@ -54,14 +53,8 @@ class MonkeyPolicy:
                 return r.LongPress(draw.random(), draw.random())
             case "type":
                 return r.TypeText("".join(draw.choices(string.ascii_lowercase + " ", k=6)))
-            case "back":
-                return r.Back()
-            case "home":
-                return r.Home()
-            case "enter":
-                return r.Enter()
             case _:
-                return r.Wait()
+                return KEYS[kind]
 
 
 Blank = Literal["screen", "instruction"]
