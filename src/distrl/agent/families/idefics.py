@@ -27,7 +27,6 @@ from distrl.agent.families.pictures import (
     image_processor,
     pixel_writer,
 )
-from distrl.errors import InvalidSetting
 from distrl.records import Screen
 
 IMAGE, AROUND, WHOLE = "<image>", "<fake_token_around_image>", "<global-img>"
@@ -105,28 +104,14 @@ def idefics_inputs(parts: ModelParts) -> DecoderInputs:
     processor = image_processor(parts)
     vision = parts.config.vision_config
     patches = (vision.image_size // vision.patch_size) ** 2
-    tile_edge = edges(processor, "max_image_size")["longest_edge"]
     pictures = IdeficsPictures(
         pixel_writer(processor),
-        tile_edge,
-        _longest_edge(parts, tile_edge, edges(processor, "size")["longest_edge"]),
+        edges(processor, "max_image_size")["longest_edge"],
+        edges(processor, "size")["longest_edge"],
         bool(processor.do_image_splitting),
         int(patches / parts.config.scale_factor**2),
     )
     return decoder_inputs(parts, MARKS, pictures)
-
-
-def _longest_edge(parts: ModelParts, tile_edge: int, usual: int) -> int:
-    """The longest edge, in whole tiles, with which no picture is larger than the budget."""
-    if parts.pixels.min_pixels is not None:
-        raise InvalidSetting(
-            f"{parts.pixels}: a {parts.config.model_type!r} model enlarges every picture to its "
-            "longest edge; leave min_pixels out"
-        )
-    if parts.pixels.max_pixels is None:
-        return usual
-    tiles = max(1, math.isqrt(parts.pixels.max_pixels) // tile_edge)
-    return min(usual, tiles * tile_edge)
 
 
 IDEFICS = ModelFamily(

@@ -1,7 +1,7 @@
 """InternVL (the versions that transformers knows): square tiles in the grid that fits best.
 
 A screen is stretched to the grid of tiles whose shape is nearest to its own, and a small whole one
-follows where there is more than one tile. The pixel budget bounds the number of tiles.
+follows where there is more than one tile.
 """
 
 from __future__ import annotations
@@ -77,16 +77,12 @@ def intern_inputs(parts: ModelParts) -> DecoderInputs:
     processor = image_processor(parts)
     size = edges(processor, "size")
     tile = ImageSize(size["width"], size["height"])
-    area = tile.width * tile.height
-    low, high = parts.pixels.min_pixels, parts.pixels.max_pixels
-    min_tiles = -(-low // area) if low else int(processor.min_patches)
-    max_tiles = max(1, high // area) if high else max(min_tiles, int(processor.max_patches))
     pictures = InternPictures(
         pixel_writer(processor),
         tile,
         int(parts.config.image_seq_length),
-        min(min_tiles, max_tiles),
-        max_tiles,
+        int(processor.min_patches),
+        int(processor.max_patches),
     )
     return decoder_inputs(parts, MARKS, pictures)
 

@@ -17,7 +17,6 @@ from torch import Tensor
 
 from distrl.agent.dialects.dialect import ImageSize
 from distrl.agent.prompt import Prompt
-from distrl.errors import InvalidSetting
 from distrl.records import Screen
 
 if TYPE_CHECKING:
@@ -51,32 +50,11 @@ class InputBuilder(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class PixelBudget:
-    """How many pixels a picture may have when the model sees it; None leaves it to the model.
-
-    More pixels cost more tokens and show smaller letters. Families that see pictures of one size
-    only take no budget.
-    """
-
-    min_pixels: int | None = None
-    max_pixels: int | None = None
-
-    def __post_init__(self) -> None:
-        low, high = self.min_pixels, self.max_pixels
-        if (low is not None and low < 1) or (high is not None and high < max(1, low or 1)):
-            raise InvalidSetting(
-                f"min_pixels={low!r}, max_pixels={high!r}; both count pixels of the resized "
-                "picture, at least 1, the first no larger than the second"
-            )
-
-
-@dataclass(frozen=True, slots=True)
 class ModelParts:
     """What a family makes its inputs from: a model directory that was read, but no weights yet."""
 
     directory: Path
     config: Any  # a PreTrainedConfig; what is in it differs from family to family
-    pixels: PixelBudget
 
 
 # The attention of language models as most families name it.

@@ -25,8 +25,8 @@ from torch import Tensor
 from transformers import AutoImageProcessor
 
 from distrl.agent.dialects.dialect import ImageSize
-from distrl.agent.families.model_family import ModelParts, PixelBudget
-from distrl.errors import InvalidSetting, NotAModel
+from distrl.agent.families.model_family import ModelParts
+from distrl.errors import NotAModel
 from distrl.records import Pixels, Screen
 
 PROCESSOR_FILES = ("preprocessor_config.json", "processor_config.json")
@@ -171,12 +171,7 @@ class OneSize:
 
 
 def one_size(parts: ModelParts) -> OneSize:
-    """As the model's directory says; a pixel budget makes no sense here."""
+    """As the model's directory says."""
     processor = image_processor(parts)
     size = edges(processor, "size")
-    if parts.pixels != PixelBudget():
-        raise InvalidSetting(
-            f"{parts.pixels}: a {parts.config.model_type!r} model sees every picture as "
-            f"{size['width']}×{size['height']} pixels; leave min_pixels and max_pixels out"
-        )
     return OneSize(pixel_writer(processor), ImageSize(size["width"], size["height"]))

@@ -1,8 +1,8 @@
 """Qwen2-VL, Qwen2.5-VL and Qwen3-VL: pictures keep their shape, and cost tokens by their area.
 
 A screen is resized so that both edges are whole numbers of merged patches and its area lies within
-the pixel budget. Qwen2-VL and Qwen2.5-VL count taps in pixels of that resized picture, so its size
-is part of what the model saw; Qwen3-VL counts in thousandths.
+the model's bounds. Qwen2-VL and Qwen2.5-VL count taps in pixels of that resized picture, so its
+size is part of what the model saw; Qwen3-VL counts in thousandths.
 """
 
 from __future__ import annotations
@@ -90,14 +90,13 @@ class QwenPictures:
 def qwen_inputs(parts: ModelParts) -> DecoderInputs:
     processor = image_processor(parts)
     size = edges(processor, "size")
-    budget = parts.pixels
     pictures = QwenPictures(
         pixel_writer(processor),
         int(processor.patch_size),
         int(processor.merge_size),
         int(processor.temporal_patch_size),
-        budget.min_pixels or min(size["shortest_edge"], budget.max_pixels or 1 << 60),
-        budget.max_pixels or max(size["longest_edge"], budget.min_pixels or 0),
+        size["shortest_edge"],  # transformers keeps areas under the names of edges here
+        size["longest_edge"],
     )
     return decoder_inputs(parts, MARKS, pictures, token_types="mm_token_type_ids")
 
