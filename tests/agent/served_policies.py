@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 
 import numpy as np
 from tests.chat.chat_protocol import Reply, completion
@@ -48,5 +48,5 @@ def policy_at(
         model=model,
         concurrency=concurrency,
     )
-    with opened as policy:
+    with closing(opened) as policy:
         yield policy

@@ -27,7 +27,7 @@ import re
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 
 from distrl.agent.dialects.dialect import ImageSize
 from distrl.agent.prompt import Prompt, Prompter
@@ -90,7 +90,7 @@ def in_patches(screen: Screen, patch: int = 28) -> ImageSize:
 
 
 class ServedPolicy:
-    """Implements `Policy`; a context manager that closes its server.
+    """Implements `Policy`; `close` it, which closes its server.
 
     `model`: the name to ask for; none: the newest that the server lists, found at the first
     decision and again at each `refresh`.
@@ -115,12 +115,6 @@ class ServedPolicy:
     def close(self) -> None:
         self._server.close()
         self._threads.shutdown()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def refresh(self) -> str:
         """Look for a newer model, between episodes; the name that will be asked for."""

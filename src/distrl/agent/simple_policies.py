@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import string
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -14,17 +14,19 @@ from distrl import records as r
 from distrl.agent.policy import Policy
 
 
+@dataclass(frozen=True, slots=True)
 class ConstantPolicy:
     """Does one and the same, whatever it sees."""
 
-    def __init__(self, action: r.Action) -> None:
-        self._action = action
+    action: r.Action
 
     def decide(self, observations: Sequence[r.Observation]) -> list[r.Decision]:
-        return [r.Decision(self._action)] * len(observations)
+        return [r.Decision(self.action)] * len(observations)
 
 
-KEYS = {"back": r.Back(), "home": r.Home(), "enter": r.Enter(), "wait": r.Wait()}
+KEYS: dict[str, r.Action] = {
+    "back": r.Back(), "home": r.Home(), "enter": r.Enter(), "wait": r.Wait(),
+}  # fmt: skip
 
 
 class MonkeyPolicy:
@@ -61,21 +63,21 @@ Blank = Literal["screen", "instruction"]
 BLANKS: tuple[Blank, ...] = ("screen", "instruction")
 
 
+@dataclass(frozen=True, slots=True)
 class BlankedPolicy:
     """Another policy on black screens, or without the instruction, to see what it really uses.
 
     A model that reads both does badly without either; one with habits alone does as well.
     """
 
-    def __init__(self, policy: Policy, blank: Blank) -> None:
-        self._policy = policy
-        self._blank = blank
+    policy: Policy
+    blank: Blank
 
     def decide(self, observations: Sequence[r.Observation]) -> list[r.Decision]:
-        return self._policy.decide([self._blanked(observation) for observation in observations])
+        return self.policy.decide([self._blanked(observation) for observation in observations])
 
     def _blanked(self, observation: r.Observation) -> r.Observation:
-        if self._blank == "instruction":
+        if self.blank == "instruction":
             return replace(observation, instruction="")
         past = tuple(_black(screen) for screen in observation.past_screens)
         return replace(observation, screen=_black(observation.screen), past_screens=past)

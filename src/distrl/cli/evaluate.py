@@ -11,7 +11,7 @@ import hashlib
 import json as json_format
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -191,7 +191,7 @@ class Evaluation:
         sampling = ServedSampling(self.temperature, require_tokens=False)
         prompter = Prompter(dialect_named(self.dialect), seen_size=in_patches)
         server = ChatServer.open(ServerSettings(self.model))
-        return stack.enter_context(ServedPolicy(server, prompter, sampling))
+        return stack.enter_context(closing(ServedPolicy(server, prompter, sampling)))
 
 
 def _simple_agents() -> dict[str, PolicyFor]:

@@ -69,6 +69,11 @@ class Batch:
         return rows, columns
 
     @property
+    def step_outcomes(self) -> Tensor:
+        """`outcomes` for every step, [b, t]."""
+        return self.outcomes.unsqueeze(1).expand_as(self.mask)
+
+    @property
     def draw_weights(self) -> Tensor:
         """`weights` for every step, [b, t]."""
         return self.weights.unsqueeze(1).expand_as(self.mask)

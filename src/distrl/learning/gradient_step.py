@@ -28,6 +28,7 @@ from distrl.agent.trainable_policy import Scores, TrainablePolicy
 from distrl.bounds import Bounds, check_bounds
 from distrl.learning.batch import Batch
 from distrl.learning.learner_settings import Precision
+from distrl.learning.losses.averages import minimum_of_heads
 from distrl.learning.process_group import ProcessGroup, SingleProcess
 from distrl.records import Observation
 
@@ -100,7 +101,7 @@ class GradientStep:
             ]
             finals = self._final_values(batch)
         heads = ((turns, scores.value_logits) for turns, scores in scored)
-        lowest = ((turns, logits.sigmoid().amin(-1)) for turns, logits in heads)
+        lowest = ((turns, minimum_of_heads(logits.sigmoid())) for turns, logits in heads)
         steps = batch.scatter(self._gathered(batch, lowest))  # [b, t]
         values = torch.cat([steps, torch.zeros_like(steps[:, :1])], dim=1)
         values[torch.arange(len(finals)), batch.mask.sum(dim=1)] = finals.to(values.dtype)
@@ -153,7 +154,7 @@ class GradientStep:
         for start in range(0, len(mine), self.settings.micro_batch_turns):
             rows = mine[start : start + self.settings.micro_batch_turns]
             logits = self.policy.value_logits([batch.finals[row] for row in rows])
-            values[rows] = logits.sigmoid().amin(-1).to(values)
+            values[rows] = minimum_of_heads(logits.sigmoid()).to(values)
         return self.process_group.all_reduce(values)
 
     def _slice(self, n: int) -> range:

@@ -116,6 +116,18 @@ def test_the_reliability_gap_is_that_of_the_bins() -> None:
     assert reliability_gap(torch.zeros(0), torch.zeros(0)) == 0.0
 
 
+def test_a_critic_that_means_what_it_says_has_no_reliability_gap() -> None:
+    values, outcomes = torch.full((4,), 0.25), torch.tensor([1.0, 0.0, 0.0, 0.0])
+    assert reliability_gap(values, outcomes) == pytest.approx(0.0, abs=1e-7)
+
+
+def test_the_reliability_gap_is_weighed_by_the_steps_of_a_bin() -> None:
+    # Bin 0: values 0.05 and 0.05, both failed: gap 0.05, 2 of 4 steps. Bin 9: values 0.95 (success)
+    # and 1.0 (failed): mean 0.975, share 0.5, gap 0.475, 2 of 4. Error (2·0.05 + 2·0.475) / 4.
+    values, outcomes = torch.tensor([0.05, 0.05, 0.95, 1.0]), torch.tensor([0.0, 0.0, 1.0, 0.0])
+    assert reliability_gap(values, outcomes) == pytest.approx(0.2625, abs=1e-6)
+
+
 def test_explained_variance_is_one_for_who_knows_and_zero_for_who_guesses() -> None:
     targets = torch.tensor([0.0, 0.5, 1.0, 0.5])
     assert explained_variance(targets, targets) == pytest.approx(1.0)

@@ -23,8 +23,7 @@ import json
 from distrl import records as r
 from distrl.agent.dialects.answer_span import after_action_label, first_object, without_thoughts
 from distrl.agent.dialects.dialect import Dialect, Scale, word_for
-from distrl.agent.dialects.fields import Fields, key, outcome
-from distrl.agent.dialects.scrolling import direction_of
+from distrl.agent.dialects.fields import Fields, direction_of, key, outcome
 from distrl.errors import InvalidAction
 
 _PLAIN: dict[str, r.Action] = {

@@ -23,9 +23,8 @@ import json
 from distrl import records as r
 from distrl.agent.dialects.answer_span import after_action_label, first_object, without_thoughts
 from distrl.agent.dialects.dialect import Dialect, Scale, word_for
-from distrl.agent.dialects.fields import Fields, key, outcome, plain
+from distrl.agent.dialects.fields import Fields, key, outcome, plain, scroll
 from distrl.agent.dialects.loose_reader import LooseReader
-from distrl.agent.dialects.scrolling import scroll
 from distrl.errors import InvalidAction
 
 TOOL = "mobile_use"
@@ -160,10 +159,5 @@ def _instructions(where: str) -> str:
 
 
 QWEN2_5_VL = Dialect("qwen2_5_vl", _instructions("pixels of the picture"), _write, _read)
-QWEN3_VL = Dialect(
-    "qwen3_vl",
-    _instructions("0 to 999 in both directions"),
-    _write,
-    _read,
-    Scale(999, 999, to_edge=True),
-)
+TO_999 = Scale(999, 999, to_edge=True)
+QWEN3_VL = Dialect("qwen3_vl", _instructions("0 to 999 in both directions"), _write, _read, TO_999)

@@ -24,8 +24,7 @@ import re
 from distrl import records as r
 from distrl.agent.dialects.answer_span import after_action_label, first_call, without_thoughts
 from distrl.agent.dialects.dialect import Dialect, Scale, word_for
-from distrl.agent.dialects.fields import Fields, key, plain
-from distrl.agent.dialects.scrolling import scroll
+from distrl.agent.dialects.fields import Fields, key, plain, scroll
 from distrl.errors import InvalidAction
 
 WAIT_SECONDS = 5.0

@@ -7,7 +7,7 @@ which first write out thousands of image tokens as text, and is much quicker.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -60,9 +60,13 @@ class DecoderInputs:
     def _row(self, prompt: Prompt, placed: Sequence[PlacedPicture]) -> list[int]:
         first, *rest = self.chat.text(prompt).split(self.chat.marks.placeholder)
         text = first + "".join(p.words + after for p, after in zip(placed, rest, strict=True))
-        begins = self.chat.begins_itself(text)
-        ids = self.chat.tokenizer.encode(text, add_special_tokens=not begins)
-        return expanded(ids, self.image_token_id, (run for p in placed for run in p.runs))
+        begin = self.chat.tokenizer.bos_token  # a template may have written it already
+        begins_itself = bool(begin) and text.startswith(str(begin))
+        row: list[int] = []
+        lengths = iter(run for picture in placed for run in picture.runs)
+        for token in self.chat.tokenizer.encode(text, add_special_tokens=not begins_itself):
+            row.extend([token] * next(lengths) if token == self.image_token_id else [token])
+        return row
 
 
 def decoder_inputs(
@@ -74,17 +78,8 @@ def decoder_inputs(
 ) -> DecoderInputs:
     """The inputs of an opened model. `token_types`: as in `DecoderInputs`."""
     tokenizer = read_tokenizer(parts)
-    check_tokens(parts, tokenizer, marks.needed)
+    check_tokens(parts, tokenizer, (*marks.needed, marks.image))
     number = image_token_id(parts, tokenizer, marks.image)
     chat = chat_format(parts.directory, tokenizer, marks)
     answers = answer_tokens(parts, tokenizer, marks.turn_end if chat.template else None)
     return DecoderInputs(chat, answers, pictures, number, token_types)
-
-
-def expanded(ids: Iterable[int], image_token_id: int, runs: Iterable[int]) -> list[int]:
-    """The tokens with every image token repeated as often as its run is long."""
-    lengths = iter(runs)
-    row: list[int] = []
-    for token in ids:
-        row.extend([token] * next(lengths) if token == image_token_id else [token])
-    return row

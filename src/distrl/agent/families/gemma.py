@@ -10,13 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from torch import Tensor
-
 from distrl.agent.dialects.dialect import ImageSize
 from distrl.agent.families.chat_format import PictureMarks
 from distrl.agent.families.decoder_inputs import DecoderInputs, decoder_inputs
 from distrl.agent.families.model_family import LANGUAGE_TARGETS, ModelFamily, ModelParts
-from distrl.agent.families.pictures import OneSize, PlacedPicture, one_size
+from distrl.agent.families.pictures import OneSize, PlacedPicture, PreparedPictures, one_size
 from distrl.records import Screen
 
 START, IMAGE, END = "<start_of_image>", "<image_soft_token>", "<end_of_image>"
@@ -33,9 +31,7 @@ class GemmaPictures:
     def seen_size(self, screen: Screen) -> ImageSize:
         return self.pixels.size
 
-    def prepare(
-        self, screens: Sequence[Sequence[Screen]]
-    ) -> tuple[dict[str, Tensor], list[PlacedPicture]]:
+    def prepare(self, screens: Sequence[Sequence[Screen]]) -> PreparedPictures:
         flat = [screen for row in screens for screen in row]
         picture = PlacedPicture(f"\n\n{START}{IMAGE}{END}\n\n", (self.tokens,), self.pixels.size)
         return {"pixel_values": self.pixels.of(flat)}, [picture] * len(flat)

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from distrl.agent.dialects.dialect import ImageSize
 from distrl.agent.families.chat_format import PictureMarks
@@ -22,6 +21,7 @@ from distrl.agent.families.pictures import (
     Floats,
     PixelWriter,
     PlacedPicture,
+    PreparedPictures,
     at_once,
     edges,
     image_processor,
@@ -53,9 +53,7 @@ class IdeficsPictures:
             width = int(self._whole(height) * (width / height))
         return ImageSize(self._whole(width), self._whole(height))
 
-    def prepare(
-        self, screens: Sequence[Sequence[Screen]]
-    ) -> tuple[dict[str, Tensor], list[PlacedPicture]]:
+    def prepare(self, screens: Sequence[Sequence[Screen]]) -> PreparedPictures:
         placed = [[self._placed(screen) for screen in row] for row in screens]
         tiles = [[len(picture.runs) for picture in row] for row in placed]
         shape = (len(screens), max(map(sum, tiles)), 3, self.tile_edge, self.tile_edge)
@@ -114,10 +112,7 @@ def idefics_inputs(parts: ModelParts) -> DecoderInputs:
     return decoder_inputs(parts, MARKS, pictures)
 
 
+TARGETS = r".*text_model.*\.(q_proj|k_proj|v_proj|o_proj)"
 IDEFICS = ModelFamily(
-    "Idefics3 and SmolVLM",
-    ("idefics3", "smolvlm"),
-    "autoglm",
-    r".*text_model.*\.(q_proj|k_proj|v_proj|o_proj)",
-    idefics_inputs,
+    "Idefics3 and SmolVLM", ("idefics3", "smolvlm"), "autoglm", TARGETS, idefics_inputs
 )

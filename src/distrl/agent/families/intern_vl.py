@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from torch import Tensor
 from transformers.models.got_ocr2.image_processing_pil_got_ocr2 import get_optimal_tiled_canvas
 
 from distrl.agent.dialects.dialect import ImageSize
@@ -20,6 +19,7 @@ from distrl.agent.families.pictures import (
     Floats,
     PixelWriter,
     PlacedPicture,
+    PreparedPictures,
     edges,
     image_processor,
     pixel_writer,
@@ -52,9 +52,7 @@ class InternPictures:
         )
         return ImageSize(columns * self.tile.width, rows * self.tile.height)
 
-    def prepare(
-        self, screens: Sequence[Sequence[Screen]]
-    ) -> tuple[dict[str, Tensor], list[PlacedPicture]]:
+    def prepare(self, screens: Sequence[Sequence[Screen]]) -> PreparedPictures:
         flat = [screen for row in screens for screen in row]
         sizes = [self.seen_size(screen) for screen in flat]
         tiles = [self._tiles(size) for size in sizes]

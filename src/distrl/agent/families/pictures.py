@@ -118,14 +118,15 @@ class PlacedPicture:
     size: ImageSize
 
 
+PreparedPictures = tuple[dict[str, Tensor], list[PlacedPicture]]
+
+
 class Pictures(Protocol):
     """Prepares the screens of some prompts; there is at least one screen among them."""
 
     def seen_size(self, screen: Screen) -> ImageSize: ...
 
-    def prepare(
-        self, screens: Sequence[Sequence[Screen]]
-    ) -> tuple[dict[str, Tensor], list[PlacedPicture]]:
+    def prepare(self, screens: Sequence[Sequence[Screen]]) -> PreparedPictures:
         """Tensors for the model, and each screen's place in the text, prompt after prompt."""
         ...
 

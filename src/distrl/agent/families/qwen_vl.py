@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from torch import Tensor
 from transformers.models.qwen2_vl.image_processing_pil_qwen2_vl import smart_resize
 
 from distrl.agent.dialects.dialect import ImageSize
@@ -23,6 +22,7 @@ from distrl.agent.families.pictures import (
     Floats,
     PixelWriter,
     PlacedPicture,
+    PreparedPictures,
     edges,
     image_processor,
     pixel_writer,
@@ -59,9 +59,7 @@ class QwenPictures:
         )
         return ImageSize(width, height)
 
-    def prepare(
-        self, screens: Sequence[Sequence[Screen]]
-    ) -> tuple[dict[str, Tensor], list[PlacedPicture]]:
+    def prepare(self, screens: Sequence[Sequence[Screen]]) -> PreparedPictures:
         flat = [screen for row in screens for screen in row]
         sizes = [self.seen_size(screen) for screen in flat]
         grids = [(size.height // self.patch, size.width // self.patch) for size in sizes]

@@ -168,7 +168,7 @@ class ARide(PlannedAlgorithm):
         chosen = self.settings
         weights = torch.ones_like(ratios)
         if chosen.value_target == "success":  # of a whole trajectory: no ratio of a step mends it
-            targets = batch.outcomes.unsqueeze(1).expand_as(targets)
+            targets = batch.step_outcomes
         elif not chosen.as_printed:
             weights = truncate(ratios, chosen.value_ratio_cap)
         return CriticObjective.of(chosen.value_loss, batch, targets, weights)

@@ -163,7 +163,7 @@ def actor_critic_metrics(
 ) -> dict[str, float]:
     """All of them, for what an update saw before it moved."""
     values = current.values[:, :-1]
-    outcomes = batch.outcomes.unsqueeze(1).expand_as(values).to(values)
+    outcomes = batch.step_outcomes.to(values)
     ratios = per_turn(current.log_probs, batch.behaviour_log_probs, batch.token_mask)
     at_quantiles = quantiles(ratios, batch.mask, tuple(RATIO_QUANTILES.values())).tolist()
     return {
@@ -181,9 +181,12 @@ def actor_critic_metrics(
 
 
 def reliability_gap(values: Tensor, outcomes: Tensor) -> float:  # [n], [n]
-    """Σ_bins (share of the bin)·|mean value − success rate|, over bins of equal width."""
+    """Σ_bins (share of the bin)·|mean value − success rate|, over bins of equal width.
+
+    0 for a calibrated critic.
+    """
     bins = (values * BINS).long().clamp(0, BINS - 1)
-    excess = values.new_zeros(BINS).index_add(0, bins, values - outcomes)
+    excess = torch.zeros(BINS, dtype=torch.float64).index_add(0, bins, (values - outcomes).double())
     return float(excess.abs().sum() / max(1, len(values)))
 
 

@@ -82,10 +82,9 @@ class FilteredImitation:
     def of(cls, batch: Batch, weights: Tensor, averaging: Averaging) -> FilteredImitation:
         """For weights [b, t]."""
         kept_tokens = batch.token_mask & (weights > 0.0).unsqueeze(-1)
-        outcomes = batch.outcomes.unsqueeze(1).expand_as(batch.mask)
         return cls(
             weights=batch.gather(weights),
-            critic=CriticObjective.of("cross_entropy", batch, outcomes),
+            critic=CriticObjective.of("cross_entropy", batch, batch.step_outcomes),
             total=count(kept_tokens, averaging).clamp(min=1),
             averaging=averaging,
         )

@@ -59,8 +59,8 @@ class Grpo(PlannedAlgorithm):
 
     def plan(self, batch: Batch, current: BatchScores) -> UpdatePlan:
         advantages = batch.mask * self.advantages(batch).unsqueeze(1)  # [b, t]
-        outcomes = batch.outcomes.unsqueeze(1).expand_as(advantages)
-        clipped = ClippedObjective.of(self.settings.objective, batch, current, advantages, outcomes)
+        objective, outcomes = self.settings.objective, batch.step_outcomes
+        clipped = ClippedObjective.of(objective, batch, current, advantages, outcomes)
         if self.reference is not None and self.settings.kl_weight > 0.0:
             near = batch.gather(self.step.log_probs_of(self.reference, batch))
             weight = self.settings.kl_weight

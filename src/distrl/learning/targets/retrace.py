@@ -109,7 +109,7 @@ def monte_carlo(
 ) -> Tensor:
     """G_t = r_t + γ·G_{t+1}, from the final value where truncated, from 0 where terminated."""
     _check_arrays(values, rewards, mask, bootstrap, discount)
-    follows = _follows(mask)
+    follows = _one_later(mask)
     final = torch.where(follows, 0.0, next_values(values, mask, bootstrap))
     terms = torch.where(mask, rewards, 0.0) + discount * final
     return backward_sums(terms, discount * follows.to(terms.dtype))
@@ -125,7 +125,7 @@ def td_errors(
 
 def next_values(values: Tensor, mask: Tensor, bootstrap: Tensor) -> Tensor:
     """V(s_{t+1}) as a target may use it, [batch, time]: after the last step only if truncated."""
-    follows = _follows(mask)
+    follows = _one_later(mask)
     used = follows | (mask & ~follows & bootstrap.unsqueeze(1))
     return torch.where(used, values[:, 1:], 0.0)
 
@@ -133,7 +133,7 @@ def next_values(values: Tensor, mask: Tensor, bootstrap: Tensor) -> Tensor:
 def next_targets(targets: Tensor, values: Tensor, mask: Tensor, bootstrap: Tensor) -> Tensor:
     """v_{t+1} for targets v [batch, time]; after the last step the final value, if truncated."""
     return torch.where(
-        _follows(mask), _one_later(targets), next_values(values, mask, bootstrap)
+        _one_later(mask), _one_later(targets), next_values(values, mask, bootstrap)
     )  # [batch, time]
 
 
@@ -148,13 +148,8 @@ def backward_sums(terms: Tensor, factors: Tensor) -> Tensor:
 
 
 def _one_later(array: Tensor) -> Tensor:
-    """Column t holds what stood in column t + 1; the last holds 0 (or False)."""
+    """Column t holds what was in column t + 1, the last 0; of a mask: where step t + 1 is real."""
     return torch.cat([array[:, 1:], torch.zeros_like(array[:, :1])], dim=1)
-
-
-def _follows(mask: Tensor) -> Tensor:
-    """Where step t + 1 is real too."""
-    return _one_later(mask)
 
 
 def _check_arrays(
@@ -170,7 +165,7 @@ def _check_arrays(
             )
     if mask.dtype != torch.bool or bootstrap.dtype != torch.bool:
         raise ValueError(f"mask and bootstrap are bool, got {mask.dtype} and {bootstrap.dtype}")
-    if bool((_follows(mask) & ~mask).any()):
+    if bool((_one_later(mask) & ~mask).any()):
         raise ValueError("a mask has a hole: the real steps of a trajectory stand first, unbroken")
     check_share("discount", discount)
 
