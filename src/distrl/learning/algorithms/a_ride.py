@@ -102,15 +102,8 @@ class ARide(PlannedAlgorithm):
 
     def plan(self, batch: Batch, current: BatchScores) -> UpdatePlan:
         ratios = turn_ratios(self.settings.ratio_level, batch, current)
-        targets = retrace(
-            current.values,
-            batch.rewards,
-            ratios,
-            batch.mask,
-            batch.bootstrap,
-            self.settings.discount,
-            self.settings.retrace_lambda,
-        )
+        known, lambda_ = batch.with_values(current.values), self.settings.retrace_lambda
+        targets = retrace(**known, ratios=ratios, discount=self.discount, lambda_=lambda_)
         advantages = self._advantages(batch, current, targets)
         positive = keep_above(advantages, batch.mask).sum() / batch.mask.sum()
         return UpdatePlan(
@@ -124,14 +117,8 @@ class ARide(PlannedAlgorithm):
 
     def _advantages(self, batch: Batch, current: BatchScores, targets: Tensor) -> Tensor:  # [b, t]
         if self.settings.as_printed:
-            return signed_advantages(
-                targets,
-                current.values,
-                batch.rewards,
-                batch.mask,
-                batch.bootstrap,
-                self.settings.discount,
-            )
+            known = batch.with_values(current.values)
+            return signed_advantages(targets, **known, discount=self.discount)
         return torch.where(batch.mask, targets - current.values[:, :-1], 0.0)
 
     def _objective(

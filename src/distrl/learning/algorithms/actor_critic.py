@@ -119,35 +119,33 @@ class ActorCriticObjective:
     def __call__(self, scores: Scores, turns: Tensor) -> Losses:
         log_probs, token_mask = scores.log_probs, scores.token_mask
         averaging, total = self.averaging, self.total.to(log_probs)
-        draws = self.draws[turns].to(log_probs)  # [m]
-        ratios = beside(scores, self.ratios, turns)  # [m, k]
-
-        def gradient(advantages: Tensor) -> Tensor:
-            weights, cap = advantages[turns].to(log_probs) * draws, self.ratio_cap
-            return policy_gradient(
-                log_probs,
-                weights,
-                token_mask,
-                ratios=ratios,
-                cap=cap,
-                averaging=averaging,
-                total=total,
-            )
-
-        entropy = token_mean(scores.entropies * draws.unsqueeze(-1), token_mask, averaging, total)
+        draws = self.draws[turns].to(log_probs).unsqueeze(-1)  # [m, 1]
+        entropy = token_mean(scores.entropies * draws, token_mask, averaging, total)
         losses = {
-            "policy": gradient(self.advantages),
+            "policy": self._gradient(scores, turns, self.advantages),
             "value": self.value_weight * self.critic(scores.value_logits, turns),
             "entropy": -self.entropy_weight * entropy,
         }
         if self.invalid is not None:
-            losses["invalid"] = self.invalid_weight * gradient(-self.invalid)
+            losses["invalid"] = self.invalid_weight * self._gradient(scores, turns, -self.invalid)
         if self.reference_log_probs is not None:
             reference = beside(scores, self.reference_log_probs, turns)
-            weights = truncate(ratios, self.ratio_cap) * draws.unsqueeze(-1)
+            weights = truncate(beside(scores, self.ratios, turns), self.ratio_cap) * draws
             divergences = weights * estimated_kl(log_probs, reference, token_mask)
             losses["kl"] = self.kl_weight * token_mean(divergences, token_mask, averaging, total)
         return losses
+
+    def _gradient(self, scores: Scores, turns: Tensor, advantages: Tensor) -> Tensor:
+        log_probs = scores.log_probs
+        return policy_gradient(
+            log_probs,
+            advantages[turns].to(log_probs) * self.draws[turns].to(log_probs),
+            scores.token_mask,
+            ratios=beside(scores, self.ratios, turns),
+            cap=self.ratio_cap,
+            averaging=self.averaging,
+            total=self.total.to(log_probs),
+        )
 
 
 def beside(scores: Scores, token_values: Tensor, turns: Tensor) -> Tensor:

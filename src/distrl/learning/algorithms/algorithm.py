@@ -119,7 +119,7 @@ def update_report(
     return UpdateReport(
         losses=losses,
         gradient_norms=norms,
-        td_errors=td_errors(current.values, batch.rewards, batch.mask, batch.bootstrap, discount),
+        td_errors=td_errors(**batch.with_values(current.values), discount=discount),
         ratios=ratios,
         entropies=torch.where(batch.token_mask, current.entropies, 0.0).sum(-1) / tokens,
         values=torch.where(batch.mask, current.values[:, :-1], 0.0),

@@ -64,14 +64,8 @@ class Digirl(PlannedAlgorithm):
     settings: DigirlSettings = DigirlSettings()
 
     def plan(self, batch: Batch, current: BatchScores) -> UpdatePlan:
-        advantages = doubly_robust(
-            current.values,
-            batch.rewards,
-            batch.outcomes,
-            batch.mask,
-            batch.bootstrap,
-            self.settings.decay,
-        )
+        known = batch.with_values(current.values)
+        advantages = doubly_robust(**known, outcomes=batch.outcomes, decay=self.settings.decay)
         chosen = self.curriculum(batch)  # [b]
         kept = keep_above(advantages, batch.mask, self._thresholds(batch)) * chosen.unsqueeze(1)
         weights = kept * batch.weights.unsqueeze(1)

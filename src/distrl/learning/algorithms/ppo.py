@@ -51,14 +51,8 @@ class Ppo(PlannedAlgorithm):
 
     def plan(self, batch: Batch, current: BatchScores) -> UpdatePlan:
         chosen = self.settings
-        advantages = generalised(
-            current.values,
-            batch.rewards,
-            batch.mask,
-            batch.bootstrap,
-            chosen.discount,
-            chosen.gae_lambda,
-        )
+        known = batch.with_values(current.values)
+        advantages = generalised(**known, discount=chosen.discount, lambda_=chosen.gae_lambda)
         targets = advantages + current.values[:, :-1]
         if chosen.normalise:
             advantages = normalise(advantages, batch.mask)

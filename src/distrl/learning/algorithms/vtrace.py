@@ -77,12 +77,9 @@ class VTraceActorCritic(PlannedAlgorithm):
     def plan(self, batch: Batch, current: BatchScores) -> UpdatePlan:
         chosen = self.settings
         traced = vtrace(
-            current.values,
-            batch.rewards,
-            turn_ratios(chosen.ratio_level, batch, current),
-            batch.mask,
-            batch.bootstrap,
-            chosen.discount,
+            **batch.with_values(current.values),
+            ratios=turn_ratios(chosen.ratio_level, batch, current),
+            discount=chosen.discount,
             rho_clip=chosen.rho_clip,
             c_clip=chosen.c_clip,
             lambda_=chosen.vtrace_lambda,
