@@ -69,8 +69,12 @@ def pixel_writer(processor: Any) -> PixelWriter:
     if processor.do_normalize:
         spread = np.asarray(processor.image_std, dtype=np.float64)
         factor, offset = factor / spread, np.asarray(processor.image_mean) / spread
-    by_channel = (numbers.astype(np.float32).reshape(3, 1, 1) for numbers in (factor, offset))
-    return PixelWriter(*by_channel, Image.Resampling(int(processor.resample)))
+    resampling = Image.Resampling(int(processor.resample))
+    return PixelWriter(_by_channel(factor), _by_channel(offset), resampling)
+
+
+def _by_channel(numbers: NDArray[np.float64]) -> Floats:
+    return numbers.astype(np.float32).reshape(3, 1, 1)
 
 
 def tiles_of(pixels: Pixels, tile: ImageSize) -> Pixels:  # [tiles, 3, tile height, tile width]
