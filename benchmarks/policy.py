@@ -96,8 +96,9 @@ def on_gpu(model: str, seconds: float) -> Figures:
         opened = random_qwen(Path(directory), "cuda")
         sampling = SamplingSettings(max_new_tokens=ANSWER)
         settings = VlmSettings(sampling=sampling, device="cuda", weights="bfloat16")
-        qwen = vlm_policy(opened, dialect_named("qwen2_5_vl"), settings)
-        qwen.prompter.system = ""  # in bytes, as this tokenizer cuts it, it would be far too long
+        # the system text in bytes, as this tokenizer cuts it, would be far too long
+        silent = dataclasses.replace(dialect_named("qwen2_5_vl"), instructions="")
+        qwen = vlm_policy(opened, silent, settings)
         figures = _beside_generate(qwen, observed, seconds, "qwen_3b")
     starter = load_policy(model, device="cuda", seed=0)
     for n in BATCHES:

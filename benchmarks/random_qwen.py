@@ -13,7 +13,7 @@ import torch
 import transformers
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
-from distrl.agent.families.model_family import ModelParts, PixelBudget
+from distrl.agent.families.model_family import ModelParts
 from distrl.agent.families.qwen_vl import QWEN2_VL
 from distrl.agent.model_directory import OpenedModel
 
@@ -38,7 +38,7 @@ def random_qwen(directory: Path, device: str) -> OpenedModel:
         torch.set_default_dtype(torch.bfloat16)
         model = HF.Qwen2_5_VLForConditionalGeneration(config)
         torch.set_default_dtype(before)
-    builder = QWEN2_VL.input_builder(ModelParts(directory, config, PixelBudget()))
+    builder = QWEN2_VL.input_builder(ModelParts(directory, config))
     return OpenedModel(model.eval(), builder, QWEN2_VL, directory)
 
 

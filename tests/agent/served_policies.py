@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 
 import numpy as np
 from tests.chat.chat_protocol import Reply, completion
 
-from distrl.agent.dialects.compact import Compact
+from distrl.agent.dialects.compact import COMPACT
 from distrl.agent.prompt import Prompter
 from distrl.agent.served_policy import ServedPolicy, ServedSampling
-from distrl.chat.chat_server import ServerSettings
+from distrl.chat.chat_server import ChatServer, ServerSettings
 from distrl.records import Observation, Screen, Wait
 
 KEY = "sk-a-key-that-nobody-may-see"
@@ -41,12 +41,12 @@ def policy_at(
     settings = ServerSettings(
         url, deadline_s=deadline_s, tries=tries, first_wait_s=0.01, max_wait_s=0.02
     )
-    opened = ServedPolicy.open(
-        settings,
-        prompter or Prompter(Compact()),
+    opened = ServedPolicy(
+        ChatServer.open(settings),
+        prompter or Prompter(COMPACT),
         sampling or ServedSampling(),
         model=model,
         concurrency=concurrency,
     )
-    with opened as policy:
+    with closing(opened) as policy:
         yield policy

@@ -15,7 +15,6 @@ from distrl.agent import loading
 from distrl.agent.answer_sampling import SamplingSettings
 from distrl.agent.critic import CriticSettings
 from distrl.agent.dialects import DIALECTS
-from distrl.agent.families.model_family import PixelBudget
 from distrl.agent.loading import load_policy, open_policy
 from distrl.agent.lora import LoraSettings
 from distrl.agent.model_directory import FAMILIES, saved_type
@@ -88,14 +87,6 @@ def test_weights_are_float32_on_a_cpu(tmp_path: Path) -> None:
     assert saved_type(saved) == "float16"
     with pytest.raises(InvalidSetting, match="bfloat16"):
         load_policy(tiny_model("internvl"), weights="bfloat16")
-
-
-def test_the_pixel_budget_reaches_the_prompt() -> None:
-    """Dialects that count in pixels tell the model how many there are."""
-    small = load_policy(tiny_model("qwen2_5_vl"), pixels=PixelBudget(max_pixels=28 * 28 * 8))
-    assert small.prompter.seen_size(blocks(1)) == (56, 112)
-    [decision] = small.decide(OBSERVATIONS[:1])
-    assert decision.token_ids
 
 
 def test_the_starter_is_a_name(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -19,13 +19,12 @@ from tests.agent.tiny_models import (
     tiny_model,
     tiny_tokenizer,
 )
+from transformers import AutoImageProcessor
 
 from distrl.agent.dialects.dialect import ImageSize
-from distrl.agent.families.model_family import PixelBudget
 from distrl.agent.model_directory import open_model
 from distrl.errors import (
     CorruptModel,
-    InvalidSetting,
     MissingTokens,
     NotAModel,
     UnknownModelFamily,
@@ -280,36 +279,27 @@ def test_float32_on_a_cpu_whatever_it_was_saved_in(qwen: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("model_type", "budget", "seen"),
+    ("model_type", "sizes", "seen"),
     [
-        ("qwen2_5_vl", PixelBudget(max_pixels=28 * 28 * 8), ImageSize(56, 112)),
-        ("qwen2_5_vl", PixelBudget(min_pixels=40000, max_pixels=80000), ImageSize(168, 308)),
-        ("qwen2_5_vl", PixelBudget(max_pixels=1), ImageSize(28, 28)),
-        ("idefics3", PixelBudget(max_pixels=60 * 60), ImageSize(56, 56)),
-        ("idefics3", PixelBudget(), ImageSize(56, 112)),
-        ("internvl", PixelBudget(max_pixels=2 * 56 * 56), ImageSize(56, 112)),
-        ("internvl", PixelBudget(max_pixels=56 * 56), ImageSize(56, 56)),
-        ("internvl", PixelBudget(min_pixels=18 * 56 * 56), ImageSize(168, 336)),
+        ("qwen2_5_vl", {"min_pixels": 1, "max_pixels": 28 * 28 * 8}, ImageSize(56, 112)),
+        ("qwen2_5_vl", {"min_pixels": 40000, "max_pixels": 80000}, ImageSize(168, 308)),
+        ("qwen2_5_vl", {"min_pixels": 1, "max_pixels": 1}, ImageSize(28, 28)),
+        ("idefics3", {"size": {"longest_edge": 56}}, ImageSize(56, 56)),
+        ("idefics3", {}, ImageSize(56, 112)),
+        ("internvl", {"max_patches": 2}, ImageSize(56, 112)),
+        ("internvl", {"max_patches": 1}, ImageSize(56, 56)),
+        ("internvl", {"min_patches": 18, "max_patches": 18}, ImageSize(168, 336)),
     ],
 )
-def test_the_pixel_budget(model_type: str, budget: PixelBudget, seen: ImageSize) -> None:
-    builder = open_model(tiny_model(model_type), pixels=budget).input_builder
+def test_how_large_pictures_are_seen(
+    model_type: str, sizes: dict[str, Any], seen: ImageSize, tmp_path: Path
+) -> None:
+    """As the model's own image processor is set."""
+    directory = Path(shutil.copytree(tiny_model(model_type), tmp_path / "model"))
+    processor: Any = AutoImageProcessor.from_pretrained(  # type: ignore[no-untyped-call]
+        directory, backend="pil"
+    )
+    type(processor)(**{**processor.to_dict(), **sizes}).save_pretrained(directory)
+    builder = open_model(directory).input_builder
     assert builder.seen_size(blocks(1)) == seen
     assert builder.build([SHORT]).image_sizes == (seen,)
-
-
-@pytest.mark.parametrize("model_type", ["gemma3", "auto_ui"])
-def test_a_family_with_one_size_takes_no_budget(model_type: str) -> None:
-    with pytest.raises(InvalidSetting, match=r"sees every picture as 56×56 pixels; leave min_"):
-        open_model(tiny_model(model_type), pixels=PixelBudget(max_pixels=1000))
-
-
-def test_idefics_takes_no_lower_bound() -> None:
-    with pytest.raises(InvalidSetting, match="leave min_pixels out"):
-        open_model(tiny_model("smolvlm"), pixels=PixelBudget(min_pixels=1000))
-
-
-@pytest.mark.parametrize(("low", "high"), [(0, 10), (-5, None), (None, 0), (20, 10)])
-def test_a_budget_that_makes_no_sense(low: int | None, high: int | None) -> None:
-    with pytest.raises(InvalidSetting, match="min_pixels"):
-        PixelBudget(low, high)

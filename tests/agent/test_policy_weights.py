@@ -15,7 +15,7 @@ from transformers import AutoModelForImageTextToText
 
 from distrl.agent.answer_sampling import SamplingSettings
 from distrl.agent.critic import CriticSettings
-from distrl.agent.dialects.compact import Compact
+from distrl.agent.dialects.compact import COMPACT
 from distrl.agent.loading import open_policy
 from distrl.agent.lora import LoraSettings
 from distrl.agent.model_directory import open_model
@@ -98,7 +98,7 @@ def test_a_whole_export_is_a_model_like_any_other(tmp_path: Path) -> None:
     policy = changed(tiny_policy("idefics3"))
     export_policy(policy, tmp_path / "export")
     again = vlm_policy(
-        open_model(tmp_path / "export"), Compact(), VlmSettings(past_screens=1, sampling=SHARP)
+        open_model(tmp_path / "export"), COMPACT, VlmSettings(past_screens=1, sampling=SHARP)
     )
     assert torch.equal(opinions(again)[0], opinions(policy)[0])
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import dataclasses
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from distrl.agent.dialects import DIALECTS
-from distrl.agent.dialects.compact import Compact
+from distrl.agent.dialects.compact import COMPACT
 from distrl.agent.dialects.dialect import ImageSize
-from distrl.agent.prompt import Prompter, PromptTemplate
+from distrl.agent.prompt import Prompter
 from distrl.errors import InvalidSetting
 from distrl.records import Back, Home, Observation, Screen, Tap, TypeText, Unreadable
 
@@ -24,35 +24,33 @@ NOW = Observation(
 
 
 def test_a_small_model_is_told_the_facts_alone() -> None:
-    prompt = Prompter(Compact()).write(NOW)
+    prompt = Prompter(COMPACT).write(NOW)
     assert prompt.system == ""
     assert prompt.text == (
         "Write {history} into a note\n<home>\n<tap><18,18>\n<type>a, “b”\n{action}"
     )
     assert prompt.screens == (SCREENS[3],)
-    first = dataclasses.replace(NOW, past_actions=(), past_screens=())
-    assert Prompter(Compact()).write(first).text == "Write {history} into a note"
+    first = replace(NOW, past_actions=(), past_screens=())
+    assert Prompter(COMPACT).write(first).text == "Write {history} into a note"
 
 
 def test_so_much_of_the_past_as_is_asked_for() -> None:
-    plain = PromptTemplate("{instruction}: {history}", "{number} {action}", " / ", "none")
-    told = {
-        count: Prompter(Compact(), count, prompt_template=plain).write(NOW).text
-        for count in (0, 1, 2, 9)
-    }
-    ask = "Write {history} into a note: "
+    dialect = replace(COMPACT, name="qwen3_vl")  # its template, with short actions
+    told = {count: Prompter(dialect, count).write(NOW).text for count in (0, 1, 2, 9)}
+    ask = told[0].removesuffix("none")
+    assert ask.startswith("The user query: Write {history} into a note\n")
     assert told[0] == f"{ask}none"
-    assert told[1] == f"{ask}3 <type>a, “b”\n{{action}}"
-    assert told[2] == f"{ask}2 <tap><18,18> / {told[1].removeprefix(ask)}"
-    assert told[9] == f"{ask}1 <home> / {told[2].removeprefix(ask)}"
+    assert told[1] == f"{ask}Step 3: <type>a, “b”\n{{action}}"
+    assert told[2] == f"{ask}Step 2: <tap><18,18> ; {told[1].removeprefix(ask)}"
+    assert told[9] == f"{ask}Step 1: <home> ; {told[2].removeprefix(ask)}"
     for count, seen in ((0, 1), (1, 2), (2, 3), (9, 4)):
-        shown = Prompter(Compact(), past_screens=count).write(NOW).screens
+        shown = Prompter(COMPACT, past_screens=count).write(NOW).screens
         assert shown == tuple(SCREENS[4 - seen :])  # oldest first, the current one last
 
 
 def test_what_could_not_be_read_is_not_repeated() -> None:
     babble = Unreadable("<|image_pad|>" * 50, "no such answer")
-    seen = dataclasses.replace(NOW, past_actions=(Back(), babble))
+    seen = replace(NOW, past_actions=(Back(), babble))
     for name, dialect in DIALECTS.items():
         text = Prompter(dialect).write(seen).text
         assert "image_pad" not in text, name
@@ -63,10 +61,6 @@ def test_places_are_told_in_the_pixels_that_the_model_sees() -> None:
     dialect = DIALECTS["qwen2_5_vl"]
     prompter = Prompter(dialect, seen_size=lambda screen: ImageSize(280, 560))
     assert "[140, 140]" in prompter.write(NOW).text
-    own = Prompter(
-        dialect, system="A screen of {width}x{height} {pixels}.", seen_size=prompter.seen_size
-    )
-    assert own.write(NOW).system == "A screen of 280x560 {pixels}."
     assert "[18, 18]" in Prompter(dialect).write(NOW).text
 
 
@@ -75,16 +69,16 @@ def test_every_dialect_has_its_instruction_and_its_history_told(name: str) -> No
     prompt = Prompter(DIALECTS[name]).write(NOW)
     assert prompt == Prompter(DIALECTS[name]).write(NOW)
     assert NOW.instruction in prompt.text
-    assert "{width}" not in prompt.system + prompt.text
+    assert prompt.system == DIALECTS[name].instructions
     for change in (
-        dataclasses.replace(NOW, instruction="Call Ada"),
-        dataclasses.replace(NOW, past_actions=()),
+        replace(NOW, instruction="Call Ada"),
+        replace(NOW, past_actions=()),
     ):
         assert Prompter(DIALECTS[name]).write(change).text != prompt.text
 
 
 def test_less_than_nothing_cannot_be_told() -> None:
     with pytest.raises(InvalidSetting, match="past_actions=-1"):
-        Prompter(Compact(), -1)
+        Prompter(COMPACT, -1)
     with pytest.raises(InvalidSetting, match="past_screens=-2"):
-        Prompter(Compact(), past_screens=-2)
+        Prompter(COMPACT, past_screens=-2)

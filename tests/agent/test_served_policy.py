@@ -6,6 +6,7 @@ import base64
 import io
 import json
 import threading
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -20,15 +21,15 @@ from tests.chat.chat_protocol import (
     texts_in,
 )
 
-from distrl.agent.dialects.compact import Compact
-from distrl.agent.dialects.dialect import ImageSize
+from distrl.agent.dialects.compact import COMPACT
+from distrl.agent.dialects.dialect import ImageSize, Scale
 from distrl.agent.prompt import Prompter
 from distrl.agent.served_policy import ServedSampling, in_patches, version_in_name
 from distrl.errors import (
     InvalidSetting,
     UnusableAnswer,
 )
-from distrl.records import Screen, Tap, Unreadable
+from distrl.records import Action, Screen, Tap, Unreadable
 
 
 def picture_in(url: str) -> Image.Image:
@@ -91,7 +92,7 @@ def test_greedy_is_temperature_zero() -> None:
 def test_the_prompt_and_the_exact_pixels_travel() -> None:
     with (
         serving(FINE) as (url, log),
-        policy_at(url, prompter=Prompter(Compact(), past_screens=1)) as policy,
+        policy_at(url, prompter=Prompter(COMPACT, past_screens=1)) as policy,
     ):
         policy.decide([observation("Say “hi” to Žofie")])
     [asked] = log.completions
@@ -103,18 +104,18 @@ def test_the_prompt_and_the_exact_pixels_travel() -> None:
 
 
 def test_a_picture_is_sent_in_the_size_that_the_dialect_counts_in() -> None:
-    seen: list[ImageSize] = []
+    seen: list[Scale] = []
 
-    class Watching(Compact):
-        def read(self, text: str, image: ImageSize):  # type: ignore[no-untyped-def]
-            seen.append(image)
-            return super().read(text, image)
+    def watching(text: str, scale: Scale) -> Action:
+        seen.append(scale)
+        return COMPACT.reader(text, scale)
 
-    prompter = Prompter(Watching(), seen_size=lambda screen: ImageSize(28, 56))
+    dialect = replace(COMPACT, reader=watching)
+    prompter = Prompter(dialect, seen_size=lambda screen: ImageSize(28, 56))
     with serving(FINE) as (url, log), policy_at(url, prompter=prompter) as policy:
         policy.decide([observation()])
     assert picture_in(picture_urls_in(log.completions[0])[0]).size == (28, 56)
-    assert seen == [ImageSize(28, 56)]
+    assert seen == [Scale(28, 56)]
 
 
 def test_a_batch_is_asked_at_once_and_answered_in_order() -> None:

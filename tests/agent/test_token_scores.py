@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import pytest
 import torch
 from torch import Tensor
 
@@ -72,6 +73,33 @@ def test_tokens_that_are_ruled_out_leave_numbers_and_gradients_whole() -> None:
     torch.autograd.backward((log_probs + entropies).sum())
     assert logits.grad is not None
     assert bool(logits.grad.isfinite().all())
+
+
+def test_entropy_by_hand() -> None:
+    # uniform over 4: log 4; (½, ¼, ¼): 1.5 bits; certain: 0; two of four forbidden: log 2
+    rows = [[5.0] * 4, [math.log(2), 0, 0, -math.inf], [1e4, 0, 0, 0], [0, 0, -math.inf, -math.inf]]
+    _, found = token_scores(torch.tensor(rows), itself, torch.zeros(4, dtype=torch.long), 1.0, 4)
+    wanted = torch.tensor([math.log(4), 1.5 * math.log(2), 0.0, math.log(2)])
+    torch.testing.assert_close(found, wanted)
+
+
+@pytest.mark.parametrize("shift", [-10_000.0, 10_000.0])
+def test_entropy_is_stable(shift: float) -> None:
+    noise = torch.randn(3, 50, generator=torch.Generator().manual_seed(0))
+    logits, tokens = (noise * 64).round() / 64, torch.zeros(3, dtype=torch.long)  # no rounding
+    _, moved = token_scores(logits + shift, itself, tokens, 1.0, 50)
+    _, found = token_scores(logits, itself, tokens, 1.0, 50)
+    torch.testing.assert_close(moved, found, rtol=0, atol=1e-5)
+    assert token_scores(logits.half(), itself, tokens, 1.0, 50)[1].dtype == torch.float32
+
+
+def test_the_surprisal_of_old_actions_is_not_their_entropy() -> None:
+    """Raising −log π of what was done pushes that down; raising entropy need not."""
+    logits = torch.tensor([[0.0, 2.0]], requires_grad=True)
+    log_probs, entropies = token_scores(logits, itself, torch.tensor([0]), 1.0, 2)
+    (gradient,) = torch.autograd.grad(entropies.sum(), logits, retain_graph=True)
+    (other,) = torch.autograd.grad(-log_probs.sum(), logits)
+    assert gradient[0, 0] > 0 > other[0, 0]  # the rare action 0 was done: opposite directions
 
 
 def test_nothing_has_no_scores() -> None:

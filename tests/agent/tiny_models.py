@@ -20,7 +20,7 @@ import transformers
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
 from transformers import PreTrainedTokenizerFast
 
-from distrl.agent.families.auto_ui_model import AutoUiConfig, AutoUiForConditionalGeneration
+from distrl.agent.families.auto_ui import AutoUiConfig, AutoUiForConditionalGeneration
 
 HF: Any = transformers  # its configs are typed by fields, not by what their calls take
 TinyParts = tuple[Any, PreTrainedTokenizerFast, Any]  # model, tokenizer, image processor

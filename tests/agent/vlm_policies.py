@@ -10,7 +10,7 @@ import torch
 from tests.agent.tiny_models import BUILDERS, tiny_model
 
 from distrl.agent.answer_sampling import SamplingSettings
-from distrl.agent.dialects.compact import Compact
+from distrl.agent.dialects.compact import COMPACT
 from distrl.agent.model_directory import open_model
 from distrl.agent.vlm_policy import VlmPolicy, vlm_policy
 from distrl.agent.vlm_settings import VlmSettings
@@ -24,7 +24,7 @@ SHARP = SamplingSettings(temperature=0.3, max_new_tokens=7)  # far from uniform,
 def tiny_policy(family: str, **settings: Any) -> VlmPolicy:
     chosen = VlmSettings(past_screens=1, sampling=SHARP)
     return vlm_policy(
-        open_model(tiny_model(family)), Compact(), dataclasses.replace(chosen, **settings)
+        open_model(tiny_model(family)), COMPACT, dataclasses.replace(chosen, **settings)
     )
 
 

@@ -9,7 +9,7 @@ import pytest
 import torch
 from tests.imitation.few_samples import samples, written
 
-from distrl.agent.dialects.compact import Compact
+from distrl.agent.dialects.compact import COMPACT
 from distrl.imitation.sample_arrays import (
     MAX_ANSWER,
     SHAPES,
@@ -37,12 +37,12 @@ def test_what_was_written_can_be_read_back() -> None:
     for index, sample in enumerate(SOME):
         assert np.array_equal(arrays["pixels"][index], sample.observation.screen.pixels)
         said = decoded(arrays["answer"][index])
-        assert Compact().write(Compact().read(said, SIZE), SIZE) == said
-        assert said == Compact().write(sample.action, SIZE)
+        assert COMPACT.write(COMPACT.read(said, SIZE), SIZE) == said
+        assert said == COMPACT.write(sample.action, SIZE)
         asked = decoded(arrays["prompt"][index])
         assert asked.startswith(sample.observation.instruction)
         for past in sample.observation.past_actions[-6:]:
-            assert Compact().write(past, SIZE) in asked
+            assert COMPACT.write(past, SIZE) in asked
         bits = np.unpackbits(arrays["cells"][index].view(np.uint8)).reshape(72, 36).astype(bool)
         assert np.array_equal(bits, sample.cells)
         assert sample.signs is not None

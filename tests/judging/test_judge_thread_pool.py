@@ -10,7 +10,7 @@ import pytest
 from tests.chat.chat_protocol import Asked, Reply, completion
 from tests.judging.judge_server import YES, judge_that_says, played
 
-from distrl.agent.simple_policies import DonePolicy
+from distrl.agent.simple_policies import ConstantPolicy
 from distrl.episodes.device_pool import DevicePool
 from distrl.episodes.episode import run_episode
 from distrl.episodes.scheduler import EpisodeBudget, EpisodeScheduler, Lease
@@ -18,7 +18,7 @@ from distrl.errors import JudgeError
 from distrl.judging.judge import DeferredJudge, Judge, Judgement
 from distrl.judging.judge_agreement import SecondOpinion
 from distrl.judging.judge_thread_pool import JudgeThreadPool
-from distrl.records import Ending, Trajectory, Verdict
+from distrl.records import Done, Ending, Trajectory, Verdict
 from distrl.replay.store.correction import Correction
 from distrl.replay.store.trajectory_store import TrajectoryStore
 from distrl.task_sets.curriculum import UniformTasks
@@ -61,7 +61,11 @@ def test_an_episode_ends_without_waiting_and_is_judged_afterwards(tmp_path: Path
     with TrajectoryStore(tmp_path) as store, JudgeThreadPool(judge, at_once=2) as judge_pool:
         for number in range(5):  # five episodes on one phone, and no verdict yet
             episode = run_episode(
-                task, device, DonePolicy(), DeferredJudge(), episode_id=f"episode-{number}"
+                task,
+                device,
+                ConstantPolicy(Done()),
+                DeferredJudge(),
+                episode_id=f"episode-{number}",
             )
             assert episode.ending is Ending.AWAITING_VERDICT
             store.append(episode)

@@ -19,13 +19,13 @@ from benchmarks.small_world import ANSWERS, VOCABULARY
 from benchmarks.tabular_policy import TabularPolicy
 from tests.learning.small_circle import SmallCircle
 
+from distrl.agent.export_directory import UNFINISHED
 from distrl.errors import CorruptCheckpoint, InvalidSetting
 from distrl.learning.algorithms.a_ride import ARide
 from distrl.learning.checkpoint import (
     MANIFEST,
     STATE,
     TENSORS,
-    UNFINISHED,
     CheckpointFolder,
     join,
     read_checkpoint,

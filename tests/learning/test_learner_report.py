@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 import pytest
-import torch
 from tests.learning.small_circle import SmallCircle
 
 from distrl.learning.learner_report import (
@@ -13,7 +12,6 @@ from distrl.learning.learner_report import (
     LearnerReport,
     StageClock,
     bucket_names,
-    calibration_error,
     staleness_histogram,
 )
 
@@ -25,22 +23,6 @@ def test_staleness_is_counted_in_buckets() -> None:
     assert staleness_histogram([0, 0, 1, 2, 3, 4, 5, 8, 9, 16, 17, 32, 33, 900]) == (
         2, 1, 1, 2, 2, 2, 2, 2,
     )  # fmt: skip
-
-
-def test_a_critic_that_means_what_it_says_has_no_calibration_error() -> None:
-    values = torch.tensor([[0.25], [0.25], [0.25], [0.25]])
-    outcomes = torch.tensor([1.0, 0.0, 0.0, 0.0])
-    mask = torch.ones(4, 1, dtype=torch.bool)
-    assert calibration_error(values, outcomes, mask) == pytest.approx(0.0, abs=1e-7)
-
-
-def test_calibration_error_by_hand() -> None:
-    # Bin 0: values 0.05 and 0.05, both failed: gap 0.05, 2 of 4 steps. Bin 9: values 0.95 (success)
-    # and 1.0 (failed): mean 0.975, share 0.5, gap 0.475, 2 of 4. Error (2·0.05 + 2·0.475) / 4.
-    values = torch.tensor([[0.05, 0.05], [0.95, 1e9], [1.0, 1e9]])
-    outcomes = torch.tensor([0.0, 1.0, 0.0])
-    mask = torch.tensor([[True, True], [True, False], [True, False]])
-    assert calibration_error(values, outcomes, mask) == pytest.approx(0.2625, abs=1e-6)
 
 
 def test_stages_add_up() -> None:

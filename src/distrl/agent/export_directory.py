@@ -13,6 +13,7 @@ from pathlib import Path
 
 MANIFEST = "policy.json"
 IN_A_RUN = "policy"
+UNFINISHED = ".unfinished-"
 
 
 def trained_directory(model: str | Path) -> Path | None:
@@ -31,7 +32,7 @@ def atomic_directory(directory: Path) -> Iterator[Path]:
     `directory` must be missing or empty. If writing fails, nothing is left.
     """
     directory.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = Path(tempfile.mkdtemp(prefix=".unfinished-", dir=directory.parent))
+    unfinished = Path(tempfile.mkdtemp(prefix=UNFINISHED, dir=directory.parent))
     try:
         yield unfinished
         unfinished.rename(directory)

@@ -16,8 +16,7 @@ import torch
 from distrl.agent.answer_sampling import SamplingSettings
 from distrl.agent.dialects import dialect_named
 from distrl.agent.export_directory import trained_directory
-from distrl.agent.families.model_family import PixelBudget
-from distrl.agent.model_directory import ANY_SIZE, local_directory, open_model, saved_type
+from distrl.agent.model_directory import local_directory, open_model, saved_type
 from distrl.agent.policy_weights import load_exported, read_manifest
 from distrl.agent.torch_device import require_device
 from distrl.agent.vlm_policy import VlmPolicy, vlm_policy
@@ -39,7 +38,6 @@ def load_policy(
     max_new_tokens: int | None = None,
     dialect: str | None = None,
     adapter: Path | None = None,
-    pixels: PixelBudget = ANY_SIZE,
     seed: int = 0,
 ) -> VlmPolicy:
     """A policy that is ready to decide, with nothing else to choose.
@@ -54,7 +52,7 @@ def load_policy(
         weights = "bfloat16" if on_gpu else "float32"
     sampling = SamplingSettings(temperature, max_new_tokens or LONG_ANSWER, greedy)
     settings = VlmSettings(sampling=sampling, device=device, weights=weights, seed=seed)
-    policy = open_policy(directory, settings, dialect=dialect, adapter=adapter, pixels=pixels)
+    policy = open_policy(directory, settings, dialect=dialect, adapter=adapter)
     if max_new_tokens is None and policy.prompter.dialect.name == "compact":
         policy.sampling = replace(sampling, max_new_tokens=COMPACT_ANSWER)
     return policy
@@ -66,7 +64,6 @@ def open_policy(
     *,
     dialect: str | None = None,
     adapter: Path | None = None,
-    pixels: PixelBudget = ANY_SIZE,
 ) -> VlmPolicy:
     """A policy with all its settings. What was exported is asked as it was while it learned,
     and brings its own adapters and critic.
@@ -74,10 +71,8 @@ def open_policy(
     require_device(settings.device)
     dtype = getattr(torch, settings.weights)
     model, adapter = _onto_its_base(model, adapter)
-    opened = open_model(model_path(model), dtype=dtype, pixels=pixels)
-    exported = adapter
-    if exported is None:
-        exported = trained_directory(opened.directory)
+    opened = open_model(model_path(model), dtype)
+    exported = adapter or trained_directory(opened.directory)
     if exported is not None:
         manifest = read_manifest(exported)
         dialect = dialect or manifest.dialect

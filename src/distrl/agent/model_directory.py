@@ -32,7 +32,7 @@ from distrl.agent.families.auto_ui import AUTO_UI
 from distrl.agent.families.gemma import GEMMA
 from distrl.agent.families.idefics import IDEFICS
 from distrl.agent.families.intern_vl import INTERN_VL
-from distrl.agent.families.model_family import InputBuilder, ModelFamily, ModelParts, PixelBudget
+from distrl.agent.families.model_family import InputBuilder, ModelFamily, ModelParts
 from distrl.agent.families.qwen_vl import QWEN2_VL, QWEN3_VL
 from distrl.agent.starter.building import STARTER_FAMILY
 from distrl.errors import CorruptModel, NotAModel, UnknownModelFamily
@@ -46,7 +46,6 @@ FAMILIES: tuple[ModelFamily, ...] = (
 WEIGHTS, INDEX = "model.safetensors", "model.safetensors.index.json"
 WANTED_FILES = ("*.json", "*.jinja", "*.txt", "*.model", "*.safetensors")  # no code, no pickles
 HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
-ANY_SIZE = PixelBudget()
 OFFLINE: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
 
 
@@ -60,27 +59,16 @@ class OpenedModel:
     directory: Path
 
 
-def open_model(
-    name_or_path: str | Path,
-    *,
-    device: str | torch.device = "cpu",
-    dtype: torch.dtype | None = None,
-    pixels: PixelBudget = ANY_SIZE,
-) -> OpenedModel:
-    """A model that is ready to be asked.
-
-    Without a `dtype` it computes in float32 on a CPU, and on a GPU in what it was saved in.
-    """
+def open_model(name_or_path: str | Path, dtype: torch.dtype = torch.float32) -> OpenedModel:
+    """A model that is ready to be asked, on the CPU, whatever type it was saved in."""
     directory = local_directory(name_or_path)
     family = known_family(directory)
-    family.register()
+    if family.register is not None:
+        family.register()
     check_weights(directory)
     config = read_config(directory)
-    builder = family.input_builder(ModelParts(directory, config, pixels))
-    if dtype is None and torch.device(device).type == "cpu":
-        dtype = torch.float32
-    model = load_weights(directory, config, dtype)
-    network: Any = model.to(torch.device(device))  # type: ignore[arg-type]
+    builder = family.input_builder(ModelParts(directory, config))
+    network: Any = load_weights(directory, config, dtype)
     return OpenedModel(network.eval(), builder, family, directory)
 
 
@@ -197,16 +185,14 @@ def read_config(directory: Path) -> PreTrainedConfig:
     return config
 
 
-def load_weights(
-    directory: Path, config: PreTrainedConfig, dtype: torch.dtype | None
-) -> PreTrainedModel:
+def load_weights(directory: Path, config: PreTrainedConfig, dtype: torch.dtype) -> PreTrainedModel:
     """The model on the CPU; every weight comes from the files, none is random."""
     try:
         with quiet_transformers():
             loaded: Any = AutoModelForImageTextToText.from_pretrained(
                 directory,
                 config=config,
-                dtype=dtype or "auto",
+                dtype=dtype,
                 use_safetensors=True,
                 output_loading_info=True,
                 ignore_mismatched_sizes=True,  # they are in the report, and refused below

@@ -77,7 +77,9 @@ def load_exported(policy: VlmPolicy, directory: Path) -> int:
             f"({policy.directory}); open the policy with the model of the adapter"
         )
     try:
-        weights = {**_critic_weights(directory), **_policy_weights(policy, directory, manifest)}
+        critic = load_file(directory / CRITIC_FILE)
+        weights = {f"{CRITIC}{name}": each for name, each in critic.items()}
+        weights |= _policy_weights(policy, directory, manifest)
         policy.load_weights(weights, manifest.weight_version)
     except (UsageError, SafetensorError, OSError) as error:
         raise CorruptModel(f"{directory} does not fit this policy: {error}") from error
@@ -171,10 +173,6 @@ def _policy_weights(policy: VlmPolicy, directory: Path, manifest: Manifest) -> d
         if not mine.requires_grad and not torch.equal(named.pop(name, kept), kept):
             raise UsageError(f"{name}, which no training changes, is not that of {directory}")
     return {f"{POLICY}{name}": each for name, each in named.items()}
-
-
-def _critic_weights(directory: Path) -> dict[str, Tensor]:
-    return {f"{CRITIC}{name}": each for name, each in load_file(directory / CRITIC_FILE).items()}
 
 
 def _part(weights: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:

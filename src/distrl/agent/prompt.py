@@ -5,8 +5,7 @@ actions as text, in the dialect that the model is to answer in, and the last few
 
 The text around them is a `PromptTemplate`. Models were trained with prompts of a certain form, and
 do worse with another; `PROMPT_TEMPLATES` has the forms that go with our dialects, and what a
-dialect must explain beside them is `Dialect.instructions`. To reproduce a published score to the
-letter, give the `Prompter` a `PromptTemplate` and a system text of the publisher's own.
+dialect must explain beside them is `Dialect.instructions`.
 """
 
 from __future__ import annotations
@@ -14,9 +13,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Annotated
 
 from distrl.agent.dialects.dialect import Dialect, ImageSize
-from distrl.errors import InvalidSetting
+from distrl.bounds import Bounds, check_bounds
 from distrl.records import Action, Observation, Screen, Unreadable
 
 
@@ -54,11 +54,6 @@ PROMPT_TEMPLATES: dict[str, PromptTemplate] = {
 }
 
 
-def prompt_template_for(dialect: str) -> PromptTemplate:
-    """The template that goes with a dialect, by its name."""
-    return PROMPT_TEMPLATES.get(dialect, PLAIN)
-
-
 _BLANK = re.compile(r"\{(\w+)\}")
 
 
@@ -76,64 +71,47 @@ def full_size(screen: Screen) -> ImageSize:
     return ImageSize(screen.width, screen.height)
 
 
+@dataclass(frozen=True, slots=True)
 class Prompter:
     """Writes prompts. The same observation always gives the same prompt.
 
     `seen_size` says how large the model sees a screen, for dialects that count in pixels: past
-    actions are written with it, and `{width}` and `{height}` in a system text are filled with it.
+    actions are written with it.
     """
 
-    def __init__(
-        self,
-        dialect: Dialect,
-        past_actions: int = 4,  # number of past actions in the text; 0 or more
-        past_screens: int = 0,  # number of screens before the current one; 0 or more
-        *,
-        seen_size: Callable[[Screen], ImageSize] = full_size,
-        prompt_template: PromptTemplate | None = None,  # None: the one that goes with the dialect
-        system: str | None = None,  # None: the instructions of the dialect
-    ) -> None:
-        for name, value in (("past_actions", past_actions), ("past_screens", past_screens)):
-            if value < 0:
-                raise InvalidSetting(f"prompt.{name}={value!r}; give 0 or more")
-        self.dialect = dialect
-        self.past_actions = past_actions
-        self.past_screens = past_screens
-        self.seen_size = seen_size
-        self.prompt_template = prompt_template or prompt_template_for(dialect.name)
-        self.system = dialect.instructions if system is None else system
+    dialect: Dialect
+    past_actions: Annotated[int, Bounds(0, unit="past actions in the text")] = 4
+    past_screens: Annotated[int, Bounds(0, unit="screens before the current one")] = 0
+    seen_size: Callable[[Screen], ImageSize] = full_size
+
+    def __post_init__(self) -> None:
+        check_bounds(self)
+
+    @property
+    def prompt_template(self) -> PromptTemplate:
+        return PROMPT_TEMPLATES.get(self.dialect.name, PLAIN)
 
     def write(self, observation: Observation) -> Prompt:
-        size = self.seen_size(observation.screen)
-        history = self._history(observation.past_actions, size)
-        question = _filled(
-            self.prompt_template.question, instruction=observation.instruction, history=history
-        )
+        history = self._history(observation.past_actions, self.seen_size(observation.screen))
+        question = self.prompt_template.question
         shown = observation.past_screens[-self.past_screens :] if self.past_screens else ()
         return Prompt(
-            system=_filled(self.system, width=str(size.width), height=str(size.height)),
-            text=question.strip(),
+            system=self.dialect.instructions,
+            text=_filled(question, instruction=observation.instruction, history=history).strip(),
             screens=(*shown, observation.screen),
         )
 
     def _history(self, actions: tuple[Action, ...], size: ImageSize) -> str:
         """The last actions, numbered as they were done."""
-        steps = list(enumerate(actions, start=1))
+        template, steps = self.prompt_template, list(enumerate(actions, start=1))
         shown = steps[-self.past_actions :] if self.past_actions else []
-        if not shown:
-            return self.prompt_template.no_steps
-        return self.prompt_template.separator.join(
-            _filled(
-                self.prompt_template.step, number=str(number), action=self._written(action, size)
-            )
-            for number, action in shown
-        )
-
-    def _written(self, action: Action, size: ImageSize) -> str:
-        """What could not be read may be of any length and hold any token: it is not repeated."""
-        if isinstance(action, Unreadable):
-            return self.prompt_template.unreadable
-        return self.dialect.write(action, size)
+        told = []
+        for number, action in shown:
+            # What could not be read may be of any length and hold any token: it is not repeated.
+            unreadable = isinstance(action, Unreadable)
+            words = template.unreadable if unreadable else self.dialect.write(action, size)
+            told.append(_filled(template.step, number=str(number), action=words))
+        return template.separator.join(told) if told else template.no_steps
 
 
 def _filled(template: str, **values: str) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import torch
@@ -21,11 +22,11 @@ from distrl.agent.vlm_policy import VlmPolicy
 from distrl.records import Observation
 
 
+@dataclass(frozen=True, slots=True)
 class WithoutAdapters:
     """A policy's network with its LoRA adapters disabled while it scores."""
 
-    def __init__(self, policy: VlmPolicy) -> None:
-        self.policy = policy
+    policy: VlmPolicy
 
     def score(
         self, observations: Sequence[Observation], answers: Sequence[Sequence[int]]

@@ -17,21 +17,22 @@ Every knob that would bend the distribution is sent at rest, because servers oth
 top-p and penalties from the model's own generation_config.json.
 
 Which weights answered is read from each answer: SGLang says so in `metadata.weight_version`; a vLLM
-that swaps adapters says so in the model's name, `policy-v17`. Another convention: `version_of`.
+that swaps adapters says so in the model's name, `policy-v17`.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal
 
 from distrl.agent.dialects.dialect import ImageSize
 from distrl.agent.prompt import Prompt, Prompter
-from distrl.chat.chat_server import ChatServer, PictureUrls, ServerSettings
+from distrl.bounds import Bounds, check_bounds
+from distrl.chat.chat_server import ChatServer, PictureUrls
 from distrl.errors import InvalidSetting, UnusableAnswer
 from distrl.records import Decision, Observation, Screen
 
@@ -44,16 +45,15 @@ _VERSION_IN_NAME = re.compile(r"[-_@:/]v(\d+)$")
 class ServedSampling:
     """How answers are sampled, and what the server says about them."""
 
-    temperature: float | None = 1.0  # None: greedy
-    answer_tokens: int = 256  # at most
+    temperature: Annotated[
+        float | None, Bounds(0.0, 100.0, "(above 0; None is greedy)", open=True)
+    ] = 1.0
+    answer_tokens: Annotated[int, Bounds(1, unit="tokens at most")] = 256
     log_probs: Literal["raw", "processed"] = "raw"  # what the server was started to return
     require_tokens: bool = True  # False: decisions without tokens, good for evaluation alone
 
     def __post_init__(self) -> None:
-        if self.temperature is not None and not 0.0 < self.temperature <= 100.0:
-            raise InvalidSetting(f"temperature={self.temperature!r}; above 0, or None for greedy")
-        if self.answer_tokens < 1:
-            raise InvalidSetting(f"answer_tokens={self.answer_tokens!r}; give 1 or more")
+        check_bounds(self)
         bent = self.temperature not in (None, 1.0) and self.log_probs == "raw"
         if self.require_tokens and bent:
             raise InvalidSetting(
@@ -90,7 +90,7 @@ def in_patches(screen: Screen, patch: int = 28) -> ImageSize:
 
 
 class ServedPolicy:
-    """Implements `Policy`; a context manager. `open` makes one from settings.
+    """Implements `Policy`; `close` it, which closes its server.
 
     `model`: the name to ask for; none: the newest that the server lists, found at the first
     decision and again at each `refresh`.
@@ -103,39 +103,18 @@ class ServedPolicy:
         sampling: ServedSampling,
         *,
         model: str = "",
-        version_of: Callable[[Mapping[str, Any]], int] = weight_version_of,
         concurrency: int = CONCURRENCY,
     ) -> None:
         self._server = server
         self._prompter = prompter
         self._sampling = sampling
         self._wanted = self._model = model
-        self._version_of = version_of
         self._pictures = PictureUrls()
         self._threads = ThreadPoolExecutor(concurrency, thread_name_prefix="served-policy")
-
-    @classmethod
-    def open(
-        cls,
-        settings: ServerSettings,
-        prompter: Prompter,
-        sampling: ServedSampling,
-        *,
-        model: str = "",
-        concurrency: int = CONCURRENCY,
-    ) -> Self:
-        server = ChatServer.open(settings)
-        return cls(server, prompter, sampling, model=model, concurrency=concurrency)
 
     def close(self) -> None:
         self._server.close()
         self._threads.shutdown()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def refresh(self) -> str:
         """Look for a newer model, between episodes; the name that will be asked for."""
@@ -173,7 +152,7 @@ class ServedPolicy:
             text=text,
             token_ids=token_ids,
             log_probs=log_probs,
-            weight_version=self._version_of(answer),
+            weight_version=weight_version_of(answer),
         )
 
     def _request(self, observation: Observation) -> dict[str, Any]:

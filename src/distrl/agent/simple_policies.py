@@ -1,11 +1,11 @@
-"""Policies to compare with: idle, done at once, random actions; and one with its input blanked."""
+"""Policies to compare with: one constant action, random actions; and one with its input blanked."""
 
 from __future__ import annotations
 
 import random
 import string
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -14,18 +14,19 @@ from distrl import records as r
 from distrl.agent.policy import Policy
 
 
-class IdlePolicy:
-    """Waits."""
+@dataclass(frozen=True, slots=True)
+class ConstantPolicy:
+    """Does one and the same, whatever it sees."""
+
+    action: r.Action
 
     def decide(self, observations: Sequence[r.Observation]) -> list[r.Decision]:
-        return [r.Decision(r.Wait())] * len(observations)
+        return [r.Decision(self.action)] * len(observations)
 
 
-class DonePolicy:
-    """Says that the task is done."""
-
-    def decide(self, observations: Sequence[r.Observation]) -> list[r.Decision]:
-        return [r.Decision(r.Done())] * len(observations)
+KEYS: dict[str, r.Action] = {
+    "back": r.Back(), "home": r.Home(), "enter": r.Enter(), "wait": r.Wait(),
+}  # fmt: skip
 
 
 class MonkeyPolicy:
@@ -54,35 +55,29 @@ class MonkeyPolicy:
                 return r.LongPress(draw.random(), draw.random())
             case "type":
                 return r.TypeText("".join(draw.choices(string.ascii_lowercase + " ", k=6)))
-            case "back":
-                return r.Back()
-            case "home":
-                return r.Home()
-            case "enter":
-                return r.Enter()
             case _:
-                return r.Wait()
+                return KEYS[kind]
 
 
 Blank = Literal["screen", "instruction"]
 BLANKS: tuple[Blank, ...] = ("screen", "instruction")
 
 
+@dataclass(frozen=True, slots=True)
 class BlankedPolicy:
     """Another policy on black screens, or without the instruction, to see what it really uses.
 
     A model that reads both does badly without either; one with habits alone does as well.
     """
 
-    def __init__(self, policy: Policy, blank: Blank) -> None:
-        self._policy = policy
-        self._blank = blank
+    policy: Policy
+    blank: Blank
 
     def decide(self, observations: Sequence[r.Observation]) -> list[r.Decision]:
-        return self._policy.decide([self._blanked(observation) for observation in observations])
+        return self.policy.decide([self._blanked(observation) for observation in observations])
 
     def _blanked(self, observation: r.Observation) -> r.Observation:
-        if self._blank == "instruction":
+        if self.blank == "instruction":
             return replace(observation, instruction="")
         past = tuple(_black(screen) for screen in observation.past_screens)
         return replace(observation, screen=_black(observation.screen), past_screens=past)

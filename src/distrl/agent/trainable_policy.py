@@ -15,7 +15,8 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from distrl.records import Decision, Observation
+from distrl.agent.policy import Policy
+from distrl.records import Observation
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +34,8 @@ class Scores:
     value_logits: Tensor  # [n, heads]
 
 
-class TrainablePolicy(Protocol):
+class TrainablePolicy(Policy, Protocol):
     """A policy that can be trained. `decide` samples; the rest is differentiable."""
-
-    def decide(self, observations: Sequence[Observation]) -> list[Decision]: ...
 
     def score(
         self, observations: Sequence[Observation], answers: Sequence[Sequence[int]]

@@ -11,7 +11,7 @@ import hashlib
 import json as json_format
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -184,15 +184,14 @@ class Evaluation:
         from distrl.agent.dialects import dialect_named
         from distrl.agent.prompt import Prompter
         from distrl.agent.served_policy import ServedPolicy, ServedSampling, in_patches
-        from distrl.chat.chat_server import ServerSettings
+        from distrl.chat.chat_server import ChatServer, ServerSettings
 
         if self.dialect is None:
             raise UsageError(f"{self.model} does not say how its model writes actions; --dialect")
         sampling = ServedSampling(self.temperature, require_tokens=False)
         prompter = Prompter(dialect_named(self.dialect), seen_size=in_patches)
-        return stack.enter_context(
-            ServedPolicy.open(ServerSettings(self.model), prompter, sampling)
-        )
+        server = ChatServer.open(ServerSettings(self.model))
+        return stack.enter_context(closing(ServedPolicy(server, prompter, sampling)))
 
 
 def _simple_agents() -> dict[str, PolicyFor]:

@@ -11,13 +11,13 @@ import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from distrl.agent.policy import Policy
-from distrl.agent.simple_policies import DonePolicy, IdlePolicy, MonkeyPolicy
+from distrl.agent.simple_policies import ConstantPolicy, MonkeyPolicy
 from distrl.episodes.demonstrations import ScriptedPolicy
 from distrl.episodes.episode import Episode
 from distrl.episodes.episode_batch import Attempt, EpisodeBatch
 from distrl.episodes.outcome import Outcome, outcome_of
 from distrl.errors import UnknownTask
-from distrl.records import FAMILIES, Family, Split, Task, Trajectory
+from distrl.records import FAMILIES, Done, Family, Split, Task, Trajectory, Wait
 from phonesim.simulated_device import SimulatedDevice
 from phonesim.tasks.fact_judge import FactJudge
 from phonesim.tasks.task_sets import load_task, template_names
@@ -26,8 +26,8 @@ PolicyFor = Callable[[Task, SimulatedDevice, FactJudge], Policy]
 
 SIMPLE_AGENTS: dict[str, PolicyFor] = {
     "scripted": lambda task, device, judge: ScriptedPolicy(device, judge),
-    "idle": lambda task, device, judge: IdlePolicy(),
-    "done": lambda task, device, judge: DonePolicy(),
+    "idle": lambda task, device, judge: ConstantPolicy(Wait()),
+    "done": lambda task, device, judge: ConstantPolicy(Done()),
     "monkey": lambda task, device, judge: MonkeyPolicy(task.seed),
 }
 NUMBERS = 10_000  # how far apart the task numbers of two seeds begin

@@ -17,7 +17,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from distrl.agent.dialects.compact import COLUMNS, ROWS, Compact
+from distrl.agent.dialects.compact import COLUMNS, COMPACT, ROWS
 from distrl.agent.dialects.dialect import ImageSize
 from distrl.agent.families.tokenizers import AnswerTokens
 from distrl.agent.prompt import Prompter
@@ -72,7 +72,7 @@ class SampleWriter:
 
     def __init__(self, inputs: StarterInputs) -> None:
         self._inputs = inputs
-        self._dialect = Compact()
+        self._dialect = COMPACT
         self._prompter = Prompter(self._dialect, PAST_ACTIONS)
 
     def write(self, sample: Sample, arrays: Arrays, index: int) -> bool:

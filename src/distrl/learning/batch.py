@@ -68,6 +68,20 @@ class Batch:
         rows, columns = self.mask.nonzero(as_tuple=True)
         return rows, columns
 
+    def with_values(self, values: Tensor) -> dict[str, Tensor]:
+        """What targets and advantages are made from, by the names of their parameters."""
+        return {
+            "values": values,
+            "rewards": self.rewards,
+            "mask": self.mask,
+            "bootstrap": self.bootstrap,
+        }
+
+    @property
+    def step_outcomes(self) -> Tensor:
+        """`outcomes` for every step, [b, t]."""
+        return self.outcomes.unsqueeze(1).expand_as(self.mask)
+
     @property
     def draw_weights(self) -> Tensor:
         """`weights` for every step, [b, t]."""

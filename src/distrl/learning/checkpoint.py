@@ -23,7 +23,6 @@ import hashlib
 import json
 import os
 import shutil
-import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Protocol
@@ -34,12 +33,12 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
+from distrl.agent.export_directory import UNFINISHED, atomic_directory
 from distrl.errors import CorruptCheckpoint, InvalidSetting
 from distrl.records import Trajectory
 
 FORMAT, VERSION = "distrl learner checkpoint", 1
 MANIFEST, STATE, TENSORS = "manifest.json", "state.json", "tensors.safetensors"
-UNFINISHED = ".unfinished-"
 TENSOR, ARRAY, TUPLE, ITEMS = "$tensor", "$array", "$tuple", "$items"  # one-key dicts in the JSON
 
 
@@ -102,9 +101,7 @@ class CheckpointFolder:
 
 def write_checkpoint(path: Path, state: dict[str, Any]) -> None:
     """Write a learner's state to a folder, atomically."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = Path(tempfile.mkdtemp(prefix=UNFINISHED, dir=path.parent))
-    try:
+    with atomic_directory(path) as unfinished:
         tensors: dict[str, Tensor] = {}
         tree = split(state, tensors)
         save_file(tensors, unfinished / TENSORS)
@@ -114,10 +111,7 @@ def write_checkpoint(path: Path, state: dict[str, Any]) -> None:
         (unfinished / MANIFEST).write_text(json.dumps(manifest, indent=2), encoding="utf-8")
         for name in (STATE, TENSORS, MANIFEST, "."):
             _to_disk(unfinished / name)
-        unfinished.rename(path)
-        _to_disk(path.parent)
-    finally:
-        shutil.rmtree(unfinished, ignore_errors=True)  # it was renamed if all went well
+    _to_disk(path.parent)
 
 
 def read_checkpoint(path: Path) -> dict[str, Any]:

@@ -31,7 +31,7 @@ from distrl.agent.trainable_policy import Scores, TrainablePolicy
 from distrl.bounds import Bounds, check_bounds
 from distrl.learning.batch import Batch
 from distrl.learning.learner_settings import Precision
-from distrl.learning.losses.value_losses import minimum_of_heads
+from distrl.learning.losses.averages import minimum_of_heads
 from distrl.learning.process_group import ProcessGroup, SingleProcess
 from distrl.records import Observation
 

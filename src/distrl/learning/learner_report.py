@@ -13,9 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-import torch
-from torch import Tensor
-
+from distrl.learning.algorithms.actor_critic import reliability_gap
 from distrl.learning.algorithms.algorithm import UpdateReport
 from distrl.learning.batch import Batch
 from distrl.learning.losses.averages import step_mean
@@ -24,7 +22,6 @@ from distrl.learning.throughput import Work
 
 STAGES = ("drain", "sample", "batch", "update", "refresh", "publish")
 STALENESS_EDGES = (0, 1, 2, 4, 8, 16, 32)  # the highest in each bucket; one more for the rest
-CALIBRATION_BINS = 10
 RATIO_LIMIT = 1.0  # Retrace cuts ratios off above it
 
 
@@ -184,7 +181,7 @@ def learner_report(
         clip_fraction=float(ratios.clip_fraction(turn_ratios, mask, high=RATIO_LIMIT)),
         staleness=staleness_histogram(behind),
         mean_staleness=sum(behind) / len(behind),
-        calibration_error=calibration_error(values, batch.outcomes, mask),
+        calibration_error=reliability_gap(values[mask], batch.step_outcomes[mask]),
         mean_value=float(step_mean(values, mask)),
         success_rate=float(batch.outcomes.mean()),
         entropy=float(step_mean(update.entropies.cpu(), mask)),
@@ -195,25 +192,6 @@ def learner_report(
         peak_flops=peak_flops,
         seconds=seconds,
     )
-
-
-def calibration_error(
-    values: Tensor,  # [batch, time]: success probabilities
-    outcomes: Tensor,  # [batch]: 1 for success
-    mask: Tensor,  # [batch, time]
-) -> float:
-    """Σ_bins share · |mean value − share of successes|: 0 for a calibrated critic.
-
-    Steps are sorted into CALIBRATION_BINS equal bins by their value.
-    """
-    predicted = values[mask].clamp(0.0, 1.0)
-    actual = outcomes.unsqueeze(1).expand(mask.shape)[mask]
-    bins = (predicted * CALIBRATION_BINS).long().clamp(max=CALIBRATION_BINS - 1)
-    gaps = torch.zeros(CALIBRATION_BINS, dtype=torch.float64)
-    gaps.index_add_(
-        0, bins, (predicted - actual).double()
-    )  # |sum of gaps| = count · |gap of means|
-    return float(gaps.abs().sum() / max(1, len(predicted)))
 
 
 def staleness_histogram(behind: Sequence[int]) -> tuple[int, ...]:

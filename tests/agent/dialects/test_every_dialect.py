@@ -16,7 +16,7 @@ from distrl.agent.dialects import DIALECTS
 from distrl.agent.dialects.aitw import MAX_TAP
 from distrl.agent.dialects.answer_span import MAX_CHARACTERS
 from distrl.agent.dialects.dialect import Dialect, ImageSize
-from distrl.agent.dialects.scrolling import direction_of
+from distrl.agent.dialects.fields import direction_of
 
 CASES = 10_000
 PHONE = ImageSize(360, 720)

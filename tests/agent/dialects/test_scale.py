@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from distrl.agent.dialects.dialect import ImageSize
+from distrl.agent.dialects.dialect import ImageSize, Scale
 from distrl.agent.dialects.loose_reader import Number, Value
-from distrl.agent.dialects.scale import Scale
 from distrl.errors import InvalidAction
 
 THOUSAND = Scale(1000, 1000)

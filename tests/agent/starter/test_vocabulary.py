@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.agent.dialects.made_up_actions import made_up
 
-from distrl.agent.dialects.compact import COLUMNS, KINDS, ROWS, Compact
+from distrl.agent.dialects.compact import COLUMNS, COMPACT, KINDS, ROWS
 from distrl.agent.dialects.dialect import ImageSize
 from distrl.agent.starter.vocabulary import CHARACTERS, CONTROLS, places, signs, tokens
 from distrl.imitation.sample_arrays import new_inputs
@@ -45,7 +45,7 @@ def test_any_text_survives(text: str) -> None:
 
 
 def test_every_answer_of_the_dialect_survives() -> None:
-    dialect = Compact()
+    dialect = COMPACT
     kinds = set()
     for action, _ in made_up("starter", 2000):
         said = dialect.write(action, SIZE)

@@ -32,8 +32,7 @@ from distrl.errors import InvalidSetting
 from distrl.learning.algorithms.vtrace import VTraceActorCritic, VTraceSettings
 from distrl.learning.batch import Batch, batch_of
 from distrl.learning.gradient_step import GradientStep
-from distrl.learning.targets.advantages import signed
-from distrl.learning.targets.retrace import retrace, vtrace
+from distrl.learning.targets.retrace import retrace, signed_advantages, vtrace
 
 GAMMA = 0.9
 SOLUTION = Solution(GAMMA)
@@ -179,7 +178,7 @@ def test_the_correction_of_retrace_is_the_advantage_of_an_answer_and_the_printed
     found = _by_first_action(targets[:, 0] - arrays["values"][:, 0])
     np.testing.assert_allclose(found, wanted, atol=1e-12)
     arrays.pop("ratios")
-    printed = _by_first_action(signed(targets, **arrays)[:, 0])
+    printed = _by_first_action(signed_advantages(targets, **arrays)[:, 0])
     assert (
         wanted - printed
     ).max() > 0.1  # good answers look bad where the old policy goes on badly

@@ -12,15 +12,8 @@ from tests.learning.definitions import GARBAGE
 from torch import Tensor
 
 from distrl.errors import InvalidSetting
-from distrl.learning.losses.averages import Averaging, count
-from distrl.learning.losses.policy_losses import (
-    decoupled_ppo,
-    imitation,
-    invalid_action,
-    policy_gradient,
-    ppo,
-)
-from distrl.learning.losses.token_distribution import token_log_probs
+from distrl.learning.losses.averages import Averaging, count, token_mean
+from distrl.learning.losses.policy_losses import estimated_kl, policy_gradient, ppo
 from distrl.learning.targets.ratios import RatioLevel, per_turn
 
 # Two turns of one trajectory: two tokens, then one; A = (2, −1).
@@ -34,6 +27,10 @@ LEVELS: list[RatioLevel] = ["token", "turn", "length_normalised"]
 def _random(*shape: int, seed: int = 0) -> Tensor:
     rng = torch.Generator().manual_seed(seed)
     return torch.randn(*shape, dtype=torch.float64, generator=rng)
+
+
+def _log_probs(logits: Tensor, token_ids: Tensor) -> Tensor:  # [..., vocabulary], [...] -> [...]
+    return torch.log_softmax(logits, -1).gather(-1, token_ids.unsqueeze(-1)).squeeze(-1)
 
 
 def _gradient(loss: Tensor, of: Tensor) -> Tensor:
@@ -87,7 +84,7 @@ def test_off_policy_it_is_the_gradient_of_the_expected_advantage() -> None:
     advantages = _random(6, seed=1)
     actions = torch.arange(6)
     one_token = torch.ones(6, 1).bool()
-    logs = token_log_probs(logits.expand(6, 1, 6), actions.unsqueeze(1), one_token)
+    logs = _log_probs(logits.expand(6, 1, 6), actions.unsqueeze(1))
     ratios = per_turn(logs, torch.full((6, 1), -math.log(6)), one_token)
     loss = policy_gradient(logs, advantages, one_token, ratios=ratios, cap=math.inf)
     exact = -(torch.softmax(logits, -1) * advantages).sum()
@@ -99,16 +96,16 @@ def test_turns_may_stand_in_a_flat_list() -> None:
     assert packed.equal(policy_gradient(LOGS, ADVANTAGES, MASK, averaging="per_turn"))
 
 
-# The invalid-action term -------------------------------------------------------------------------
+# Unreadable answers: A = −1 -----------------------------------------------------------------------
 
 
 def test_the_penalty_is_the_gradient_of_the_chance_of_an_invalid_action() -> None:
     logits = _random(5).requires_grad_()
     invalid = torch.tensor([False, True, False, True, False])
     one_token = torch.ones(5, 1).bool()
-    logs = token_log_probs(logits.expand(5, 1, 5), torch.arange(5).unsqueeze(1), one_token)
+    logs = _log_probs(logits.expand(5, 1, 5), torch.arange(5).unsqueeze(1))
     ratios = per_turn(logs, torch.full((5, 1), -math.log(5)), one_token)
-    loss = invalid_action(logs, invalid, one_token, ratios=ratios, cap=math.inf)
+    loss = policy_gradient(logs, -invalid.double(), one_token, ratios=ratios, cap=math.inf)
     rng = torch.softmax(logits, -1)[invalid].sum()
     torch.testing.assert_close(_gradient(loss, logits), _gradient(rng, logits))
 
@@ -120,13 +117,13 @@ def test_one_step_lowers_the_probability_of_the_invalid_answer(averaging: Averag
     ids, mask = torch.tensor([[[0, 1], [2, 3]]]), torch.ones(1, 2, 2).bool()
 
     def answers() -> Tensor:
-        return token_log_probs(logits, ids, mask).sum(-1)
+        return _log_probs(logits, ids).sum(-1)
 
     before = answers().detach()
     optimiser = torch.optim.SGD([logits], lr=1.0)
-    logs = token_log_probs(logits, ids, mask)
+    logs = _log_probs(logits, ids)
     invalid = torch.tensor([[True, False]])
-    torch.autograd.backward(invalid_action(logs, invalid, mask, averaging=averaging))
+    torch.autograd.backward(policy_gradient(logs, -invalid.double(), mask, averaging=averaging))
     optimiser.step()
     assert answers()[0, 0] < before[0, 0] - 0.1
     assert answers()[0, 1] == before[0, 1]
@@ -134,19 +131,19 @@ def test_one_step_lowers_the_probability_of_the_invalid_answer(averaging: Averag
 
 def test_without_an_invalid_turn_there_is_no_push() -> None:
     logs = LOGS.nan_to_num().requires_grad_()
-    loss = invalid_action(logs, torch.zeros(1, 2).bool(), MASK)
+    loss = policy_gradient(logs, -torch.zeros(1, 2), MASK)
     assert loss.item() == 0.0
     assert not _gradient(loss, logs).any()
 
 
 def test_the_push_fades_as_the_answer_becomes_rare() -> None:
-    one, invalid = torch.ones(1, 1).bool(), torch.ones(1).bool()
+    one, blame = torch.ones(1, 1).bool(), -torch.ones(1)
     behaviour = torch.tensor([[-1.0]])
     pushes = []
     for log_prob in (-1.0, -5.0, -15.0):
         logs = torch.tensor([[log_prob]], requires_grad=True)
         ratios = per_turn(logs, behaviour, one)
-        pushes.append(_gradient(invalid_action(logs, invalid, one, ratios=ratios), logs).item())
+        pushes.append(_gradient(policy_gradient(logs, blame, one, ratios=ratios), logs).item())
     assert pushes == pytest.approx([1.0, math.exp(-4), math.exp(-14)], rel=1e-5)
 
 
@@ -184,7 +181,7 @@ def test_decoupled_ppo_near_the_behaviour_is_ppo(level: RatioLevel, averaging: A
     old, new = _random(2, 3, 4), _random(2, 3, 4, seed=1)
     advantages, mask = _random(2, 3, seed=2), _random(2, 3, 4, seed=3) > -0.5
     plain = ppo(new, old, advantages, mask, level=level, averaging=averaging)
-    same = decoupled_ppo(new, old, old, advantages, mask, level=level, averaging=averaging)
+    same = ppo(new, old, advantages, mask, proximal_log_probs=old, level=level, averaging=averaging)
     torch.testing.assert_close(same, plain)
 
 
@@ -195,12 +192,14 @@ def test_decoupled_ppo_by_hand() -> None:
         torch.tensor([[p]], dtype=torch.float64).log() for p in (0.1, 0.3, 0.36)
     )
     one, good = torch.ones(1, 1).bool(), torch.tensor([2.0], dtype=torch.float64)
-    found = decoupled_ppo(current, proximal, behaviour, good, one, clip=0.1)
+    found = ppo(current, behaviour, good, one, proximal_log_probs=proximal, clip=0.1)
     assert found.item() == pytest.approx(-6.6)
-    capped = decoupled_ppo(current, proximal, behaviour, good, one, clip=0.1, behaviour_cap=2.0)
+    capped = ppo(
+        current, behaviour, good, one, proximal_log_probs=proximal, clip=0.1, behaviour_cap=2.0
+    )
     assert capped.item() == pytest.approx(-4.4)
     at_start = proximal.clone().requires_grad_()
-    inside = decoupled_ppo(at_start, proximal, behaviour, good, one, clip=0.1)
+    inside = ppo(at_start, behaviour, good, one, proximal_log_probs=proximal, clip=0.1)
     assert _gradient(inside, at_start).item() == pytest.approx(-6.0)  # −w·r·A, r = 1
     old_data = ppo(at_start, behaviour, good, one, clip=0.1)
     assert _gradient(old_data, at_start).item() == 0.0
@@ -212,11 +211,13 @@ def test_ppo_gradients(level: RatioLevel) -> None:
     proximal, old = (0.3 * _random(2, 2, 3, seed=s) for s in (1, 2))
     advantages, mask = _random(2, 2, seed=3), _random(2, 2, 3, seed=4) > -0.8
     assert torch.autograd.gradcheck(
-        lambda x: decoupled_ppo(x, proximal, old, advantages, mask, level=level), (new,)
+        lambda x: ppo(x, old, advantages, mask, proximal_log_probs=proximal, level=level), (new,)
     )
     for weight in (proximal, old, advantages):
         weight.requires_grad_()
-    torch.autograd.backward(decoupled_ppo(new, proximal, old, advantages, mask, level=level))
+    torch.autograd.backward(
+        ppo(new, old, advantages, mask, proximal_log_probs=proximal, level=level)
+    )
     torch.autograd.backward(ppo(new, old, advantages, mask, level=level))
     assert all(weight.grad is None for weight in (proximal, old, advantages))
 
@@ -231,12 +232,51 @@ def test_ppo_refuses_a_clip_that_is_none(clip: float, high: float | None) -> Non
 
 
 def test_imitation_by_hand() -> None:
-    assert imitation(LOGS, MASK).item() == pytest.approx(3.5 / 3)
     kept = torch.tensor([[1.0, 0.0]], dtype=torch.float64)
-    assert imitation(LOGS, MASK, weights=kept).item() == pytest.approx(3.0 / 3)
-    narrow = MASK & kept.bool().unsqueeze(-1)
-    assert imitation(LOGS, narrow).item() == pytest.approx(3.0 / 2)
-    assert imitation(LOGS, narrow, averaging="whole_turn").item() == pytest.approx(3.0)
+    everything, narrow = torch.ones_like(kept), MASK & kept.bool().unsqueeze(-1)
+    assert policy_gradient(LOGS, everything, MASK).item() == pytest.approx(3.5 / 3)
+    assert policy_gradient(LOGS, kept, MASK).item() == pytest.approx(3.0 / 3)
+    assert policy_gradient(LOGS, everything, narrow).item() == pytest.approx(3.0 / 2)
+    whole = policy_gradient(LOGS, everything, narrow, averaging="whole_turn")
+    assert whole.item() == pytest.approx(3.0)
+
+
+# Divergence from a reference ---------------------------------------------------------------------
+
+
+def _mean_estimate(logits: Tensor, reference: Tensor) -> Tensor:
+    """The estimate's mean over π, every token of the vocabulary weighed by its probability."""
+    words = torch.arange(logits.shape[-1])
+    new, old = (_log_probs(each.expand(len(words), -1), words) for each in (logits, reference))
+    return (new.exp().detach() * estimated_kl(new, old, torch.ones_like(words).bool())).sum()
+
+
+def test_the_estimate_is_right_on_average() -> None:
+    logits, reference = _random(7), _random(7, seed=1)
+    new, old = (torch.distributions.Categorical(logits=each) for each in (logits, reference))
+    exact = torch.distributions.kl_divergence(new, old)
+    torch.testing.assert_close(_mean_estimate(logits, reference), exact)
+
+
+def test_as_a_loss_it_pulls_towards_the_reference() -> None:
+    logits, reference = _random(7).requires_grad_(), _random(7, seed=1)
+    p, q = torch.softmax(reference, -1), torch.log_softmax(logits, -1)
+    wanted = _gradient((p * (p.log() - q)).sum(), logits)  # ∇KL(ref ‖ π)
+    torch.testing.assert_close(_gradient(_mean_estimate(logits, reference), logits), wanted)
+
+
+def test_the_estimate_is_never_negative_and_padding_is_nothing() -> None:
+    new = torch.tensor([-1.0, -2.0, math.nan, -50.0], requires_grad=True)
+    old = torch.tensor([-2.0, -1.0, math.inf, -1.0], requires_grad=True)
+    mask = torch.tensor([True, True, False, True])
+    found = estimated_kl(new, old, mask)
+    assert (found >= 0).all()
+    assert found[2] == 0.0
+    assert found.isfinite().all()
+    torch.autograd.backward(token_mean(found, mask))
+    assert new.grad is not None
+    assert new.grad[2] == 0.0
+    assert old.grad is None
 
 
 # All of them -------------------------------------------------------------------------------------
@@ -257,14 +297,12 @@ def _losses(garbage: float) -> dict[str, Loss]:
         "policy_gradient": lambda x, m, rows, **k: policy_gradient(
             x, turns[rows], m, ratios=ratios[rows], **k
         ),
-        "invalid_action": lambda x, m, rows, **k: invalid_action(
-            x, TURNS[rows] > 0, m, ratios=ratios[rows], **k
-        ),
-        "imitation": lambda x, m, rows, **k: imitation(x, m, weights=turns[rows], **k),
+        "on-policy gradient": lambda x, m, rows, **k: policy_gradient(x, turns[rows], m, **k),
         "ppo": lambda x, m, rows, **k: ppo(x, old[rows], turns[rows], m, **k),
-        "decoupled_ppo": lambda x, m, rows, **k: decoupled_ppo(
-            x, recent[rows], old[rows], turns[rows], m, level="turn", **k
+        "decoupled_ppo": lambda x, m, rows, **k: ppo(
+            x, old[rows], turns[rows], m, proximal_log_probs=recent[rows], level="turn", **k
         ),
+        "kl": lambda x, m, rows, **k: token_mean(estimated_kl(x, old[rows], m), m, **k),
     }
 
 

@@ -20,17 +20,21 @@ from tests.learning.definitions import (
     retrace_sum,
 )
 
-from distrl.errors import InvalidSetting
 from distrl.learning.targets.advantages import (
-    clip,
     doubly_robust,
     generalised,
     group_relative,
     keep_above,
     normalise,
-    signed,
 )
-from distrl.learning.targets.retrace import monte_carlo, one_step_td, retrace, td_errors, vtrace
+from distrl.learning.targets.retrace import (
+    monte_carlo,
+    one_step_td,
+    retrace,
+    signed_advantages,
+    td_errors,
+    vtrace,
+)
 
 garbages = st.sampled_from(GARBAGE)
 
@@ -46,7 +50,7 @@ def test_signed_is_its_equation(batch: Batch, garbage: float) -> None:
     arrays = batch.padded(garbage)
     targets = retrace(**arrays, discount=batch.discount, lambda_=batch.lambda_)
     del arrays["ratios"]
-    assert_defined(signed(targets, **arrays, discount=batch.discount), definition, batch)
+    assert_defined(signed_advantages(targets, **arrays, discount=batch.discount), definition, batch)
 
 
 @settings(max_examples=100)
@@ -114,14 +118,17 @@ def test_the_three_targets_give_the_three_advantages() -> None:
     ratios, mask = arrays.pop("ratios"), arrays["mask"]
     values = torch.where(mask, arrays["values"][:, :-1], 0.0)
     returns = monte_carlo(**arrays, discount=0.9)
-    of_returns = signed(returns, **arrays, discount=0.9)
+    of_returns = signed_advantages(returns, **arrays, discount=0.9)
     torch.testing.assert_close(of_returns, returns - values)
     steps = one_step_td(**arrays, discount=0.9)
     last = mask & ~torch.cat([mask[:, 1:], torch.zeros(4, 1).bool()], 1)
-    of_steps, errors = signed(steps, **arrays, discount=0.9), td_errors(**arrays, discount=0.9)
+    of_steps, errors = (
+        signed_advantages(steps, **arrays, discount=0.9),
+        td_errors(**arrays, discount=0.9),
+    )
     torch.testing.assert_close(of_steps[last], errors[last])
     found = vtrace(**arrays, ratios=ratios, discount=0.9)
-    plain = signed(found.targets, **arrays, discount=0.9)
+    plain = signed_advantages(found.targets, **arrays, discount=0.9)
     weighted = torch.where(mask, ratios.clamp(max=1.0), 0.0) * plain
     torch.testing.assert_close(found.advantages, weighted)
 
@@ -181,11 +188,8 @@ def test_equal_advantages_do_not_become_noise(steps: int) -> None:
     assert normalise(advantages, mask).abs().max() < 0.01
 
 
-def test_filter_and_clip() -> None:
+def test_filter() -> None:
     advantages = torch.tensor([[-3.0, 0.0, 0.5, math.inf]])
     mask = torch.tensor([[True, True, True, False]])
     assert keep_above(advantages, mask).tolist() == [[0, 0, 1, 0]]
     assert keep_above(advantages, mask, -1.0).tolist() == [[0, 1, 1, 0]]
-    assert clip(advantages, mask, 0.25).tolist() == [[-0.25, 0.0, 0.25, 0.0]]
-    with pytest.raises(InvalidSetting, match="limit"):
-        clip(advantages, mask, 0.0)

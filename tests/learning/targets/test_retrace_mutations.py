@@ -51,7 +51,7 @@ MISTAKES: dict[str, list[tuple[str, str, str]]] = {
         ("targets not masked", TARGETS, "return values[:, :-1] + corrections"),
         ("added to the next value", TARGETS, TARGETS.replace(":-1", "1:")),
         ("rewards not masked", REWARDS, "return rewards + "),
-        ("no reward for the last step", REWARDS, REWARDS.replace("mask", "_follows(mask)")),
+        ("no reward for the last step", REWARDS, REWARDS.replace("mask", "_one_later(mask)")),
         ("no discount in the error", FUTURE, FUTURE.replace("discount * ", "")),
         ("always bootstraps", BOOTSTRAP, "(mask & ~follows)"),
         ("never bootstraps", BOOTSTRAP, "torch.zeros_like(mask)"),

@@ -54,7 +54,7 @@ def _trajectory(
 
 
 def _parts(rewards: StepRewards) -> dict[str, list[float]]:
-    return {name: part.tolist() for name, part in rewards.parts}
+    return {name: part.tolist() for name, part in dataclasses.asdict(rewards).items()}
 
 
 def test_every_term_by_hand() -> None:

@@ -11,11 +11,13 @@ randomness, and no gradients where its caller disables them.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from torch import Tensor
+from transformers import PreTrainedModel
 
 Tensors = Mapping[str, Tensor]
 
@@ -50,17 +52,26 @@ class ForwardResult:
     project: Callable[[Tensor], Tensor]  # [m, any] -> [m, vocabulary]
 
 
-class Architecture(Protocol):
+class Architecture(ABC):
     """A decoder-only or an encoder-decoder model."""
 
-    @property
-    def hidden_size(self) -> int: ...
+    def __init__(self, network: PreTrainedModel, text: Any) -> None:  # config of its text model
+        self.network: Any = network
+        self.device = network.device
+        self.dtype = network.dtype
+        self.hidden_size = int(text.hidden_size)
+        self.vocabulary_size = int(text.vocab_size)
 
-    @property
-    def vocabulary_size(self) -> int: ...
-
+    @abstractmethod
     def begin(self, inputs: Tensors, max_new_tokens: int) -> DecodingState: ...
 
+    @abstractmethod
     def forward(self, inputs: Tensors, answers: Tensor) -> ForwardResult:  # answers: [n, k]
         """`answers` are padded on the right with any token; k may be 0."""
-        ...
+
+    def moved(self, tensors: Tensors) -> dict[str, Tensor]:
+        """On the model's device; numbers that are no counts, in its type."""
+        return {
+            name: tensor.to(self.device, self.dtype if tensor.is_floating_point() else None)
+            for name, tensor in tensors.items()
+        }

@@ -19,31 +19,23 @@ import torch
 from torch import Tensor
 from transformers import DynamicCache, PreTrainedModel
 
-from distrl.agent.architectures.architecture import ForwardResult, Tensors
+from distrl.agent.architectures.architecture import Architecture, ForwardResult, Tensors
 
 PLACEHOLDERS = ("image_token_id", "video_token_id", "audio_token_id", "image_token_index")
 TOKEN_TYPES = ("mm_token_type_ids", "token_type_ids")
 
 
-class DecoderOnly:
-    """Implements `Architecture`."""
+class DecoderOnly(Architecture):
+    """Reads prompts and writes answers in one stream of tokens."""
 
     def __init__(self, network: PreTrainedModel, stand_in: int) -> None:
-        self.network: Any = network
+        text = network.config.get_text_config()
+        super().__init__(network, text)
         self.trunk: Any = network.model
-        self.device = network.device
-        self.dtype = network.dtype
-        self._text: Any = network.config.get_text_config()
+        self._softcap = getattr(text, "final_logit_softcapping", None)
         self._stand_in = stand_in  # in place of an image token that the model sampled
-        self._placeholders = _placeholders(network)
-
-    @property
-    def hidden_size(self) -> int:
-        return int(self._text.hidden_size)
-
-    @property
-    def vocabulary_size(self) -> int:
-        return int(self._text.vocab_size)
+        found = (getattr(network.config, name, None) for name in PLACEHOLDERS)
+        self._placeholders = {token for token in found if isinstance(token, int)}
 
     def begin(self, inputs: Tensors, max_new_tokens: int) -> _Decoding:
         return _Decoding(self, inputs, max_new_tokens)
@@ -73,7 +65,7 @@ class DecoderOnly:
     def project(self, states: Tensor) -> Tensor:  # [m, hidden] -> [m, vocabulary]
         """What the model's own `forward` does after its trunk."""
         logits: Tensor = self.network.lm_head(states)
-        softcap = getattr(self._text, "final_logit_softcapping", None)
+        softcap = self._softcap
         return logits if softcap is None else torch.tanh(logits / softcap) * softcap
 
     def heard(self, tokens: Tensor) -> Tensor:
@@ -95,13 +87,6 @@ class DecoderOnly:
             return positions, positions.amax(dim=(0, 2)) + 1
         counted = mask.long().cumsum(-1)
         return (counted - 1).clamp(min=0), counted[:, -1]
-
-    def moved(self, tensors: Tensors) -> dict[str, Tensor]:
-        """On the model's device; numbers that are no counts, in its type."""
-        return {
-            name: tensor.to(self.device, self.dtype if tensor.is_floating_point() else None)
-            for name, tensor in tensors.items()
-        }
 
 
 class _Decoding:
@@ -133,11 +118,6 @@ class _Decoding:
     def _next(self, inputs: Tensors) -> Tensor:
         states = self._architecture.states(inputs, past_key_values=self._cache, use_cache=True)
         return self._architecture.project(states[:, -1])
-
-
-def _placeholders(network: PreTrainedModel) -> tuple[int, ...]:
-    found = (getattr(network.config, name, None) for name in PLACEHOLDERS)
-    return tuple(dict.fromkeys(token for token in found if isinstance(token, int)))
 
 
 def _extended(tensor: Tensor, width: int, value: int) -> Tensor:  # [n, t] -> [n, t + width]

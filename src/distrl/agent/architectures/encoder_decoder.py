@@ -17,26 +17,15 @@ import torch
 from torch import Tensor
 from transformers import PreTrainedModel
 
-from distrl.agent.architectures.architecture import ForwardResult, Tensors
+from distrl.agent.architectures.architecture import Architecture, ForwardResult, Tensors
 
 
-class EncoderDecoder:
-    """Implements `Architecture`."""
+class EncoderDecoder(Architecture):
+    """Reads prompts with an encoder and writes answers with a decoder."""
 
     def __init__(self, network: PreTrainedModel) -> None:
-        self.network: Any = network
-        self.device = network.device
-        self.dtype = network.dtype
-        self._text: Any = network.config.get_text_config(decoder=True)
+        super().__init__(network, network.config.get_text_config(decoder=True))
         self._start: int = network.config.decoder_start_token_id
-
-    @property
-    def hidden_size(self) -> int:
-        return int(self._text.hidden_size)
-
-    @property
-    def vocabulary_size(self) -> int:
-        return int(self._text.vocab_size)
 
     @property
     def encodings_stay(self) -> bool:
@@ -73,10 +62,7 @@ class EncoderDecoder:
 
     def encoded(self, inputs: Tensors) -> dict[str, Any]:
         """What the decoder is given beside its tokens."""
-        moved = {
-            name: tensor.to(self.device, self.dtype if tensor.is_floating_point() else None)
-            for name, tensor in inputs.items()
-        }
+        moved = self.moved(inputs)
         outputs = self.network.get_encoder()(**moved)
         return {"encoder_outputs": outputs, "attention_mask": moved["attention_mask"]}
 

@@ -10,19 +10,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from distrl.agent.dialects.aitw import Aitw
-from distrl.agent.dialects.android_world import AndroidWorld
-from distrl.agent.dialects.autoglm import AutoGlm
-from distrl.agent.dialects.compact import Compact
+from distrl.agent.dialects.aitw import AITW
+from distrl.agent.dialects.android_world import ANDROID_WORLD
+from distrl.agent.dialects.autoglm import AUTOGLM
+from distrl.agent.dialects.compact import COMPACT
 from distrl.agent.dialects.dialect import Dialect
-from distrl.agent.dialects.mobile_use import qwen2_5_vl, qwen3_vl
-from distrl.agent.dialects.ui_tars import ui_tars, ui_tars_1_5
+from distrl.agent.dialects.mobile_use import QWEN2_5_VL, QWEN3_VL
+from distrl.agent.dialects.ui_tars import UI_TARS, UI_TARS_1_5
 from distrl.errors import InvalidSetting
 
-_ALL: tuple[Dialect, ...] = (
-    Compact(), Aitw(), AndroidWorld(), AutoGlm(),
-    qwen2_5_vl(), qwen3_vl(), ui_tars(), ui_tars_1_5(),
-)  # fmt: skip
+_ALL = (COMPACT, AITW, ANDROID_WORLD, AUTOGLM, QWEN2_5_VL, QWEN3_VL, UI_TARS, UI_TARS_1_5)
 
 DIALECTS: Mapping[str, Dialect] = MappingProxyType({dialect.name: dialect for dialect in _ALL})
 

@@ -26,10 +26,9 @@ import re
 
 from distrl import records as r
 from distrl.agent.dialects.answer_span import without_thoughts
-from distrl.agent.dialects.dialect import ImageSize
+from distrl.agent.dialects.dialect import Dialect, Scale, numbers_in, word_for
 from distrl.agent.dialects.fields import Fields
 from distrl.agent.dialects.loose_reader import LooseReader
-from distrl.agent.dialects.scale import numbers_in
 from distrl.errors import InvalidAction
 
 MAX_TAP = 0.04  # the swipe distance threshold of Android in the Wild
@@ -62,27 +61,8 @@ STATUS_TASK_COMPLETE (typed_text is the answer if the task was a question) and
 STATUS_TASK_IMPOSSIBLE. Points of all but DUAL_POINT are [-1.0, -1.0]."""
 
 
-class Aitw:
-    """Implements `Dialect`; the size of the picture does not matter to it."""
-
-    name = "aitw"
-    instructions = INSTRUCTIONS
-
-    def write(self, action: r.Action, image: ImageSize) -> str:
-        if isinstance(action, r.Unreadable):
-            return action.text
-        return f"Action Plan: [{_type(action)}] ; Action Decision: {decision(action)}"
-
-    def read(self, text: str, image: ImageSize) -> r.Action:
-        try:
-            answer = without_thoughts(text, ("Action Plan", "Action Decision", '"action_type"'))
-            start = _DECISION.search(answer)
-            first = _FIRST_FIELD.search(answer, start.end() if start else 0)
-            if not first:
-                raise InvalidAction('there is no "action_type" in it')
-            return _meaning(Fields(LooseReader(answer, first.start()).members()))
-        except InvalidAction as error:
-            return r.Unreadable(text, str(error))
+def _write(action: r.Action, _: Scale) -> str:
+    return f"Action Plan: [{_type(action)}] ; Action Decision: {decision(action)}"
 
 
 def decision(action: r.Action) -> str:
@@ -116,7 +96,7 @@ def _type(action: r.Action) -> str:
         case r.Wait():
             return "IDLE"
         case _:
-            return next(word for word, plain in _PLAIN.items() if plain == action)
+            return word_for(_PLAIN, action)
 
 
 def _rounded(x: float, y: float) -> Point:
@@ -133,7 +113,13 @@ def _is_tap(touch: Point, lift: Point) -> bool:
     return math.dist(touch, lift) <= MAX_TAP
 
 
-def _meaning(fields: Fields) -> r.Action:
+def _read(text: str, _: Scale) -> r.Action:
+    answer = without_thoughts(text, ("Action Plan", "Action Decision", '"action_type"'))
+    start = _DECISION.search(answer)
+    first = _FIRST_FIELD.search(answer, start.end() if start else 0)
+    if not first:
+        raise InvalidAction('there is no "action_type" in it')
+    fields = Fields(LooseReader(answer, first.start()).members())
     kind = fields.text("action_type")
     match kind.strip().upper():
         case "DUAL_POINT":
@@ -156,3 +142,6 @@ def _point(fields: Fields, name: str) -> Point:
     if not all(0.0 <= number <= 1.0 for number in numbers):
         raise InvalidAction(f"{name} is {numbers}, off the screen; points are shares of it")
     return numbers[1], numbers[0]
+
+
+AITW = Dialect("aitw", INSTRUCTIONS, _write, _read)  # shares of the screen; no scale is used

@@ -22,10 +22,8 @@ import json
 
 from distrl import records as r
 from distrl.agent.dialects.answer_span import after_action_label, first_object, without_thoughts
-from distrl.agent.dialects.dialect import ImageSize
-from distrl.agent.dialects.fields import Fields, key, outcome
-from distrl.agent.dialects.scale import Scale
-from distrl.agent.dialects.scrolling import direction_of
+from distrl.agent.dialects.dialect import Dialect, Scale, word_for
+from distrl.agent.dialects.fields import Fields, direction_of, key, outcome
 from distrl.errors import InvalidAction
 
 _PLAIN: dict[str, r.Action] = {
@@ -64,29 +62,14 @@ one JSON object, and nothing after it:
 x counts from the left edge of the picture, y from its top."""
 
 
-class AndroidWorld:
-    """Implements `Dialect`."""
-
-    name = "android_world"
-    instructions = INSTRUCTIONS
-
-    def write(self, action: r.Action, image: ImageSize) -> str:
-        if isinstance(action, r.Unreadable):
-            return action.text
-        return json.dumps(_members(action, image), ensure_ascii=False, separators=(",", ":"))
-
-    def read(self, text: str, image: ImageSize) -> r.Action:
-        try:
-            answer = after_action_label(without_thoughts(text, ("{",)))
-            return _meaning(Fields(first_object(answer, ("actiontype",))), image)
-        except InvalidAction as error:
-            return r.Unreadable(text, str(error))
+def _write(action: r.Action, scale: Scale) -> str:
+    return json.dumps(_members(action, scale), ensure_ascii=False, separators=(",", ":"))
 
 
-def _members(action: r.Action, image: ImageSize) -> dict[str, str | int]:
+def _members(action: r.Action, scale: Scale) -> dict[str, str | int]:
     match action:
         case r.Tap(x, y) | r.LongPress(x, y):
-            across, down = Scale.of_pixels(image).write(x, y)
+            across, down = scale.write(x, y)
             kind = "click" if isinstance(action, r.Tap) else "long_press"
             return {"action_type": kind, "x": across, "y": down}
         case r.Swipe():
@@ -104,16 +87,18 @@ def _members(action: r.Action, image: ImageSize) -> dict[str, str | int]:
         case r.Impossible():
             return {"action_type": "status", "goal_status": "infeasible"}
         case _:
-            return {"action_type": next(word for word, plain in _PLAIN.items() if plain == action)}
+            return {"action_type": word_for(_PLAIN, action)}
 
 
-def _meaning(fields: Fields, image: ImageSize) -> r.Action:
+def _read(text: str, scale: Scale) -> r.Action:
+    answer = after_action_label(without_thoughts(text, ("{",)))
+    fields = Fields(first_object(answer, ("actiontype",)))
     kind = fields.text("action_type")
     match fields.word("action_type"):
         case "click" | "tap":
-            return r.Tap(*_place(fields, image))
+            return r.Tap(*_place(fields, scale))
         case "longpress":
-            return r.LongPress(*_place(fields, image))
+            return r.LongPress(*_place(fields, scale))
         case "scroll" | "swipe" as stroke:
             return _stroke(fields, _SCROLLS if stroke == "scroll" else _SWIPES)
         case "inputtext" | "type" | "typetext":
@@ -135,12 +120,11 @@ def _meaning(fields: Fields, image: ImageSize) -> r.Action:
             return plain[word]
 
 
-def _place(fields: Fields, image: ImageSize) -> tuple[float, float]:
+def _place(fields: Fields, scale: Scale) -> tuple[float, float]:
     if not fields.has("x", "y", "coordinate") and fields.has("index"):
         raise InvalidAction(
             "it names an element by its index; only places in pixels are known here"
         )
-    scale = Scale.of_pixels(image)
     if fields.has("coordinate"):
         return fields.point(scale, "coordinate")
     return scale.read([fields.get("x"), fields.get("y")], "x, y")
@@ -153,3 +137,6 @@ def _stroke(fields: Fields, strokes: dict[str, r.Swipe]) -> r.Swipe:
     if fields.has("index"):
         raise InvalidAction("it scrolls an element by its index; only the screen can be scrolled")
     return strokes[direction]
+
+
+ANDROID_WORLD = Dialect("android_world", INSTRUCTIONS, _write, _read)

@@ -22,12 +22,10 @@ import re
 
 from distrl import records as r
 from distrl.agent.dialects.answer_span import first_call, without_thoughts
-from distrl.agent.dialects.dialect import ImageSize
+from distrl.agent.dialects.dialect import Dialect, Scale, word_for
 from distrl.agent.dialects.fields import Fields
-from distrl.agent.dialects.scale import Scale
 from distrl.errors import InvalidAction
 
-SCALE = Scale(1000, 1000)
 OPENING, CLOSING = "<answer>", "</answer>"
 
 _PLAIN: dict[str, r.Action] = {"Back": r.Back(), "Home": r.Home(), "Enter": r.Enter()}
@@ -58,36 +56,20 @@ The actions:
 Places run from (0,0) at the top left to (999,999) at the bottom right."""
 
 
-class AutoGlm:
-    """Implements `Dialect`; the size of the picture does not matter to it."""
-
-    name = "autoglm"
-    instructions = INSTRUCTIONS
-
-    def write(self, action: r.Action, image: ImageSize) -> str:
-        if isinstance(action, r.Unreadable):
-            return action.text
-        return f"{OPENING}{_call(action)}{CLOSING}"
-
-    def read(self, text: str, image: ImageSize) -> r.Action:
-        try:
-            answer = without_thoughts(text, (OPENING, "do(", "finish("))
-            before, tag, after = answer.partition(OPENING)
-            name, arguments = first_call(after if tag else before, _CALL)
-            fields = Fields(arguments)
-            return _finished(fields) if name[:1] in "fF" else _done(fields)
-        except InvalidAction as error:
-            return r.Unreadable(text, str(error))
+def _write(action: r.Action, scale: Scale) -> str:
+    return f"{OPENING}{_call(action, scale)}{CLOSING}"
 
 
-def _call(action: r.Action) -> str:
+def _call(action: r.Action, scale: Scale) -> str:
     match action:
         case r.Tap(x, y):
-            return f'do(action="Tap", element={_place(x, y)})'
+            return f'do(action="Tap", element={_place(scale, x, y)})'
         case r.LongPress(x, y):
-            return f'do(action="Long Press", element={_place(x, y)})'
+            return f'do(action="Long Press", element={_place(scale, x, y)})'
         case r.Swipe(x, y, to_x, to_y):
-            return f'do(action="Swipe", start={_place(x, y)}, end={_place(to_x, to_y)})'
+            return (
+                f'do(action="Swipe", start={_place(scale, x, y)}, end={_place(scale, to_x, to_y)})'
+            )
         case r.TypeText(text):
             return f'do(action="Type", text={_quoted(text)})'
         case r.OpenApp(name):
@@ -101,11 +83,11 @@ def _call(action: r.Action) -> str:
         case r.Impossible():
             return 'do(action="Take_over", message="")'
         case _:
-            return next(f'do(action="{word}")' for word, act in _PLAIN.items() if act == action)
+            return f'do(action="{word_for(_PLAIN, action)}")'
 
 
-def _place(x: float, y: float) -> str:
-    across, down = SCALE.write(x, y)
+def _place(scale: Scale, x: float, y: float) -> str:
+    across, down = scale.write(x, y)
     return f"[{across},{down}]"
 
 
@@ -113,21 +95,22 @@ def _quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
-def _finished(fields: Fields) -> r.Action:
-    if fields.has("message", "0") and fields.text("message", "0"):
-        return r.Answer(fields.text("message", "0"))
-    return r.Done()
-
-
-def _done(fields: Fields) -> r.Action:
+def _read(text: str, scale: Scale) -> r.Action:
+    answer = without_thoughts(text, (OPENING, "do(", "finish("))
+    before, tag, after = answer.partition(OPENING)
+    name, arguments = first_call(after if tag else before, _CALL)
+    fields = Fields(arguments)
+    if name[:1] in "fF":
+        message = fields.text("message", "0") if fields.has("message", "0") else ""
+        return r.Answer(message) if message else r.Done()
     kind = fields.text("action")
     match fields.word("action"):
         case "tap":
-            return r.Tap(*fields.point(SCALE, "element"))
+            return r.Tap(*fields.point(scale, "element"))
         case "longpress":
-            return r.LongPress(*fields.point(SCALE, "element"))
+            return r.LongPress(*fields.point(scale, "element"))
         case "swipe":
-            return r.Swipe(*fields.point(SCALE, "start"), *fields.point(SCALE, "end"))
+            return r.Swipe(*fields.point(scale, "start"), *fields.point(scale, "end"))
         case "type" | "typename":
             return r.TypeText(fields.text("text"))
         case "launch":
@@ -140,3 +123,6 @@ def _done(fields: Fields) -> r.Action:
             return _PLAIN[word.capitalize()]
         case _:
             raise InvalidAction(f"there is no action {kind[:40]!r} here, only {_KNOWN}")
+
+
+AUTOGLM = Dialect("autoglm", INSTRUCTIONS, _write, _read, Scale(1000, 1000))

@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 
 from distrl import records as r
-from distrl.agent.dialects.dialect import ImageSize
+from distrl.agent.dialects.dialect import Dialect, Scale, word_for
 from distrl.agent.dialects.fields import whole
 from distrl.errors import InvalidAction
 
@@ -40,60 +40,55 @@ _PLAIN: dict[str, r.Action] = {
 }
 
 
-class Compact:
-    """Implements `Dialect`; the size of the picture does not matter to it."""
+def _write(action: r.Action, _: Scale) -> str:
+    match action:
+        case r.Tap(x, y):
+            return f"<tap>{place(x, y)}"
+        case r.LongPress(x, y):
+            return f"<hold>{place(x, y)}"
+        case r.Swipe(x, y, to_x, to_y, seconds):
+            tenths = max(1, round(10 * seconds))
+            duration = "" if tenths == 3 else f"<{tenths}>"
+            return f"<swipe>{place(x, y)}{place(to_x, to_y)}{duration}"
+        case r.TypeText(text):
+            return f"<type>{text}"
+        case r.OpenApp(name):
+            return f"<open>{name}"
+        case r.Answer(text):
+            return f"<answer>{text}"
+        case r.Wait(seconds):
+            return f"<wait>{seconds:g}" if f"{seconds:g}" != "2" else "<wait>"
+        case _:
+            return f"<{word_for(_PLAIN, action)}>"
 
-    name = "compact"
-    instructions = ""  # the starter model was trained on it
 
-    def write(self, action: r.Action, image: ImageSize) -> str:
-        match action:
-            case r.Tap(x, y):
-                return f"<tap>{place(x, y)}"
-            case r.LongPress(x, y):
-                return f"<hold>{place(x, y)}"
-            case r.Swipe(x, y, to_x, to_y, seconds):
-                tenths = max(1, round(10 * seconds))
-                duration = "" if tenths == 3 else f"<{tenths}>"
-                return f"<swipe>{place(x, y)}{place(to_x, to_y)}{duration}"
-            case r.TypeText(text):
-                return f"<type>{text}"
-            case r.OpenApp(name):
-                return f"<open>{name}"
-            case r.Answer(text):
-                return f"<answer>{text}"
-            case r.Wait(seconds):
-                return f"<wait>{seconds:g}" if f"{seconds:g}" != "2" else "<wait>"
-            case r.Unreadable(text, _):
-                return text
-            case _:
-                return next(f"<{word}>" for word, plain in _PLAIN.items() if plain == action)
-
-    def read(self, text: str, image: ImageSize) -> r.Action:
-        match = _ANSWER.fullmatch(text)
-        if not match:
-            return r.Unreadable(text, f"does not begin with one of {', '.join(KINDS)} in <>")
-        kind, rest = match.groups()
-        if kind in ("type", "open", "answer"):
-            return _spoken(text, kind, rest)
-        return self._read_rest(text, kind, rest.strip())
-
-    def _read_rest(self, text: str, kind: str, rest: str) -> r.Action:
-        match kind:
-            case "tap" | "hold":
-                found = _ONE_PLACE.fullmatch(rest)
-                point = _middle(found.group(1), found.group(2)) if found else None
-                if not point:
-                    return r.Unreadable(text, f"{kind} needs one place, such as <17,40>")
-                return r.Tap(*point) if kind == "tap" else r.LongPress(*point)
-            case "swipe":
-                return _swipe(text, rest)
-            case "wait":
-                return _wait(text, rest)
-            case _ if rest:
-                return r.Unreadable(text, f"{kind} stands alone, but {rest[:40]!r} follows")
-            case _:
-                return _PLAIN[kind]
+def _read(text: str, _: Scale) -> r.Action:
+    found = _ANSWER.fullmatch(text)
+    if not found:
+        raise InvalidAction(f"does not begin with one of {', '.join(KINDS)} in <>")
+    kind, said = found.groups()
+    rest = said.strip()
+    match kind:
+        case "type":
+            return r.TypeText(whole(said))
+        case "open":
+            return r.OpenApp(whole(said))
+        case "answer":
+            return r.Answer(whole(said))
+        case "tap" | "hold":
+            point = _ONE_PLACE.fullmatch(rest)
+            middle = _middle(point.group(1), point.group(2)) if point else None
+            if not middle:
+                raise InvalidAction(f"{kind} needs one place, such as <17,40>")
+            return r.Tap(*middle) if kind == "tap" else r.LongPress(*middle)
+        case "swipe":
+            return _swipe(rest)
+        case "wait":
+            return _wait(rest)
+        case _ if rest:
+            raise InvalidAction(f"{kind} stands alone, but {rest[:40]!r} follows")
+        case _:
+            return _PLAIN[kind]
 
 
 def place(x: float, y: float) -> str:
@@ -108,37 +103,26 @@ def _middle(column: str, row: str) -> tuple[float, float] | None:
     return (int(column) + 0.5) / COLUMNS, (int(row) + 0.5) / ROWS
 
 
-def _spoken(text: str, kind: str, said: str) -> r.Action:
-    try:
-        said = whole(said)
-    except InvalidAction as error:
-        return r.Unreadable(text, str(error))
-    match kind:
-        case "type":
-            return r.TypeText(said)
-        case "open":
-            return r.OpenApp(said)
-        case _:
-            return r.Answer(said)
-
-
-def _swipe(text: str, rest: str) -> r.Action:
+def _swipe(rest: str) -> r.Action:
     found = _TWO_PLACES.fullmatch(rest)
     start = _middle(found.group(1), found.group(2)) if found else None
     end = _middle(found.group(3), found.group(4)) if found else None
     tenths = int(found.group(5) or 3) if found else 0
     if not start or not end or not 1 <= tenths <= MAX_TENTHS:
-        return r.Unreadable(text, "swipe needs two places, such as <18,54><18,18>")
+        raise InvalidAction("swipe needs two places, such as <18,54><18,18>")
     return r.Swipe(*start, *end, seconds=tenths / 10)
 
 
-def _wait(text: str, rest: str) -> r.Action:
+def _wait(rest: str) -> r.Action:
     if not rest:
         return r.Wait()
     try:
         seconds = float(rest)
     except ValueError:
-        return r.Unreadable(text, f"wait needs a number of seconds, not {rest[:40]!r}")
+        raise InvalidAction(f"wait needs a number of seconds, not {rest[:40]!r}") from None
     if not 0.0 <= seconds <= 600.0:
-        return r.Unreadable(text, f"wait is for 0 to 600 seconds, not {seconds:g}")
+        raise InvalidAction(f"wait is for 0 to 600 seconds, not {seconds:g}")
     return r.Wait(seconds)
+
+
+COMPACT = Dialect("compact", "", _write, _read)  # the starter model was trained on it

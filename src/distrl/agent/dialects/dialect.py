@@ -1,4 +1,4 @@
-"""The protocol of a dialect: a way of writing actions that some family of models was trained on.
+"""A dialect: a way of writing actions that some family of models was trained on.
 
 `read` never raises: any text at all yields an action, or an `Unreadable` that says why not.
 `write` followed by `read` gives the action back, as exactly as the dialect's coordinates allow;
@@ -10,13 +10,27 @@ number that was cut off, or a gesture that this phone does not know is not guess
 actions in one answer the first is meant: the others were decided on without seeing its screen.
 Text with half of a surrogate pair in it is no text, and is not typed. Of answers that have to be
 searched for their action, those beyond 50,000 characters are not.
+
+A place may be [x, y], (x, y), "x,y", "<point>x y</point>", {"x": x, "y": y}, or a box of two
+corners, which means its middle. One unit beyond the far edge is the edge (some count to 999
+and some to 1000); anything further out is refused rather than moved. So are shares of the screen
+where pixels are counted: as pixels they would be the top left corner, which is never meant.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
 
-from distrl.records import Action
+from distrl.agent.dialects.loose_reader import Number, Value
+from distrl.errors import InvalidAction
+from distrl.records import Action, Unreadable
+
+_TAG = re.compile(r"<[^<>]*>")
+_PUNCTUATION = re.compile(r"[\s,，、;()（）\[\]{}]+")
+_NUMBER = re.compile(r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
 
 
 class ImageSize(NamedTuple):
@@ -26,17 +40,88 @@ class ImageSize(NamedTuple):
     height: int
 
 
-class Dialect(Protocol):
-    """One way of writing actions."""
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """How places are counted: `across` and `down` units for the screen. The last unit that is
+    written is the edge itself (`to_edge`), or else the one before it, as for pixels.
+    """
 
-    @property
-    def name(self) -> str: ...
+    across: int
+    down: int
+    to_edge: bool = False
 
-    @property
-    def instructions(self) -> str:
-        """The system text for models that were not trained on this dialect; may be empty."""
-        ...
+    @classmethod
+    def of_pixels(cls, image: ImageSize) -> Scale:
+        return cls(max(1, image.width), max(1, image.height))
 
-    def write(self, action: Action, image: ImageSize) -> str: ...
+    def write(self, x: float, y: float) -> tuple[int, int]:
+        short = 0 if self.to_edge else 1
+        return (
+            min(round(x * self.across), self.across - short),
+            min(round(y * self.down), self.down - short),
+        )
 
-    def read(self, text: str, image: ImageSize) -> Action: ...
+    def read(self, value: Value, name: str) -> tuple[float, float]:
+        """The point that a value gives; `name` says in a refusal what the value was for."""
+        numbers = numbers_in(value)
+        if len(numbers) not in (2, 4):
+            raise InvalidAction(f"{name} is no place such as [x, y]: {value!r:.60}")
+        if all(0.0 <= number <= 1.0 for number in numbers) and any(n % 1.0 for n in numbers):
+            raise InvalidAction(
+                f"{name} gives shares of the screen, {numbers}; here a screen counts "
+                f"{self.across} by {self.down}"
+            )
+        xs = [_share(number, self.across, f"x of {name}") for number in numbers[::2]]
+        ys = [_share(number, self.down, f"y of {name}") for number in numbers[1::2]]
+        return sum(xs) / len(xs), sum(ys) / len(ys)
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """One way of writing actions. Its reader may raise `InvalidAction` with the reason."""
+
+    name: str
+    instructions: str  # the system text for models that were not trained on it; may be empty
+    writer: Callable[[Action, Scale], str]
+    reader: Callable[[str, Scale], Action]
+    scale: Scale | None = None  # None: pixels of the picture
+
+    def write(self, action: Action, image: ImageSize) -> str:
+        if isinstance(action, Unreadable):
+            return action.text
+        return self.writer(action, self.scale or Scale.of_pixels(image))
+
+    def read(self, text: str, image: ImageSize) -> Action:
+        try:
+            return self.reader(text, self.scale or Scale.of_pixels(image))
+        except InvalidAction as error:
+            return Unreadable(text, str(error))
+
+
+def word_for(words: dict[str, Action], action: Action) -> str:
+    """The first word that means this action."""
+    return next(word for word, meant in words.items() if meant == action)
+
+
+def _share(number: float, units: int, what: str) -> float:
+    if not 0.0 <= number <= units + 1:
+        raise InvalidAction(f"{what} is {number:g}, off a screen that counts 0 to {units}")
+    return min(number / units, 1.0)
+
+
+def numbers_in(value: Value) -> list[float]:
+    """The numbers of a place; none at all, if anything else is among them."""
+    match value:
+        case Number():
+            return [value.value]
+        case list():
+            parts = [numbers_in(item) for item in value]
+            return [number for part in parts for number in part] if all(parts) else []
+        case dict():
+            return numbers_in([value.get("x"), value.get("y")])
+        case str():
+            words = _PUNCTUATION.sub(" ", _TAG.sub(" ", value)).split()
+            read = [float(word) for word in words if _NUMBER.fullmatch(word)]
+            return read if len(read) == len(words) else []
+        case _:
+            return []

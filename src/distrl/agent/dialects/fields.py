@@ -2,7 +2,8 @@
 
 Names match however they are cased or joined: app_name, appName and "App Name" are one name. What
 is missing or of another type raises an `InvalidAction`. `key` and `outcome` read actions that are
-one word, with no place and no text.
+one word, with no place and no text. `scroll` reads a direction as a stroke of the finger: it says
+where the reader wants to look, so to scroll down, to what lies below, the finger moves up.
 """
 
 from __future__ import annotations
@@ -10,10 +11,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from distrl.agent.dialects.dialect import Scale
 from distrl.agent.dialects.loose_reader import Number, Value
-from distrl.agent.dialects.scale import Scale
 from distrl.errors import InvalidAction
-from distrl.records import Action, Back, Done, Enter, Home, Impossible
+from distrl.records import Action, Back, Done, Enter, Home, Impossible, Swipe
 
 _SECONDS = re.compile(r"([0-9]+(?:\.[0-9]*)?(?:e[-+]?[0-9]+)?)\s*(?:s|secs?|seconds?|秒)?")
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
@@ -81,6 +82,11 @@ class Fields:
         return next((value for value in found if value is not None), None)
 
 
+LENGTH = 0.4  # of the screen
+MARGIN = 0.1  # a stroke from the very edge of a phone is a gesture of the system
+
+_FINGER = {"down": (0, -1), "up": (0, 1), "right": (-1, 0), "left": (1, 0)}
+
 _KEYS: dict[str, Action] = {
     "back": Back(), "return": Back(),
     "home": Home(),
@@ -108,3 +114,26 @@ def outcome(word: str) -> Action:
     if action is None:
         raise InvalidAction(f"{word[:40]!r} says neither that it is done nor that it cannot be")
     return action
+
+
+def scroll(direction: str, x: float = 0.5, y: float = 0.5) -> Swipe:
+    """The stroke that scrolls what is at this point; it is centred there as far as it fits."""
+    if direction not in _FINGER:
+        raise InvalidAction(f"direction is {direction[:40]!r}, not one of {', '.join(_FINGER)}")
+    right, down = (LENGTH / 2 * way for way in _FINGER[direction])
+    x, y = _inside(x, abs(right)), _inside(y, abs(down))
+    return Swipe(x - right, y - down, x + right, y + down)
+
+
+def direction_of(stroke: Swipe) -> str:
+    """The direction that a stroke scrolls in, by the way it goes furthest."""
+    right, down = stroke.to_x - stroke.x, stroke.to_y - stroke.y
+    if abs(right) > abs(down):
+        return "left" if right > 0 else "right"
+    return "up" if down > 0 else "down"
+
+
+def _inside(middle: float, reach: float) -> float:
+    """The middle of a stroke that keeps clear of the edges, if it moves along this side at all."""
+    least = reach + MARGIN if reach else 0.0
+    return min(max(middle, least), 1.0 - least)

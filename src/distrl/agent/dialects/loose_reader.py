@@ -68,14 +68,6 @@ class LooseReader:
         self._text = text
         self._at = at
 
-    def value(self) -> Value:
-        """The value that begins here."""
-        return self._value(_AFTER_ITEM, 0)
-
-    def members(self) -> dict[str, Value]:
-        """The members of an object, up to its closing bracket, which may be missing."""
-        return self._members(0)
-
     def arguments(self) -> dict[str, Value]:
         """The arguments of a call whose opening bracket lies behind; those without a name are
         called "0", "1" and so on.
@@ -85,15 +77,16 @@ class LooseReader:
             name = _NAME.match(self._text, self._at)
             self._at = name.end() if name else self._at
             key = name.group(1) if name else str(len(found))
-            found[key] = self._value(_AFTER_ARGUMENT, 0)
+            found[key] = self.value(_AFTER_ARGUMENT)
             self._eat(",，、;")
         return found
 
-    def _value(self, after: re.Pattern[str], depth: int) -> Value:
+    def value(self, after: re.Pattern[str] = _AFTER_ITEM, depth: int = 0) -> Value:
+        """The value that begins here; a closing quote is one where `after` follows."""
         if depth > DEEPEST:
             raise InvalidAction(f"brackets are nested more than {DEEPEST} deep")
         if self._eat("{"):
-            return self._members(depth)
+            return self.members(depth)
         if self._eat("[(（"):
             return self._items(depth)
         if self._text[self._at : self._at + 1] in CLOSING_QUOTES:
@@ -103,13 +96,14 @@ class LooseReader:
             return tagged.group()
         return self._bare()
 
-    def _members(self, depth: int) -> dict[str, Value]:
+    def members(self, depth: int = 0) -> dict[str, Value]:
+        """The members of an object, up to its closing bracket, which may be missing."""
         found: dict[str, Value] = {}
         while not self._eat("}") and not _CUT_OFF.match(self._text, self._at):
             name = self._member_name()
             if not self._eat(":：="):
                 raise InvalidAction(f"no colon after {name[:40]!r}")
-            found[name] = self._value(_AFTER_MEMBER, depth + 1)
+            found[name] = self.value(_AFTER_MEMBER, depth + 1)
             if not self._eat(",，、") and not self._ends_members():
                 raise self._misplaced("a comma")
         return found
@@ -138,7 +132,7 @@ class LooseReader:
                 raise InvalidAction("it ends in the middle of a list")
             if self._text[self._at] == "}":  # the wrong bracket, but a bracket
                 break
-            found.append(self._value(_AFTER_ITEM, depth + 1))
+            found.append(self.value(_AFTER_ITEM, depth + 1))
             self._eat(",，、;")
         return found
 

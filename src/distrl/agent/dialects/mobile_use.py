@@ -22,11 +22,9 @@ import json
 
 from distrl import records as r
 from distrl.agent.dialects.answer_span import after_action_label, first_object, without_thoughts
-from distrl.agent.dialects.dialect import ImageSize
-from distrl.agent.dialects.fields import Fields, key, outcome, plain
+from distrl.agent.dialects.dialect import Dialect, Scale, word_for
+from distrl.agent.dialects.fields import Fields, key, outcome, plain, scroll
 from distrl.agent.dialects.loose_reader import LooseReader
-from distrl.agent.dialects.scale import Scale
-from distrl.agent.dialects.scrolling import scroll
 from distrl.errors import InvalidAction
 
 TOOL = "mobile_use"
@@ -47,51 +45,9 @@ _BUTTONS: dict[str, r.Action] = {"Back": r.Back(), "Home": r.Home(), "Enter": r.
 Arguments = dict[str, str | float | list[int]]
 
 
-class MobileUse:
-    """Implements `Dialect` for one unit of coordinates: pixels, or `units` to the far edge."""
-
-    def __init__(self, name: str, units: int | None) -> None:
-        self.name = name
-        self._units = units
-
-    @property
-    def instructions(self) -> str:
-        tool = json.dumps(_tool(self._units), ensure_ascii=False)
-        return (
-            "You operate a phone for a user, one action at a time.\n\n# Tools\n\n"
-            f"This function is at your service:\n<tools>\n{tool}\n</tools>\n\n"
-            f"Call it once, with its name and arguments as JSON within {OPENING}{CLOSING} tags:\n"
-            f'{OPENING}\n{{"name": "{TOOL}", "arguments": <arguments as JSON>}}\n{CLOSING}'
-        )
-
-    def write(self, action: r.Action, image: ImageSize) -> str:
-        if isinstance(action, r.Unreadable):
-            return action.text
-        call = {"name": TOOL, "arguments": _arguments(action, self._scale(image))}
-        return f"{OPENING}\n{json.dumps(call, ensure_ascii=False)}\n{CLOSING}"
-
-    def read(self, text: str, image: ImageSize) -> r.Action:
-        try:
-            answer = without_thoughts(text, (OPENING, "{"))
-            before, tag, call = answer.partition(OPENING)
-            return _meaning(_call(call if tag else after_action_label(before)), self._scale(image))
-        except InvalidAction as error:
-            return r.Unreadable(text, str(error))
-
-    def _scale(self, image: ImageSize) -> Scale:
-        if self._units is None:
-            return Scale.of_pixels(image)
-        return Scale(self._units, self._units, to_edge=True)
-
-
-def qwen2_5_vl() -> MobileUse:
-    """As Qwen2.5-VL speaks it: pixels of the resized picture."""
-    return MobileUse("qwen2_5_vl", None)
-
-
-def qwen3_vl() -> MobileUse:
-    """As Qwen3-VL speaks it: 0 to 999 in both directions."""
-    return MobileUse("qwen3_vl", 999)
+def _write(action: r.Action, scale: Scale) -> str:
+    call = {"name": TOOL, "arguments": _arguments(action, scale)}
+    return f"{OPENING}\n{json.dumps(call, ensure_ascii=False)}\n{CLOSING}"
 
 
 def _arguments(action: r.Action, scale: Scale) -> Arguments:
@@ -116,11 +72,10 @@ def _arguments(action: r.Action, scale: Scale) -> Arguments:
         case r.Impossible():
             return {"action": "terminate", "status": "failure"}
         case _:
-            button = next(word for word, press in _BUTTONS.items() if press == action)
-            return {"action": "system_button", "button": button}
+            return {"action": "system_button", "button": word_for(_BUTTONS, action)}
 
 
-def _call(text: str) -> Fields:
+def _called(text: str) -> Fields:
     """The arguments of the first call, whether in a call, in a text, or by themselves."""
     call = first_object(text, ("arguments", "action", "parameters"))
     fields = Fields(call)
@@ -137,7 +92,9 @@ def _call(text: str) -> Fields:
     return Fields(arguments)
 
 
-def _meaning(fields: Fields, scale: Scale) -> r.Action:
+def _read(text: str, scale: Scale) -> r.Action:
+    before, tag, call = without_thoughts(text, (OPENING, "{")).partition(OPENING)
+    fields = _called(call if tag else after_action_label(before))
     kind = fields.text("action")
     match fields.word("action"):
         case "click" | "tap" | "leftclick":
@@ -174,9 +131,8 @@ def _stroke(fields: Fields, scale: Scale) -> r.Swipe:
     return r.Swipe(*start, *fields.point(scale, "coordinate2", "end_coordinate"))
 
 
-def _tool(units: int | None) -> dict[str, object]:
+def _instructions(where: str) -> str:
     """The description of the tool, as function calling has it."""
-    where = "pixels of the picture" if units is None else f"0 to {units} in both directions"
     point = {"type": "array", "description": f"[x, y] from the top left corner: {where}."}
     says = "\n".join(f"* `{action}`: {what}" for action, what in ACTIONS.items())
     properties = {
@@ -193,4 +149,15 @@ def _tool(units: int | None) -> dict[str, object]:
         "description": "Touch, type and press buttons on the phone whose screen is shown.",
         "parameters": {"type": "object", "properties": properties, "required": ["action"]},
     }
-    return {"type": "function", "function": function}
+    tool = json.dumps({"type": "function", "function": function}, ensure_ascii=False)
+    return (
+        "You operate a phone for a user, one action at a time.\n\n# Tools\n\n"
+        f"This function is at your service:\n<tools>\n{tool}\n</tools>\n\n"
+        f"Call it once, with its name and arguments as JSON within {OPENING}{CLOSING} tags:\n"
+        f'{OPENING}\n{{"name": "{TOOL}", "arguments": <arguments as JSON>}}\n{CLOSING}'
+    )
+
+
+QWEN2_5_VL = Dialect("qwen2_5_vl", _instructions("pixels of the picture"), _write, _read)
+TO_999 = Scale(999, 999, to_edge=True)
+QWEN3_VL = Dialect("qwen3_vl", _instructions("0 to 999 in both directions"), _write, _read, TO_999)

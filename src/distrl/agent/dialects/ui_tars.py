@@ -23,10 +23,8 @@ import re
 
 from distrl import records as r
 from distrl.agent.dialects.answer_span import after_action_label, first_call, without_thoughts
-from distrl.agent.dialects.dialect import ImageSize
-from distrl.agent.dialects.fields import Fields, key, plain
-from distrl.agent.dialects.scale import Scale
-from distrl.agent.dialects.scrolling import scroll
+from distrl.agent.dialects.dialect import Dialect, Scale, word_for
+from distrl.agent.dialects.fields import Fields, key, plain, scroll
 from distrl.errors import InvalidAction
 
 WAIT_SECONDS = 5.0
@@ -80,43 +78,8 @@ call_user() # the task cannot be done
 - Keep the thought short: what you see, and what you do next."""
 
 
-class UiTars:
-    """Implements `Dialect` for one unit of coordinates: pixels, or `units` across."""
-
-    def __init__(self, name: str, units: int | None) -> None:
-        self.name = name
-        self._units = units
-
-    @property
-    def instructions(self) -> str:
-        count = f"0 to {self._units}" if self._units else "pixels of the picture"
-        return INSTRUCTIONS.replace("{units}", f"x and y are {count}, from the top left corner.")
-
-    def write(self, action: r.Action, image: ImageSize) -> str:
-        if isinstance(action, r.Unreadable):
-            return action.text
-        return f"Action: {_call(action, self._scale(image))}"
-
-    def read(self, text: str, image: ImageSize) -> r.Action:
-        try:
-            answer = after_action_label(without_thoughts(text, ("Action:",)))
-            name, arguments = first_call(answer, _CALL)
-            return _meaning(name, Fields(arguments), self._scale(image))
-        except InvalidAction as error:
-            return r.Unreadable(text, str(error))
-
-    def _scale(self, image: ImageSize) -> Scale:
-        return Scale(self._units, self._units) if self._units else Scale.of_pixels(image)
-
-
-def ui_tars() -> UiTars:
-    """As the first UI-TARS speaks it: up to 1000 in both directions."""
-    return UiTars("ui_tars", 1000)
-
-
-def ui_tars_1_5() -> UiTars:
-    """As UI-TARS-1.5 speaks it: pixels of the resized picture."""
-    return UiTars("ui_tars_1_5", None)
+def _write(action: r.Action, scale: Scale) -> str:
+    return f"Action: {_call(action, scale)}"
 
 
 def _call(action: r.Action, scale: Scale) -> str:
@@ -136,7 +99,7 @@ def _call(action: r.Action, scale: Scale) -> str:
         case r.Wait():
             return "wait()"
         case _:
-            return next(f"{word}()" for word, press in _PLAIN.items() if press == action)
+            return f"{word_for(_PLAIN, action)}()"
 
 
 def _box(scale: Scale, x: float, y: float) -> str:
@@ -150,7 +113,10 @@ def _quoted(text: str) -> str:
     return f"'{escaped}'"
 
 
-def _meaning(name: str, fields: Fields, scale: Scale) -> r.Action:
+def _read(text: str, scale: Scale) -> r.Action:
+    answer = after_action_label(without_thoughts(text, ("Action:",)))
+    name, arguments = first_call(answer, _CALL)
+    fields = Fields(arguments)
     match plain(name):
         case "click" | "tap" | "leftsingle":
             return r.Tap(*fields.point(scale, *_START))
@@ -180,3 +146,12 @@ def _stroke(name: str, fields: Fields, scale: Scale) -> r.Swipe:
         middle = fields.point(scale, *_START) if fields.has(*_START) else (0.5, 0.5)
         return scroll(fields.word("direction"), *middle)
     raise InvalidAction(f"{name} has neither an end nor a direction to scroll in")
+
+
+def _dialect(name: str, count: str, scale: Scale | None) -> Dialect:
+    units = f"x and y are {count}, from the top left corner."
+    return Dialect(name, INSTRUCTIONS.replace("{units}", units), _write, _read, scale)
+
+
+UI_TARS = _dialect("ui_tars", "0 to 1000", Scale(1000, 1000))
+UI_TARS_1_5 = _dialect("ui_tars_1_5", "pixels of the picture", None)

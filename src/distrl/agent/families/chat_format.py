@@ -73,11 +73,6 @@ class ChatFormat:
         )
         return str(rendered)
 
-    def begins_itself(self, text: str) -> bool:
-        """The text has its begin token already, so the tokenizer must not add another."""
-        begin = self.tokenizer.bos_token
-        return bool(begin) and text.startswith(str(begin))
-
     def _content(self, words: str, pictures: int) -> str | list[dict[str, str]]:
         if self.typed_content:
             return [*[{"type": "image"}] * pictures, {"type": "text", "text": words}]
@@ -91,9 +86,12 @@ def chat_format(
     directory: Path, tokenizer: PreTrainedTokenizerBase, marks: PictureMarks
 ) -> ChatFormat:
     """The way of asking that the model in `directory` can take."""
-    template = processor_template(directory) or tokenizer.chat_template
+    template = tokenizer.chat_template
     if isinstance(template, dict):  # a tokenizer with several, of which one is for plain chat
         template = template.get("default")
+    file = directory / "chat_template.json"  # where processors of older models keep it
+    kept = json.loads(file.read_text("utf-8")).get("chat_template") if file.is_file() else None
+    template = kept if isinstance(kept, str) and kept else template
     plain = ChatFormat(tokenizer, template or None, marks, special_tokens(tokenizer, marks))
     if plain.template is None:
         return plain
@@ -112,13 +110,6 @@ def chat_format(
         f"the chat template in {directory} cannot ask about a picture ({problem}); take the "
         f"template of the model that this one was made from: one that writes {marks.placeholder!r}"
     )
-
-
-def processor_template(directory: Path) -> str | None:
-    """The template in chat_template.json, where processors of older models keep it."""
-    file = directory / "chat_template.json"
-    template = json.loads(file.read_text("utf-8")).get("chat_template") if file.is_file() else None
-    return template if isinstance(template, str) else None
 
 
 def special_tokens(tokenizer: PreTrainedTokenizerBase, marks: PictureMarks) -> re.Pattern[str]:

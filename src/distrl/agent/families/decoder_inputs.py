@@ -7,21 +7,21 @@ which first write out thousands of image tokens as text, and is much quicker.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor
 
 from distrl.agent.dialects.dialect import ImageSize
 from distrl.agent.families.chat_format import ChatFormat, PictureMarks, chat_format
 from distrl.agent.families.model_family import ModelInputs, ModelParts
-from distrl.agent.families.pictures import Pictures, PlacedPicture, PreparedPictures
+from distrl.agent.families.pictures import Pictures, PlacedPicture
 from distrl.agent.families.tokenizers import (
     AnswerTokens,
     answer_tokens,
     check_tokens,
     image_token_id,
+    padded,
     read_tokenizer,
 )
 from distrl.agent.prompt import Prompt
@@ -44,28 +44,29 @@ class DecoderInputs:
         return self.pictures.seen_size(screen)
 
     def build(self, prompts: Sequence[Prompt]) -> ModelInputs:
-        prepared = self._prepare(prompts)
-        rows = [self._row(*each) for each in zip(prompts, prepared.placed, strict=True)]
-        input_ids, attention_mask = padded_left(rows, self.answers.pad_token_id)
-        tensors = {"input_ids": input_ids, "attention_mask": attention_mask, **prepared.tensors}
+        screens = [prompt.screens for prompt in prompts]
+        of_pictures, flat = self.pictures.prepare(screens) if any(screens) else ({}, [])
+        pictures = iter(flat)
+        placed = [[next(pictures) for _ in row] for row in screens]
+        rows = [self._row(*each) for each in zip(prompts, placed, strict=True)]
+        input_ids, attention_mask = padded(rows, self.answers.pad_token_id, "left")
+        tensors = {"input_ids": input_ids, "attention_mask": attention_mask, **of_pictures}
         if self.token_types is not None:
             is_image = (input_ids == self.image_token_id) & (attention_mask == 1)
             tensors[self.token_types] = is_image.to(torch.int64)
-        sizes = tuple(placed[-1].size if placed else NO_PICTURE for placed in prepared.placed)
+        sizes = tuple(row[-1].size if row else NO_PICTURE for row in placed)
         return ModelInputs(tensors, sizes)
-
-    def _prepare(self, prompts: Sequence[Prompt]) -> PreparedPictures:
-        screens = [prompt.screens for prompt in prompts]
-        if not any(screens):
-            return PreparedPictures({}, tuple(() for _ in prompts))
-        return self.pictures.prepare(screens)
 
     def _row(self, prompt: Prompt, placed: Sequence[PlacedPicture]) -> list[int]:
         first, *rest = self.chat.text(prompt).split(self.chat.marks.placeholder)
         text = first + "".join(p.words + after for p, after in zip(placed, rest, strict=True))
-        begins = self.chat.begins_itself(text)
-        ids = self.chat.tokenizer.encode(text, add_special_tokens=not begins)
-        return expanded(ids, self.image_token_id, (run for p in placed for run in p.runs))
+        begin = self.chat.tokenizer.bos_token  # a template may have written it already
+        begins_itself = bool(begin) and text.startswith(str(begin))
+        row: list[int] = []
+        lengths = iter(run for picture in placed for run in picture.runs)
+        for token in self.chat.tokenizer.encode(text, add_special_tokens=not begins_itself):
+            row.extend([token] * next(lengths) if token == self.image_token_id else [token])
+        return row
 
 
 def decoder_inputs(
@@ -77,28 +78,8 @@ def decoder_inputs(
 ) -> DecoderInputs:
     """The inputs of an opened model. `token_types`: as in `DecoderInputs`."""
     tokenizer = read_tokenizer(parts)
-    check_tokens(parts, tokenizer, marks.needed)
+    check_tokens(parts, tokenizer, (*marks.needed, marks.image))
     number = image_token_id(parts, tokenizer, marks.image)
     chat = chat_format(parts.directory, tokenizer, marks)
     answers = answer_tokens(parts, tokenizer, marks.turn_end if chat.template else None)
     return DecoderInputs(chat, answers, pictures, number, token_types)
-
-
-def expanded(ids: Iterable[int], image_token_id: int, runs: Iterable[int]) -> list[int]:
-    """The tokens with every image token repeated as often as its run is long."""
-    lengths = iter(runs)
-    row: list[int] = []
-    for token in ids:
-        row.extend([token] * next(lengths) if token == image_token_id else [token])
-    return row
-
-
-def padded_left(rows: Sequence[Sequence[int]], pad_token_id: int) -> tuple[Tensor, Tensor]:
-    """Rows of tokens and their mask, both [rows, longest]: the last token of every row is last."""
-    longest = max((len(row) for row in rows), default=0)
-    input_ids = torch.full((len(rows), longest), pad_token_id, dtype=torch.int64)
-    attention_mask = torch.zeros((len(rows), longest), dtype=torch.int64)
-    for number, row in enumerate(rows):
-        input_ids[number, longest - len(row) :] = torch.tensor(row, dtype=torch.int64)
-        attention_mask[number, longest - len(row) :] = 1
-    return input_ids, attention_mask

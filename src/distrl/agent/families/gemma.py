@@ -13,14 +13,8 @@ from dataclasses import dataclass
 from distrl.agent.dialects.dialect import ImageSize
 from distrl.agent.families.chat_format import PictureMarks
 from distrl.agent.families.decoder_inputs import DecoderInputs, decoder_inputs
-from distrl.agent.families.model_family import ModelFamily, ModelParts
-from distrl.agent.families.pictures import (
-    OneSize,
-    PlacedPicture,
-    PreparedPictures,
-    one_size,
-    side_by_side,
-)
+from distrl.agent.families.model_family import LANGUAGE_TARGETS, ModelFamily, ModelParts
+from distrl.agent.families.pictures import OneSize, PlacedPicture, PreparedPictures, one_size
 from distrl.records import Screen
 
 START, IMAGE, END = "<start_of_image>", "<image_soft_token>", "<end_of_image>"
@@ -40,8 +34,7 @@ class GemmaPictures:
     def prepare(self, screens: Sequence[Sequence[Screen]]) -> PreparedPictures:
         flat = [screen for row in screens for screen in row]
         picture = PlacedPicture(f"\n\n{START}{IMAGE}{END}\n\n", (self.tokens,), self.pixels.size)
-        placed = side_by_side([picture] * len(flat), screens)
-        return PreparedPictures({"pixel_values": self.pixels.of(flat)}, placed)
+        return {"pixel_values": self.pixels.of(flat)}, [picture] * len(flat)
 
 
 def gemma_inputs(parts: ModelParts) -> DecoderInputs:
@@ -49,10 +42,4 @@ def gemma_inputs(parts: ModelParts) -> DecoderInputs:
     return decoder_inputs(parts, MARKS, pictures, token_types="token_type_ids")
 
 
-GEMMA = ModelFamily(
-    "Gemma 3",
-    ("gemma3",),
-    "autoglm",
-    r".*language_model.*\.(q_proj|k_proj|v_proj|o_proj)",
-    gemma_inputs,
-)
+GEMMA = ModelFamily("Gemma 3", ("gemma3",), "autoglm", LANGUAGE_TARGETS, gemma_inputs)

@@ -19,17 +19,14 @@ from distrl.agent.families.decoder_inputs import DecoderInputs, decoder_inputs
 from distrl.agent.families.model_family import ModelFamily, ModelParts
 from distrl.agent.families.pictures import (
     Floats,
-    PixelScale,
+    PixelWriter,
     PlacedPicture,
     PreparedPictures,
     at_once,
     edges,
     image_processor,
-    pixel_scale,
-    resized,
-    tiles_of,
+    pixel_writer,
 )
-from distrl.errors import InvalidSetting
 from distrl.records import Screen
 
 IMAGE, AROUND, WHOLE = "<image>", "<fake_token_around_image>", "<global-img>"
@@ -40,8 +37,7 @@ MARKS = PictureMarks(IMAGE, IMAGE, IMAGE, (AROUND, WHOLE), "<end_of_utterance>")
 class IdeficsPictures:
     """Implements `Pictures`."""
 
-    scale: PixelScale
-    filter_number: int
+    writer: PixelWriter
     tile_edge: int
     longest_edge: int
     splits: bool
@@ -58,7 +54,7 @@ class IdeficsPictures:
         return ImageSize(self._whole(width), self._whole(height))
 
     def prepare(self, screens: Sequence[Sequence[Screen]]) -> PreparedPictures:
-        placed = tuple(tuple(self._placed(screen) for screen in row) for row in screens)
+        placed = [[self._placed(screen) for screen in row] for row in screens]
         tiles = [[len(picture.runs) for picture in row] for row in placed]
         shape = (len(screens), max(map(sum, tiles)), 3, self.tile_edge, self.tile_edge)
         pixels = np.zeros(shape, np.float32)  # tiles of nothing are left out by the model
@@ -68,17 +64,12 @@ class IdeficsPictures:
             for number, screen in enumerate(row)
         ]
         at_once(lambda job: self._write(*job), jobs)
-        return PreparedPictures({"pixel_values": torch.from_numpy(pixels)}, placed)
+        return {"pixel_values": torch.from_numpy(pixels)}, [each for row in placed for each in row]
 
     def _write(self, screen: Screen, into: Floats) -> None:
-        tile = ImageSize(self.tile_edge, self.tile_edge)
-        picture = resized(screen.pixels, self._enlarged(screen), self.filter_number)
-        picture = resized(picture, self.seen_size(screen), self.filter_number)
-        tiles = tiles_of(picture, tile)
-        if len(tiles) > 1:
-            whole = tiles_of(resized(picture, tile, self.filter_number), tile)
-            self.scale.write(whole, into[len(tiles) : len(tiles) + 1])
-        self.scale.write(tiles, into[: len(tiles)])
+        picture = self.writer.resized(screen.pixels, self._enlarged(screen))
+        picture = self.writer.resized(picture, self.seen_size(screen))
+        self.writer.write_tiles(picture, picture, ImageSize(self.tile_edge, self.tile_edge), into)
 
     def _placed(self, screen: Screen) -> PlacedPicture:
         size = self.seen_size(screen)
@@ -111,35 +102,17 @@ def idefics_inputs(parts: ModelParts) -> DecoderInputs:
     processor = image_processor(parts)
     vision = parts.config.vision_config
     patches = (vision.image_size // vision.patch_size) ** 2
-    tile_edge = edges(processor, "max_image_size")["longest_edge"]
     pictures = IdeficsPictures(
-        pixel_scale(processor),
-        int(processor.resample),
-        tile_edge,
-        _longest_edge(parts, tile_edge, edges(processor, "size")["longest_edge"]),
+        pixel_writer(processor),
+        edges(processor, "max_image_size")["longest_edge"],
+        edges(processor, "size")["longest_edge"],
         bool(processor.do_image_splitting),
         int(patches / parts.config.scale_factor**2),
     )
     return decoder_inputs(parts, MARKS, pictures)
 
 
-def _longest_edge(parts: ModelParts, tile_edge: int, usual: int) -> int:
-    """The longest edge, in whole tiles, with which no picture is larger than the budget."""
-    if parts.pixels.min_pixels is not None:
-        raise InvalidSetting(
-            f"{parts.pixels}: a {parts.config.model_type!r} model enlarges every picture to its "
-            "longest edge; leave min_pixels out"
-        )
-    if parts.pixels.max_pixels is None:
-        return usual
-    tiles = max(1, math.isqrt(parts.pixels.max_pixels) // tile_edge)
-    return min(usual, tiles * tile_edge)
-
-
+TARGETS = r".*text_model.*\.(q_proj|k_proj|v_proj|o_proj)"
 IDEFICS = ModelFamily(
-    "Idefics3 and SmolVLM",
-    ("idefics3", "smolvlm"),
-    "autoglm",
-    r".*text_model.*\.(q_proj|k_proj|v_proj|o_proj)",
-    idefics_inputs,
+    "Idefics3 and SmolVLM", ("idefics3", "smolvlm"), "autoglm", TARGETS, idefics_inputs
 )

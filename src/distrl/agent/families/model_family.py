@@ -17,7 +17,6 @@ from torch import Tensor
 
 from distrl.agent.dialects.dialect import ImageSize
 from distrl.agent.prompt import Prompt
-from distrl.errors import InvalidSetting
 from distrl.records import Screen
 
 if TYPE_CHECKING:
@@ -51,40 +50,15 @@ class InputBuilder(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class PixelBudget:
-    """How many pixels a picture may have when the model sees it; None leaves it to the model.
-
-    More pixels cost more tokens and show smaller letters. Families that see pictures of one size
-    only take no budget.
-    """
-
-    min_pixels: int | None = None
-    max_pixels: int | None = None
-
-    def __post_init__(self) -> None:
-        low, high = self.min_pixels, self.max_pixels
-        if (low is not None and low < 1) or (high is not None and high < max(1, low or 1)):
-            raise InvalidSetting(
-                f"min_pixels={low!r}, max_pixels={high!r}; both count pixels of the resized "
-                "picture, at least 1, the first no larger than the second"
-            )
-
-    @property
-    def given(self) -> bool:
-        return self.min_pixels is not None or self.max_pixels is not None
-
-
-@dataclass(frozen=True, slots=True)
 class ModelParts:
     """What a family makes its inputs from: a model directory that was read, but no weights yet."""
 
     directory: Path
     config: Any  # a PreTrainedConfig; what is in it differs from family to family
-    pixels: PixelBudget
 
 
-def nothing_to_register() -> None:
-    """For families whose classes are part of transformers."""
+# The attention of language models as most families name it.
+LANGUAGE_TARGETS = r".*language_model.*\.(q_proj|k_proj|v_proj|o_proj)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +75,6 @@ class ModelFamily:
     dialect: str
     adapter_targets: str
     input_builder: Callable[[ModelParts], InputBuilder]
-    register: Callable[[], None] = nothing_to_register
+    register: Callable[[], None] | None = None  # None: the classes are part of transformers
     past_actions: int = 4  # that a prompt tells, unless a setting says otherwise
     frozen: str | None = None

@@ -14,6 +14,7 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -25,7 +26,7 @@ from transformers import AutoImageProcessor
 
 from distrl.agent.dialects.dialect import ImageSize
 from distrl.agent.families.model_family import ModelParts
-from distrl.errors import InvalidSetting, NotAModel
+from distrl.errors import NotAModel
 from distrl.records import Pixels, Screen
 
 PROCESSOR_FILES = ("preprocessor_config.json", "processor_config.json")
@@ -34,36 +35,46 @@ Job = TypeVar("Job")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PixelScale:
-    """(byte · rescale − mean) / std, as byte · factor − offset."""
+class PixelWriter:
+    """Resizes and scales as a model's image processor does: (byte · rescale − mean) / std, as
+    byte · factor − offset.
+    """
 
     factor: Floats  # [3, 1, 1]
     offset: Floats  # [3, 1, 1]
+    resampling: Image.Resampling
+
+    def resized(self, pixels: Pixels, size: ImageSize) -> Pixels:
+        picture = Image.fromarray(pixels)
+        return np.asarray(picture.resize((size.width, size.height), self.resampling))
 
     def write(self, pixels: Pixels, into: Floats) -> None:
         """Bytes with channels third from last; `into` may have more rows, and gets copies then."""
         np.multiply(pixels, self.factor, out=into, dtype=np.float32, casting="unsafe")
         np.subtract(into, self.offset, out=into)
 
+    def write_tiles(self, picture: Pixels, original: Pixels, tile: ImageSize, into: Floats) -> None:
+        """A picture of whole tiles; where there are several, the small original follows them."""
+        tiles = tiles_of(picture, tile)
+        self.write(tiles, into[: len(tiles)])
+        if len(tiles) > 1:
+            small = tiles_of(self.resized(original, tile), tile)
+            self.write(small, into[len(tiles) : len(tiles) + 1])
 
-def pixel_scale(processor: Any) -> PixelScale:
-    """What an image processor of transformers would scale by."""
+
+def pixel_writer(processor: Any) -> PixelWriter:
+    """With the settings of an image processor of transformers."""
     factor = np.full(3, processor.rescale_factor if processor.do_rescale else 1.0)
     offset = np.zeros(3)
     if processor.do_normalize:
         spread = np.asarray(processor.image_std, dtype=np.float64)
         factor, offset = factor / spread, np.asarray(processor.image_mean) / spread
-    return PixelScale(_by_channel(factor), _by_channel(offset))
+    resampling = Image.Resampling(int(processor.resample))
+    return PixelWriter(_by_channel(factor), _by_channel(offset), resampling)
 
 
 def _by_channel(numbers: NDArray[np.float64]) -> Floats:
     return numbers.astype(np.float32).reshape(3, 1, 1)
-
-
-def resized(pixels: Pixels, size: ImageSize, filter_number: int) -> Pixels:
-    """The picture in another size; `filter_number` is Pillow's, as settings of models have it."""
-    picture = Image.fromarray(pixels)
-    return np.asarray(picture.resize((size.width, size.height), Image.Resampling(filter_number)))
 
 
 def tiles_of(pixels: Pixels, tile: ImageSize) -> Pixels:  # [tiles, 3, tile height, tile width]
@@ -86,6 +97,20 @@ def at_once(work: Callable[[Job], None], jobs: Iterable[Job]) -> None:
             pass
 
 
+def write_each(
+    screens: Sequence[Screen],
+    rows: Sequence[int],  # of each screen
+    shape: tuple[int, ...],  # of a row
+    write: Callable[[Screen, Floats], None],
+) -> Tensor:  # [all rows, *shape]
+    """One tensor with the rows of all screens, written several screens at a time."""
+    ends = list(accumulate(rows))
+    whole = np.empty((ends[-1], *shape), np.float32)
+    places = [whole[end - count : end] for end, count in zip(ends, rows, strict=True)]
+    at_once(lambda job: write(*job), zip(screens, places, strict=True))
+    return torch.from_numpy(whole)
+
+
 @dataclass(frozen=True, slots=True)
 class PlacedPicture:
     """One picture in the text: `words` mark its place, and the n-th image token among them is
@@ -97,12 +122,7 @@ class PlacedPicture:
     size: ImageSize
 
 
-@dataclass(frozen=True, slots=True)
-class PreparedPictures:
-    """The pictures of a batch: tensors for the model, and the pictures of each prompt."""
-
-    tensors: dict[str, Tensor]
-    placed: tuple[tuple[PlacedPicture, ...], ...]
+PreparedPictures = tuple[dict[str, Tensor], list[PlacedPicture]]
 
 
 class Pictures(Protocol):
@@ -110,7 +130,9 @@ class Pictures(Protocol):
 
     def seen_size(self, screen: Screen) -> ImageSize: ...
 
-    def prepare(self, screens: Sequence[Sequence[Screen]]) -> PreparedPictures: ...
+    def prepare(self, screens: Sequence[Sequence[Screen]]) -> PreparedPictures:
+        """Tensors for the model, and each screen's place in the text, prompt after prompt."""
+        ...
 
 
 def image_processor(parts: ModelParts) -> Any:
@@ -131,14 +153,6 @@ def image_processor(parts: ModelParts) -> Any:
         ) from error
 
 
-def side_by_side(
-    placed: Sequence[PlacedPicture], screens: Sequence[Sequence[Screen]]
-) -> tuple[tuple[PlacedPicture, ...], ...]:
-    """A flat list of pictures, dealt out to the prompts that they belong to."""
-    rest = iter(placed)
-    return tuple(tuple(next(rest) for _ in row) for row in screens)
-
-
 def edges(processor: Any, name: str) -> dict[str, int]:
     """A size setting of an image processor, whether it keeps a dict or an object."""
     value = dict(getattr(processor, name))
@@ -149,28 +163,20 @@ def edges(processor: Any, name: str) -> dict[str, int]:
 class OneSize:
     """Pictures of one size, whatever the shape of the screen: for Gemma 3 and Auto-UI."""
 
-    scale: PixelScale
-    filter_number: int
+    writer: PixelWriter
     size: ImageSize
 
     def of(self, screens: Sequence[Screen]) -> Tensor:  # [screens, 3, height, width]
-        pixels = np.empty((len(screens), 3, self.size.height, self.size.width), np.float32)
-        at_once(lambda job: self._write(*job), zip(screens, pixels, strict=True))
-        return torch.from_numpy(pixels)
+        shape = (3, self.size.height, self.size.width)
+        return write_each(screens, [1] * len(screens), shape, self._write)
 
     def _write(self, screen: Screen, into: Floats) -> None:
-        picture = resized(screen.pixels, self.size, self.filter_number)
-        self.scale.write(tiles_of(picture, self.size)[0], into)
+        picture = self.writer.resized(screen.pixels, self.size)
+        self.writer.write(tiles_of(picture, self.size), into)
 
 
 def one_size(parts: ModelParts) -> OneSize:
-    """As the model's directory says; a pixel budget makes no sense here."""
+    """As the model's directory says."""
     processor = image_processor(parts)
     size = edges(processor, "size")
-    if parts.pixels.given:
-        raise InvalidSetting(
-            f"{parts.pixels}: a {parts.config.model_type!r} model sees every picture as "
-            f"{size['width']}×{size['height']} pixels; leave min_pixels and max_pixels out"
-        )
-    seen = ImageSize(size["width"], size["height"])
-    return OneSize(pixel_scale(processor), int(processor.resample), seen)
+    return OneSize(pixel_writer(processor), ImageSize(size["width"], size["height"]))

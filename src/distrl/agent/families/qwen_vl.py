@@ -1,15 +1,14 @@
 """Qwen2-VL, Qwen2.5-VL and Qwen3-VL: pictures keep their shape, and cost tokens by their area.
 
 A screen is resized so that both edges are whole numbers of merged patches and its area lies within
-the pixel budget. Qwen2-VL and Qwen2.5-VL count taps in pixels of that resized picture, so its size
-is part of what the model saw; Qwen3-VL counts in thousandths.
+the model's bounds. Qwen2-VL and Qwen2.5-VL count taps in pixels of that resized picture, so its
+size is part of what the model saw; Qwen3-VL counts in thousandths.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 
 import numpy as np
 import torch
@@ -18,18 +17,16 @@ from transformers.models.qwen2_vl.image_processing_pil_qwen2_vl import smart_res
 from distrl.agent.dialects.dialect import ImageSize
 from distrl.agent.families.chat_format import PictureMarks
 from distrl.agent.families.decoder_inputs import DecoderInputs, decoder_inputs
-from distrl.agent.families.model_family import ModelFamily, ModelParts
+from distrl.agent.families.model_family import LANGUAGE_TARGETS, ModelFamily, ModelParts
 from distrl.agent.families.pictures import (
     Floats,
-    PixelScale,
+    PixelWriter,
     PlacedPicture,
     PreparedPictures,
-    at_once,
     edges,
     image_processor,
-    pixel_scale,
-    resized,
-    side_by_side,
+    pixel_writer,
+    write_each,
 )
 from distrl.records import Screen
 
@@ -45,8 +42,7 @@ class QwenPictures:
     times each stands there: to these models a picture is a video of equal frames.
     """
 
-    scale: PixelScale
-    filter_number: int
+    writer: PixelWriter
     patch: int  # pixels of an edge
     merge: int  # patches of an edge
     frames: int
@@ -67,47 +63,41 @@ class QwenPictures:
         flat = [screen for row in screens for screen in row]
         sizes = [self.seen_size(screen) for screen in flat]
         grids = [(size.height // self.patch, size.width // self.patch) for size in sizes]
-        ends = list(accumulate(rows * columns for rows, columns in grids))
-        patches = np.empty((ends[-1], 3 * self.frames * self.patch**2), np.float32)
-        places = [patches[start:end] for start, end in zip([0, *ends], ends, strict=False)]
-        at_once(lambda job: self._write(*job), zip(flat, sizes, places, strict=True))
-        placed = [
-            PlacedPicture(IMAGE, (rows * columns // self.merge**2,), size)
-            for (rows, columns), size in zip(grids, sizes, strict=True)
-        ]
+        patches = [rows * columns for rows, columns in grids]
+        pixels = write_each(flat, patches, (3 * self.frames * self.patch**2,), self._write)
         tensors = {
-            "pixel_values": torch.from_numpy(patches),
+            "pixel_values": pixels,
             "image_grid_thw": torch.tensor([(1, rows, columns) for rows, columns in grids]),
         }
-        return PreparedPictures(tensors, side_by_side(placed, screens))
+        return tensors, [
+            PlacedPicture(IMAGE, (count // self.merge**2,), size)
+            for count, size in zip(patches, sizes, strict=True)
+        ]
 
-    def _write(self, screen: Screen, size: ImageSize, into: Floats) -> None:
-        picture = resized(screen.pixels, size, self.filter_number)
+    def _write(self, screen: Screen, into: Floats) -> None:
+        size = self.seen_size(screen)
+        picture = self.writer.resized(screen.pixels, size)
         square = self.merge * self.patch
         down, across = size.height // square, size.width // square
         cut = picture.reshape(down, self.merge, self.patch, across, self.merge, self.patch, 3)
         cut = np.ascontiguousarray(cut.transpose(0, 3, 1, 4, 6, 2, 5))
         area = self.patch**2
-        self.scale.write(cut.reshape(-1, 3, 1, area), into.reshape(-1, 3, self.frames, area))
+        self.writer.write(cut.reshape(-1, 3, 1, area), into.reshape(-1, 3, self.frames, area))
 
 
 def qwen_inputs(parts: ModelParts) -> DecoderInputs:
     processor = image_processor(parts)
     size = edges(processor, "size")
-    budget = parts.pixels
     pictures = QwenPictures(
-        pixel_scale(processor),
-        int(processor.resample),
+        pixel_writer(processor),
         int(processor.patch_size),
         int(processor.merge_size),
         int(processor.temporal_patch_size),
-        budget.min_pixels or min(size["shortest_edge"], budget.max_pixels or 1 << 60),
-        budget.max_pixels or max(size["longest_edge"], budget.min_pixels or 0),
+        size["shortest_edge"],  # transformers keeps areas under the names of edges here
+        size["longest_edge"],
     )
     return decoder_inputs(parts, MARKS, pictures, token_types="mm_token_type_ids")
 
-
-LANGUAGE_TARGETS = r".*language_model.*\.(q_proj|k_proj|v_proj|o_proj)"
 
 QWEN2_VL = ModelFamily(
     "Qwen2-VL and Qwen2.5-VL",
@@ -117,9 +107,5 @@ QWEN2_VL = ModelFamily(
     qwen_inputs,
 )
 QWEN3_VL = ModelFamily(
-    "Qwen3-VL",
-    ("qwen3_vl", "qwen3_vl_moe"),
-    "qwen3_vl",
-    LANGUAGE_TARGETS,
-    qwen_inputs,
+    "Qwen3-VL", ("qwen3_vl", "qwen3_vl_moe"), "qwen3_vl", LANGUAGE_TARGETS, qwen_inputs
 )

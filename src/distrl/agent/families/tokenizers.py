@@ -12,7 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
+import torch
+from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
 from transformers import AutoTokenizer, GenerationConfig, PreTrainedTokenizerBase
 
 from distrl.agent.families.model_family import ModelParts
@@ -62,7 +66,6 @@ def check_tokens(
 
 def image_token_id(parts: ModelParts, tokenizer: PreTrainedTokenizerBase, token: str) -> int:
     """The id of the token for a patch of a picture: config and tokenizer must agree."""
-    check_tokens(parts, tokenizer, (token,))
     number = token_id(tokenizer, token)
     expected = parts.config.image_token_id
     if number is None or number != expected:
@@ -125,3 +128,15 @@ def _configured_ends(parts: ModelParts) -> set[int]:
         return set()
     found = GenerationConfig.from_pretrained(parts.directory, local_files_only=True).eos_token_id
     return {found} if isinstance(found, int) else set(found or ())
+
+
+def padded(
+    rows: Sequence[Sequence[int]], pad_token_id: int, side: Literal["left", "right"]
+) -> tuple[Tensor, Tensor]:
+    """Rows of tokens and their mask, both [rows, longest]."""
+    ids = [torch.tensor(row, dtype=torch.int64) for row in rows]
+    real = [torch.ones_like(row) for row in ids]
+    return (
+        pad_sequence(ids, batch_first=True, padding_value=pad_token_id, padding_side=side),
+        pad_sequence(real, batch_first=True, padding_side=side),
+    )

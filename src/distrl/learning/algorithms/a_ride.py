@@ -30,10 +30,9 @@ from typing import Annotated, Literal
 import torch
 from torch import Tensor
 
-from distrl.agent.trainable_policy import Scores
 from distrl.bounds import Bounds, Fixed, Meaning, check_bounds
-from distrl.errors import InvalidSetting
 from distrl.learning.algorithms.actor_critic import (
+    ActorCriticObjective,
     Correction,
     CriticObjective,
     ValueLoss,
@@ -41,15 +40,13 @@ from distrl.learning.algorithms.actor_critic import (
     token_ratios,
     turn_ratios,
 )
-from distrl.learning.algorithms.algorithm import PlannedAlgorithm, UpdatePlan
+from distrl.learning.algorithms.algorithm import PlannedAlgorithm, UpdatePlan, check_reference
 from distrl.learning.batch import Batch
-from distrl.learning.gradient_step import BatchScores, GradientStep, Losses, ReferencePolicy
-from distrl.learning.losses.averages import Averaging, count, token_mean
-from distrl.learning.losses.divergence import estimated_kl, kl_penalty
-from distrl.learning.losses.policy_losses import invalid_action, policy_gradient
-from distrl.learning.targets.advantages import keep_above, signed
+from distrl.learning.gradient_step import BatchScores, GradientStep, ReferencePolicy
+from distrl.learning.losses.averages import Averaging, count
+from distrl.learning.targets.advantages import keep_above
 from distrl.learning.targets.ratios import truncate
-from distrl.learning.targets.retrace import retrace
+from distrl.learning.targets.retrace import retrace, signed_advantages
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,23 +85,16 @@ class ARideSettings:
         check_bounds(self)
 
 
+@dataclass(eq=False)
 class ARide(PlannedAlgorithm):
     """Advantage-based Retrace, on whatever the replay draws."""
 
-    def __init__(
-        self,
-        step: GradientStep,
-        settings: ARideSettings | None = None,
-        reference: ReferencePolicy | None = None,
-    ) -> None:
-        self.step = step
-        self.settings = settings or ARideSettings()
-        self.reference = reference
-        if self.settings.kl_weight > 0.0 and reference is None:
-            raise InvalidSetting(
-                f"a_ride.kl_weight={self.settings.kl_weight!r} without a reference policy to stay "
-                "near; give one, or 0"
-            )
+    step: GradientStep
+    settings: ARideSettings = ARideSettings()
+    reference: ReferencePolicy | None = None
+
+    def __post_init__(self) -> None:
+        check_reference("a_ride.kl_weight", self.settings.kl_weight, self.reference)
 
     @property
     def discount(self) -> float:
@@ -112,15 +102,8 @@ class ARide(PlannedAlgorithm):
 
     def plan(self, batch: Batch, current: BatchScores) -> UpdatePlan:
         ratios = turn_ratios(self.settings.ratio_level, batch, current)
-        targets = retrace(
-            current.values,
-            batch.rewards,
-            ratios,
-            batch.mask,
-            batch.bootstrap,
-            self.settings.discount,
-            self.settings.retrace_lambda,
-        )
+        known, lambda_ = batch.with_values(current.values), self.settings.retrace_lambda
+        targets = retrace(**known, ratios=ratios, discount=self.discount, lambda_=lambda_)
         advantages = self._advantages(batch, current, targets)
         positive = keep_above(advantages, batch.mask).sum() / batch.mask.sum()
         return UpdatePlan(
@@ -134,10 +117,8 @@ class ARide(PlannedAlgorithm):
 
     def _advantages(self, batch: Batch, current: BatchScores, targets: Tensor) -> Tensor:  # [b, t]
         if self.settings.as_printed:
-            discount = self.settings.discount
-            return signed(
-                targets, current.values, batch.rewards, batch.mask, batch.bootstrap, discount
-            )
+            known = batch.with_values(current.values)
+            return signed_advantages(targets, **known, discount=self.discount)
         return torch.where(batch.mask, targets - current.values[:, :-1], 0.0)
 
     def _objective(
@@ -147,81 +128,34 @@ class ARide(PlannedAlgorithm):
         ratios: Tensor,
         targets: Tensor,
         advantages: Tensor,
-    ) -> ARideObjective:
+    ) -> ActorCriticObjective:
         chosen = self.settings
         if chosen.advantage == "filtered":
             advantages = keep_above(advantages, batch.mask, chosen.advantage_threshold)
-        reference = current.log_probs
+        reference = None
         if chosen.kl_weight > 0.0 and self.reference is not None:
-            reference = self.step.log_probs_of(self.reference, batch)
-        return ARideObjective(
-            settings=chosen,
+            reference = batch.gather(self.step.log_probs_of(self.reference, batch))
+        return ActorCriticObjective(
             critic=self._critic(batch, ratios, targets),
             advantages=batch.gather(advantages),
-            invalid=batch.gather(batch.invalid),
             draws=batch.gather(batch.draw_weights),
-            ratios=batch.gather(token_ratios(chosen.ratio_level, batch, current)),
-            reference_log_probs=batch.gather(reference),
             total=count(batch.token_mask, chosen.averaging).clamp(min=1),
+            averaging=chosen.averaging,
+            value_weight=chosen.value_weight,
+            entropy_weight=chosen.entropy_weight,
+            ratios=batch.gather(token_ratios(chosen.ratio_level, batch, current)),
+            ratio_cap=chosen.ratio_cap,
+            invalid=batch.gather(batch.invalid),
+            invalid_weight=chosen.invalid_weight,
+            reference_log_probs=reference,
+            kl_weight=chosen.kl_weight,
         )
 
     def _critic(self, batch: Batch, ratios: Tensor, targets: Tensor) -> CriticObjective:
         chosen = self.settings
         weights = torch.ones_like(ratios)
         if chosen.value_target == "success":  # of a whole trajectory: no ratio of a step mends it
-            targets = batch.outcomes.unsqueeze(1).expand_as(targets)
+            targets = batch.step_outcomes
         elif not chosen.as_printed:
             weights = truncate(ratios, chosen.value_ratio_cap)
         return CriticObjective.of(chosen.value_loss, batch, targets, weights)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ARideObjective:
-    """The losses for n turns in reading order."""
-
-    settings: ARideSettings
-    critic: CriticObjective
-    advantages: Tensor  # [n]
-    invalid: Tensor  # [n]
-    draws: Tensor  # [n]: weights of prioritised draws
-    ratios: Tensor  # [n, k], at the level of the settings
-    reference_log_probs: Tensor  # [n, k]
-    total: Tensor  # tokens or turns of the whole batch
-
-    def __call__(self, scores: Scores, turns: Tensor) -> Losses:
-        chosen, log_probs, token_mask = self.settings, scores.log_probs, scores.token_mask
-        averaging, total, cap = chosen.averaging, self.total.to(log_probs), chosen.ratio_cap
-        draws = self.draws[turns].to(log_probs)  # [m]
-        ratios = self.ratios[turns, : log_probs.shape[1]].to(log_probs)  # [m, k]
-        policy = policy_gradient(
-            log_probs,
-            self.advantages[turns].to(log_probs) * draws,
-            token_mask,
-            ratios=ratios,
-            cap=cap,
-            averaging=averaging,
-            total=total,
-        )
-        invalid = invalid_action(
-            log_probs,
-            self.invalid[turns].to(log_probs) * draws,
-            token_mask,
-            ratios=ratios,
-            cap=cap,
-            averaging=averaging,
-            total=total,
-        )
-        entropy = token_mean(scores.entropies * draws.unsqueeze(-1), token_mask, averaging, total)
-        losses = {
-            "policy": policy,
-            "value": chosen.value_weight * self.critic(scores.value_logits, turns),
-            "entropy": -chosen.entropy_weight * entropy,
-            "invalid": chosen.invalid_weight * invalid,
-        }
-        if chosen.kl_weight > 0.0:
-            reference = self.reference_log_probs[turns, : log_probs.shape[1]].to(log_probs)
-            divergences = estimated_kl(log_probs, reference, token_mask)
-            corrected = truncate(ratios, cap) * draws.unsqueeze(-1) * divergences
-            penalty = kl_penalty(corrected, token_mask, averaging=averaging, total=total)
-            losses["kl"] = chosen.kl_weight * penalty
-        return losses

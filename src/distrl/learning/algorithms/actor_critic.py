@@ -1,4 +1,4 @@
-"""What actor-critics share: ratios at a chosen level, the critic's loss, and metrics of both.
+"""What actor-critics share: ratios at a chosen level, the losses, and metrics.
 
     L_V = Σ_t w_t·ℓ(V(s_t), v_t) / turns of the batch, each head for itself, their losses added
 
@@ -31,9 +31,11 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from distrl.agent.trainable_policy import Scores
 from distrl.learning.batch import Batch
-from distrl.learning.gradient_step import BatchScores
-from distrl.learning.losses.averages import step_mean, token_mean
+from distrl.learning.gradient_step import BatchScores, Losses
+from distrl.learning.losses.averages import Averaging, step_mean, token_mean
+from distrl.learning.losses.policy_losses import estimated_kl, policy_gradient
 from distrl.learning.targets.ratios import (
     RatioLevel,
     at_level,
@@ -42,6 +44,7 @@ from distrl.learning.targets.ratios import (
     length_normalised,
     per_turn,
     quantiles,
+    truncate,
 )
 
 Correction = RatioLevel | Literal["none"]  # none: every ratio is 1, as an ablation
@@ -95,6 +98,61 @@ class CriticObjective:
         return 0.5 * torch.square(logits.sigmoid() - wanted)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class ActorCriticObjective:
+    """The losses of A-RIDE and V-trace for n turns in reading order; see their equations."""
+
+    critic: CriticObjective
+    advantages: Tensor  # [n]
+    draws: Tensor  # [n]: weights of prioritised draws
+    total: Tensor  # tokens or turns of the whole batch
+    averaging: Averaging
+    value_weight: float
+    entropy_weight: float
+    ratios: Tensor  # [n, k]: weigh the policy's terms; 1 where the advantages have them inside
+    ratio_cap: float = 1.0
+    invalid: Tensor | None = None  # [n]: 1 where the answer could not be read; None: no such term
+    invalid_weight: float = 0.0
+    reference_log_probs: Tensor | None = None  # [n, k]; None: no KL term
+    kl_weight: float = 0.0
+
+    def __call__(self, scores: Scores, turns: Tensor) -> Losses:
+        log_probs, token_mask = scores.log_probs, scores.token_mask
+        averaging, total = self.averaging, self.total.to(log_probs)
+        draws = self.draws[turns].to(log_probs).unsqueeze(-1)  # [m, 1]
+        entropy = token_mean(scores.entropies * draws, token_mask, averaging, total)
+        losses = {
+            "policy": self._gradient(scores, turns, self.advantages),
+            "value": self.value_weight * self.critic(scores.value_logits, turns),
+            "entropy": -self.entropy_weight * entropy,
+        }
+        if self.invalid is not None:
+            losses["invalid"] = self.invalid_weight * self._gradient(scores, turns, -self.invalid)
+        if self.reference_log_probs is not None:
+            reference = beside(scores, self.reference_log_probs, turns)
+            weights = truncate(beside(scores, self.ratios, turns), self.ratio_cap) * draws
+            divergences = weights * estimated_kl(log_probs, reference, token_mask)
+            losses["kl"] = self.kl_weight * token_mean(divergences, token_mask, averaging, total)
+        return losses
+
+    def _gradient(self, scores: Scores, turns: Tensor, advantages: Tensor) -> Tensor:
+        log_probs = scores.log_probs
+        return policy_gradient(
+            log_probs,
+            advantages[turns].to(log_probs) * self.draws[turns].to(log_probs),
+            scores.token_mask,
+            ratios=beside(scores, self.ratios, turns),
+            cap=self.ratio_cap,
+            averaging=self.averaging,
+            total=self.total.to(log_probs),
+        )
+
+
+def beside(scores: Scores, token_values: Tensor, turns: Tensor) -> Tensor:
+    """The rows of [n, k] for these turns, cut and moved to fit their scores."""
+    return token_values[turns, : scores.log_probs.shape[1]].to(scores.log_probs)
+
+
 def actor_critic_metrics(
     batch: Batch,
     current: BatchScores,
@@ -103,7 +161,7 @@ def actor_critic_metrics(
 ) -> dict[str, float]:
     """All of them, for what an update saw before it moved."""
     values = current.values[:, :-1]
-    outcomes = batch.outcomes.unsqueeze(1).expand_as(values).to(values)
+    outcomes = batch.step_outcomes.to(values)
     ratios = per_turn(current.log_probs, batch.behaviour_log_probs, batch.token_mask)
     at_quantiles = quantiles(ratios, batch.mask, tuple(RATIO_QUANTILES.values())).tolist()
     return {
@@ -121,9 +179,12 @@ def actor_critic_metrics(
 
 
 def reliability_gap(values: Tensor, outcomes: Tensor) -> float:  # [n], [n]
-    """Σ_bins (share of the bin)·|mean value − success rate|, over bins of equal width."""
+    """Σ_bins (share of the bin)·|mean value − success rate|, over bins of equal width.
+
+    0 for a calibrated critic.
+    """
     bins = (values * BINS).long().clamp(0, BINS - 1)
-    excess = values.new_zeros(BINS).index_add(0, bins, values - outcomes)
+    excess = torch.zeros(BINS, dtype=torch.float64).index_add(0, bins, (values - outcomes).double())
     return float(excess.abs().sum() / max(1, len(values)))
 
 

@@ -15,8 +15,9 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
+from distrl.errors import InvalidSetting
 from distrl.learning.batch import Batch
-from distrl.learning.gradient_step import BatchScores, GradientStep, TurnLoss
+from distrl.learning.gradient_step import BatchScores, GradientStep, ReferencePolicy, TurnLoss
 from distrl.learning.targets.ratios import clip_fraction, per_turn
 from distrl.learning.targets.retrace import td_errors
 
@@ -64,8 +65,9 @@ class PlannedAlgorithm(ABC):
     step: GradientStep
 
     @property
-    @abstractmethod
-    def discount(self) -> float: ...
+    def discount(self) -> float:
+        """1 for algorithms that look at outcomes; the others override it."""
+        return 1.0
 
     @abstractmethod
     def plan(self, batch: Batch, current: BatchScores) -> UpdatePlan: ...
@@ -91,6 +93,14 @@ class PlannedAlgorithm(ABC):
         )
 
 
+def check_reference(setting: str, weight: float, reference: ReferencePolicy | None) -> None:
+    """Refuse a KL weight without a policy to stay near."""
+    if weight > 0.0 and reference is None:
+        raise InvalidSetting(
+            f"{setting}={weight!r} without a reference policy to stay near; give one, or 0"
+        )
+
+
 def update_report(
     batch: Batch,
     current: BatchScores,
@@ -112,7 +122,7 @@ def update_report(
     return UpdateReport(
         losses=losses,
         gradient_norms=norms,
-        td_errors=td_errors(current.values, batch.rewards, batch.mask, batch.bootstrap, discount),
+        td_errors=td_errors(**batch.with_values(current.values), discount=discount),
         ratios=ratios,
         entropies=torch.where(batch.token_mask, current.entropies, 0.0).sum(-1) / tokens,
         values=torch.where(batch.mask, current.values[:, :-1], 0.0),

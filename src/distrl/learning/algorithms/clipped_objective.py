@@ -19,11 +19,11 @@ from torch import Tensor
 
 from distrl.agent.trainable_policy import Scores
 from distrl.bounds import Bounds, Meaning, check_bounds
-from distrl.learning.algorithms.actor_critic import CriticObjective
+from distrl.learning.algorithms.actor_critic import CriticObjective, beside
 from distrl.learning.batch import Batch
 from distrl.learning.gradient_step import BatchScores, Losses
 from distrl.learning.losses.averages import Averaging, count, token_mean
-from distrl.learning.losses.policy_losses import decoupled_ppo, ppo
+from distrl.learning.losses.policy_losses import estimated_kl, ppo
 from distrl.learning.targets.ratios import RatioLevel, per_token, truncate
 
 
@@ -64,6 +64,8 @@ class ClippedObjective:
     behaviour_log_probs: Tensor  # [n, k]: of μ
     proximal_log_probs: Tensor  # [n, k]: of the policy that the update began with
     total: Tensor  # tokens or turns of the whole batch
+    reference_log_probs: Tensor | None = None  # [n, k]: of a policy to stay near, in GRPO
+    kl_weight: float = 0.0
 
     @classmethod
     def of(
@@ -84,51 +86,36 @@ class ClippedObjective:
         )
 
     def __call__(self, scores: Scores, turns: Tensor) -> Losses:
-        averaging, total = self.settings.averaging, self.total
-        entropy = token_mean(scores.entropies, scores.token_mask, averaging, total)
-        return {
-            "policy": self._surrogate(scores, turns),
-            "entropy": -self.settings.entropy_weight * entropy,
-            "value": self.critic(scores.value_logits, turns),
-        }
-
-    def corrections(self, scores: Scores, turns: Tensor) -> Tensor:
-        """min(cap, π/μ) of every token now, [m, tokens]: for means under π over tokens of μ."""
+        chosen, log_probs, token_mask = self.settings, scores.log_probs, scores.token_mask
+        averaging, total = chosen.averaging, self.total
         behaviour = beside(scores, self.behaviour_log_probs, turns)
-        ratios = per_token(scores.log_probs.detach(), behaviour, scores.token_mask)
-        return truncate(ratios, self.settings.behaviour_cap)
-
-    def _surrogate(self, scores: Scores, turns: Tensor) -> Tensor:
-        chosen = self.settings
-        behaviour = beside(scores, self.behaviour_log_probs, turns)
-        advantages = self.advantages[turns].to(scores.log_probs)
-        if not chosen.decoupled:
-            return ppo(
-                scores.log_probs,
-                behaviour,
-                advantages,
-                scores.token_mask,
-                clip=chosen.clip,
-                clip_high=chosen.clip_high,
-                level=chosen.level,
-                averaging=chosen.averaging,
-                total=self.total,
-            )
-        return decoupled_ppo(
-            scores.log_probs,
-            beside(scores, self.proximal_log_probs, turns),
+        policy = ppo(
+            log_probs,
             behaviour,
-            advantages,
-            scores.token_mask,
+            self.advantages[turns].to(log_probs),
+            token_mask,
+            proximal_log_probs=(
+                beside(scores, self.proximal_log_probs, turns) if chosen.decoupled else None
+            ),
+            behaviour_cap=chosen.behaviour_cap,
             clip=chosen.clip,
             clip_high=chosen.clip_high,
-            behaviour_cap=chosen.behaviour_cap,
             level=chosen.level,
-            averaging=chosen.averaging,
-            total=self.total,
+            averaging=averaging,
+            total=total,
         )
-
-
-def beside(scores: Scores, log_probs: Tensor, turns: Tensor) -> Tensor:
-    """The rows of log-probs [n, k] for these turns, cut and moved to fit their scores."""
-    return log_probs[turns, : scores.log_probs.shape[1]].to(scores.log_probs)
+        entropy = token_mean(scores.entropies, token_mask, averaging, total)
+        losses = {
+            "policy": policy,
+            "entropy": -chosen.entropy_weight * entropy,
+            "value": self.critic(scores.value_logits, turns),
+        }
+        if self.reference_log_probs is not None:
+            reference = beside(scores, self.reference_log_probs, turns)
+            divergences = estimated_kl(log_probs, reference, token_mask)
+            # min(cap, π/μ) of every token now: the mean is under π, over tokens of μ
+            ratios = per_token(log_probs.detach(), behaviour, token_mask)
+            corrected = divergences * truncate(ratios, chosen.behaviour_cap)
+            penalty = token_mean(corrected, token_mask, averaging, total)
+            losses["kl"] = self.kl_weight * penalty
+        return losses

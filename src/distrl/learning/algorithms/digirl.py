@@ -56,26 +56,16 @@ class DigirlSettings:
         check_bounds(self)
 
 
+@dataclass(eq=False)
 class Digirl(PlannedAlgorithm):
     """Imitates steps behind two filters."""
 
-    def __init__(self, step: GradientStep, settings: DigirlSettings | None = None) -> None:
-        self.step = step
-        self.settings = settings or DigirlSettings()
-
-    @property
-    def discount(self) -> float:
-        return 1.0  # it looks at outcomes
+    step: GradientStep
+    settings: DigirlSettings = DigirlSettings()
 
     def plan(self, batch: Batch, current: BatchScores) -> UpdatePlan:
-        advantages = doubly_robust(
-            current.values,
-            batch.rewards,
-            batch.outcomes,
-            batch.mask,
-            batch.bootstrap,
-            self.settings.decay,
-        )
+        known = batch.with_values(current.values)
+        advantages = doubly_robust(**known, outcomes=batch.outcomes, decay=self.settings.decay)
         chosen = self.curriculum(batch)  # [b]
         kept = keep_above(advantages, batch.mask, self._thresholds(batch)) * chosen.unsqueeze(1)
         weights = kept * batch.weights.unsqueeze(1)

@@ -26,7 +26,7 @@ from distrl.learning.algorithms.algorithm import PlannedAlgorithm, UpdatePlan
 from distrl.learning.batch import Batch
 from distrl.learning.gradient_step import BatchScores, GradientStep, Losses
 from distrl.learning.losses.averages import Averaging, count
-from distrl.learning.losses.policy_losses import imitation
+from distrl.learning.losses.policy_losses import policy_gradient
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,16 +42,12 @@ class FilteredBcSettings:
         check_bounds(self)
 
 
+@dataclass(eq=False)
 class FilteredBc(PlannedAlgorithm):
     """Imitates successes."""
 
-    def __init__(self, step: GradientStep, settings: FilteredBcSettings | None = None) -> None:
-        self.step = step
-        self.settings = settings or FilteredBcSettings()
-
-    @property
-    def discount(self) -> float:
-        return 1.0  # it looks at outcomes
+    step: GradientStep
+    settings: FilteredBcSettings = FilteredBcSettings()
 
     def plan(self, batch: Batch, current: BatchScores) -> UpdatePlan:
         kept = kept_successes(batch, self.settings.share)  # [b]
@@ -86,19 +82,18 @@ class FilteredImitation:
     def of(cls, batch: Batch, weights: Tensor, averaging: Averaging) -> FilteredImitation:
         """For weights [b, t]."""
         kept_tokens = batch.token_mask & (weights > 0.0).unsqueeze(-1)
-        outcomes = batch.outcomes.unsqueeze(1).expand_as(batch.mask)
         return cls(
             weights=batch.gather(weights),
-            critic=CriticObjective.of("cross_entropy", batch, outcomes),
+            critic=CriticObjective.of("cross_entropy", batch, batch.step_outcomes),
             total=count(kept_tokens, averaging).clamp(min=1),
             averaging=averaging,
         )
 
     def __call__(self, scores: Scores, turns: Tensor) -> Losses:
-        policy = imitation(
+        policy = policy_gradient(
             scores.log_probs,
+            self.weights[turns].to(scores.log_probs),
             scores.token_mask,
-            weights=self.weights[turns].to(scores.log_probs),
             averaging=self.averaging,
             total=self.total,
         )

@@ -14,26 +14,17 @@ success.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Literal
 
 import torch
 from torch import Tensor
 
-from distrl.agent.trainable_policy import Scores
 from distrl.bounds import Bounds, Meaning, check_bounds
-from distrl.errors import InvalidSetting
-from distrl.learning.algorithms.algorithm import PlannedAlgorithm, UpdatePlan
-from distrl.learning.algorithms.clipped_objective import ClippedObjective, ClipSettings, beside
+from distrl.learning.algorithms.algorithm import PlannedAlgorithm, UpdatePlan, check_reference
+from distrl.learning.algorithms.clipped_objective import ClippedObjective, ClipSettings
 from distrl.learning.batch import Batch
-from distrl.learning.gradient_step import (
-    BatchScores,
-    GradientStep,
-    Losses,
-    ReferencePolicy,
-    TurnLoss,
-)
-from distrl.learning.losses.divergence import estimated_kl, kl_penalty
+from distrl.learning.gradient_step import BatchScores, GradientStep, ReferencePolicy
 from distrl.learning.targets.advantages import group_relative
 
 
@@ -55,35 +46,28 @@ class GrpoSettings:
         check_bounds(self)
 
 
+@dataclass(eq=False)
 class Grpo(PlannedAlgorithm):
     """Learns from the differences between attempts at the same task."""
 
-    def __init__(
-        self,
-        step: GradientStep,
-        settings: GrpoSettings | None = None,
-        reference: ReferencePolicy | None = None,
-    ) -> None:
-        self.step = step
-        self.settings = settings or GrpoSettings()
-        self.reference = reference
-        if self.settings.kl_weight > 0.0 and reference is None:
-            raise InvalidSetting(
-                f"grpo.kl_weight={self.settings.kl_weight!r} without a reference policy "
-                "to stay near; give one, or 0"
-            )
+    step: GradientStep
+    settings: GrpoSettings = GrpoSettings()
+    reference: ReferencePolicy | None = None
 
-    @property
-    def discount(self) -> float:
-        return 1.0  # it looks at outcomes
+    def __post_init__(self) -> None:
+        check_reference("grpo.kl_weight", self.settings.kl_weight, self.reference)
 
     def plan(self, batch: Batch, current: BatchScores) -> UpdatePlan:
         advantages = batch.mask * self.advantages(batch).unsqueeze(1)  # [b, t]
-        outcomes = batch.outcomes.unsqueeze(1).expand_as(advantages)
-        clipped = ClippedObjective.of(self.settings.objective, batch, current, advantages, outcomes)
+        objective, outcomes = self.settings.objective, batch.step_outcomes
+        clipped = ClippedObjective.of(objective, batch, current, advantages, outcomes)
+        if self.reference is not None and self.settings.kl_weight > 0.0:
+            near = batch.gather(self.step.log_probs_of(self.reference, batch))
+            weight = self.settings.kl_weight
+            clipped = replace(clipped, reference_log_probs=near, kl_weight=weight)
         teaching = float((advantages != 0.0).any(1).float().mean())
         return UpdatePlan(
-            loss=self._with_kl(clipped, batch),
+            loss=clipped,
             advantages=advantages,
             metrics={"teaching_share": teaching},
             ratio_cap=self.settings.objective.highest,
@@ -99,30 +83,3 @@ class Grpo(PlannedAlgorithm):
         compared = batch.outcomes if self.settings.compared == "success" else returns
         divide = self.settings.divide_by_deviation
         return group_relative(compared, groups, divide_by_deviation=divide)
-
-    def _with_kl(self, clipped: ClippedObjective, batch: Batch) -> TurnLoss:
-        weight = self.settings.kl_weight
-        if self.reference is None or weight == 0.0:
-            return clipped
-        reference = batch.gather(self.step.log_probs_of(self.reference, batch))
-        return _WithReference(clipped, reference, weight)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _WithReference:
-    """The clipped objective and a KL penalty to the reference policy."""
-
-    clipped: ClippedObjective
-    reference_log_probs: Tensor  # [n, k]
-    weight: float
-
-    def __call__(self, scores: Scores, turns: Tensor) -> Losses:
-        reference = beside(scores, self.reference_log_probs, turns)
-        divergences = estimated_kl(scores.log_probs, reference, scores.token_mask)
-        penalty = kl_penalty(
-            divergences * self.clipped.corrections(scores, turns),
-            scores.token_mask,
-            averaging=self.clipped.settings.averaging,
-            total=self.clipped.total,
-        )
-        return {**self.clipped(scores, turns), "kl": self.weight * penalty}

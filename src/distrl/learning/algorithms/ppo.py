@@ -38,12 +38,12 @@ class PpoSettings:
         check_bounds(self)
 
 
+@dataclass(eq=False)
 class Ppo(PlannedAlgorithm):
     """Proximal policy optimisation; decoupled where `objective.decoupled` is set."""
 
-    def __init__(self, step: GradientStep, settings: PpoSettings | None = None) -> None:
-        self.step = step
-        self.settings = settings or PpoSettings()
+    step: GradientStep
+    settings: PpoSettings = PpoSettings()
 
     @property
     def discount(self) -> float:
@@ -51,14 +51,8 @@ class Ppo(PlannedAlgorithm):
 
     def plan(self, batch: Batch, current: BatchScores) -> UpdatePlan:
         chosen = self.settings
-        advantages = generalised(
-            current.values,
-            batch.rewards,
-            batch.mask,
-            batch.bootstrap,
-            chosen.discount,
-            chosen.gae_lambda,
-        )
+        known = batch.with_values(current.values)
+        advantages = generalised(**known, discount=chosen.discount, lambda_=chosen.gae_lambda)
         targets = advantages + current.values[:, :-1]
         if chosen.normalise:
             advantages = normalise(advantages, batch.mask)

@@ -17,22 +17,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from torch import Tensor
-
-from distrl.agent.trainable_policy import Scores
 from distrl.bounds import Bounds, Fixed, Meaning, check_bounds
 from distrl.errors import InvalidSetting
 from distrl.learning.algorithms.actor_critic import (
+    ActorCriticObjective,
     CriticObjective,
     ValueLoss,
     actor_critic_metrics,
+    token_ratios,
     turn_ratios,
 )
 from distrl.learning.algorithms.algorithm import PlannedAlgorithm, UpdatePlan
 from distrl.learning.batch import Batch
-from distrl.learning.gradient_step import BatchScores, GradientStep, Losses
-from distrl.learning.losses.averages import Averaging, count, token_mean
-from distrl.learning.losses.policy_losses import policy_gradient
+from distrl.learning.gradient_step import BatchScores, GradientStep
+from distrl.learning.losses.averages import Averaging, count
 from distrl.learning.targets.retrace import vtrace
 
 
@@ -65,12 +63,12 @@ class VTraceSettings:
             )
 
 
+@dataclass(eq=False)
 class VTraceActorCritic(PlannedAlgorithm):
     """V-trace actor-critic."""
 
-    def __init__(self, step: GradientStep, settings: VTraceSettings | None = None) -> None:
-        self.step = step
-        self.settings = settings or VTraceSettings()
+    step: GradientStep
+    settings: VTraceSettings = VTraceSettings()
 
     @property
     def discount(self) -> float:
@@ -79,51 +77,22 @@ class VTraceActorCritic(PlannedAlgorithm):
     def plan(self, batch: Batch, current: BatchScores) -> UpdatePlan:
         chosen = self.settings
         traced = vtrace(
-            current.values,
-            batch.rewards,
-            turn_ratios(chosen.ratio_level, batch, current),
-            batch.mask,
-            batch.bootstrap,
-            chosen.discount,
+            **batch.with_values(current.values),
+            ratios=turn_ratios(chosen.ratio_level, batch, current),
+            discount=chosen.discount,
             rho_clip=chosen.rho_clip,
             c_clip=chosen.c_clip,
             lambda_=chosen.vtrace_lambda,
         )
-        objective = VTraceObjective(
-            settings=chosen,
+        objective = ActorCriticObjective(
             critic=CriticObjective.of(chosen.value_loss, batch, traced.targets),
             advantages=batch.gather(traced.advantages),
             draws=batch.gather(batch.draw_weights),
             total=count(batch.token_mask, chosen.averaging).clamp(min=1),
+            averaging=chosen.averaging,
+            value_weight=chosen.value_weight,
+            entropy_weight=chosen.entropy_weight,
+            ratios=batch.gather(token_ratios("none", batch, current)),  # inside the advantages
         )
         metrics = actor_critic_metrics(batch, current, traced.targets, chosen.rho_clip)
         return UpdatePlan(objective, traced.advantages, metrics)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class VTraceObjective:
-    """The losses for n turns in reading order."""
-
-    settings: VTraceSettings
-    critic: CriticObjective
-    advantages: Tensor  # [n], their truncated ratio inside
-    draws: Tensor  # [n]: weights of prioritised draws
-    total: Tensor  # tokens or turns of the whole batch
-
-    def __call__(self, scores: Scores, turns: Tensor) -> Losses:
-        chosen, log_probs, token_mask = self.settings, scores.log_probs, scores.token_mask
-        averaging, total = chosen.averaging, self.total.to(log_probs)
-        draws = self.draws[turns].to(log_probs)  # [m]
-        policy = policy_gradient(
-            log_probs,
-            self.advantages[turns].to(log_probs) * draws,
-            token_mask,
-            averaging=averaging,
-            total=total,
-        )
-        entropy = token_mean(scores.entropies * draws.unsqueeze(-1), token_mask, averaging, total)
-        return {
-            "policy": policy,
-            "value": chosen.value_weight * self.critic(scores.value_logits, turns),
-            "entropy": -chosen.entropy_weight * entropy,
-        }

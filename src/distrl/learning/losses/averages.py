@@ -47,5 +47,10 @@ def step_mean(
     return torch.where(mask, per_step, 0.0).sum() / _divisor(mask.sum(), total)
 
 
+def minimum_of_heads(heads: Tensor) -> Tensor:  # [..., heads] -> [...]
+    """The lowest value of all heads of a critic: counters overestimation by a single head."""
+    return heads.amin(-1)
+
+
 def _divisor(own: Tensor, total: Total) -> Tensor | float:
     return own.clamp(min=1) if total is None else total

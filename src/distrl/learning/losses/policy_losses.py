@@ -1,10 +1,10 @@
-"""What the policy minimises: policy gradient, PPO, the invalid-action term, imitation.
+"""What the policy minimises: policy gradient, PPO, divergence from a reference.
 
 Log-probs are per token, [..., tokens] (usually [batch, time, tokens]) with their own mask;
 advantages, filters and flags are per turn, [...], and hold for every token of the turn. Gradients
 flow through `log_probs` alone: advantages, ratios and old log-probs are weights and are detached
-here, whatever the caller did. `averaging` and `total` are those of `averages`. Every function
-returns one number to minimise; padding may hold anything.
+here, whatever the caller did. `averaging` and `total` are those of `averages`. Padding may hold
+anything.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from torch import Tensor
 
 from distrl.errors import InvalidSetting
 from distrl.learning.losses.averages import Averaging, Total, token_mean
-from distrl.learning.targets.ratios import RatioLevel, at_level, truncate
+from distrl.learning.targets.ratios import LOG_LIMIT, RatioLevel, at_level, truncate
 
 
 def policy_gradient(
@@ -33,6 +33,11 @@ def policy_gradient(
 
     With ratios per turn and `whole_turn` it is the equation to the letter; with ratios per token
     every token is corrected for itself. The ratio is a weight: no gradient goes through it.
+
+    Weights of 0 and 1 in place of A make it the negative log-likelihood of filtered imitation. With
+    A = −1 for unreadable answers, else 0, its gradient is that of the expected share of them: a
+    step down lowers their probability. Hand in ratios on replayed data then: they let the push
+    fade as the answer becomes rare, where log π alone would fall for ever.
     """
     weights = _for_tokens(advantages, token_mask)
     if ratios is not None:
@@ -41,89 +46,51 @@ def policy_gradient(
 
 
 def ppo(
-    log_probs: Tensor,  # [..., tokens]
-    behaviour_log_probs: Tensor,  # [..., tokens]
-    advantages: Tensor,  # [...] per turn, or [..., tokens]
-    token_mask: Tensor,  # [..., tokens]
-    *,
-    clip: float = 0.2,
-    clip_high: float | None = None,
-    level: RatioLevel = "token",
-    averaging: Averaging = "per_token",
-    total: Total = None,
-) -> Tensor:
-    """−E[min(ρ·A, clip(ρ, 1 − clip, 1 + clip_high)·A)], ρ = π/μ at the level that is asked for.
-
-    `clip_high` (default: `clip`) lets rare tokens grow faster than others shrink.
-    """
-    ratios = at_level(level, log_probs, behaviour_log_probs.detach(), token_mask)
-    surrogate = _clipped(ratios, _for_tokens(advantages, token_mask), clip, clip_high)
-    return token_mean(-surrogate, token_mask, averaging, total)
-
-
-def decoupled_ppo(
-    log_probs: Tensor,  # [..., tokens]: π_θ, the policy in training
-    proximal_log_probs: Tensor,  # [..., tokens]: π_prox, the policy to stay near (a recent one)
+    log_probs: Tensor,  # [..., tokens]: π, the policy in training
     behaviour_log_probs: Tensor,  # [..., tokens]: μ, the policy that acted
     advantages: Tensor,  # [...] per turn, or [..., tokens]
     token_mask: Tensor,  # [..., tokens]
     *,
+    proximal_log_probs: Tensor | None = None,  # [..., tokens]: π_prox, a recent policy
+    behaviour_cap: float = math.inf,
     clip: float = 0.2,
     clip_high: float | None = None,
-    behaviour_cap: float = math.inf,
     level: RatioLevel = "token",
     averaging: Averaging = "per_token",
     total: Total = None,
 ) -> Tensor:
-    """−E_μ[w·min(r·A, clip(r)·A)], r = π_θ/π_prox, w = min(behaviour_cap, π_prox/μ).
+    """−E_μ[w·min(r·A, clip(r, 1 − clip, 1 + clip_high)·A)], ratios at the level that is asked for.
 
-    Old data is corrected for by w, a weight; the trust region r is around a recent policy, so that
-    it does not forbid to learn only because the data is old. With π_prox = μ it is PPO.
+    Coupled, without π_prox: r = π/μ and w = 1. Decoupled: r = π/π_prox, w = min(behaviour_cap,
+    π_prox/μ). Old data is corrected for by w, a weight; the trust region r is around a recent
+    policy, so that it does not forbid to learn only because the data is old. With π_prox = μ the
+    two are one. `clip_high` (default: `clip`) lets rare tokens grow faster than others shrink.
     """
-    proximal = proximal_log_probs.detach()
-    ratios = at_level(level, log_probs, proximal, token_mask)
-    correction = at_level(level, proximal, behaviour_log_probs.detach(), token_mask)
+    behaviour = behaviour_log_probs.detach()
+    near = behaviour if proximal_log_probs is None else proximal_log_probs.detach()
+    ratios = at_level(level, log_probs, near, token_mask)
     surrogate = _clipped(ratios, _for_tokens(advantages, token_mask), clip, clip_high)
-    weighted = truncate(correction, behaviour_cap) * surrogate
-    return token_mean(-weighted, token_mask, averaging, total)
+    if proximal_log_probs is not None:
+        surrogate = (
+            truncate(at_level(level, near, behaviour, token_mask), behaviour_cap) * surrogate
+        )
+    return token_mean(-surrogate, token_mask, averaging, total)
 
 
-def invalid_action(
+def estimated_kl(
     log_probs: Tensor,  # [..., tokens]
-    invalid: Tensor,  # [...] per turn: True where the answer could not be read or carried out
+    reference_log_probs: Tensor,  # [..., tokens]
     token_mask: Tensor,  # [..., tokens]
-    *,
-    ratios: Tensor | None = None,  # [...] per turn, or [..., tokens]
-    cap: float = 1.0,
-    averaging: Averaging = "per_token",
-    total: Total = None,
 ) -> Tensor:
-    """E_μ[min(cap, ρ)·1{invalid}·log π]: the score-function form of the share of invalid actions.
+    """KL(π ‖ π_ref) by the estimate k3 = e^{−k} − 1 + k with k = log π − log π_ref, [..., tokens].
 
-    The flag alone is constant in θ; times log π it has the gradient of the expected share, and a
-    step down lowers the probability of the invalid answer. Hand in ratios on replayed data: they
-    let the push fade as the answer becomes rare, where log π alone would fall for ever.
+    It is never negative, and 0 at padding. The tokens are samples of π; weigh replayed ones by
+    their ratio. As a loss k alone would not do: its gradient has the mean 0 under π, that of k3 the
+    mean ∇KL(π_ref ‖ π). The reference gets no gradient.
     """
-    blame = -invalid.to(log_probs.dtype)
-    return policy_gradient(
-        log_probs, blame, token_mask, ratios=ratios, cap=cap, averaging=averaging, total=total
-    )
-
-
-def imitation(
-    log_probs: Tensor,  # [..., tokens]
-    token_mask: Tensor,  # [..., tokens]
-    *,
-    weights: Tensor | None = None,  # [...] per turn, or [..., tokens]: a filter of 0 and 1
-    averaging: Averaging = "per_token",
-    total: Total = None,
-) -> Tensor:
-    """−E[w·log π], the negative log-likelihood of filtered behaviour cloning.
-
-    The mean is over every real token; to take it over the kept ones, narrow the mask instead.
-    """
-    kept = torch.ones_like(log_probs) if weights is None else weights
-    return policy_gradient(log_probs, kept, token_mask, averaging=averaging, total=total)
+    new = _real(log_probs, token_mask)
+    k = (new - _real(reference_log_probs.detach(), token_mask)).clamp(-LOG_LIMIT, LOG_LIMIT)
+    return torch.expm1(-k) + k
 
 
 def _clipped(ratios: Tensor, advantages: Tensor, clip: float, clip_high: float | None) -> Tensor:

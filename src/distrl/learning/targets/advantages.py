@@ -1,4 +1,4 @@
-"""How much better a step was than expected: signed, filtered, doubly robust, group-relative, GAE.
+"""How much better a step was than expected: GAE, doubly robust, group-relative, filtered.
 
 Conventions of `retrace`: right-padded [batch, time] arrays, values with one column more, garbage
 allowed in padding, 0 out of it. Advantages are weights, not losses: `losses` detaches them.
@@ -9,23 +9,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from distrl.errors import InvalidSetting
-from distrl.learning.targets.retrace import backward_sums, next_targets, next_values, td_errors
-
-
-def signed(
-    targets: Tensor,  # [batch, time]: v_t of retrace, one_step_td or monte_carlo
-    values: Tensor,  # [batch, time + 1]
-    rewards: Tensor,  # [batch, time]
-    mask: Tensor,  # [batch, time]
-    bootstrap: Tensor,  # [batch]
-    discount: float,
-) -> Tensor:
-    """A_t = r_t + γ·v_{t+1} − V(s_t), [batch, time]; v after the last step as in `retrace`."""
-    following = next_targets(targets, values, mask, bootstrap)
-    real_rewards = torch.where(mask, rewards, 0.0)
-    real_values = torch.where(mask, values[:, :-1], 0.0)
-    return torch.where(mask, real_rewards + discount * following - real_values, 0.0)
+from distrl.learning.targets.retrace import backward_sums, check_share, next_values, td_errors
 
 
 def generalised(
@@ -37,8 +21,7 @@ def generalised(
     lambda_: float,
 ) -> Tensor:
     """Generalised advantage estimation: A_t = δ_t + γ·λ·A_{t+1}; λ = 1 is Monte-Carlo − V."""
-    if not 0.0 <= lambda_ <= 1.0:
-        raise InvalidSetting(f"lambda_={lambda_!r}; give a number in [0, 1]")
+    check_share("lambda_", lambda_)
     errors = td_errors(values, rewards, mask, bootstrap, discount)
     return backward_sums(errors, torch.full_like(errors, discount * lambda_))
 
@@ -56,8 +39,7 @@ def doubly_robust(
     Near the end of a success it trusts the outcome, elsewhere the critic. DigiRL keeps steps above
     1/H: see `keep_above`.
     """
-    if not 0.0 <= decay <= 1.0:
-        raise InvalidSetting(f"decay={decay!r}; give a number in [0, 1]")
+    check_share("decay", decay)
     steps = torch.arange(mask.shape[1], device=mask.device)
     left = (mask.sum(1, keepdim=True) - 1 - steps).clamp(min=0)  # H − h, [batch, time]
     weights = outcomes.unsqueeze(1) * torch.full_like(rewards, decay) ** left
@@ -109,10 +91,3 @@ def normalise(advantages: Tensor, mask: Tensor, epsilon: float = 1e-5) -> Tensor
 def keep_above(advantages: Tensor, mask: Tensor, threshold: float | Tensor = 0.0) -> Tensor:
     """1{A_t > threshold} as weights 0 and 1, [batch, time]; the threshold may be [batch, 1]."""
     return (mask & (advantages > threshold)).to(advantages.dtype)
-
-
-def clip(advantages: Tensor, mask: Tensor, limit: float) -> Tensor:
-    """A_t held to [−limit, limit]."""
-    if not limit > 0.0:
-        raise InvalidSetting(f"limit={limit!r}; give a number above 0")
-    return torch.where(mask, advantages, 0.0).clamp(-limit, limit)

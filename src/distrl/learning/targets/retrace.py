@@ -1,9 +1,10 @@
 """Value targets over whole trajectories: Retrace, V-trace, one-step TD and Monte-Carlo.
 
-Arrays are padded on the right: step t of trajectory b is real where mask[b, t]. `values` has one
-column more than `rewards`: column t is V(s_t), and the column after the last real step is the value
-of the final screen. `bootstrap` is True where the trajectory was truncated, so that the final value
-stands for what would have come; where it is False the task itself ended and nothing comes after.
+Arrays are padded on the right: step t of trajectory b is real where mask[b, t], [batch, time].
+`rewards` has that shape; `values` has one column more, [batch, time + 1]: column t is V(s_t), and
+the column after the last real step is the value of the final screen. `bootstrap`, [batch], is True
+where the trajectory was truncated, so that the final value stands for what would have come; where
+it is False the task itself ended and nothing comes after.
 
 Promises: every real step has a target, the rewarded last one too; targets of padding are 0; padding
 may hold anything (1e9, inf, NaN) without a change in any result or gradient. The functions are
@@ -76,18 +77,27 @@ def vtrace(
     traces = lambda_ * real_ratios.clamp(max=c_clip)  # c_t
     corrections = backward_sums(weights * errors, discount * traces)
     targets = torch.where(mask, values[:, :-1] + corrections, 0.0)
-    following = next_targets(targets, values, mask, bootstrap)
-    real_rewards = torch.where(mask, rewards, 0.0)
-    real_values = torch.where(mask, values[:, :-1], 0.0)
-    return VTrace(targets, weights * (real_rewards + discount * following - real_values))
+    advantages = signed_advantages(targets, values, rewards, mask, bootstrap, discount)
+    return VTrace(targets, weights * advantages)
 
 
-def one_step_td(
+def signed_advantages(
+    targets: Tensor,  # [batch, time]: v_t of retrace, vtrace, one_step_td or monte_carlo
     values: Tensor,  # [batch, time + 1]
     rewards: Tensor,  # [batch, time]
     mask: Tensor,  # [batch, time]
     bootstrap: Tensor,  # [batch]
     discount: float,
+) -> Tensor:
+    """A_t = r_t + γ·v_{t+1} − V(s_t), [batch, time]; v after the last step: the final value."""
+    following = next_targets(targets, values, mask, bootstrap)
+    real_rewards = torch.where(mask, rewards, 0.0)
+    real_values = torch.where(mask, values[:, :-1], 0.0)
+    return torch.where(mask, real_rewards + discount * following - real_values, 0.0)
+
+
+def one_step_td(
+    values: Tensor, rewards: Tensor, mask: Tensor, bootstrap: Tensor, discount: float
 ) -> Tensor:
     """r_t + γ·V(s_{t+1}): little variance, and every bias of the critic."""
     _check_arrays(values, rewards, mask, bootstrap, discount)
@@ -95,26 +105,18 @@ def one_step_td(
 
 
 def monte_carlo(
-    values: Tensor,  # [batch, time + 1]; only the final value of truncated trajectories is used
-    rewards: Tensor,  # [batch, time]
-    mask: Tensor,  # [batch, time]
-    bootstrap: Tensor,  # [batch]
-    discount: float,
+    values: Tensor, rewards: Tensor, mask: Tensor, bootstrap: Tensor, discount: float
 ) -> Tensor:
     """G_t = r_t + γ·G_{t+1}, from the final value where truncated, from 0 where terminated."""
     _check_arrays(values, rewards, mask, bootstrap, discount)
-    follows = _follows(mask)
+    follows = _one_later(mask)
     final = torch.where(follows, 0.0, next_values(values, mask, bootstrap))
     terms = torch.where(mask, rewards, 0.0) + discount * final
     return backward_sums(terms, discount * follows.to(terms.dtype))
 
 
 def td_errors(
-    values: Tensor,  # [batch, time + 1]
-    rewards: Tensor,  # [batch, time]
-    mask: Tensor,  # [batch, time]
-    bootstrap: Tensor,  # [batch]
-    discount: float,
+    values: Tensor, rewards: Tensor, mask: Tensor, bootstrap: Tensor, discount: float
 ) -> Tensor:
     """δ_t = r_t + γ·V(s_{t+1}) − V(s_t); 0 at padding."""
     targets = one_step_td(values, rewards, mask, bootstrap, discount)
@@ -123,7 +125,7 @@ def td_errors(
 
 def next_values(values: Tensor, mask: Tensor, bootstrap: Tensor) -> Tensor:
     """V(s_{t+1}) as a target may use it, [batch, time]: after the last step only if truncated."""
-    follows = _follows(mask)
+    follows = _one_later(mask)
     used = follows | (mask & ~follows & bootstrap.unsqueeze(1))
     return torch.where(used, values[:, 1:], 0.0)
 
@@ -131,7 +133,7 @@ def next_values(values: Tensor, mask: Tensor, bootstrap: Tensor) -> Tensor:
 def next_targets(targets: Tensor, values: Tensor, mask: Tensor, bootstrap: Tensor) -> Tensor:
     """v_{t+1} for targets v [batch, time]; after the last step the final value, if truncated."""
     return torch.where(
-        _follows(mask), _one_later(targets), next_values(values, mask, bootstrap)
+        _one_later(mask), _one_later(targets), next_values(values, mask, bootstrap)
     )  # [batch, time]
 
 
@@ -146,13 +148,8 @@ def backward_sums(terms: Tensor, factors: Tensor) -> Tensor:
 
 
 def _one_later(array: Tensor) -> Tensor:
-    """Column t holds what stood in column t + 1; the last holds 0 (or False)."""
+    """Column t holds what was in column t + 1, the last 0; of a mask: where step t + 1 is real."""
     return torch.cat([array[:, 1:], torch.zeros_like(array[:, :1])], dim=1)
-
-
-def _follows(mask: Tensor) -> Tensor:
-    """Where step t + 1 is real too."""
-    return _one_later(mask)
 
 
 def _check_arrays(
@@ -168,9 +165,9 @@ def _check_arrays(
             )
     if mask.dtype != torch.bool or bootstrap.dtype != torch.bool:
         raise ValueError(f"mask and bootstrap are bool, got {mask.dtype} and {bootstrap.dtype}")
-    if bool((_follows(mask) & ~mask).any()):
+    if bool((_one_later(mask) & ~mask).any()):
         raise ValueError("a mask has a hole: the real steps of a trajectory stand first, unbroken")
-    _check_share("discount", discount)
+    check_share("discount", discount)
 
 
 def _check_lambda(lambda_: float, ratios: Tensor, rewards: Tensor) -> None:
@@ -179,10 +176,10 @@ def _check_lambda(lambda_: float, ratios: Tensor, rewards: Tensor) -> None:
             f"rewards {tuple(rewards.shape)} need ratios of the same shape, one per turn, "
             f"got {tuple(ratios.shape)}"
         )
-    _check_share("lambda_", lambda_)
+    check_share("lambda_", lambda_)
 
 
-def _check_share(name: str, value: float) -> None:
+def check_share(name: str, value: float) -> None:
     if not 0.0 <= value <= 1.0:  # also refuses NaN
         raise InvalidSetting(f"{name}={value!r}; give a number in [0, 1]")
 

@@ -1,15 +1,15 @@
 """What a step was worth: the task's reward and the named terms around it, from a trajectory.
 
-No loss holds a literal of its own: every term has a name here and a setting. Terms are reported one
-by one, so that a run can be asked why its return moved. Only judged trajectories have rewards; one
-that the world cut off (a crash, a lost device, no verdict) is refused, never scored 0.
+No loss holds a literal of its own: every term has a name here and a setting. Only judged
+trajectories have rewards; one that the world cut off (a crash, a lost device, no verdict) is
+refused, never scored 0.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
@@ -57,11 +57,6 @@ class StepRewards:
     @property
     def total(self) -> Floats:
         return self.task + self.step_cost + self.repetition + self.invalid
-
-    @property
-    def parts(self) -> tuple[tuple[str, Floats], ...]:
-        """Name and rewards of each term, for a report."""
-        return tuple((field.name, getattr(self, field.name)) for field in fields(self))
 
 
 def step_rewards(trajectory: Trajectory, settings: RewardSettings = DEFAULT_REWARDS) -> StepRewards:

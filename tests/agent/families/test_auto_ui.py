@@ -10,7 +10,7 @@ from tests.agent.made_up_screens import LONG, SHORT, TWO_SCREENS
 from tests.agent.tiny_models import auto_ui, enliven, tiny_model
 from transformers import AutoConfig
 
-from distrl.agent.families.auto_ui_model import (
+from distrl.agent.families.auto_ui import (
     AutoUiConfig,
     AutoUiForConditionalGeneration,
     register_auto_ui,

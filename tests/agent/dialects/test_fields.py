@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from distrl.agent.dialects.scrolling import LENGTH, MARGIN, direction_of, scroll
+from distrl.agent.dialects.fields import LENGTH, MARGIN, direction_of, scroll
 from distrl.errors import InvalidAction
 from distrl.records import Swipe
 
