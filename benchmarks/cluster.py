@@ -63,8 +63,7 @@ from distrl.replay.store.trajectory_store import TrajectoryStore, TrajectoryStor
 from distrl.runs.run_directory import RunDirectory
 from distrl.task_sets.curriculum import UniformTasks
 from distrl.task_sets.task_pool import SimulatedTasks
-from distrl.weights.weight_store import WeightStore
-from distrl.weights.weight_updater import WeightSource
+from distrl.weights.weight_store import WeightSource, WeightStore
 from phonesim.clock import ScaledClock
 from phonesim.latency import PAPER_EMULATOR
 from phonesim.simulated_device import SimulatedDevice

@@ -24,9 +24,8 @@ from tests.episodes.made_up_collectors import (
 
 from distrl.episodes.collector import CollectorSettings
 from distrl.episodes.device_pool import DevicePool
-from distrl.episodes.policy_batcher import PolicyBatcher, PolicyBatcherSettings
+from distrl.episodes.policy_batcher import PolicyBatcher, PolicyBatcherSettings, WeightUpdater
 from distrl.records import Action, Decision, Ending, Observation, Screen, Trajectory, Wait
-from distrl.weights.weight_updater import WeightUpdater
 from phonesim.simulated_device import SimulatedDevice
 
 

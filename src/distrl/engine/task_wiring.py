@@ -80,7 +80,7 @@ def read_aitw(settings: TaskSettings) -> AitwTasks:
 
 def _android_world(settings: TaskSettings, device_pool: DevicePool[Device]) -> list[Task]:
     """The tasks of the first device: all have the same suite."""
-    phone = device_pool.devices[0].device
+    phone = device_pool.devices[0]
     assert isinstance(phone, AndroidWorldPhone)
     tasks = list(android_world_tasks(phone.host, settings.split))
     patterns = settings.templates or ("*",)

@@ -24,7 +24,12 @@ from distrl.engine.device_wiring import build_device_pool, build_judges
 from distrl.engine.ray.policy_server import PolicyServer
 from distrl.engine.task_wiring import LockedCritic, build_tasks
 from distrl.episodes.collector import Collector, CollectorSettings, TrajectorySink
-from distrl.episodes.policy_batcher import DecisionService, PolicyBatcher, PolicyBatcherSettings
+from distrl.episodes.policy_batcher import (
+    DecisionService,
+    PolicyBatcher,
+    PolicyBatcherSettings,
+    WeightUpdater,
+)
 from distrl.episodes.scheduler import Admission
 from distrl.learning.algorithms.a_ride import ARide
 from distrl.learning.algorithms.algorithm import Algorithm
@@ -38,8 +43,7 @@ from distrl.learning.learner import Arrivals, Learner, Publisher
 from distrl.learning.process_group import ProcessGroup
 from distrl.replay.buffer.pacing import Pacing
 from distrl.replay.buffer.replay_buffer import ReplayBuffer
-from distrl.weights.weight_store import WeightDescription, WeightStore
-from distrl.weights.weight_updater import WeightSource, WeightUpdater
+from distrl.weights.weight_store import WeightDescription, WeightSource, WeightStore
 
 MakeAlgorithm = Callable[[GradientStep, LearningSettings, ReferencePolicy | None], Algorithm]
 

@@ -29,11 +29,10 @@ from distrl.engine.ray.policy_server import PolicyServer, ServerReport
 from distrl.engine.supervision.collector_registry import PacedAdmission
 from distrl.episodes.collector import Collector
 from distrl.episodes.device_pool import DevicePool
-from distrl.episodes.policy_batcher import PolicyBatcher, PolicyBatcherSettings
+from distrl.episodes.policy_batcher import PolicyBatcher, PolicyBatcherSettings, WeightUpdater
 from distrl.errors import InvalidSetting, PolicyServerGone
 from distrl.records import Decision, Observation, Screen
 from distrl.task_sets.curriculum import UniformTasks
-from distrl.weights.weight_updater import WeightUpdater
 from phonesim.simulated_device import SimulatedDevice
 from phonesim.tasks.fact_judge import FactJudge
 

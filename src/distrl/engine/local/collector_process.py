@@ -45,7 +45,7 @@ from distrl.engine.wiring import build_collector, build_weight_store
 from distrl.episodes.collector import Collector
 from distrl.errors import LearnerGone
 from distrl.runs.run_directory import RunDirectory
-from distrl.weights.weight_updater import WeightPoller
+from distrl.weights.weight_store import WeightPoller
 
 LAST_SECONDS = 15.0  # for an orderly end after the connection has gone
 

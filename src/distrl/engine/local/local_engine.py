@@ -46,7 +46,7 @@ from distrl.replay.store.trajectory_store import TrajectoryStore
 from distrl.reporting.live_view import LiveView
 from distrl.runs.run_directory import RunDirectory
 from distrl.runs.run_records import RunResult
-from distrl.weights.weight_updater import WeightPoller
+from distrl.weights.weight_store import WeightPoller
 
 WAIT_SECONDS = 0.25  # for arrivals, before the view is shown anew
 FINISH_SECONDS = 30.0  # that episodes may take at the end of `collect`: no learner waits for it

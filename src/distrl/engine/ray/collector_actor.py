@@ -39,7 +39,7 @@ from distrl.episodes.collector import Collector, TrajectorySink
 from distrl.episodes.scheduler import Admission
 from distrl.errors import CollectorsLost
 from distrl.watched_threads import WatchedThreads
-from distrl.weights.weight_updater import WeightSource
+from distrl.weights.weight_store import WeightSource
 
 LAST_SECONDS = 5.0  # for threads and for deregistering, at the end
 Build = Callable[
