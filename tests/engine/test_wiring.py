@@ -11,7 +11,7 @@ from tests.engine.tiny_runs import tiny_config
 from tests.episodes.made_up_collectors import Versions
 
 from distrl.config.training_config import AlgorithmName
-from distrl.engine.ingest.arrival_queue import ArrivalQueue
+from distrl.engine.ingest.trajectory_receiver import ArrivalQueue
 from distrl.engine.wiring import (
     ALGORITHMS,
     build_batcher,

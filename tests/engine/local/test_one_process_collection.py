@@ -15,10 +15,9 @@ from tests.judging.judge_server import YES, judge_that_says, played
 from tests.replay.made_up_trajectories import trajectory
 
 from distrl.devices.device import Device
-from distrl.engine.ingest.arrival_queue import ArrivalQueue
 from distrl.engine.ingest.deferred_judging import DeferredJudging
 from distrl.engine.ingest.episode_log import EpisodeLog
-from distrl.engine.ingest.trajectory_receiver import TrajectoryReceiver
+from distrl.engine.ingest.trajectory_receiver import ArrivalQueue, TrajectoryReceiver
 from distrl.engine.local.one_process_collection import (
     DirectSink,
     FreeAdmission,

@@ -18,10 +18,9 @@ from tests.learning.small_circle import SmallCircle
 from tests.replay.made_up_trajectories import trajectory
 
 from distrl.config.training_config import load_config
-from distrl.engine.ingest.arrival_queue import ArrivalQueue
 from distrl.engine.ingest.episode_log import EpisodeLog
 from distrl.engine.ingest.messages import Heartbeat, Received
-from distrl.engine.ingest.trajectory_receiver import TrajectoryReceiver
+from distrl.engine.ingest.trajectory_receiver import ArrivalQueue, TrajectoryReceiver
 from distrl.engine.ray.learner_actor import GROUPS, RayLearner
 from distrl.engine.run.collection import Collection
 from distrl.engine.run.training_state import TrainingState

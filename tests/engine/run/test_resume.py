@@ -9,9 +9,8 @@ from tests.engine.tiny_runs import tiny_config
 from tests.learning.small_circle import SmallCircle
 from tests.replay.made_up_trajectories import trajectory
 
-from distrl.engine.ingest.arrival_queue import ArrivalQueue
 from distrl.engine.ingest.episode_log import EpisodeLog
-from distrl.engine.ingest.trajectory_receiver import TrajectoryReceiver
+from distrl.engine.ingest.trajectory_receiver import ArrivalQueue, TrajectoryReceiver
 from distrl.engine.run.resume import begin, corpus, recall, resume
 from distrl.engine.run.training_state import TrainingState
 from distrl.errors import UsageError

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.learning.small_circle import SmallCircle
 
-from distrl.engine.ingest.arrival_queue import ArrivalQueue
+from distrl.engine.ingest.trajectory_receiver import ArrivalQueue
 from distrl.engine.run.training_state import TrainingState
 from distrl.errors import CorruptCheckpoint
 

@@ -17,8 +17,8 @@ import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from distrl.engine.ingest.arrival_queue import ArrivalQueue
 from distrl.engine.ingest.episode_log import EpisodeLog
 from distrl.errors import StorageError
 from distrl.judging.judge import Judgement, JudgeRecord, record_of
@@ -27,6 +27,9 @@ from distrl.records import Trajectory
 from distrl.replay.store.correction import Correction
 from distrl.replay.store.trajectory_reader import StoredTrajectory
 from distrl.replay.store.trajectory_store import TrajectoryStore
+
+if TYPE_CHECKING:
+    from distrl.engine.ingest.trajectory_receiver import ArrivalQueue
 
 
 @dataclass(slots=True)

@@ -1,4 +1,4 @@
-"""Takes in trajectories: on the disk first, then to the learner, and only then "received".
+"""Takes in trajectories: on the disk first, then to the learner's queue, and only then "received".
 
 - Nothing is acknowledged that is not durable in the store. What the disk does not take is refused,
   and its collector sends it again later.
@@ -19,13 +19,12 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable
 
-from distrl.engine.ingest.arrival_queue import ArrivalQueue
 from distrl.engine.ingest.deferred_judging import DeferredJudging
 from distrl.engine.ingest.episode_log import EpisodeLog
 from distrl.engine.ingest.messages import Received, Refused
 from distrl.errors import DistrlError, StorageError
 from distrl.records import Ending, Trajectory
-from distrl.replay.store.trajectory_reader import Position, StoredTrajectory
+from distrl.replay.store.trajectory_reader import BEGINNING, Position, StoredTrajectory
 from distrl.replay.store.trajectory_store import TrajectoryStore
 from distrl.replay.trajectory_encoding import decode_trajectory, encode_trajectory
 
@@ -33,6 +32,53 @@ MAX_WAITING = 256  # trajectories between store and learner
 
 Acknowledge = Callable[[Received | Refused], None]
 Decoded = tuple[Trajectory, bytes, Acknowledge]
+
+
+class ArrivalQueue:
+    """Trajectories between the store and the learner, in the order of storing.
+
+    The learner reads it as its `Arrivals`; `taken` is the store's position of the last one that it
+    took, which is all that a checkpoint needs: what is stored after it comes again after a restart.
+    One thread puts, another takes.
+    """
+
+    def __init__(self, taken: Position = BEGINNING) -> None:
+        self.taken = taken
+        self._waiting: deque[StoredTrajectory] = deque()
+        self._changed = threading.Condition()
+        self._woken = False
+
+    def put(self, stored: StoredTrajectory) -> None:
+        with self._changed:
+            self._waiting.append(stored)
+            self._changed.notify_all()
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    def popleft(self) -> Trajectory:
+        with self._changed:
+            stored = self._waiting.popleft()
+            self.taken = stored.position
+            return stored.trajectory
+
+    def wait(self, seconds: float) -> None:
+        """Block until something is there or `wake` is called, for `seconds` at most."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._waiting or self._woken, seconds)
+            self._woken = False
+
+    def rest(self, seconds: float) -> None:
+        """Block until `wake` is called, whatever arrives, for `seconds` at most."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._woken, seconds)
+            self._woken = False
+
+    def wake(self) -> None:
+        """End a `wait` or `rest`: something else has happened."""
+        with self._changed:
+            self._woken = True
+            self._changed.notify_all()
 
 
 class TrajectoryReceiver:

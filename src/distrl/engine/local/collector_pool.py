@@ -20,13 +20,12 @@ from distrl.engine.ingest.messages import (
     Received,
     Refused,
     Stop,
-    from_bytes,
 )
 from distrl.engine.ingest.trajectory_receiver import Acknowledge
 from distrl.engine.local.collector_child import CollectorChild, Forkserver
 from distrl.engine.local.synchronous_collection import Rounds
 from distrl.engine.run.collection import Arrived
-from distrl.engine.supervision.collector_registry import CollectorInfo, CollectorRegistry
+from distrl.engine.supervision.collector_registry import CollectorRegistry
 
 PACE_SECONDS = 0.2  # between two messages about the pace
 
@@ -57,8 +56,8 @@ class CollectorPool:
         for key, _ in self._selector.select(seconds):
             child: CollectorChild = key.data
             try:
-                for frame in child.link.receive_all():
-                    self._take(child, from_bytes(frame), arrived)
+                for message in child.link.receive_all():
+                    self._take(child, message, arrived)
             except EOFError:
                 self._selector.unregister(child.link)  # it has ended, or soon will
         return arrived
@@ -68,16 +67,16 @@ class CollectorPool:
             case Delivery(encoded):
                 arrived.deliveries.append((encoded, self._reply_to(child)))
             case Heartbeat():
-                arrived.heartbeats.append((_info(child), message))
+                arrived.heartbeats.append((child.info, message))
             case Played() if self._rounds is not None:
-                self._rounds.played(child.hello.number)
+                self._rounds.played(child.info.number)
             case _:
-                raise TypeError(f"{child.hello.name} sent a {type(message).__name__}")
+                raise TypeError(f"{child.info.name} sent a {type(message).__name__}")
 
     def _reply_to(self, child: CollectorChild) -> Acknowledge:
         def reply(answer: Received | Refused) -> None:
             if self._rounds is not None and isinstance(answer, Received):
-                self._rounds.stored(child.hello.number)
+                self._rounds.stored(child.info.number)
             child.send(answer)
 
         return reply
@@ -102,12 +101,12 @@ class CollectorPool:
 
     def _bury(self, child: CollectorChild) -> None:
         """It has ended: by itself, killed from outside or by us, or as it was told to."""
-        del self._children[child.hello.number]
+        del self._children[child.info.number]
         trouble = child.end()
         if child.told_to_stop:
-            self._registry.deregister(_info(child))
+            self._registry.deregister(child.info)
         else:
-            self._registry.report_exit(child.hello.number, trouble)
+            self._registry.report_exit(child.info.number, trouble)
 
     def _start_due(self) -> None:
         due = self._registry.due()
@@ -120,7 +119,7 @@ class CollectorPool:
                 self._send_orders(child, with_pace=True)
 
     def _send_orders(self, child: CollectorChild, *, with_pace: bool) -> None:
-        orders = self._registry.orders(child.hello.number)
+        orders = self._registry.orders(child.info.number)
         if orders.finish_within is not None:
             if not child.told_to_stop:
                 child.told_to_stop = True
@@ -128,7 +127,7 @@ class CollectorPool:
             return
         if with_pace:
             child.send(orders.pace)
-        current, tasks = self._rounds.owed(child.hello.number) if self._rounds else (0, None)
+        current, tasks = self._rounds.owed(child.info.number) if self._rounds else (0, None)
         if child.round != current and tasks != 0:
             child.round = current
             child.send(Play(tasks))
@@ -138,7 +137,3 @@ class CollectorPool:
             child.end()
         self._children = {}
         self._selector.close()
-
-
-def _info(child: CollectorChild) -> CollectorInfo:
-    return CollectorInfo(child.hello.name, child.hello.number)

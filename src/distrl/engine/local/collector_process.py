@@ -26,21 +26,18 @@ from distrl.config.training_config import load_config
 from distrl.devices.device import Device
 from distrl.engine.ingest.messages import (
     Heartbeat,
-    Hello,
     Message,
+    MessageSocket,
     Pace,
     Play,
     Played,
     Received,
     Refused,
     Stop,
-    from_bytes,
-    to_bytes,
 )
 from distrl.engine.ingest.trajectory_sender import TrajectorySender
-from distrl.engine.local.framed_socket import FramedSocket
 from distrl.engine.local.process_lifetime import set_up_process
-from distrl.engine.supervision.collector_registry import PacedAdmission
+from distrl.engine.supervision.collector_registry import PacedAdmission, Registration
 from distrl.engine.wiring import build_collector, build_weight_store
 from distrl.episodes.collector import Collector
 from distrl.errors import LearnerGone
@@ -57,7 +54,7 @@ class CollectorService:
 
     def __init__(
         self,
-        link: FramedSocket,
+        link: MessageSocket,
         collector: Collector[Device],
         sender: TrajectorySender,
         admission: PacedAdmission,
@@ -81,7 +78,7 @@ class CollectorService:
                 self._collector.run(order.tasks)
                 if order.tasks is not None:
                     self._send_heartbeat()
-                    self._link.send(to_bytes(Played()))
+                    self._link.send(Played())
         finally:
             self._over.set()
             beating.join()
@@ -91,7 +88,7 @@ class CollectorService:
     def _listen(self) -> None:
         try:
             while True:
-                self._hear(from_bytes(self._link.receive()))
+                self._hear(self._link.receive())
         except EOFError as error:
             log.warning("the learner has gone: %s", error)
             self._leave()
@@ -133,34 +130,34 @@ class CollectorService:
     def _send_heartbeat(self) -> None:
         finished = tuple(self._collector.drain_finished())
         state = json.dumps(self._collector.state())
-        self._link.send(to_bytes(Heartbeat(self._collector.report(), finished, state)))
+        self._link.send(Heartbeat(self._collector.report(), finished, state))
 
 
-def collect(connection: socket.socket, hello: Hello) -> None:
+def collect(connection: socket.socket, path: Path, registration: Registration) -> None:
     """The whole life of the process, from the fork to its end; never returns."""
     gc.freeze()  # memory that is shared with the forkserver stays shared: it is never collected
-    set_up_process(hello.name, Path(hello.run) / "logs" / f"{hello.name}.log")
+    info, run = registration.info, RunDirectory(path)
+    set_up_process(info.name, path / "logs" / f"{info.name}.log")
     threading.excepthook = _end_with  # a collector of which a part is missing is of no use
-    link = FramedSocket(connection)
-    run = RunDirectory(Path(hello.run))
+    link = MessageSocket(connection)
     config = load_config(run.config)
     use_threads(config.collection.threads)
-    sender = TrajectorySender(lambda message: link.send(to_bytes(message)))
+    sender = TrajectorySender(link.send)
     admission = PacedAdmission()
     with ExitStack() as opened:
         collector = build_collector(
             config,
-            hello.name,
-            hello.number,
+            info.name,
+            info.number,
             sink=sender,
             weights=WeightPoller(build_weight_store(config, run.weights)),
             admission=admission,
             opened=opened,
             logs=run.path / "logs",
         )
-        if hello.state:
-            collector.load_state(json.loads(hello.state))
-        log.info("%s is ready", hello.name)
+        if registration.state:
+            collector.load_state(json.loads(registration.state))
+        log.info("%s is ready", info.name)
         service = CollectorService(
             link, collector, sender, admission, config.collection.heartbeat_seconds
         )

@@ -18,10 +18,9 @@ from typing import Any
 import ray
 
 from distrl.config.training_config import TrainingConfig
-from distrl.engine.ingest.arrival_queue import ArrivalQueue
 from distrl.engine.ingest.episode_log import EpisodeLog
 from distrl.engine.ingest.messages import Heartbeat, Received, Refused
-from distrl.engine.ingest.trajectory_receiver import TrajectoryReceiver
+from distrl.engine.ingest.trajectory_receiver import ArrivalQueue, TrajectoryReceiver
 from distrl.engine.ray.placement import this_place
 from distrl.engine.ray.remote_collectors import RemoteCollectors
 from distrl.engine.ray.remote_view import RemoteView, ViewUpdate

@@ -27,9 +27,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
-from distrl.engine.ingest.arrival_queue import ArrivalQueue
 from distrl.engine.ingest.messages import Heartbeat, Pace, Received, Refused
-from distrl.engine.ingest.trajectory_receiver import Acknowledge, TrajectoryReceiver
+from distrl.engine.ingest.trajectory_receiver import Acknowledge, ArrivalQueue, TrajectoryReceiver
 from distrl.engine.supervision.collector_registry import (
     LAST_SECONDS,
     CollectorInfo,

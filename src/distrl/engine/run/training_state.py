@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from distrl.engine.ingest.arrival_queue import ArrivalQueue
+from distrl.engine.ingest.trajectory_receiver import ArrivalQueue
 from distrl.errors import CorruptCheckpoint
 from distrl.learning.learner import Learner
 from distrl.records import Trajectory
