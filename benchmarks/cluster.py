@@ -45,7 +45,7 @@ from benchmarks.two_engines import compare_engines
 from distrl.engine.ingest.episode_log import EpisodeLog
 from distrl.engine.ingest.messages import Heartbeat, Pace, Received, Refused
 from distrl.engine.ingest.trajectory_receiver import ArrivalQueue, TrajectoryReceiver
-from distrl.engine.ray.remote_collectors import RemoteCollectors
+from distrl.engine.ray.learner_actor import RemoteCollectors
 from distrl.engine.run.collection import AsynchronousCollection
 from distrl.engine.supervision.collector_registry import (
     CollectorInfo,

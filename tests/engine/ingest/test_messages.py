@@ -85,7 +85,7 @@ def test_a_pace_lets_start_what_has_room() -> None:
 def test_messages_of_any_size_arrive_whole_and_in_order() -> None:
     one, other = socket.socketpair()
     sender, receiver = MessageSocket(one), MessageSocket(other)
-    messages = [Delivery(b""), Delivery(b"a"), Delivery(b"b" * 3_000_000), Stop(1.0)]
+    messages: list[Message] = [Delivery(b""), Delivery(b"a"), Delivery(b"b" * 3_000_000), Stop(1.0)]
 
     def send_all() -> None:
         for message in messages:

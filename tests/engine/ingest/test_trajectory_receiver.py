@@ -188,9 +188,9 @@ def test_a_line_is_written_once_its_collector_has_told_or_died(tmp_path: Path) -
         hall.episode_log.finished(finished("nobody/1"))
         [line] = read_lines(hall.lines, EpisodeLine)
         assert (line.id, line.device, line.staleness) == ("one.1/1", "phone-0", 3)
-        hall.episode_log.close_those_of("one.1")
+        hall.episode_log.close("one.1/")
         assert [line.id for line in read_lines(hall.lines, EpisodeLine)] == ["one.1/1", "one.1/2"]
-        hall.episode_log.close_all()
+        hall.episode_log.close()
         assert len(read_lines(hall.lines, EpisodeLine)) == 3
         assert hall.episode_log.mean_staleness == 3.0
 

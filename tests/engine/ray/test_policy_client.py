@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping
-from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -49,10 +49,19 @@ class Beside:
         self.is_cut = False
         self.screens: list[int] = []  # past ones, that came with each question
 
-    def ask(self, session: str, observation: Observation) -> Pending:
+    def ask(self, session: str, observation: Observation) -> Callable[[float], Decision | None]:
         self._check()
         self.screens.append(len(observation.past_screens))
-        return Pending(self, self._threads.submit(self._server.ask, session, observation))
+        answer = self._threads.submit(self._server.ask, session, observation)
+
+        def wait(seconds: float) -> Decision | None:
+            self._check()
+            try:
+                return answer.result(seconds)
+            except TimeoutError:
+                return None
+
+        return wait
 
     def leave(self, session: str) -> None:
         self._check()
@@ -65,22 +74,6 @@ class Beside:
     def _check(self) -> None:
         if self.is_cut:
             raise PolicyServerGone("cut")
-
-
-class Pending:
-    """A question on such a line."""
-
-    def __init__(self, line: Beside, answer: Future[Decision]) -> None:
-        self._line = line
-        self._answer = answer
-
-    def wait(self, seconds: float) -> Decision | None:
-        if self._line.is_cut:
-            raise PolicyServerGone("cut")
-        try:
-            return self._answer.result(seconds)
-        except TimeoutError:
-            return None
 
 
 @contextmanager

@@ -18,6 +18,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 
 from distrl.engine.ingest.deferred_judging import DeferredJudging
 from distrl.engine.ingest.episode_log import EpisodeLog
@@ -81,27 +82,21 @@ class ArrivalQueue:
             self._changed.notify_all()
 
 
+@dataclass(slots=True)
 class TrajectoryReceiver:
     """Stores deliveries, hands them on, and acknowledges them."""
 
-    def __init__(
-        self,
-        store: TrajectoryStore,
-        arrivals: ArrivalQueue,
-        episode_log: EpisodeLog,
-        max_waiting: int = MAX_WAITING,
-        verdicts: DeferredJudging | None = None,
-        max_unjudged: int = MAX_WAITING,
-    ) -> None:
-        self._store = store
-        self._arrivals = arrivals
-        self._episode_log = episode_log
-        self._max_waiting = max_waiting
-        self._verdicts = verdicts
-        self._max_unjudged = max_unjudged
-        self._inbox: deque[Decoded] = deque()
-        self._lock = threading.Lock()  # guards the store and what follows
-        self._held: deque[tuple[Acknowledge, Received]] = deque()
+    store: TrajectoryStore
+    arrivals: ArrivalQueue
+    episode_log: EpisodeLog
+    max_waiting: int = MAX_WAITING
+    verdicts: DeferredJudging | None = None
+    max_unjudged: int = MAX_WAITING
+    _inbox: deque[Decoded] = field(default_factory=deque)
+    _lock: threading.Lock = field(
+        default_factory=threading.Lock
+    )  # guards the store and what follows
+    _held: deque[tuple[Acknowledge, Received]] = field(default_factory=deque)
 
     def deliver(self, encoded: bytes, acknowledge: Acknowledge) -> None:
         """Store a delivery; `acknowledge` is called now or, when many wait, later."""
@@ -121,10 +116,10 @@ class TrajectoryReceiver:
 
     def _store_all(self, batch: list[Decoded]) -> None:
         try:
-            new = self._store.append_encoded([(each.id, data) for each, data, _ in batch])
+            new = self.store.append_encoded([(each.id, data) for each, data, _ in batch])
         except DistrlError as error:
             for trajectory, _, acknowledge in batch:
-                self._episode_log.faults["not_stored"] += 1
+                self.episode_log.faults["not_stored"] += 1
                 acknowledge(Refused(trajectory.id, str(error)))
             if not isinstance(error, StorageError):
                 raise
@@ -134,39 +129,37 @@ class TrajectoryReceiver:
                 self._hand_on(trajectory, position)
             self._held.append((acknowledge, Received(trajectory.id, position is not None)))
 
-    def take(self, trajectory: Trajectory) -> bool:
-        """Store one of this process and hand it on; False if it was known. Raises on a bad disk."""
+    def put(self, trajectory: Trajectory) -> bool:
+        """Implements `TrajectorySink` for a collector of this process. Raises on a bad disk."""
         with self._lock:
-            [position] = self._store.append_encoded(
-                [(trajectory.id, encode_trajectory(trajectory))]
-            )
+            [position] = self.store.append_encoded([(trajectory.id, encode_trajectory(trajectory))])
             if position is not None:
                 self._hand_on(trajectory, position)
         return position is not None
 
     def _hand_on(self, trajectory: Trajectory, position: Position) -> None:
-        self._episode_log.arrived(trajectory)
-        if self._verdicts is not None and trajectory.ending is Ending.AWAITING_VERDICT:
-            self._verdicts.submit(trajectory)
+        self.episode_log.arrived(trajectory)
+        if self.verdicts is not None and trajectory.ending is Ending.AWAITING_VERDICT:
+            self.verdicts.submit(trajectory)
         else:
-            self._arrivals.put(StoredTrajectory(trajectory, position))
+            self.arrivals.put(StoredTrajectory(trajectory, position))
 
     def judge_again(self, trajectory: Trajectory) -> None:
         """Submit one that was stored before a restart, if it still waits for its verdict."""
-        if self._verdicts is not None and trajectory.ending is Ending.AWAITING_VERDICT:
-            self._verdicts.submit(trajectory)
+        if self.verdicts is not None and trajectory.ending is Ending.AWAITING_VERDICT:
+            self.verdicts.submit(trajectory)
 
     @property
     def unjudged(self) -> int:
         """How many are stored and wait for their verdict."""
-        return 0 if self._verdicts is None else len(self._verdicts)
+        return 0 if self.verdicts is None else len(self.verdicts)
 
     def settle(self, seconds: float) -> bool:
         """Wait up to `seconds` for verdicts that are on their way; True if none is left.
 
         Call it when no more deliveries come.
         """
-        return self._verdicts is None or self._verdicts.settle(seconds)
+        return self.verdicts is None or self.verdicts.settle(seconds)
 
     def release(self, *, all_of_them: bool = False) -> None:
         """Acknowledge what was held back, as far as the learner and the judge have caught up."""
@@ -174,11 +167,11 @@ class TrajectoryReceiver:
             self._release(all_of_them=all_of_them)
 
     def _release(self, *, all_of_them: bool = False) -> None:
-        if self._verdicts is not None:
-            self._verdicts.take_off()
+        if self.verdicts is not None:
+            self.verdicts.take_off()
         while self._held and (all_of_them or self._has_room()):
             acknowledge, answer = self._held.popleft()
             acknowledge(answer)
 
     def _has_room(self) -> bool:
-        return len(self._arrivals) < self._max_waiting and self.unjudged < self._max_unjudged
+        return len(self.arrivals) < self.max_waiting and self.unjudged < self.max_unjudged

@@ -10,6 +10,7 @@ from __future__ import annotations
 import selectors
 import time
 from collections.abc import Callable
+from dataclasses import dataclass, field
 
 from distrl.engine.ingest.messages import (
     Delivery,
@@ -30,26 +31,20 @@ from distrl.engine.supervision.collector_registry import CollectorRegistry
 PACE_SECONDS = 0.2  # between two messages about the pace
 
 
+@dataclass(slots=True)
 class CollectorPool:
     """Starts collector processes, reads from them, and sends them their orders.
 
     Without `rounds` collectors play without end.
     """
 
-    def __init__(
-        self,
-        registry: CollectorRegistry,
-        forkserver: Forkserver,
-        rounds: Rounds | None = None,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._registry = registry
-        self._forkserver = forkserver
-        self._rounds = rounds
-        self._clock = clock
-        self._selector = selectors.DefaultSelector()
-        self._children: dict[int, CollectorChild] = {}
-        self._paced = -float("inf")
+    registry: CollectorRegistry
+    forkserver: Forkserver
+    rounds: Rounds | None = None
+    clock: Callable[[], float] = time.monotonic
+    _selector: selectors.DefaultSelector = field(default_factory=selectors.DefaultSelector)
+    _children: dict[int, CollectorChild] = field(default_factory=dict)
+    _paced: float = -float("inf")
 
     def receive(self, seconds: float) -> Arrived:
         arrived = Arrived([], [])
@@ -68,29 +63,29 @@ class CollectorPool:
                 arrived.deliveries.append((encoded, self._reply_to(child)))
             case Heartbeat():
                 arrived.heartbeats.append((child.info, message))
-            case Played() if self._rounds is not None:
-                self._rounds.played(child.info.number)
+            case Played() if self.rounds is not None:
+                self.rounds.played(child.info.number)
             case _:
                 raise TypeError(f"{child.info.name} sent a {type(message).__name__}")
 
     def _reply_to(self, child: CollectorChild) -> Acknowledge:
         def reply(answer: Received | Refused) -> None:
-            if self._rounds is not None and isinstance(answer, Received):
-                self._rounds.stored(child.info.number)
+            if self.rounds is not None and isinstance(answer, Received):
+                self.rounds.stored(child.info.number)
             child.send(answer)
 
         return reply
 
     def look_after(self) -> None:
-        for info, trouble in self._registry.unresponsive():
+        for info, trouble in self.registry.unresponsive():
             self._children[info.number].trouble = trouble
             self._children[info.number].kill()
         for child in list(self._children.values()):
             if not self._is_connected(child):
                 self._bury(child)
-        if self._registry.stop_at is None:
+        if self.registry.stop_at is None:
             self._start_due()
-        now = self._clock()
+        now = self.clock()
         pace_is_due = now - self._paced >= PACE_SECONDS
         self._paced = now if pace_is_due else self._paced
         for child in self._children.values():
@@ -104,22 +99,22 @@ class CollectorPool:
         del self._children[child.info.number]
         trouble = child.end()
         if child.told_to_stop:
-            self._registry.deregister(child.info)
+            self.registry.deregister(child.info)
         else:
-            self._registry.report_exit(child.info.number, trouble)
+            self.registry.report_exit(child.info.number, trouble)
 
     def _start_due(self) -> None:
-        due = self._registry.due()
-        if due and self._forkserver.is_ready():
+        due = self.registry.due()
+        if due and self.forkserver.is_ready():
             for number in due:
-                registration = self._registry.register(number)
-                child = self._forkserver.start(self._registry.run, registration)
+                registration = self.registry.register(number)
+                child = self.forkserver.start(self.registry.run, registration)
                 self._selector.register(child.link, selectors.EVENT_READ, child)
                 self._children[number] = child
                 self._send_orders(child, with_pace=True)
 
     def _send_orders(self, child: CollectorChild, *, with_pace: bool) -> None:
-        orders = self._registry.orders(child.info.number)
+        orders = self.registry.orders(child.info.number)
         if orders.finish_within is not None:
             if not child.told_to_stop:
                 child.told_to_stop = True
@@ -127,7 +122,7 @@ class CollectorPool:
             return
         if with_pace:
             child.send(orders.pace)
-        current, tasks = self._rounds.owed(child.info.number) if self._rounds else (0, None)
+        current, tasks = self.rounds.owed(child.info.number) if self.rounds else (0, None)
         if child.round != current and tasks != 0:
             child.round = current
             child.send(Play(tasks))

@@ -20,17 +20,13 @@ from distrl.engine.ingest.messages import Pace
 from distrl.engine.ingest.trajectory_receiver import ArrivalQueue, TrajectoryReceiver
 from distrl.engine.local.collector_child import PRELOAD, Forkserver
 from distrl.engine.local.collector_pool import CollectorPool
-from distrl.engine.local.one_process_collection import (
-    DirectSink,
-    FreeAdmission,
-    OneProcessCollection,
-)
+from distrl.engine.local.one_process_collection import OneProcessCollection
 from distrl.engine.local.synchronous_collection import Rounds, SynchronousCollection
 from distrl.engine.run.collection import AsynchronousCollection, Collection
+from distrl.engine.run.resume import TrainingState
 from distrl.engine.run.run_assembly import RunAssembly, check_world, open_metrics
 from distrl.engine.run.run_monitor import RunMonitor
-from distrl.engine.run.stop_request import Spent, StopRequest, progress
-from distrl.engine.run.training_state import TrainingState
+from distrl.engine.run.stop_request import StopRequest, progress
 from distrl.engine.supervision.collector_registry import CollectorRegistry, new_name
 from distrl.engine.supervision.restart_budget import SILENT_HEARTBEATS
 from distrl.engine.wiring import (
@@ -107,7 +103,9 @@ class LocalEngine:
 
         def done() -> float:
             return progress(
-                self.config.run, Spent(monitor.seconds, episode_log.trajectories, updates=0)
+                self.config.run,
+                training_seconds=monitor.seconds,
+                trajectories=episode_log.trajectories,
             )
 
         collection.set_pace(Pace(version=0, free=True))
@@ -152,9 +150,9 @@ class LocalEngine:
             config,
             name,
             0,
-            sink=DirectSink(receiver),
+            sink=receiver,
             weights=WeightPoller(build_weight_store(config, self.directory.weights)),
-            admission=FreeAdmission(),
+            admission=None,  # collecting and learning take turns: nothing is ever late
             opened=opened,
             logs=self.directory.path / "logs",
         )

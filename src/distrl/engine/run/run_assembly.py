@@ -23,16 +23,13 @@ from distrl.engine.ingest.episode_log import EpisodeLog
 from distrl.engine.ingest.judged_receiver import open_receiver
 from distrl.engine.ingest.trajectory_receiver import ArrivalQueue, TrajectoryReceiver
 from distrl.engine.run.collection import Collection
-from distrl.engine.run.evaluation_store import EvaluationStore
-from distrl.engine.run.evaluator import Evaluator
+from distrl.engine.run.evaluator import EvaluationStore, Evaluator
 from distrl.engine.run.follower_processes import learner_process_group
-from distrl.engine.run.resume import begin, recall, resume
+from distrl.engine.run.resume import TrainingState, begin, recall, resume
 from distrl.engine.run.run_monitor import RunMonitor
 from distrl.engine.run.stop_request import StopRequest
 from distrl.engine.run.training_run import TrainingRun
-from distrl.engine.run.training_state import TrainingState
-from distrl.engine.task_wiring import task_words
-from distrl.engine.wiring import build_learner, build_policy, build_weight_store
+from distrl.engine.wiring import build_learner, build_policy, build_weight_store, task_words
 from distrl.json_lines import LineLog
 from distrl.learning.checkpoint import CheckpointFolder
 from distrl.learning.learner import Publisher

@@ -22,11 +22,10 @@ from distrl.agent.vlm_policy import VlmPolicy
 from distrl.config.training_config import TrainingConfig
 from distrl.engine.ingest.episode_log import EpisodeLog
 from distrl.engine.run.collection import Collection
-from distrl.engine.run.evaluation_store import EvaluationStore
-from distrl.engine.run.evaluator import Evaluator
+from distrl.engine.run.evaluator import EvaluationStore, Evaluator
+from distrl.engine.run.resume import TrainingState
 from distrl.engine.run.run_monitor import RunMonitor
-from distrl.engine.run.stop_request import Spent, StopRequest, StopRequested, progress
-from distrl.engine.run.training_state import TrainingState
+from distrl.engine.run.stop_request import StopRequest, StopRequested, progress
 from distrl.episodes.outcome import SuccessRate
 from distrl.learning.checkpoint import CheckpointFolder
 from distrl.learning.learner_report import LearnerReport
@@ -117,8 +116,12 @@ class TrainingRun:
         self.monitor.look(learner.learner_status(), self._progress(), len(self.state.arrivals))
 
     def _progress(self) -> float:
-        spent = Spent(self._trained, self.episode_log.trajectories, self.state.updates)
-        return progress(self.config.run, spent)
+        return progress(
+            self.config.run,
+            training_seconds=self._trained,
+            trajectories=self.episode_log.trajectories,
+            updates=self.state.updates,
+        )
 
     @property
     def _trained(self) -> float:
