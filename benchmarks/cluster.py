@@ -42,9 +42,9 @@ from benchmarks.node_policy import measure_node_policy
 from benchmarks.ray_nodes import ray_nodes
 from benchmarks.results_file import write_results
 from benchmarks.two_engines import compare_engines
+from distrl.engine.ingest.delivery import ArrivalQueue, TrajectoryReceiver
 from distrl.engine.ingest.episode_log import EpisodeLog
 from distrl.engine.ingest.messages import Heartbeat, Pace, Received, Refused
-from distrl.engine.ingest.trajectory_receiver import ArrivalQueue, TrajectoryReceiver
 from distrl.engine.ray.learner_actor import RemoteCollectors
 from distrl.engine.run.collection import AsynchronousCollection
 from distrl.engine.supervision.collector_registry import (

@@ -14,7 +14,7 @@ from tests.episodes.made_up_collectors import Versions
 from distrl.config.training_config import AlgorithmName, TrainingConfig
 from distrl.devices.device import Device
 from distrl.engine.device_wiring import build_device_pool
-from distrl.engine.ingest.trajectory_receiver import ArrivalQueue
+from distrl.engine.ingest.delivery import ArrivalQueue
 from distrl.engine.wiring import (
     ALGORITHMS,
     LockedCritic,

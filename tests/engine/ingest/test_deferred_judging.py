@@ -15,9 +15,9 @@ from tests.engine.made_up_reports import finished
 from tests.judging.judge_server import NO, YES, judge_that_says, played
 
 from distrl.engine.ingest.deferred_judging import DeferredJudging
+from distrl.engine.ingest.delivery import ArrivalQueue, TrajectoryReceiver
 from distrl.engine.ingest.episode_log import EpisodeLog
 from distrl.engine.ingest.messages import Received, Refused
-from distrl.engine.ingest.trajectory_receiver import ArrivalQueue, TrajectoryReceiver
 from distrl.engine.run.resume import recall
 from distrl.json_lines import LineLog, read_lines
 from distrl.judging.judge import JudgeRecord

@@ -17,6 +17,7 @@ import pytest
 from tests.episodes.made_up_collectors import POOL, Patient
 
 from distrl.devices.device import Device
+from distrl.engine.ingest.delivery import TrajectorySender
 from distrl.engine.ingest.messages import (
     Delivery,
     Heartbeat,
@@ -29,7 +30,6 @@ from distrl.engine.ingest.messages import (
     Refused,
     Stop,
 )
-from distrl.engine.ingest.trajectory_sender import TrajectorySender
 from distrl.engine.local import collector_process
 from distrl.engine.local.collector_process import CollectorService
 from distrl.engine.supervision.collector_registry import PacedAdmission

@@ -16,8 +16,8 @@ from tests.replay.made_up_trajectories import trajectory
 
 from distrl.devices.device import Device
 from distrl.engine.ingest.deferred_judging import DeferredJudging
+from distrl.engine.ingest.delivery import ArrivalQueue, TrajectoryReceiver
 from distrl.engine.ingest.episode_log import EpisodeLog
-from distrl.engine.ingest.trajectory_receiver import ArrivalQueue, TrajectoryReceiver
 from distrl.engine.local.one_process_collection import (
     OneProcessCollection,
 )

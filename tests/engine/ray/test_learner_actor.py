@@ -19,9 +19,9 @@ from tests.learning.small_circle import SmallCircle
 from tests.replay.made_up_trajectories import trajectory
 
 from distrl.config.training_config import load_config
+from distrl.engine.ingest.delivery import ArrivalQueue, TrajectoryReceiver
 from distrl.engine.ingest.episode_log import EpisodeLog
 from distrl.engine.ingest.messages import Heartbeat, Received
-from distrl.engine.ingest.trajectory_receiver import ArrivalQueue, TrajectoryReceiver
 from distrl.engine.ray.learner_actor import GROUPS, KEPT, RayLearner, RemoteCollectors, RemoteView
 from distrl.engine.run.collection import Arrived, Collection
 from distrl.engine.run.resume import TrainingState

@@ -9,8 +9,8 @@ from tests.engine.tiny_runs import tiny_config
 from tests.learning.small_circle import SmallCircle
 from tests.replay.made_up_trajectories import trajectory
 
+from distrl.engine.ingest.delivery import ArrivalQueue, TrajectoryReceiver
 from distrl.engine.ingest.episode_log import EpisodeLog
-from distrl.engine.ingest.trajectory_receiver import ArrivalQueue, TrajectoryReceiver
 from distrl.engine.run.resume import TrainingState, begin, corpus, recall, resume
 from distrl.errors import CorruptCheckpoint, UsageError
 from distrl.json_lines import LineLog, read_lines

@@ -11,8 +11,8 @@ import pytest
 from tests.engine.tiny_runs import tiny_config
 from tests.learning.small_circle import SmallCircle
 
+from distrl.engine.ingest.delivery import ArrivalQueue
 from distrl.engine.ingest.episode_log import EpisodeLog
-from distrl.engine.ingest.trajectory_receiver import ArrivalQueue
 from distrl.engine.run.collection import Collection
 from distrl.engine.run.evaluator import EvaluationStore, Evaluator
 from distrl.engine.run.resume import TrainingState

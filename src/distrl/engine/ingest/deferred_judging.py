@@ -29,7 +29,7 @@ from distrl.replay.store.trajectory_reader import StoredTrajectory
 from distrl.replay.store.trajectory_store import TrajectoryStore
 
 if TYPE_CHECKING:
-    from distrl.engine.ingest.trajectory_receiver import ArrivalQueue
+    from distrl.engine.ingest.delivery import ArrivalQueue
 
 
 @dataclass(slots=True)

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from distrl.engine.ingest.delivery import Acknowledge
 from distrl.engine.ingest.messages import (
     Delivery,
     Heartbeat,
@@ -22,7 +23,6 @@ from distrl.engine.ingest.messages import (
     Refused,
     Stop,
 )
-from distrl.engine.ingest.trajectory_receiver import Acknowledge
 from distrl.engine.local.collector_child import CollectorChild, Forkserver
 from distrl.engine.local.synchronous_collection import Rounds
 from distrl.engine.run.collection import Arrived

@@ -25,6 +25,7 @@ from pathlib import Path
 from distrl.agent.torch_device import use_threads
 from distrl.config.training_config import load_config
 from distrl.devices.device import Device
+from distrl.engine.ingest.delivery import TrajectorySender
 from distrl.engine.ingest.messages import (
     Heartbeat,
     Message,
@@ -36,7 +37,6 @@ from distrl.engine.ingest.messages import (
     Refused,
     Stop,
 )
-from distrl.engine.ingest.trajectory_sender import TrajectorySender
 from distrl.engine.local.process_lifetime import set_up_process
 from distrl.engine.supervision.collector_registry import PacedAdmission, Registration
 from distrl.engine.wiring import build_collector, build_weight_store

@@ -14,10 +14,10 @@ from types import MappingProxyType
 from rich.console import Console
 
 from distrl.config.training_config import TrainingConfig
+from distrl.engine.ingest.delivery import ArrivalQueue, TrajectoryReceiver
 from distrl.engine.ingest.episode_log import EpisodeLog
 from distrl.engine.ingest.judged_receiver import open_receiver
 from distrl.engine.ingest.messages import Pace
-from distrl.engine.ingest.trajectory_receiver import ArrivalQueue, TrajectoryReceiver
 from distrl.engine.local.collector_child import PRELOAD, Forkserver
 from distrl.engine.local.collector_pool import CollectorPool
 from distrl.engine.local.one_process_collection import OneProcessCollection

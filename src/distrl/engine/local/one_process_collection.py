@@ -11,8 +11,8 @@ import json
 from dataclasses import dataclass
 
 from distrl.devices.device import Device
+from distrl.engine.ingest.delivery import TrajectoryReceiver
 from distrl.engine.ingest.episode_log import EpisodeLog
-from distrl.engine.ingest.trajectory_receiver import TrajectoryReceiver
 from distrl.engine.run.collection import Collection
 from distrl.episodes.collector import Collector
 from distrl.episodes.collector_report import CollectorReport

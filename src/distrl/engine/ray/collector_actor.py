@@ -24,8 +24,8 @@ import ray
 from ray.exceptions import RayError
 
 from distrl.config.training_config import TrainingConfig
+from distrl.engine.ingest.delivery import TrajectorySender
 from distrl.engine.ingest.messages import Delivery, Heartbeat
-from distrl.engine.ingest.trajectory_sender import TrajectorySender
 from distrl.engine.local.process_lifetime import log_to_stderr
 from distrl.engine.ray.placement import this_place
 from distrl.engine.ray.policy_client import PolicyClient

@@ -23,9 +23,9 @@ from typing import Any, Self
 import ray
 
 from distrl.config.training_config import TrainingConfig
+from distrl.engine.ingest.delivery import Acknowledge, ArrivalQueue, TrajectoryReceiver
 from distrl.engine.ingest.episode_log import EpisodeLog
 from distrl.engine.ingest.messages import Heartbeat, Received, Refused
-from distrl.engine.ingest.trajectory_receiver import Acknowledge, ArrivalQueue, TrajectoryReceiver
 from distrl.engine.ray.placement import this_place
 from distrl.engine.ray.weight_broadcast import WeightBroadcast, WeightRef
 from distrl.engine.run.collection import Arrived, AsynchronousCollection, Collection

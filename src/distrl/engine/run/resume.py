@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from distrl.config.training_config import TrainingConfig
+from distrl.engine.ingest.delivery import ArrivalQueue, TrajectoryReceiver
 from distrl.engine.ingest.episode_log import EpisodeLog
-from distrl.engine.ingest.trajectory_receiver import ArrivalQueue, TrajectoryReceiver
 from distrl.errors import CorruptCheckpoint, UsageError
 from distrl.json_lines import read_lines
 from distrl.learning.checkpoint import CheckpointFolder

@@ -1,38 +1,48 @@
-"""Takes in trajectories: on the disk first, then to the learner's queue, and only then "received".
+"""Delivery of trajectories: from a collector to the disk and the learner, each exactly once.
+
+    TrajectorySender     in the collector: encodes, sends, waits until it is durable, sends again
+    TrajectoryReceiver   beside the learner: stores, hands on, and only then acknowledges
+    ArrivalQueue         from there to the learner
 
 - Nothing is acknowledged that is not durable in the store. What the disk does not take is refused,
   and its collector sends it again later.
 - Each id is taken once; what is sent again is acknowledged again and changes nothing.
 - A trajectory is encoded once, by its collector: those bytes are what is stored. They are decoded
-  once, here, which refuses malformed ones; the learner gets the result.
+  once, by the receiver, which refuses malformed ones; the learner gets the result.
 - Deliveries that come at once share one wait for the disk (group commit): those of one call of
   `deliver_many`, and those of threads that call while another thread stores.
 - When too many wait for the learner, or for a judge (`deferred_judging`), acknowledgements wait as
-  well, which holds collectors back.
+  well, which holds collectors back: each device's thread waits for its own.
 
-Any number of threads may deliver and release. It never waits for the learner or for a collector.
+Any number of threads may send, deliver and release. The receiver never waits for the learner or for
+a collector.
 """
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 
 from distrl.engine.ingest.deferred_judging import DeferredJudging
 from distrl.engine.ingest.episode_log import EpisodeLog
-from distrl.engine.ingest.messages import Received, Refused
-from distrl.errors import DistrlError, StorageError
+from distrl.engine.ingest.messages import Delivery, Received, Refused
+from distrl.errors import DistrlError, LearnerGone, StorageError
 from distrl.records import Ending, Trajectory
 from distrl.replay.store.trajectory_reader import BEGINNING, Position, StoredTrajectory
 from distrl.replay.store.trajectory_store import TrajectoryStore
 from distrl.replay.trajectory_encoding import decode_trajectory, encode_trajectory
 
 MAX_WAITING = 256  # trajectories between store and learner
+RETRY_SECONDS = 1.0  # after a trajectory could not be stored
 
 Acknowledge = Callable[[Received | Refused], None]
 Decoded = tuple[Trajectory, bytes, Acknowledge]
+
+log = logging.getLogger(__name__)
 
 
 class ArrivalQueue:
@@ -80,6 +90,56 @@ class ArrivalQueue:
         with self._changed:
             self._woken = True
             self._changed.notify_all()
+
+
+class TrajectorySender:
+    """Implements `TrajectorySink` over a connection: `send` hands a message to it."""
+
+    def __init__(
+        self, send: Callable[[Delivery], None], retry_seconds: float = RETRY_SECONDS
+    ) -> None:
+        self._send = send
+        self._retry_seconds = retry_seconds
+        self._waiting: dict[str, Future[Received | Refused]] = {}
+        self._gone = threading.Event()
+
+    def put(self, trajectory: Trajectory) -> bool:
+        """True: it is stored. False: it was before. `LearnerGone`: no acknowledgement can come."""
+        delivery = Delivery(encode_trajectory(trajectory))
+        while True:
+            answer = self._delivered(trajectory.id, delivery)
+            if isinstance(answer, Received):
+                log.info("acknowledged %s", trajectory.id)
+                return answer.new
+            log.warning("not stored, will be sent again: %s: %s", answer.id, answer.reason)
+            if self._gone.wait(self._retry_seconds):
+                raise LearnerGone(f"trajectory {trajectory.id} was not stored: {answer.reason}")
+
+    def _delivered(self, trajectory_id: str, delivery: Delivery) -> Received | Refused:
+        answer: Future[Received | Refused] = Future()
+        self._waiting[trajectory_id] = answer
+        try:
+            if self._gone.is_set():
+                raise EOFError("the connection to the learner is gone")
+            self._send(delivery)
+            return answer.result()
+        except EOFError as error:
+            raise LearnerGone(f"trajectory {trajectory_id} was not delivered: {error}") from error
+        finally:
+            del self._waiting[trajectory_id]
+
+    def answered(self, answer: Received | Refused) -> None:
+        """Hand in an answer; the reader of the connection calls this."""
+        waiting = self._waiting.get(answer.id)
+        if waiting is not None and not waiting.done():
+            waiting.set_result(answer)
+
+    def break_off(self) -> None:
+        """The connection is gone: fail all that wait."""
+        self._gone.set()
+        for waiting in list(self._waiting.values()):
+            if not waiting.done():
+                waiting.set_exception(EOFError("the connection to the learner is gone"))
 
 
 @dataclass(slots=True)

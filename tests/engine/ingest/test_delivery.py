@@ -14,9 +14,9 @@ from tests.engine.ingest.full_disk import full_disk
 from tests.engine.made_up_reports import finished
 from tests.replay.made_up_trajectories import trajectory
 
+from distrl.engine.ingest.delivery import ArrivalQueue, TrajectoryReceiver
 from distrl.engine.ingest.episode_log import EpisodeLog
 from distrl.engine.ingest.messages import Received, Refused
-from distrl.engine.ingest.trajectory_receiver import ArrivalQueue, TrajectoryReceiver
 from distrl.errors import CorruptRecord
 from distrl.json_lines import LineLog, read_lines
 from distrl.replay.store.trajectory_database import NAME
