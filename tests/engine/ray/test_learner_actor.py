@@ -22,13 +22,15 @@ from distrl.config.training_config import load_config
 from distrl.engine.ingest.delivery import ArrivalQueue, TrajectoryReceiver
 from distrl.engine.ingest.episode_log import EpisodeLog
 from distrl.engine.ingest.messages import Heartbeat, Received
+from distrl.engine.ray import learner_actor
 from distrl.engine.ray.learner_actor import GROUPS, KEPT, RayLearner, RemoteCollectors, RemoteView
 from distrl.engine.run.collection import Arrived, Collection
 from distrl.engine.run.resume import TrainingState
-from distrl.errors import CollectorsLost
+from distrl.errors import CollectorsLost, DataLost
 from distrl.json_lines import LineLog
 from distrl.replay.store.trajectory_store import TrajectoryStore
 from distrl.replay.trajectory_encoding import encode_trajectory
+from distrl.runs.run_directory import RunDirectory
 from distrl.weights.weight_store import WeightStore
 
 LONG = 30.0  # seconds that no test takes
@@ -236,3 +238,37 @@ def test_a_call_that_waits_when_the_run_ends_is_told_so() -> None:
             answer.result()
     with pytest.raises(CollectorsLost):
         collectors.deliver(b"")
+
+
+# Where the run is ---------------------------------------------------------------------------------
+
+
+def learner_in(folder: Path, **settings: Any) -> Any:
+    return RayLearner(tiny_config(folder, folder), str(folder / "run"), resumed=True, **settings)
+
+
+def test_a_resume_on_a_machine_without_the_run_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(learner_actor, "this_place", lambda: "10.0.0.1/abcdef")
+    run = RunDirectory(tmp_path / "run")
+    run.path.mkdir()
+    run.write_config(tiny_config(tmp_path, tmp_path))  # the command writes it: it proves nothing
+    with pytest.raises(
+        DataLost, match=r"is not on 10\.0\.0\.1/abcdef.*but on gpu.*--accept-losses"
+    ):
+        learner_in(tmp_path, home="gpu (10.0.0.2)")._prepare(again=False)
+    learner_in(tmp_path, home="gpu (10.0.0.2)", accept_losses=True)._prepare(again=False)
+    learner_in(tmp_path)._prepare(again=False)  # no learner had begun
+    run.metrics.touch()
+    learner_in(tmp_path, home="gpu (10.0.0.2)")._prepare(again=False)  # here it is
+
+
+def test_a_learner_that_ray_restarts_finds_its_run_or_refuses(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(learner_actor, "this_place", lambda: "10.0.0.1/abcdef")
+    with pytest.raises(DataLost, match="another node"):
+        learner_in(tmp_path)._prepare(again=True)
+    learner_in(tmp_path)._prepare(again=False)
+    learner_in(tmp_path)._prepare(again=True)

@@ -58,7 +58,7 @@ class LocalEngine:
         self._arrivals = ArrivalQueue()
         self._stop = StopRequest()
 
-    def train(self, *, resumed: bool = False) -> RunResult:
+    def train(self, *, resumed: bool = False, accept_losses: bool = False) -> RunResult:
         """Train to the end, write result and report. `StopRequested`: it was stopped before."""
         self._stop.wake = self._arrivals.wake
         with self._stop:
@@ -70,7 +70,7 @@ class LocalEngine:
                 self._arrivals,
                 open_publisher=lambda weights: weights,  # collectors read them from the disk
                 open_collection=self._open_collection,
-            ).assemble_and_run(resumed=resumed)
+            ).assemble_and_run(resumed=resumed, accept_losses=accept_losses)
 
     def collect(self) -> int:
         """Collect without a learner until a limit is reached; how many trajectories there are."""

@@ -39,7 +39,7 @@ from distrl.engine.supervision.collector_registry import (
     Registration,
 )
 from distrl.engine.supervision.restart_budget import patience_of
-from distrl.errors import CollectorsLost, UsageError
+from distrl.errors import CollectorsLost, DataLost
 from distrl.runs.run_directory import RunDirectory
 from distrl.runs.run_records import RunResult
 from distrl.runs.run_status import RunStatus
@@ -147,15 +147,26 @@ class RunSnapshot:
     learner: str  # its node
     collectors: tuple[CollectorInfo, ...]
     unresponsive: tuple[tuple[CollectorInfo, str], ...]  # and why they must be killed
+    began: bool = False  # has it worked in its directory?
 
 
 class RayLearner:
     """One run. `resumed`: it goes on from what is in the directory, as after every restart."""
 
-    def __init__(self, config: TrainingConfig, path: str, *, resumed: bool) -> None:
+    def __init__(
+        self,
+        config: TrainingConfig,
+        path: str,
+        *,
+        resumed: bool,
+        accept_losses: bool = False,
+        home: str = "",  # where the learner of this run was before; empty: nowhere
+    ) -> None:
         self._config = config
         self._run = RunDirectory(Path(path))
         self._resumed = resumed
+        self._accept_losses = accept_losses
+        self._home = home
         self._view = RemoteView()
         self._stop = StopRequest()
         self._arrivals = ArrivalQueue()
@@ -179,16 +190,23 @@ class RayLearner:
             self._arrivals,
             open_publisher=self._open_broadcast,
             open_collection=self._open_collection,
-        ).assemble_and_run(resumed=self._resumed or again)
+        ).assemble_and_run(
+            resumed=self._resumed or again, accept_losses=self._accept_losses and not again
+        )
 
     def _prepare(self, *, again: bool) -> None:
-        """The directory may be on another machine than the command that made it."""
-        if self._run.config.is_file():
+        """The directory may be on another machine than the command that made it.
+
+        That machine has its `config.toml`, which proves nothing: metrics are what a learner writes.
+        """
+        if self._run.metrics.exists():
             return
-        if again or self._resumed:
-            raise UsageError(
-                f"{self._run.path} is not on {this_place()}, where the learner was to go on; put "
-                "the run on a disk that all nodes see, or start it where its directory is"
+        if (self._home and not self._accept_losses) or (again and not self._run.config.is_file()):
+            raise DataLost(
+                f"{self._run.path} is not on {this_place()}, where the learner was to go on, but "
+                f"on {self._home or 'another node'}. Put the run on a disk that all nodes see, or "
+                "resume it where its directory is; to start over from nothing: distrl train "
+                f"--resume {self._run.path} --accept-losses"
             )
         self._run.path.mkdir(parents=True, exist_ok=True)
         self._run.write_config(self._config)
@@ -273,6 +291,7 @@ class RayLearner:
             view_update=self._view.since(last),
             learner=this_place(),
             collectors=tuple(registry.collectors()) if registry else (),
+            began=self._run.metrics.exists(),
             unresponsive=tuple(registry.unresponsive()) if registry else (),
         )
 

@@ -96,6 +96,7 @@ def resume(
     restored = checkpoints.restore(state, lambda name: store.find(name) or known.get(name))
     if restored is None:
         begin(config, state)
+    state.arrivals.taken = min(state.arrivals.taken, store.position)  # less, if some was lost
     for stored in store.read(after=state.arrivals.taken):
         if stored.trajectory.ending is not Ending.AWAITING_VERDICT:  # arrives with its verdict
             state.arrivals.put(stored)
