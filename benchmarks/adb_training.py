@@ -46,7 +46,7 @@ from distrl.engine.local.local_engine import LocalEngine
 from distrl.episodes.collector import Collector, CollectorSettings
 from distrl.episodes.demonstrations import demonstrate
 from distrl.episodes.device_pool import DevicePool
-from distrl.episodes.policy_batcher import PolicyBatcher
+from distrl.episodes.policy_batcher import PolicyBatcher, WeightUpdater
 from distrl.json_lines import read_lines
 from distrl.learning.algorithms.a_ride import ARide, ARideSettings
 from distrl.learning.checkpoint import read_checkpoint
@@ -61,7 +61,6 @@ from distrl.replay.compressed_screen import CompressedScreen
 from distrl.runs.run_directory import RunDirectory
 from distrl.runs.run_records import EpisodeLine
 from distrl.task_sets.curriculum import State
-from distrl.weights.weight_updater import WeightUpdater
 from phonesim.simulated_device import SimulatedDevice
 from phonesim.tasks.fact_judge import FactJudge
 from phonesim.tasks.task_sets import load_task

@@ -42,11 +42,10 @@ from benchmarks.node_policy import measure_node_policy
 from benchmarks.ray_nodes import ray_nodes
 from benchmarks.results_file import write_results
 from benchmarks.two_engines import compare_engines
-from distrl.engine.ingest.arrival_queue import ArrivalQueue
+from distrl.engine.ingest.delivery import ArrivalQueue, TrajectoryReceiver
 from distrl.engine.ingest.episode_log import EpisodeLog
 from distrl.engine.ingest.messages import Heartbeat, Pace, Received, Refused
-from distrl.engine.ingest.trajectory_receiver import TrajectoryReceiver
-from distrl.engine.ray.remote_collectors import RemoteCollectors
+from distrl.engine.ray.learner_actor import RemoteCollectors
 from distrl.engine.run.collection import AsynchronousCollection
 from distrl.engine.supervision.collector_registry import (
     CollectorInfo,
@@ -63,8 +62,7 @@ from distrl.replay.store.trajectory_store import TrajectoryStore, TrajectoryStor
 from distrl.runs.run_directory import RunDirectory
 from distrl.task_sets.curriculum import UniformTasks
 from distrl.task_sets.task_pool import SimulatedTasks
-from distrl.weights.weight_store import WeightStore
-from distrl.weights.weight_updater import WeightSource
+from distrl.weights.weight_store import WeightSource, WeightStore
 from phonesim.clock import ScaledClock
 from phonesim.latency import PAPER_EMULATOR
 from phonesim.simulated_device import SimulatedDevice

@@ -25,7 +25,7 @@ from benchmarks.timed_parts import (
 from distrl.episodes.collector import Collector
 from distrl.episodes.collector_report import CollectorReport
 from distrl.episodes.device_pool import DevicePool
-from distrl.episodes.policy_batcher import PolicyBatcher, PolicyBatcherSettings
+from distrl.episodes.policy_batcher import PolicyBatcher, PolicyBatcherSettings, WeightUpdater
 from distrl.learning.algorithms.filtered_bc import FilteredBc
 from distrl.learning.gradient_step import GradientStep, StepSettings
 from distrl.learning.learner import Learner
@@ -39,7 +39,6 @@ from distrl.replay.buffer.replay_buffer import ReplayBuffer, ReplaySettings
 from distrl.task_sets.curriculum import UniformTasks
 from distrl.task_sets.task_pool import SimulatedTasks
 from distrl.watched_threads import WatchedThreads
-from distrl.weights.weight_updater import WeightUpdater
 from phonesim.clock import ScaledClock
 from phonesim.simulated_device import SimulatedDevice
 from phonesim.tasks.fact_judge import FactJudge

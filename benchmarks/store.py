@@ -57,9 +57,10 @@ def open_new(folder: Path) -> Side:
     store = importlib.import_module(replay).TrajectoryStore(folder / "store").open()
     lines = importlib.import_module("distrl.json_lines").LineLog.open(folder / "lines")
     log = importlib.import_module(f"{ingest}.episode_log").EpisodeLog(lines, time.monotonic)
-    arrivals = importlib.import_module(f"{ingest}.arrival_queue").ArrivalQueue()
-    kind = importlib.import_module(f"{ingest}.trajectory_receiver").TrajectoryReceiver
-    return Side(kind(store, arrivals, log).deliver_many, arrivals, store.close)
+    delivery = importlib.import_module(f"{ingest}.delivery")
+    arrivals = delivery.ArrivalQueue()
+    receiver = delivery.TrajectoryReceiver(store, arrivals, log)
+    return Side(receiver.deliver_many, arrivals, store.close)
 
 
 def open_old(folder: Path) -> Side:

@@ -33,7 +33,7 @@ from benchmarks.errand_phone import (
 from benchmarks.errand_success import success_rate
 from distrl.episodes.collector import POLL_SECONDS, Collector
 from distrl.episodes.device_pool import DevicePool
-from distrl.episodes.policy_batcher import PolicyBatcher
+from distrl.episodes.policy_batcher import PolicyBatcher, WeightUpdater
 from distrl.learning.algorithms.a_ride import ARide, ARideSettings
 from distrl.learning.algorithms.algorithm import Algorithm
 from distrl.learning.algorithms.digirl import Digirl, DigirlSettings
@@ -46,7 +46,6 @@ from distrl.records import Trajectory
 from distrl.replay.buffer.pacing import Pacing
 from distrl.replay.buffer.replay_buffer import ReplayBuffer, ReplaySettings
 from distrl.weights.staleness import staleness
-from distrl.weights.weight_updater import WeightUpdater
 from phonesim.latency import LEARNER_UPDATE
 
 AlgorithmName = Literal["a_ride", "digirl"]

@@ -21,7 +21,8 @@ DistrlError
 │   ├── CorruptRecord         stored bytes that are no trajectory, or none of this version
 │   ├── CorruptWeights        published weights that are damaged or gone
 │   ├── CorruptLog            a line of a run's own log that cannot be read
-│   └── CorruptOutcomes       a log of outcomes that cannot be read
+│   ├── CorruptOutcomes       a log of outcomes that cannot be read
+│   └── DataLost              a run to resume has less than it had
 ├── WorldError                what an episode needs failed; it ends with its own typed ending
 │   ├── DeviceError
 │   │   ├── DeviceTimeout     the device did not answer before the deadline (frozen)
@@ -150,6 +151,10 @@ class CorruptLog(CorruptData):
 
 class CorruptOutcomes(CorruptData):
     """A log of outcomes that cannot be read."""
+
+
+class DataLost(CorruptData):
+    """A run that is to be resumed has less than it had: trajectories, checkpoints, or its logs."""
 
 
 class WorldError(DistrlError):

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from distrl.cli.main import app
 from distrl.errors import UsageError
 from distrl.records import Ending, Verdict
-from distrl.replay.store.correction import Correction
+from distrl.replay.store.trajectory_database import Correction
 from distrl.replay.store.trajectory_store import TrajectoryStore
 
 pq = pytest.importorskip("pyarrow.parquet")

@@ -9,10 +9,9 @@ from tests.episodes.made_up_collectors import POOL, ListSink, Patient, Versions,
 
 from distrl.episodes.collector import Collector
 from distrl.episodes.device_pool import DevicePool, HealthSettings
-from distrl.episodes.policy_batcher import PolicyBatcher
+from distrl.episodes.policy_batcher import PolicyBatcher, WeightUpdater
 from distrl.records import Action, Back, Done, Ending, Home, Tap, Trajectory
 from distrl.task_sets.curriculum import SuccessRateTasks
-from distrl.weights.weight_updater import WeightUpdater
 from phonesim.faults import Faults
 from phonesim.latency import EVENT_DRIVEN
 from phonesim.simulated_device import SimulatedDevice

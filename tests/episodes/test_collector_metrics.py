@@ -51,8 +51,13 @@ def test_a_stage_counts_when_it_ends_and_a_device_and_a_thread_at_once() -> None
         with metrics.stage("decide"):
             clock.advance(2.0)
         clock.advance(1.0)
-        device = counted.lease().device
-        thread = threading.Thread(target=device.reset, args=[0])
+        lease = counted.lease()
+
+        def reset() -> None:
+            with lease.timer.at("reset"):
+                lease.device.reset(0)
+
+        thread = threading.Thread(target=reset)
         thread.start()
         wait_until(lambda: counted.phones[0].at_work)
         clock.advance(4.0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from distrl.episodes.collector_report import CollectorReport
+from distrl.episodes.collector_report import CollectorReport, gauges
 from distrl.episodes.policy_batcher import PolicyBatcherReport
 
 REPORT = CollectorReport(
@@ -36,18 +36,17 @@ def test_trajectories_faults_and_the_busy_share_follow_from_the_counts() -> None
 
 
 def test_gauges_are_flat_numbers() -> None:
-    gauges = REPORT.gauges()
-    assert all(isinstance(value, float) for value in gauges.values())
+    recorded = gauges([REPORT])
+    assert all(isinstance(value, float) for value in recorded.values())
     expected = {
-        "trajectories": 7.0,
-        "faults": 4.0,
         "quarantined": 1.0,
         "batches": 20.0,
-        "weight_version": 7.0,
-        "ending/success": 3.0,
-        "fault/DeviceDisconnected": 1.0,
+        "in_flight": 1.0,
         "seconds/act": 12.0,
+        "seconds/deliver": 0.0,
         "seconds/deciding": 1.5,
-        "seconds/swapping": 0.25,
     }
-    assert {name: gauges[name] for name in expected} == expected
+    assert {name: recorded[name] for name in expected} == expected
+    twice = gauges([REPORT, REPORT])
+    assert twice == {name: 2.0 * value for name, value in recorded.items()}
+    assert gauges([]) == dict.fromkeys(recorded, 0.0)

@@ -28,7 +28,7 @@ def test_devices_come_before_spares_and_whoever_plays_is_not_free() -> None:
     devices = device_pool()
     assert (devices.slots, len(devices)) == (2, 3)
     assert devices.ready(0.0) == ["a", "b", "spare"]
-    assert devices.take("a").name == "a"
+    assert devices.take("a")[0].name == "a"
     assert devices.ready(0.0) == ["b", "spare"]
     devices.give_back("a", 0.0, fault=False)
     assert devices.ready(0.0) == ["a", "b", "spare"]

@@ -11,10 +11,9 @@ import numpy as np
 import pytest
 from tests.episodes.made_up_collectors import ManualClock, Patient, Versions, wait_until
 
-from distrl.episodes.policy_batcher import PolicyBatcher, PolicyBatcherSettings
+from distrl.episodes.policy_batcher import PolicyBatcher, PolicyBatcherSettings, WeightUpdater
 from distrl.errors import InvalidSetting
 from distrl.records import Decision, Observation, Screen, Wait
-from distrl.weights.weight_updater import WeightUpdater
 
 SCREEN = Screen(np.zeros((2, 2, 3), np.uint8))
 

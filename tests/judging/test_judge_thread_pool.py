@@ -19,7 +19,7 @@ from distrl.judging.judge import DeferredJudge, Judge, Judgement
 from distrl.judging.judge_agreement import SecondOpinion
 from distrl.judging.judge_thread_pool import JudgeThreadPool
 from distrl.records import Done, Ending, Trajectory, Verdict
-from distrl.replay.store.correction import Correction
+from distrl.replay.store.trajectory_database import Correction
 from distrl.replay.store.trajectory_store import TrajectoryStore
 from distrl.task_sets.curriculum import UniformTasks
 from distrl.task_sets.task_pool import SimulatedTasks

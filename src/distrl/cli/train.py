@@ -40,6 +40,12 @@ def train(
     resume: Annotated[
         Path | None, typer.Option(help="The directory of an earlier run to continue.")
     ] = None,
+    accept_losses: Annotated[
+        bool,
+        typer.Option(
+            "--accept-losses", help="With --resume: go on although the run has less than it had."
+        ),
+    ] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show the settings and the memory needed, then exit.")
     ] = False,
@@ -56,7 +62,11 @@ def train(
     overrides = list(settings or [])
     overrides += [f"engine.kind={engine}"] if engine is not None else []
     overrides += [f'engine.address="{address}"'] if address is not None else []
-    raise typer.Exit(run_command(Console(), config, overrides, resume, dry_run=dry_run))
+    raise typer.Exit(
+        run_command(
+            Console(), config, overrides, resume, dry_run=dry_run, accept_losses=accept_losses
+        )
+    )
 
 
 def run_command(
@@ -66,6 +76,7 @@ def run_command(
     resume: Path | None,
     *,
     dry_run: bool,
+    accept_losses: bool = False,
 ) -> int:
     """Train; returns the exit code."""
     from distrl.config.training_config import load_config
@@ -87,7 +98,9 @@ def run_command(
     run = new_directory(config) if earlier is None else _resumable(earlier, config)
     console.print(f"{run.path}", highlight=False, markup=False)
     try:
-        result = _engine(config, run, console).train(resumed=earlier is not None)
+        result = _engine(config, run, console).train(
+            resumed=earlier is not None, accept_losses=accept_losses
+        )
     except StopRequested:
         said = f"stopped; go on with: {resume_words(run, config)}"
         console.print(said, highlight=False, markup=False, soft_wrap=True)
@@ -105,7 +118,7 @@ def run_command(
 class Engine(Protocol):
     """Runs a training run."""
 
-    def train(self, *, resumed: bool) -> RunResult: ...
+    def train(self, *, resumed: bool, accept_losses: bool) -> RunResult: ...
 
 
 def _engine(config: TrainingConfig, run: RunDirectory, console: Console) -> Engine:
@@ -146,6 +159,12 @@ def _show_result(console: Console, run: RunDirectory, result: RunResult) -> None
         f"{result.trajectories} trajectories and {result.updates} updates in {result.wall_s:.0f} s",
         highlight=False,
     )
+    if result.lost_trajectories or result.damaged_files:
+        files = ", ".join(result.damaged_files) or "none"
+        console.print(
+            f"lost on the way: {result.lost_trajectories} trajectories; damaged files: {files}",
+            highlight=False,
+        )
     console.print(run.report, highlight=False, markup=False)
 
 

@@ -5,27 +5,36 @@
     policy ──┘
 
 All engines build the same parts here. They differ in what is between sink and arrivals: only a
-store (one process), or processes and connections. Tasks and devices are built by `task_wiring` and
-`device_wiring`; a run around the learner by `run.run_assembly`.
+store (one process), or processes and connections. Devices are built by `device_wiring`, a run
+around the learner by `run.run_assembly`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from distrl.agent.loading import open_policy
 from distrl.agent.reference_policy import start_policy
 from distrl.agent.vlm_policy import VlmPolicy
+from distrl.config.task_section import TaskSettings
 from distrl.config.training_config import LearningSettings, TrainingConfig
 from distrl.devices.device import Device
 from distrl.engine.device_wiring import build_device_pool, build_judges
 from distrl.engine.ray.policy_server import PolicyServer
-from distrl.engine.task_wiring import LockedCritic, build_tasks
 from distrl.episodes.collector import Collector, CollectorSettings, TrajectorySink
-from distrl.episodes.policy_batcher import DecisionService, PolicyBatcher, PolicyBatcherSettings
+from distrl.episodes.device_pool import DevicePool
+from distrl.episodes.policy_batcher import (
+    DecisionService,
+    PolicyBatcher,
+    PolicyBatcherSettings,
+    WeightUpdater,
+)
 from distrl.episodes.scheduler import Admission
+from distrl.errors import InvalidSetting
 from distrl.learning.algorithms.a_ride import ARide
 from distrl.learning.algorithms.algorithm import Algorithm
 from distrl.learning.algorithms.digirl import Digirl
@@ -36,10 +45,21 @@ from distrl.learning.algorithms.vtrace import VTraceActorCritic
 from distrl.learning.gradient_step import GradientStep, ReferencePolicy
 from distrl.learning.learner import Arrivals, Learner, Publisher
 from distrl.learning.process_group import ProcessGroup
+from distrl.records import Task
 from distrl.replay.buffer.pacing import Pacing
 from distrl.replay.buffer.replay_buffer import ReplayBuffer
-from distrl.weights.weight_store import WeightDescription, WeightStore
-from distrl.weights.weight_updater import WeightSource, WeightUpdater
+from distrl.task_sets.aitw import AitwTasks, load_aitw
+from distrl.task_sets.android_world import AndroidWorldPhone, android_world_tasks
+from distrl.task_sets.curriculum import (
+    InstructionCritic,
+    InstructionValueTasks,
+    RepeatedTasks,
+    SuccessRateTasks,
+    TaskSource,
+    UniformTasks,
+)
+from distrl.task_sets.task_pool import ListedTasks, SimulatedTasks, TaskPool
+from distrl.weights.weight_store import WeightDescription, WeightSource, WeightStore
 
 MakeAlgorithm = Callable[[GradientStep, LearningSettings, ReferencePolicy | None], Algorithm]
 
@@ -101,7 +121,7 @@ def build_collector(
     *,
     sink: TrajectorySink,
     weights: WeightSource,
-    admission: Admission,
+    admission: Admission | None,
     opened: ExitStack,  # closes devices, and what was started for them
     logs: Path,
     batcher: DecisionService | None = None,  # a shared one; None: its own, with a policy
@@ -177,3 +197,73 @@ def build_batcher_settings(config: TrainingConfig) -> PolicyBatcherSettings:
     return PolicyBatcherSettings(
         swap="between_episodes" if in_turns else "between_decisions",
     )
+
+
+# Tasks --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class LockedCritic:
+    """A critic, and the lock to hold while it computes."""
+
+    critic: InstructionCritic
+    lock: AbstractContextManager[object]
+
+
+def build_tasks(
+    config: TrainingConfig,
+    number: int,
+    critic: LockedCritic | None,  # None: there is no critic in this process
+    device_pool: DevicePool[Device],
+) -> TaskSource:
+    """The task source of one collector."""
+    pool = build_pool(config, number, device_pool)
+    source: TaskSource
+    if config.tasks.curriculum == "success_rate":
+        source = SuccessRateTasks(pool)
+    elif config.tasks.curriculum == "instruction_value":
+        assert critic is not None  # settings that have none are refused
+        source = InstructionValueTasks(pool, critic.critic, critic.lock)
+    else:
+        source = UniformTasks(pool)
+    together = config.learning.learner.attempts_together
+    return RepeatedTasks(source, together) if together > 1 else source
+
+
+def build_pool(config: TrainingConfig, number: int, device_pool: DevicePool[Device]) -> TaskPool:
+    """This collector's share of all tasks."""
+    settings, seed, shares = config.tasks, config.run.seed, config.collection.collectors
+    if settings.source == "aitw":
+        found = read_aitw(settings)
+        listed = found.train if settings.split == "train" else found.test
+        return ListedTasks(listed, seed, number, shares)
+    if settings.source == "android_world":
+        return ListedTasks(_android_world(settings, device_pool), seed, number, shares)
+    return SimulatedTasks(settings.template_names, settings.split, seed, number, shares)
+
+
+def task_words(config: TrainingConfig) -> str:
+    """A sentence about the tasks to show before a run; raises if they cannot be read."""
+    if config.tasks.source != "aitw":
+        return ""
+    return f"Android in the Wild, {config.tasks.aitw.subset}: {read_aitw(config.tasks)}"
+
+
+def read_aitw(settings: TaskSettings) -> AitwTasks:
+    aitw = settings.aitw
+    return load_aitw(aitw.subset, Path(aitw.train_file), Path(aitw.test_file))
+
+
+def _android_world(settings: TaskSettings, device_pool: DevicePool[Device]) -> list[Task]:
+    """The tasks of the first device: all have the same suite."""
+    phone = device_pool.devices[0]
+    assert isinstance(phone, AndroidWorldPhone)
+    tasks = list(android_world_tasks(phone.host, settings.split))
+    patterns = settings.templates or ("*",)
+    wanted = [each for each in tasks if any(fnmatchcase(each.template, p) for p in patterns)]
+    if not wanted:
+        raise InvalidSetting(
+            f"tasks.templates={list(patterns)}; none of AndroidWorld's {len(tasks)} tasks is of a "
+            "template like that: they are called android_world.TYPE"
+        )
+    return wanted

@@ -259,9 +259,10 @@ class Collector(Generic[D]):
             return Episode.begin(
                 lease.assignment.task,
                 lease.device,
-                self._judge_for(lease.device.device),
+                self._judge_for(lease.device),
                 episode_id=lease.episode_id,
                 stop_on_success=self.settings.stop_on_success,
+                timer=lease.timer,
             )
         except (DeviceError, JudgeError) as error:
             self._metrics.failed_start(error)

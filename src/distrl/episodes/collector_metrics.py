@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import Any, Literal
 
 from distrl.episodes.collector_report import CollectorReport, FinishedEpisode
-from distrl.episodes.measured_device import WORKS
+from distrl.episodes.episode import WORKS
 from distrl.episodes.policy_batcher import PolicyBatcherReport
 from distrl.episodes.scheduler import BlockedOn, EpisodeScheduler, Lease
 from distrl.records import Trajectory
@@ -122,7 +122,7 @@ class CollectorMetrics:
         stuck: tuple[str, ...],
     ) -> CollectorReport:
         pool = scheduler.device_pool
-        spent = {device.name: device.spent() for device in pool.devices}
+        spent = pool.spent()
         with self._lock:
             stages: dict[str, float] = {
                 work: sum(each[work] for each in spent.values()) for work in WORKS

@@ -14,10 +14,13 @@ device threads added up, so that a bottleneck shows at once:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from distrl.episodes.policy_batcher import PolicyBatcherReport
 from distrl.records import Ending
+
+RECORDED_STAGES = ("reset", "act", "decide", "deliver", "own")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,28 +76,20 @@ class CollectorReport:
         broken = {e.value: self.endings.get(e.value, 0) for e in Ending if e.broken}
         return {name: n for name, n in (broken | self.failed_starts).items() if n}
 
-    def gauges(self) -> dict[str, float]:
-        """All counters as a flat mapping, for dashboards and files."""
-        return {
-            "device_busy": self.device_busy,
-            "trajectories": float(self.trajectories),
-            "faults": float(sum(self.faults.values())),
-            "in_flight": float(self.in_flight),
-            "started": float(self.started),
-            "resent": float(self.resent),
-            "retried": float(self.retried),
-            "given_up": float(self.given_up),
-            "abandoned": float(self.abandoned),
-            "quarantines": float(self.quarantines),
-            "quarantined": float(len(self.quarantined)),
-            "decisions": float(self.batcher.decisions),
-            "batches": float(sum(self.batcher.batches.values())),
-            "mean_batch": self.batcher.mean_batch,
-            "swaps": float(self.batcher.swaps),
-            "weight_version": float(self.batcher.weight_version),
-            **{f"ending/{name}": float(n) for name, n in self.endings.items()},
-            **{f"fault/{name}": float(n) for name, n in self.faults.items()},
-            **{f"seconds/{name}": seconds for name, seconds in self.stages.items()},
-            "seconds/deciding": self.batcher.deciding_seconds,
-            "seconds/swapping": self.batcher.swapping_seconds,
-        }
+
+def gauges(reports: Sequence[CollectorReport]) -> dict[str, float]:
+    """What a run records of its collectors, added up; `distrl plan --from-run` reads them."""
+    batchers = [report.batcher for report in reports]
+    return {
+        "decisions": float(sum(each.decisions for each in batchers)),
+        "batches": float(sum(sum(each.batches.values()) for each in batchers)),
+        "mean_batch": sum(each.mean_batch for each in batchers),
+        "swaps": float(sum(each.swaps for each in batchers)),
+        "quarantined": float(sum(len(report.quarantined) for report in reports)),
+        "in_flight": float(sum(report.in_flight for report in reports)),
+        **{
+            f"seconds/{stage}": sum(report.stages.get(stage, 0.0) for report in reports)
+            for stage in RECORDED_STAGES
+        },
+        "seconds/deciding": sum(each.deciding_seconds for each in batchers),
+    }

@@ -18,7 +18,7 @@ from typing import Annotated, Generic, TypeVar
 
 from distrl.bounds import Bounds, check_bounds
 from distrl.devices.device import Device
-from distrl.episodes.measured_device import MeasuredDevice
+from distrl.episodes.episode import DeviceTimer, Work
 from distrl.errors import InvalidSetting
 
 D = TypeVar("D", bound=Device)
@@ -50,7 +50,8 @@ class _Health:
 
 @dataclass(slots=True)
 class _Place(Generic[D]):
-    device: MeasuredDevice[D]
+    device: D
+    timer: DeviceTimer
     in_use: bool = False
     health: _Health = field(default_factory=_Health)
 
@@ -67,9 +68,7 @@ class DevicePool(Generic[D]):
     ) -> None:
         self.settings = settings or HealthSettings()
         self.slots = len(devices)
-        self._places = {
-            each.name: _Place(MeasuredDevice(each, clock)) for each in (*devices, *spares)
-        }
+        self._places = {each.name: _Place(each, DeviceTimer(clock)) for each in (*devices, *spares)}
         self.quarantines = 0  # since the start
         if not devices or len(self._places) < len(devices) + len(spares):
             names = [each.name for each in (*devices, *spares)]
@@ -83,8 +82,12 @@ class DevicePool(Generic[D]):
         return len(self._places)
 
     @property
-    def devices(self) -> list[MeasuredDevice[D]]:
+    def devices(self) -> list[D]:
         return [place.device for place in self._places.values()]
+
+    def spent(self) -> dict[str, dict[Work, float]]:
+        """Seconds at work, by device and kind of work."""
+        return {name: place.timer.spent() for name, place in self._places.items()}
 
     def ready(self, now: float) -> list[str]:
         """The names of devices that are free and not quarantined, spares last."""
@@ -94,10 +97,10 @@ class DevicePool(Generic[D]):
             if not place.in_use and place.health.ready_from <= now
         ]
 
-    def take(self, name: str) -> MeasuredDevice[D]:
+    def take(self, name: str) -> tuple[D, DeviceTimer]:
         place = self._places[name]
         place.in_use = True
-        return place.device
+        return place.device, place.timer
 
     def give_back(self, name: str, now: float, *, fault: bool | None) -> None:
         """Return a device. `fault`: did it fail? None: the episode does not tell."""

@@ -10,7 +10,11 @@ there is a first screen, there is no episode, and its error is raised.
 
 from __future__ import annotations
 
-from typing import Self
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Literal, Self
 
 from distrl.agent.policy import Policy
 from distrl.devices.device import Device
@@ -29,7 +33,43 @@ from distrl.records import (
     Verdict,
 )
 
+Work = Literal["reset", "act"]
+WORKS: tuple[Work, ...] = ("reset", "act")
 
+
+class DeviceTimer:
+    """Real seconds that a device spends on resets and on actions, by `clock`.
+
+    `Device.seconds` is the time of one episode by the device's own clock (simulated phones have a
+    virtual one); this is wall time over all episodes, which says whether the device was kept busy.
+    Another thread may read it at any time; a call in progress counts up to now.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
+        self._clock = clock
+        self._spent: dict[Work, float] = dict.fromkeys(WORKS, 0.0)
+        self._under_way: tuple[Work, float] | None = None
+
+    def spent(self) -> dict[Work, float]:
+        """Seconds so far, by kind of work."""
+        spent, under_way = dict(self._spent), self._under_way
+        if under_way is not None:
+            work, begun = under_way
+            spent[work] += self._clock() - begun
+        return spent
+
+    @contextmanager
+    def at(self, work: Work) -> Iterator[None]:
+        begun = self._clock()
+        self._under_way = work, begun
+        try:
+            yield
+        finally:
+            self._under_way = None
+            self._spent[work] += self._clock() - begun
+
+
+@dataclass(slots=True)
 class Episode:
     """An attempt in progress. `begin` it, `take` decisions on its `observation` until it `ended`.
 
@@ -37,25 +77,16 @@ class Episode:
     after every step and ends it as soon as the task is done.
     """
 
-    def __init__(
-        self,
-        task: Task,
-        device: Device,
-        judge: Judge,
-        first: Screen,
-        *,
-        episode_id: str = "",
-        stop_on_success: bool = False,
-    ) -> None:
-        self.task = task
-        self.id = episode_id or task.id
-        self._device = device
-        self._judge = judge
-        self._stop_on_success = stop_on_success
-        self._screens = [first]
-        self._decisions: list[Decision] = []
-        self._fault: DeviceError | JudgeError | None = None
-        self._success: Verdict | None = None  # the verdict that ended it early
+    task: Task
+    id: str
+    stop_on_success: bool
+    _device: Device
+    _judge: Judge
+    _timer: DeviceTimer
+    _screens: list[Screen] = field(default_factory=list)
+    _decisions: list[Decision] = field(default_factory=list)
+    _fault: DeviceError | JudgeError | None = None
+    _success: Verdict | None = None  # the verdict that ended it early
 
     @classmethod
     def begin(
@@ -66,14 +97,17 @@ class Episode:
         *,
         episode_id: str = "",
         stop_on_success: bool = False,
+        timer: DeviceTimer | None = None,
     ) -> Self:
         """Reset the phone, set up the task on it, and take the first screen."""
-        device.reset(task.seed)
+        timer = timer or DeviceTimer()
+        episode = cls(task, episode_id or task.id, stop_on_success, device, judge, timer)
+        with timer.at("reset"):
+            device.reset(task.seed)
         judge.begin(task)
-        first = device.screen()
-        return cls(
-            task, device, judge, first, episode_id=episode_id, stop_on_success=stop_on_success
-        )
+        with timer.at("act"):
+            episode._screens.append(device.screen())
+        return episode
 
     @property
     def observation(self) -> Observation:
@@ -98,13 +132,14 @@ class Episode:
     def take(self, decision: Decision) -> None:
         """Perform the decided action on the phone, and record the next screen."""
         try:
-            screen = self._device.perform(decision.action)
+            with self._timer.at("act"):
+                screen = self._device.perform(decision.action)
         except DeviceError as error:
             self._fault = error
             return
         self._screens.append(screen)
         self._decisions.append(decision)
-        if self._stop_on_success and not self.ended:
+        if self.stop_on_success and not self.ended:
             self._ask_whether_done()
 
     def _ask_whether_done(self) -> None:
@@ -145,7 +180,7 @@ class Episode:
         if isinstance(last, Impossible):
             return Ending.GAVE_UP, verdict, ()
         said_so = isinstance(last, FINAL_ACTIONS)
-        if said_so or (self._stop_on_success and verdict.success):
+        if said_so or (self.stop_on_success and verdict.success):
             return (Ending.SUCCESS if verdict.success else Ending.FAILURE), verdict, ()
         return Ending.STEP_LIMIT, verdict, ()
 

@@ -50,7 +50,10 @@ class EpisodeBatch(Generic[T, D]):
         """Every trajectory, as its episode ends."""
         while self._start():
             self._step()
-            yield from self._finished()
+            ended = [pair for pair in self._busy if pair[1].episode.ended]
+            self._busy = [pair for pair in self._busy if not pair[1].episode.ended]
+            self._free += [device for device, _ in ended]
+            yield from [attempt.episode.trajectory() for _, attempt in ended]
 
     def _start(self) -> bool:
         """Begin episodes on free devices; false when nothing is left to play."""
@@ -63,20 +66,11 @@ class EpisodeBatch(Generic[T, D]):
 
     def _step(self) -> None:
         """Decide for all episodes, one batch for each policy, and act on all."""
-        for policy, attempts in self._by_policy():
-            decisions = policy.decide([attempt.episode.observation for attempt in attempts])
-            for attempt, decision in zip(attempts, decisions, strict=True):
-                attempt.episode.take(decision)
-
-    def _by_policy(self) -> list[tuple[Policy, list[Attempt]]]:
         groups: dict[int, tuple[Policy, list[Attempt]]] = {}
         for _, attempt in self._busy:
             _, attempts = groups.setdefault(id(attempt.policy), (attempt.policy, []))
             attempts.append(attempt)
-        return list(groups.values())
-
-    def _finished(self) -> list[Trajectory]:
-        ended = [pair for pair in self._busy if pair[1].episode.ended]
-        self._busy = [pair for pair in self._busy if not pair[1].episode.ended]
-        self._free += [device for device, _ in ended]
-        return [attempt.episode.trajectory() for _, attempt in ended]
+        for policy, attempts in groups.values():
+            decisions = policy.decide([attempt.episode.observation for attempt in attempts])
+            for attempt, decision in zip(attempts, decisions, strict=True):
+                attempt.episode.take(decision)

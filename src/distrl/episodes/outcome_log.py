@@ -24,11 +24,6 @@ Settings = Mapping[str, object]
 
 
 @dataclass(frozen=True, slots=True)
-class _Head:
-    settings: dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
 class _Line:
     """An `Outcome` with its task by id."""
 
@@ -73,8 +68,8 @@ class OutcomeLog:
             return cls.new(path, settings)
         head, *rest = lines
         try:
-            had = decode_line(head, _Head).settings
-        except ValueError as error:
+            had = decode_line(head, dict[str, dict[str, Any]])["settings"]
+        except (KeyError, ValueError) as error:
             raise CorruptOutcomes(f"{path} is no log of outcomes: {error}; {ADVICE}") from error
         _require_same(path, had, settings)
         outcomes = [_read_outcome(path, number, line) for number, line in enumerate(rest, 2)]

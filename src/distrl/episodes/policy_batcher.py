@@ -31,15 +31,18 @@ import itertools
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass, field
-from typing import Annotated, Literal, Protocol
+from typing import TYPE_CHECKING, Annotated, Literal, Protocol
 
 from distrl.agent.policy import Policy
 from distrl.bounds import Bounds, check_bounds
 from distrl.records import Decision, Observation
-from distrl.weights.weight_updater import WeightUpdater
+from distrl.weights.weight_store import WeightSource
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 Swap = Literal["between_decisions", "between_episodes"]
 IDLE_SECONDS = 0.05  # without a request: then check for new weights and for the end
@@ -71,6 +74,47 @@ class PolicyBatcherReport:
     @property
     def mean_batch(self) -> float:
         return self.decisions / max(1, sum(self.batches.values()))
+
+
+class UpdatablePolicy(Protocol):
+    """A policy that can load weights; its decisions carry the version."""
+
+    @property
+    def weight_version(self) -> int: ...
+
+    def load_weights(self, weights: Mapping[str, Tensor], version: int) -> None: ...
+
+
+class WeightUpdater:
+    """Keeps one policy up to date, for the thread that decides. Versions only grow."""
+
+    def __init__(self, policy: UpdatablePolicy, source: WeightSource) -> None:
+        self._policy = policy
+        self._source = source
+        self._newer: tuple[Mapping[str, Tensor], int] | None = None
+
+    @property
+    def version(self) -> int:
+        return self._policy.weight_version
+
+    @property
+    def due(self) -> bool:
+        """Were newer weights found that the policy has not loaded yet?"""
+        return self._newer is not None
+
+    def look(self) -> bool:
+        """Ask the source for newer weights, unless some are due already."""
+        if self._newer is None:
+            self._newer = self._source.newer_than(self.version)
+        return self.due
+
+    def apply(self) -> None:
+        """Load the newest weights; after a long wait they may be newer than those that were due."""
+        if self._newer is None:
+            return
+        weights, version = self._source.newer_than(self._newer[1]) or self._newer
+        self._newer = None
+        self._policy.load_weights(weights, version)
 
 
 class DecisionService(Policy, Protocol):

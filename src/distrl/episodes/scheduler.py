@@ -19,7 +19,7 @@ from typing import Any, Generic, Literal, Protocol, TypeVar
 
 from distrl.devices.device import Device
 from distrl.episodes.device_pool import DevicePool
-from distrl.episodes.measured_device import MeasuredDevice
+from distrl.episodes.episode import DeviceTimer
 from distrl.errors import (
     CorruptCheckpoint,
     DeviceError,
@@ -73,7 +73,8 @@ class Assignment:
 class Lease(Generic[D]):
     """A device reserved for one attempt at a task."""
 
-    device: MeasuredDevice[D]
+    device: D
+    timer: DeviceTimer  # of the device
     assignment: Assignment
     episode_id: str
     began: float  # by the wall clock
@@ -120,7 +121,7 @@ class EpisodeScheduler(Generic[D]):
         self.in_flight += 1
         self.started += 1
         episode_id = f"{self._name}/{self.started}/{assignment.task.id}"
-        return Lease(self.device_pool.take(device), assignment, episode_id, time.time())
+        return Lease(*self.device_pool.take(device), assignment, episode_id, time.time())
 
     def nothing_left(self, budget: EpisodeBudget) -> bool:
         return not budget.fresh and not self._queued

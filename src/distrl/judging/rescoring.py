@@ -15,7 +15,7 @@ from distrl.judging.judge import JudgeRecord, may_be_judged, record_of
 from distrl.judging.judge_agreement import Confusion
 from distrl.judging.judge_thread_pool import Judged, JudgeThreadPool
 from distrl.records import Ending, Trajectory
-from distrl.replay.store.correction import Correction
+from distrl.replay.store.trajectory_database import Correction
 from distrl.replay.store.trajectory_store import TrajectoryStore
 
 MAX_WAITING = 64  # trajectories in memory at once

@@ -104,6 +104,7 @@ def report_page(story: RunStory) -> str:
         lasted=duration(story.seconds),
         tiles=_tiles(story),
         busy=story.busy_share,
+        losses=story.losses,
         charts={
             "success": charts.in_two_sizes(lambda width: charts.success_curve(story, width)),
             "devices": charts.in_two_sizes(lambda width: charts.device_timeline(story, width)),

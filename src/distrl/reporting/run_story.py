@@ -14,6 +14,7 @@ from distrl.runs.run_directory import RunDirectory
 from distrl.runs.run_records import (
     EpisodeLine,
     EvaluationLine,
+    Loss,
     Point,
     Recording,
     Series,
@@ -42,6 +43,7 @@ class RunStory:
     episodes: Sequence[EpisodeLine]  # by when they ended
     evaluations: Sequence[EvaluationLine]
     recordings: Sequence[Recording]
+    losses: Sequence[Loss] = ()
 
     @property
     def seconds(self) -> float:
@@ -131,4 +133,5 @@ def read_story(run: RunDirectory) -> RunStory:
         episodes=sorted(read_lines(run.episodes, EpisodeLine), key=lambda e: e.ended),
         evaluations=read_lines(run.evaluations, EvaluationLine),
         recordings=read_lines(run.recordings, Recording),
+        losses=read_lines(run.losses, Loss),
     )

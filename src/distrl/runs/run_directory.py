@@ -9,6 +9,9 @@
         trajectories/       the trajectory store
         weights/            the weight store
         checkpoints/        what a restarted learner continues from
+        progress.json       what there was at the last checkpoint; a resume that finds less refuses
+        losses.jsonl        what a resume was told to do without
+        learner.json        where the learner is, if it is on another machine of a cluster
         policy/             what was trained, as a model; `distrl evaluate RUN` finds it here
         result.json         the result; written last, so its presence says that the run is done
         report.html         the page to look at
@@ -139,6 +142,18 @@ class RunDirectory:
     @property
     def checkpoints(self) -> Path:
         return self.path / "checkpoints"
+
+    @property
+    def progress(self) -> Path:
+        return self.path / "progress.json"
+
+    @property
+    def learner_home(self) -> Path:
+        return self.path / "learner.json"
+
+    @property
+    def losses(self) -> Path:
+        return self.path / "losses.jsonl"
 
     @property
     def policy(self) -> Path:

@@ -4,6 +4,7 @@
     episodes.jsonl      `EpisodeLine`: every finished training episode
     evaluations.jsonl   `EvaluationLine`: successes by template, before, during and after training
     recordings.jsonl    `Recording`: a few episodes to look at; their screens are in pictures/
+    losses.jsonl        `Loss`: what a resume did not find, and the user has done without
     result.json         the `RunResult`: the run in a few numbers
 
 The .jsonl files have one record a line and are only ever appended to. `seconds` are those of the
@@ -122,6 +123,15 @@ class Recording:
 
 
 @dataclass(frozen=True, slots=True)
+class Loss:
+    """A trajectory, or a file of the run, that is damaged or gone."""
+
+    kind: Literal["trajectory", "file"]
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class RunResult:
     """The result of a run. Success before and after is on tasks that training never saw."""
 
@@ -133,6 +143,8 @@ class RunResult:
     device_busy: float  # share of the devices' time at work, not waiting for anything
     staleness_mean: float  # weight versions, of the trajectories that arrived
     seed: int
+    lost_trajectories: int = 0  # that resumes of the run did not find, or found damaged
+    damaged_files: tuple[str, ...] = ()  # of the run directory: damaged, cut or gone
 
     def to_json(self) -> dict[str, Any]:
         """Rates are tables: `rate`, and `low` and `high` of its 95 % interval."""

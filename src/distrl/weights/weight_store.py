@@ -14,6 +14,8 @@ All of them can see the directory. It holds a file for each of the last versions
 
 Weights are all of a policy's, or adapters to a base model that every reader has; the description
 tells which. One learner publishes; any number of readers, each with a `WeightStore` of its own.
+`WeightPoller` is how a collector that sees the directory gets newer weights between two batches of
+decisions; Ray's `WeightSource` is `engine.ray.weight_broadcast`.
 """
 
 from __future__ import annotations
@@ -21,16 +23,21 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 from distrl.errors import CorruptWeights, InvalidSetting, UsageError, storage_error
 from distrl.weights.weight_file import Framework, Weights, read_weights, write_weights
 
+if TYPE_CHECKING:
+    from torch import Tensor
+
 FORMAT = 1
+POLL_SECONDS = 0.1  # between two looks of a poller
 LATEST = "latest.json"
 UNFINISHED = ".unfinished-"
 NAME = re.compile(r"weights-(\d{9,})-([0-9a-f]{32})\.safetensors")
@@ -239,3 +246,42 @@ def _metadata(version: int, description: WeightDescription) -> dict[str, str]:
 def _description(metadata: Mapping[str, str]) -> WeightDescription:
     kind: Literal["full", "adapters"] = "adapters" if metadata["kind"] == "adapters" else "full"
     return WeightDescription(kind, metadata["base"], json.loads(metadata["details"]))
+
+
+class WeightSource(Protocol):
+    """Where new weights come from.
+
+    It is asked before every batch of decisions: return None at once if there is nothing newer, and
+    fetch large weights in advance rather than here.
+    """
+
+    def newer_than(self, version: int) -> tuple[Mapping[str, Tensor], int] | None: ...
+
+
+class WeightPoller:
+    """Implements `WeightSource` by a weight store, read every `poll_seconds` at most."""
+
+    def __init__(
+        self,
+        store: WeightStore,
+        poll_seconds: float = POLL_SECONDS,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._store = store
+        self._poll_seconds = poll_seconds
+        self._clock = clock
+        self._polled = -float("inf")
+
+    def newer_than(self, version: int) -> tuple[Mapping[str, Tensor], int] | None:
+        now = self._clock()
+        if now - self._polled < self._poll_seconds:
+            return None
+        self._polled = now
+        latest = self._store.latest_version()
+        if latest is None or latest <= version:
+            return None
+        try:
+            found = self._store.load()
+        except CorruptWeights:  # listed in the store's damages; the next version will do
+            return None
+        return (found.weights, found.version) if found.version > version else None

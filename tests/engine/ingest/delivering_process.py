@@ -14,10 +14,9 @@ from pathlib import Path
 
 from tests.replay.made_up_trajectories import trajectory
 
-from distrl.engine.ingest.arrival_queue import ArrivalQueue
+from distrl.engine.ingest.delivery import ArrivalQueue, TrajectoryReceiver
 from distrl.engine.ingest.episode_log import EpisodeLog
 from distrl.engine.ingest.messages import Received, Refused
-from distrl.engine.ingest.trajectory_receiver import TrajectoryReceiver
 from distrl.json_lines import LineLog
 from distrl.replay.store.trajectory_store import TrajectoryStore
 from distrl.replay.trajectory_encoding import encode_trajectory

@@ -14,11 +14,10 @@ from tests.engine.ingest.full_disk import full_disk
 from tests.engine.made_up_reports import finished
 from tests.judging.judge_server import NO, YES, judge_that_says, played
 
-from distrl.engine.ingest.arrival_queue import ArrivalQueue
 from distrl.engine.ingest.deferred_judging import DeferredJudging
+from distrl.engine.ingest.delivery import ArrivalQueue, TrajectoryReceiver
 from distrl.engine.ingest.episode_log import EpisodeLog
 from distrl.engine.ingest.messages import Received, Refused
-from distrl.engine.ingest.trajectory_receiver import TrajectoryReceiver
 from distrl.engine.run.resume import recall
 from distrl.json_lines import LineLog, read_lines
 from distrl.judging.judge import JudgeRecord
@@ -166,11 +165,11 @@ def test_a_judge_that_is_busy_or_rationed_is_waited_for(tmp_path: Path) -> None:
 def test_in_one_process_verdicts_are_kept_in_the_order_of_the_episodes(tmp_path: Path) -> None:
     late = threading.Event()
     with court(tmp_path, Reply(YES.body, hold=late), YES) as (made, log):
-        made.receiver.take(played("c/0"))
+        made.receiver.put(played("c/0"))
         while not log.completions:
             time.sleep(0.01)
         for number in (1, 2):
-            made.receiver.take(played(f"c/{number}", first=10 * number))
+            made.receiver.put(played(f"c/{number}", first=10 * number))
         assert not made.receiver.settle(0.3)
         assert (made.arrived(), made.receiver.unjudged) == ({}, 3)
         late.set()

@@ -72,7 +72,7 @@ def test_a_second_report_and_one_of_the_unknown_write_nothing(desk: Desk) -> Non
     desk.arrive("c/1")
     for name in ("c/1", "c/1", "c/2"):
         desk.log.finished(finished(name))
-    desk.log.close_all()
+    desk.log.close()
     assert desk.ids == ["c/1"]
 
 
@@ -91,10 +91,10 @@ def test_times_are_those_of_the_run(desk: Desk) -> None:
 def test_a_collector_that_died_has_its_lines_and_no_other(desk: Desk) -> None:
     for name in ("collector-1.1/1", "collector-1.10/1", "collector-1.1/2"):
         desk.arrive(name)
-    desk.log.close_those_of("collector-1.1")
+    desk.log.close("collector-1.1/")
     assert desk.ids == ["collector-1.1/1", "collector-1.1/2"]
     assert {(line.device, line.began, line.ended) for line in desk.written} == {("", NOW, NOW)}
-    desk.log.close_all()
+    desk.log.close()
     assert desk.ids[2:] == ["collector-1.10/1"]
 
 
@@ -102,7 +102,7 @@ def test_without_its_verdict_nothing_is_written_whoever_closes(desk: Desk) -> No
     desk.arrive("c/1", Ending.AWAITING_VERDICT)
     desk.log.finished(finished("c/1"))
     desk.arrive("c/2", Ending.AWAITING_VERDICT)
-    desk.log.close_all()
+    desk.log.close()
     assert desk.written == []
     assert desk.log.endings[Ending.AWAITING_VERDICT] == desk.log.trajectories == 2
     assert desk.log.of_late().success == SuccessRate(0, 0)
@@ -119,7 +119,7 @@ def test_without_its_verdict_nothing_is_written_whoever_closes(desk: Desk) -> No
 
 def test_a_verdict_on_what_never_arrived_counts_for_nothing(desk: Desk) -> None:
     desk.log.judged(trajectory("c/1"))
-    desk.log.close_all()
+    desk.log.close()
     assert (desk.log.trajectories, desk.written) == (0, [])
 
 
@@ -140,7 +140,7 @@ def test_staleness_is_that_at_the_arrival(desk: Desk) -> None:
     desk.log.arrived(of_version("c/1", 5))
     desk.log.arrived(of_version("c/2", 1))
     desk.log.version = 9
-    desk.log.close_all()
+    desk.log.close()
     assert [(line.weight_version, line.staleness) for line in desk.written] == [(5, 0), (1, 4)]
     late = desk.log.of_late()
     assert (late.staleness_mean, late.staleness_max, desk.log.mean_staleness) == (2.0, 4, 2.0)
@@ -178,11 +178,11 @@ def test_faults_are_broken_endings_and_what_others_have_counted(desk: Desk) -> N
 def test_a_resumed_log_counts_what_was_and_writes_none_of_it_again(desk: Desk) -> None:
     desk.arrive("c/1")
     desk.arrive("c/2", Ending.DEVICE_LOST)
-    desk.log.close_all()
+    desk.log.close()
     again = EpisodeLog(desk.lines, lambda: NOW)
     again.recall(desk.written)
     assert again.endings == desk.log.endings
     assert again.of_late() == desk.log.of_late()
     assert again.success_history() == desk.log.success_history() != ()
-    again.close_all()
+    again.close()
     assert desk.ids == ["c/1", "c/2"]

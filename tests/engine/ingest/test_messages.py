@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import socket
+import threading
+
 import pytest
 from tests.engine.made_up_reports import finished, report
 
 from distrl.engine.ingest.messages import (
     KINDS,
+    LENGTH,
     Delivery,
     Heartbeat,
-    Hello,
     Message,
+    MessageSocket,
     Pace,
     Play,
     Played,
@@ -26,9 +30,8 @@ MESSAGES: list[Message] = [
     Delivery(b"DRTJ\x00 any bytes"),
     Heartbeat(report(), (finished("a"), finished("b")), '{"started": 3}'),
     Played(),
-    Hello("/runs/ä", "collector-0.1", 0, ""),
     Received("a/1", True),
-    Refused("a/1", "the disk is full"),
+    Refused("ä/1", "the disk is full"),
     Pace(3, (16, 4, -1), 2),
     Pace(0, free=True),
     Play(None),
@@ -77,3 +80,56 @@ def test_a_pace_lets_start_what_has_room() -> None:
     assert pace.may_start(12, 13)  # a version that the learner has yet to reach again
     assert not Pace(0).may_start(0, 0)
     assert Pace(0, free=True).may_start(-5, 10**6)
+
+
+def test_messages_of_any_size_arrive_whole_and_in_order() -> None:
+    one, other = socket.socketpair()
+    sender, receiver = MessageSocket(one), MessageSocket(other)
+    messages: list[Message] = [Delivery(b""), Delivery(b"a"), Delivery(b"b" * 3_000_000), Stop(1.0)]
+
+    def send_all() -> None:
+        for message in messages:
+            sender.send(message)
+
+    thread = threading.Thread(target=send_all)
+    thread.start()
+    assert [receiver.receive() for _ in messages] == messages
+    thread.join()
+    sender.close()
+    with pytest.raises(EOFError):
+        receiver.receive()
+    receiver.close()
+
+
+def test_half_a_message_holds_nobody_up() -> None:
+    one, other = socket.socketpair()
+    receiver = MessageSocket(other)
+    one.sendall(LENGTH.pack(3) + b"Dok" + LENGTH.pack(100) + b"Donly the beginning")
+    assert receiver.receive_all() == [Delivery(b"ok")]
+    one.sendall(b"x" * 81)
+    assert receiver.receive_all() == [Delivery(b"only the beginning" + b"x" * 81)]
+    one.sendall(LENGTH.pack(100) + b"Dtorn")
+    assert receiver.receive_all() == []
+    one.close()
+    with pytest.raises(EOFError):
+        receiver.receive_all()
+    receiver.close()
+
+
+def test_who_takes_nothing_is_given_up() -> None:
+    one, other = socket.socketpair()
+    sender = MessageSocket(one, send_seconds=0.05)
+    with pytest.raises(EOFError, match="takes no more"):
+        sender.send(Delivery(b"x" * 10_000_000))
+    one.close()
+    other.close()
+
+
+def test_bytes_that_are_no_frames_are_refused() -> None:
+    one, other = socket.socketpair()
+    receiver = MessageSocket(other)
+    one.sendall(b"GET / HTTP/1.1\r\n")
+    with pytest.raises(EOFError, match="not ours"):
+        receiver.receive_all()
+    one.close()
+    other.close()

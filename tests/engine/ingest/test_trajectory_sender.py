@@ -9,8 +9,8 @@ from queue import SimpleQueue
 import pytest
 from tests.replay.made_up_trajectories import trajectory
 
+from distrl.engine.ingest.delivery import TrajectorySender
 from distrl.engine.ingest.messages import Delivery, Received, Refused
-from distrl.engine.ingest.trajectory_sender import TrajectorySender
 from distrl.errors import LearnerGone
 from distrl.replay.trajectory_encoding import decode_trajectory
 

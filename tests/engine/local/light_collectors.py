@@ -1,4 +1,4 @@
-"""Collector processes without a model or a phone; `Hello.state` says how one behaves."""
+"""Collector processes without a model or a phone; `Registration.state` says how one behaves."""
 
 from __future__ import annotations
 
@@ -14,37 +14,31 @@ from tests.replay.made_up_trajectories import trajectory
 from distrl.engine.ingest.messages import (
     Delivery,
     Heartbeat,
-    Hello,
-    Message,
+    MessageSocket,
     Pace,
     Play,
     Played,
     Stop,
-    from_bytes,
-    to_bytes,
 )
-from distrl.engine.local.framed_socket import FramedSocket
 from distrl.engine.local.process_lifetime import set_up_process
+from distrl.engine.supervision.collector_registry import Registration
 from distrl.replay.trajectory_encoding import encode_trajectory
 
 
-def light_collector(connection: socket.socket, hello: Hello) -> None:
+def light_collector(connection: socket.socket, run: Path, registration: Registration) -> None:
     """Greets with a heartbeat; plays each task in no time; ends when it is told to."""
-    set_up_process(hello.name, Path(hello.run) / "logs" / f"{hello.name}.log")
-    if hello.state == "fail":
+    name, state = registration.info.name, registration.state
+    set_up_process(name, run / "logs" / f"{name}.log")
+    if state == "fail":
         sys.stderr.write("the phone has melted\n")
         sys.stderr.flush()
         os._exit(7)
-    link = FramedSocket(connection)
+    link = MessageSocket(connection)
     played = 0
-
-    def send(message: Message) -> None:
-        link.send(to_bytes(message))
-
-    send(Heartbeat(report(trajectories=0, name=hello.name), (), hello.state))
+    link.send(Heartbeat(report(trajectories=0, name=name), (), state))
     while True:
         try:
-            message = from_bytes(link.receive())
+            message = link.receive()
         except EOFError:
             os._exit(3)
         match message:
@@ -53,12 +47,12 @@ def light_collector(connection: socket.socket, hello: Hello) -> None:
             case Play(tasks):
                 for _ in range(tasks or 1):
                     played += 1
-                    send(Delivery(encode_trajectory(trajectory(f"{hello.name}/{played}"))))
-                if hello.state == "die":
+                    link.send(Delivery(encode_trajectory(trajectory(f"{name}/{played}"))))
+                if state == "die":
                     os.kill(os.getpid(), signal.SIGKILL)
                 if tasks is not None:
-                    send(Played())
+                    link.send(Played())
             case Pace() if message.version == 99:
-                send(Heartbeat(report(trajectories=played, name=hello.name), (), "paced"))
+                link.send(Heartbeat(report(trajectories=played, name=name), (), "paced"))
             case _:
                 pass

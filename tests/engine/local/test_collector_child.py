@@ -13,7 +13,7 @@ import pytest
 from tests.engine.local.light_collectors import light_collector
 from tests.engine.local.process_facts import PATIENCE, forkservers, has_ended, runs, status
 
-from distrl.engine.ingest.messages import Stop, from_bytes
+from distrl.engine.ingest.messages import Stop
 from distrl.engine.local.collector_child import CollectorChild, Forkserver
 from distrl.engine.local.process_lifetime import NAME_BYTES
 from distrl.engine.supervision.collector_registry import CollectorInfo, Registration
@@ -52,7 +52,7 @@ def started(
     (folder / "logs" / f"{name}.log").touch()
     child = forkserver.start(RunDirectory(folder), Registration(CollectorInfo(name, 0), state))
     if not state:
-        from_bytes(child.link.receive())
+        child.link.receive()
     return child
 
 

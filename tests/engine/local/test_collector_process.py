@@ -17,23 +17,21 @@ import pytest
 from tests.episodes.made_up_collectors import POOL, Patient
 
 from distrl.devices.device import Device
+from distrl.engine.ingest.delivery import TrajectorySender
 from distrl.engine.ingest.messages import (
     Delivery,
     Heartbeat,
     Message,
+    MessageSocket,
     Pace,
     Play,
     Played,
     Received,
     Refused,
     Stop,
-    from_bytes,
-    to_bytes,
 )
-from distrl.engine.ingest.trajectory_sender import TrajectorySender
 from distrl.engine.local import collector_process
 from distrl.engine.local.collector_process import CollectorService
-from distrl.engine.local.framed_socket import FramedSocket
 from distrl.engine.supervision.collector_registry import PacedAdmission
 from distrl.episodes.collector import Collector
 from distrl.episodes.device_pool import DevicePool
@@ -63,10 +61,10 @@ class LearnersEnd:
         mine.settimeout(LONG)
         self._connection = mine
         self._gone = False
-        self.link, link = FramedSocket(mine, LONG), FramedSocket(its)
+        self.link, link = MessageSocket(mine, LONG), MessageSocket(its)
         self._its = its
         self.admission = PacedAdmission()
-        sender = TrajectorySender(lambda message: link.send(to_bytes(message)), retry_seconds=0.0)
+        sender = TrajectorySender(link.send, retry_seconds=0.0)
         phones: list[Device] = [SimulatedDevice("phone-0"), SimulatedDevice("phone-1")]
         self.collector: Collector[Device] = Collector(
             "collector-0.1",
@@ -84,10 +82,10 @@ class LearnersEnd:
         self.served: Future[None] = self._thread.submit(self.service.serve)
 
     def tell(self, message: Message) -> None:
-        self.link.send(to_bytes(message))
+        self.link.send(message)
 
     def hear(self) -> Message:
-        return from_bytes(self.link.receive())
+        return self.link.receive()
 
     def hear_until(self, kind: type[Message]) -> list[Message]:
         """All up to the first of that kind; deliveries are acknowledged on the way."""

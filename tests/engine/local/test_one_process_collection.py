@@ -15,13 +15,10 @@ from tests.judging.judge_server import YES, judge_that_says, played
 from tests.replay.made_up_trajectories import trajectory
 
 from distrl.devices.device import Device
-from distrl.engine.ingest.arrival_queue import ArrivalQueue
 from distrl.engine.ingest.deferred_judging import DeferredJudging
+from distrl.engine.ingest.delivery import ArrivalQueue, TrajectoryReceiver
 from distrl.engine.ingest.episode_log import EpisodeLog
-from distrl.engine.ingest.trajectory_receiver import TrajectoryReceiver
 from distrl.engine.local.one_process_collection import (
-    DirectSink,
-    FreeAdmission,
     OneProcessCollection,
 )
 from distrl.episodes.collector import Collector
@@ -75,9 +72,8 @@ class OneProcess:
             PolicyBatcher(Patient()),
             DevicePool(phones),
             UniformTasks(POOL),
-            DirectSink(self.receiver),
+            self.receiver,
             FactJudge,  # type: ignore[arg-type]  # all of these devices are simulated
-            FreeAdmission(),
         )
         if state:
             collector.load_state(json.loads(state))
@@ -147,21 +143,17 @@ def test_reports_are_those_of_its_collector(tmp_path: Path, opened: ExitStack) -
 
 def test_what_is_known_already_is_not_stored_twice(tmp_path: Path, opened: ExitStack) -> None:
     made = OneProcess(tmp_path, opened)
-    sink = DirectSink(made.receiver)
+    sink = made.receiver
     assert sink.put(trajectory("c/1"))
     assert not sink.put(trajectory("c/1"))
     assert made.store.ids == ("c/1",)
-
-
-def test_nothing_is_ever_late() -> None:
-    assert FreeAdmission().may_start(weight_version=0, in_flight=10**6)
 
 
 def test_nothing_is_played_while_a_verdict_is_awaited(tmp_path: Path, opened: ExitStack) -> None:
     late = threading.Event()
     judge, _ = opened.enter_context(judge_that_says(Reply(YES.body, hold=late)))
     made = OneProcess(tmp_path, opened, opened.enter_context(JudgeThreadPool(judge, 1)))
-    made.receiver.take(played("c/1"))
+    made.receiver.put(played("c/1"))
     assert not made.collection.wait(0.0)
     assert made.store.ids == ("c/1",)
     late.set()
@@ -176,7 +168,7 @@ def test_a_stop_waits_for_verdicts_and_closes_the_phones(tmp_path: Path, opened:
     made = OneProcess(tmp_path, opened, opened.enter_context(JudgeThreadPool(judge, 1)))
     made.collection.wait(0.0)
     made.taken()
-    made.receiver.take(played("c/1"))
+    made.receiver.put(played("c/1"))
     made.collection.stop(LONG)
     assert [(each.id, each.ending) for each in made.taken()] == [("c/1", Ending.SUCCESS)]
     assert made.receiver.unjudged == 0
@@ -192,7 +184,7 @@ def test_a_stop_that_cannot_wait_leaves_what_has_no_verdict(
     judge, _ = opened.enter_context(judge_that_says(Reply(YES.body, hold=late)))
     opened.callback(late.set)
     made = OneProcess(tmp_path, opened, opened.enter_context(JudgeThreadPool(judge, 1)))
-    made.receiver.take(played("c/1"))
+    made.receiver.put(played("c/1"))
     made.collection.stop(0.0)
     assert made.receiver.unjudged == 1
     assert made.taken() == []

@@ -16,7 +16,7 @@ from distrl.episodes.scheduler import Admission
 from distrl.records import Decision, Done, Home, Observation
 from distrl.task_sets.curriculum import UniformTasks
 from distrl.task_sets.task_pool import SimulatedTasks
-from distrl.weights.weight_updater import WeightSource
+from distrl.weights.weight_store import WeightSource
 from phonesim.simulated_device import SimulatedDevice
 from phonesim.tasks.fact_judge import FactJudge
 

@@ -12,8 +12,7 @@ from tests.engine.ray.cheap_collectors import CheapBuild
 from tests.engine.tiny_runs import tiny_config
 
 from distrl.engine.ray.collector_pool import RayCollectorPool
-from distrl.engine.ray.learner_actor import RunSnapshot
-from distrl.engine.ray.remote_view import RemoteView
+from distrl.engine.ray.learner_actor import RemoteView, RunSnapshot
 from distrl.engine.supervision.collector_registry import CollectorInfo
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -18,16 +19,18 @@ from tests.learning.small_circle import SmallCircle
 from tests.replay.made_up_trajectories import trajectory
 
 from distrl.config.training_config import load_config
-from distrl.engine.ingest.arrival_queue import ArrivalQueue
+from distrl.engine.ingest.delivery import ArrivalQueue, TrajectoryReceiver
 from distrl.engine.ingest.episode_log import EpisodeLog
 from distrl.engine.ingest.messages import Heartbeat, Received
-from distrl.engine.ingest.trajectory_receiver import TrajectoryReceiver
-from distrl.engine.ray.learner_actor import GROUPS, RayLearner
-from distrl.engine.run.collection import Collection
-from distrl.engine.run.training_state import TrainingState
+from distrl.engine.ray import learner_actor
+from distrl.engine.ray.learner_actor import GROUPS, KEPT, RayLearner, RemoteCollectors, RemoteView
+from distrl.engine.run.collection import Arrived, Collection
+from distrl.engine.run.resume import TrainingState
+from distrl.errors import CollectorsLost, DataLost
 from distrl.json_lines import LineLog
 from distrl.replay.store.trajectory_store import TrajectoryStore
 from distrl.replay.trajectory_encoding import encode_trajectory
+from distrl.runs.run_directory import RunDirectory
 from distrl.weights.weight_store import WeightStore
 
 LONG = 30.0  # seconds that no test takes
@@ -151,3 +154,121 @@ def test_every_call_has_threads_of_its_group() -> None:
     assert set(groups.values()) == set(GROUPS)
     assert [name for name, group in groups.items() if group == "train"] == ["train"]
     assert [name for name, group in groups.items() if group == "deliver"] == ["deliver"]
+
+
+# What the run shows -------------------------------------------------------------------------------
+
+
+def test_every_sentence_is_told_once() -> None:
+    view = RemoteView()
+    view.say("one")
+    first = view.since(None)
+    view.say("two")
+    view.say("three")
+    second = view.since(first)
+    assert (first.sentences, second.sentences) == (("one",), ("two", "three"))
+    assert view.since(second).sentences == ()
+
+
+def test_a_new_process_begins_anew() -> None:
+    before, after = RemoteView(), RemoteView()
+    for number in range(5):
+        before.say(str(number))
+    after.say("back")
+    assert after.since(before.since(None)).sentences == ("back",)
+
+
+def test_what_nobody_asks_for_is_not_kept_for_ever() -> None:
+    view = RemoteView()
+    last = view.since(None)
+    for number in range(KEPT + 10):
+        view.say(str(number))
+    told = view.since(last).sentences
+    assert len(told) == KEPT
+    assert told[-1] == str(KEPT + 9)
+
+
+# Deliveries of many calls go to one thread together ---------------------------------------------
+
+
+def received(collectors: RemoteCollectors, count: int) -> list[Arrived]:
+    """Rounds of the thread, until that many deliveries have come."""
+    rounds: list[Arrived] = []
+    while sum(len(each.deliveries) for each in rounds) < count:
+        rounds.append(collectors.receive(60.0))
+    return rounds
+
+
+def test_every_call_gets_the_answer_to_its_own_delivery() -> None:
+    collectors = RemoteCollectors()
+    with ThreadPoolExecutor(8) as calls:
+        answers = [calls.submit(collectors.deliver, str(n).encode()) for n in range(8)]
+        for arrived in received(collectors, 8):
+            for encoded, reply in arrived.deliveries:
+                reply(Received(encoded.decode(), new=True))
+        assert [each.result() for each in answers] == [Received(str(n), new=True) for n in range(8)]
+
+
+def test_what_has_come_meanwhile_is_taken_together() -> None:
+    collectors, began = RemoteCollectors(), threading.Barrier(4)
+    with ThreadPoolExecutor(3) as calls:
+
+        def deliver() -> object:
+            began.wait(60.0)
+            return collectors.deliver(b"")
+
+        answers = [calls.submit(deliver) for _ in range(3)]
+        began.wait(60.0)
+        rounds = received(collectors, 3)
+        assert rounds[-1].heartbeats == []
+        for arrived in rounds:
+            for _, reply in arrived.deliveries:
+                reply(Received("", new=False))
+        assert all(each.result() == Received("", new=False) for each in answers)
+    assert collectors.receive(0.0).deliveries == []
+
+
+def test_a_call_that_waits_when_the_run_ends_is_told_so() -> None:
+    collectors = RemoteCollectors()
+    with ThreadPoolExecutor(1) as calls:
+        answer = calls.submit(collectors.deliver, b"")
+        received(collectors, 1)
+        collectors.close()
+        with pytest.raises(CollectorsLost, match="not acknowledged is not stored"):
+            answer.result()
+    with pytest.raises(CollectorsLost):
+        collectors.deliver(b"")
+
+
+# Where the run is ---------------------------------------------------------------------------------
+
+
+def learner_in(folder: Path, **settings: Any) -> Any:
+    return RayLearner(tiny_config(folder, folder), str(folder / "run"), resumed=True, **settings)
+
+
+def test_a_resume_on_a_machine_without_the_run_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(learner_actor, "this_place", lambda: "10.0.0.1/abcdef")
+    run = RunDirectory(tmp_path / "run")
+    run.path.mkdir()
+    run.write_config(tiny_config(tmp_path, tmp_path))  # the command writes it: it proves nothing
+    with pytest.raises(
+        DataLost, match=r"is not on 10\.0\.0\.1/abcdef.*but on gpu.*--accept-losses"
+    ):
+        learner_in(tmp_path, home="gpu (10.0.0.2)")._prepare(again=False)
+    learner_in(tmp_path, home="gpu (10.0.0.2)", accept_losses=True)._prepare(again=False)
+    learner_in(tmp_path)._prepare(again=False)  # no learner had begun
+    run.metrics.touch()
+    learner_in(tmp_path, home="gpu (10.0.0.2)")._prepare(again=False)  # here it is
+
+
+def test_a_learner_that_ray_restarts_finds_its_run_or_refuses(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(learner_actor, "this_place", lambda: "10.0.0.1/abcdef")
+    with pytest.raises(DataLost, match="another node"):
+        learner_in(tmp_path)._prepare(again=True)
+    learner_in(tmp_path)._prepare(again=False)
+    learner_in(tmp_path)._prepare(again=True)

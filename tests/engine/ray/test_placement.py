@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from tests.engine.tiny_runs import tiny_config
 
 from distrl.config.sections import EngineSettings
+from distrl.engine.run.losses import LearnerHome
 from distrl.errors import InvalidSetting
 
 pytest.importorskip("ray")
@@ -15,28 +17,55 @@ from distrl.engine.ray.placement import (
     Node,
     collector_options,
     computing_on,
+    learner_node,
     learner_options,
     phone_resource,
     server_options,
 )
 
-HEAD = Node(28 * "aa", "head", {"CPU": 4.0})
-GPU = Node(28 * "bb", "gpu", {"CPU": 16.0, "GPU": 2.0})
-PHONES = Node(28 * "cc", "phones", {"CPU": 2.0, "phone": 8.0})
+
+def node(number: int, name: str, **resources: float) -> Node:
+    address = f"10.0.0.{number}"
+    offered = {f"node:{address}": 1.0, **resources}
+    return Node(28 * f"a{number}", name, offered, hostname=name, address=address)
+
+
+HEAD = node(1, "head", CPU=4.0)
+GPU = node(2, "gpu", CPU=16.0, GPU=2.0)
+PHONES = node(3, "phones", CPU=2.0, phone=8.0)
 
 
 def test_the_learner_goes_to_a_gpu_and_stays_where_its_disk_is() -> None:
-    options = learner_options(EngineSettings(), [HEAD, GPU, PHONES], here=HEAD.id)
-    assert (options["num_gpus"], options["scheduling_strategy"].node_id) == (1, GPU.id)
-    assert not options["scheduling_strategy"].soft
+    nodes = [HEAD, GPU, PHONES]
+    assert learner_node(nodes, here=HEAD.id) is GPU
+    options = learner_options(EngineSettings(), nodes, GPU)
+    assert options["num_gpus"] == 1
+    assert options["resources"] == {"node:10.0.0.2": 0.001}  # by its address: its id may change
+    assert "scheduling_strategy" not in options
     assert options["runtime_env"]["env_vars"]["OMP_NUM_THREADS"] == "16"
 
 
 def test_without_a_gpu_the_learner_is_where_the_command_is() -> None:
-    settings = EngineSettings(shared_storage=True)
-    options = learner_options(settings, [PHONES, HEAD], here=HEAD.id)
+    assert learner_node([PHONES, HEAD], here=HEAD.id) is HEAD
+    options = learner_options(EngineSettings(shared_storage=True), [PHONES, HEAD], HEAD)
     assert (options["num_gpus"], options["scheduling_strategy"].node_id) == (0, HEAD.id)
     assert options["scheduling_strategy"].soft
+
+
+def test_two_nodes_of_one_machine_are_told_apart_by_their_ids() -> None:
+    twin = replace(GPU, id=28 * "dd")
+    options = learner_options(EngineSettings(), [GPU, twin], twin)
+    assert options["scheduling_strategy"].node_id == twin.id
+    assert not options["scheduling_strategy"].soft
+
+
+def test_a_resumed_learner_goes_to_where_it_was_or_nowhere() -> None:
+    home = LearnerHome("phones", "10.0.0.3")
+    again = replace(PHONES, id=28 * "ee")  # it was cut off, and has joined again
+    assert learner_node([HEAD, GPU, again], here=HEAD.id, home=home) is again
+    assert learner_node([HEAD, GPU], here=HEAD.id, home=home) is None
+    moved = replace(PHONES, address="10.0.0.9")
+    assert learner_node([HEAD, moved], here=HEAD.id, home=home) is moved  # its name counts
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping
-from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -29,11 +29,10 @@ from distrl.engine.ray.policy_server import PolicyServer, ServerReport
 from distrl.engine.supervision.collector_registry import PacedAdmission
 from distrl.episodes.collector import Collector
 from distrl.episodes.device_pool import DevicePool
-from distrl.episodes.policy_batcher import PolicyBatcher, PolicyBatcherSettings
+from distrl.episodes.policy_batcher import PolicyBatcher, PolicyBatcherSettings, WeightUpdater
 from distrl.errors import InvalidSetting, PolicyServerGone
 from distrl.records import Decision, Observation, Screen
 from distrl.task_sets.curriculum import UniformTasks
-from distrl.weights.weight_updater import WeightUpdater
 from phonesim.simulated_device import SimulatedDevice
 from phonesim.tasks.fact_judge import FactJudge
 
@@ -50,10 +49,19 @@ class Beside:
         self.is_cut = False
         self.screens: list[int] = []  # past ones, that came with each question
 
-    def ask(self, session: str, observation: Observation) -> Pending:
+    def ask(self, session: str, observation: Observation) -> Callable[[float], Decision | None]:
         self._check()
         self.screens.append(len(observation.past_screens))
-        return Pending(self, self._threads.submit(self._server.ask, session, observation))
+        answer = self._threads.submit(self._server.ask, session, observation)
+
+        def wait(seconds: float) -> Decision | None:
+            self._check()
+            try:
+                return answer.result(seconds)
+            except TimeoutError:
+                return None
+
+        return wait
 
     def leave(self, session: str) -> None:
         self._check()
@@ -66,22 +74,6 @@ class Beside:
     def _check(self) -> None:
         if self.is_cut:
             raise PolicyServerGone("cut")
-
-
-class Pending:
-    """A question on such a line."""
-
-    def __init__(self, line: Beside, answer: Future[Decision]) -> None:
-        self._line = line
-        self._answer = answer
-
-    def wait(self, seconds: float) -> Decision | None:
-        if self._line.is_cut:
-            raise PolicyServerGone("cut")
-        try:
-            return self._answer.result(seconds)
-        except TimeoutError:
-            return None
 
 
 @contextmanager

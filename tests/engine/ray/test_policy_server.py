@@ -16,10 +16,9 @@ from tests.episodes.made_up_collectors import Patient, Versions, wait_until
 
 from distrl.engine.ray.policy_server import SESSION_SECONDS, PolicyServer
 from distrl.engine.wiring import build_server
-from distrl.episodes.policy_batcher import PolicyBatcher, PolicyBatcherSettings
+from distrl.episodes.policy_batcher import PolicyBatcher, PolicyBatcherSettings, WeightUpdater
 from distrl.errors import PolicyServerGone
 from distrl.records import Decision, Observation, Screen
-from distrl.weights.weight_updater import WeightUpdater
 
 SCREEN = Screen(np.zeros((720, 360, 3), np.uint8))  # what the tiny model reads
 SEEN = Observation("wait", SCREEN, ())

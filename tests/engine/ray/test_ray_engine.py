@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 pytest.importorskip("ray")
-from distrl.engine.ray.learner_actor import RunSnapshot
+from distrl.engine.ray.learner_actor import RemoteView, RunSnapshot
 from distrl.engine.ray.ray_engine import placement_words
-from distrl.engine.ray.remote_view import RemoteView
 from distrl.engine.supervision.collector_registry import CollectorInfo
 
 

@@ -12,10 +12,9 @@ from tests.engine.made_up_reports import report
 from tests.learning.small_circle import SmallCircle
 from tests.replay.made_up_trajectories import trajectory
 
-from distrl.engine.ingest.arrival_queue import ArrivalQueue
+from distrl.engine.ingest.delivery import Acknowledge, ArrivalQueue, TrajectoryReceiver
 from distrl.engine.ingest.episode_log import EpisodeLog
 from distrl.engine.ingest.messages import Heartbeat, Received
-from distrl.engine.ingest.trajectory_receiver import Acknowledge, TrajectoryReceiver
 from distrl.engine.run.collection import (
     MAX_IN_FLIGHT,
     Arrived,

@@ -9,12 +9,10 @@ from tests.engine.tiny_runs import tiny_config
 from tests.learning.small_circle import SmallCircle
 from tests.replay.made_up_trajectories import trajectory
 
-from distrl.engine.ingest.arrival_queue import ArrivalQueue
+from distrl.engine.ingest.delivery import ArrivalQueue, TrajectoryReceiver
 from distrl.engine.ingest.episode_log import EpisodeLog
-from distrl.engine.ingest.trajectory_receiver import TrajectoryReceiver
-from distrl.engine.run.resume import begin, corpus, recall, resume
-from distrl.engine.run.training_state import TrainingState
-from distrl.errors import UsageError
+from distrl.engine.run.resume import TrainingState, begin, corpus, recall, resume
+from distrl.errors import CorruptCheckpoint, UsageError
 from distrl.json_lines import LineLog, read_lines
 from distrl.learning.checkpoint import CheckpointFolder
 from distrl.records import Ending
@@ -77,7 +75,7 @@ def test_the_episode_log_is_completed_from_the_store(tmp_path: Path) -> None:
         with LineLog.open(run.episodes) as lines:
             log = EpisodeLog(lines, lambda: 5.0)
             log.arrived(trajectory("c/1"))
-            log.close_all()
+            log.close()
         with LineLog.open(run.episodes) as lines:
             log = EpisodeLog(lines, lambda: 9.0)
             recall(log, run, store, TrajectoryReceiver(store, ArrivalQueue(), log))
@@ -105,3 +103,45 @@ def test_a_new_run_preloads_its_corpus(tmp_path: Path) -> None:
     config = tiny_config(tmp_path, tmp_path, f"learning.corpus={tmp_path / 'store'}")
     begin(config, TrainingState(circle.learner, ArrivalQueue()))
     assert circle.learner.learner_status().replay["trajectories"] == 3
+
+
+def trained() -> tuple[SmallCircle, TrainingState]:
+    circle = SmallCircle()
+    circle.rounds(0, 8)
+    state = TrainingState(circle.learner, ArrivalQueue())
+    state.seconds, state.collectors = 12.5, {0: '{"next": 3}', 4: "{}"}
+    return circle, state
+
+
+def test_what_was_saved_is_restored() -> None:
+    circle, state = trained()
+    assert state.updates > 0
+    fresh = TrainingState(SmallCircle().learner, ArrivalQueue())
+    lost = fresh.load_state(state.state_dict(), circle.kept.get)
+    assert lost == ()
+    assert (fresh.updates, fresh.seconds) == (state.updates, 12.5)
+    assert fresh.collectors == {0: '{"next": 3}', 4: "{}"}
+    assert fresh.arrivals.taken == state.arrivals.taken
+
+
+def test_trajectories_that_are_gone_are_named() -> None:
+    _, state = trained()
+    fresh = TrainingState(SmallCircle().learner, ArrivalQueue())
+    assert fresh.load_state(state.state_dict(), lambda name: None)
+
+
+@pytest.mark.parametrize("missing", ["learner", "engine"])
+def test_a_state_of_something_else_is_refused(missing: str) -> None:
+    circle, state = trained()
+    saved = state.state_dict()
+    del saved[missing]
+    with pytest.raises(CorruptCheckpoint, match="no checkpoint of a training run"):
+        state.load_state(saved, circle.kept.get)
+
+
+def test_a_damaged_state_of_the_engine_is_refused() -> None:
+    circle, state = trained()
+    saved = state.state_dict()
+    saved["engine"]["collectors"] = "not JSON"
+    with pytest.raises(CorruptCheckpoint, match="another version of DistRL"):
+        state.load_state(saved, circle.kept.get)

@@ -7,15 +7,20 @@ import signal
 import pytest
 
 from distrl.config.sections import RunSettings
-from distrl.engine.run.stop_request import Spent, StopRequest, StopRequested, progress
+from distrl.engine.run.stop_request import StopRequest, StopRequested, progress
 
 
 def test_the_limit_that_is_nearest_counts() -> None:
     settings = RunSettings(minutes=10, trajectories=100, updates=50)
-    assert progress(settings, Spent(60.0, 20, 5)) == 0.2
-    assert progress(settings, Spent(60.0, 20, 25)) == 0.5
-    assert progress(settings, Spent(600.0, 20, 25)) == 1.0
-    assert progress(RunSettings(minutes=10), Spent(60.0, 10**9, 10**9)) == 0.1
+
+    def spent(seconds: float, updates: int) -> float:
+        return progress(settings, training_seconds=seconds, trajectories=20, updates=updates)
+
+    assert spent(60.0, 5) == 0.2
+    assert spent(60.0, 25) == 0.5
+    assert spent(600.0, 25) == 1.0
+    settings = RunSettings(minutes=10)
+    assert spent(60.0, 10**9) == 0.1
 
 
 def test_the_first_signal_asks_and_the_second_ends_at_once() -> None:

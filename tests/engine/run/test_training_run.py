@@ -11,15 +11,14 @@ import pytest
 from tests.engine.tiny_runs import tiny_config
 from tests.learning.small_circle import SmallCircle
 
-from distrl.engine.ingest.arrival_queue import ArrivalQueue
+from distrl.engine.ingest.delivery import ArrivalQueue
 from distrl.engine.ingest.episode_log import EpisodeLog
 from distrl.engine.run.collection import Collection
-from distrl.engine.run.evaluation_store import EvaluationStore
-from distrl.engine.run.evaluator import Evaluator
+from distrl.engine.run.evaluator import EvaluationStore, Evaluator
+from distrl.engine.run.resume import TrainingState
 from distrl.engine.run.run_monitor import RunMonitor
 from distrl.engine.run.stop_request import StopRequest, StopRequested
 from distrl.engine.run.training_run import TrainingRun
-from distrl.engine.run.training_state import TrainingState
 from distrl.json_lines import LineLog
 from distrl.learning.checkpoint import CheckpointFolder
 from distrl.learning.learner import Learner

@@ -69,7 +69,7 @@ def test_a_flipped_byte_in_a_body_costs_one_trajectory_and_is_listed(tmp_path: P
                 stored = {each.trajectory.id: each.trajectory for each in store.read()}
                 assert list(stored) == [each for each in given if each != name]
                 [damage] = store.damages
-                assert (damage.seq, store.gauges()["damages"]) == (number + 1, 1.0)
+                assert damage.seq == number + 1
                 assert str(damage).startswith(f"trajectory number {number + 1}: its checksum")
                 assert not store.append(one)  # it was counted when it came in
                 assert store.append(trajectory("new"))

@@ -97,7 +97,7 @@ def test_killed_while_the_oldest_leave(tmp_path: Path, nursery: subprocess.Popen
     with TrajectoryStore(tmp_path, TrajectoryStoreSettings(3_000_000)) as store:
         assert store.nbytes <= 3_000_000
         assert all(name in store for name in acknowledged)
-        assert store.gauges()["dropped"] > 0.0
+        assert len(store) < len(acknowledged)  # the oldest have left
         last = int(store.ids[-1][1:])
         assert list(store.ids) == [f"t{n}" for n in range(last + 1 - len(store), last + 1)]
         assert [stored.trajectory.id for stored in store.read()] == list(store.ids)

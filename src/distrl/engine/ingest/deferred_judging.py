@@ -16,17 +16,20 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from distrl.engine.ingest.arrival_queue import ArrivalQueue
 from distrl.engine.ingest.episode_log import EpisodeLog
 from distrl.errors import StorageError
 from distrl.judging.judge import Judgement, JudgeRecord, record_of
 from distrl.judging.judge_thread_pool import Judged, JudgeThreadPool
 from distrl.records import Trajectory
-from distrl.replay.store.correction import Correction
+from distrl.replay.store.trajectory_database import Correction
 from distrl.replay.store.trajectory_reader import StoredTrajectory
 from distrl.replay.store.trajectory_store import TrajectoryStore
+
+if TYPE_CHECKING:
+    from distrl.engine.ingest.delivery import ArrivalQueue
 
 
 @dataclass(slots=True)
@@ -46,29 +49,21 @@ class VerdictCounts:
         )
 
 
+@dataclass(slots=True)
 class DeferredJudging:
     """Has trajectories judged, then hands them on to the learner."""
 
-    def __init__(
-        self,
-        judge_pool: JudgeThreadPool,
-        store: TrajectoryStore,
-        arrivals: ArrivalQueue,
-        episode_log: EpisodeLog,
-        note: Callable[[JudgeRecord], None],
-        say: Callable[[str], None] = lambda sentence: None,
-    ) -> None:
-        self.counts = VerdictCounts()
-        self._judge_pool = judge_pool
-        self._store = store
-        self._arrivals = arrivals
-        self._episode_log = episode_log
-        self._note = note
-        self._say = say
-        self._failing = False  # was the last verdict one that could not be had?
-        self._places: dict[str, int] = {}  # in the order of submission, by id
-        self._submitted = 0
-        self._judged: deque[Judged] = deque()  # and not kept yet
+    judge_pool: JudgeThreadPool
+    store: TrajectoryStore
+    arrivals: ArrivalQueue
+    episode_log: EpisodeLog
+    note: Callable[[JudgeRecord], None]
+    say: Callable[[str], None] = lambda sentence: None
+    counts: VerdictCounts = field(default_factory=VerdictCounts)
+    _failing: bool = False  # was the last verdict one that could not be had?
+    _places: dict[str, int] = field(default_factory=dict)  # in the order of submission, by id
+    _submitted: int = 0
+    _judged: deque[Judged] = field(default_factory=deque)  # and not kept yet
 
     def __len__(self) -> int:
         """How many wait for a verdict, or for the disk to take it."""
@@ -78,17 +73,17 @@ class DeferredJudging:
         """Queue a stored trajectory for the judge. Never waits."""
         self._places[trajectory.id] = self._submitted
         self._submitted += 1
-        self._judge_pool.submit(trajectory)
+        self.judge_pool.submit(trajectory)
 
     def take_off(self) -> None:
         """Store the verdicts that have come by now, and hand the trajectories on. Never waits."""
-        self._judged.extend(self._judge_pool.drain())
+        self._judged.extend(self.judge_pool.drain())
         try:
             while self._judged:
                 self._keep(self._judged[0])
                 self._judged.popleft()
         except StorageError:
-            self._episode_log.faults["not_stored"] += 1
+            self.episode_log.faults["not_stored"] += 1
 
     def settle(self, seconds: float) -> bool:
         """Wait up to `seconds` for all verdicts and store them in the order of submission.
@@ -97,10 +92,10 @@ class DeferredJudging:
         process do not depend on which trajectory is judged first.
         """
         end = time.monotonic() + seconds
-        while len(self._judge_pool):
-            self._judge_pool.wait(max(0.0, end - time.monotonic()))
-            self._judged.extend(self._judge_pool.drain())
-            if len(self._judge_pool) and time.monotonic() >= end:
+        while len(self.judge_pool):
+            self.judge_pool.wait(max(0.0, end - time.monotonic()))
+            self._judged.extend(self.judge_pool.drain())
+            if len(self.judge_pool) and time.monotonic() >= end:
                 return False
         ordered = sorted(self._judged, key=lambda each: self._places[each.trajectory.id])
         self._judged = deque(ordered)
@@ -110,10 +105,10 @@ class DeferredJudging:
     def _keep(self, judged: Judged) -> None:
         trajectory, judgement = judged.trajectory, judged.judgement
         if judgement is not None:
-            self._store.correct(trajectory.id, Correction(trajectory.ending, judgement.verdict))
+            self.store.correct(trajectory.id, Correction(trajectory.ending, judgement.verdict))
         self._places.pop(trajectory.id, None)
-        self._episode_log.judged(trajectory)
-        self._arrivals.put(StoredTrajectory(trajectory, self._store.position))
+        self.episode_log.judged(trajectory)
+        self.arrivals.put(StoredTrajectory(trajectory, self.store.position))
         if judgement is None:
             self._miss(trajectory)
         else:
@@ -124,7 +119,7 @@ class DeferredJudging:
         """Report it once each time that the judge becomes unavailable."""
         self.counts.unavailable += 1
         if not self._failing:
-            self._say(f"no verdict could be had: {trajectory.notes[-1]}")
+            self.say(f"no verdict could be had: {trajectory.notes[-1]}")
         self._failing = True
 
     def _count(self, judgement: Judgement) -> None:
@@ -137,6 +132,6 @@ class DeferredJudging:
     def _write_down(self, record: JudgeRecord) -> None:
         """The verdict is stored already; a full disk costs only its line in the log."""
         try:
-            self._note(record)
+            self.note(record)
         except StorageError:
-            self._episode_log.faults["not_stored"] += 1
+            self.episode_log.faults["not_stored"] += 1

@@ -30,13 +30,6 @@ MAX_SPANS = 60  # of the success history
 FIRST_SPAN = 2.0  # seconds
 
 
-@dataclass(frozen=True, slots=True)
-class _Recent:
-    ended: float
-    success: bool | None  # None: not judged
-    staleness: int
-
-
 class SuccessHistory:
     """Success rates over equal spans of the run, in at most `MAX_SPANS` however long it takes.
 
@@ -77,7 +70,7 @@ class EpisodeLog:
         self._unwritten: deque[EpisodeLine] = deque()
         self._open: dict[str, EpisodeLine] = {}  # arrived; the collector's report is yet to come
         self._told: dict[str, EpisodeLine] = {}  # complete but for their verdict
-        self._recent: deque[_Recent] = deque(maxlen=REMEMBERED)
+        self._recent: deque[EpisodeLine] = deque(maxlen=REMEMBERED)
         self._history = SuccessHistory()
         self._staleness_sum = 0
 
@@ -135,17 +128,10 @@ class EpisodeLog:
                 ended = max(began, episode.ended + ahead)
                 self._write(line, episode.device, began, ended)
 
-    def close_those_of(self, collector: str) -> None:
-        """The collector is gone: write its lines with what is known."""
-        self._close(f"{collector}/")
-
-    def close_all(self) -> None:
-        """No more reports will come: write all lines."""
-        self._close("")
-
-    def _close(self, beginning: str) -> None:
+    def close(self, ids_from: str = "") -> None:
+        """No more reports on ids that begin so will come: write their lines with what is known."""
         with self._lock:
-            for line_id in [each for each in self._open if each.startswith(beginning)]:
+            for line_id in [each for each in self._open if each.startswith(ids_from)]:
                 line = self._open.pop(line_id)
                 self._write(line, line.device, line.began, line.ended)
 
@@ -167,10 +153,9 @@ class EpisodeLog:
     def _count(self, line: EpisodeLine) -> None:
         self.endings[line.ending] += 1
         self._staleness_sum += line.staleness
-        success = line.success if line.judged else None
-        self._recent.append(_Recent(line.ended, success, line.staleness))
-        if success is not None:
-            self._history.add(line.ended, success=success)
+        self._recent.append(line)
+        if line.judged:
+            self._history.add(line.ended, success=line.success)
 
     # Out ----------------------------------------------------------------------------------------
 
@@ -192,7 +177,7 @@ class EpisodeLog:
         now = self._clock()
         with self._lock:
             recent = [each for each in self._recent if each.ended >= now - LATE_SECONDS]
-        judged = [each.success for each in recent if each.success is not None]
+        judged = [each.success for each in recent if each.judged]
         behind = [each.staleness for each in recent]
         minutes = max(1.0, min(LATE_SECONDS, now)) / 60.0
         return RecentEpisodes(

@@ -10,10 +10,9 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from distrl.config.judge_section import JudgeSettings
-from distrl.engine.ingest.arrival_queue import ArrivalQueue
 from distrl.engine.ingest.deferred_judging import DeferredJudging
+from distrl.engine.ingest.delivery import ArrivalQueue, TrajectoryReceiver
 from distrl.engine.ingest.episode_log import EpisodeLog
-from distrl.engine.ingest.trajectory_receiver import TrajectoryReceiver
 from distrl.errors import NotInstalled
 from distrl.json_lines import LineLog
 from distrl.judging.judge import TrajectoryJudge

@@ -1,15 +1,23 @@
-"""The messages between a collector's process and the learner's, as bytes.
-
-A message is one letter for its kind and then msgpack, its types checked when it is read; a delivery
-is the encoded trajectory itself (`replay.trajectory_encoding`). Nothing is pickled. Both sides are
-of one installation, so a message that cannot be read is a bug and raises.
+"""The messages between a collector and the learner, and the socket between their processes.
 
     collector → learner   Delivery, Heartbeat, Played
-    learner → collector   Hello, Received, Refused, Pace, Play, Stop
+    learner → collector   Received, Refused, Pace, Play, Stop
+
+As bytes a message is one letter for its kind and then msgpack, its types checked when it is read; a
+delivery is the encoded trajectory itself (`replay.trajectory_encoding`). Nothing is pickled. Both
+sides are of one installation, so a message that cannot be read is a bug and raises.
+
+On the socket each message is a frame: its length (4 bytes, little-endian) and its bytes. It arrives
+whole or not at all, in the order in which it was sent. (multiprocessing's `Connection` would block
+its reader in the middle of a message.)
 """
 
 from __future__ import annotations
 
+import socket
+import struct
+import threading
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +26,10 @@ import msgspec
 
 from distrl.episodes.collector_report import CollectorReport, FinishedEpisode
 from distrl.errors import UsageError
+
+LENGTH = struct.Struct("<I")
+PIECE = 1 << 20  # bytes that are taken off the socket at once
+LONGEST = 1 << 28  # bytes of a frame; what claims to be longer is no frame of ours
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,16 +51,6 @@ class Heartbeat:
 @dataclass(frozen=True, slots=True)
 class Played:
     """All that `Play` asked for is done."""
-
-
-@dataclass(frozen=True, slots=True)
-class Hello:
-    """The collector's identity, its run, and the state (JSON) that it goes on from."""
-
-    run: str
-    name: str
-    number: int
-    state: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,9 +103,9 @@ class Stop:
     finish_within: float
 
 
-Message = Delivery | Heartbeat | Played | Hello | Received | Refused | Pace | Play | Stop
+Message = Delivery | Heartbeat | Played | Received | Refused | Pace | Play | Stop
 KINDS: dict[bytes, Callable[..., Any]] = {
-    b"D": Delivery, b"H": Heartbeat, b"E": Played, b"I": Hello,
+    b"D": Delivery, b"H": Heartbeat, b"E": Played,
     b"R": Received, b"N": Refused, b"P": Pace, b"C": Play, b"S": Stop,
 }  # fmt: skip
 LETTERS = {kind: letter for letter, kind in KINDS.items()}
@@ -130,3 +132,67 @@ def from_bytes(data: bytes) -> Message:
             "version of distrl?"
         ) from error
     raise UsageError(f"a message that begins with {data[:8]!r}; is the other side a distrl?")
+
+
+class MessageSocket:
+    """One end of a connection. `send_seconds`: how long the other side may take nothing.
+
+    `send` may be called from any thread. `receive` waits for the next message; `receive_all` takes
+    what has arrived and never waits, so that a process which stops in the middle of a message holds
+    up nobody who listens to others as well. Both raise `EOFError` once the other side has gone.
+    """
+
+    def __init__(self, connection: socket.socket, send_seconds: float | None = None) -> None:
+        self._socket = connection
+        self._socket.settimeout(send_seconds)
+        self._sending = threading.Lock()
+        self._buffer = bytearray()
+        self._messages: deque[Message] = deque()
+
+    def fileno(self) -> int:
+        return self._socket.fileno()
+
+    def send(self, message: Message) -> None:
+        """Raises `EOFError` where the other side is gone, or takes nothing any more."""
+        frame = to_bytes(message)
+        try:
+            with self._sending:
+                self._socket.sendall(LENGTH.pack(len(frame)) + frame)
+        except OSError as error:
+            raise EOFError(f"the other side takes no more: {error}") from error
+
+    def receive(self) -> Message:
+        """The next message, waited for."""
+        while not self._messages:
+            self._read()
+        return self._messages.popleft()
+
+    def receive_all(self) -> list[Message]:
+        """Messages that are whole by now. Ask when there is something to read."""
+        self._read()
+        messages = list(self._messages)
+        self._messages.clear()
+        return messages
+
+    def _read(self) -> None:
+        try:
+            piece = self._socket.recv(PIECE)
+        except OSError as error:
+            raise EOFError(f"the connection broke: {error}") from error
+        if not piece:
+            raise EOFError("the other side has closed the connection")
+        self._buffer += piece
+        start = 0
+        while len(self._buffer) - start >= LENGTH.size:
+            (length,) = LENGTH.unpack_from(self._buffer, start)
+            if length > LONGEST:
+                raise EOFError(f"a frame of {length} bytes; these bytes are not ours")
+            end = start + LENGTH.size + length
+            if len(self._buffer) < end:
+                break
+            self._messages.append(from_bytes(bytes(self._buffer[start + LENGTH.size : end])))
+            start = end
+        del self._buffer[:start]
+
+    def close(self) -> None:
+        self._socket.close()

@@ -28,11 +28,10 @@ from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from typing import Self
 
-from distrl.engine.ingest.messages import Hello, Message, to_bytes
+from distrl.engine.ingest.messages import Message, MessageSocket
 from distrl.engine.local.collector_process import collect
-from distrl.engine.local.framed_socket import FramedSocket
 from distrl.engine.local.process_lifetime import import_all
-from distrl.engine.supervision.collector_registry import Registration
+from distrl.engine.supervision.collector_registry import CollectorInfo, Registration
 from distrl.errors import CollectorsLost
 from distrl.process_environment import for_forkserver
 from distrl.runs.run_directory import RunDirectory
@@ -48,12 +47,15 @@ PRELOAD = "distrl.engine.local.collector_process"
 class CollectorChild:
     """One collector process."""
 
-    def __init__(self, hello: Hello, link: FramedSocket, process: ForkServerProcess) -> None:
-        self.hello = hello
+    def __init__(
+        self, info: CollectorInfo, log: Path, link: MessageSocket, process: ForkServerProcess
+    ) -> None:
+        self.info = info
         self.link = link
         self.trouble = ""  # why it was killed
         self.told_to_stop = False
         self.round = -1  # the last round that it was told to play
+        self._log = log
         self._process = process
         assert process.pid is not None
         self.pid = process.pid
@@ -65,7 +67,7 @@ class CollectorChild:
     def send(self, message: Message) -> None:
         """Send a message, or kill the child if it does not take it."""
         try:
-            self.link.send(to_bytes(message))
+            self.link.send(message)
         except EOFError:
             self.kill()
 
@@ -94,9 +96,8 @@ class CollectorChild:
 
     def _last_line(self) -> str:
         """The end of its log: what went wrong, if it could say so."""
-        log = Path(self.hello.run) / "logs" / f"{self.hello.name}.log"
         try:
-            lines = log.read_bytes()[-TAIL_BYTES:].decode("utf-8", "replace").splitlines()
+            lines = self._log.read_bytes()[-TAIL_BYTES:].decode("utf-8", "replace").splitlines()
         except OSError:
             return ""
         return lines[-1].strip() if lines else ""
@@ -112,7 +113,7 @@ class Forkserver:
     def __init__(
         self,
         modules: Sequence[str] = (PRELOAD,),
-        work: Callable[[socket.socket, Hello], None] = collect,
+        work: Callable[[socket.socket, Path, Registration], None] = collect,
     ) -> None:
         self._modules = list(modules)
         self._work = work
@@ -143,14 +144,13 @@ class Forkserver:
 
     def start(self, run: RunDirectory, registration: Registration) -> CollectorChild:
         """A new collector process."""
-        info = registration.info
-        hello = Hello(str(run.path), info.name, info.number, registration.state)
         ours, theirs = socket.socketpair()
         with ExitStack() as if_it_fails, theirs:
             if_it_fails.callback(ours.close)
-            process = self._fork(self._work, theirs, hello)
+            process = self._fork(self._work, theirs, run.path, registration)
             if_it_fails.pop_all()
-        return CollectorChild(hello, FramedSocket(ours, SEND_SECONDS), process)
+        log = run.path / "logs" / f"{registration.info.name}.log"
+        return CollectorChild(registration.info, log, MessageSocket(ours, SEND_SECONDS), process)
 
     def _fork(self, target: Callable[..., None], *arguments: object) -> ForkServerProcess:
         for attempt in range(TRIES):

@@ -10,7 +10,9 @@ from __future__ import annotations
 import selectors
 import time
 from collections.abc import Callable
+from dataclasses import dataclass, field
 
+from distrl.engine.ingest.delivery import Acknowledge
 from distrl.engine.ingest.messages import (
     Delivery,
     Heartbeat,
@@ -20,45 +22,37 @@ from distrl.engine.ingest.messages import (
     Received,
     Refused,
     Stop,
-    from_bytes,
 )
-from distrl.engine.ingest.trajectory_receiver import Acknowledge
 from distrl.engine.local.collector_child import CollectorChild, Forkserver
 from distrl.engine.local.synchronous_collection import Rounds
 from distrl.engine.run.collection import Arrived
-from distrl.engine.supervision.collector_registry import CollectorInfo, CollectorRegistry
+from distrl.engine.supervision.collector_registry import CollectorRegistry
 
 PACE_SECONDS = 0.2  # between two messages about the pace
 
 
+@dataclass(slots=True)
 class CollectorPool:
     """Starts collector processes, reads from them, and sends them their orders.
 
     Without `rounds` collectors play without end.
     """
 
-    def __init__(
-        self,
-        registry: CollectorRegistry,
-        forkserver: Forkserver,
-        rounds: Rounds | None = None,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._registry = registry
-        self._forkserver = forkserver
-        self._rounds = rounds
-        self._clock = clock
-        self._selector = selectors.DefaultSelector()
-        self._children: dict[int, CollectorChild] = {}
-        self._paced = -float("inf")
+    registry: CollectorRegistry
+    forkserver: Forkserver
+    rounds: Rounds | None = None
+    clock: Callable[[], float] = time.monotonic
+    _selector: selectors.DefaultSelector = field(default_factory=selectors.DefaultSelector)
+    _children: dict[int, CollectorChild] = field(default_factory=dict)
+    _paced: float = -float("inf")
 
     def receive(self, seconds: float) -> Arrived:
         arrived = Arrived([], [])
         for key, _ in self._selector.select(seconds):
             child: CollectorChild = key.data
             try:
-                for frame in child.link.receive_all():
-                    self._take(child, from_bytes(frame), arrived)
+                for message in child.link.receive_all():
+                    self._take(child, message, arrived)
             except EOFError:
                 self._selector.unregister(child.link)  # it has ended, or soon will
         return arrived
@@ -68,30 +62,30 @@ class CollectorPool:
             case Delivery(encoded):
                 arrived.deliveries.append((encoded, self._reply_to(child)))
             case Heartbeat():
-                arrived.heartbeats.append((_info(child), message))
-            case Played() if self._rounds is not None:
-                self._rounds.played(child.hello.number)
+                arrived.heartbeats.append((child.info, message))
+            case Played() if self.rounds is not None:
+                self.rounds.played(child.info.number)
             case _:
-                raise TypeError(f"{child.hello.name} sent a {type(message).__name__}")
+                raise TypeError(f"{child.info.name} sent a {type(message).__name__}")
 
     def _reply_to(self, child: CollectorChild) -> Acknowledge:
         def reply(answer: Received | Refused) -> None:
-            if self._rounds is not None and isinstance(answer, Received):
-                self._rounds.stored(child.hello.number)
+            if self.rounds is not None and isinstance(answer, Received):
+                self.rounds.stored(child.info.number)
             child.send(answer)
 
         return reply
 
     def look_after(self) -> None:
-        for info, trouble in self._registry.unresponsive():
+        for info, trouble in self.registry.unresponsive():
             self._children[info.number].trouble = trouble
             self._children[info.number].kill()
         for child in list(self._children.values()):
             if not self._is_connected(child):
                 self._bury(child)
-        if self._registry.stop_at is None:
+        if self.registry.stop_at is None:
             self._start_due()
-        now = self._clock()
+        now = self.clock()
         pace_is_due = now - self._paced >= PACE_SECONDS
         self._paced = now if pace_is_due else self._paced
         for child in self._children.values():
@@ -102,25 +96,25 @@ class CollectorPool:
 
     def _bury(self, child: CollectorChild) -> None:
         """It has ended: by itself, killed from outside or by us, or as it was told to."""
-        del self._children[child.hello.number]
+        del self._children[child.info.number]
         trouble = child.end()
         if child.told_to_stop:
-            self._registry.deregister(_info(child))
+            self.registry.deregister(child.info)
         else:
-            self._registry.report_exit(child.hello.number, trouble)
+            self.registry.report_exit(child.info.number, trouble)
 
     def _start_due(self) -> None:
-        due = self._registry.due()
-        if due and self._forkserver.is_ready():
+        due = self.registry.due()
+        if due and self.forkserver.is_ready():
             for number in due:
-                registration = self._registry.register(number)
-                child = self._forkserver.start(self._registry.run, registration)
+                registration = self.registry.register(number)
+                child = self.forkserver.start(self.registry.run, registration)
                 self._selector.register(child.link, selectors.EVENT_READ, child)
                 self._children[number] = child
                 self._send_orders(child, with_pace=True)
 
     def _send_orders(self, child: CollectorChild, *, with_pace: bool) -> None:
-        orders = self._registry.orders(child.hello.number)
+        orders = self.registry.orders(child.info.number)
         if orders.finish_within is not None:
             if not child.told_to_stop:
                 child.told_to_stop = True
@@ -128,7 +122,7 @@ class CollectorPool:
             return
         if with_pace:
             child.send(orders.pace)
-        current, tasks = self._rounds.owed(child.hello.number) if self._rounds else (0, None)
+        current, tasks = self.rounds.owed(child.info.number) if self.rounds else (0, None)
         if child.round != current and tasks != 0:
             child.round = current
             child.send(Play(tasks))
@@ -138,7 +132,3 @@ class CollectorPool:
             child.end()
         self._children = {}
         self._selector.close()
-
-
-def _info(child: CollectorChild) -> CollectorInfo:
-    return CollectorInfo(child.hello.name, child.hello.number)

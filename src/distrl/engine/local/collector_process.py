@@ -19,57 +19,48 @@ import queue
 import socket
 import threading
 from contextlib import ExitStack
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from distrl.agent.torch_device import use_threads
 from distrl.config.training_config import load_config
 from distrl.devices.device import Device
+from distrl.engine.ingest.delivery import TrajectorySender
 from distrl.engine.ingest.messages import (
     Heartbeat,
-    Hello,
     Message,
+    MessageSocket,
     Pace,
     Play,
     Played,
     Received,
     Refused,
     Stop,
-    from_bytes,
-    to_bytes,
 )
-from distrl.engine.ingest.trajectory_sender import TrajectorySender
-from distrl.engine.local.framed_socket import FramedSocket
 from distrl.engine.local.process_lifetime import set_up_process
-from distrl.engine.supervision.collector_registry import PacedAdmission
+from distrl.engine.supervision.collector_registry import PacedAdmission, Registration
 from distrl.engine.wiring import build_collector, build_weight_store
 from distrl.episodes.collector import Collector
 from distrl.errors import LearnerGone
 from distrl.runs.run_directory import RunDirectory
-from distrl.weights.weight_updater import WeightPoller
+from distrl.weights.weight_store import WeightPoller
 
 LAST_SECONDS = 15.0  # for an orderly end after the connection has gone
 
 log = logging.getLogger(__name__)
 
 
+@dataclass(slots=True)
 class CollectorService:
     """Runs one collector by the messages of the learner."""
 
-    def __init__(
-        self,
-        link: FramedSocket,
-        collector: Collector[Device],
-        sender: TrajectorySender,
-        admission: PacedAdmission,
-        heartbeat_seconds: float,
-    ) -> None:
-        self._link = link
-        self._collector = collector
-        self._sender = sender
-        self._admission = admission
-        self._heartbeat_seconds = heartbeat_seconds
-        self._orders: queue.SimpleQueue[Play | Stop] = queue.SimpleQueue()
-        self._over = threading.Event()
+    link: MessageSocket
+    collector: Collector[Device]
+    sender: TrajectorySender
+    admission: PacedAdmission
+    heartbeat_seconds: float
+    _orders: queue.SimpleQueue[Play | Stop] = field(default_factory=queue.SimpleQueue)
+    _over: threading.Event = field(default_factory=threading.Event)
 
     def serve(self) -> None:
         """Play until told to stop."""
@@ -78,10 +69,10 @@ class CollectorService:
         beating.start()
         try:
             while isinstance(order := self._orders.get(), Play):
-                self._collector.run(order.tasks)
+                self.collector.run(order.tasks)
                 if order.tasks is not None:
                     self._send_heartbeat()
-                    self._link.send(to_bytes(Played()))
+                    self.link.send(Played())
         finally:
             self._over.set()
             beating.join()
@@ -91,7 +82,7 @@ class CollectorService:
     def _listen(self) -> None:
         try:
             while True:
-                self._hear(from_bytes(self._link.receive()))
+                self._hear(self.link.receive())
         except EOFError as error:
             log.warning("the learner has gone: %s", error)
             self._leave()
@@ -99,13 +90,13 @@ class CollectorService:
     def _hear(self, message: Message) -> None:
         match message:
             case Received() | Refused():
-                self._sender.answered(message)
+                self.sender.answered(message)
             case Pace():
-                self._admission.pace = message
+                self.admission.pace = message
             case Play():
                 self._orders.put(message)
             case Stop(finish_within):
-                self._collector.stop(finish_within)
+                self.collector.stop(finish_within)
                 self._orders.put(message)
             case _:
                 raise TypeError(f"a collector was sent a {type(message).__name__}")
@@ -115,8 +106,8 @@ class CollectorService:
         end = threading.Timer(LAST_SECONDS, os._exit, args=(3,))
         end.daemon = True
         end.start()
-        self._sender.break_off()
-        self._collector.stop()
+        self.sender.break_off()
+        self.collector.stop()
         self._orders.put(Stop(0.0))
 
     # What goes out ------------------------------------------------------------------------------
@@ -124,43 +115,43 @@ class CollectorService:
     def _beat(self) -> None:
         """Send heartbeats, and one more at the end with the last finished episodes."""
         try:
-            while not self._over.wait(self._heartbeat_seconds):
+            while not self._over.wait(self.heartbeat_seconds):
                 self._send_heartbeat()
             self._send_heartbeat()
         except EOFError:
             return  # the listener sees it, too
 
     def _send_heartbeat(self) -> None:
-        finished = tuple(self._collector.drain_finished())
-        state = json.dumps(self._collector.state())
-        self._link.send(to_bytes(Heartbeat(self._collector.report(), finished, state)))
+        finished = tuple(self.collector.drain_finished())
+        state = json.dumps(self.collector.state())
+        self.link.send(Heartbeat(self.collector.report(), finished, state))
 
 
-def collect(connection: socket.socket, hello: Hello) -> None:
+def collect(connection: socket.socket, path: Path, registration: Registration) -> None:
     """The whole life of the process, from the fork to its end; never returns."""
     gc.freeze()  # memory that is shared with the forkserver stays shared: it is never collected
-    set_up_process(hello.name, Path(hello.run) / "logs" / f"{hello.name}.log")
+    info, run = registration.info, RunDirectory(path)
+    set_up_process(info.name, path / "logs" / f"{info.name}.log")
     threading.excepthook = _end_with  # a collector of which a part is missing is of no use
-    link = FramedSocket(connection)
-    run = RunDirectory(Path(hello.run))
+    link = MessageSocket(connection)
     config = load_config(run.config)
     use_threads(config.collection.threads)
-    sender = TrajectorySender(lambda message: link.send(to_bytes(message)))
+    sender = TrajectorySender(link.send)
     admission = PacedAdmission()
     with ExitStack() as opened:
         collector = build_collector(
             config,
-            hello.name,
-            hello.number,
+            info.name,
+            info.number,
             sink=sender,
             weights=WeightPoller(build_weight_store(config, run.weights)),
             admission=admission,
             opened=opened,
             logs=run.path / "logs",
         )
-        if hello.state:
-            collector.load_state(json.loads(hello.state))
-        log.info("%s is ready", hello.name)
+        if registration.state:
+            collector.load_state(json.loads(registration.state))
+        log.info("%s is ready", info.name)
         service = CollectorService(
             link, collector, sender, admission, config.collection.heartbeat_seconds
         )

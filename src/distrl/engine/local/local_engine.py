@@ -14,24 +14,19 @@ from types import MappingProxyType
 from rich.console import Console
 
 from distrl.config.training_config import TrainingConfig
-from distrl.engine.ingest.arrival_queue import ArrivalQueue
+from distrl.engine.ingest.delivery import ArrivalQueue, TrajectoryReceiver
 from distrl.engine.ingest.episode_log import EpisodeLog
 from distrl.engine.ingest.judged_receiver import open_receiver
 from distrl.engine.ingest.messages import Pace
-from distrl.engine.ingest.trajectory_receiver import TrajectoryReceiver
 from distrl.engine.local.collector_child import PRELOAD, Forkserver
 from distrl.engine.local.collector_pool import CollectorPool
-from distrl.engine.local.one_process_collection import (
-    DirectSink,
-    FreeAdmission,
-    OneProcessCollection,
-)
+from distrl.engine.local.one_process_collection import OneProcessCollection
 from distrl.engine.local.synchronous_collection import Rounds, SynchronousCollection
 from distrl.engine.run.collection import AsynchronousCollection, Collection
+from distrl.engine.run.resume import TrainingState
 from distrl.engine.run.run_assembly import RunAssembly, check_world, open_metrics
 from distrl.engine.run.run_monitor import RunMonitor
-from distrl.engine.run.stop_request import Spent, StopRequest, progress
-from distrl.engine.run.training_state import TrainingState
+from distrl.engine.run.stop_request import StopRequest, progress
 from distrl.engine.supervision.collector_registry import CollectorRegistry, new_name
 from distrl.engine.supervision.restart_budget import SILENT_HEARTBEATS
 from distrl.engine.wiring import (
@@ -46,7 +41,7 @@ from distrl.replay.store.trajectory_store import TrajectoryStore
 from distrl.reporting.live_view import LiveView
 from distrl.runs.run_directory import RunDirectory
 from distrl.runs.run_records import RunResult
-from distrl.weights.weight_updater import WeightPoller
+from distrl.weights.weight_store import WeightPoller
 
 WAIT_SECONDS = 0.25  # for arrivals, before the view is shown anew
 FINISH_SECONDS = 30.0  # that episodes may take at the end of `collect`: no learner waits for it
@@ -63,7 +58,7 @@ class LocalEngine:
         self._arrivals = ArrivalQueue()
         self._stop = StopRequest()
 
-    def train(self, *, resumed: bool = False) -> RunResult:
+    def train(self, *, resumed: bool = False, accept_losses: bool = False) -> RunResult:
         """Train to the end, write result and report. `StopRequested`: it was stopped before."""
         self._stop.wake = self._arrivals.wake
         with self._stop:
@@ -75,7 +70,7 @@ class LocalEngine:
                 self._arrivals,
                 open_publisher=lambda weights: weights,  # collectors read them from the disk
                 open_collection=self._open_collection,
-            ).assemble_and_run(resumed=resumed)
+            ).assemble_and_run(resumed=resumed, accept_losses=accept_losses)
 
     def collect(self) -> int:
         """Collect without a learner until a limit is reached; how many trajectories there are."""
@@ -108,7 +103,9 @@ class LocalEngine:
 
         def done() -> float:
             return progress(
-                self.config.run, Spent(monitor.seconds, episode_log.trajectories, updates=0)
+                self.config.run,
+                training_seconds=monitor.seconds,
+                trajectories=episode_log.trajectories,
             )
 
         collection.set_pace(Pace(version=0, free=True))
@@ -153,9 +150,9 @@ class LocalEngine:
             config,
             name,
             0,
-            sink=DirectSink(receiver),
+            sink=receiver,
             weights=WeightPoller(build_weight_store(config, self.directory.weights)),
-            admission=FreeAdmission(),
+            admission=None,  # collecting and learning take turns: nothing is ever late
             opened=opened,
             logs=self.directory.path / "logs",
         )

@@ -10,9 +10,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable
 
-from distrl.engine.ingest.arrival_queue import ArrivalQueue
+from distrl.engine.ingest.delivery import ArrivalQueue, TrajectoryReceiver
 from distrl.engine.ingest.messages import Pace
-from distrl.engine.ingest.trajectory_receiver import TrajectoryReceiver
 from distrl.engine.run.collection import AsynchronousCollection, Collectors
 from distrl.engine.supervision.collector_registry import CollectorRegistry
 from distrl.learning.learner import Learner

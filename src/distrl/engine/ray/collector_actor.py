@@ -15,6 +15,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,8 +24,8 @@ import ray
 from ray.exceptions import RayError
 
 from distrl.config.training_config import TrainingConfig
+from distrl.engine.ingest.delivery import TrajectorySender
 from distrl.engine.ingest.messages import Delivery, Heartbeat
-from distrl.engine.ingest.trajectory_sender import TrajectorySender
 from distrl.engine.local.process_lifetime import log_to_stderr
 from distrl.engine.ray.placement import this_place
 from distrl.engine.ray.policy_client import PolicyClient
@@ -39,7 +40,7 @@ from distrl.episodes.collector import Collector, TrajectorySink
 from distrl.episodes.scheduler import Admission
 from distrl.errors import CollectorsLost
 from distrl.watched_threads import WatchedThreads
-from distrl.weights.weight_updater import WeightSource
+from distrl.weights.weight_store import WeightSource
 
 LAST_SECONDS = 5.0  # for threads and for deregistering, at the end
 Build = Callable[
@@ -49,57 +50,46 @@ Build = Callable[
 log = logging.getLogger(__name__)
 
 
+@dataclass(slots=True)
 class LearnerLink:
     """Runs one collector by the learner's replies to its heartbeats."""
 
-    def __init__(
-        self,
-        learner: Any,
-        info: CollectorInfo,
-        collector: Collector[Any],
-        admission: PacedAdmission,
-        weight_receiver: WeightReceiver,
-        beat_seconds: float,
-        heartbeat_seconds: float,
-        *,
-        fetches_weights: bool,
-    ) -> None:
-        self._learner = learner
-        self._info = info
-        self._collector = collector
-        self._admission = admission
-        self._weight_receiver = weight_receiver
-        self._beat_seconds = beat_seconds
-        self._heartbeat_seconds = heartbeat_seconds
-        self._fetches_weights = fetches_weights
-        self._over = threading.Event()
-        self._told_to_stop = False
-        self._superseded = False
-        self._last_full = -float("inf")  # when the last full heartbeat was sent
+    learner: Any
+    info: CollectorInfo
+    collector: Collector[Any]
+    admission: PacedAdmission
+    weight_receiver: WeightReceiver
+    beat_seconds: float
+    heartbeat_seconds: float
+    fetches_weights: bool = field(kw_only=True)
+    _over: threading.Event = field(default_factory=threading.Event)
+    _told_to_stop: bool = False
+    _superseded: bool = False
+    _last_full: float = -float("inf")  # when the last full heartbeat was sent
 
     def play(self) -> None:
         """Play until the learner says that the run is over; then deregister."""
         if (offer := self._beat()) is not None:
-            self._weight_receiver.fetch(offer)
+            self.weight_receiver.fetch(offer)
         threads = [
             WatchedThreads("heartbeats", self._beat_on, self._end),
             WatchedThreads(
-                "weights", lambda: self._weight_receiver.fetch_all(self._goes_on), self._end
+                "weights", lambda: self.weight_receiver.fetch_all(self._goes_on), self._end
             ),
         ]
         for thread in threads:
             thread.start()
         try:
-            self._collector.run()
+            self.collector.run()
         finally:
             self._over.set()
         for thread in threads:
             thread.join(LAST_SECONDS)
             thread.raise_failure()
         if self._superseded:
-            raise CollectorsLost(f"{self._info} was given up by the learner, and replaced")
+            raise CollectorsLost(f"{self.info} was given up by the learner, and replaced")
         last = self._heartbeat()
-        ray.get(self._learner.deregister.remote(self._info, last), timeout=LAST_SECONDS)
+        ray.get(self.learner.deregister.remote(self.info, last), timeout=LAST_SECONDS)
 
     def _goes_on(self) -> bool:
         return not self._over.is_set()
@@ -107,91 +97,85 @@ class LearnerLink:
     def _end(self) -> None:
         """A thread has ended: if that is not the end of the run, it has failed."""
         if self._goes_on():
-            self._collector.stop()
+            self.collector.stop()
 
     def _beat_on(self) -> None:
-        while not self._over.wait(self._beat_seconds):
-            self._weight_receiver.offer(self._beat())
+        while not self._over.wait(self.beat_seconds):
+            self.weight_receiver.offer(self._beat())
 
     def _beat(self) -> WeightRef | None:
         """Send a heartbeat and obey the reply; return newer weights, if there are any."""
         now = time.monotonic()
-        full = now - self._last_full >= self._heartbeat_seconds
+        full = now - self._last_full >= self.heartbeat_seconds
         self._last_full = now if full else self._last_full
         reply: tuple[HeartbeatReply, WeightRef | None] = ray.get(
-            self._learner.heartbeat.remote(
-                self._info,
-                self._collector.report().in_flight,
+            self.learner.heartbeat.remote(
+                self.info,
+                self.collector.report().in_flight,
                 self._heartbeat() if full else None,
-                self._weight_receiver.version if self._fetches_weights else None,
+                self.weight_receiver.version if self.fetches_weights else None,
             )
         )
         orders, offer = reply
-        self._admission.pace = orders.pace
+        self.admission.pace = orders.pace
         self._superseded |= orders.superseded
         if orders.finish_within is not None and not self._told_to_stop:
             self._told_to_stop = True
-            self._collector.stop(orders.finish_within)
+            self.collector.stop(orders.finish_within)
         return offer
 
     def _heartbeat(self) -> Heartbeat:
-        finished = tuple(self._collector.drain_finished())
-        return Heartbeat(self._collector.report(), finished, json.dumps(self._collector.state()))
+        finished = tuple(self.collector.drain_finished())
+        return Heartbeat(self.collector.report(), finished, json.dumps(self.collector.state()))
 
 
+@dataclass
 class RayCollector:
     """One collector of a run."""
 
-    def __init__(
-        self,
-        learner: Any,
-        number: int,
-        build: Build,
-        beat_seconds: float,
-        heartbeat_seconds: float,
-        *,
-        fetches_weights: bool = True,  # False: a policy server decides for it
-    ) -> None:
-        self._learner = learner
-        self._number = number
-        self._build = build
-        self._beat_seconds = beat_seconds
-        self._heartbeat_seconds = heartbeat_seconds
-        self._fetches_weights = fetches_weights
+    learner: Any
+    number: int
+    build: Build
+    beat_seconds: float
+    heartbeat_seconds: float
+    fetches_weights: bool = field(
+        default=True, kw_only=True
+    )  # False: a policy server decides for it
 
     def play(self) -> str:
         """The whole life of the actor; returns its name when the run is over."""
         log_to_stderr()
         registration: Registration = ray.get(
-            self._learner.register.remote(self._number, this_place())
+            self.learner.register.remote(self.number, this_place())
         )
         sender: TrajectorySender = TrajectorySender(lambda delivery: deliver(delivery))
 
         def deliver(delivery: Delivery) -> None:
             try:
-                sender.answered(ray.get(self._learner.deliver.remote(delivery.trajectory)))
+                sender.answered(ray.get(self.learner.deliver.remote(delivery.trajectory)))
             except RayError as error:
                 raise EOFError(str(error)) from error
 
         with ExitStack() as opened:
             admission, weight_receiver = PacedAdmission(), WeightReceiver()
-            collector = self._build(registration.info, sender, weight_receiver, admission, opened)
+            collector = self.build(registration.info, sender, weight_receiver, admission, opened)
             if registration.state:
                 collector.load_state(json.loads(registration.state))
             log.info("%s is ready", registration.info.name)
             LearnerLink(
-                self._learner,
+                self.learner,
                 registration.info,
                 collector,
                 admission,
                 weight_receiver,
-                self._beat_seconds,
-                self._heartbeat_seconds,
-                fetches_weights=self._fetches_weights,
+                self.beat_seconds,
+                self.heartbeat_seconds,
+                fetches_weights=self.fetches_weights,
             ).play()
         return registration.info.name
 
 
+@dataclass(slots=True)
 class ConfiguredBuild:
     """Builds collectors by the settings of the run (`wiring`).
 
@@ -199,9 +183,8 @@ class ConfiguredBuild:
     the policy server of its node, which may start later than the collector.
     """
 
-    def __init__(self, config: TrainingConfig, run: str) -> None:
-        self._config = config
-        self._run = run
+    config: TrainingConfig
+    run: str
 
     def __call__(
         self,
@@ -214,12 +197,12 @@ class ConfiguredBuild:
         from distrl.agent.torch_device import use_threads  # loads torch, and only there
         from distrl.engine.wiring import build_collector
 
-        logs = Path(self._run) / "logs"  # of emulators, on the node where they are
+        logs = Path(self.run) / "logs"  # of emulators, on the node where they are
         logs.mkdir(parents=True, exist_ok=True)
-        policy_client = self._policy_client(info) if self._config.engine.policy == "node" else None
-        use_threads(self._config.collection.threads)
+        policy_client = self._policy_client(info) if self.config.engine.policy == "node" else None
+        use_threads(self.config.collection.threads)
         return build_collector(
-            self._config,
+            self.config,
             info.name,
             info.number,
             sink=sink,
@@ -233,7 +216,7 @@ class ConfiguredBuild:
     def _policy_client(self, info: CollectorInfo) -> PolicyClient:
         from distrl.engine.ray.policy_server_actor import find_server
 
-        return PolicyClient(info.name, partial(find_server, self._run, info.place))
+        return PolicyClient(info.name, partial(find_server, self.run, info.place))
 
 
 def collector_actor(**options: Any) -> Any:

@@ -8,28 +8,30 @@ nothing but a wait. Calls of collectors wait until the run is assembled. Nothing
 
 from __future__ import annotations
 
+import queue
+import secrets
 import threading
+from collections import deque
 from collections.abc import Collection as Several
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as NotYet
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import ray
 
 from distrl.config.training_config import TrainingConfig
-from distrl.engine.ingest.arrival_queue import ArrivalQueue
+from distrl.engine.ingest.delivery import Acknowledge, ArrivalQueue, TrajectoryReceiver
 from distrl.engine.ingest.episode_log import EpisodeLog
 from distrl.engine.ingest.messages import Heartbeat, Received, Refused
-from distrl.engine.ingest.trajectory_receiver import TrajectoryReceiver
 from distrl.engine.ray.placement import this_place
-from distrl.engine.ray.remote_collectors import RemoteCollectors
-from distrl.engine.ray.remote_view import RemoteView, ViewUpdate
 from distrl.engine.ray.weight_broadcast import WeightBroadcast, WeightRef
-from distrl.engine.run.collection import AsynchronousCollection, Collection
+from distrl.engine.run.collection import Arrived, AsynchronousCollection, Collection
+from distrl.engine.run.resume import TrainingState
 from distrl.engine.run.run_assembly import RunAssembly
 from distrl.engine.run.stop_request import StopRequest
-from distrl.engine.run.training_state import TrainingState
 from distrl.engine.supervision.collector_registry import (
     CollectorInfo,
     CollectorRegistry,
@@ -37,13 +39,104 @@ from distrl.engine.supervision.collector_registry import (
     Registration,
 )
 from distrl.engine.supervision.restart_budget import patience_of
-from distrl.errors import UsageError
+from distrl.errors import CollectorsLost, DataLost
 from distrl.runs.run_directory import RunDirectory
 from distrl.runs.run_records import RunResult
+from distrl.runs.run_status import RunStatus
 from distrl.weights.weight_store import WeightStore
 
 # Threads for each kind of call. Deliveries wait while the learner is behind, and hold up no other.
 GROUPS = {"train": 1, "deliver": 16, "talk": 8}
+ANSWER_SECONDS = 0.1  # between two looks whether the run has ended meanwhile
+KEPT = 1000  # sentences that were not polled yet
+
+
+@dataclass(frozen=True, slots=True)
+class ViewUpdate:
+    """Sentences since the last update, and the status of the run."""
+
+    origin: str  # the process that counts; a restarted one counts anew
+    said: int  # sentences so far
+    sentences: tuple[str, ...]
+    status: RunStatus | None
+
+
+class RemoteView:
+    """Implements `RunView`: what a run shows, kept for a process that polls for it."""
+
+    def __init__(self) -> None:
+        self._origin = secrets.token_hex(4)
+        self._lock = threading.Lock()
+        self._sentences: deque[str] = deque(maxlen=KEPT)
+        self._said = 0
+        self._status: RunStatus | None = None
+
+    def show(self, status: RunStatus) -> None:
+        self._status = status
+
+    def say(self, sentence: str) -> None:
+        with self._lock:
+            self._sentences.append(sentence)
+            self._said += 1
+
+    def since(self, last: ViewUpdate | None) -> ViewUpdate:
+        """The update that follows `last`."""
+        with self._lock:
+            known = last.said if last is not None and last.origin == self._origin else 0
+            fresh = min(self._said - known, len(self._sentences))
+            sentences = tuple(self._sentences)[len(self._sentences) - fresh :]
+            return ViewUpdate(self._origin, self._said, sentences, self._status)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Keep what there is: it may be polled once more."""
+
+
+class RemoteCollectors:
+    """Hands deliveries from the threads of calls to the thread that stores them.
+
+    Implements `Collectors` (`run.collection`): the thread of the collection takes all that has come
+    and stores it in one commit. Nothing is started, killed or told from here: the command that owns
+    the actors starts and kills them (`collector_pool`), and orders are the answers to heartbeats.
+    """
+
+    def __init__(self) -> None:
+        self._deliveries: queue.SimpleQueue[tuple[bytes, Acknowledge]] = queue.SimpleQueue()
+        self._closed = False
+
+    def deliver(self, encoded: bytes) -> Received | Refused:
+        """Return when the trajectory is durable, or was refused; later while the learner is behind.
+
+        Any thread may call.
+        """
+        answer: Future[Received | Refused] = Future()
+        self._deliveries.put((encoded, answer.set_result))
+        while not self._closed:
+            try:
+                return answer.result(ANSWER_SECONDS)
+            except NotYet:
+                continue
+        if answer.done():
+            return answer.result()
+        raise CollectorsLost("the learner has ended; what was not acknowledged is not stored")
+
+    def receive(self, seconds: float) -> Arrived:
+        arrived = Arrived([], [])
+        try:
+            arrived.deliveries.append(self._deliveries.get(timeout=seconds))
+            while True:
+                arrived.deliveries.append(self._deliveries.get_nowait())
+        except queue.Empty:
+            return arrived
+
+    def look_after(self) -> None:
+        """Nothing: see above."""
+
+    def close(self) -> None:
+        """Calls that wait for an answer get none."""
+        self._closed = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,15 +147,26 @@ class RunSnapshot:
     learner: str  # its node
     collectors: tuple[CollectorInfo, ...]
     unresponsive: tuple[tuple[CollectorInfo, str], ...]  # and why they must be killed
+    began: bool = False  # has it worked in its directory?
 
 
 class RayLearner:
     """One run. `resumed`: it goes on from what is in the directory, as after every restart."""
 
-    def __init__(self, config: TrainingConfig, path: str, *, resumed: bool) -> None:
+    def __init__(
+        self,
+        config: TrainingConfig,
+        path: str,
+        *,
+        resumed: bool,
+        accept_losses: bool = False,
+        home: str = "",  # where the learner of this run was before; empty: nowhere
+    ) -> None:
         self._config = config
         self._run = RunDirectory(Path(path))
         self._resumed = resumed
+        self._accept_losses = accept_losses
+        self._home = home
         self._view = RemoteView()
         self._stop = StopRequest()
         self._arrivals = ArrivalQueue()
@@ -86,16 +190,23 @@ class RayLearner:
             self._arrivals,
             open_publisher=self._open_broadcast,
             open_collection=self._open_collection,
-        ).assemble_and_run(resumed=self._resumed or again)
+        ).assemble_and_run(
+            resumed=self._resumed or again, accept_losses=self._accept_losses and not again
+        )
 
     def _prepare(self, *, again: bool) -> None:
-        """The directory may be on another machine than the command that made it."""
-        if self._run.config.is_file():
+        """The directory may be on another machine than the command that made it.
+
+        That machine has its `config.toml`, which proves nothing: metrics are what a learner writes.
+        """
+        if self._run.metrics.exists():
             return
-        if again or self._resumed:
-            raise UsageError(
-                f"{self._run.path} is not on {this_place()}, where the learner was to go on; put "
-                "the run on a disk that all nodes see, or start it where its directory is"
+        if (self._home and not self._accept_losses) or (again and not self._run.config.is_file()):
+            raise DataLost(
+                f"{self._run.path} is not on {this_place()}, where the learner was to go on, but "
+                f"on {self._home or 'another node'}. Put the run on a disk that all nodes see, or "
+                "resume it where its directory is; to start over from nothing: distrl train "
+                f"--resume {self._run.path} --accept-losses"
             )
         self._run.path.mkdir(parents=True, exist_ok=True)
         self._run.write_config(self._config)
@@ -180,6 +291,7 @@ class RayLearner:
             view_update=self._view.since(last),
             learner=this_place(),
             collectors=tuple(registry.collectors()) if registry else (),
+            began=self._run.metrics.exists(),
             unresponsive=tuple(registry.unresponsive()) if registry else (),
         )
 

@@ -1,8 +1,11 @@
 """Which part of a run goes to which node of the cluster, and where a process is.
 
 The learner goes to a node with a GPU where there is one, else to the node that the command runs on,
-and stays there: its directory is on that node's disk, unless all nodes see it (`shared_storage`). A
-collector takes as many phones of a node as it looks after, of the resource that `engine.phones`
+and stays there, also when the run is resumed: its directory is on that node's disk, unless all see
+it (`shared_storage`). It is bound to the node's address, not to its id: a node that was cut off and
+joins again has another id, and its disk is the same.
+
+A collector takes as many phones of a node as it looks after, of the resource that `engine.phones`
 names; where that is auto and no node has phones, it takes a share of the CPUs. Ray decides which
 node that is, has collectors wait while there is none, and takes a node into use when it joins. A
 policy server goes to the node whose collectors ask it, and nowhere else.
@@ -19,6 +22,7 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from distrl.config.sections import EngineSettings
 from distrl.config.training_config import TrainingConfig
+from distrl.engine.run.losses import LearnerHome
 from distrl.process_environment import ONE_THREAD, WANTED
 
 LEARNER_RESTARTS = 20  # by Ray: a learner that dies more often than that does not get better
@@ -32,6 +36,8 @@ class Node:
     id: str
     place: str
     resources: dict[str, float]
+    hostname: str = ""
+    address: str = ""
 
 
 def place_of(address: str, node_id: str) -> str:
@@ -55,30 +61,47 @@ def alive_nodes() -> list[Node]:
             each["NodeID"],
             place_of(each["NodeManagerAddress"], each["NodeID"]),
             dict(each["Resources"]),
+            each["NodeManagerHostname"],
+            each["NodeManagerAddress"],
         )
         for each in ray.nodes()
         if each["Alive"]
     ]
 
 
-def learner_options(
-    settings: EngineSettings, nodes: list[Node], here: str, gpus: int = 1
-) -> dict[str, Any]:
-    """`here`: the id of the node that the command runs on; `gpus`: that share each update."""
+def learner_node(
+    nodes: list[Node], here: str, gpus: int = 1, home: LearnerHome | None = None
+) -> Node | None:
+    """Where the learner goes; None: where it was before (`home`) is no node of the cluster now.
+
+    `here`: the id of the node that the command runs on; `gpus`: that share each update.
+    """
+    if home is not None:
+        names = [node for node in nodes if node.hostname == home.hostname]
+        return next((node for node in names if node.address == home.address), None) or next(
+            iter(names), None
+        )
     with_gpu = [node for node in nodes if node.resources.get("GPU", 0.0) >= gpus]
     at_home = [node for node in nodes if node.id == here]
-    node = sorted(with_gpu or at_home or nodes, key=lambda each: (each.id != here, each.id))[0]
+    return sorted(with_gpu or at_home or nodes, key=lambda each: (each.id != here, each.id))[0]
+
+
+def learner_options(
+    settings: EngineSettings, nodes: list[Node], node: Node, gpus: int = 1
+) -> dict[str, Any]:
     threads = str(max(1, int(node.resources.get("CPU", 1.0))))
-    return {
+    options: dict[str, Any] = {
         "num_cpus": 0,
-        "num_gpus": gpus if with_gpu else 0,
+        "num_gpus": gpus if node.resources.get("GPU", 0.0) >= gpus else 0,
         "max_restarts": LEARNER_RESTARTS,
         "max_task_retries": -1,
-        "scheduling_strategy": NodeAffinitySchedulingStrategy(
-            node.id, soft=settings.shared_storage
-        ),
         "runtime_env": {"env_vars": {**WANTED, "OMP_NUM_THREADS": threads}},
     }
+    by_address = f"node:{node.address}"  # a resource that Ray gives every node
+    if not settings.shared_storage and sum(by_address in each.resources for each in nodes) == 1:
+        return options | {"resources": {by_address: 0.001}}
+    affinity = NodeAffinitySchedulingStrategy(node.id, soft=settings.shared_storage)
+    return options | {"scheduling_strategy": affinity}
 
 
 def computing_on(device: str, config: TrainingConfig) -> TrainingConfig:

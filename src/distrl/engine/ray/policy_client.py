@@ -21,6 +21,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from distrl.engine.ray.policy_server import ServerReport
@@ -34,18 +35,12 @@ CLOSING_SECONDS = 0.2  # between a waiting thread's checks whether the client ha
 RETRY_SECONDS = 0.1  # between two attempts to find a server
 
 
-class PendingDecision(Protocol):
-    """A request in progress."""
-
-    def wait(self, seconds: float) -> Decision | None:
-        """The decision; None: not yet. `PolicyServerGone`: it will never come."""
-        ...
-
-
 class ServerLine(Protocol):
     """A connection to one server. Where it is gone, calls raise `PolicyServerGone`."""
 
-    def ask(self, session: str, observation: Observation) -> PendingDecision: ...
+    def ask(self, session: str, observation: Observation) -> Callable[[float], Decision | None]:
+        """Send a request. What is returned waits that long for the decision; None: not yet."""
+        ...
 
     def leave(self, session: str) -> None: ...
 
@@ -54,25 +49,20 @@ class ServerLine(Protocol):
         ...
 
 
+@dataclass(slots=True)
 class PolicyClient:
     """Implements `DecisionService`. `find` returns the server of this node, or None."""
 
-    def __init__(
-        self,
-        name: str,  # of the collector, and the beginning of its sessions' names
-        find: Callable[[], ServerLine | None],
-        patience_seconds: float = PATIENCE_SECONDS,
-    ) -> None:
-        self._name = name
-        self._find = find
-        self._patience_seconds = patience_seconds
-        self._handles = itertools.count()
-        self._line: ServerLine | None = None
-        self._seen: ServerReport | None = None  # the last report
-        self._version = 0
-        self._decisions = 0
-        self._open = True
-        self._changed = threading.Condition()
+    name: str  # of the collector, and the beginning of its sessions' names
+    find: Callable[[], ServerLine | None]
+    patience_seconds: float = PATIENCE_SECONDS
+    _handles: itertools.count[int] = field(default_factory=itertools.count)
+    _line: ServerLine | None = None
+    _seen: ServerReport | None = None  # the last report
+    _version: int = 0
+    _decisions: int = 0
+    _open: bool = True
+    _changed: threading.Condition = field(default_factory=threading.Condition)
 
     # The devices' side --------------------------------------------------------------------------
 
@@ -81,7 +71,7 @@ class PolicyClient:
 
     def ask(self, handle: int, observation: Observation) -> Decision:
         """Wait for a decision, from a replacement if the server dies."""
-        session, until = self._session(handle), time.monotonic() + self._patience_seconds
+        session, until = self._session(handle), time.monotonic() + self.patience_seconds
         while self._still(until):
             line = self._reach()
             if line is None:
@@ -96,8 +86,8 @@ class PolicyClient:
                 self._decided(decision)
                 return decision
         raise PolicyServerGone(
-            f"{self._name} had no decision from its node's policy server for "
-            f"{self._patience_seconds:g} s; see the server's log for why it fails or hangs"
+            f"{self.name} had no decision from its node's policy server for "
+            f"{self.patience_seconds:g} s; see the server's log for why it fails or hangs"
         )
 
     def leave(self, handle: int) -> None:
@@ -109,11 +99,11 @@ class PolicyClient:
                 self._lose(line)
 
     def _session(self, handle: int) -> str:
-        return f"{self._name}/{handle}"
+        return f"{self.name}/{handle}"
 
-    def _answer(self, question: PendingDecision, until: float) -> Decision:
+    def _answer(self, wait: Callable[[float], Decision | None], until: float) -> Decision:
         while self._still(until):
-            if (decision := question.wait(CLOSING_SECONDS)) is not None:
+            if (decision := wait(CLOSING_SECONDS)) is not None:
                 return decision
         raise PolicyServerGone("no answer in time")
 
@@ -195,7 +185,7 @@ class PolicyClient:
     def _reach(self) -> ServerLine | None:
         with self._changed:
             line = self._line
-        if line is None and (line := self._find()) is not None:
+        if line is None and (line := self.find()) is not None:
             with self._changed:
                 self._line = line
         return line

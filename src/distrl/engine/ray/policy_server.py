@@ -17,7 +17,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import CancelledError
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from distrl.episodes.policy_batcher import PolicyBatcher, PolicyBatcherReport
 from distrl.errors import PolicyServerGone
@@ -44,22 +44,16 @@ class _Session:
     heard: float = 0.0
 
 
+@dataclass(slots=True)
 class PolicyServer:
     """Decides for the devices of several collectors, in the one thread that calls `serve`."""
 
-    def __init__(
-        self,
-        name: str,
-        batcher: PolicyBatcher,
-        past_screens: int,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self.name = name
-        self._batcher = batcher
-        self._past_screens = past_screens
-        self._clock = clock
-        self._sessions: dict[str, _Session] = {}
-        self._lock = threading.Lock()
+    name: str
+    batcher: PolicyBatcher
+    past_screens: int
+    clock: Callable[[], float] = time.monotonic
+    _sessions: dict[str, _Session] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def serve(self, going: Callable[[], bool]) -> None:
         """Answer requests while `going`; close then, or when the policy fails."""
@@ -68,17 +62,17 @@ class PolicyServer:
             self._drop_silent_sessions()
             return going()
 
-        self._batcher.open()
+        self.batcher.open()
         try:
-            self._batcher.serve(tidied)
+            self.batcher.serve(tidied)
         finally:
-            self._batcher.close()
+            self.batcher.close()
 
     def ask(self, session: str, observation: Observation) -> Decision:
         """Wait for a decision."""
         asking = self._begin_request(session)
         try:
-            return self._batcher.ask(asking.handle, observation)
+            return self.batcher.ask(asking.handle, observation)
         except CancelledError:
             raise PolicyServerGone(
                 f"{self.name} has closed and decides nothing more; ask the server that takes its "
@@ -98,30 +92,30 @@ class PolicyServer:
     def report(self) -> ServerReport:
         with self._lock:
             sessions = len(self._sessions)
-        return ServerReport(self.name, sessions, self._past_screens, self._batcher.report())
+        return ServerReport(self.name, sessions, self.past_screens, self.batcher.report())
 
     def _begin_request(self, session: str) -> _Session:
         with self._lock:
             found = self._sessions.get(session)
             if found is None:
-                found = self._sessions[session] = _Session(self._batcher.enter())
+                found = self._sessions[session] = _Session(self.batcher.enter())
             found.asking += 1
             return found
 
     def _end_request(self, session: str, asked: _Session) -> None:
         with self._lock:
             asked.asking -= 1
-            asked.heard = self._clock()
+            asked.heard = self.clock()
             self._drop_if_left(session, asked)
 
     def _drop_if_left(self, session: str, found: _Session) -> None:
         """A handle with a request in the batcher must stay until that is answered."""
         if found.left and not found.asking:
             del self._sessions[session]
-            self._batcher.leave(found.handle)
+            self.batcher.leave(found.handle)
 
     def _drop_silent_sessions(self) -> None:
-        since = self._clock() - SESSION_SECONDS
+        since = self.clock() - SESSION_SECONDS
         with self._lock:
             silent = [
                 (name, each)

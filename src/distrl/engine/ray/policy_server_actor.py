@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import ray
@@ -111,25 +113,14 @@ def server_actor(phones: int, **options: Any) -> Any:
     return remote(concurrency_groups=groups)(RayPolicyServer).options(**options)
 
 
-class RayPendingDecision:
-    """Implements `PendingDecision` by a reference."""
-
-    def __init__(self, reference: Any) -> None:
-        self._reference = reference
-
-    def wait(self, seconds: float) -> Decision | None:
-        decision: Decision | None = _got(self._reference, seconds)
-        return decision
-
-
 class RayServerLine:
     """Implements `ServerLine` by an actor's handle."""
 
     def __init__(self, actor: Any) -> None:
         self._actor = actor
 
-    def ask(self, session: str, observation: Observation) -> RayPendingDecision:
-        return RayPendingDecision(self._actor.ask.remote(session, observation))
+    def ask(self, session: str, observation: Observation) -> Callable[[float], Decision | None]:
+        return partial(_got, self._actor.ask.remote(session, observation))
 
     def leave(self, session: str) -> None:
         self._actor.leave.remote(session)  # not waited for

@@ -13,7 +13,7 @@
                    how far collectors may go (`pace`)
 
 Neither side waits for the other. What holds collectors back is the bound on staleness (`pace_of`),
-and acknowledgements that are held while too much waits for the learner (`trajectory_receiver`). The
+and acknowledgements that are held while too much waits for the learner (`ingest.delivery`). The
 thread never waits for the learner or for a collector.
 
 `Collection` is what a training run needs of all this; by itself it collects nothing, as in a run
@@ -27,9 +27,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
-from distrl.engine.ingest.arrival_queue import ArrivalQueue
+from distrl.engine.ingest.delivery import Acknowledge, ArrivalQueue, TrajectoryReceiver
 from distrl.engine.ingest.messages import Heartbeat, Pace, Received, Refused
-from distrl.engine.ingest.trajectory_receiver import Acknowledge, TrajectoryReceiver
 from distrl.engine.supervision.collector_registry import (
     LAST_SECONDS,
     CollectorInfo,

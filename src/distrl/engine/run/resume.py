@@ -3,19 +3,21 @@
 A resumed run continues from its last checkpoint: weights, optimisers, replay with its priorities,
 counters, random state, curriculum. Trajectories stored after the checkpoint are learned from as if
 they arrived now; none is lost, none is counted twice. The weights of the checkpoint get a new
-version where later ones were published meanwhile: versions only grow.
+version where later ones were published meanwhile: versions only grow. `TrainingState` is what a
+checkpoint holds: the learner's state and the engine's, always of one moment.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from distrl.config.training_config import TrainingConfig
+from distrl.engine.ingest.delivery import ArrivalQueue, TrajectoryReceiver
 from distrl.engine.ingest.episode_log import EpisodeLog
-from distrl.engine.ingest.trajectory_receiver import TrajectoryReceiver
-from distrl.engine.run.training_state import TrainingState
-from distrl.errors import UsageError
+from distrl.errors import CorruptCheckpoint, UsageError
 from distrl.json_lines import read_lines
 from distrl.learning.checkpoint import CheckpointFolder
 from distrl.learning.learner import Learner
@@ -25,6 +27,53 @@ from distrl.replay.store.trajectory_store import TrajectoryStore
 from distrl.runs.run_directory import RunDirectory
 from distrl.runs.run_records import EpisodeLine
 from distrl.weights.weight_store import WeightStore
+
+
+class TrainingState:
+    """Implements what `CheckpointFolder` saves and restores for a training run.
+
+    Of the engine: how far the learner had read in the trajectory store, seconds of training, and
+    the state of each collector (its task source).
+    """
+
+    def __init__(self, learner: Learner, arrivals: ArrivalQueue) -> None:
+        self.learner = learner
+        self.arrivals = arrivals
+        self.seconds = 0.0  # of training so far
+        self.collectors: dict[int, str] = {}  # state (JSON) by number
+
+    @property
+    def updates(self) -> int:
+        return self.learner.updates
+
+    def state_dict(self) -> dict[str, Any]:
+        return {
+            "learner": self.learner.state_dict(),
+            "engine": {
+                "taken": self.arrivals.taken,
+                "seconds": self.seconds,
+                "collectors": json.dumps(self.collectors),
+            },
+        }
+
+    def load_state(
+        self, state: Mapping[str, Any], find: Callable[[str], Trajectory | None]
+    ) -> tuple[str, ...]:
+        """Restore what was saved; returns the ids of trajectories that `find` does not have."""
+        try:
+            learner, engine = state["learner"], state["engine"]
+            taken = int(engine["taken"])
+            seconds = float(engine["seconds"])
+            collectors = {int(n): str(s) for n, s in json.loads(engine["collectors"]).items()}
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise CorruptCheckpoint(
+                f"this is no checkpoint of a training run ({type(error).__name__}: {error}); it is "
+                "of something else, or of another version of DistRL"
+            ) from error
+        lost = self.learner.load_state(learner, find)
+        self.arrivals.taken = taken
+        self.seconds, self.collectors = seconds, collectors
+        return lost
 
 
 def begin(config: TrainingConfig, state: TrainingState) -> None:
@@ -47,6 +96,7 @@ def resume(
     restored = checkpoints.restore(state, lambda name: store.find(name) or known.get(name))
     if restored is None:
         begin(config, state)
+    state.arrivals.taken = min(state.arrivals.taken, store.position)  # less, if some was lost
     for stored in store.read(after=state.arrivals.taken):
         if stored.trajectory.ending is not Ending.AWAITING_VERDICT:  # arrives with its verdict
             state.arrivals.put(stored)
@@ -76,7 +126,7 @@ def recall(
         if name not in noted and (trajectory := store.find(name)) is not None:
             episode_log.arrived(trajectory)
             receiver.judge_again(trajectory)
-    episode_log.close_all()
+    episode_log.close()
 
 
 def corpus(directory: str) -> Iterator[Trajectory]:

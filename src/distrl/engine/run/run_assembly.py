@@ -19,22 +19,19 @@ from distrl.agent.torch_device import use_threads
 from distrl.agent.vlm_policy import VlmPolicy
 from distrl.config.training_config import TrainingConfig
 from distrl.engine.device_wiring import check_phones
-from distrl.engine.ingest.arrival_queue import ArrivalQueue
+from distrl.engine.ingest.delivery import ArrivalQueue, TrajectoryReceiver
 from distrl.engine.ingest.episode_log import EpisodeLog
 from distrl.engine.ingest.judged_receiver import open_receiver
-from distrl.engine.ingest.trajectory_receiver import TrajectoryReceiver
 from distrl.engine.run.collection import Collection
-from distrl.engine.run.evaluation_store import EvaluationStore
-from distrl.engine.run.evaluator import Evaluator
+from distrl.engine.run.evaluator import EvaluationStore, Evaluator
 from distrl.engine.run.follower_processes import learner_process_group
-from distrl.engine.run.resume import begin, recall, resume
+from distrl.engine.run.losses import check_losses, note_progress
+from distrl.engine.run.resume import TrainingState, begin, recall, resume
 from distrl.engine.run.run_monitor import RunMonitor
 from distrl.engine.run.stop_request import StopRequest
 from distrl.engine.run.training_run import TrainingRun
-from distrl.engine.run.training_state import TrainingState
-from distrl.engine.task_wiring import task_words
-from distrl.engine.wiring import build_learner, build_policy, build_weight_store
-from distrl.json_lines import LineLog
+from distrl.engine.wiring import build_learner, build_policy, build_weight_store, task_words
+from distrl.json_lines import LineLog, read_lines
 from distrl.learning.checkpoint import CheckpointFolder
 from distrl.learning.learner import Publisher
 from distrl.replay.store.trajectory_store import TrajectoryStore
@@ -42,7 +39,7 @@ from distrl.reporting.recording_archive import RecordingArchive
 from distrl.reporting.report import write_report
 from distrl.runs.metrics import Metrics, MetricSink
 from distrl.runs.run_directory import RunDirectory
-from distrl.runs.run_records import RunResult
+from distrl.runs.run_records import Loss, RunResult
 from distrl.runs.run_status import RunView
 from distrl.runs.tensorboard_sink import TensorBoardSink
 from distrl.runs.wandb_sink import WandbSink
@@ -67,26 +64,35 @@ class RunAssembly:
     open_publisher: OpenPublisher
     open_collection: OpenCollection
 
-    def assemble_and_run(self, *, resumed: bool) -> RunResult:
+    def assemble_and_run(self, *, resumed: bool, accept_losses: bool = False) -> RunResult:
         """Run to the end, write result and report. `StopRequested`: it was stopped before."""
         with ExitStack() as opened:
             opened.enter_context(self.directory.held(1e9 * self.config.run.free_gigabytes))
-            run = self._assemble(opened, resumed=resumed)
+            run = self._assemble(opened, resumed=resumed, accept_losses=accept_losses)
             try:
                 result = run.run()
             finally:
                 if run.state.updates:  # however it ended
                     version = run.state.learner.version
                     keep_policy(self.directory, run.policy, version, self.view.say)
+            lost = read_lines(self.directory.losses, Loss)
+            result = dataclasses.replace(
+                result,
+                lost_trajectories=sum(each.kind == "trajectory" for each in lost),
+                damaged_files=tuple(each.name for each in lost if each.kind == "file"),
+            )
             self.directory.write_result(result)
         write_report(self.directory)
         return result
 
-    def _assemble(self, opened: ExitStack, *, resumed: bool) -> TrainingRun:
+    def _assemble(self, opened: ExitStack, *, resumed: bool, accept_losses: bool) -> TrainingRun:
         """Build every part of the run; what is opened is closed by `opened`."""
         config, run = self.config, self.directory
         check_world(config, self.view.say)
         store = opened.enter_context(TrajectoryStore(run.trajectories, config.store))
+        checkpoints = CheckpointFolder(run.checkpoints)
+        if resumed:
+            check_losses(run, store, checkpoints, self.view.say, accept=accept_losses)
         weights = build_weight_store(config, run.weights)
         use_threads(config.learning.threads)
         policy = build_policy(config)
@@ -94,7 +100,6 @@ class RunAssembly:
         publisher = self.open_publisher(weights)
         learner = build_learner(config, policy, self.arrivals, publisher, group)
         state = TrainingState(learner, self.arrivals)
-        checkpoints = CheckpointFolder(run.checkpoints)
         if resumed:
             resume(config, state, checkpoints, store, weights)
         else:
@@ -129,6 +134,7 @@ class RunAssembly:
             evaluations=evaluations,
             evaluator=Evaluator(config, policy, self.stop),
             stop=self.stop,
+            note_checkpoint=lambda path: note_progress(run, path, self.arrivals.taken),
         )
 
 

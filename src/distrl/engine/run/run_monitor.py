@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from distrl.engine.ingest.episode_log import LATE_SECONDS, EpisodeLog
 from distrl.engine.run.collection import Collection
+from distrl.episodes.collector_report import gauges
 from distrl.episodes.outcome import SuccessRate
 from distrl.learning.learner_report import LearnerReport, LearnerStatus
 from distrl.runs.metrics import Metrics
@@ -22,10 +23,6 @@ SHOW_SECONDS = 0.25  # between two updates of the live view
 LEAST_SECONDS, LEAST_SHARE = 2.0, 0.002  # of training, before a pace says anything
 RECENT_STEPS = 20
 PROGRESSING = ("training", "collecting")  # phases
-COLLECTOR_FIGURES = (  # added up over the collectors; `distrl plan --from-run` reads the seconds
-    "decisions", "batches", "mean_batch", "swaps", "quarantined", "in_flight", "seconds/reset",
-    "seconds/act", "seconds/decide", "seconds/deliver", "seconds/own", "seconds/deciding",
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,9 +139,7 @@ class RunMonitor:
             "staleness/mean": late.staleness_mean,
             "faults": float(sum(self._episode_log.all_faults().values())),
         }
-        gauges = [each.gauges() for each in self._collection.reports()]
-        for name in COLLECTOR_FIGURES:
-            figures[name] = sum(each.get(name, 0.0) for each in gauges)
+        figures |= gauges(self._collection.reports())
         self._metrics.record("collection", learner_status.updates, figures)
 
     def _busy_of_late(self) -> float:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Callable
-from dataclasses import dataclass
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -50,20 +49,13 @@ class StopRequest:
         self.wake()
 
 
-@dataclass(frozen=True, slots=True)
-class Spent:
-    """What a run has used of its limits, all of its processes together."""
-
-    seconds: float  # of training
-    trajectories: int
-    updates: int
-
-
-def progress(settings: RunSettings, spent: Spent) -> float:
-    """The largest share of a limit that is used; 1 or more: the run is over."""
-    shares = [spent.seconds / (60.0 * settings.minutes)]
+def progress(
+    settings: RunSettings, *, training_seconds: float, trajectories: int, updates: int = 0
+) -> float:
+    """The largest share of a limit that the run has used so far; 1 or more: it is over."""
+    shares = [training_seconds / (60.0 * settings.minutes)]
     if settings.trajectories is not None:
-        shares.append(spent.trajectories / settings.trajectories)
+        shares.append(trajectories / settings.trajectories)
     if settings.updates is not None:
-        shares.append(spent.updates / settings.updates)
+        shares.append(updates / settings.updates)
     return max(shares)

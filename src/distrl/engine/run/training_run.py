@@ -15,6 +15,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from safetensors import SafetensorError
 
@@ -22,12 +23,12 @@ from distrl.agent.vlm_policy import VlmPolicy
 from distrl.config.training_config import TrainingConfig
 from distrl.engine.ingest.episode_log import EpisodeLog
 from distrl.engine.run.collection import Collection
-from distrl.engine.run.evaluation_store import EvaluationStore
-from distrl.engine.run.evaluator import Evaluator
+from distrl.engine.run.evaluator import EvaluationStore, Evaluator
+from distrl.engine.run.resume import TrainingState
 from distrl.engine.run.run_monitor import RunMonitor
-from distrl.engine.run.stop_request import Spent, StopRequest, StopRequested, progress
-from distrl.engine.run.training_state import TrainingState
+from distrl.engine.run.stop_request import StopRequest, StopRequested, progress
 from distrl.episodes.outcome import SuccessRate
+from distrl.errors import StorageError
 from distrl.learning.checkpoint import CheckpointFolder
 from distrl.learning.learner_report import LearnerReport
 from distrl.process_environment import trim_heap
@@ -53,6 +54,7 @@ class TrainingRun:
     evaluator: Evaluator
     stop: StopRequest
     clock: Callable[[], float] = time.monotonic
+    note_checkpoint: Callable[[Path], None] = lambda path: None  # called when one was written
     _since: float | None = None  # when this stretch of training began; None: not training
     _before: float = 0.0  # seconds of training before it, earlier processes included
     _saved: float = 0.0  # when the last checkpoint was written
@@ -117,8 +119,12 @@ class TrainingRun:
         self.monitor.look(learner.learner_status(), self._progress(), len(self.state.arrivals))
 
     def _progress(self) -> float:
-        spent = Spent(self._trained, self.episode_log.trajectories, self.state.updates)
-        return progress(self.config.run, spent)
+        return progress(
+            self.config.run,
+            training_seconds=self._trained,
+            trajectories=self.episode_log.trajectories,
+            updates=self.state.updates,
+        )
 
     @property
     def _trained(self) -> float:
@@ -137,8 +143,8 @@ class TrainingRun:
         self.state.seconds = self._trained
         self.state.collectors |= self.collection.states()
         try:
-            self.checkpoints.save(self.state)
-        except (OSError, SafetensorError) as error:
+            self.note_checkpoint(self.checkpoints.save(self.state))
+        except (OSError, SafetensorError, StorageError) as error:
             self.episode_log.faults["checkpoint_failed"] += 1
             self.monitor.say(f"no checkpoint could be written, the run goes on: {error}")
         trim_heap()

@@ -214,7 +214,7 @@ class CollectorRegistry:
 
     def _release(self, slot: _Slot) -> None:
         if slot.info is not None:
-            self.episode_log.close_those_of(slot.info.name)
+            self.episode_log.close(f"{slot.info.name}/")
         if slot.report is not None:
             self._busy += sum(slot.report.busy.values())
             self._available += slot.report.seconds * slot.report.slots
@@ -288,7 +288,7 @@ class CollectorRegistry:
         """No collector will send anything any more: write down what is known of episodes."""
         for info in self.collectors():
             self.deregister(info)
-        self.episode_log.close_all()
+        self.episode_log.close()
 
     def check(self) -> None:
         """Raise `CollectorsLost` when every slot was given up."""

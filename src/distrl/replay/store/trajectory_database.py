@@ -5,23 +5,29 @@ of arrival, `correction` a later verdict, and `corrected` the position at which 
 Arrivals and corrections are numbered by one counter, so that "everything after position n" covers
 both. `bodies` has the bytes that the collectors encoded, with a checksum of seq, id and body. A
 dropped trajectory loses its body, so that the pages are used again, and keeps its row: the id stays
-taken. Ids are bytes, because text may hold halves of surrogate pairs.
+taken. Ids are bytes, because text may hold halves of surrogate pairs. A correction is a new verdict
+on a stored trajectory (a checksum and JSON); it lies beside the trajectory's own bytes and replaces
+ending and verdict for every reader.
 
 `TrajectoryStore` writes and `TrajectoryReader` reads. Nothing but numbers and bytes is stored.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import errno
+import json
 import os
 import sqlite3
 import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
 from distrl.errors import CorruptRecord, DistrlError, StorageError, storage_error
+from distrl.records import Ending, Trajectory, Verdict
 
 NAME = "trajectories.sqlite"
 VERSION = 1
@@ -129,6 +135,43 @@ def id_bytes(trajectory_id: str) -> bytes:
 def checksum_of(seq: int, name: bytes, body: bytes) -> int:
     """Of this id and these bytes at this place; CRC-32 finds damage, it does not stop attacks."""
     return zlib.crc32(body, zlib.crc32(b"%d %d %b" % (seq, len(name), name)))
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """The ending and the verdict that replace those of the episode."""
+
+    ending: Ending
+    verdict: Verdict
+
+    def __post_init__(self) -> None:
+        if not self.ending.judged:
+            raise ValueError(f"a verdict with the ending {self.ending.value}, which has none")
+
+    def applied_to(self, trajectory: Trajectory) -> Trajectory:
+        return dataclasses.replace(trajectory, ending=self.ending, verdict=self.verdict)
+
+
+def encode_correction(correction: Correction) -> bytes:
+    verdict = correction.verdict
+    text = json.dumps([correction.ending.value, verdict.success, verdict.reason, verdict.judge])
+    return zlib.crc32(text.encode()).to_bytes(4, "little") + text.encode()
+
+
+def decode_correction(data: bytes) -> Correction:
+    """Raises `CorruptRecord`, whatever is wrong with the bytes."""
+    try:
+        if zlib.crc32(data[4:]).to_bytes(4, "little") != data[:4]:
+            raise ValueError("its checksum is wrong")
+        ending, success, reason, judge = json.loads(data[4:])
+        if (type(success), type(reason), type(judge)) != (bool, str, str):
+            raise TypeError(f"{[success, reason, judge]!r} is no verdict")
+        return Correction(Ending(ending), Verdict(success, reason, judge))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise CorruptRecord(
+            f"{len(data)} bytes hold no correction ({type(error).__name__}: {error}); they are "
+            "damaged, or were made by something else"
+        ) from error
 
 
 # Errors -------------------------------------------------------------------------------------------

@@ -20,10 +20,10 @@ from typing import Any
 
 from distrl.errors import CorruptRecord
 from distrl.records import Trajectory
-from distrl.replay.store.correction import decode_correction
 from distrl.replay.store.trajectory_database import (
     checksum_of,
     connect_reader,
+    decode_correction,
     is_damage,
     typed_errors,
 )

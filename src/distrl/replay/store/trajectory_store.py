@@ -28,18 +28,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Annotated, Any, Self
 
 from distrl.bounds import Bounds, Fixed, check_bounds
 from distrl.errors import InvalidSetting, UsageError
 from distrl.records import Trajectory
-from distrl.replay.store.correction import Correction, encode_correction
 from distrl.replay.store.directory_lock import DirectoryLock
 from distrl.replay.store.trajectory_database import (
     PAGE_BYTES,
+    Correction,
     checksum_of,
     connect_writer,
+    encode_correction,
     id_bytes,
     typed_errors,
 )
@@ -91,7 +91,6 @@ class TrajectoryStore:
         self._reader = TrajectoryReader(directory)
         self._lock = DirectoryLock(directory)
         self._connection: sqlite3.Connection | None = None
-        self._resent = 0
 
     # Opening and closing ------------------------------------------------------------------------
 
@@ -118,12 +117,7 @@ class TrajectoryStore:
     def __enter__(self) -> Self:
         return self.open()
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     # In -----------------------------------------------------------------------------------------
@@ -160,9 +154,7 @@ class TrajectoryStore:
                     database.execute("INSERT INTO trajectories (seq, id) VALUES (?, ?)", entry)
                     database.execute("INSERT INTO bodies VALUES (?, ?, ?)", content)
                     positions[name] = seq
-        answers = [positions.pop(name, None) for name, _ in trajectories]
-        self._resent += answers.count(None)
-        return answers
+        return [positions.pop(name, None) for name, _ in trajectories]
 
     def correct(self, trajectory_id: str, correction: Correction) -> bool:
         """Give a stored trajectory a new verdict, durably. False: it is not here (any more)."""
@@ -219,11 +211,6 @@ class TrajectoryStore:
             row: tuple[Any, ...] | None = self._database.execute(query, values).fetchone()
             return row
 
-    def _number(self, query: str) -> int:
-        row = self._one(query)
-        assert row is not None
-        return int(row[0])
-
     # Out ----------------------------------------------------------------------------------------
 
     def find(self, trajectory_id: str) -> Trajectory | None:
@@ -239,7 +226,8 @@ class TrajectoryStore:
 
     def __len__(self) -> int:
         """How many trajectories can be read."""
-        return self._number(f"SELECT count(*) FROM trajectories {READABLE}")
+        row = self._one(f"SELECT count(*) FROM trajectories {READABLE}")
+        return int(row[0]) if row else 0
 
     def __contains__(self, trajectory_id: str) -> bool:
         """Was this id ever taken? Dropped ones count: they are not taken again."""
@@ -270,20 +258,6 @@ class TrajectoryStore:
     def damages(self) -> tuple[Damage, ...]:
         """What could not be read so far."""
         return self._reader.damages
-
-    def gauges(self) -> dict[str, float]:
-        """What a dashboard shows."""
-        stored = len(self)
-        corrected = f"SELECT count(corrected) FROM trajectories {READABLE}"
-        return {
-            "trajectories": float(stored),
-            "dropped": float(self._number("SELECT count(*) FROM trajectories") - stored),
-            "corrected": float(self._number(corrected)),
-            "resent": float(self._resent),
-            "damages": float(len(self.damages)),
-            "bytes": float(self.nbytes),
-            "bytes_share": self.nbytes / self.settings.byte_limit,
-        }
 
 
 def _used_bytes(database: sqlite3.Connection) -> int:

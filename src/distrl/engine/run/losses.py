@@ -1,0 +1,151 @@
+"""What a run had and a resume does not find: damaged or missing trajectories, checkpoints and logs.
+
+With every checkpoint a run notes in `progress.json` what it had by then (`note_progress`). A resume
+compares (`check_losses`), reads every stored trajectory, and looks for the id of every logged one.
+If anything is missing it raises `DataLost` before anything is changed; going on without it would be
+another experiment. Where the user accepts that, each loss is a line in `losses.jsonl`, which the
+result and the report count, and the next resume does not ask again.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from distrl.errors import DataLost, storage_error
+from distrl.json_lines import LineLog, read_lines
+from distrl.learning.checkpoint import CheckpointFolder
+from distrl.replay.store.trajectory_store import TrajectoryStore
+from distrl.runs.run_directory import RunDirectory, write_whole
+from distrl.runs.run_records import EpisodeLine, Loss
+
+NAMED = 3  # losses that are named in a sentence; the rest is counted
+
+
+@dataclass(frozen=True, slots=True)
+class RunProgress:
+    """What a run had at its last checkpoint."""
+
+    checkpoint: str  # its name; empty: there was none
+    position: int  # of the newest trajectory or correction in the store
+    files: dict[str, int]  # bytes of files that are only ever appended to, by name
+
+
+@dataclass(frozen=True, slots=True)
+class LearnerHome:
+    """The machine whose disk has the run, as the command that started it remembers it."""
+
+    hostname: str
+    address: str
+
+    def __str__(self) -> str:
+        return f"{self.hostname} ({self.address})"
+
+
+def write_home(run: RunDirectory, home: LearnerHome) -> None:
+    write_whole(run.learner_home, msgspec.json.encode(home).decode())
+
+
+def read_home(run: RunDirectory) -> LearnerHome | None:
+    """None: no learner has begun, or it was on the machine of the command."""
+    if not run.learner_home.exists():
+        return None
+    try:
+        return msgspec.json.decode(run.learner_home.read_bytes(), type=LearnerHome)
+    except (OSError, msgspec.MsgspecError) as error:
+        raise DataLost(
+            f"{run.learner_home} cannot be read ({error}); it names the machine that the learner "
+            "of this run was on: resume the run there, or remove the file to start over here"
+        ) from error
+
+
+def note_progress(run: RunDirectory, checkpoint: Path | None, position: int) -> None:
+    """Write down what the run has now, once it is on the disk."""
+    files = {}
+    try:
+        for path in sorted(run.path.glob("*.jsonl")):
+            with path.open("rb") as file:
+                os.fsync(file.fileno())
+                files[path.name] = os.fstat(file.fileno()).st_size
+    except OSError as error:
+        raise storage_error(error, f"writing the logs of {run.path} to the disk") from error
+    progress = RunProgress(checkpoint.name if checkpoint else "", position, files)
+    write_whole(run.progress, msgspec.json.encode(progress).decode())
+
+
+def check_losses(
+    run: RunDirectory,
+    store: TrajectoryStore,
+    checkpoints: CheckpointFolder,
+    say: Callable[[str], None],
+    *,
+    accept: bool,
+) -> None:
+    """Raise `DataLost` if the run has less than it had; or accept that, and keep a record."""
+    found = list(_losses(run, store, checkpoints))
+    known = {(each.kind, each.name) for each in read_lines(run.losses, Loss)}
+    losses = [each for each in found if (each.kind, each.name) not in known]
+    if not losses:
+        return
+    if not accept:
+        raise DataLost(
+            f"{run.path} has less than it had: {_words(losses)}. Nothing was changed. Put back "
+            "what is missing and resume again, or go on without it, as another experiment: "
+            f"distrl train --resume {run.path} --accept-losses"
+        )
+    with LineLog.open(run.losses) as log:
+        for each in losses:
+            log.append(each)
+    note_progress(run, checkpoints.latest(), store.position)
+    run.learner_home.unlink(missing_ok=True)  # from now on it is here
+    say(f"going on without what was lost: {_words(losses)}")
+
+
+def _losses(
+    run: RunDirectory, store: TrajectoryStore, checkpoints: CheckpointFolder
+) -> Iterator[Loss]:
+    home = read_home(run)
+    if home is not None and not run.metrics.exists():
+        yield Loss("file", run.path.name, f"was never worked in here: its learner was on {home}")
+    latest = checkpoints.latest()
+    progress = RunProgress("", 0, {})
+    if run.progress.exists():
+        try:
+            progress = msgspec.json.decode(run.progress.read_bytes(), type=RunProgress)
+        except (OSError, msgspec.MsgspecError) as error:
+            yield Loss("file", run.progress.name, f"cannot be read: {error}")
+    if progress.checkpoint and (latest is None or latest.name < progress.checkpoint):
+        left = "none is left" if latest is None else f"{latest.name} is the newest left"
+        yield Loss("file", f"checkpoints/{progress.checkpoint}", f"is gone, and {left}")
+    for name, nbytes in progress.files.items():
+        path = run.path / name
+        size = path.stat().st_size if path.exists() else 0
+        if size < nbytes:
+            yield Loss("file", name, f"has {size} bytes, and had {nbytes}")
+    if store.position < progress.position:
+        reason = f"ends at position {store.position}, and was at {progress.position}"
+        yield Loss("file", "trajectories", reason)
+    for line in read_lines(run.episodes, EpisodeLine):
+        if line.id not in store:
+            yield Loss("trajectory", line.id, "is in episodes.jsonl, and not in the store")
+    for _ in store.read():  # every byte of it; what cannot be read is listed
+        pass
+    for damage in store.damages:
+        yield Loss("trajectory", f"number {damage.seq}", damage.reason)
+
+
+def _words(losses: list[Loss]) -> str:
+    """Files by name, trajectories by their number."""
+    counts = Counter(each.kind for each in losses)
+    named = [f"{each.name} {each.reason}" for each in losses if each.kind == "file"]
+    if counts["trajectory"]:
+        some = [each for each in losses if each.kind == "trajectory"][:NAMED]
+        which = "; ".join(f"{each.name} {each.reason}" for each in some)
+        more = ", …" if counts["trajectory"] > NAMED else ""
+        named.append(f"{counts['trajectory']} trajectories are lost ({which}{more})")
+    return "; ".join(named)
