@@ -19,7 +19,7 @@ from rich.console import Console
 from distrl.errors import UsageError
 
 if TYPE_CHECKING:
-    from distrl.config.judge_section import JudgeSettings
+    from distrl.config.sections import JudgeSettings
     from distrl.judging.rescoring import RescoreCounts
 
 
@@ -134,7 +134,7 @@ def rescore_run(console: Console, request: RescoreRequest) -> RescoreCounts:
 
 
 def _settings(request: RescoreRequest) -> JudgeSettings:
-    from distrl.config.judge_section import JudgeSettings
+    from distrl.config.sections import JudgeSettings
 
     return JudgeSettings(
         kind="vlm",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from distrl.config.task_section import TaskSettings
+from distrl.config.sections import TaskSettings
 from distrl.config.training_config import TrainingConfig
 from distrl.devices.device import Device
 from distrl.episodes.device_pool import DevicePool

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Literal
 
-from distrl.bounds import Bounds, check_bounds
+from distrl.bounds import Bounds, Checked, Seconds, Share, check_bounds
 from distrl.config.sections import PacingSettings
 from distrl.config.typed_reader import read_section, read_toml
 from distrl.errors import InvalidSetting
@@ -21,8 +21,6 @@ from phonesim.latency import ZERO, LogNormal
 
 PhoneKind = Literal["stated", "paper_emulator", "snapshot_emulator", "event_driven"]
 Broadcast = Literal["star", "tree"]
-Seconds = Annotated[float, Bounds(0.0, 1e6, "seconds")]
-Share = Annotated[float, Bounds(0.0, 1.0, "(a share)")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +74,7 @@ class EpisodePlan:
 
 
 @dataclass(frozen=True, slots=True)
-class CollectorPlan:
+class CollectorPlan(Checked):
     """The processes that drive phones. Their Python runs one thread at a time."""
 
     count: Annotated[int, Bounds(1, 10**5, "processes")] = 2
@@ -86,9 +84,6 @@ class CollectorPlan:
     acknowledge: LogNormal = LogNormal(0.01)  # until a trajectory is durable at the learner's
     poll_seconds: Seconds = 0.05  # interval at which phones that may not start ask again
     gigabytes: Annotated[float, Bounds(0.0, 1e4, "of memory each")] = 0.42  # without phones, model
-
-    def __post_init__(self) -> None:
-        check_bounds(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +121,7 @@ class PolicyPlan:
 
 
 @dataclass(frozen=True, slots=True)
-class LearnerPlan:
+class LearnerPlan(Checked):
     """The learner; `update` is what one takes on one GPU, and more of them share it."""
 
     gpus: Annotated[int, Bounds(0, 10**4, "GPUs; 0: nobody learns")] = 4
@@ -140,9 +135,6 @@ class LearnerPlan:
     max_waiting: Annotated[int, Bounds(1, 10**7, "trajectories before the learner")] = 256
     staleness: StalenessLimit = field(default_factory=StalenessLimit)
 
-    def __post_init__(self) -> None:
-        check_bounds(self)
-
     @property
     def draws_per_version(self) -> int:
         return self.batch_trajectories * self.updates_per_publish
@@ -154,7 +146,7 @@ class LearnerPlan:
 
 
 @dataclass(frozen=True, slots=True)
-class NetworkPlan:
+class NetworkPlan(Checked):
     """What travels. Weights go once to each node (`star`: all from the learner's machine)."""
 
     weight_megabytes: Annotated[float, Bounds(0.0, 1e7, "MB a version")] = 14.0
@@ -162,20 +154,14 @@ class NetworkPlan:
     link_megabits: Annotated[float, Bounds(0.001, 1e7, "Mbit/s of every machine")] = 10_000.0
     broadcast: Broadcast = "star"
 
-    def __post_init__(self) -> None:
-        check_bounds(self)
-
 
 @dataclass(frozen=True, slots=True)
-class Prices:
+class Prices(Checked):
     """Price of one more of each, in any unit; with 0 the advice goes by gain alone."""
 
     phone: Annotated[float, Bounds(0.0)] = 0.0
     policy_gpu: Annotated[float, Bounds(0.0)] = 0.0
     learner_gpu: Annotated[float, Bounds(0.0)] = 0.0
-
-    def __post_init__(self) -> None:
-        check_bounds(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,19 +180,17 @@ class PlanSettings:
     def __post_init__(self) -> None:
         if self.learner.gpus:
             self.pacing.new().may_sample(self.learner.batch_trajectories)
-        for name, count in (("policy.copies", self.policy.copies), *self._processes):
+        counts = {
+            "policy.copies": self.policy.copies,
+            "collectors.count": self.collectors.count,
+            "collectors.nodes": self.collectors.nodes,
+        }
+        for name, count in counts.items():
             if count > self.phones.count:
                 raise InvalidSetting(
                     f"{name}={count} for phones.count={self.phones.count}; some would have no "
                     "phone: give at most that many"
                 )
-
-    @property
-    def _processes(self) -> tuple[tuple[str, int], ...]:
-        return (
-            ("collectors.count", self.collectors.count),
-            ("collectors.nodes", self.collectors.nodes),
-        )
 
 
 def load_plan(path: Path) -> PlanSettings:
