@@ -9,17 +9,15 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Iterator, Sequence
-from importlib import metadata
 
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
-from distrl.cli.doctor import LEAST_DISK, LEAST_MEMORY, MARKS, Finding
+from distrl.cli.doctor import LEAST_DISK, LEAST_MEMORY, Finding, finding_table, version_of
 from distrl.engine.ray.cluster.connection import TOKENS, connect, disconnect, head_address
 from distrl.engine.ray.cluster.node_facts import NodeFacts, ask_nodes
 from distrl.engine.ray.cluster.probe import probe
-from distrl.errors import ClusterError, TokenRefused
+from distrl.errors import ClusterError
 
 ANSWER_SECONDS = 30.0
 NO_PHONES = "offer some, simulated or real: distrl cluster join ADDRESS --resource phone=8"
@@ -36,13 +34,7 @@ def show_cluster_doctor(console: Console, address: str) -> bool:
     finally:
         disconnect()
     console.print(node_table(nodes), highlight=False)
-    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
-    for style in ("", "bold", ""):
-        table.add_column(style=style, overflow="fold")
-    for finding in found:
-        advice = f"\n[dim]{escape(finding.advice)}[/]" if finding.advice else ""
-        table.add_row(MARKS[finding.verdict], finding.what, escape(finding.found) + advice)
-    console.print(table, highlight=False)
+    console.print(finding_table(found), highlight=False)
     return all(finding.verdict != "lacking" for finding in found)
 
 
@@ -51,10 +43,8 @@ def is_open(address: str) -> bool:
     bare = {name: value for name, value in os.environ.items() if name not in TOKENS}
     try:
         probe(address, {**bare, "RAY_AUTH_MODE": "disabled"})
-    except TokenRefused:
+    except ClusterError:  # it refused, or is gone
         return False
-    except ClusterError:
-        return False  # it is gone
     return True
 
 
@@ -93,7 +83,7 @@ def answers_finding(nodes: Sequence[NodeFacts]) -> Finding:
 
 def versions_finding(nodes: Sequence[NodeFacts]) -> Finding:
     """Ray compares Python and itself; DistRL and torch are compared here."""
-    here = {name: _version(name) for name in ("distrl", "ray", "torch", "transformers")}
+    here = {name: version_of(name) for name in ("distrl", "ray", "torch", "transformers")}
     others = [
         f"{node.address} has {name} {found or 'not'}"
         for node in nodes
@@ -133,13 +123,6 @@ def clock_finding(nodes: Sequence[NodeFacts]) -> Finding:
         found = ", ".join(f"{node.address} {node.clock_ahead:+.1f} s" for node in off)
         return Finding("clocks", "note", found, "times in logs will not fit; run an NTP client")
     return Finding("clocks", "good", f"within {MAX_SKEW:g} s of this machine's")
-
-
-def _version(package: str) -> str | None:
-    try:
-        return metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return None
 
 
 # As a table ---------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Protocol
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -84,10 +84,15 @@ def run_command(
     if dry_run:
         show_dry_run(console, config)
         return 0
-    run = new_directory(config) if earlier is None else _resumable(earlier, config)
+    if earlier is None:
+        run = new_directory(config)
+    else:
+        run = earlier
+        with run.held():  # once no other process holds it
+            run.write_config(config)
     console.print(f"{run.path}", highlight=False, markup=False)
     try:
-        result = _engine(config, run, console).train(resumed=earlier is not None)
+        result = _train(config, run, console, resumed=earlier is not None)
     except StopRequested:
         said = f"stopped; go on with: {resume_words(run, config)}"
         console.print(said, highlight=False, markup=False, soft_wrap=True)
@@ -102,23 +107,19 @@ def run_command(
     return 0
 
 
-class Engine(Protocol):
-    """Runs a training run."""
-
-    def train(self, *, resumed: bool) -> RunResult: ...
-
-
-def _engine(config: TrainingConfig, run: RunDirectory, console: Console) -> Engine:
+def _train(
+    config: TrainingConfig, run: RunDirectory, console: Console, *, resumed: bool
+) -> RunResult:
     if config.engine.kind == "local":
         from distrl.engine.local.local_engine import LocalEngine
 
-        return LocalEngine(config, run, console)
+        return LocalEngine(config, run, console).train(resumed=resumed)
     from distrl.engine.ray.cluster.connection import require_ray
 
     require_ray()
     from distrl.engine.ray.ray_engine import RayEngine
 
-    return RayEngine(config, run, console)
+    return RayEngine(config, run, console).train(resumed=resumed)
 
 
 def new_directory(config: TrainingConfig) -> RunDirectory:
@@ -127,13 +128,6 @@ def new_directory(config: TrainingConfig) -> RunDirectory:
 
     run = RunDirectory.new(Path(config.run.directory), config.run.name, datetime.now().astimezone())
     run.write_config(config)
-    return run
-
-
-def _resumable(run: RunDirectory, config: TrainingConfig) -> RunDirectory:
-    """Write the current settings into the directory, once no other process holds it."""
-    with run.held():
-        run.write_config(config)
     return run
 
 

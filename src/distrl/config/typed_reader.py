@@ -1,4 +1,4 @@
-"""Read tables of plain values, from TOML, JSON or flags, into frozen dataclasses.
+"""Read tables of plain values, from TOML or flags, into frozen dataclasses.
 
 Types are strict: nothing is cast, except a whole number where any number will do. A value that is
 not given keeps its default. Every refusal names the key, the value, what would be allowed and where
@@ -68,11 +68,6 @@ def read_toml(path: Path) -> dict[str, Node]:
     except tomllib.TOMLDecodeError as error:
         raise InvalidSetting(f"config file {path} is not valid TOML: {error}") from error
     return {name: plant(value, f"in {path}") for name, value in content.items()}
-
-
-def read_record(kind: type[T], value: object, source: str) -> T:
-    """One record from one plain table that came from one place."""
-    return cast("T", _read(kind, plant(value, source), ""))
 
 
 def read_section(default: T, tree: dict[str, Node]) -> T:
@@ -165,21 +160,16 @@ def _read_section(kind: type, node: Node, at: str, default: object) -> object:
         name: _read(hints[name], each, _join(at, name), getattr(default, name, None))
         for name, each in node.items()
     }
-    if default is None:
-        _check_complete(kind, values, at)
+    for field in dataclasses.fields(kind) if default is None else ():
+        optional = {field.default, field.default_factory} != {dataclasses.MISSING}
+        if field.name not in values and not optional:
+            raise InvalidSetting(f"{_join(at, field.name)} is missing")
     try:
         if default is None:
             return kind(**values)
         return dataclasses.replace(cast("Any", default), **values)
     except InvalidSetting as error:
         raise InvalidSetting(_blamed(str(error), at, node)) from error
-
-
-def _check_complete(kind: type, values: dict[str, object], at: str) -> None:
-    for field in dataclasses.fields(kind):
-        optional = {field.default, field.default_factory} != {dataclasses.MISSING}
-        if field.name not in values and not optional:
-            raise InvalidSetting(f"{_join(at, field.name)} is missing")
 
 
 # Sentences of refusals -------------------------------------------------------------------------

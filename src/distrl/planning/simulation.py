@@ -8,8 +8,7 @@ thousand phones take seconds.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -75,9 +74,6 @@ class Prediction:
     broadcast_seconds: float  # until the last node has a version
     learner_gigabytes: float
     node_gigabytes: float  # of a machine with phones and collectors
-
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 def broadcast_seconds(settings: PlanSettings) -> tuple[float, ...]:

@@ -160,9 +160,9 @@ def metric(updates: Sequence[float], figures: Sequence[float]) -> Figure | None:
     return figure
 
 
-def moving_mean(values: Sequence[float]) -> list[float]:
+def moving_mean(values: Sequence[float], share: float = SMOOTHED_SHARE) -> list[float]:
     """The mean of the window around each value; near an end the window is cut off."""
-    reach, count = round(SMOOTHED_SHARE * len(values) / 2), len(values)
+    reach, count = round(share * len(values) / 2), len(values)
     sums = [0.0, *accumulate(values)]
     windows = [(max(0, at - reach), min(count, at + reach + 1)) for at in range(count)]
     return [(sums[end] - sums[start]) / (end - start) for start, end in windows]

@@ -25,7 +25,6 @@ import json
 import os
 import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -42,11 +41,24 @@ if TYPE_CHECKING:
 MAX_TRIES = 1000
 
 
-@dataclass(frozen=True, slots=True)
 class RunDirectory:
     """The files of a run. Create one with `new`, or open one with `existing`."""
 
-    path: Path
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.config = path / "config.toml"
+        self.metrics = path / "metrics.jsonl"
+        self.tensorboard = path / "tensorboard"
+        self.episodes = path / "episodes.jsonl"
+        self.evaluations = path / "evaluations.jsonl"
+        self.recordings = path / "recordings.jsonl"
+        self.pictures = path / "pictures"
+        self.trajectories = path / "trajectories"
+        self.weights = path / "weights"
+        self.checkpoints = path / "checkpoints"
+        self.policy = path / IN_A_RUN
+        self.result = path / "result.json"
+        self.report = path / "report.html"
 
     @classmethod
     def new(cls, parent: Path, name: str, now: datetime) -> Self:
@@ -97,60 +109,6 @@ class RunDirectory:
             return False
         shutil.rmtree(self.path, ignore_errors=True)
         return not self.path.exists()
-
-    # What is in it ------------------------------------------------------------------------------
-
-    @property
-    def config(self) -> Path:
-        return self.path / "config.toml"
-
-    @property
-    def metrics(self) -> Path:
-        return self.path / "metrics.jsonl"
-
-    @property
-    def tensorboard(self) -> Path:
-        return self.path / "tensorboard"
-
-    @property
-    def episodes(self) -> Path:
-        return self.path / "episodes.jsonl"
-
-    @property
-    def evaluations(self) -> Path:
-        return self.path / "evaluations.jsonl"
-
-    @property
-    def recordings(self) -> Path:
-        return self.path / "recordings.jsonl"
-
-    @property
-    def pictures(self) -> Path:
-        return self.path / "pictures"
-
-    @property
-    def trajectories(self) -> Path:
-        return self.path / "trajectories"
-
-    @property
-    def weights(self) -> Path:
-        return self.path / "weights"
-
-    @property
-    def checkpoints(self) -> Path:
-        return self.path / "checkpoints"
-
-    @property
-    def policy(self) -> Path:
-        return self.path / IN_A_RUN
-
-    @property
-    def result(self) -> Path:
-        return self.path / "result.json"
-
-    @property
-    def report(self) -> Path:
-        return self.path / "report.html"
 
     def write_config(self, config: TrainingConfig) -> None:
         write_whole(self.config, to_toml(config))
