@@ -99,12 +99,12 @@ class Checked:
 
 def check_bounds(section: object) -> None:
     """Refuse a section with a value out of its range, of no choice or against its pattern."""
-    for name, hint in hints_of(type(section)).items():
+    kind: type = type(section)
+    for name, hint in hints_of(kind).items():
         value = getattr(section, name)
         if not admits(hint, value):
-            kind = type(section).__name__
             shown = list(value) if isinstance(value, tuple) else value
-            raise InvalidSetting(f"{kind}.{name}={shown!r}; give {wanted(hint)}")
+            raise InvalidSetting(f"{kind.__name__}.{name}={shown!r}; give {wanted(hint)}")
 
 
 def admits(hint: Any, value: object) -> bool:

@@ -101,7 +101,7 @@ def show_plan(
         gains = weigh(systems[0], predictions[0], seed, minutes)
         said = advice(predictions[0], gains, systems[0].pacing.samples_per_insert)
         console.print("", gain_table(gains), "", said, sep="\n", highlight=False)
-        found |= {"gains": {each.offer.name: each.trajectories for each in gains}, "advice": said}
+        found |= {"gains": {each.name: each.trajectories for each in gains}, "advice": said}
     if figures is not None:
         from distrl.runs.run_directory import write_whole
 
@@ -208,7 +208,7 @@ def gain_table(gains: Sequence[Gain]) -> Table:
     table.add_column("trajectories / min", justify="right")
     table.add_column("updates / min", justify="right")
     for gain in gains:
-        table.add_row(gain.offer.name, f"{gain.trajectories:+.1%}", f"{gain.updates:+.1%}")
+        table.add_row(gain.name, f"{gain.trajectories:+.1%}", f"{gain.updates:+.1%}")
     return table
 
 

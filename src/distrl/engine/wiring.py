@@ -38,7 +38,7 @@ from distrl.learning.learner import Arrivals, Learner, Publisher
 from distrl.learning.process_group import ProcessGroup
 from distrl.replay.buffer.pacing import Pacing
 from distrl.replay.buffer.replay_buffer import ReplayBuffer
-from distrl.weights.weight_store import WeightDescription, WeightStore
+from distrl.weights.weight_store import WeightStore
 from distrl.weights.weight_updater import WeightSource, WeightUpdater
 
 MakeAlgorithm = Callable[[GradientStep, LearningSettings, ReferencePolicy | None], Algorithm]
@@ -151,9 +151,7 @@ def start_adapter(config: TrainingConfig) -> Path | None:
 
 
 def build_weight_store(config: TrainingConfig, directory: Path) -> WeightStore:
-    if not has_adapters(config):
-        return WeightStore(directory)
-    return WeightStore(directory, description=WeightDescription("adapters", config.agent.model))
+    return WeightStore(directory, base=config.agent.model if has_adapters(config) else "")
 
 
 def has_adapters(config: TrainingConfig) -> bool:
