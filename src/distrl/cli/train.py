@@ -71,8 +71,7 @@ def run_command(
     from distrl.config.training_config import load_config
     from distrl.engine.run.stop_request import StopRequested
     from distrl.reporting.memory_estimate import show_dry_run
-    from distrl.reporting.next_commands import resume_words
-    from distrl.runs.run_directory import RunDirectory
+    from distrl.runs.run_directory import RunDirectory, resume_words
 
     if resume is not None and config_file is not None:
         raise UsageError(
@@ -144,7 +143,7 @@ def _show_result(console: Console, run: RunDirectory, result: RunResult) -> None
 
 
 def _show_policy(console: Console, run: RunDirectory, config: TrainingConfig) -> None:
-    from distrl.reporting.next_commands import evaluation_words
+    from distrl.runs.run_directory import evaluation_words
 
     if run.policy.is_dir():
         said = f"the trained policy: {run.policy}; play with it: {evaluation_words(run, config)}"

@@ -23,6 +23,7 @@ import contextlib
 import errno
 import json
 import os
+import shlex
 import shutil
 from collections.abc import Iterator
 from datetime import datetime
@@ -144,3 +145,25 @@ def _sync_folder(folder: Path) -> None:
             raise
     finally:
         os.close(file)
+
+
+def evaluation_words(run: RunDirectory, config: TrainingConfig) -> str:
+    """The command that plays what was trained, on unseen tasks of the kind it was trained on."""
+    words = ["distrl", "evaluate", str(run.path), "--split", config.evaluation.split]
+    if len(config.tasks.families) == 1:
+        words += ["--family", config.tasks.families[0]]
+    if config.tasks.templates:
+        for name in config.tasks.template_names:
+            words += ["--template", name]
+    words += ["--greedy" if config.evaluation.greedy else "--sampled"]
+    return shlex.join(words)
+
+
+def resume_words(run: RunDirectory, config: TrainingConfig) -> str:
+    """The command that goes on with a run: where it was stopped, or for as long again."""
+    words = ["distrl", "train", "--resume", str(run.path)]
+    if run.result.exists():
+        for name in ("minutes", "trajectories", "updates"):
+            if limit := getattr(config.run, name):
+                words += ["--set", f"run.{name}={2 * limit:g}"]
+    return shlex.join(words)
