@@ -144,12 +144,6 @@ class Evaluation:
             "weights": _stamp(self.model, self.adapter),
         }
 
-    def tasks(self) -> list[Task]:
-        from distrl.episodes.evaluation import evaluation_tasks
-
-        found = evaluation_tasks(self.split, self.families, self.templates, self.seed)
-        return list(islice(found, self.episodes))
-
     @contextmanager
     def policy_for(self) -> Iterator[PolicyFor]:
         """The policy of each episode: simple agents are made anew, a model is opened once."""
@@ -218,10 +212,18 @@ def _needing(extra: str) -> Iterator[None]:
 def evaluate_model(console: Console, evaluation: Evaluation) -> EvaluationReport:
     """Play what has not been played yet, show the tables, and write the figures."""
     started = time.perf_counter()
-    tasks, settings = evaluation.tasks(), evaluation.settings()
+    from distrl.episodes.evaluation import evaluation_tasks
+    from distrl.episodes.outcome_log import OutcomeLog
+
+    found = evaluation_tasks(
+        evaluation.split, evaluation.families, evaluation.templates, evaluation.seed
+    )
+    tasks, settings = list(islice(found, evaluation.episodes)), evaluation.settings()
+    open_log = OutcomeLog.resumed if evaluation.resume else OutcomeLog.new
+    path = log_path(evaluation.figures) if evaluation.figures else None
     with (
         evaluation.policy_for() as policy_for,  # first, so that a bad model costs no log
-        _log(evaluation, settings) as log,
+        open_log(path, settings) if path else OutcomeLog(None, []) as log,
         EvaluationProgress(console, len(tasks)) as progress,
     ):
         outcomes = _play(evaluation, tasks, policy_for, log, progress)
@@ -231,16 +233,6 @@ def evaluate_model(console: Console, evaluation: Evaluation) -> EvaluationReport
         evaluation.figures.write_text(json_format.dumps(report.figures(), indent=2) + "\n")
         console.print(f"\n{evaluation.figures}", highlight=False, markup=False)
     return report
-
-
-def _log(evaluation: Evaluation, settings: dict[str, object]) -> OutcomeLog:
-    from distrl.episodes.outcome_log import OutcomeLog
-
-    if evaluation.figures is None:
-        return OutcomeLog(None, [])  # nothing to resume from
-    path = log_path(evaluation.figures)
-    opened = OutcomeLog.resumed if evaluation.resume else OutcomeLog.new
-    return opened(path, settings)
 
 
 def log_path(figures: Path) -> Path:

@@ -203,7 +203,6 @@ def prediction_table(predictions: Sequence[Prediction]) -> Table:
 
 
 def gain_table(gains: Sequence[Gain]) -> Table:
-    """The gain from a little more of each resource."""
     table = Table("if there were", box=None, padding=(0, 3, 0, 0))
     table.add_column("trajectories / min", justify="right")
     table.add_column("updates / min", justify="right")

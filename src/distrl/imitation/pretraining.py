@@ -59,9 +59,11 @@ def pretrain(
         on_test, settings.validation_set, settings.processes, torch.device("cpu")
     )
     curve: list[Progress] = []
+    words = tokens()
 
     def noted(progress: Progress) -> None:
-        curve.append(_readable(progress))
+        named = {words[int(number)]: share for number, share in progress.by_word.items()}
+        curve.append(dataclasses.replace(progress, by_word=named))
         seen(curve[-1])
 
     # The processes are forked before the GPU is touched: it does not survive a fork.
@@ -138,13 +140,6 @@ def _check_device(device: str) -> None:
         ) from error
     if kind == "cuda" and not torch.cuda.device_count():
         raise UsageError(f"--device {device}: there is no GPU that torch can use; take cpu")
-
-
-def _readable(progress: Progress) -> Progress:
-    """With the tokens by name, not by id."""
-    words = tokens()
-    by_word = {words[int(number)]: share for number, share in progress.by_word.items()}
-    return dataclasses.replace(progress, by_word=by_word)
 
 
 def _write(file: Path, content: object) -> None:

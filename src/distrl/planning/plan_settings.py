@@ -184,5 +184,4 @@ class PlanSettings:
 
 
 def load_plan(path: Path) -> PlanSettings:
-    """The plan in a TOML file."""
     return read_section(PlanSettings(), read_toml(path))

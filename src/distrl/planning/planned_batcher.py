@@ -60,7 +60,6 @@ class PlannedBatcher:
         self._newest = 0
 
     def enter(self) -> None:
-        """An episode begins."""
         self.present += 1
 
     def leave(self) -> None:

@@ -83,7 +83,6 @@ def _more(count: int) -> int:
 def weigh(
     settings: PlanSettings, now: Prediction, seed: int = 0, minutes: float | None = None
 ) -> list[Gain]:
-    """Simulate every offer and return its gain."""
     gains = []
     for name, price, changed in offers(settings):
         then = simulate(changed, seed, minutes)

@@ -77,11 +77,20 @@ class EvaluationReport:
 
     def shown(self) -> RenderableType:
         """The tables for the terminal."""
-        return Group(_template_lines(self.rates("template")), Text(), self._summary(), self._foot())
+        counted = ", ".join(f"{name} {number}" for name, number in self.endings().items())
+        foot = Text(
+            f"endings: {counted}\n"
+            f"invalid actions: {self.invalid_rate():.1%} of all   "
+            f"steps: {self.steps_mean():.1f} an episode   "
+            f"time: {self.wall_s:.1f} s"
+        )
+        return Group(_template_lines(self.rates("template")), Text(), self._summary(), foot)
 
     def _summary(self) -> Table:
         judged = success_rate(self.outcomes)
-        table = Table(title=Text(self._title()), title_justify="left")
+        blank = f", without the {self.settings['blank']}" if self.settings.get("blank") else ""
+        title = f"{self.settings.get('model', '')} on the split “{self.settings['split']}”{blank}"
+        table = Table(title=Text(title), title_justify="left")
         table.add_column("")
         table.add_column("success", justify="right")
         table.add_column("95 % interval", justify="right")
@@ -91,19 +100,6 @@ class EvaluationReport:
             for index, (name, rate) in enumerate(rates.items(), 1):
                 table.add_row(name, *_cells(rate), end_section=index == len(rates))
         return table
-
-    def _title(self) -> str:
-        blank = f", without the {self.settings['blank']}" if self.settings.get("blank") else ""
-        return f"{self.settings.get('model', '')} on the split “{self.settings['split']}”{blank}"
-
-    def _foot(self) -> Text:
-        counted = ", ".join(f"{name} {number}" for name, number in self.endings().items())
-        return Text(
-            f"endings: {counted}\n"
-            f"invalid actions: {self.invalid_rate():.1%} of all   "
-            f"steps: {self.steps_mean():.1f} an episode   "
-            f"time: {self.wall_s:.1f} s"
-        )
 
 
 def _figures(rate: SuccessRate) -> dict[str, float | int | None]:

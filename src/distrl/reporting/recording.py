@@ -24,7 +24,6 @@ def caption_font(size: int, weight: str = "") -> ImageFont.FreeTypeFont:
 
 
 def describe(action: r.Action) -> str:
-    """An action in a few words."""
     match action:
         case r.Tap(x, y):
             return f"tap {x:.2f}, {y:.2f}"

@@ -71,7 +71,6 @@ def write_report(run: RunDirectory) -> Path:
 
 
 def report_page(story: RunStory) -> str:
-    """The whole page."""
     environment = Environment(
         loader=PackageLoader("distrl.reporting"), autoescape=True, undefined=StrictUndefined
     )

@@ -70,7 +70,6 @@ class Metrics:
 
     @property
     def seconds(self) -> float:
-        """Seconds of the run."""
         return self._clock() - self._started
 
     def record(self, series: Series, updates: int, figures: Mapping[str, float]) -> None:
