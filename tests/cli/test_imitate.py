@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from distrl.cli.imitate import chosen_settings, pretrain_and_show
 from distrl.cli.main import app
-from distrl.errors import InvalidSetting, UsageError
+from distrl.errors import InvalidSetting, StorageError, UsageError
 from distrl.imitation.imitation import ImitationSettings, Progress
 from distrl.imitation.pretraining import check_memory, settings_for
 from distrl.imitation.sample_arrays import bytes_per_sample
@@ -100,6 +100,7 @@ def test_more_samples_than_there_is_memory_are_refused() -> None:
         ([], "steps =", InvalidSetting, "is not valid TOML"),
         ([], "reservoir = 65", InvalidSetting, "a multiple of 64"),
         (["--device", "gpu"], "", UsageError, "no device is called 'gpu'"),
+        (["--out", "/proc/x"], "", StorageError, "making /proc/x for the model"),
     ],
 )
 def test_bad_input_is_one_clear_error(

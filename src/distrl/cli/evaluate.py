@@ -125,6 +125,8 @@ class Evaluation:
     def __post_init__(self) -> None:
         if self.resume and self.figures is None:
             raise UsageError("--resume goes on from what is beside the --json FILE; give one")
+        if self.figures is not None and self.figures.is_dir():
+            raise UsageError(f"--json {self.figures} is a directory; give a file in it")
         if self.adapter is not None and (self.served or self.model in _simple_agents()):
             raise UsageError(f"{self.model!r} has no weights here to put an adapter on")
 
@@ -214,6 +216,7 @@ def evaluate_model(console: Console, evaluation: Evaluation) -> EvaluationReport
     started = time.perf_counter()
     from distrl.episodes.evaluation import evaluation_tasks
     from distrl.episodes.outcome_log import OutcomeLog
+    from distrl.runs.run_directory import write_whole
 
     found = evaluation_tasks(
         evaluation.split, evaluation.families, evaluation.templates, evaluation.seed
@@ -230,7 +233,7 @@ def evaluate_model(console: Console, evaluation: Evaluation) -> EvaluationReport
     report = EvaluationReport(settings, outcomes, time.perf_counter() - started)
     console.print(report.shown())
     if evaluation.figures:
-        evaluation.figures.write_text(json_format.dumps(report.figures(), indent=2) + "\n")
+        write_whole(evaluation.figures, json_format.dumps(report.figures(), indent=2) + "\n")
         console.print(f"\n{evaluation.figures}", highlight=False, markup=False)
     return report
 

@@ -92,7 +92,7 @@ def rescore_run(
     dry_run: bool = False,
 ) -> RescoreCounts:
     """Judge the run's trajectories, store the verdicts and print a summary."""
-    from distrl.config.training_config import load_config
+    from distrl.config.training_config import load_run_config
     from distrl.engine.ingest.judged_receiver import open_judge, second_opinion_summary
     from distrl.json_lines import LineLog
     from distrl.judging.judge_thread_pool import JudgeThreadPool
@@ -106,7 +106,7 @@ def rescore_run(
     with ExitStack() as opened:
         judge = open_judge(settings, run.path / "judge_cache.jsonl", opened)
         opened.enter_context(run.held())
-        config = load_config(run.config)
+        config = load_run_config(run.config)
         store = opened.enter_context(TrajectoryStore(run.trajectories, config.store))
         log = opened.enter_context(LineLog.open(run.path / "judgements.jsonl"))
         judge_pool = opened.enter_context(JudgeThreadPool(judge, settings.at_once))

@@ -68,7 +68,7 @@ def run_command(
     dry_run: bool,
 ) -> int:
     """Train; returns the exit code."""
-    from distrl.config.training_config import load_config
+    from distrl.config.training_config import load_config, load_run_config
     from distrl.engine.run.stop_request import StopRequested
     from distrl.reporting.memory_estimate import show_dry_run
     from distrl.runs.run_directory import RunDirectory, resume_words
@@ -79,7 +79,10 @@ def run_command(
             f"{config_file}, and change single settings with --set"
         )
     earlier = None if resume is None else RunDirectory.existing(resume)
-    config = load_config(config_file if earlier is None else earlier.config, overrides)
+    if earlier is None:
+        config = load_config(config_file, overrides)
+    else:
+        config = load_run_config(earlier.config, overrides)
     if dry_run:
         show_dry_run(console, config)
         return 0

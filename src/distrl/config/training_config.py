@@ -7,7 +7,6 @@ own class, so that every default is written once. Learner and policy are seeded 
 from __future__ import annotations
 
 import dataclasses
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,7 +28,16 @@ from distrl.config.sections import (
     TaskSettings,
     TaskSourceName,
 )
-from distrl.config.typed_reader import Given, Node, plant, read_section, read_toml
+from distrl.config.typed_reader import (
+    Given,
+    Node,
+    is_given,
+    loads_toml,
+    plant,
+    read_section,
+    read_toml,
+    setting_names,
+)
 from distrl.errors import InvalidSetting
 from distrl.learning.algorithms.a_ride import ARideSettings
 from distrl.learning.algorithms.digirl import DigirlSettings
@@ -205,11 +213,28 @@ class TrainingConfig:
 
 def load_config(path: Path | None = None, overrides: Sequence[str] = ()) -> TrainingConfig:
     """The settings of a TOML file (none: the defaults), changed by words such as `a.b=c`."""
+    return _seeded(read_section(TrainingConfig(), _tree(path, overrides)))
+
+
+def load_run_config(path: Path, overrides: Sequence[str] = ()) -> TrainingConfig:
+    """The settings that a run wrote down. All must be there: defaults would be another run."""
+    tree, names = _tree(path, overrides), list(setting_names(TrainingConfig))
+    if missing := [name for name in names if not is_given(tree, name)]:
+        listed = ", ".join(missing[:3]) + (", …" if len(missing) > 3 else "")
+        raise InvalidSetting(
+            f"{path} lacks {len(missing)} of {len(names)} settings ({listed}): it was cut or "
+            "emptied, or another version wrote it, and the run would not be what it was begun as; "
+            "restore the file, or give each of them as it was: --set NAME=VALUE"
+        )
+    return _seeded(read_section(TrainingConfig(), tree))
+
+
+def _tree(path: Path | None, overrides: Sequence[str]) -> dict[str, Node]:
     tree = {} if path is None else read_toml(path)
     for word in overrides:
         _override(tree, word)
     refuse_old_names(TrainingConfig, tree)
-    return _seeded(read_section(TrainingConfig(), tree))
+    return tree
 
 
 def _override(tree: dict[str, Node], word: str) -> None:
@@ -232,8 +257,8 @@ def _override(tree: dict[str, Node], word: str) -> None:
 def _value_of(text: str) -> object:
     """As TOML has it, and a bare word as a text."""
     try:
-        return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
+        return loads_toml(f"value = {text}")["value"]
+    except ValueError:
         return text
 
 

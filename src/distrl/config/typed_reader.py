@@ -26,6 +26,7 @@ from distrl.bounds import Fixed, admits, alternatives, declared, hints_of, wante
 from distrl.errors import InvalidSetting
 
 T = TypeVar("T")
+MAX_FILE = 1_000_000  # bytes; every setting with its meaning takes about 20,000
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,16 +59,30 @@ def leaves(node: Node, path: str = "") -> Iterator[tuple[str, Given]]:
 
 def read_toml(path: Path) -> dict[str, Node]:
     try:
-        content = tomllib.loads(path.read_text("utf-8"))
+        with path.open("rb") as file:
+            text = file.read(MAX_FILE + 1)
+        if len(text) > MAX_FILE:
+            raise InvalidSetting(
+                f"config file {path} has more than {MAX_FILE:,} bytes; is it a file of settings?"
+            )
+        content = loads_toml(text.decode("utf-8"))
     except FileNotFoundError:
         raise InvalidSetting(f"there is no config file {path}; check its name") from None
     except OSError as error:
         raise InvalidSetting(f"config file {path} cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise InvalidSetting(f"config file {path} is not UTF-8 text ({error.reason})") from error
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:
         raise InvalidSetting(f"config file {path} is not valid TOML: {error}") from error
     return {name: plant(value, f"in {path}") for name, value in content.items()}
+
+
+def loads_toml(text: str) -> dict[str, Any]:
+    """As `tomllib.loads`; also what is nested too deeply for it is a `ValueError`."""
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
 
 
 def read_section(default: T, tree: dict[str, Node]) -> T:
@@ -95,6 +110,17 @@ def setting_names(kind: type, path: str = "") -> Iterator[str]:
             yield from setting_names(section, _join(path, name))
         else:
             yield _join(path, name)
+
+
+def is_given(tree: Node, name: str) -> bool:
+    """Whether a tree has a setting of that full name, or "none" for a section that it is in."""
+    for part in name.split("."):
+        if isinstance(tree, Given):
+            return True
+        if part not in tree:
+            return False
+        tree = tree[part]
+    return True
 
 
 def _read(hint: Any, node: Node, at: str, default: object = None) -> object:

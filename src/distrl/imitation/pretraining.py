@@ -20,7 +20,7 @@ from distrl.agent.export_directory import atomic_directory
 from distrl.agent.starter.building import new_model
 from distrl.agent.starter.model import StarterModel
 from distrl.agent.starter.vocabulary import build_tokenizer, tokens
-from distrl.errors import UsageError
+from distrl.errors import UsageError, storage_error
 from distrl.imitation.imitation import (
     Imitation,
     ImitationSettings,
@@ -47,9 +47,13 @@ def pretrain(
     seen: Callable[[Progress], None] = lambda progress: None,
 ) -> list[Progress]:
     """Train a model and save it; return its learning curve, each point of which `seen` gets."""
-    if directory.exists() and any(directory.iterdir()):
-        raise UsageError(f"{directory} is not empty; give a directory that is not there yet")
     _check_device(device)
+    try:  # before anything is spent: it is written at the end
+        directory.mkdir(parents=True, exist_ok=True)
+        if any(directory.iterdir()):
+            raise UsageError(f"{directory} is not empty; give a directory that is not there yet")
+    except OSError as error:
+        raise storage_error(error, f"making {directory} for the model") from error
     model = new_model(ICONS, settings.seed, **dict(sizes or {})) if start is None else _read(start)
     recipe = recipe_of(settings, model)
     on_test = dataclasses.replace(
