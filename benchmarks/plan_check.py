@@ -28,7 +28,7 @@ from distrl.planning.plan_settings import (
     PlanSettings,
     PolicyPlan,
 )
-from distrl.planning.planned_batcher import BatchTime
+from distrl.planning.planned_batcher import batch_seconds
 from distrl.planning.simulation import Prediction, simulate
 from distrl.records import Trajectory
 from distrl.task_sets.curriculum import UniformTasks
@@ -149,8 +149,8 @@ def calibrate(seconds: float = SECONDS, speed: float = SPEED) -> Overheads:
     trajectories = [each.trajectory for each in measured.arrivals]
     [report] = measured.reports
     batches = report.batcher.batches
-    stated = BatchTime(CALIBRATION.policy)
-    asleep = sum(count * stated.of(size) for size, count in batches.items()) / speed
+    stated = batch_seconds(CALIBRATION.policy)
+    asleep = sum(count * stated[size] for size, count in batches.items()) / speed
     stated_update = CALIBRATION.learner.update.mean / speed
     return Overheads(
         step=_processor_seconds(),

@@ -19,7 +19,7 @@ from distrl.learning.batch import Batch
 from distrl.learning.learner import Learner
 from distrl.planning.draw_pool import of_lengths
 from distrl.planning.plan_settings import EpisodePlan, PlanSettings
-from distrl.planning.planned_batcher import BatchTime
+from distrl.planning.planned_batcher import batch_seconds
 from distrl.records import Action, Decision, Done, Observation, Screen, Tap, Trajectory
 from distrl.weights.staleness import staleness
 from phonesim.clock import ScaledClock
@@ -36,7 +36,7 @@ class TimedPolicy:
 
     def __init__(self, settings: PlanSettings, speed: float) -> None:
         self.table = new_table()
-        self._time = BatchTime(settings.policy)
+        self._seconds = batch_seconds(settings.policy)
         self._clock = ScaledClock(speed)
         self._lengths = of_lengths(SHAPE, 0).values
 
@@ -54,7 +54,7 @@ class TimedPolicy:
             replace(decision, action=self._action(seen))
             for decision, seen in zip(decisions, observations, strict=True)
         ]
-        left = begun + self._time.of(len(observations)) - self._clock.now
+        left = begun + self._seconds[len(observations)] - self._clock.now
         if left > 0.0:
             self._clock.sleep(left)
         return decided

@@ -111,7 +111,6 @@ MAY_SAY = {
     "src/distrl/agent/starter/configuration.py": {"most"},  # refused by its old name
     "src/distrl/agent/families/idefics.py": {"utterance"},  # <end_of_utterance>
     "src/distrl/agent/architectures/architecture.py": {"teacher"},  # teacher forcing
-    "src/distrl/imitation/demonstration_samples.py": {"teacher"},  # a seed
     "src/distrl/imitation/sample_stream.py": {"lesson"},  # a seed
     "src/distrl/learning/algorithms/vtrace.py": {"impala"},
     "src/distrl/learning/algorithms/grpo.py": {

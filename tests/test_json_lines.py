@@ -106,6 +106,12 @@ def test_a_whole_line_that_is_no_record_is_an_error(tmp_path: Path, line: str, s
     assert str(path) in str(refused.value)
 
 
+def test_a_line_that_is_nested_too_deeply_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text("[" * 100_000 + "\n")
+    with pytest.raises(CorruptLog, match="line 1 is no Point: it is nested too deeply"):
+        read_lines(tmp_path / "a.jsonl", Point)
+
+
 def run(code: str, path: Path) -> subprocess.CompletedProcess[str]:
     head = "import os, resource, signal, sys\nfrom pathlib import Path\n"
     head += "from distrl.json_lines import LineLog\n"

@@ -3,9 +3,10 @@
     count: Annotated[int, Bounds(1, 512, "devices")] = 8
     greedy: Annotated[bool, Meaning("take the likeliest token instead of sampling")] = False
 
-Every settings class calls `check_bounds(self)` from `__post_init__`, so a value out of range is
-refused whether it came from a file, a flag or code. Only what compares fields with each other is
-checked by hand. `config` reads the same declarations to say what a setting may be.
+Every settings class is `Checked`, or calls `check_bounds(self)` from a `__post_init__` of its own,
+so a value out of range is refused whether it came from a file, a flag or code. Only what compares
+fields with each other is checked by hand. `config` reads the same declarations to say what a
+setting may be.
 """
 
 from __future__ import annotations
@@ -87,14 +88,23 @@ Seed = Annotated[int, Bounds(0, 2**31 - 1, "(a seed)")]
 Seconds = Annotated[float, Bounds(0.0, 1e6, "seconds")]
 
 
+class Checked:
+    """A settings class without rules of its own: what it declares is checked."""
+
+    __slots__ = ()
+
+    def __post_init__(self) -> None:
+        check_bounds(self)
+
+
 def check_bounds(section: object) -> None:
     """Refuse a section with a value out of its range, of no choice or against its pattern."""
-    for name, hint in hints_of(type(section)).items():
+    kind: type = type(section)
+    for name, hint in hints_of(kind).items():
         value = getattr(section, name)
         if not admits(hint, value):
-            kind = type(section).__name__
             shown = list(value) if isinstance(value, tuple) else value
-            raise InvalidSetting(f"{kind}.{name}={shown!r}; give {wanted(hint)}")
+            raise InvalidSetting(f"{kind.__name__}.{name}={shown!r}; give {wanted(hint)}")
 
 
 def admits(hint: Any, value: object) -> bool:
@@ -114,13 +124,9 @@ def admits(hint: Any, value: object) -> bool:
     return not pattern or re.fullmatch(pattern, str(value)) is not None
 
 
+@cache
 def hints_of(kind: type) -> dict[str, Any]:
     """The annotation of every field, with what was declared."""
-    return _hints_of(kind)
-
-
-@cache
-def _hints_of(kind: type) -> dict[str, Any]:
     hints = get_type_hints(kind, include_extras=True)
     return {field.name: hints[field.name] for field in dataclasses.fields(kind)}
 

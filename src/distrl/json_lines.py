@@ -113,7 +113,11 @@ def encode_line(record: Any) -> bytes:
 
 def decode_line(line: bytes, kind: type[T]) -> T:
     """The record on a line; `ValueError` says what is wrong with it."""
-    return msgspec.convert(json.loads(line), kind)  # json reads lone surrogates, msgspec does not
+    try:
+        plain = json.loads(line)  # it reads lone surrogates, msgspec does not
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+    return msgspec.convert(plain, kind)
 
 
 def _plain(value: object) -> object:

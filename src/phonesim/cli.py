@@ -63,7 +63,7 @@ def read(
     xml: Annotated[bool, typer.Option("--xml", help="As uiautomator would dump it.")] = False,
 ) -> None:
     """List the elements of a screen: role, text, bounds and state of each."""
-    from distrl.hierarchy import uiautomator_xml
+    from phonesim.hierarchy_xml import uiautomator_xml
     from phonesim.pictures import phone_at
 
     elements = phone_at(app_name, seed, taps or []).elements()

@@ -12,8 +12,7 @@ from rich.console import Console
 
 from distrl.cli import doctor
 from distrl.cli.doctor import Finding, examine, show_doctor
-from distrl.process_environment import WANTED
-from distrl.runs.available_memory import available_memory
+from distrl.process_environment import WANTED, available_memory
 
 
 def answer(code: int, out: str = "", error: str = "") -> subprocess.CompletedProcess[str]:

@@ -6,6 +6,7 @@ import dataclasses
 import io
 from pathlib import Path
 
+import msgspec
 import pytest
 from PIL import Image
 from rich.console import Console
@@ -14,11 +15,10 @@ from typer.testing import CliRunner
 
 from distrl.cli.imitate import chosen_settings, pretrain_and_show
 from distrl.cli.main import app
-from distrl.errors import InvalidSetting, UsageError
+from distrl.errors import InvalidSetting, StorageError, UsageError
 from distrl.imitation.imitation import ImitationSettings, Progress
 from distrl.imitation.pretraining import check_memory, settings_for
 from distrl.imitation.sample_arrays import bytes_per_sample
-from distrl.reporting.curve_picture import read_curve
 from distrl.reporting.progress import ImitationProgress
 
 POINT = Progress(50, 4.0, 800, 1.25, 0.5, 0.9, 0.75)
@@ -41,7 +41,8 @@ def test_a_model_is_pretrained_shown_and_drawn(tmp_path: Path) -> None:
     assert "2 of 3 steps: loss" in said
     assert "samples/s" in said
     assert "of the validation set right" in said
-    assert read_curve(tmp_path / "model" / "curve.json") == curve
+    saved = (tmp_path / "model" / "curve.json").read_bytes()
+    assert msgspec.json.decode(saved, type=list[Progress]) == curve
     with Image.open(tmp_path / "model" / "curve.png") as picture:
         assert picture.size[0] > 1000
     assert (tmp_path / "model" / "imitation.json").is_file()
@@ -99,6 +100,7 @@ def test_more_samples_than_there_is_memory_are_refused() -> None:
         ([], "steps =", InvalidSetting, "is not valid TOML"),
         ([], "reservoir = 65", InvalidSetting, "a multiple of 64"),
         (["--device", "gpu"], "", UsageError, "no device is called 'gpu'"),
+        (["--out", "/proc/x"], "", StorageError, "making /proc/x for the model"),
     ],
 )
 def test_bad_input_is_one_clear_error(

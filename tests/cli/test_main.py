@@ -1,5 +1,7 @@
 """The command line, as a newcomer meets it."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -84,6 +86,8 @@ def test_tasks_can_be_listed_by_family_and_split() -> None:
         (["phone", "draw", "--app", "Nowhere"], UnknownApp),
         (["phone", "play", "no.such/train/0"], UnknownTask),
         (["phone", "play", "notes.create/train/0", "--agent", "robot"], UsageError),
+        (["phone", "play", "notes.create/train/0", "--out", "x.mp4"], UsageError),
+        (["evaluate", "done", "--episodes", "1", "--json", "."], UsageError),
         (["tasks", "--family", "garden"], UsageError),
         (["tasks", "--split", "exam"], UsageError),
         (["train", "--set", "devices.cuont=3"], InvalidSetting),
@@ -96,6 +100,22 @@ def test_tasks_can_be_listed_by_family_and_split() -> None:
 def test_bad_input_is_a_typed_error(words: list[str], error: type[Exception]) -> None:
     with pytest.raises(error):
         invoke(*words)
+
+
+@pytest.mark.parametrize("words", [["train"], ["train", "--dry-run"], ["plan"], ["imitate"]])
+def test_without_torch_the_extra_that_has_it_is_named_in_one_line(words: list[str]) -> None:
+    code = f"""
+import sys
+sys.modules["torch"] = None
+sys.argv = ["distrl", *{words!r}]
+from distrl.cli.main import main
+main()
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert (
+        done.stderr == "NotInstalled: this needs the package 'torch': pip install 'distrl[learn]'\n"
+    )
 
 
 def test_the_program_says_an_error_in_one_line_and_exits_with_two(

@@ -5,11 +5,12 @@ from __future__ import annotations
 import io
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.console import Console
 
-from distrl.cli.plan import PlanRequest, show_plan
+from distrl.cli.plan import show_plan
 from distrl.errors import InvalidSetting, UsageError
 
 PLAN = """
@@ -36,9 +37,9 @@ staleness = { at_start = 4, at_arrival = 16 }
 """
 
 
-def said(request: PlanRequest) -> str:
+def said(*words: Any, **options: Any) -> str:
     text = io.StringIO()
-    show_plan(Console(file=text, width=120), request)
+    show_plan(Console(file=text, width=120), *words, **options)
     return text.getvalue()
 
 
@@ -51,7 +52,7 @@ def file(tmp_path: Path) -> Path:
 
 def test_a_plan_says_what_comes_and_what_to_buy(file: Path, tmp_path: Path) -> None:
     figures = tmp_path / "figures.json"
-    text = said(PlanRequest(file, minutes=60.0, figures=figures))
+    text = said(file, minutes=60.0, figures=figures)
     assert "trajectories / min" in text
     assert "Buy next: " in text
     found = json.loads(figures.read_text())
@@ -64,8 +65,8 @@ def test_a_plan_says_what_comes_and_what_to_buy(file: Path, tmp_path: Path) -> N
 
 def test_several_systems_stand_side_by_side(file: Path, tmp_path: Path) -> None:
     figures = tmp_path / "figures.json"
-    request = PlanRequest(file, phones=(6, 60), gpus=(1, 4), minutes=20.0, figures=figures)
-    assert "Buy next" not in said(request)
+    text = said(file, phones=(6, 60), gpus=(1, 4), minutes=20.0, figures=figures)
+    assert "Buy next" not in text
     few, many = json.loads(figures.read_text())["predictions"]
     assert (few["phones"], few["policy_gpus"]) == (6, 1)
     assert (many["phones"], many["policy_gpus"]) == (60, 4)
@@ -74,9 +75,9 @@ def test_several_systems_stand_side_by_side(file: Path, tmp_path: Path) -> None:
 
 def test_what_does_not_fit_together_is_refused(file: Path, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="--gpus was given 2 times"):
-        said(PlanRequest(file, phones=(6, 12, 24), gpus=(1, 2)))
+        said(file, phones=(6, 12, 24), gpus=(1, 2))
     with pytest.raises(UsageError, match="from one of them"):
-        said(PlanRequest(file, run=tmp_path))
+        said(file, run=tmp_path)
     file.write_text("[phones]\ncoutn = 3\n")
     with pytest.raises(InvalidSetting, match=r"did you mean phones\.count"):
-        said(PlanRequest(file))
+        said(file)

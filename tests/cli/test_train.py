@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from distrl.cli.main import app
 from distrl.cli.train import new_directory, run_command
-from distrl.config.training_config import load_config
+from distrl.config.training_config import load_config, load_run_config
 from distrl.errors import InvalidSetting, UsageError
 
 QUIET = Console(quiet=True)
@@ -65,3 +65,32 @@ def test_what_is_refused_leaves_no_directory(tmp_path: Path) -> None:
     assert list((tmp_path / "runs").iterdir()) == []
     with pytest.raises(UsageError, match="is no run directory"):
         run_command(QUIET, None, [], tmp_path, dry_run=False)
+
+
+@pytest.mark.parametrize(
+    ("kept", "said"),
+    [
+        (0, r"lacks (\d+) of \1 settings \(run\.name, run\.directory, run\.seed, …\)"),
+        (20, r"settings \(tasks\.aitw\.test_file, "),
+        (-3, r"lacks 3 of \d+ settings \(engine\.collector_gpus, "),
+    ],
+)
+def test_a_run_whose_settings_were_cut_is_not_resumed(tmp_path: Path, kept: int, said: str) -> None:
+    run = new_directory(tiny_config(tmp_path, tmp_path))
+    text = "".join(run.config.read_text().splitlines(keepends=True)[:kept])
+    run.config.write_text(text)
+    for dry_run in (False, True):
+        with pytest.raises(InvalidSetting, match=said) as refused:
+            run_command(QUIET, None, [], run.path, dry_run=dry_run)
+        assert "restore the file, or give each of them as it was: --set" in str(refused.value)
+    assert run.config.read_text() == text
+
+
+def test_what_is_missing_may_be_given(tmp_path: Path) -> None:
+    config = tiny_config(tmp_path, tmp_path)
+    run = new_directory(config)
+    run.config.write_text(run.config.read_text().replace("capacity =", "# capacity ="))
+    with pytest.raises(InvalidSetting, match=r"lacks 1 of \d+ settings \(replay\.capacity\)"):
+        load_run_config(run.config)
+    given = [f"replay.capacity={config.replay.capacity}"]
+    assert load_run_config(run.config, given) == config

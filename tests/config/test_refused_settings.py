@@ -269,6 +269,26 @@ def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
         load_config(tmp_path / "latin.toml")
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a = " + "[" * 100_000, "is not valid TOML: it is nested too deeply"),
+        ("[run]\nseed = " + "1" * 5000, "is not valid TOML: Exceeds the limit"),
+        ("# " + "a" * 1_000_000, "has more than 1,000,000 bytes"),
+    ],
+)
+def test_a_file_of_unreasonable_size_is_refused(tmp_path: Path, text: str, said: str) -> None:
+    with pytest.raises(InvalidSetting, match=said):
+        load_config(written(tmp_path, text))
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, "1" * 5000, "1" * 4000])
+def test_a_word_of_unreasonable_size_is_refused(text: str) -> None:
+    for name in ("run.seed", "run.minutes", "pacing.tolerance"):
+        with pytest.raises(InvalidSetting, match=name):
+            load_config(None, [f"{name}={text}"])
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="nothing is forbidden to root")
 def test_a_file_without_permission_is_refused(tmp_path: Path) -> None:
     path = written(tmp_path, "")

@@ -12,8 +12,8 @@ from typing import get_args
 import numpy as np
 import pytest
 
-from distrl.config.judge_fit import TASK_SOURCES
 from distrl.config.sections import DeviceKind
+from distrl.config.training_config import TASK_SOURCES
 from distrl.devices.device import Device
 from distrl.engine.device_wiring import KINDS
 from distrl.errors import DeviceNotReady

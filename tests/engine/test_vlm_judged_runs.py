@@ -17,8 +17,9 @@ from tests.chat.chat_protocol import Asked, Reply, completion, serving
 from tests.engine.tiny_runs import tiny_config
 from tests.judging.judge_server import YES
 
-from distrl.cli.rescore import RescoreRequest, rescore_run
+from distrl.cli.rescore import rescore_run
 from distrl.cli.train import new_directory
+from distrl.config.sections import JudgeSettings
 from distrl.engine.local.local_engine import LocalEngine
 from distrl.engine.run.resume import corpus
 from distrl.engine.run.stop_request import StopRequested
@@ -120,7 +121,9 @@ def test_without_a_judge_all_is_kept_and_rescoring_puts_it_back(
     assert {each.ending for each in stored(run).values()} == {Ending.AWAITING_VERDICT}
     assert {each.verdict for each in stored(run).values()} == {None}
     with serving(Reply(by_the_question)) as (url, _):
-        counts = rescore_run(QUIET, RescoreRequest(run.path, url, "judge", only_unjudged=True))
+        counts = rescore_run(
+            QUIET, run.path, JudgeSettings("vlm", url, "judge"), only_unjudged=True
+        )
         assert counts.newly_judged == len(stored(run)) >= 6
         more = (*settings[:1], "run.updates=2")
         config = engine_for(tmp_path, model, url, *more).config

@@ -80,7 +80,7 @@ def test_a_store_of_adapters_says_which_model_they_are_for(tmp_path: Path, model
     adapters = tiny_config(tmp_path, model, "agent.policy.lora.rank=2")
     assert not has_adapters(whole)
     assert has_adapters(adapters)
-    assert build_weight_store(adapters, tmp_path).description.base == str(model)
+    assert build_weight_store(adapters, tmp_path).base == str(model)
 
 
 def devices(config: TrainingConfig, folder: Path) -> DevicePool[Device]:

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from distrl.agent.starter.vocabulary import signs
-from distrl.imitation.demonstration_samples import Sample
 from distrl.imitation.sample_arrays import SampleWriter, bytes_per_sample, new_inputs, views
 from distrl.imitation.sample_stream import SampleRecipe, endless_samples
 from distrl.records import Split
 from phonesim.drawing.icons import ICONS
+from phonesim.tasks.demonstrations import Sample
 from phonesim.tasks.task_sets import template_names
 
 SIGNS = signs(tuple(sorted(ICONS)))

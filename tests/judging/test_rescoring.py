@@ -14,7 +14,8 @@ from tests.judging.judge_server import NO, YES, played
 from typer.testing import CliRunner
 
 from distrl.cli.main import app
-from distrl.cli.rescore import RescoreRequest, rescore_run
+from distrl.cli.rescore import rescore_run
+from distrl.config.sections import JudgeSettings
 from distrl.config.training_config import TrainingConfig
 from distrl.engine.run.resume import corpus
 from distrl.errors import DirectoryInUse, UsageError
@@ -61,10 +62,14 @@ def run_with(folder: Path, *episodes: Trajectory) -> RunDirectory:
     return run
 
 
-def rescored(run: RunDirectory, *replies: Reply, **words: object) -> tuple[RescoreCounts, Log]:
+def rescored(
+    run: RunDirectory, *replies: Reply, second_model: str = "", **words: bool
+) -> tuple[RescoreCounts, Log]:
     with serving(*replies) as (url, log):
-        request = RescoreRequest(run.path, url, "judge", prompt_price=1.0, **words)  # type: ignore[arg-type]
-        return rescore_run(Console(quiet=True), request), log
+        judge = JudgeSettings(
+            "vlm", url, "judge", prompt_price=1.0, second_model=second_model, second_share=1.0
+        )
+        return rescore_run(Console(quiet=True), run.path, judge, **words), log
 
 
 def endings(run: RunDirectory) -> dict[str, Ending]:
@@ -145,7 +150,7 @@ def test_a_second_model_is_asked_as_well(tmp_path: Path) -> None:
         assert isinstance(second, bytes)
         return first if asked["model"] == "judge" else second
 
-    counts, log = rescored(run, Reply(both), second_model="other", second_share=1.0)
+    counts, log = rescored(run, Reply(both), second_model="other")
     assert len(log.completions) == 12
     assert counts.to_success == 2
     lines = (run.path / "judgements.jsonl").read_text().splitlines()

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from distrl.errors import InvalidSetting, UnknownApp
-from distrl.hierarchy import uiautomator_xml
 from distrl.records import Back, Done, Enter, Home, OpenApp, Swipe, Tap, TypeText, Wait
 from phonesim.dimensions import HEIGHT, WIDTH
 from phonesim.drift import NO_DRIFT, Drift
 from phonesim.finger import Finger
+from phonesim.hierarchy_xml import uiautomator_xml
 from phonesim.phone import Phone
 from phonesim.system import SystemSettings
 

@@ -6,7 +6,7 @@ import pytest
 
 from distrl.planning.event_queue import EventQueue, Level
 from distrl.planning.plan_settings import PolicyPlan
-from distrl.planning.planned_batcher import BatchTime, PlannedBatcher
+from distrl.planning.planned_batcher import PlannedBatcher, batch_seconds
 
 
 class DecisionService:
@@ -81,7 +81,8 @@ def test_weights_are_taken_between_batches() -> None:
 
 def test_batch_time_is_a_line_between_sizes_and_goes_on_beyond_them() -> None:
     """1 s for 1, 2 s for 5, 4 s for 9: a quarter more for each, then a half."""
-    time = BatchTime(PolicyPlan(batch_sizes=(1, 5, 9), batch_seconds=(1.0, 2.0, 4.0), most=64))
-    assert [time.of(size) for size in (1, 3, 5, 7, 9, 13)] == pytest.approx(
+    plan = PolicyPlan(batch_sizes=(1, 5, 9), batch_seconds=(1.0, 2.0, 4.0), most=64)
+    seconds = batch_seconds(plan)
+    assert [seconds[size] for size in (1, 3, 5, 7, 9, 13)] == pytest.approx(
         [1.0, 1.5, 2.0, 3.0, 4.0, 6.0]
     )

@@ -42,7 +42,7 @@ def test_prices_decide_between_what_both_help() -> None:
     plan = round_plan(8, most=1)
     plan = replace(plan, phones=replace(plan.phones, step=LogNormal(5.0, 0.8)))
     now = simulate(plan, minutes=300.0)
-    gains = {each.offer.name: each for each in weigh(plan, now, minutes=300.0)}
+    gains = {each.name: each for each in weigh(plan, now, minutes=300.0)}
     assert min(gains["+1 phone"].trajectories, gains["+1 GPU that decides"].trajectories) > 0.02
     dear_phones = replace(plan, prices=Prices(phone=1000.0, policy_gpu=1.0))
     dear_gpus = replace(plan, prices=Prices(phone=1.0, policy_gpu=1000.0))

@@ -27,7 +27,7 @@ def test_processes_phones_replay_and_copies_of_the_model_are_counted(tmp_path: P
         "devices.count=4",
     ]
     estimate = estimate_memory(load_config(None, words))
-    assert estimate.parts == {
+    assert estimate == {
         "3 processes": 3 * PROCESS_BYTES,
         "4 phones": 4 * DEVICE_BYTES,
         "replay, when full": 5000 + 60 * 100,
@@ -35,9 +35,9 @@ def test_processes_phones_replay_and_copies_of_the_model_are_counted(tmp_path: P
         "gradients and optimiser": 3000,
     }
     adapters = estimate_memory(load_config(None, [*words, "agent.policy.lora.rank=8"]))
-    assert adapters.parts["gradients and optimiser"] == 90
+    assert adapters["gradients and optimiser"] == 90
     alone = [*words, "collection.collectors=1", "collection.mode=one_process"]
-    assert estimate_memory(load_config(None, alone)).parts["1 process"] == PROCESS_BYTES
+    assert estimate_memory(load_config(None, alone))["1 process"] == PROCESS_BYTES
 
 
 def test_a_dry_run_prints_all_settings_and_the_sum() -> None:

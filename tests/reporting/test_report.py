@@ -240,7 +240,7 @@ def test_the_curve_is_over_judged_episodes_in_sliding_windows(run: RunDirectory)
                 EpisodeLine(f"{number}", "t", "t", ending, 1, 0, 0, "p", number, number + 1.0)
             )
     curve = read_story(run).success_curve()
-    assert curve[0].rate.rate == 0.0
-    assert curve[-1].rate.rate == 1.0
-    assert {each.rate.episodes for each in curve} == {12}
-    assert [each.seconds for each in curve] == sorted(each.seconds for each in curve)
+    assert curve[0][1].rate == 0.0
+    assert curve[-1][1].rate == 1.0
+    assert {rate.episodes for _, rate in curve} == {12}
+    assert [seconds for seconds, _ in curve] == sorted(seconds for seconds, _ in curve)

@@ -10,11 +10,9 @@ from pathlib import Path
 import pytest
 
 from distrl.errors import NotInstalled
-from distrl.runs.metrics import Metrics, read_points
+from distrl.runs.metrics import Metrics, TensorBoardSink, WandbSink, read_points
 from distrl.runs.run_directory import RunDirectory
 from distrl.runs.run_records import Point
-from distrl.runs.tensorboard_sink import TensorBoardSink
-from distrl.runs.wandb_sink import WandbSink
 
 
 @pytest.fixture

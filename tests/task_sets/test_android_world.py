@@ -1,15 +1,11 @@
-"""AndroidWorld's protocol on a real socket, and its package by its shape: whole episodes."""
+"""AndroidWorld's protocol on a real socket: whole episodes."""
 
 from __future__ import annotations
 
 import dataclasses
-import sys
-import types
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import pytest
 from tests.task_sets.android_world_server import LightSwitch, android_world
 
@@ -22,7 +18,6 @@ from distrl.errors import (
     InvalidAction,
     InvalidSetting,
     JudgeError,
-    NotInstalled,
     UnknownTask,
 )
 from distrl.records import (
@@ -44,14 +39,12 @@ from distrl.records import (
     Wait,
 )
 from distrl.task_sets.android_world import (
-    AndroidWorldHost,
     AndroidWorldJudge,
     AndroidWorldPhone,
     android_world_tasks,
     json_action,
 )
-from distrl.task_sets.android_world_container import AndroidWorldContainer, ContainerSettings
-from distrl.task_sets.android_world_package import AndroidWorldPackage
+from distrl.task_sets.android_world_container import AndroidWorldContainer
 
 
 class Script:
@@ -64,14 +57,14 @@ class Script:
         return [Decision(self._left.pop(0)) for _ in observations]
 
 
-def play(host: AndroidWorldHost, which: int, *actions: Action) -> Trajectory:
+def play(host: AndroidWorldContainer, which: int, *actions: Action) -> Trajectory:
     task = list(android_world_tasks(host))[which]
     with AndroidWorldPhone("phone", host) as phone:
         return run_episode(task, phone, Script(*actions), AndroidWorldJudge(phone))
 
 
 def container(url: str, deadline_s: float = 10.0) -> AndroidWorldContainer:
-    return AndroidWorldContainer.open(ContainerSettings(url, deadline_s, deadline_s))
+    return AndroidWorldContainer.open(url, deadline_s, deadline_s)
 
 
 def test_an_episode_is_initialised_stepped_scored_and_torn_down() -> None:
@@ -186,7 +179,7 @@ def test_without_a_score_there_is_no_verdict() -> None:
 
 def test_strange_servers_and_names_are_refused() -> None:
     with pytest.raises(InvalidSetting, match="http://127"):
-        ContainerSettings("localhost:5000")
+        AndroidWorldContainer.open("localhost:5000")
     with pytest.raises(DeviceDisconnected, match="container runs"):
         container("http://127.0.0.1:9")
     phone = LightSwitch()
@@ -230,117 +223,3 @@ def test_actions_as_android_world_performs_them(action: Action, written: dict[st
 def test_what_is_only_said_is_not_performed() -> None:
     with pytest.raises(InvalidAction):
         json_action(Done(), (100, 200))
-
-
-# Its Python package ------------------------------------------------------------------------------
-
-
-class Environment:
-    """What of AndroidWorld's environment is used: of the shape of its AsyncEnv."""
-
-    def __init__(self) -> None:
-        self.switch = LightSwitch()
-        self.closed = False
-        self.lost = False
-
-    def reset(self, go_home: bool) -> None:
-        assert go_home
-
-    def get_state(self, wait_to_stabilize: bool) -> Any:
-        pixels = np.array(self.switch.get("/screenshot", {})["pixels"])
-        return types.SimpleNamespace(pixels=pixels)
-
-    def execute_action(self, action: JsonAction) -> None:
-        if self.lost:
-            raise RuntimeError("the emulator is gone")
-        body = {name: value for name, value in vars(action).items() if value is not None}
-        self.switch.post("/execute_action", {}, body)
-
-    def close(self) -> None:
-        self.closed = True
-
-
-@dataclass
-class JsonAction:
-    """Of the shape of AndroidWorld's JSONAction."""
-
-    action_type: str
-    x: int | None = None
-    y: int | None = None
-    text: str | None = None
-
-
-class SwitchOn:
-    """Of the shape of AndroidWorld's tasks."""
-
-    goal = "Switch the light on"
-
-    def initialize_task(self, environment: Environment) -> None:
-        environment.switch.post("/task/initialize", {"task_type": "SwitchOn"}, {})
-
-    def is_successful(self, environment: Environment) -> float:
-        return float(environment.switch.on)
-
-    def tear_down(self, environment: Environment) -> None:
-        environment.switch.post("/task/tear_down", {"task_type": "SwitchOn"}, {})
-
-
-def install(monkeypatch: pytest.MonkeyPatch, environment: Environment) -> None:
-    """A package with the few names that are used of the real one, which is not on PyPI."""
-
-    class Registry:
-        ANDROID_WORLD_FAMILY = "android_world"
-
-        def get_registry(self, family: str) -> str:
-            return family
-
-    def create_suite(family: str, n_task_combinations: int, seed: int) -> dict[str, list[Any]]:
-        assert (family, seed) == ("android_world", 3)
-        return {"SwitchOn": [SwitchOn() for _ in range(n_task_combinations)]}
-
-    modules: dict[str, dict[str, Any]] = {
-        "": {},
-        ".env": {},
-        ".env.env_launcher": {"load_and_setup_env": lambda **words: environment},
-        ".env.json_action": {"JSONAction": JsonAction},
-        ".registry": {"TaskRegistry": Registry},
-        ".suite_utils": {"create_suite": create_suite},
-    }
-    for name, members in modules.items():
-        module = types.ModuleType(f"android_world{name}")
-        module.__dict__.update(members)
-        monkeypatch.setitem(sys.modules, f"android_world{name}", module)
-
-
-def test_the_package_does_what_the_container_does(monkeypatch: pytest.MonkeyPatch) -> None:
-    environment = Environment()
-    install(monkeypatch, environment)
-    host = AndroidWorldPackage.open(seed=3, combinations=2)
-    assert [task.id for task in android_world_tasks(host)] == [
-        "android_world.SwitchOn/test/0",
-        "android_world.SwitchOn/test/1",
-    ]
-    episode = play(host, 0, Tap(0.5, 0.9), Done())
-    assert episode.ending is Ending.SUCCESS
-    assert environment.closed
-    assert not environment.switch.initialised
-    with pytest.raises(UnknownTask, match="has 2 tasks"):
-        host.goal("SwitchOn", 2)
-    with pytest.raises(UnknownTask, match="no task type"):
-        host.combinations("Nothing")
-
-
-def test_an_emulator_that_is_gone_is_a_lost_device(monkeypatch: pytest.MonkeyPatch) -> None:
-    environment = Environment()
-    install(monkeypatch, environment)
-    host = AndroidWorldPackage.open(seed=3)
-    environment.lost = True
-    episode = play(host, 0, Tap(0.5, 0.9), Done())
-    assert episode.ending is Ending.DEVICE_LOST
-    assert "the emulator is gone" in episode.notes[0]
-
-
-def test_without_the_package_it_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "android_world", None)
-    with pytest.raises(NotInstalled, match="google-research/android_world"):
-        AndroidWorldPackage.open()

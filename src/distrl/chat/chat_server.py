@@ -22,6 +22,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Self
@@ -134,7 +135,9 @@ class ChatServer:
             try:
                 return self._try(method, url, body, deadline)
             except _MayPass as trouble:
-                wait_s = max(trouble.wait_s, self._back_off(attempt))
+                doubled = self.settings.first_wait_s * 2.0 ** (attempt - 1)
+                back_off = min(self.settings.max_wait_s, doubled) * self._rng.uniform(0.5, 1.0)
+                wait_s = max(trouble.wait_s, back_off)
                 last = attempt == self.settings.tries or time.monotonic() + wait_s >= deadline
                 if last or self._wait(wait_s):
                     raise trouble.final(
@@ -144,11 +147,6 @@ class ChatServer:
                         "overloaded, or give it more time"
                     ) from trouble.__cause__
         raise AssertionError("unreachable: the last try returns or raises")
-
-    def _back_off(self, attempt: int) -> float:
-        doubled = self.settings.first_wait_s * 2.0 ** (attempt - 1)
-        wait_s = min(self.settings.max_wait_s, doubled)
-        return wait_s * self._rng.uniform(0.5, 1.0)
 
     def _try(self, method: str, url: str, body: bytes, deadline: float) -> dict[str, Any]:
         if self._closing.is_set():
@@ -200,24 +198,18 @@ def _answer(content: bytes) -> dict[str, Any]:
         raise _MayPass(what, final=UnusableAnswer) from error
     if not isinstance(answer, dict):
         raise _MayPass(f"the answer is no object: {content[:MAX_QUOTE]!r}", final=UnusableAnswer)
-    if _aborted(answer):
-        raise _MayPass("the server aborted the request")
-    return answer
-
-
-def _aborted(answer: dict[str, Any]) -> bool:
     choices = answer.get("choices")
     first = choices[0] if isinstance(choices, list) and choices else None
-    return isinstance(first, dict) and first.get("finish_reason") == "abort"
+    if isinstance(first, dict) and first.get("finish_reason") == "abort":
+        raise _MayPass("the server aborted the request")
+    return answer
 
 
 def _retry_after(response: httpx.Response) -> float:
     """The seconds that the server asks us to wait; it may give a date instead."""
     said = response.headers.get("Retry-After", "")
-    try:
+    with suppress(ValueError):
         return max(0.0, float(said))
-    except ValueError:
-        pass
     try:
         at = email.utils.parsedate_to_datetime(said)
     except ValueError:

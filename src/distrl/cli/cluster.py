@@ -6,12 +6,10 @@ import os
 import shutil
 import socket
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
 from distrl.errors import ClusterError, ClusterUnreachable, InvalidSetting, storage_error
 
@@ -37,8 +35,8 @@ RayOptions = Annotated[
 ]
 
 
-@cluster_app.command("start")
-def cluster_start(
+@cluster_app.command()
+def start(
     listen: Listen = None,
     port: Annotated[int, typer.Option(min=1, max=65535, help="The port of the head.")] = 6379,
     resource: Resources = None,
@@ -49,11 +47,30 @@ def cluster_start(
     options: RayOptions = None,
 ) -> None:
     """Run a cluster's head here until Ctrl-C; the token comes from RAY_AUTH_TOKEN."""
-    start(Console(), listen, port, resource or [], store, options or [])
+    from distrl.engine.ray.cluster.connection import require_ray, short_folder
+    from distrl.engine.ray.cluster.node import LOOPBACK, head_plan, read_resources
+
+    require_ray()
+    offered = read_resources(resource or [])
+    _check_free(port)
+    folder = short_folder() if store is None else _lasting_folder(store)
+    try:
+        plan = head_plan(
+            os.environ, folder, listen=listen, port=port, resources=offered, extra=options or []
+        )
+        address = f"{listen or LOOPBACK}:{port}"
+        reach = "every machine that reaches this one's ports" if listen else "this machine only"
+        typer.echo(f"head at {address}, for {reach}; token {_token(plan)}")
+        if listen:
+            typer.echo(f"join it with: distrl cluster join {address} --resource phone=8")
+        _run(plan)
+    finally:
+        if store is None:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
-@cluster_app.command("join")
-def cluster_join(
+@cluster_app.command()
+def join(
     address: Annotated[str, typer.Argument(help="The head's HOST:PORT.")],
     listen: Listen = None,
     resource: Resources = None,
@@ -63,75 +80,26 @@ def cluster_join(
     options: RayOptions = None,
 ) -> None:
     """Join a cluster with this machine until Ctrl-C, and again whenever the link was cut."""
-    join(Console(), address, listen, resource or [], wait, options or [])
-
-
-def start(
-    console: Console,
-    listen: str | None,
-    port: int,
-    resources: Sequence[str],
-    store: Path | None,
-    extra: Sequence[str],
-) -> None:
-    """Run the head of a cluster until Ctrl-C."""
-    from distrl.engine.ray.cluster.connection import require_ray, short_folder
-    from distrl.engine.ray.cluster.node import LOOPBACK, head_plan, read_resources
-
-    require_ray()
-    offered = read_resources(resources)
-    _check_free(port)
-    folder = short_folder() if store is None else _lasting_folder(store)
-    try:
-        plan = head_plan(
-            os.environ, folder, listen=listen, port=port, resources=offered, extra=extra
-        )
-        address = f"{listen or LOOPBACK}:{port}"
-        reach = "every machine that reaches this one's ports" if listen else "this machine only"
-        _print(console, f"head at {address}, for {reach}; token {_token(plan)}")
-        if listen:
-            _print(console, f"join it with: distrl cluster join {address} --resource phone=8")
-        _run(console, plan)
-    finally:
-        if store is None:
-            shutil.rmtree(folder, ignore_errors=True)
-
-
-def join(
-    console: Console,
-    address: str,
-    listen: str | None,
-    resources: Sequence[str],
-    wait: float,
-    extra: Sequence[str],
-) -> None:
-    """Run a node that joins the head at `address` until Ctrl-C; rejoins after a lost connection."""
     from distrl.engine.ray.cluster.connection import check_versions, require_ray, short_folder
     from distrl.engine.ray.cluster.node import read_resources, worker_plan
 
     require_ray()
-    offered = read_resources(resources)
+    offered = read_resources(resource or [])
     cluster = _awaited(address, wait)
     check_versions(cluster)
+    head = cluster.address
     if cluster.is_on_loopback:
         raise ClusterUnreachable(
-            f"the head at {cluster.address} was started for its own machine only, which is its one "
+            f"the head at {head} was started for its own machine only, which is its one "
             f"node; start it with `distrl cluster start --listen ADDRESS` for others to join"
         )
     folder = short_folder()
     try:
         plan = worker_plan(
-            os.environ,
-            folder,
-            cluster.address,
-            listen=listen,
-            resources=offered,
-            extra=extra,
+            os.environ, folder, head, listen=listen, resources=offered, extra=options or []
         )
-        _print(
-            console, f"joins {cluster.address} (nodes: {len(cluster.nodes)}); token {_token(plan)}"
-        )
-        _run(console, plan)
+        typer.echo(f"joins {head} (nodes: {len(cluster.nodes)}); token {_token(plan)}")
+        _run(plan)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -178,19 +146,15 @@ def _awaited(address: str, seconds: float) -> ProbedCluster:
             time.sleep(1.0)  # leaves the processor to a head that starts on this machine
 
 
-def _run(console: Console, plan: NodePlan) -> None:
+def _run(plan: NodePlan) -> None:
     from distrl.engine.ray.cluster.node import ClusterNode
     from distrl.engine.run.stop_request import StopRequest
 
-    node = ClusterNode(plan, lambda said: _print(console, f"node {said}"))
+    node = ClusterNode(plan, lambda said: typer.echo(f"node {said}"))
     with StopRequest() as stop:
         node.keep_up(stop)
-    _print(console, "node stopped")
+    typer.echo("node stopped")
 
 
 def _token(plan: NodePlan) -> str:
     return "on" if plan.environment["RAY_AUTH_MODE"] == "token" else "OFF: anybody may run code"
-
-
-def _print(console: Console, said: str) -> None:
-    console.print(said, highlight=False, markup=False, soft_wrap=True)

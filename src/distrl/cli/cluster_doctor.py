@@ -9,17 +9,15 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Iterator, Sequence
-from importlib import metadata
 
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
-from distrl.cli.doctor import LEAST_DISK, LEAST_MEMORY, MARKS, Finding
+from distrl.cli.doctor import LEAST_DISK, LEAST_MEMORY, Finding, finding_table, version_of
 from distrl.engine.ray.cluster.connection import TOKENS, connect, disconnect, head_address
 from distrl.engine.ray.cluster.node_facts import NodeFacts, ask_nodes
 from distrl.engine.ray.cluster.probe import probe
-from distrl.errors import ClusterError, TokenRefused
+from distrl.errors import ClusterError
 
 ANSWER_SECONDS = 30.0
 NO_PHONES = "offer some, simulated or real: distrl cluster join ADDRESS --resource phone=8"
@@ -36,13 +34,7 @@ def show_cluster_doctor(console: Console, address: str) -> bool:
     finally:
         disconnect()
     console.print(node_table(nodes), highlight=False)
-    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
-    for style in ("", "bold", ""):
-        table.add_column(style=style, overflow="fold")
-    for finding in found:
-        advice = f"\n[dim]{escape(finding.advice)}[/]" if finding.advice else ""
-        table.add_row(MARKS[finding.verdict], finding.what, escape(finding.found) + advice)
-    console.print(table, highlight=False)
+    console.print(finding_table(found), highlight=False)
     return all(finding.verdict != "lacking" for finding in found)
 
 
@@ -51,49 +43,41 @@ def is_open(address: str) -> bool:
     bare = {name: value for name, value in os.environ.items() if name not in TOKENS}
     try:
         probe(address, {**bare, "RAY_AUTH_MODE": "disabled"})
-    except TokenRefused:
+    except ClusterError:  # it refused, or is gone
         return False
-    except ClusterError:
-        return False  # it is gone
     return True
-
-
-# Findings -----------------------------------------------------------------------------------------
 
 
 def examine(nodes: Sequence[NodeFacts], is_open: bool) -> Iterator[Finding]:
     """Examine the cluster as a whole; every finding names the nodes that it is about."""
-    yield token_finding(is_open)
-    yield answers_finding(nodes)
+    if is_open:
+        advice = "anybody who reaches it can run code on every node: start it anew with a token"
+        yield Finding("token", "lacking", "the cluster lets in who shows none", advice)
+    else:
+        yield Finding("token", "good", "refused without one")
+    if silent := [node.address for node in nodes if not node.answered]:
+        advice = (
+            f"no process could be started there in {ANSWER_SECONDS:g} s; look at memory and load"
+        )
+        yield Finding("nodes", "lacking", f"no answer from {', '.join(silent)}", advice)
+    else:
+        yield Finding("nodes", "good", f"{len(nodes)} answer")
     heard = [node for node in nodes if node.answered]
     yield versions_finding(heard)
     yield offer_finding(nodes, "phone", NO_PHONES)
     yield offer_finding(nodes, "GPU", NO_GPUS)
     yield room_finding("memory", {node.address: node.free_memory for node in heard}, LEAST_MEMORY)
     yield room_finding("disk", {node.address: node.free_disk for node in heard}, LEAST_DISK)
-    yield clock_finding(heard)
-
-
-def token_finding(is_open: bool) -> Finding:
-    if is_open:
-        advice = "anybody who reaches it can run code on every node: start it anew with a token"
-        return Finding("token", "lacking", "the cluster lets in who shows none", advice)
-    return Finding("token", "good", "refused without one")
-
-
-def answers_finding(nodes: Sequence[NodeFacts]) -> Finding:
-    silent = [node.address for node in nodes if not node.answered]
-    if silent:
-        advice = (
-            f"no process could be started there in {ANSWER_SECONDS:g} s; look at memory and load"
-        )
-        return Finding("nodes", "lacking", f"no answer from {', '.join(silent)}", advice)
-    return Finding("nodes", "good", f"{len(nodes)} answer")
+    if off := [node for node in heard if abs(node.clock_ahead) - node.clock_error > MAX_SKEW]:
+        found = ", ".join(f"{node.address} {node.clock_ahead:+.1f} s" for node in off)
+        yield Finding("clocks", "note", found, "times in logs will not fit; run an NTP client")
+    else:
+        yield Finding("clocks", "good", f"within {MAX_SKEW:g} s of this machine's")
 
 
 def versions_finding(nodes: Sequence[NodeFacts]) -> Finding:
     """Ray compares Python and itself; DistRL and torch are compared here."""
-    here = {name: _version(name) for name in ("distrl", "ray", "torch", "transformers")}
+    here = {name: version_of(name) for name in ("distrl", "ray", "torch", "transformers")}
     others = [
         f"{node.address} has {name} {found or 'not'}"
         for node in nodes
@@ -102,12 +86,8 @@ def versions_finding(nodes: Sequence[NodeFacts]) -> Finding:
     ]
     if others:
         ours = ", ".join(f"{name} {found or 'not'}" for name, found in here.items())
-        return Finding(
-            "versions",
-            "lacking",
-            "; ".join(others),
-            f"install the same everywhere; this machine has {ours}",
-        )
+        advice = f"install the same everywhere; this machine has {ours}"
+        return Finding("versions", "lacking", "; ".join(others), advice)
     return Finding("versions", "good", f"the same everywhere: distrl {here['distrl']}")
 
 
@@ -125,24 +105,6 @@ def room_finding(what: str, free: dict[str, int], least: int) -> Finding:
         found = ", ".join(f"{address} {room / 2**30:.1f} GB" for address, room in short.items())
         return Finding(what, "note", f"little left on {found}", f"want {least / 2**30:g} GB each")
     return Finding(what, "good", f"{min(free.values(), default=0) / 2**30:.1f} GB or more each")
-
-
-def clock_finding(nodes: Sequence[NodeFacts]) -> Finding:
-    off = [node for node in nodes if abs(node.clock_ahead) - node.clock_error > MAX_SKEW]
-    if off:
-        found = ", ".join(f"{node.address} {node.clock_ahead:+.1f} s" for node in off)
-        return Finding("clocks", "note", found, "times in logs will not fit; run an NTP client")
-    return Finding("clocks", "good", f"within {MAX_SKEW:g} s of this machine's")
-
-
-def _version(package: str) -> str | None:
-    try:
-        return metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return None
-
-
-# As a table ---------------------------------------------------------------------------------------
 
 
 def node_table(nodes: Sequence[NodeFacts]) -> Table:

@@ -15,7 +15,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -26,8 +26,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from distrl.process_environment import WANTED, missing
-from distrl.runs.available_memory import available_memory
+from distrl.process_environment import WANTED, available_memory, missing
 
 Verdict = Literal["good", "note", "lacking"]
 MARKS: dict[Verdict, str] = {"good": "[green]✓[/]", "note": "[yellow]•[/]", "lacking": "[red]✗[/]"}
@@ -83,14 +82,8 @@ class Finding:
 
 def show_doctor(console: Console, folder: Path = Path()) -> bool:
     """Print every finding; False where something is lacking."""
-    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
-    for style in ("", "bold", ""):
-        table.add_column(style=style, overflow="fold")
     found = list(examine(folder))
-    for finding in found:
-        advice = f"\n[dim]{escape(finding.advice)}[/]" if finding.advice else ""
-        table.add_row(MARKS[finding.verdict], finding.what, escape(finding.found) + advice)
-    console.print(table, highlight=False)
+    console.print(finding_table(found), highlight=False)
     lacking = [finding.what for finding in found if finding.verdict == "lacking"]
     console.print(
         f"\nLacking: {', '.join(lacking)}."
@@ -101,6 +94,16 @@ def show_doctor(console: Console, folder: Path = Path()) -> bool:
     return not lacking
 
 
+def finding_table(found: Iterable[Finding]) -> Table:
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    for style in ("", "bold", ""):
+        table.add_column(style=style, overflow="fold")
+    for finding in found:
+        advice = f"\n[dim]{escape(finding.advice)}[/]" if finding.advice else ""
+        table.add_row(MARKS[finding.verdict], finding.what, escape(finding.found) + advice)
+    return table
+
+
 def examine(folder: Path = Path()) -> Iterator[Finding]:
     """Look at everything; `folder` is where runs would be kept."""
     yield python_finding(sys.version_info[:3])
@@ -109,7 +112,8 @@ def examine(folder: Path = Path()) -> Iterator[Finding]:
     yield disk_finding(folder, shutil.disk_usage(folder).free)
     yield files_finding(resource.getrlimit(resource.RLIMIT_NOFILE)[0])
     yield from torch_findings(ask_torch(PROBE, os.environ))
-    yield bf16_finding(ask_torch(BF16, _bare(os.environ)), ask_torch(BF16, _full(os.environ)))
+    bare = {name: value for name, value in os.environ.items() if name not in WANTED}
+    yield bf16_finding(ask_torch(BF16, bare), ask_torch(BF16, {**bare, **WANTED}))
     for package, (without, extra) in OPTIONAL.items():
         yield package_finding(package, version_of(package), without, extra)
     yield pictures_finding(version_of("transformers"), version_of("torchvision"))
@@ -212,14 +216,6 @@ def bf16_finding(
 
 def _ended(code: int) -> str:
     return signal.Signals(-code).name if code < 0 else f"exit code {code}"
-
-
-def _bare(environment: Mapping[str, str]) -> dict[str, str]:
-    return {name: value for name, value in environment.items() if name not in WANTED}
-
-
-def _full(environment: Mapping[str, str]) -> dict[str, str]:
-    return {**environment, **WANTED}
 
 
 # Packages and settings ---------------------------------------------------------------------------

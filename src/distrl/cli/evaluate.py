@@ -125,6 +125,8 @@ class Evaluation:
     def __post_init__(self) -> None:
         if self.resume and self.figures is None:
             raise UsageError("--resume goes on from what is beside the --json FILE; give one")
+        if self.figures is not None and self.figures.is_dir():
+            raise UsageError(f"--json {self.figures} is a directory; give a file in it")
         if self.adapter is not None and (self.served or self.model in _simple_agents()):
             raise UsageError(f"{self.model!r} has no weights here to put an adapter on")
 
@@ -143,12 +145,6 @@ class Evaluation:
             "blank": self.blank,
             "weights": _stamp(self.model, self.adapter),
         }
-
-    def tasks(self) -> list[Task]:
-        from distrl.episodes.evaluation import evaluation_tasks
-
-        found = evaluation_tasks(self.split, self.families, self.templates, self.seed)
-        return list(islice(found, self.episodes))
 
     @contextmanager
     def policy_for(self) -> Iterator[PolicyFor]:
@@ -217,29 +213,28 @@ def _needing(extra: str) -> Iterator[None]:
 def evaluate_model(console: Console, evaluation: Evaluation) -> EvaluationReport:
     """Play what has not been played yet, show the tables, and write the figures."""
     started = time.perf_counter()
-    tasks, settings = evaluation.tasks(), evaluation.settings()
+    from distrl.episodes.evaluation import evaluation_tasks
+    from distrl.episodes.outcome_log import OutcomeLog
+    from distrl.runs.run_directory import write_whole
+
+    found = evaluation_tasks(
+        evaluation.split, evaluation.families, evaluation.templates, evaluation.seed
+    )
+    tasks, settings = list(islice(found, evaluation.episodes)), evaluation.settings()
+    open_log = OutcomeLog.resumed if evaluation.resume else OutcomeLog.new
+    path = log_path(evaluation.figures) if evaluation.figures else None
     with (
         evaluation.policy_for() as policy_for,  # first, so that a bad model costs no log
-        _log(evaluation, settings) as log,
+        open_log(path, settings) if path else OutcomeLog(None, []) as log,
         EvaluationProgress(console, len(tasks)) as progress,
     ):
         outcomes = _play(evaluation, tasks, policy_for, log, progress)
     report = EvaluationReport(settings, outcomes, time.perf_counter() - started)
     console.print(report.shown())
     if evaluation.figures:
-        evaluation.figures.write_text(json_format.dumps(report.figures(), indent=2) + "\n")
+        write_whole(evaluation.figures, json_format.dumps(report.figures(), indent=2) + "\n")
         console.print(f"\n{evaluation.figures}", highlight=False, markup=False)
     return report
-
-
-def _log(evaluation: Evaluation, settings: dict[str, object]) -> OutcomeLog:
-    from distrl.episodes.outcome_log import OutcomeLog
-
-    if evaluation.figures is None:
-        return OutcomeLog(None, [])  # nothing to resume from
-    path = log_path(evaluation.figures)
-    opened = OutcomeLog.resumed if evaluation.resume else OutcomeLog.new
-    return opened(path, settings)
 
 
 def log_path(figures: Path) -> Path:

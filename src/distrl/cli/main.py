@@ -26,10 +26,19 @@ from distrl.cli.prepare_emulator import prepare_emulator
 from distrl.cli.rescore import rescore
 from distrl.cli.tasks import tasks
 from distrl.cli.train import train
-from distrl.errors import DistrlError
+from distrl.errors import DistrlError, NotInstalled
 from distrl.process_environment import restart_if_needed
 
 HEAVY = {"train", "collect", "evaluate"}  # commands with a model in them
+LEARN = (
+    "torch", "safetensors", "transformers", "tokenizers", "peft", "tensorboard", "jinja2",
+    "markupsafe", "matplotlib",
+)  # fmt: skip
+EXTRAS = {  # by package: the extra that installs it
+    **dict.fromkeys(LEARN, "learn"),
+    "gymnasium": "gym", "pyarrow": "data", "adbutils": "android", "grpc": "android",
+    "httpx": "served", "ray": "ray",
+}  # fmt: skip
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -48,9 +57,19 @@ def main() -> None:
     try:
         app()
     except DistrlError as error:
-        said = f"[bold red]{type(error).__name__}[/]: {escape(str(error))}"
-        Console(stderr=True).print(said, highlight=False)
-        sys.exit(2)
+        sys.exit(_show(error))
+    except ModuleNotFoundError as error:
+        package = (error.name or "").partition(".")[0]
+        if package not in EXTRAS:
+            raise
+        advice = f"pip install 'distrl[{EXTRAS[package]}]'"
+        sys.exit(_show(NotInstalled(f"this needs the package {package!r}: {advice}")))
+
+
+def _show(error: DistrlError) -> int:
+    said = f"[bold red]{type(error).__name__}[/]: {escape(str(error))}"
+    Console(stderr=True).print(said, highlight=False)
+    return 2
 
 
 def _show_version(wanted: bool) -> None:

@@ -37,6 +37,8 @@ def play(
 
     if agent not in SIMPLE_AGENTS:
         raise UsageError(f"no agent called {agent!r}; there are {', '.join(SIMPLE_AGENTS)}")
+    if out.suffix not in (".gif", ".png"):
+        raise UsageError(f"--out {out}; give a recording (.gif) or a contact sheet (.png)")
     device = SimulatedDevice("recording")
     judge = FactJudge(device)
     played = []

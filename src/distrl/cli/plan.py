@@ -7,9 +7,9 @@ for a single system, what to buy next. The simulator is imported when a plan is 
 
 from __future__ import annotations
 
-import json
+import json as json_format
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -56,102 +56,94 @@ def plan(
     ] = None,
 ) -> None:
     """Predict trajectories per minute, staleness and idle time of a system before you buy it."""
-    request = PlanRequest(
+    show_plan(
+        Console(),
         file,
         from_run,
-        phones=tuple(phones or ()),
-        gpus=tuple(gpus or ()),
-        learner_gpus=tuple(learner_gpus or ()),
-        nodes=tuple(nodes or ()),
+        phones=phones or (),
+        gpus=gpus or (),
+        learner_gpus=learner_gpus or (),
+        nodes=nodes or (),
         minutes=minutes,
         seed=seed,
         figures=json,
     )
-    show_plan(Console(), request)
 
 
-@dataclass(frozen=True, slots=True)
-class PlanRequest:
-    """The options of the command.
+def show_plan(
+    console: Console,
+    file: Path | None = None,
+    run: Path | None = None,
+    *,
+    phones: Sequence[int] = (),
+    gpus: Sequence[int] = (),
+    learner_gpus: Sequence[int] = (),
+    nodes: Sequence[int] = (),
+    minutes: float | None = None,
+    seed: int = 0,
+    figures: Path | None = None,
+) -> None:
+    """Print the predictions; for a single system also what to buy next.
 
-    Each entry of `phones` is one system; the other tuples have one entry, or one per system.
+    Each entry of `phones` is one system; the other sequences have one entry, or one per system.
     """
-
-    file: Path | None = None
-    run: Path | None = None
-    phones: tuple[int, ...] = ()
-    gpus: tuple[int, ...] = ()
-    learner_gpus: tuple[int, ...] = ()
-    nodes: tuple[int, ...] = ()
-    minutes: float | None = None
-    seed: int = 0
-    figures: Path | None = None
-
-
-def show_plan(console: Console, request: PlanRequest) -> None:
-    """Print the predictions; for a single system also what to buy next."""
+    from distrl.planning.purchase import advice, weigh
     from distrl.planning.simulation import simulate
 
-    if request.file is not None and request.run is not None:
-        raise UsageError(
-            f"{request.file} and --from-run {request.run}: a plan comes from one of them"
-        )
-    settings = _settings(console, request)
-    systems = _systems(settings, request)
-    predictions = [simulate(each, request.seed, request.minutes) for each in systems]
+    if file is not None and run is not None:
+        raise UsageError(f"{file} and --from-run {run}: a plan comes from one of them")
+    settings = _settings(console, file, run)
+    systems = _systems(settings, phones, gpus, learner_gpus, nodes)
+    predictions = [simulate(each, seed, minutes) for each in systems]
     console.print(prediction_table(predictions), highlight=False)
-    found: dict[str, Any] = {"predictions": [each.to_json() for each in predictions]}
+    found: dict[str, Any] = {"predictions": [asdict(each) for each in predictions]}
     if len(systems) == 1:
-        found |= _advise(console, systems[0], request, predictions)
-    if request.figures is not None:
-        _write(console, request.figures, found)
+        gains = weigh(systems[0], predictions[0], seed, minutes)
+        said = advice(predictions[0], gains, systems[0].pacing.samples_per_insert)
+        console.print("", gain_table(gains), "", said, sep="\n", highlight=False)
+        found |= {"gains": {each.name: each.trajectories for each in gains}, "advice": said}
+    if figures is not None:
+        from distrl.runs.run_directory import write_whole
+
+        figures.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(figures, json_format.dumps(found, indent=2, allow_nan=False) + "\n")
+        console.print(figures, highlight=False, markup=False)
 
 
-def _settings(console: Console, request: PlanRequest) -> PlanSettings:
+def _settings(console: Console, file: Path | None, run: Path | None) -> PlanSettings:
     from distrl.planning.measured_run import measured_run
     from distrl.planning.plan_settings import PlanSettings, load_plan
 
-    if request.run is None:
-        return PlanSettings() if request.file is None else load_plan(request.file)
-    measured = measured_run(request.run)
+    if run is None:
+        return PlanSettings() if file is None else load_plan(file)
+    measured = measured_run(run)
     made = f"it made {measured.trajectories_per_minute:.1f} trajectories a minute itself"
     for note in (*measured.notes, made):
-        console.print(f"{request.run}: {note}", highlight=False, markup=False, soft_wrap=True)
+        console.print(f"{run}: {note}", highlight=False, markup=False, soft_wrap=True)
     return measured.settings
 
 
-def _advise(
-    console: Console, settings: PlanSettings, request: PlanRequest, predictions: Sequence[Any]
-) -> dict[str, Any]:
-    from distrl.planning.purchase import advice, weigh
-
-    [now] = predictions
-    gains = weigh(settings, now, request.seed, request.minutes)
-    console.print()
-    console.print(gain_table(gains), highlight=False)
-    said = advice(now, gains, settings.pacing.samples_per_insert)
-    console.print()
-    console.print(said, highlight=False)
-    offers = {each.offer.name: each.trajectories for each in gains}
-    return {"gains": offers, "advice": said}
-
-
-def _systems(settings: PlanSettings, request: PlanRequest) -> list[PlanSettings]:
-    count = max(1, len(request.phones))
+def _systems(
+    settings: PlanSettings,
+    phones: Sequence[int],
+    gpus: Sequence[int],
+    learner_gpus: Sequence[int],
+    nodes: Sequence[int],
+) -> list[PlanSettings]:
+    count = max(1, len(phones))
     columns = {
-        "--phones": request.phones or (settings.phones.count,),
-        "--gpus": request.gpus or (settings.policy.copies,),
-        "--learner-gpus": request.learner_gpus or (settings.learner.gpus,),
-        "--nodes": request.nodes or (settings.collectors.nodes,),
+        "--phones": phones or (settings.phones.count,),
+        "--gpus": gpus or (settings.policy.copies,),
+        "--learner-gpus": learner_gpus or (settings.learner.gpus,),
+        "--nodes": nodes or (settings.collectors.nodes,),
     }
-    rows = []
     for name, given in columns.items():
         if len(given) not in (1, count):
             raise UsageError(
                 f"{name} was given {len(given)} times and --phones {count} times; give it once, "
                 "or once for each number of phones"
             )
-        rows.append(given * count if len(given) == 1 else given)
+    rows = [given if len(given) == count else [*given] * count for given in columns.values()]
     return [_changed(settings, *chosen) for chosen in zip(*rows, strict=True)]
 
 
@@ -168,14 +160,6 @@ def _changed(
         learner=replace(settings.learner, gpus=learner_gpus),
         collectors=replace(before, count=collectors, nodes=nodes),
     )
-
-
-def _write(console: Console, path: Path, figures: dict[str, Any]) -> None:
-    from distrl.runs.run_directory import write_whole
-
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(path, json.dumps(figures, indent=2, allow_nan=False) + "\n")
-    console.print(path, highlight=False, markup=False)
 
 
 ROWS: tuple[tuple[str, Callable[[Prediction], str]], ...] = (
@@ -219,12 +203,11 @@ def prediction_table(predictions: Sequence[Prediction]) -> Table:
 
 
 def gain_table(gains: Sequence[Gain]) -> Table:
-    """The gain from a little more of each resource."""
     table = Table("if there were", box=None, padding=(0, 3, 0, 0))
     table.add_column("trajectories / min", justify="right")
     table.add_column("updates / min", justify="right")
     for gain in gains:
-        table.add_row(gain.offer.name, f"{gain.trajectories:+.1%}", f"{gain.updates:+.1%}")
+        table.add_row(gain.name, f"{gain.trajectories:+.1%}", f"{gain.updates:+.1%}")
     return table
 
 

@@ -7,8 +7,8 @@ still going on is refused. The run's episode log is not changed: it records what
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -19,7 +19,7 @@ from rich.console import Console
 from distrl.errors import UsageError
 
 if TYPE_CHECKING:
-    from distrl.config.judge_section import JudgeSettings
+    from distrl.config.sections import JudgeSettings
     from distrl.judging.rescoring import RescoreCounts
 
 
@@ -64,48 +64,35 @@ def rescore(
 
     The judge's API key, if it needs one, is read from the environment variable DISTRL_JUDGE_KEY.
     """
-    request = RescoreRequest(
-        run,
-        server,
-        model,
-        only_unjudged=only_unjudged,
-        examples=examples,
+    from distrl.config.sections import JudgeSettings
+
+    settings = JudgeSettings(
+        kind="vlm",
+        server=server,
+        model=model,
+        examples=str(examples or ""),
         last_screens=screens,
-        second_model=second_model,
-        second_share=second_share,
         at_once=at_once,
         requests_per_minute=per_minute,
         max_cost=max_cost,
         prompt_price=prompt_price,
         answer_price=answer_price,
-        dry_run=dry_run,
+        second_model=second_model,
+        second_share=second_share,
     )
-    rescore_run(Console(), request)
+    rescore_run(Console(), run, settings, only_unjudged=only_unjudged, dry_run=dry_run)
 
 
-@dataclass(frozen=True, slots=True)
-class RescoreRequest:
-    """The options of the command."""
-
-    run: Path
-    server: str  # an OpenAI-compatible url, up to and with /v1
-    model: str
-    only_unjudged: bool = False
-    examples: Path | None = None  # few-shot examples, as TOML; none: ours
-    last_screens: int = 2
-    second_model: str = ""  # asked about `second_share` of the trajectories as well
-    second_share: float = 0.1
-    at_once: int = 16
-    requests_per_minute: float = inf
-    max_cost: float = inf
-    prompt_price: float = 0.0
-    answer_price: float = 0.0
-    dry_run: bool = False
-
-
-def rescore_run(console: Console, request: RescoreRequest) -> RescoreCounts:
+def rescore_run(
+    console: Console,
+    directory: Path,
+    settings: JudgeSettings,
+    *,
+    only_unjudged: bool = False,
+    dry_run: bool = False,
+) -> RescoreCounts:
     """Judge the run's trajectories, store the verdicts and print a summary."""
-    from distrl.config.training_config import load_config
+    from distrl.config.training_config import load_run_config
     from distrl.engine.ingest.judged_receiver import open_judge, second_opinion_summary
     from distrl.json_lines import LineLog
     from distrl.judging.judge_thread_pool import JudgeThreadPool
@@ -113,62 +100,41 @@ def rescore_run(console: Console, request: RescoreRequest) -> RescoreCounts:
     from distrl.replay.store.trajectory_store import TrajectoryStore
     from distrl.runs.run_directory import RunDirectory
 
-    run = RunDirectory.existing(request.run)
+    run = RunDirectory.existing(directory)
     if not run.trajectories.is_dir():
         raise UsageError(f"{run.path} has no stored trajectories to judge")
     with ExitStack() as opened:
-        judge = open_judge(_settings(request), run.path / "judge_cache.jsonl", opened)
+        judge = open_judge(settings, run.path / "judge_cache.jsonl", opened)
         opened.enter_context(run.held())
-        config = load_config(run.config)
+        config = load_run_config(run.config)
         store = opened.enter_context(TrajectoryStore(run.trajectories, config.store))
         log = opened.enter_context(LineLog.open(run.path / "judgements.jsonl"))
-        judge_pool = opened.enter_context(JudgeThreadPool(judge, request.at_once))
+        judge_pool = opened.enter_context(JudgeThreadPool(judge, settings.at_once))
         # List the ids first: a corrected trajectory is stored anew and would be read again.
         stored = (found for name in store.ids if (found := store.find(name)) is not None)
-        wanted = without_verdict(stored) if request.only_unjudged else stored
-        counts = Rescoring(store, judge_pool, log.append, dry_run=request.dry_run).rescore(wanted)
-    _show(console, request, counts)
+        wanted = without_verdict(stored) if only_unjudged else stored
+        counts = Rescoring(store, judge_pool, log.append, dry_run=dry_run).rescore(wanted)
+    for line in _summary(directory, settings.model, counts, dry_run=dry_run):
+        console.print(line, highlight=False, markup=False)
     if second := second_opinion_summary(judge):
         console.print(second, highlight=False)
     return counts
 
 
-def _settings(request: RescoreRequest) -> JudgeSettings:
-    from distrl.config.judge_section import JudgeSettings
-
-    return JudgeSettings(
-        kind="vlm",
-        server=request.server,
-        model=request.model,
-        examples=str(request.examples or ""),
-        last_screens=request.last_screens,
-        requests_per_minute=request.requests_per_minute,
-        max_cost=request.max_cost,
-        prompt_price=request.prompt_price,
-        answer_price=request.answer_price,
-        second_model=request.second_model,
-        second_share=request.second_share,
-    )
-
-
-def _show(console: Console, request: RescoreRequest, counts: RescoreCounts) -> None:
-    kept = "would be corrected (dry run)" if request.dry_run else "corrected"
-    judged = f"{counts.looked_at} judged by {request.model} ({counts.cached} from the cache)"
+def _summary(directory: Path, model: str, counts: RescoreCounts, *, dry_run: bool) -> Iterator[str]:
+    kept = "would be corrected (dry run)" if dry_run else "corrected"
+    judged = f"{counts.looked_at} judged by {model} ({counts.cached} from the cache)"
     changed = f"{counts.to_success} became successes, {counts.to_failure} failures"
-    lines = [
-        f"{judged}, {counts.undecided} without a verdict, {counts.passed_over} not to be judged",
-        f"{counts.corrected} {kept}: {counts.newly_judged} had no verdict before, {changed}",
-        f"cost {counts.cost:.4g}, {counts.seconds:.1f} s of the judge's time",
-    ]
+    yield f"{judged}, {counts.undecided} without a verdict, {counts.passed_over} not to be judged"
+    yield f"{counts.corrected} {kept}: {counts.newly_judged} had no verdict before, {changed}"
+    yield f"cost {counts.cost:.4g}, {counts.seconds:.1f} s of the judge's time"
     if counts.agreement.total:
-        lines.append(
+        yield (
             f"disagrees with the stored verdicts on {counts.agreement.disagreement:.1%} of "
             f"{counts.agreement.total}"
         )
-    if counts.corrected and not request.dry_run:
-        lines.append(
-            f"train on them: distrl train --resume {request.run}, or a new run with "
-            f"--set learning.corpus={request.run}"
+    if counts.corrected and not dry_run:
+        yield (
+            f"train on them: distrl train --resume {directory}, or a new run with "
+            f"--set learning.corpus={directory}"
         )
-    for line in lines:
-        console.print(line, highlight=False, markup=False)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Protocol
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -79,11 +79,10 @@ def run_command(
     accept_losses: bool = False,
 ) -> int:
     """Train; returns the exit code."""
-    from distrl.config.training_config import load_config
+    from distrl.config.training_config import load_config, load_run_config
     from distrl.engine.run.stop_request import StopRequested
     from distrl.reporting.memory_estimate import show_dry_run
-    from distrl.reporting.next_commands import resume_words
-    from distrl.runs.run_directory import RunDirectory
+    from distrl.runs.run_directory import RunDirectory, resume_words
 
     if resume is not None and config_file is not None:
         raise UsageError(
@@ -91,15 +90,23 @@ def run_command(
             f"{config_file}, and change single settings with --set"
         )
     earlier = None if resume is None else RunDirectory.existing(resume)
-    config = load_config(config_file if earlier is None else earlier.config, overrides)
+    if earlier is None:
+        config = load_config(config_file, overrides)
+    else:
+        config = load_run_config(earlier.config, overrides)
     if dry_run:
         show_dry_run(console, config)
         return 0
-    run = new_directory(config) if earlier is None else _resumable(earlier, config)
+    if earlier is None:
+        run = new_directory(config)
+    else:
+        run = earlier
+        with run.held():  # once no other process holds it
+            run.write_config(config)
     console.print(f"{run.path}", highlight=False, markup=False)
     try:
-        result = _engine(config, run, console).train(
-            resumed=earlier is not None, accept_losses=accept_losses
+        result = _train(
+            config, run, console, resumed=earlier is not None, accept_losses=accept_losses
         )
     except StopRequested:
         said = f"stopped; go on with: {resume_words(run, config)}"
@@ -115,23 +122,24 @@ def run_command(
     return 0
 
 
-class Engine(Protocol):
-    """Runs a training run."""
-
-    def train(self, *, resumed: bool, accept_losses: bool) -> RunResult: ...
-
-
-def _engine(config: TrainingConfig, run: RunDirectory, console: Console) -> Engine:
+def _train(
+    config: TrainingConfig,
+    run: RunDirectory,
+    console: Console,
+    *,
+    resumed: bool,
+    accept_losses: bool,
+) -> RunResult:
     if config.engine.kind == "local":
         from distrl.engine.local.local_engine import LocalEngine
 
-        return LocalEngine(config, run, console)
+        return LocalEngine(config, run, console).train(resumed=resumed, accept_losses=accept_losses)
     from distrl.engine.ray.cluster.connection import require_ray
 
     require_ray()
     from distrl.engine.ray.ray_engine import RayEngine
 
-    return RayEngine(config, run, console)
+    return RayEngine(config, run, console).train(resumed=resumed, accept_losses=accept_losses)
 
 
 def new_directory(config: TrainingConfig) -> RunDirectory:
@@ -140,13 +148,6 @@ def new_directory(config: TrainingConfig) -> RunDirectory:
 
     run = RunDirectory.new(Path(config.run.directory), config.run.name, datetime.now().astimezone())
     run.write_config(config)
-    return run
-
-
-def _resumable(run: RunDirectory, config: TrainingConfig) -> RunDirectory:
-    """Write the current settings into the directory, once no other process holds it."""
-    with run.held():
-        run.write_config(config)
     return run
 
 
@@ -169,7 +170,7 @@ def _show_result(console: Console, run: RunDirectory, result: RunResult) -> None
 
 
 def _show_policy(console: Console, run: RunDirectory, config: TrainingConfig) -> None:
-    from distrl.reporting.next_commands import evaluation_words
+    from distrl.runs.run_directory import evaluation_words
 
     if run.policy.is_dir():
         said = f"the trained policy: {run.policy}; play with it: {evaluation_words(run, config)}"

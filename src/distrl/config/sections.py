@@ -1,4 +1,4 @@
-"""The settings that no part of the system owns itself: the run, devices, collection, the engine.
+"""The settings that no part owns itself: run, tasks, devices, judge, collection, the engine.
 
 Every field has a unit and a range, choices or a meaning, and a default that runs on the simulated
 phone. Settings that belong to a part (the replay's, the learner's, an algorithm's) are that part's
@@ -9,27 +9,34 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from typing import Annotated, Literal
+from urllib.parse import urlsplit
 
 from distrl.agent.vlm_settings import VlmSettings
-from distrl.bounds import Bounds, Meaning, check_bounds
+from distrl.bounds import Bounds, Checked, Fixed, Meaning, check_bounds
 from distrl.devices.adb.android_settings import AndroidSettings
 from distrl.errors import InvalidSetting
-from distrl.records import Split
+from distrl.records import FAMILIES, Family, Split
 from distrl.replay.buffer.pacing import Pacing
+from distrl.task_sets.aitw import Subset
 from phonesim.drift import NO_DRIFT, Drift
 from phonesim.faults import Faults
+from phonesim.tasks.task_sets import template_names
 
+TaskSourceName = Literal["simulated", "aitw", "android_world"]
+Curriculum = Literal["uniform", "success_rate", "instruction_value"]
 DeviceKind = Literal["simulated", "adb", "emulator", "android_world"]
 LatencyName = Literal["none", "paper_emulator", "snapshot_emulator", "event_driven"]
 ClockKind = Literal["virtual", "scaled", "real"]
+JudgeKind = Literal["facts", "vlm", "android_world"]
 CollectionMode = Literal["asynchronous", "synchronous", "one_process"]
 EngineKind = Literal["local", "ray"]
 PolicyHolder = Literal["collector", "node"]
 
 
 @dataclass(frozen=True, slots=True)
-class RunSettings:
+class RunSettings(Checked):
     """Where a run lives and when it ends: at the first limit that it reaches."""
 
     name: Annotated[
@@ -46,8 +53,102 @@ class RunSettings:
     checkpoint_minutes: Annotated[float, Bounds(0.01, 1e4, "minutes between checkpoints")] = 2.0
     free_gigabytes: Annotated[float, Bounds(0.0, 1e6, "gigabytes left on the disk")] = 1.0
 
+
+@dataclass(frozen=True, slots=True)
+class AitwSettings:
+    """Android in the Wild: two text files, one instruction a line; see `tasks.aitw`."""
+
+    subset: Subset = "general"
+    train_file: Annotated[str, Meaning("a text file, one instruction a line")] = ""
+    test_file: Annotated[str, Meaning("the same; its instructions are taken out of training")] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AndroidWorldSettings:
+    """AndroidWorld: one container for each phone; see `tasks.android_world_container`."""
+
+    urls: Annotated[tuple[str, ...], Meaning("of its containers, one for each phone")] = (
+        "http://127.0.0.1:5000",
+    )
+    suite_seed: Annotated[
+        int, Bounds(0, 2**31 - 1, "(seed of all parameters; take another to test)")
+    ] = 1
+    combinations: Annotated[int, Bounds(1, 10**4, "tasks of each type")] = 1
+
     def __post_init__(self) -> None:
         check_bounds(self)
+        for url in self.urls:
+            if urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).hostname:
+                raise InvalidSetting(
+                    f"urls={list(self.urls)}; give urls like http://127.0.0.1:5000"
+                )
+        if len(set(self.urls)) < len(self.urls):
+            raise InvalidSetting(f"urls={list(self.urls)}; a container is one phone, name it once")
+
+
+@dataclass(frozen=True, slots=True)
+class TaskSettings:
+    """What is trained on; `templates` narrows it down.
+
+    simulated: the tasks of our simulated phone, without end, each with its facts. aitw: Android in
+    the Wild's instructions, from text files of yours. android_world: AndroidWorld's tasks, on the
+    phones of its containers.
+    """
+
+    source: TaskSourceName = "simulated"
+    families: Annotated[tuple[Family, ...], Meaning("of simulated tasks")] = ("general",)
+    split: Split = "train"
+    templates: Annotated[
+        tuple[str, ...], Meaning("names or patterns such as notes.*; empty: all")
+    ] = ()
+    curriculum: Annotated[Curriculum, Meaning("how tasks are drawn")] = "uniform"
+    aitw: AitwSettings = field(default_factory=AitwSettings)
+    android_world: AndroidWorldSettings = field(default_factory=AndroidWorldSettings)
+
+    def __post_init__(self) -> None:
+        if self.source == "simulated":
+            self._check_simulated()
+        elif self.split not in ("train", "test"):
+            raise InvalidSetting(f"split={self.split!r} with source={self.source!r}; train or test")
+        if self.source == "aitw":
+            self._check_aitw()
+
+    def _check_simulated(self) -> None:
+        if not self.families:
+            raise InvalidSetting(f"families={list(self.families)}; give {' or '.join(FAMILIES)}")
+        for pattern in self.templates:
+            if not self._matches(pattern):
+                raise InvalidSetting(
+                    f"templates={list(self.templates)}; no template of {', '.join(self.families)} "
+                    f"in the split {self.split} is called {pattern!r}: `distrl tasks` lists them"
+                )
+
+    def _check_aitw(self) -> None:
+        if not (self.aitw.train_file and self.aitw.test_file):
+            raise InvalidSetting(
+                f"aitw.train_file={self.aitw.train_file!r} and aitw.test_file="
+                f"{self.aitw.test_file!r} with source='aitw'; name both text files: "
+                "docs/judges-and-task-sets.md says where they are"
+            )
+        if self.templates:
+            raise InvalidSetting(
+                f"templates={list(self.templates)} with source='aitw'; its instructions have none"
+            )
+
+    @property
+    def template_names(self) -> tuple[str, ...]:
+        """The simulated templates that these settings mean."""
+        if not self.templates:
+            return tuple(name for family in self.families for name in self._all(family))
+        found = (name for pattern in self.templates for name in self._matches(pattern))
+        return tuple(dict.fromkeys(found))
+
+    def _matches(self, pattern: str) -> list[str]:
+        names = [name for family in self.families for name in self._all(family)]
+        return [name for name in names if fnmatchcase(name, pattern)]
+
+    def _all(self, family: Family) -> list[str]:
+        return template_names(self.split, family)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +193,55 @@ class DeviceSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class AgentSettings:
+class JudgeSettings:
+    """Who says that a task was done. Prices and costs are in any one currency.
+
+    facts: those of a simulated phone; exact, during the episode. android_world: AndroidWorld's own
+    scores, during the episode. vlm: a vision-language model behind a server, after the episode,
+    while phones play on; only it reads the other settings, and the key of its server comes from the
+    environment variable `DISTRL_JUDGE_KEY`.
+    """
+
+    kind: JudgeKind = "facts"
+    server: Annotated[str, Meaning("an OpenAI-compatible url, up to and with /v1")] = ""
+    model: Annotated[str, Meaning("name of the model on that server")] = ""
+    examples: Annotated[str, Meaning("a TOML file of examples for the prompt; empty: ours")] = ""
+    last_screens: Annotated[int, Bounds(1, 64, "last screens that the judge sees")] = (
+        2  # in the prompt; `distrl rescore` sets it
+    )
+    deadline_seconds: Annotated[float, Bounds(0.1, 3600.0, "seconds for an answer")] = 120.0
+    tries: Annotated[int, Bounds(1, 1000, "tries within the deadline")] = 5
+    at_once: Annotated[int, Bounds(1, 1024, "requests at once")] = 16
+    max_waiting: Annotated[
+        int, Bounds(1, 10**5, "unjudged trajectories, then no episode starts")
+    ] = 256
+    requests_per_minute: Annotated[float, Bounds(0.001, unit="requests a minute")] = math.inf
+    burst: Annotated[
+        int, Bounds(1, 10**5, "requests"), Fixed("requests_per_minute says it in a run")
+    ] = 1  # at once after a pause; `distrl rescore` sets it
+    max_cost: Annotated[float, Bounds(0.0, unit="in all; then no request is made")] = math.inf
+    prompt_price: Annotated[float, Bounds(0.0, 1e6, "per million tokens")] = 0.0
+    answer_price: Annotated[float, Bounds(0.0, 1e6, "per million tokens")] = 0.0
+    second_model: Annotated[str, Meaning("also judges second_share of the trajectories")] = ""
+    second_server: Annotated[str, Meaning("its url; empty: the same server")] = ""
+    second_share: Annotated[float, Bounds(0.0, 1.0, "of the trajectories")] = 0.1
+
+    def __post_init__(self) -> None:
+        check_bounds(self)
+        if self.kind == "vlm" and not (self.server and self.model):
+            raise InvalidSetting(
+                f"server={self.server!r} and model={self.model!r} with kind='vlm'; name a server, "
+                "such as http://localhost:8000/v1, and the model that judges there"
+            )
+
+    @property
+    def later(self) -> bool:
+        """Does the verdict come after the episode, and need nothing of the phone?"""
+        return self.kind == "vlm"
+
+
+@dataclass(frozen=True, slots=True)
+class AgentSettings(Checked):
     """The model; how it is asked, what of it is trained and where stands under `policy`."""
 
     model: Annotated[
@@ -102,9 +251,6 @@ class AgentSettings:
         str, Meaning("a directory with a PEFT adapter to continue from; empty: none")
     ] = ""
     policy: VlmSettings = field(default_factory=VlmSettings)
-
-    def __post_init__(self) -> None:
-        check_bounds(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +291,7 @@ class PacingSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class EvaluationSettings:
+class EvaluationSettings(Checked):
     """How success is measured: on tasks that training never saw."""
 
     before: Annotated[int, Bounds(0, 10**6, "episodes before training")] = 100
@@ -155,20 +301,14 @@ class EvaluationSettings:
     split: Split = "test"
     greedy: Annotated[bool, Meaning("take the likeliest token instead of sampling")] = False
 
-    def __post_init__(self) -> None:
-        check_bounds(self)
-
 
 @dataclass(frozen=True, slots=True)
-class ReportingSettings:
+class ReportingSettings(Checked):
     """What a person gets to see. Metrics go to a file and to TensorBoard in any case."""
 
     wandb: Annotated[bool, Meaning("send metrics to Weights & Biases as well")] = False
     recordings: Annotated[int, Bounds(0, 100, "episodes in the report")] = 8
     line_seconds: Annotated[float, Bounds(0.1, 3600.0, "seconds between plain lines")] = 15.0
-
-    def __post_init__(self) -> None:
-        check_bounds(self)
 
 
 @dataclass(frozen=True, slots=True)

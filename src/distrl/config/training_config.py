@@ -7,28 +7,37 @@ own class, so that every default is written once. Learner and policy are seeded 
 from __future__ import annotations
 
 import dataclasses
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Literal
 
-from distrl.bounds import Bounds, Meaning, check_bounds
-from distrl.config.judge_fit import check_judge_fit
-from distrl.config.judge_section import JudgeSettings
+from distrl.bounds import Bounds, Checked, Meaning
 from distrl.config.renamed import refuse_old_names
 from distrl.config.sections import (
     AgentSettings,
     CollectionSettings,
+    DeviceKind,
     DeviceSettings,
     EngineSettings,
     EvaluationSettings,
+    JudgeSettings,
     PacingSettings,
     ReportingSettings,
     RunSettings,
+    TaskSettings,
+    TaskSourceName,
 )
-from distrl.config.task_section import TaskSettings
-from distrl.config.typed_reader import Given, Node, plant, read_section, read_toml
+from distrl.config.typed_reader import (
+    Given,
+    Node,
+    is_given,
+    loads_toml,
+    plant,
+    read_section,
+    read_toml,
+    setting_names,
+)
 from distrl.errors import InvalidSetting
 from distrl.learning.algorithms.a_ride import ARideSettings
 from distrl.learning.algorithms.digirl import DigirlSettings
@@ -42,10 +51,18 @@ from distrl.replay.buffer.replay_buffer import ReplaySettings
 from distrl.replay.store.trajectory_store import TrajectoryStoreSettings
 
 AlgorithmName = Literal["a_ride", "digirl", "filtered_bc", "vtrace", "ppo", "grpo"]
+# Which tasks each kind of device can be given. Simulated tasks are facts on a simulated phone;
+# instructions of Android in the Wild go to any; AndroidWorld's need its own phones.
+TASK_SOURCES: dict[DeviceKind, tuple[TaskSourceName, ...]] = {
+    "simulated": ("simulated", "aitw"),
+    "adb": ("simulated", "aitw"),
+    "emulator": ("aitw",),
+    "android_world": ("android_world",),
+}
 
 
 @dataclass(frozen=True, slots=True)
-class LearningSettings:
+class LearningSettings(Checked):
     """Which algorithm learns, and how; the settings of the others wait beside it."""
 
     algorithm: AlgorithmName = "a_ride"
@@ -62,9 +79,6 @@ class LearningSettings:
     vtrace: VTraceSettings = field(default_factory=VTraceSettings)
     ppo: PpoSettings = field(default_factory=PpoSettings)
     grpo: GrpoSettings = field(default_factory=GrpoSettings)
-
-    def __post_init__(self) -> None:
-        check_bounds(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +101,8 @@ class TrainingConfig:
 
     def __post_init__(self) -> None:
         self._check_devices()
-        check_judge_fit(self.tasks, self.devices, self.judge, self.collection, self.evaluation)
+        self._check_judge()
+        self._check_evaluation()
         self._check_pace()
         self._check_learner()
         self._check_engine()
@@ -98,10 +113,61 @@ class TrainingConfig:
         return -(-self.devices.count // self.collection.collectors)
 
     def _check_devices(self) -> None:
-        if self.collection.collectors > self.devices.count:
+        source, kind, count = self.tasks.source, self.devices.kind, self.devices.count
+        if self.collection.collectors > count:
             raise InvalidSetting(
-                f"collection.collectors={self.collection.collectors} for devices.count="
-                f"{self.devices.count}; some would have no device: give at most that many"
+                f"collection.collectors={self.collection.collectors} for devices.count={count}; "
+                "some would have no device: give at most that many"
+            )
+        fits = source in TASK_SOURCES[kind]
+        if not fits and source == "simulated":
+            raise InvalidSetting(
+                f"devices.kind={kind!r} with tasks.source='simulated'; those tasks are facts on a "
+                "simulated phone: give tasks.source='aitw', or devices.kind='simulated'"
+            )
+        if not fits:
+            raise InvalidSetting(
+                f"tasks.source={source!r} with devices.kind={kind!r}; AndroidWorld's tasks are "
+                "played on its own phones: give android_world for both, or for neither"
+            )
+        places = len(self.tasks.android_world.urls)
+        if kind == "android_world" and places < count + self.devices.spares:
+            raise InvalidSetting(
+                f"tasks.android_world.urls names {places} containers for devices.count={count} and "
+                f"devices.spares={self.devices.spares}; each is one phone"
+            )
+
+    def _check_judge(self) -> None:
+        """Nobody can judge instructions by facts; verdicts of a model come after the episode."""
+        kind, source = self.judge.kind, self.tasks.source
+        needs = {"facts": "simulated", "android_world": "android_world"}.get(kind)
+        if needs is not None and source != needs:
+            raise InvalidSetting(
+                f"judge.kind={kind!r} with tasks.source={source!r}; only tasks of the "
+                f"source {needs} can be judged by that: give judge.kind='vlm' with judge.server "
+                "and judge.model" + (", or android_world" if source == "android_world" else "")
+            )
+        if self.judge.later and self.collection.stop_on_success:
+            raise InvalidSetting(
+                "collection.stop_on_success=True with judge.kind='vlm'; its verdicts come after "
+                "the episode: leave it out"
+            )
+        if self.judge.later and self.tasks.curriculum == "success_rate":
+            raise InvalidSetting(
+                "tasks.curriculum='success_rate' with judge.kind='vlm'; collectors hear no "
+                "verdicts that come later: give uniform or instruction_value"
+            )
+
+    def _check_evaluation(self) -> None:
+        """The phones of evaluations, in the learner's process, are simulated ones."""
+        given, source = self.evaluation, self.tasks.source
+        measures = given.before or given.after or given.every_minutes is not None
+        if source != "simulated" and measures:
+            raise InvalidSetting(
+                f"evaluation.before={given.before}, evaluation.after={given.after} and "
+                f"evaluation.every_minutes={given.every_minutes} with tasks.source={source!r}; "
+                "test phones are simulated ones: give 0, 0 and none, and measure with "
+                "`distrl collect --set tasks.split=test`"
             )
 
     def _check_pace(self) -> None:
@@ -147,11 +213,28 @@ class TrainingConfig:
 
 def load_config(path: Path | None = None, overrides: Sequence[str] = ()) -> TrainingConfig:
     """The settings of a TOML file (none: the defaults), changed by words such as `a.b=c`."""
+    return _seeded(read_section(TrainingConfig(), _tree(path, overrides)))
+
+
+def load_run_config(path: Path, overrides: Sequence[str] = ()) -> TrainingConfig:
+    """The settings that a run wrote down. All must be there: defaults would be another run."""
+    tree, names = _tree(path, overrides), list(setting_names(TrainingConfig))
+    if missing := [name for name in names if not is_given(tree, name)]:
+        listed = ", ".join(missing[:3]) + (", …" if len(missing) > 3 else "")
+        raise InvalidSetting(
+            f"{path} lacks {len(missing)} of {len(names)} settings ({listed}): it was cut or "
+            "emptied, or another version wrote it, and the run would not be what it was begun as; "
+            "restore the file, or give each of them as it was: --set NAME=VALUE"
+        )
+    return _seeded(read_section(TrainingConfig(), tree))
+
+
+def _tree(path: Path | None, overrides: Sequence[str]) -> dict[str, Node]:
     tree = {} if path is None else read_toml(path)
     for word in overrides:
         _override(tree, word)
     refuse_old_names(TrainingConfig, tree)
-    return _seeded(read_section(TrainingConfig(), tree))
+    return tree
 
 
 def _override(tree: dict[str, Node], word: str) -> None:
@@ -174,8 +257,8 @@ def _override(tree: dict[str, Node], word: str) -> None:
 def _value_of(text: str) -> object:
     """As TOML has it, and a bare word as a text."""
     try:
-        return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
+        return loads_toml(f"value = {text}")["value"]
+    except ValueError:
         return text
 
 

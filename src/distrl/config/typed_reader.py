@@ -1,4 +1,4 @@
-"""Read tables of plain values, from TOML, JSON or flags, into frozen dataclasses.
+"""Read tables of plain values, from TOML or flags, into frozen dataclasses.
 
 Types are strict: nothing is cast, except a whole number where any number will do. A value that is
 not given keeps its default. Every refusal names the key, the value, what would be allowed and where
@@ -26,6 +26,7 @@ from distrl.bounds import Fixed, admits, alternatives, declared, hints_of, wante
 from distrl.errors import InvalidSetting
 
 T = TypeVar("T")
+MAX_FILE = 1_000_000  # bytes; every setting with its meaning takes about 20,000
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,21 +59,30 @@ def leaves(node: Node, path: str = "") -> Iterator[tuple[str, Given]]:
 
 def read_toml(path: Path) -> dict[str, Node]:
     try:
-        content = tomllib.loads(path.read_text("utf-8"))
+        with path.open("rb") as file:
+            text = file.read(MAX_FILE + 1)
+        if len(text) > MAX_FILE:
+            raise InvalidSetting(
+                f"config file {path} has more than {MAX_FILE:,} bytes; is it a file of settings?"
+            )
+        content = loads_toml(text.decode("utf-8"))
     except FileNotFoundError:
         raise InvalidSetting(f"there is no config file {path}; check its name") from None
     except OSError as error:
         raise InvalidSetting(f"config file {path} cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise InvalidSetting(f"config file {path} is not UTF-8 text ({error.reason})") from error
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:
         raise InvalidSetting(f"config file {path} is not valid TOML: {error}") from error
     return {name: plant(value, f"in {path}") for name, value in content.items()}
 
 
-def read_record(kind: type[T], value: object, source: str) -> T:
-    """One record from one plain table that came from one place."""
-    return cast("T", _read(kind, plant(value, source), ""))
+def loads_toml(text: str) -> dict[str, Any]:
+    """As `tomllib.loads`; also what is nested too deeply for it is a `ValueError`."""
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
 
 
 def read_section(default: T, tree: dict[str, Node]) -> T:
@@ -100,6 +110,17 @@ def setting_names(kind: type, path: str = "") -> Iterator[str]:
             yield from setting_names(section, _join(path, name))
         else:
             yield _join(path, name)
+
+
+def is_given(tree: Node, name: str) -> bool:
+    """Whether a tree has a setting of that full name, or "none" for a section that it is in."""
+    for part in name.split("."):
+        if isinstance(tree, Given):
+            return True
+        if part not in tree:
+            return False
+        tree = tree[part]
+    return True
 
 
 def _read(hint: Any, node: Node, at: str, default: object = None) -> object:
@@ -165,21 +186,16 @@ def _read_section(kind: type, node: Node, at: str, default: object) -> object:
         name: _read(hints[name], each, _join(at, name), getattr(default, name, None))
         for name, each in node.items()
     }
-    if default is None:
-        _check_complete(kind, values, at)
+    for field in dataclasses.fields(kind) if default is None else ():
+        optional = {field.default, field.default_factory} != {dataclasses.MISSING}
+        if field.name not in values and not optional:
+            raise InvalidSetting(f"{_join(at, field.name)} is missing")
     try:
         if default is None:
             return kind(**values)
         return dataclasses.replace(cast("Any", default), **values)
     except InvalidSetting as error:
         raise InvalidSetting(_blamed(str(error), at, node)) from error
-
-
-def _check_complete(kind: type, values: dict[str, object], at: str) -> None:
-    for field in dataclasses.fields(kind):
-        optional = {field.default, field.default_factory} != {dataclasses.MISSING}
-        if field.name not in values and not optional:
-            raise InvalidSetting(f"{_join(at, field.name)} is missing")
 
 
 # Sentences of refusals -------------------------------------------------------------------------

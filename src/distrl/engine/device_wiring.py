@@ -206,16 +206,13 @@ def check_android_world(config: TrainingConfig) -> None:
 
 def _container(url: str) -> AndroidWorldContainer:
     try:
-        from distrl.task_sets.android_world_container import (
-            AndroidWorldContainer,
-            ContainerSettings,
-        )
+        from distrl.task_sets.android_world_container import AndroidWorldContainer
     except ModuleNotFoundError as error:
         raise NotInstalled(
             f"the package {error.name!r} is not installed; AndroidWorld's container needs "
             "pip install 'distrl[served]'"
         ) from error
-    return AndroidWorldContainer.open(ContainerSettings(url))
+    return AndroidWorldContainer.open(url)
 
 
 # The table: one row for each kind of device. docs/add-a-device.md shows how to add one -----------

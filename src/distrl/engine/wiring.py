@@ -20,7 +20,7 @@ from pathlib import Path
 from distrl.agent.loading import open_policy
 from distrl.agent.reference_policy import start_policy
 from distrl.agent.vlm_policy import VlmPolicy
-from distrl.config.task_section import TaskSettings
+from distrl.config.sections import TaskSettings
 from distrl.config.training_config import LearningSettings, TrainingConfig
 from distrl.devices.device import Device
 from distrl.engine.device_wiring import build_device_pool, build_judges
@@ -59,7 +59,7 @@ from distrl.task_sets.curriculum import (
     UniformTasks,
 )
 from distrl.task_sets.task_pool import ListedTasks, SimulatedTasks, TaskPool
-from distrl.weights.weight_store import WeightDescription, WeightSource, WeightStore
+from distrl.weights.weight_store import WeightSource, WeightStore
 
 MakeAlgorithm = Callable[[GradientStep, LearningSettings, ReferencePolicy | None], Algorithm]
 
@@ -171,9 +171,7 @@ def start_adapter(config: TrainingConfig) -> Path | None:
 
 
 def build_weight_store(config: TrainingConfig, directory: Path) -> WeightStore:
-    if not has_adapters(config):
-        return WeightStore(directory)
-    return WeightStore(directory, description=WeightDescription("adapters", config.agent.model))
+    return WeightStore(directory, base=config.agent.model if has_adapters(config) else "")
 
 
 def has_adapters(config: TrainingConfig) -> bool:

@@ -129,15 +129,9 @@ class Imitation:
             _transfer(stream, reservoir, wait=True)
         while self._step < self.settings.steps and self._best < self.settings.enough:
             _transfer(stream, reservoir, wait=False)
-            validate = (self._step + 1) % self.settings.validate_every == 0
-            self._train_step(
-                reservoir,
-                validation_set if validate or self._step + 1 == self.settings.steps else None,
-            )
+            self._train_step(reservoir, validation_set)
 
-    def _train_step(
-        self, reservoir: SampleReservoir, validation_set: dict[str, Tensor] | None
-    ) -> None:
+    def _train_step(self, reservoir: SampleReservoir, validation_set: dict[str, Tensor]) -> None:
         for group in self._optimizer.param_groups:
             group["lr"].fill_(self._learning_rate())
         batch = reservoir.draw(self.settings.batch, self._generator)
@@ -148,10 +142,12 @@ class Imitation:
         self._step += 1
         self._average()
         overdue = time.monotonic() - self._noted > NOTE_SECONDS
-        if self._step % NOTE_EVERY and validation_set is None and not overdue:
+        last = self._step == self.settings.steps
+        validate = last or self._step % self.settings.validate_every == 0
+        if self._step % NOTE_EVERY and not validate and not overdue:
             return
         losses = self._losses
-        measured = self.validate(validation_set) if validation_set else (None, {})
+        measured = self.validate(validation_set) if validate else (None, {})
         reading = losses.ink + losses.starts + losses.signs
         self._noted = time.monotonic()
         self._seen(

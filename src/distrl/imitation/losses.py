@@ -58,8 +58,7 @@ def imitation_losses(model: StarterModel, batch: dict[str, Tensor]) -> Imitation
     if opinions is None:
         nothing = torch.zeros_like(action)
         return ImitationLosses(action, nothing, nothing, nothing, right, nothing)
-    reading = _reading(model, opinions, batch["signs"].flatten(1).long())
-    ink, starts, signs, right_signs = reading
+    ink, starts, signs, right_signs = _reading(model, opinions, batch["signs"].flatten(1).long())
     return ImitationLosses(action, ink, starts, signs, right, right_signs)
 
 

@@ -20,7 +20,7 @@ from distrl.agent.export_directory import atomic_directory
 from distrl.agent.starter.building import new_model
 from distrl.agent.starter.model import StarterModel
 from distrl.agent.starter.vocabulary import build_tokenizer, tokens
-from distrl.errors import UsageError
+from distrl.errors import UsageError, storage_error
 from distrl.imitation.imitation import (
     Imitation,
     ImitationSettings,
@@ -47,9 +47,13 @@ def pretrain(
     seen: Callable[[Progress], None] = lambda progress: None,
 ) -> list[Progress]:
     """Train a model and save it; return its learning curve, each point of which `seen` gets."""
-    if directory.exists() and any(directory.iterdir()):
-        raise UsageError(f"{directory} is not empty; give a directory that is not there yet")
     _check_device(device)
+    try:  # before anything is spent: it is written at the end
+        directory.mkdir(parents=True, exist_ok=True)
+        if any(directory.iterdir()):
+            raise UsageError(f"{directory} is not empty; give a directory that is not there yet")
+    except OSError as error:
+        raise storage_error(error, f"making {directory} for the model") from error
     model = new_model(ICONS, settings.seed, **dict(sizes or {})) if start is None else _read(start)
     recipe = recipe_of(settings, model)
     on_test = dataclasses.replace(
@@ -59,9 +63,11 @@ def pretrain(
         on_test, settings.validation_set, settings.processes, torch.device("cpu")
     )
     curve: list[Progress] = []
+    words = tokens()
 
     def noted(progress: Progress) -> None:
-        curve.append(_readable(progress))
+        named = {words[int(number)]: share for number, share in progress.by_word.items()}
+        curve.append(dataclasses.replace(progress, by_word=named))
         seen(curve[-1])
 
     # The processes are forked before the GPU is touched: it does not survive a fork.
@@ -138,13 +144,6 @@ def _check_device(device: str) -> None:
         ) from error
     if kind == "cuda" and not torch.cuda.device_count():
         raise UsageError(f"--device {device}: there is no GPU that torch can use; take cpu")
-
-
-def _readable(progress: Progress) -> Progress:
-    """With the tokens by name, not by id."""
-    words = tokens()
-    by_word = {words[int(number)]: share for number, share in progress.by_word.items()}
-    return dataclasses.replace(progress, by_word=by_word)
 
 
 def _write(file: Path, content: object) -> None:

@@ -23,9 +23,9 @@ from distrl.agent.families.tokenizers import AnswerTokens
 from distrl.agent.prompt import Prompter
 from distrl.agent.starter.inputs import MAX_CHARACTERS, PAST_ACTIONS, StarterInputs
 from distrl.agent.starter.vocabulary import build_tokenizer
-from distrl.imitation.demonstration_samples import Sample
 from phonesim.dimensions import HEIGHT, WIDTH
 from phonesim.drawing.labelled_canvas import ACROSS, DOWN, STARTS
+from phonesim.tasks.demonstrations import Sample
 
 MAX_ANSWER = 40  # tokens
 
@@ -51,12 +51,9 @@ def views(memory: memoryview | bytearray, count: int) -> dict[str, NDArray[np.ge
     arrays: dict[str, NDArray[np.generic]] = {}
     offset = 0
     for name, (shape, kind) in SHAPES.items():
-        size = count * int(np.prod(shape)) * np.dtype(kind).itemsize
-        flat = np.frombuffer(
-            memory, dtype=kind, count=size // np.dtype(kind).itemsize, offset=offset
-        )
+        flat = np.frombuffer(memory, kind, count * int(np.prod(shape)), offset)
         arrays[name] = flat.reshape(count, *shape)
-        offset += size
+        offset += flat.nbytes
     return arrays
 
 

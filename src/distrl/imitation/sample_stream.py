@@ -22,7 +22,6 @@ from multiprocessing.process import BaseProcess
 from multiprocessing.queues import Queue
 
 from distrl.errors import ProcessError
-from distrl.imitation.demonstration_samples import Demonstrator, Sample
 from distrl.imitation.sample_arrays import (
     Arrays,
     SampleWriter,
@@ -35,6 +34,7 @@ from phonesim.dimensions import HEIGHT, WIDTH
 from phonesim.drawing.labelled_canvas import LabelledCanvas
 from phonesim.drift import Drift
 from phonesim.simulated_device import SimulatedDevice
+from phonesim.tasks.demonstrations import Demonstrator, Sample
 from phonesim.tasks.task_sets import load_task
 
 NUMBERS = 1_000_000  # tasks of each template
@@ -107,16 +107,10 @@ def open_stream(recipe: SampleRecipe, processes: int, slab: int = SLAB) -> Itera
     free: list[Queue[int]] = [context.Queue() for _ in range(processes)]
     workers: list[BaseProcess] = []
     for number in range(processes):
-        mine = range(number * SLABS, (number + 1) * SLABS)
-        for each in mine:
+        for each in range(number * SLABS, (number + 1) * SLABS):
             free[number].put(each)
-        workers.append(
-            context.Process(
-                target=_make_samples,
-                args=(recipe, number, slabs, slab, free[number], full),
-                daemon=True,
-            )
-        )
+        work = (recipe, number, slabs, slab, free[number], full)
+        workers.append(context.Process(target=_make_samples, args=work, daemon=True))
     for worker in workers:
         worker.start()
     try:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 
-from distrl.config.training_config import TrainingConfig, load_config
+from distrl.config.training_config import TrainingConfig, load_run_config
 from distrl.errors import UsageError
 from distrl.json_lines import read_lines
 from distrl.planning.draw_pool import of_episodes
@@ -51,7 +51,7 @@ class MeasuredRun:
 def measured_run(path: Path) -> MeasuredRun:
     """Read a run directory; raise if too little was measured."""
     run = RunDirectory.existing(path)
-    config = load_config(run.config)
+    config = load_run_config(run.config)
     episodes = read_lines(run.episodes, EpisodeLine)
     points = read_points(run.metrics)
     grown = _differences(points, "collection")

@@ -19,20 +19,14 @@ from distrl.planning.plan_settings import PolicyPlan
 from phonesim.latency import LogNormal
 
 
-class BatchTime:
+def batch_seconds(plan: PolicyPlan) -> list[float]:
     """Mean seconds of a batch, by its size."""
-
-    def __init__(self, plan: PolicyPlan) -> None:
-        sizes = np.arange(plan.most + 1)
-        seconds = np.interp(sizes, plan.batch_sizes, plan.batch_seconds)
-        if len(plan.batch_sizes) > 1:  # extrapolate linearly beyond the last size
-            (before, last), (low, high) = plan.batch_sizes[-2:], plan.batch_seconds[-2:]
-            slope = (high - low) / (last - before)
-            seconds += np.maximum(0, sizes - last) * slope
-        self._seconds: list[float] = np.maximum(0.0, seconds).tolist()
-
-    def of(self, size: int) -> float:
-        return self._seconds[size]
+    sizes = np.arange(plan.most + 1)
+    seconds = np.interp(sizes, plan.batch_sizes, plan.batch_seconds)
+    if len(plan.batch_sizes) > 1:  # extrapolate linearly beyond the last size
+        (before, last), (low, high) = plan.batch_sizes[-2:], plan.batch_seconds[-2:]
+        seconds += np.maximum(0, sizes - last) * (high - low) / (last - before)
+    return [float(each) for each in np.maximum(0.0, seconds)]
 
 
 class PlannedBatcher:
@@ -56,7 +50,7 @@ class PlannedBatcher:
         self._events = events
         self._busy = busy
         self._answered = answered
-        self._time = BatchTime(plan)
+        self._seconds = batch_seconds(plan)
         self._spread: DrawPool = of_seconds(LogNormal(1.0, plan.log_sd), f"batch/{number}", seed)
         self._questions: deque[int] = deque()
         self._working = False
@@ -66,7 +60,6 @@ class PlannedBatcher:
         self._newest = 0
 
     def enter(self) -> None:
-        """An episode begins."""
         self.present += 1
 
     def leave(self) -> None:
@@ -114,7 +107,7 @@ class PlannedBatcher:
         batch = list(islice(self._questions, self._plan.most))
         for _ in batch:
             self._questions.popleft()
-        self._last_seconds = self._time.of(len(batch)) * self._spread.draw()
+        self._last_seconds = self._seconds[len(batch)] * self._spread.draw()
         self._events.after(self._last_seconds, self._end, batch)
 
     def _end(self, batch: list[int]) -> None:

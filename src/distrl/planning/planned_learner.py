@@ -68,7 +68,6 @@ class PlannedLearner:
         return self._plan.staleness.may_start(self.version, weight_version, to_come)
 
     def arrive(self, weight_version: int, acknowledge: Callable[[int], None], phone: int) -> None:
-        """A durable trajectory has arrived."""
         if weight_version != BROKEN:
             self.staleness.append(staleness(self.version, weight_version))
         if not self._plan.gpus:

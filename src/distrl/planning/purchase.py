@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from distrl.planning.plan_settings import PlanSettings
 from distrl.planning.simulation import Prediction, simulate
@@ -16,8 +17,7 @@ WORTH_IT = 0.01  # gains below this are noise
 WORTH_A_SETTING = 0.05
 
 
-@dataclass(frozen=True, slots=True)
-class Offer:
+class Offer(NamedTuple):
     """A change; `price` is None for a setting, and 0 where no price was given."""
 
     name: str
@@ -29,17 +29,10 @@ class Offer:
 class Gain:
     """The gain of an offer, as shares of the current rates."""
 
-    offer: Offer
+    name: str
+    price: float | None
     trajectories: float
     updates: float
-
-    @property
-    def is_bought(self) -> bool:
-        return self.offer.price is not None
-
-    @property
-    def per_price(self) -> float:
-        return self.trajectories / (self.offer.price or 1.0)
 
 
 def offers(settings: PlanSettings) -> Iterator[Offer]:
@@ -90,16 +83,13 @@ def _more(count: int) -> int:
 def weigh(
     settings: PlanSettings, now: Prediction, seed: int = 0, minutes: float | None = None
 ) -> list[Gain]:
-    """Simulate every offer and return its gain."""
-    return [
-        _gain(offer, now, simulate(offer.settings, seed, minutes)) for offer in offers(settings)
-    ]
-
-
-def _gain(offer: Offer, now: Prediction, then: Prediction) -> Gain:
-    trajectories = then.trajectories_per_minute / max(1e-9, now.trajectories_per_minute) - 1.0
-    updates = then.updates_per_minute / max(1e-9, now.updates_per_minute) - 1.0
-    return Gain(offer, trajectories, updates if now.learner_gpus else 0.0)
+    gains = []
+    for name, price, changed in offers(settings):
+        then = simulate(changed, seed, minutes)
+        trajectories = then.trajectories_per_minute / max(1e-9, now.trajectories_per_minute) - 1.0
+        updates = then.updates_per_minute / max(1e-9, now.updates_per_minute) - 1.0
+        gains.append(Gain(name, price, trajectories, updates if now.learner_gpus else 0.0))
+    return gains
 
 
 def advice(now: Prediction, gains: Sequence[Gain], wanted_samples: float) -> str:
@@ -122,22 +112,22 @@ def _limit(now: Prediction) -> str:
 
 
 def _purchase(gains: Sequence[Gain]) -> str:
-    worth = [each for each in gains if each.is_bought and each.trajectories >= WORTH_IT]
+    worth = [each for each in gains if each.price is not None and each.trajectories >= WORTH_IT]
     if not worth:
         return "Nothing that can be bought would bring more trajectories."
-    priced = all(each.offer.price for each in worth)
-    best = max(worth, key=lambda each: each.per_price if priced else each.trajectories)
+    priced = all(each.price for each in worth)
+    best = max(worth, key=lambda each: each.trajectories / ((priced and each.price) or 1.0))
     by = " for its price" if priced else ""
-    return f"Buy next: {best.offer.name}, {best.trajectories:+.1%} trajectories{by}."
+    return f"Buy next: {best.name}, {best.trajectories:+.1%} trajectories{by}."
 
 
 def _setting(gains: Sequence[Gain]) -> str:
-    free = [each for each in gains if not each.is_bought]
+    free = [each for each in gains if each.price is None]
     best = max(free, key=lambda each: each.trajectories, default=None)
     if best is None or best.trajectories < WORTH_A_SETTING:
         return ""
     return (
-        f" Without buying: {best.offer.name} would bring {best.trajectories:+.1%}; mind what it "
+        f" Without buying: {best.name} would bring {best.trajectories:+.1%}; mind what it "
         "does to learning."
     )
 

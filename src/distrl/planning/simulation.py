@@ -8,15 +8,14 @@ thousand phones take seconds.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
 from distrl.planning.event_queue import EventQueue, Level
 from distrl.planning.fleet import Fleet
 from distrl.planning.plan_settings import PlanSettings
-from distrl.planning.planned_batcher import BatchTime, PlannedBatcher
+from distrl.planning.planned_batcher import PlannedBatcher, batch_seconds
 from distrl.planning.planned_learner import PlannedLearner
 
 TRAINED_COPIES = 3  # gradients and two moments of AdamW, beside the weights
@@ -76,9 +75,6 @@ class Prediction:
     learner_gigabytes: float
     node_gigabytes: float  # of a machine with phones and collectors
 
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
-
 
 def broadcast_seconds(settings: PlanSettings) -> tuple[float, ...]:
     """Seconds from publication until each node has the new weights."""
@@ -117,28 +113,6 @@ SLICES = 60  # counts are recorded this many times
 WARM_UP = 1 / 3
 
 
-@dataclass(frozen=True, slots=True)
-class _Count:
-    """All monotonic counters at one point in time."""
-
-    at: float
-    episodes: int
-    decisions: int
-    batches: int
-    updates: int
-    versions: int
-    inserted: int
-    sampled: int
-    stale: int
-    arrived: int
-    drawn: int
-    episode_seconds: float
-    in_flight: float
-    policy_busy: float
-    learner_busy: float
-    phone_seconds: dict[str, float]
-
-
 class Simulation:
     """All parts of one simulated system."""
 
@@ -173,8 +147,8 @@ class Simulation:
             counts.append(self._count())
             if not on:
                 break
-        begin = WARM_UP * counts[-1].at
-        first = next(each for each in counts if each.at >= begin)
+        begin = WARM_UP * counts[-1]["seconds"]
+        first = next(each for each in counts if each["seconds"] >= begin)
         return self._prediction(first, counts[-1])
 
     def _long_enough(self) -> float:
@@ -185,11 +159,6 @@ class Simulation:
             version = plan.update.mean * plan.update_share * plan.updates_per_publish
             seconds = max(seconds, LEAST_VERSIONS * version)
         return seconds
-
-    def _max_decisions(self) -> float:
-        """Decisions per second of one copy with full batches."""
-        most = self.settings.policy.most
-        return most / max(1e-9, BatchTime(self.settings.policy).of(most))
 
     def _broadcast(self, version: int) -> None:
         """Schedule the new weights for each copy: broadcast to its node, plus half a poll."""
@@ -203,66 +172,66 @@ class Simulation:
         batcher.update_weights(version)
         self.fleet.ask_again()
 
-    def _count(self) -> _Count:
+    def _count(self) -> dict[str, float]:
+        """All monotonic counters at this point in time."""
         fleet, learner = self.fleet, self.learner
-        return _Count(
-            at=self.events.now,
-            episodes=fleet.episodes,
-            decisions=fleet.decisions,
-            batches=sum(batcher.batches for batcher in self.batchers),
-            updates=learner.updates,
-            versions=learner.version,
-            inserted=learner.pacing.inserted,
-            sampled=learner.pacing.sampled,
-            stale=learner.stale,
-            arrived=len(learner.staleness),
-            drawn=len(learner.learned_staleness),
-            episode_seconds=fleet.episode_seconds,
-            in_flight=fleet.in_flight.total,
-            policy_busy=self.policy_busy.total,
-            learner_busy=learner.busy.total,
-            phone_seconds={name: level.total for name, level in fleet.levels.items()},
-        )
-
-    def _prediction(self, first: _Count, last: _Count) -> Prediction:
-        settings, learner = self.settings, self.learner
-        seconds = max(1e-9, last.at - first.at)
-        episodes = last.episodes - first.episodes
-        decisions = last.decisions - first.decisions
-        inserted = last.inserted - first.inserted
-        versions = (last.versions - first.versions) / seconds
-        phone_time = {
-            name: (total - first.phone_seconds[name]) / seconds / settings.phones.count
-            for name, total in last.phone_seconds.items()
+        return {
+            "seconds": self.events.now,
+            "episodes": fleet.episodes,
+            "decisions": fleet.decisions,
+            "batches": sum(batcher.batches for batcher in self.batchers),
+            "updates": learner.updates,
+            "versions": learner.version,
+            "inserted": learner.pacing.inserted,
+            "sampled": learner.pacing.sampled,
+            "stale": learner.stale,
+            "arrived": len(learner.staleness),
+            "drawn": len(learner.learned_staleness),
+            "episode_seconds": fleet.episode_seconds,
+            "in_flight": fleet.in_flight.total,
+            "policy_busy": self.policy_busy.total,
+            "learner_busy": learner.busy.total,
+            **{name: level.total for name, level in fleet.levels.items()},
         }
-        length = decisions / max(1, episodes)
+
+    def _prediction(self, first: dict[str, float], last: dict[str, float]) -> Prediction:
+        settings, learner = self.settings, self.learner
+        grown = {name: last[name] - first[name] for name in last}
+        seconds = max(1e-9, grown["seconds"])
+        episodes, copies, most = grown["episodes"], settings.policy.copies, settings.policy.most
+        versions = grown["versions"] / seconds
+        phone_time = {
+            name: grown[name] / seconds / settings.phones.count for name in self.fleet.levels
+        }
+        length = grown["decisions"] / max(1, episodes)
         heavy = trajectory_bytes(settings, length) / MEGABIT
         broadcasts = settings.network.weight_megabytes * 1e6 / MEGABIT
         fan_out = settings.collectors.nodes if settings.network.broadcast == "star" else 1
-        busy = (last.learner_busy - first.learner_busy) / seconds
+        full_batches = most / max(1e-9, batch_seconds(settings.policy)[most])  # decisions a second
+        idle = max(0.0, 1.0 - grown["learner_busy"] / seconds)
         return Prediction(
             phones=settings.phones.count,
-            policy_gpus=settings.policy.copies,
+            policy_gpus=copies,
             learner_gpus=settings.learner.gpus,
             seconds=seconds,
-            episodes=episodes,
+            episodes=int(episodes),
             trajectories_per_minute=60.0 * episodes / seconds,
-            decisions_per_second=decisions / seconds,
-            updates_per_minute=60.0 * (last.updates - first.updates) / seconds,
+            decisions_per_second=grown["decisions"] / seconds,
+            updates_per_minute=60.0 * grown["updates"] / seconds,
             versions_per_minute=60.0 * versions,
-            mean_batch=decisions / max(1, last.batches - first.batches),
-            episode_seconds=(last.episode_seconds - first.episode_seconds) / max(1, episodes),
-            in_flight=(last.in_flight - first.in_flight) / seconds,
+            mean_batch=grown["decisions"] / max(1, grown["batches"]),
+            episode_seconds=grown["episode_seconds"] / max(1, episodes),
+            in_flight=grown["in_flight"] / seconds,
             device_busy=sum(phone_time[name] for name in PHONE_WORK),
-            policy_busy=(last.policy_busy - first.policy_busy) / seconds / settings.policy.copies,
-            policy_load=decisions / seconds / settings.policy.copies / self._max_decisions(),
-            learner_idle=max(0.0, 1.0 - busy) if settings.learner.gpus else 0.0,
-            samples_per_insert=(last.sampled - first.sampled) / max(1, inserted),
-            stale_share=(last.stale - first.stale) / max(1, episodes),
+            policy_busy=grown["policy_busy"] / seconds / copies,
+            policy_load=grown["decisions"] / seconds / copies / full_batches,
+            learner_idle=idle if settings.learner.gpus else 0.0,
+            samples_per_insert=grown["sampled"] / max(1, grown["inserted"]),
+            stale_share=grown["stale"] / max(1, episodes),
             phone_time=phone_time,
             staleness=StalenessSpread.of(
-                learner.staleness[first.arrived : last.arrived],
-                learner.learned_staleness[first.drawn : last.drawn],
+                learner.staleness[int(first["arrived"]) : int(last["arrived"])],
+                learner.learned_staleness[int(first["drawn"]) : int(last["drawn"])],
             ),
             to_learner_megabits=heavy * episodes / seconds,
             from_learner_megabits=broadcasts * fan_out * versions,

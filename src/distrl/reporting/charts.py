@@ -58,10 +58,10 @@ def success_curve(story: RunStory, width: int) -> Figure | None:
         return None
     figure, axes = _new(width, 320 if width > NARROW else 240)
     unit, seconds = time_unit(story.seconds)
-    at = [each.seconds / seconds for each in curve]
-    low, high = ([each.rate.interval[end] for each in curve] for end in (0, 1))
+    at = [moment / seconds for moment, _ in curve]
+    low, high = ([rate.interval[end] for _, rate in curve] for end in (0, 1))
     axes.fill_between(at, low, high, color=FIRST, alpha=0.15, linewidth=0)
-    axes.plot(at, [each.rate.rate for each in curve], color=FIRST, linewidth=2, label="training")
+    axes.plot(at, [rate.rate for _, rate in curve], color=FIRST, linewidth=2, label="training")
     for place, each in enumerate(evaluations):
         bottom, top = each.rate.interval
         axes.errorbar(
@@ -160,9 +160,9 @@ def metric(updates: Sequence[float], figures: Sequence[float]) -> Figure | None:
     return figure
 
 
-def moving_mean(values: Sequence[float]) -> list[float]:
+def moving_mean(values: Sequence[float], share: float = SMOOTHED_SHARE) -> list[float]:
     """The mean of the window around each value; near an end the window is cut off."""
-    reach, count = round(SMOOTHED_SHARE * len(values) / 2), len(values)
+    reach, count = round(share * len(values) / 2), len(values)
     sums = [0.0, *accumulate(values)]
     windows = [(max(0, at - reach), min(count, at + reach + 1)) for at in range(count)]
     return [(sums[end] - sums[start]) / (end - start) for start, end in windows]

@@ -7,33 +7,20 @@ logarithmic axis.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from pathlib import Path
 
-import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
-from distrl.config.typed_reader import read_record
-from distrl.errors import UsageError
 from distrl.imitation.imitation import Progress
+from distrl.reporting.charts import moving_mean
 
 WIDTH, HEIGHT, DPI = 1120, 460, 100  # pixels
 FAINT, VALIDATION = "#9db4dd", "#2563c9"
 COLORS = ("#d9730d", "#178a4c", "#8a63c9", "#b3487b")
 WORDS = ("<tap>", "<type>", "<answer>", "<swipe>")  # the others are right from early on
 SMOOTHED_SHARE = 0.04  # of the curve, the window of a moving mean
-
-
-def read_curve(file: Path) -> list[Progress]:
-    """Read the curve that is saved beside a model."""
-    try:
-        points = json.loads(file.read_text("utf-8"))
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise UsageError(f"{file} is no learning curve: {error}") from error
-    return [read_record(Progress, point, str(file)) for point in points]
 
 
 def draw_curve(curve: Sequence[Progress]) -> Figure:
@@ -79,10 +66,4 @@ def _draw_losses(axes: Axes, curve: Sequence[Progress]) -> None:
         ("reading", COLORS[0], [point.reading_loss for point in curve]),
     ):
         if any(value > 0.0 for value in values):  # none are with a frozen encoder
-            axes.plot(steps, _moving_mean(values), color=color, lw=1.3, label=name)
-
-
-def _moving_mean(values: Sequence[float]) -> list[float]:
-    reach = int(len(values) * SMOOTHED_SHARE / 2)
-    windows = (values[max(0, at - reach) : at + reach + 1] for at in range(len(values)))
-    return [float(np.mean(window)) for window in windows]
+            axes.plot(steps, moving_mean(values, SMOOTHED_SHARE), color=color, lw=1.3, label=name)

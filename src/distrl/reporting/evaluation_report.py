@@ -20,6 +20,12 @@ from distrl.records import Task
 
 Rates = dict[str, SuccessRate]
 DIFFICULTIES = ("easy", "medium", "hard")
+GROUPS: dict[str, Callable[[Task], Sequence[str]]] = {
+    "family": lambda task: (task.family,),
+    "difficulty": lambda task: (task.difficulty,),
+    "app": lambda task: task.apps,
+    "template": lambda task: (task.template,),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +39,13 @@ class EvaluationReport:
     def figures(self) -> dict[str, object]:
         """What the JSON file says; a rate without a judged episode is null."""
         return {
-            **_rate_figures(success_rate(self.outcomes)),
+            **_figures(success_rate(self.outcomes)),
             "episodes": len(self.outcomes),
             "judged": success_rate(self.outcomes).episodes,
-            "by_family": _grouped_figures(self.by_family()),
-            "by_difficulty": _grouped_figures(self.by_difficulty()),
-            "by_app": _grouped_figures(self.by_app()),
-            "by_template": _grouped_figures(self.by_template()),
+            **{
+                f"by_{group}": {name: _figures(rate) for name, rate in self.rates(group).items()}
+                for group in GROUPS
+            },
             "endings": self.endings(),
             "invalid_rate": self.invalid_rate(),
             "steps_mean": self.steps_mean(),
@@ -48,18 +54,14 @@ class EvaluationReport:
             **self.settings,
         }
 
-    def by_family(self) -> Rates:
-        return _rates(self.outcomes, lambda task: (task.family,))
-
-    def by_difficulty(self) -> Rates:
-        found = _rates(self.outcomes, lambda task: (task.difficulty,))
-        return {name: found[name] for name in DIFFICULTIES if name in found}
-
-    def by_app(self) -> Rates:
-        return _rates(self.outcomes, lambda task: task.apps)
-
-    def by_template(self) -> Rates:
-        return _rates(self.outcomes, lambda task: (task.template,))
+    def rates(self, group: str) -> Rates:
+        """The success of every family, difficulty, app or template."""
+        groups: dict[str, list[Outcome]] = {}
+        for outcome in self.outcomes:
+            for key in GROUPS[group](outcome.task):
+                groups.setdefault(key, []).append(outcome)
+        order = DIFFICULTIES if group == "difficulty" else sorted(groups)
+        return {key: success_rate(groups[key]) for key in order if key in groups}
 
     def endings(self) -> dict[str, int]:
         counted = endings(self.outcomes)
@@ -75,44 +77,32 @@ class EvaluationReport:
 
     def shown(self) -> RenderableType:
         """The tables for the terminal."""
-        return Group(_template_lines(self.by_template()), Text(), self._summary(), self._foot())
-
-    def _summary(self) -> Table:
-        judged = success_rate(self.outcomes)
-        table = Table(title=Text(self._title()), title_justify="left")
-        table.add_column("")
-        table.add_column("success", justify="right")
-        table.add_column("95 % interval", justify="right")
-        table.add_column("episodes", justify="right")
-        table.add_row("all", *_cells(judged), style="bold", end_section=True)
-        for rates in (self.by_family(), self.by_difficulty(), self.by_app()):
-            for index, (name, rate) in enumerate(rates.items(), 1):
-                table.add_row(name, *_cells(rate), end_section=index == len(rates))
-        return table
-
-    def _title(self) -> str:
-        blank = f", without the {self.settings['blank']}" if self.settings.get("blank") else ""
-        return f"{self.settings.get('model', '')} on the split “{self.settings['split']}”{blank}"
-
-    def _foot(self) -> Text:
         counted = ", ".join(f"{name} {number}" for name, number in self.endings().items())
-        return Text(
+        foot = Text(
             f"endings: {counted}\n"
             f"invalid actions: {self.invalid_rate():.1%} of all   "
             f"steps: {self.steps_mean():.1f} an episode   "
             f"time: {self.wall_s:.1f} s"
         )
+        return Group(_template_lines(self.rates("template")), Text(), self._summary(), foot)
+
+    def _summary(self) -> Table:
+        judged = success_rate(self.outcomes)
+        blank = f", without the {self.settings['blank']}" if self.settings.get("blank") else ""
+        title = f"{self.settings.get('model', '')} on the split “{self.settings['split']}”{blank}"
+        table = Table(title=Text(title), title_justify="left")
+        table.add_column("")
+        table.add_column("success", justify="right")
+        table.add_column("95 % interval", justify="right")
+        table.add_column("episodes", justify="right")
+        table.add_row("all", *_cells(judged), style="bold", end_section=True)
+        for rates in map(self.rates, ("family", "difficulty", "app")):
+            for index, (name, rate) in enumerate(rates.items(), 1):
+                table.add_row(name, *_cells(rate), end_section=index == len(rates))
+        return table
 
 
-def _rates(outcomes: Sequence[Outcome], keys: Callable[[Task], Sequence[str]]) -> Rates:
-    groups: dict[str, list[Outcome]] = {}
-    for outcome in outcomes:
-        for key in keys(outcome.task):
-            groups.setdefault(key, []).append(outcome)
-    return {key: success_rate(groups[key]) for key in sorted(groups)}
-
-
-def _rate_figures(rate: SuccessRate) -> dict[str, float | int | None]:
+def _figures(rate: SuccessRate) -> dict[str, float | int | None]:
     low, high = rate.interval
     return {
         "success": rate.rate if rate.episodes else None,
@@ -120,10 +110,6 @@ def _rate_figures(rate: SuccessRate) -> dict[str, float | int | None]:
         "high": round(high, 6),
         "episodes": rate.episodes,
     }
-
-
-def _grouped_figures(rates: Rates) -> dict[str, dict[str, float | int | None]]:
-    return {name: _rate_figures(rate) for name, rate in rates.items()}
 
 
 def _cells(rate: SuccessRate) -> tuple[str, str, str]:

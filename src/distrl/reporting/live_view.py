@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from types import TracebackType
 from typing import Self
 
 from rich.console import Console, Group, RenderableType
@@ -66,12 +65,7 @@ class LiveView:
             self._live.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._console.is_terminal:
             self._live.stop()
 
@@ -98,7 +92,6 @@ def plain_line(status: RunStatus) -> str:
 
 
 def panel(status: RunStatus) -> RenderableType:
-    """The whole panel."""
     places = (Text(), _figure("nodes", status.placement)) if status.placement else ()
     return Panel(
         Group(_head(status), Text(), _figures(status), *places, Text(), _progress(status)),
@@ -122,12 +115,9 @@ def _head(status: RunStatus) -> RenderableType:
     )
     if status.success_before is not None:
         line.append(f"    before training {rate_words(status.success_before)}", "dim")
-    return Group(line, Text(), *map(_curve_line, curve(status.success_history)))
-
-
-def _curve_line(line: str) -> Text:
-    label, bars = line[:LABEL], line[LABEL:]
-    return Text.assemble((label, "dim"), (bars, "green"))
+    bars = curve(status.success_history)
+    drawn = [Text.assemble((each[:LABEL], "dim"), (each[LABEL:], "green")) for each in bars]
+    return Group(line, Text(), *drawn)
 
 
 def _figures(status: RunStatus) -> Table:
@@ -178,12 +168,9 @@ def _progress(status: RunStatus) -> Table:
 
 def curve(rates: tuple[float, ...], width: int = SPARKS, rows: int = 3) -> list[str]:
     """A small curve of shares, as high as the highest needs; what is no number yet is left out."""
-    shown = rates[-width:]
-    known = [rate for rate in shown if 0.0 <= rate <= 1.0]
-    top = min(1.0, math.ceil(10.0 * max(known, default=0.0) - 1e-9) / 10.0) or 0.1
-    eighths = [
-        round(rate / top * 8 * rows) if 0.0 <= rate <= 1.0 else 0 for rate in shown
-    ]  # of a row
+    shown = [rate if 0.0 <= rate <= 1.0 else 0.0 for rate in rates[-width:]]
+    top = min(1.0, math.ceil(10.0 * max(shown, default=0.0) - 1e-9) / 10.0) or 0.1
+    eighths = [round(rate / top * 8 * rows) for rate in shown]  # of a row
     lines = []
     for row in reversed(range(rows)):
         label = f"{top:.0%} " if row == rows - 1 else "0% " if row == 0 else ""

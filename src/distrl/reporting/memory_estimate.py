@@ -7,8 +7,6 @@ keeps weights, gradients and two moments of AdamW in float32; with adapters thos
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
@@ -24,21 +22,9 @@ TRAINED_COPIES = 3  # gradients and two moments, beside the weights
 ADAPTER_SHARE = 0.03  # of the weights: generous for the ranks that people use
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryEstimate:
-    """Bytes by what they are for."""
-
-    parts: Mapping[str, int]
-    model_known: bool
-
-    @property
-    def total(self) -> int:
-        return sum(self.parts.values())
-
-
-def estimate_memory(config: TrainingConfig) -> MemoryEstimate:
-    weights = model_bytes(Path(config.agent.model))
-    known = weights or 0
+def estimate_memory(config: TrainingConfig) -> dict[str, int]:
+    """Bytes by what they are for; without those of a model whose size is not known."""
+    known = model_bytes(Path(config.agent.model)) or 0
     trained = known if config.agent.policy.lora is None else round(ADAPTER_SHARE * known)
     collectors = config.collection.collectors
     processes = 1 if config.collection.mode == "one_process" else 1 + collectors
@@ -51,7 +37,7 @@ def estimate_memory(config: TrainingConfig) -> MemoryEstimate:
         f"{processes} copies of the model": processes * known,
         "gradients and optimiser": TRAINED_COPIES * trained,
     }
-    return MemoryEstimate({name: size for name, size in parts.items() if size}, weights is not None)
+    return {name: size for name, size in parts.items() if size}
 
 
 def model_bytes(folder: Path) -> int | None:
@@ -63,16 +49,16 @@ def model_bytes(folder: Path) -> int | None:
 def show_dry_run(console: Console, config: TrainingConfig) -> None:
     """The resolved settings, and what they would take."""
     console.print(to_toml(config), highlight=False, markup=False, soft_wrap=True)
-    estimate = estimate_memory(config)
+    parts = estimate_memory(config)
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
     table.add_column()
     table.add_column(justify="right")
-    for name, size in estimate.parts.items():
+    for name, size in parts.items():
         table.add_row(name, _gigabytes(size))
-    table.add_row("[bold]memory at most[/]", f"[bold]{_gigabytes(estimate.total)}[/]")
+    table.add_row("[bold]memory at most[/]", f"[bold]{_gigabytes(sum(parts.values()))}[/]")
     table.add_row("disk for trajectories at most", _gigabytes(config.store.byte_limit))
     console.print(table, highlight=False)
-    if not estimate.model_known:
+    if model_bytes(Path(config.agent.model)) is None:
         console.print(f"(without the weights of {config.agent.model!r}: their size is not known)")
 
 

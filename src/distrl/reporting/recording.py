@@ -9,25 +9,7 @@ import font_roboto
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
-from distrl.records import (
-    Action,
-    Answer,
-    Back,
-    Done,
-    Ending,
-    Enter,
-    Home,
-    Impossible,
-    LongPress,
-    OpenApp,
-    Screen,
-    Swipe,
-    Tap,
-    Trajectory,
-    TypeText,
-    Unreadable,
-    Wait,
-)
+from distrl import records as r
 
 INK, MUTED, PAPER = (32, 34, 40), (110, 116, 128), (246, 247, 250)
 FINGER, GOOD, BAD = (235, 64, 52), (30, 142, 62), (197, 34, 31)
@@ -41,53 +23,52 @@ def caption_font(size: int, weight: str = "") -> ImageFont.FreeTypeFont:
     return ImageFont.truetype(path, size, layout_engine=ImageFont.Layout.BASIC)
 
 
-def describe(action: Action) -> str:
-    """An action in a few words."""
+def describe(action: r.Action) -> str:
     match action:
-        case Tap(x, y):
+        case r.Tap(x, y):
             return f"tap {x:.2f}, {y:.2f}"
-        case LongPress(x, y):
+        case r.LongPress(x, y):
             return f"long press {x:.2f}, {y:.2f}"
-        case Swipe(x, y, to_x, to_y):
+        case r.Swipe(x, y, to_x, to_y):
             across, down = to_x - x, to_y - y
             if abs(down) >= abs(across):
                 return "swipe up" if down < 0 else "swipe down"
             return "swipe left" if across < 0 else "swipe right"
-        case TypeText(text):
+        case r.TypeText(text):
             return f"type “{text}”"
-        case Back():
+        case r.Back():
             return "back"
-        case Home():
+        case r.Home():
             return "home"
-        case Enter():
+        case r.Enter():
             return "enter"
-        case OpenApp(name):
+        case r.OpenApp(name):
             return f"open {name}"
-        case Wait(seconds):
+        case r.Wait(seconds):
             return f"wait {seconds:g} s"
-        case Answer(text):
+        case r.Answer(text):
             return f"answer “{text}”"
-        case Done():
+        case r.Done():
             return "done"
-        case Impossible():
+        case r.Impossible():
             return "impossible"
-        case Unreadable(text):
+        case r.Unreadable(text):
             return f"unreadable “{text[:30]}”"
 
 
-def draw_action(screen: Screen, action: Action | None) -> Image.Image:
+def draw_action(screen: r.Screen, action: r.Action | None) -> Image.Image:
     """The screen, with what the finger is about to do drawn on it."""
     picture = Image.fromarray(np.asarray(screen.pixels))
-    if not isinstance(action, Tap | LongPress | Swipe):
+    if not isinstance(action, r.Tap | r.LongPress | r.Swipe):
         return picture
     size = (screen.width * SMOOTH, screen.height * SMOOTH)
     mask = Image.new("L", size)
     draw = ImageDraw.Draw(mask)
     at = (action.x * size[0], action.y * size[1])
     _ring(draw, at, 17 * SMOOTH, 3 * SMOOTH)
-    if isinstance(action, LongPress):
+    if isinstance(action, r.LongPress):
         _ring(draw, at, 24 * SMOOTH, 2 * SMOOTH)
-    if isinstance(action, Swipe):
+    if isinstance(action, r.Swipe):
         _arrow(draw, at, (action.to_x * size[0], action.to_y * size[1]))
     else:
         _disc(draw, at, 6 * SMOOTH)
@@ -114,18 +95,18 @@ def _arrow(draw: ImageDraw.ImageDraw, start: tuple[float, float], end: tuple[flo
     draw.polygon([(float(x), float(y)) for x, y in corners], fill=255)
 
 
-def verdict_line(trajectory: Trajectory) -> tuple[str, tuple[int, int, int]]:
+def verdict_line(trajectory: r.Trajectory) -> tuple[str, tuple[int, int, int]]:
     """How it ended, in words and colour."""
-    if trajectory.ending is Ending.SUCCESS:
+    if trajectory.ending is r.Ending.SUCCESS:
         return f"success in {len(trajectory.decisions)} steps", GOOD
     why = trajectory.verdict.reason if trajectory.verdict else " ".join(trajectory.notes)
     return f"{trajectory.ending.value.replace('_', ' ')}: {why}", BAD
 
 
-def contact_sheet(trajectory: Trajectory, width: int = 216) -> Image.Image:
+def contact_sheet(trajectory: r.Trajectory, width: int = 216) -> Image.Image:
     """All screens of an episode on one page; each panel is `width` pixels wide."""
-    actions: list[Action | None] = [decision.action for decision in trajectory.decisions]
-    if len(actions) > 1 and isinstance(actions[-1], Answer | Done | Impossible):
+    actions: list[r.Action | None] = [decision.action for decision in trajectory.decisions]
+    if len(actions) > 1 and isinstance(actions[-1], r.Answer | r.Done | r.Impossible):
         panels = list(zip(trajectory.screens[:-1], actions, strict=True))
     else:
         panels = list(zip(trajectory.screens, [*actions, None], strict=True))
@@ -154,7 +135,7 @@ def contact_sheet(trajectory: Trajectory, width: int = 216) -> Image.Image:
 
 
 def _panel(
-    sheet: Image.Image, screen: Screen, action: Action | None, box: tuple[int, int, int, int]
+    sheet: Image.Image, screen: r.Screen, action: r.Action | None, box: tuple[int, int, int, int]
 ) -> None:
     x, y, width, height = box
     picture = draw_action(screen, action).resize((width, height), Image.Resampling.LANCZOS)
@@ -173,9 +154,9 @@ def _fit(text: str, width: int, size: int = 14) -> str:
     return text
 
 
-def recording_frames(trajectory: Trajectory, width: int = 270) -> list[Image.Image]:
+def recording_frames(trajectory: r.Trajectory, width: int = 270) -> list[Image.Image]:
     """One picture per step, with the instruction above and the action below."""
-    actions: list[Action | None] = [*(d.action for d in trajectory.decisions), None]
+    actions: list[r.Action | None] = [*(d.action for d in trajectory.decisions), None]
     height = round(width * trajectory.screens[0].height / trajectory.screens[0].width)
     head, foot = 58, 34
     frames = []
@@ -210,7 +191,7 @@ def _two_lines(text: str, width: int) -> list[str]:
     return lines
 
 
-def write_recording(trajectories: Sequence[Trajectory], path: Path, width: int = 270) -> None:
+def write_recording(trajectories: Sequence[r.Trajectory], path: Path, width: int = 270) -> None:
     """Write recordings side by side (.gif), or contact sheets below each other, by file suffix."""
     if path.suffix == ".gif":
         write_gif(_side_by_side([recording_frames(each, width) for each in trajectories]), path)

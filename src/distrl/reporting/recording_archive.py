@@ -9,10 +9,8 @@ from __future__ import annotations
 import hashlib
 import io
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import Self
+from typing import NamedTuple, Self
 
 from PIL import Image
 
@@ -27,8 +25,7 @@ WIDTH = 240  # pixels: two for each that a page shows, for sharp screens
 QUALITY = 80
 
 
-@dataclass(frozen=True, slots=True)
-class Opinions:
+class Opinions(NamedTuple):
     """What the learner thought of each step of an episode; a row of its `UpdateReport`."""
 
     values: Sequence[float]  # [T]
@@ -76,8 +73,8 @@ class RecordingArchive:
         steps = []
         for number, decision in enumerate(trajectory.decisions):
             picture = self._keep(trajectory.screens[number], decision.action)
-            thought = {} if opinions is None else _row(opinions, number)
-            steps.append(RecordedStep(picture, describe(decision.action), **thought))
+            thought = [row[number] for row in opinions] if opinions else []
+            steps.append(RecordedStep(picture, describe(decision.action), *thought))
         return [*steps, RecordedStep(self._keep(trajectory.screens[-1], None), "end")]
 
     def _keep(self, screen: Screen, action: Action | None) -> str:
@@ -103,18 +100,5 @@ class RecordingArchive:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def _row(opinions: Opinions, number: int) -> dict[str, float]:
-    return {
-        "value": opinions.values[number],
-        "ratio": opinions.ratios[number],
-        "advantage": opinions.advantages[number],
-    }

@@ -11,13 +11,12 @@ from __future__ import annotations
 import base64
 import math
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
-from matplotlib.figure import Figure
 
 import distrl
 from distrl.config.training_config import load_config
@@ -25,9 +24,8 @@ from distrl.episodes.outcome import SuccessRate
 from distrl.errors import DistrlError
 from distrl.reporting import charts
 from distrl.reporting.live_view import duration
-from distrl.reporting.next_commands import evaluation_words, resume_words
 from distrl.reporting.run_story import RunStory, read_story
-from distrl.runs.run_directory import RunDirectory, write_whole
+from distrl.runs.run_directory import RunDirectory, evaluation_words, resume_words, write_whole
 from distrl.runs.run_records import EvaluationLine, Series, Stage
 
 ROWS_SHOWN = 25  # templates of the table, before the rest is folded away
@@ -66,16 +64,6 @@ class TemplateRow:
         return self.after.rate - self.before.rate if known else 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class MetricChart:
-    """One metric of the learner, its last value and its drawing."""
-
-    name: str
-    explained: str
-    last: str
-    drawn: Markup | None
-
-
 def write_report(run: RunDirectory) -> Path:
     """Write the page anew and return its path."""
     write_whole(run.report, report_page(read_story(run)))
@@ -83,11 +71,14 @@ def write_report(run: RunDirectory) -> Path:
 
 
 def report_page(story: RunStory) -> str:
-    """The whole page."""
     environment = Environment(
         loader=PackageLoader("distrl.reporting"), autoescape=True, undefined=StrictUndefined
     )
-    environment.filters |= {"percent": _percent, "percent_range": _range, "points": _points}
+    environment.filters |= {
+        "percent": lambda share, digits=0: f"{share:.{digits}%}",
+        "percent_range": lambda interval: f"{interval[0]:.0%} to {interval[1]:.0%}",
+        "points": lambda gain: f"{100 * gain:+.0f}".replace("-", "−"),
+    }
     style = environment.get_template("report.css").render()
     before, after = story.evaluation("before"), story.evaluation("after")
     settings = story.run.config.read_text("utf-8") if story.run.config.exists() else ""
@@ -108,8 +99,10 @@ def report_page(story: RunStory) -> str:
         charts={
             "success": charts.in_two_sizes(lambda width: charts.success_curve(story, width)),
             "devices": charts.in_two_sizes(lambda width: charts.device_timeline(story, width)),
-            "staleness": _half(lambda width: charts.staleness_histogram(story, width)),
-            "endings": _half(lambda width: charts.endings(story, width)),
+            "staleness": charts.in_two_sizes(
+                lambda width: charts.staleness_histogram(story, width), charts.HALF
+            ),
+            "endings": charts.in_two_sizes(lambda width: charts.endings(story, width), charts.HALF),
         },
         metrics=list(_metrics(story)),
         stages=STAGES,
@@ -118,22 +111,6 @@ def report_page(story: RunStory) -> str:
         commands=_commands(story.run),
         settings=settings,
     )
-
-
-def _half(draw: Callable[[int], Figure | None]) -> Markup | None:
-    return charts.in_two_sizes(draw, charts.HALF)
-
-
-def _percent(share: float, digits: int = 0) -> str:
-    return f"{share:.{digits}%}"
-
-
-def _range(interval: tuple[float, float]) -> str:
-    return f"{interval[0]:.0%} to {interval[1]:.0%}"
-
-
-def _points(gain: float) -> str:
-    return f"{100 * gain:+.0f}".replace("-", "−")
 
 
 def _about(settings: str) -> str:
@@ -177,14 +154,16 @@ def _tiles(story: RunStory) -> dict[str, str]:
     }
 
 
-def _metrics(story: RunStory) -> Iterator[MetricChart]:
+def _metrics(story: RunStory) -> Iterator[dict[str, str | Markup | None]]:
+    """Each metric of the learner, its last value and its drawing."""
     for series, key, name, explained in METRICS:
         updates, figures = story.course(series, key)
         if figures:
             known = [figure for figure in figures if math.isfinite(figure)]
             last = charts.short(known[-1]) if known else "–"
             drawn = charts.metric(updates, figures)
-            yield MetricChart(name, explained, last, charts.to_svg(drawn) if drawn else None)
+            svg = charts.to_svg(drawn) if drawn else None
+            yield {"name": name, "explained": explained, "last": last, "drawn": svg}
 
 
 def _data_url(picture: Path) -> str | None:

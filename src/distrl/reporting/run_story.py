@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from distrl.episodes.outcome import SuccessRate
 from distrl.json_lines import read_lines
 from distrl.runs.metrics import read_points
@@ -24,14 +26,6 @@ from distrl.runs.run_records import (
 CURVE_SPOTS = 60  # places of the learning curve
 LEAST_WINDOW = 12  # episodes behind each of them, at least
 HIGHEST_STALENESS = 12  # bars of their own; what is older shares one
-
-
-@dataclass(frozen=True, slots=True)
-class WindowedRate:
-    """The success of the episodes around a moment."""
-
-    seconds: float
-    rate: SuccessRate
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,18 +64,15 @@ class RunStory:
 
     def busy(self, device: str, spans: int) -> list[float]:
         """The share of each of `spans` equal spans that the device was in episodes."""
-        length = self.seconds / spans
-        seconds = [0.0] * spans
+        edges = np.linspace(0.0, self.seconds, spans + 1)
+        seconds = np.zeros(spans)
         for episode in self.episodes:
-            if episode.device != device:
-                continue
-            first = min(spans - 1, max(0, int(episode.began / length)))
-            last = min(spans - 1, max(0, int(episode.ended / length)))
-            for span in range(first, last + 1):
-                begin = max(episode.began, span * length)
-                end = min(episode.ended, (span + 1) * length)
-                seconds[span] += max(0.0, end - begin)
-        return [min(1.0, each / length) for each in seconds]
+            if episode.device == device:
+                played = np.minimum(episode.ended, edges[1:]) - np.maximum(
+                    episode.began, edges[:-1]
+                )
+                seconds += np.maximum(0.0, played)
+        return [float(each) for each in np.minimum(1.0, seconds / (self.seconds / spans))]
 
     @property
     def busy_share(self) -> float:
@@ -91,15 +82,19 @@ class RunStory:
         played = sum(episode.ended - episode.began for episode in self.episodes)
         return min(1.0, played / (self.seconds * len(self.devices)))
 
-    def success_curve(self) -> list[WindowedRate]:
-        """Success of training episodes as time went on, each place over its own window."""
+    def success_curve(self) -> list[tuple[float, SuccessRate]]:
+        """Success of training episodes around a few seconds of the run, each over its window."""
         judged = [episode for episode in self.episodes if episode.judged]
         window = max(LEAST_WINDOW, len(judged) // 20)
         if len(judged) < window:
             return []
         last = len(judged) - window
         starts = sorted({round(last * spot / (CURVE_SPOTS - 1)) for spot in range(CURVE_SPOTS)})
-        return [_windowed(judged[start : start + window]) for start in starts]
+        windows = [judged[start : start + window] for start in starts]
+        return [
+            (shown[window // 2].ended, SuccessRate(sum(e.success for e in shown), window))
+            for shown in windows
+        ]
 
     def staleness(self) -> dict[str, int]:
         """How many trajectories arrived so many versions late."""
@@ -118,11 +113,6 @@ class RunStory:
             span = min(spans - 1, int(episode.ended / total * spans))
             counts[span][episode.ending.value] += 1
         return counts
-
-
-def _windowed(episodes: Sequence[EpisodeLine]) -> WindowedRate:
-    middle = episodes[len(episodes) // 2].ended
-    return WindowedRate(middle, SuccessRate(sum(e.success for e in episodes), len(episodes)))
 
 
 def read_story(run: RunDirectory) -> RunStory:

@@ -7,11 +7,14 @@ marked as undone rather than repeated. The file is the truth; sinks are for view
 
 from __future__ import annotations
 
+import os
+import socket
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Protocol, Self
+from typing import Any, Protocol, Self
 
+from distrl.errors import NotInstalled, storage_error
 from distrl.json_lines import LineLog, read_lines
 from distrl.runs.run_directory import RunDirectory
 from distrl.runs.run_records import Point, Series
@@ -67,7 +70,6 @@ class Metrics:
 
     @property
     def seconds(self) -> float:
-        """Seconds of the run."""
         return self._clock() - self._started
 
     def record(self, series: Series, updates: int, figures: Mapping[str, float]) -> None:
@@ -98,3 +100,103 @@ def read_points(path: Path) -> list[Point]:
         else:
             kept.append(point)
     return kept
+
+
+class TensorBoardSink:
+    """TensorBoard's event files: `tensorboard --logdir runs`.
+
+    Written with TensorBoard's own records, without torch, at once and in this thread. Figures are
+    tagged series/name, their step is the number of updates.
+    """
+
+    def __init__(self, folder: Path, writer: Any) -> None:
+        self._folder = folder
+        self._writer = writer
+
+    @classmethod
+    def open(cls, folder: Path, *, resumed_at: int | None = None) -> Self:
+        """A new file. Steps after `resumed_at` in older files are marked as undone."""
+        try:
+            from tensorboard.compat.proto.event_pb2 import Event, SessionLog
+            from tensorboard.summary.writer.record_writer import RecordWriter
+        except ImportError as error:
+            raise NotInstalled(
+                "metrics go to TensorBoard as well, and it is not installed: pip install "
+                "'distrl[learn]'"
+            ) from error
+        name = f"events.out.tfevents.{int(time.time())}.{socket.gethostname()}.{os.getpid()}"
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            writer = RecordWriter((folder / name).open("xb"))
+        except OSError as error:
+            raise storage_error(error, f"making TensorBoard's file in {folder}") from error
+        sink = cls(folder, writer)
+        sink._write(Event(wall_time=time.time(), file_version="brain.Event:2"))
+        if resumed_at is not None:
+            start = SessionLog(status=SessionLog.START)
+            sink._write(Event(step=resumed_at + 1, wall_time=time.time(), session_log=start))
+        return sink
+
+    def add(self, point: Point) -> None:
+        from tensorboard.compat.proto.event_pb2 import Event
+        from tensorboard.compat.proto.summary_pb2 import Summary
+
+        values = [
+            Summary.Value(tag=f"{point.series}/{name}", simple_value=figure)
+            for name, figure in point.figures.items()
+            if figure is not None
+        ]
+        if values:
+            summary = Summary(value=values)
+            self._write(Event(step=point.updates, wall_time=time.time(), summary=summary))
+
+    def close(self) -> None:
+        self._writer.close()
+
+    def _write(self, event: Any) -> None:
+        try:
+            self._writer.write(event.SerializeToString())
+            self._writer.flush()
+        except OSError as error:
+            raise storage_error(error, f"writing TensorBoard's file in {self._folder}") from error
+
+
+class WandbSink:
+    """A run of W&B, with the directory's name as its id: a resumed run continues it."""
+
+    def __init__(self, session: Any) -> None:
+        self._session = session
+
+    @classmethod
+    def open(cls, project: str, folder: Path, settings: Mapping[str, object]) -> Self:
+        """Start or continue the W&B run; its own environment variables give key and mode."""
+        try:
+            import wandb
+        except ImportError as error:
+            raise NotInstalled(
+                "reporting.wandb=true, and the package wandb is not installed: pip install wandb, "
+                "or leave the setting out (metrics.jsonl and TensorBoard have the same figures)"
+            ) from error
+        session = wandb.init(
+            project=project,
+            id=folder.name,
+            name=folder.name,
+            dir=str(folder),
+            config=dict(settings),
+            resume="allow",
+        )
+        session.define_metric("updates")
+        session.define_metric("*", step_metric="updates")
+        return cls(session)
+
+    def add(self, point: Point) -> None:
+        figures = {
+            f"{point.series}/{name}": figure
+            for name, figure in point.figures.items()
+            if figure is not None
+        }
+        if figures:
+            self._session.log({**figures, "updates": point.updates, "seconds": point.seconds})
+
+    def close(self) -> None:
+        self._session.finish()

@@ -26,9 +26,9 @@ import contextlib
 import errno
 import json
 import os
+import shlex
 import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -45,11 +45,27 @@ if TYPE_CHECKING:
 MAX_TRIES = 1000
 
 
-@dataclass(frozen=True, slots=True)
 class RunDirectory:
     """The files of a run. Create one with `new`, or open one with `existing`."""
 
-    path: Path
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.config = path / "config.toml"
+        self.metrics = path / "metrics.jsonl"
+        self.tensorboard = path / "tensorboard"
+        self.episodes = path / "episodes.jsonl"
+        self.evaluations = path / "evaluations.jsonl"
+        self.recordings = path / "recordings.jsonl"
+        self.pictures = path / "pictures"
+        self.trajectories = path / "trajectories"
+        self.weights = path / "weights"
+        self.checkpoints = path / "checkpoints"
+        self.progress = path / "progress.json"
+        self.learner_home = path / "learner.json"
+        self.losses = path / "losses.jsonl"
+        self.policy = path / IN_A_RUN
+        self.result = path / "result.json"
+        self.report = path / "report.html"
 
     @classmethod
     def new(cls, parent: Path, name: str, now: datetime) -> Self:
@@ -101,72 +117,6 @@ class RunDirectory:
         shutil.rmtree(self.path, ignore_errors=True)
         return not self.path.exists()
 
-    # What is in it ------------------------------------------------------------------------------
-
-    @property
-    def config(self) -> Path:
-        return self.path / "config.toml"
-
-    @property
-    def metrics(self) -> Path:
-        return self.path / "metrics.jsonl"
-
-    @property
-    def tensorboard(self) -> Path:
-        return self.path / "tensorboard"
-
-    @property
-    def episodes(self) -> Path:
-        return self.path / "episodes.jsonl"
-
-    @property
-    def evaluations(self) -> Path:
-        return self.path / "evaluations.jsonl"
-
-    @property
-    def recordings(self) -> Path:
-        return self.path / "recordings.jsonl"
-
-    @property
-    def pictures(self) -> Path:
-        return self.path / "pictures"
-
-    @property
-    def trajectories(self) -> Path:
-        return self.path / "trajectories"
-
-    @property
-    def weights(self) -> Path:
-        return self.path / "weights"
-
-    @property
-    def checkpoints(self) -> Path:
-        return self.path / "checkpoints"
-
-    @property
-    def progress(self) -> Path:
-        return self.path / "progress.json"
-
-    @property
-    def learner_home(self) -> Path:
-        return self.path / "learner.json"
-
-    @property
-    def losses(self) -> Path:
-        return self.path / "losses.jsonl"
-
-    @property
-    def policy(self) -> Path:
-        return self.path / IN_A_RUN
-
-    @property
-    def result(self) -> Path:
-        return self.path / "result.json"
-
-    @property
-    def report(self) -> Path:
-        return self.path / "report.html"
-
     def write_config(self, config: TrainingConfig) -> None:
         write_whole(self.config, to_toml(config))
 
@@ -201,3 +151,25 @@ def _sync_folder(folder: Path) -> None:
             raise
     finally:
         os.close(file)
+
+
+def evaluation_words(run: RunDirectory, config: TrainingConfig) -> str:
+    """The command that plays what was trained, on unseen tasks of the kind it was trained on."""
+    words = ["distrl", "evaluate", str(run.path), "--split", config.evaluation.split]
+    if len(config.tasks.families) == 1:
+        words += ["--family", config.tasks.families[0]]
+    if config.tasks.templates:
+        for name in config.tasks.template_names:
+            words += ["--template", name]
+    words += ["--greedy" if config.evaluation.greedy else "--sampled"]
+    return shlex.join(words)
+
+
+def resume_words(run: RunDirectory, config: TrainingConfig) -> str:
+    """The command that goes on with a run: where it was stopped, or for as long again."""
+    words = ["distrl", "train", "--resume", str(run.path)]
+    if run.result.exists():
+        for name in ("minutes", "trajectories", "updates"):
+            if limit := getattr(config.run, name):
+                words += ["--set", f"run.{name}={2 * limit:g}"]
+    return shlex.join(words)

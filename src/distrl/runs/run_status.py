@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from types import TracebackType
-from typing import Protocol, Self
+from typing import Protocol
 
 from distrl.episodes.outcome import SuccessRate
 
@@ -38,7 +38,7 @@ class RunStatus:
     placement: str = ""  # which part is on which node of a cluster
 
 
-class RunView(Protocol):
+class RunView(AbstractContextManager["RunView"], Protocol):
     """Shows a status: a terminal (`live_view`), or a proxy that forwards it to one.
 
     Entered while there is something to show. Any thread may call `say`.
@@ -47,13 +47,3 @@ class RunView(Protocol):
     def show(self, status: RunStatus) -> None: ...
 
     def say(self, sentence: str) -> None: ...
-
-    def __enter__(self) -> Self: ...
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-        /,
-    ) -> None: ...

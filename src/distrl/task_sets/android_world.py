@@ -1,8 +1,7 @@
 """AndroidWorld: its tasks, its phone and its scores, as tasks, a device and a judge of ours.
 
-AndroidWorld keeps phone, tasks and judging in one place, and is reached in two ways that do the
-same (`AndroidWorldHost`): over HTTP, in its container (`android_world_container`), or in this
-process, where its Python package is installed (`android_world_package`). One host is one phone:
+AndroidWorld keeps phone, tasks and judging in one place, its container, which is reached over HTTP
+(`android_world_container`). One host is one phone:
 
     with AndroidWorldPhone("phone-1", host) as phone:
         judge = AndroidWorldJudge(phone)
@@ -23,74 +22,28 @@ import math
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from distrl import records as r
 from distrl.errors import DeviceError, DeviceNotReady, InvalidAction, JudgeError, UnknownTask
 from distrl.hierarchy import Element
-from distrl.records import (
-    ONLY_SAID,
-    Action,
-    Back,
-    Enter,
-    Home,
-    LongPress,
-    OpenApp,
-    Pixels,
-    Screen,
-    Split,
-    Swipe,
-    Tap,
-    Task,
-    TypeText,
-    Verdict,
-    Wait,
-)
+
+if TYPE_CHECKING:
+    from distrl.task_sets.android_world_container import AndroidWorldContainer  # needs httpx
 
 STEP_LIMIT = 20
 PREFIX = "android_world."
 JUDGE = "android_world"
 
 
-class AndroidWorldHost(Protocol):
-    """A phone with AndroidWorld on it. Failures are `DeviceError`s. One thread at a time."""
-
-    def task_types(self) -> list[str]: ...
-
-    def combinations(self, task_type: str) -> int:
-        """How many tasks of a type there are: numbers from 0 up."""
-        ...
-
-    def goal(self, task_type: str, number: int) -> str: ...
-
-    def initialise(self, task_type: str, number: int) -> None: ...
-
-    def score(self, task_type: str, number: int) -> float: ...
-
-    def tear_down(self, task_type: str, number: int) -> None: ...
-
-    def reset(self) -> None:
-        """To the home screen."""
-        ...
-
-    def pixels(self) -> Pixels:
-        """Once the screen has settled."""
-        ...
-
-    def execute(self, action: dict[str, Any]) -> None:
-        """Perform one of AndroidWorld's JSON actions."""
-        ...
-
-    def close(self) -> None: ...
-
-
-def android_world_tasks(host: AndroidWorldHost, split: Split = "test") -> Iterator[Task]:
+def android_world_tasks(host: AndroidWorldContainer, split: r.Split = "test") -> Iterator[r.Task]:
     """Every task of the host's suite. A suite of another seed has other parameters: see `host`."""
     for task_type in host.task_types():
         for number in range(host.combinations(task_type)):
             template = f"{PREFIX}{task_type}"
-            yield Task(
+            yield r.Task(
                 id=f"{template}/{split}/{number}",
                 instruction=host.goal(task_type, number),
                 family="general",
@@ -106,7 +59,7 @@ def android_world_tasks(host: AndroidWorldHost, split: Split = "test") -> Iterat
 class AndroidWorldPhone:
     """Implements `Device` on a host, which it owns."""
 
-    def __init__(self, name: str, host: AndroidWorldHost) -> None:
+    def __init__(self, name: str, host: AndroidWorldContainer) -> None:
         self.name = name
         self.host = host
         self._began = 0.0
@@ -126,14 +79,14 @@ class AndroidWorldPhone:
         self.host.reset()
         self._ready = True
 
-    def screen(self) -> Screen:
+    def screen(self) -> r.Screen:
         with self._working():
-            screen = Screen(np.ascontiguousarray(self.host.pixels()))
+            screen = r.Screen(np.ascontiguousarray(self.host.pixels()))
         self._size = screen.width, screen.height
         return screen
 
-    def perform(self, action: Action) -> Screen:
-        if not isinstance(action, ONLY_SAID):
+    def perform(self, action: r.Action) -> r.Screen:
+        if not isinstance(action, r.ONLY_SAID):
             if not all(self._size):
                 self.screen()
             with self._working():
@@ -189,11 +142,11 @@ class AndroidWorldJudge:
         self._phone = phone
         self._task: tuple[str, int] | None = None
 
-    def begin(self, task: Task) -> None:
+    def begin(self, task: r.Task) -> None:
         self._task = _parsed(task.id)
         self._phone.initialise(*self._task)
 
-    def verdict(self, answer: str | None) -> Verdict:
+    def verdict(self, answer: str | None) -> r.Verdict:
         if self._task is None:
             raise JudgeError("a verdict was asked for before a task was begun")
         try:
@@ -204,7 +157,7 @@ class AndroidWorldJudge:
             raise JudgeError(f"AndroidWorld gave no score for {self._task}: {error}") from error
         if not math.isfinite(score):
             raise JudgeError(f"AndroidWorld's score for {self._task} is {score!r}")
-        return Verdict(score > 0.5, "" if score > 0.5 else f"score {score:g}", JUDGE)
+        return r.Verdict(score > 0.5, "" if score > 0.5 else f"score {score:g}", JUDGE)
 
 
 def _parsed(task_id: str) -> tuple[str, int]:
@@ -218,32 +171,32 @@ def _parsed(task_id: str) -> tuple[str, int]:
     return template.removeprefix(PREFIX), int(number)
 
 
-def json_action(action: Action, size: tuple[int, int]) -> dict[str, Any]:
+def json_action(action: r.Action, size: tuple[int, int]) -> dict[str, Any]:
     """One of AndroidWorld's JSON actions; `size` is the screen's width and height."""
     match action:
-        case Tap(x, y):
+        case r.Tap(x, y):
             return {"action_type": "click", **_pixel(x, y, size)}
-        case LongPress(x, y):
+        case r.LongPress(x, y):
             return {"action_type": "long_press", **_pixel(x, y, size)}
-        case Swipe():
+        case r.Swipe():
             return {"action_type": "scroll", "direction": scroll_direction(action)}
-        case TypeText(text):
+        case r.TypeText(text):
             return {"action_type": "input_text", "text": text}
-        case OpenApp(name):
+        case r.OpenApp(name):
             return {"action_type": "open_app", "app_name": name}
-        case Back():
+        case r.Back():
             return {"action_type": "navigate_back"}
-        case Home():
+        case r.Home():
             return {"action_type": "navigate_home"}
-        case Enter():
+        case r.Enter():
             return {"action_type": "keyboard_enter"}
-        case Wait():
+        case r.Wait():
             return {"action_type": "wait"}
         case _:
             raise InvalidAction(f"{action!r} is only said; there is nothing to perform")
 
 
-def scroll_direction(swipe: Swipe) -> str:
+def scroll_direction(swipe: r.Swipe) -> str:
     """Where the view goes: a finger that moves up scrolls down."""
     across, down = swipe.to_x - swipe.x, swipe.to_y - swipe.y
     if abs(across) > abs(down):

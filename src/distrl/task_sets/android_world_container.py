@@ -10,7 +10,6 @@ Screens travel as nested lists of numbers, which is what its server speaks.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Self
 from urllib.parse import urlsplit
 
@@ -21,48 +20,37 @@ from distrl.errors import DeviceDisconnected, DeviceTimeout, InvalidSetting, Unk
 from distrl.records import Pixels
 
 LOCAL = "http://127.0.0.1:5000"
+DEADLINE_S = 60.0  # of a call
+SET_UP_S = 300.0  # of a call that restores apps: initialise, tear down, new suites
 LOOKS = 3  # tries of what only looks
 MAX_QUOTE = 300
 
 
-@dataclass(frozen=True, slots=True)
-class ContainerSettings:
-    """Where the server is and how long a call may take. A suite of its own per seed."""
-
-    url: str = LOCAL
-    deadline_s: float = 60.0
-    set_up_deadline_s: float = 300.0  # for what restores apps: initialise, tear down, new suites
-
-    def __post_init__(self) -> None:
-        parts = urlsplit(self.url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise InvalidSetting(f"AndroidWorld url {self.url!r}; give one like {LOCAL}")
-        if not (self.deadline_s > 0 and self.set_up_deadline_s > 0):
-            raise InvalidSetting(f"{self}: deadlines are above 0 seconds")
-
-
 class AndroidWorldContainer:
-    """Implements `AndroidWorldHost`. `open` one; it is closed by its phone."""
+    """One container. `open` it; it is closed by its phone. One thread at a time."""
 
-    def __init__(self, settings: ContainerSettings, client: httpx.Client) -> None:
-        self.settings = settings
+    def __init__(self, url: str, client: httpx.Client, deadline_s: float, set_up_s: float) -> None:
+        self._url = url
         self._client = client
+        self._deadline_s = deadline_s
+        self._set_up_s = set_up_s
 
     @classmethod
-    def open(cls, settings: ContainerSettings | None = None) -> Self:
-        settings = settings or ContainerSettings()
-        container = cls(settings, httpx.Client(base_url=settings.url, trust_env=False))
+    def open(
+        cls, url: str = LOCAL, deadline_s: float = DEADLINE_S, set_up_s: float = SET_UP_S
+    ) -> Self:
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise InvalidSetting(f"AndroidWorld url {url!r}; give one like {LOCAL}")
+        client = httpx.Client(base_url=url, trust_env=False)
+        container = cls(url, client, deadline_s, set_up_s)
         container._look("/health")
         return container
 
     def new_suite(self, seed: int, combinations: int = 1) -> None:
         """Draw new parameters for all tasks, `combinations` of each."""
-        self._call(
-            "GET",
-            "/suite/reinitialize",
-            {"n_task_combinations": combinations, "seed": seed},
-            deadline_s=self.settings.set_up_deadline_s,
-        )
+        drawn = {"n_task_combinations": combinations, "seed": seed}
+        self._call("GET", "/suite/reinitialize", drawn, deadline_s=self._set_up_s)
 
     def task_types(self) -> list[str]:
         names = self._look("/suite/task_list", {"max_index": -1}).get("task_list")
@@ -83,14 +71,12 @@ class AndroidWorldContainer:
         return goal
 
     def initialise(self, task_type: str, number: int) -> None:
-        self._set_up("/task/initialize", task_type, number)
+        named = _named(task_type, number)
+        self._call("POST", "/task/initialize", named, deadline_s=self._set_up_s)
 
     def tear_down(self, task_type: str, number: int) -> None:
-        self._set_up("/task/tear_down", task_type, number)
-
-    def _set_up(self, path: str, task_type: str, number: int) -> None:
-        deadline_s = self.settings.set_up_deadline_s
-        self._call("POST", path, _named(task_type, number), deadline_s=deadline_s)
+        named = _named(task_type, number)
+        self._call("POST", "/task/tear_down", named, deadline_s=self._set_up_s)
 
     def score(self, task_type: str, number: int) -> float:
         score = self._look("/task/score", _named(task_type, number)).get("score")
@@ -137,8 +123,8 @@ class AndroidWorldContainer:
         body: dict[str, Any] | None = None,
         deadline_s: float | None = None,
     ) -> dict[str, Any]:
-        what = f"AndroidWorld at {self.settings.url}: {method} {path}"
-        deadline_s = deadline_s or self.settings.deadline_s
+        what = f"AndroidWorld at {self._url}: {method} {path}"
+        deadline_s = deadline_s or self._deadline_s
         try:
             response = self._client.request(
                 method, path, params=parameters, json=body, timeout=deadline_s
@@ -165,7 +151,7 @@ class AndroidWorldContainer:
     def _strange(self, path: str, answer: object) -> DeviceDisconnected:
         said = str(answer)[:MAX_QUOTE]
         return DeviceDisconnected(
-            f"AndroidWorld at {self.settings.url}: {path} answered with something else than it "
+            f"AndroidWorld at {self._url}: {path} answered with something else than it "
             f"should: {said!r}; is it AndroidWorld's server, and of a version of 2025 or newer?"
         )
 

@@ -20,7 +20,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Protocol
 
-from distrl.errors import CorruptCheckpoint, InvalidSetting
+from distrl.errors import CorruptCheckpoint
 from distrl.records import Ending, Task
 from distrl.task_sets.task_pool import TaskPool
 
@@ -87,10 +87,6 @@ class SuccessRateTasks:
     """
 
     def __init__(self, pool: TaskPool, floor: float = 0.2, memory: int = 20) -> None:
-        if not (0.0 <= floor <= 1.0 and memory >= 1):
-            raise InvalidSetting(
-                f"floor={floor!r}, memory={memory!r}; give a share in [0, 1] and 1 try or more"
-            )
         self._pool = pool
         self._floor = floor
         self._drawn = 0
@@ -127,11 +123,8 @@ class SuccessRateTasks:
         return {"drawn": self._drawn, "turns": dict(self._turns), "recent": recent}
 
     def load_state(self, state: Mapping[str, Any]) -> None:
-        drawn, turns, recent = (
-            _count(state, "drawn"),
-            _table(state, "turns"),
-            _table(state, "recent"),
-        )
+        drawn, turns = _count(state, "drawn"), _table(state, "turns")
+        recent = _table(state, "recent")
         if not set(turns) == set(recent) == set(self._turns):
             strange = sorted(set(turns) ^ set(self._turns)) or sorted(set(recent) ^ set(turns))
             raise CorruptCheckpoint(
@@ -161,11 +154,6 @@ class InstructionValueTasks:
         candidates: int = 8,
         unasked: float = 0.1,
     ) -> None:
-        if candidates < 1 or not 0.0 <= unasked <= 1.0:
-            raise InvalidSetting(
-                f"candidates={candidates!r}, unasked={unasked!r}; give 1 candidate or more and a "
-                "share in [0, 1]"
-            )
         self._pool = pool
         self._critic = critic
         self._policy_lock = policy_lock or threading.Lock()
@@ -203,8 +191,6 @@ class RepeatedTasks:
     """Each task of another source `times` times in a row, for algorithms that compare attempts."""
 
     def __init__(self, source: TaskSource, times: int) -> None:
-        if times < 1:
-            raise InvalidSetting(f"times={times!r}; give 1 attempt or more")
         self._source = source
         self._times = times
         self._task: Task | None = None
@@ -236,18 +222,19 @@ class RepeatedTasks:
 def _count(state: Mapping[str, Any], name: str) -> int:
     value = state.get(name)
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise CorruptCheckpoint(
-            f"the curriculum's state has {name}={value!r}, not a count; it is of another "
-            "curriculum, or damaged: take an older checkpoint"
-        )
+        raise _strange(name, value, "a count")
     return value
 
 
 def _table(state: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     value = state.get(name)
     if not isinstance(value, Mapping):
-        raise CorruptCheckpoint(
-            f"the curriculum's state has {name}={value!r}, not a table; it is of another "
-            "curriculum, or damaged: take an older checkpoint"
-        )
+        raise _strange(name, value, "a table")
     return value
+
+
+def _strange(name: str, value: object, wanted: str) -> CorruptCheckpoint:
+    return CorruptCheckpoint(
+        f"the curriculum's state has {name}={value!r}, not {wanted}; it is of another "
+        "curriculum, or damaged: take an older checkpoint"
+    )

@@ -49,10 +49,8 @@ def write_weights(path: Path, weights: Weights, metadata: Mapping[str, str]) -> 
     return digest.hexdigest()
 
 
-def read_weights(
-    path: Path, digest: str, framework: Framework
-) -> tuple[dict[str, Any], dict[str, str]]:
-    """Tensors and metadata of the file; `FileNotFoundError` if it is gone."""
+def read_weights(path: Path, digest: str, framework: Framework) -> dict[str, Any]:
+    """Tensors of the file; `FileNotFoundError` if it is gone."""
     with path.open("rb") as file:
         found = hashlib.file_digest(
             file, lambda: hashlib.blake2b(digest_size=DIGEST_BYTES)
@@ -64,8 +62,7 @@ def read_weights(
         )
     try:
         with safe_open(path, framework=framework) as opened:
-            tensors = {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118
-            return tensors, dict(opened.metadata() or {})
+            return {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118
     except SafetensorError as error:
         raise CorruptWeights(f"weights {path}: {error}; have them published again") from error
 

@@ -12,7 +12,7 @@ All of them can see the directory. It holds a file for each of the last versions
 - The newest `keep` versions stay. A reader that has begun goes on to its end, and one that comes
   just when a version leaves takes a newer one.
 
-Weights are all of a policy's, or adapters to a base model that every reader has; the description
+Weights are all of a policy's, or adapters to a base model that every reader has; a file's metadata
 tells which. One learner publishes; any number of readers, each with a `WeightStore` of its own.
 `WeightPoller` is how a collector that sees the directory gets newer weights between two batches of
 decisions; Ray's `WeightSource` is `engine.ray.weight_broadcast`.
@@ -26,9 +26,8 @@ import re
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from distrl.errors import CorruptWeights, InvalidSetting, UsageError, storage_error
 from distrl.weights.weight_file import Framework, Weights, read_weights, write_weights
@@ -43,25 +42,11 @@ UNFINISHED = ".unfinished-"
 NAME = re.compile(r"weights-(\d{9,})-([0-9a-f]{32})\.safetensors")
 
 
-@dataclass(frozen=True, slots=True)
-class WeightDescription:
-    """What published weights are: all of a policy's, or adapters to the base that is named."""
-
-    kind: Literal["full", "adapters"] = "full"
-    base: str = ""
-    details: Mapping[str, str] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        if self.kind == "adapters" and not self.base:
-            raise InvalidSetting("adapters without a base; name the model that they belong to")
-
-
 class PublishedWeights(NamedTuple):
-    """What `load` gives: tensors by name, their version, and what they are."""
+    """What `load` gives: tensors by name, and their version."""
 
     weights: dict[str, Any]
     version: int
-    description: WeightDescription
 
 
 class PackedWeights(NamedTuple):
@@ -73,28 +58,29 @@ class PackedWeights(NamedTuple):
 
 
 class WeightStore:
-    """Publishes and loads weights. `framework`: tensors of PyTorch (pt) or arrays of numpy (np)."""
+    """Publishes and loads weights. `framework`: tensors of PyTorch (pt) or arrays of numpy (np).
+
+    `base` names the model that published adapters belong to; empty: all weights are published.
+    """
 
     def __init__(
         self,
         directory: Path,
         keep: int = 3,
-        description: WeightDescription | None = None,
+        base: str = "",
         framework: Framework = "pt",
     ) -> None:
         if keep < 1:
             raise InvalidSetting(f"weights.keep={keep!r}; keep 1 version or more")
         self.directory = directory
         self.keep = keep
-        self.description = description or WeightDescription()
+        self.base = base
         self.framework = framework
         self.damages: dict[int, str] = {}  # by version: what was wrong with it
 
     # The learner's side -------------------------------------------------------------------------
 
-    def publish(
-        self, weights: Weights, version: int, description: WeightDescription | None = None
-    ) -> None:
+    def publish(self, weights: Weights, version: int) -> None:
         """Make these weights the latest version; they are on the disk when this returns."""
         kept = self._kept()
         latest = max(kept, default=-1)
@@ -105,7 +91,7 @@ class WeightStore:
             )
         try:
             self.directory.mkdir(parents=True, exist_ok=True)
-            kept[version] = self._write(weights, version, description or self.description)
+            kept[version] = self._write(weights, version)
             kept = {each: kept[each] for each in sorted(kept)[-self.keep :]}
             self._announce(kept)
             self._remove_all_but(set(kept.values()))
@@ -118,10 +104,16 @@ class WeightStore:
                 with suppress(OSError):
                     unfinished.unlink()
 
-    def _write(self, weights: Weights, version: int, description: WeightDescription) -> str:
+    def _write(self, weights: Weights, version: int) -> str:
         unfinished = self.directory / f"{UNFINISHED}{version}"
         unfinished.unlink(missing_ok=True)
-        digest = write_weights(unfinished, weights, _metadata(version, description))
+        metadata = {
+            "format": "pt",  # for other readers of the file
+            "version": str(version),
+            "kind": "adapters" if self.base else "full",
+            "base": self.base,
+        }
+        digest = write_weights(unfinished, weights, metadata)
         name = f"weights-{version:09d}-{digest}.safetensors"
         unfinished.rename(self.directory / name)
         self._sync_names()  # before anything points to it
@@ -155,20 +147,16 @@ class WeightStore:
         """The newest version, those that proved damaged left out; None before the first."""
         return max(self._kept().keys() - self.damages.keys(), default=None)
 
-    def versions(self) -> list[int]:
-        """Those that are kept, oldest first."""
-        return sorted(self._kept())
-
-    def load(self, version: int | None = None) -> PublishedWeights:
-        """The newest version that is whole, or the one that is asked for."""
-        while True:
-            kept = self._kept()
-            self._check_asked_for(version, kept)
-            wanted = sorted(kept, reverse=True) if version is None else [version]
+    def load(self) -> PublishedWeights:
+        """The newest version that is whole."""
+        while kept := self._kept():
             try:
-                return self._first_whole(wanted, kept)
+                return self._first_whole(kept)
             except FileNotFoundError:
                 continue  # it left before we could open it: there are newer ones
+        raise UsageError(
+            f"weights {self.directory}: nothing was published yet; ask latest_version first"
+        )
 
     def packed(self) -> PackedWeights | None:
         """The newest version as it is on the disk; None before the first."""
@@ -188,33 +176,22 @@ class WeightStore:
             return PackedWeights(latest, parts[2], content)
         return None
 
-    def _check_asked_for(self, version: int | None, kept: dict[int, str]) -> None:
-        if not kept:
-            raise UsageError(
-                f"weights {self.directory}: nothing was published yet; ask latest_version first"
-            )
-        if version is not None and version not in kept:
-            raise UsageError(
-                f"weights {self.directory}: version {version} is not kept, but {sorted(kept)} are"
-            )
-
-    def _first_whole(self, versions: list[int], kept: dict[int, str]) -> PublishedWeights:
+    def _first_whole(self, kept: dict[int, str]) -> PublishedWeights:
+        versions = sorted(kept, reverse=True)
         for version in versions:
+            parts = NAME.fullmatch(kept[version])
+            assert parts is not None
             try:
-                return self._read(kept[version])
+                weights = read_weights(self.directory / parts[0], parts[2], self.framework)
             except CorruptWeights as error:
                 self.damages[version] = str(error)
             except FileNotFoundError:
                 if self._kept().get(version) != kept[version]:
                     raise
                 self.damages[version] = f"weights {self.directory / kept[version]}: it is gone"
+            else:
+                return PublishedWeights(weights, version)
         raise CorruptWeights("; ".join(self.damages[version] for version in versions))
-
-    def _read(self, name: str) -> PublishedWeights:
-        parts = NAME.fullmatch(name)
-        assert parts is not None
-        weights, metadata = read_weights(self.directory / name, parts[2], self.framework)
-        return PublishedWeights(weights, int(parts[1]), _description(metadata))
 
     def _kept(self) -> dict[int, str]:
         """File names by version: those announced, or, where that cannot be read, those found."""
@@ -230,22 +207,6 @@ class WeightStore:
             )
         found = (NAME.fullmatch(str(name)) for name in names)
         return {int(parts[1]): parts[0] for parts in found if parts}
-
-
-def _metadata(version: int, description: WeightDescription) -> dict[str, str]:
-    """Safetensors metadata: texts by name. `format` is for other readers of the file."""
-    return {
-        "format": "pt",
-        "version": str(version),
-        "kind": description.kind,
-        "base": description.base,
-        "details": json.dumps(dict(description.details)),
-    }
-
-
-def _description(metadata: Mapping[str, str]) -> WeightDescription:
-    kind: Literal["full", "adapters"] = "adapters" if metadata["kind"] == "adapters" else "full"
-    return WeightDescription(kind, metadata["base"], json.loads(metadata["details"]))
 
 
 class WeightSource(Protocol):

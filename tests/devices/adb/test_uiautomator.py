@@ -6,7 +6,8 @@ import pytest
 
 from distrl.devices.adb.uiautomator import read_hierarchy
 from distrl.errors import CommandRefused
-from distrl.hierarchy import Element, uiautomator_xml
+from distrl.hierarchy import Element
+from phonesim.hierarchy_xml import uiautomator_xml
 from phonesim.simulated_device import SimulatedDevice
 
 # From the layout of Android 13's clock, shortened.

@@ -12,7 +12,7 @@ import pytest
 from tests.chat.chat_protocol import Reply, serving
 from tests.judging.judge_server import NO, YES, played
 
-from distrl.config.judge_section import JudgeSettings
+from distrl.config.sections import JudgeSettings
 from distrl.engine.ingest.delivery import ArrivalQueue, TrajectoryReceiver
 from distrl.engine.ingest.episode_log import EpisodeLog
 from distrl.engine.ingest.judged_receiver import open_judge, open_receiver, second_opinion_summary

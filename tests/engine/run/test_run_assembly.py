@@ -23,8 +23,7 @@ from distrl.engine.run.run_assembly import keep_policy
 from distrl.engine.run.stop_request import StopRequested
 from distrl.engine.wiring import build_policy
 from distrl.learning.checkpoint import read_checkpoint
-from distrl.reporting.next_commands import evaluation_words
-from distrl.runs.run_directory import RunDirectory
+from distrl.runs.run_directory import RunDirectory, evaluation_words
 
 ADAPTERS = ("agent.policy.lora.rank=2",)
 

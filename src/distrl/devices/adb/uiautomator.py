@@ -1,6 +1,6 @@
 """Parse the XML of `uiautomator dump` into elements.
 
-`hierarchy.uiautomator_xml` is the inverse, for the simulated phone. The text comes from a phone and
+`phonesim.hierarchy_xml` is the inverse, for the simulated phone. The text comes from a phone and
 is not trusted: no document types, no entities, and elements with invalid bounds are left out.
 Elements are in drawing order, parents before their children.
 """

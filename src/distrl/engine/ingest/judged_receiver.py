@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 
-from distrl.config.judge_section import JudgeSettings
+from distrl.config.sections import JudgeSettings
 from distrl.engine.ingest.deferred_judging import DeferredJudging
 from distrl.engine.ingest.delivery import ArrivalQueue, TrajectoryReceiver
 from distrl.engine.ingest.episode_log import EpisodeLog

@@ -37,12 +37,10 @@ from distrl.learning.learner import Publisher
 from distrl.replay.store.trajectory_store import TrajectoryStore
 from distrl.reporting.recording_archive import RecordingArchive
 from distrl.reporting.report import write_report
-from distrl.runs.metrics import Metrics, MetricSink
+from distrl.runs.metrics import Metrics, MetricSink, TensorBoardSink, WandbSink
 from distrl.runs.run_directory import RunDirectory
 from distrl.runs.run_records import Loss, RunResult
 from distrl.runs.run_status import RunView
-from distrl.runs.tensorboard_sink import TensorBoardSink
-from distrl.runs.wandb_sink import WandbSink
 from distrl.weights.weight_store import WeightStore
 
 WANDB_PROJECT = "distrl"  # one project for all runs, so that they can be compared there

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from distrl.hierarchy import uiautomator_xml
 from phonesim.adb_daemon.android_names import package_of
 from phonesim.adb_daemon.handset import Handset
 from phonesim.adb_daemon.result import NOTHING, Command, Refusal, Result, lines
 from phonesim.dimensions import HEIGHT, WIDTH
+from phonesim.hierarchy_xml import uiautomator_xml
 
 DENSITY = 160  # one pixel is one dp
 DUMP = "/sdcard/window_dump.xml"

@@ -10,11 +10,9 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from io import StringIO
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 from tests.engine.ray.launched_nodes import (
     DISTRL,
     LaunchedHead,
@@ -83,7 +81,7 @@ def test_no_node_without_a_token(tmp_path: Path) -> None:
 def test_a_store_with_too_long_a_name_is_refused(length: int) -> None:
     store = Path("/").joinpath("x" * (length - 1))
     with pytest.raises(InvalidSetting, match="give one of 40 at most"):
-        start(Console(file=StringIO()), None, free_port(), [], store, [])
+        start(port=free_port(), store=store)
 
 
 def test_settings_of_ray_may_be_overridden_and_options_added(tmp_path: Path) -> None:
@@ -205,22 +203,24 @@ def test_a_port_in_use_is_said_at_once() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(ClusterError, match=f"port {port} of this machine cannot be listened"):
-            start(Console(file=StringIO()), None, port, [], None, [])
+            start(port=port)
 
 
 @pytest.mark.ray
 def test_a_wrong_option_is_said_in_rays_own_words(
-    environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
+    environment: dict[str, str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     """The first start may fail; it is not tried for ever."""
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
-    said = StringIO()
     port = free_port()
     with pytest.raises(ClusterError, match=r"`ray start` failed: .*No such option '--nonsense'"):
-        start(Console(file=said, width=200), None, port, [], None, ["--nonsense"])
-    assert f"head at 127.0.0.1:{port}, for this machine only; token on" in said.getvalue()
-    assert TOKEN not in said.getvalue()
+        start(port=port, options=["--nonsense"])
+    said = capsys.readouterr().out
+    assert f"head at 127.0.0.1:{port}, for this machine only; token on" in said
+    assert TOKEN not in said
 
 
 @pytest.mark.ray
@@ -230,7 +230,7 @@ def test_nobody_to_join_is_said_at_once(
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     with pytest.raises(ClusterUnreachable, match=r"nobody listens at 127\.0\.0\.4:1"):
-        join(Console(file=StringIO()), "127.0.0.4:1", None, [], 0.0, [])
+        join("127.0.0.4:1")
 
 
 @pytest.mark.ray

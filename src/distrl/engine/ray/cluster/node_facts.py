@@ -16,7 +16,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from distrl.runs.available_memory import available_memory
+from distrl.process_environment import available_memory
 
 PACKAGES = ("distrl", "ray", "torch", "transformers")
 

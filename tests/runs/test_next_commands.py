@@ -6,8 +6,7 @@ import shlex
 from pathlib import Path
 
 from distrl.config.training_config import load_config
-from distrl.reporting.next_commands import evaluation_words, resume_words
-from distrl.runs.run_directory import RunDirectory
+from distrl.runs.run_directory import RunDirectory, evaluation_words, resume_words
 
 
 def test_a_stopped_run_goes_on_and_a_finished_one_for_as_long_again(tmp_path: Path) -> None:

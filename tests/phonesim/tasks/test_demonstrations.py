@@ -14,12 +14,12 @@ import pytest
 
 from distrl import records as r
 from distrl.hierarchy import Element
-from distrl.imitation.demonstration_samples import CELL, Demonstrator, Sample, same_cells
 from phonesim.apps.notes import Note
 from phonesim.phone import Phone
 from phonesim.scene import Touch
 from phonesim.simulated_device import SimulatedDevice
 from phonesim.state import PhoneState
+from phonesim.tasks.demonstrations import CELL, Demonstrator, Sample, same_cells
 from phonesim.tasks.fact_judge import FactJudge
 from phonesim.tasks.task_sets import load_task, template_names
 

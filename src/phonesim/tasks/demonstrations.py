@@ -1,4 +1,4 @@
-"""Training samples of imitation: screens of scripted demonstrations, with the right action on each.
+"""Demonstrations of tasks: the screens of scripted solutions, each with the right action on it.
 
 Demonstrations that never go wrong teach nothing about recovering, so now and then a slip is
 inserted: something else is tapped or scrolled. If Back undoes it (tried out on a snapshot), Back is
