@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from distrl.config.sections import DeviceKind, DeviceSettings
 from distrl.config.training_config import TrainingConfig
-from distrl.devices.adb.adb_device import AdbDeviceSettings
+from distrl.devices.adb.android_device import AndroidDeviceSettings
 from distrl.devices.adb.android_phones import choose_serials, emulator_pool, open_phone
 from distrl.devices.adb.android_tools import find_tool, running_server
 from distrl.devices.adb.simulated_adb_device import SimulatedAdbDevice
@@ -174,7 +174,7 @@ def build_emulators(share: CollectorShare) -> list[Device]:
     pool = share.opened.enter_context(
         emulator_pool(server, android, len(share.names), share.spares, share.logs, watch=watch)
     )
-    phone = AdbDeviceSettings(stillness=android.stillness, app_names=android.app_names)
+    phone = AndroidDeviceSettings(stillness=android.stillness, app_names=android.app_names)
     patience = android.emulator.boot_seconds + android.emulator.snapshot_seconds
     return [EmulatedDevice(name, pool, phone, take_seconds=patience) for name in share.names]
 

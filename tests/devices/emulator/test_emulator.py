@@ -17,7 +17,6 @@ from distrl.devices.adb.adb_device import AdbDevice
 from distrl.devices.emulator.emulator import (
     Emulator,
     EmulatorSettings,
-    LoadSnapshot,
     ask_console,
     command_line,
 )
@@ -84,7 +83,7 @@ def test_it_boots_resets_by_its_snapshot_and_ends(sdk: StandInSdk) -> None:
     process = emulator.process_id
     assert process is not None
     assert emulator.answers()
-    start = LoadSnapshot(lambda: emulator)
+    start = emulator.fresh_start
     with AdbDevice("phone", emulator.link, AT_ONCE_SETTINGS, start) as device:
         device.reset(0)
         first = device.screen().digest

@@ -17,7 +17,6 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -264,6 +263,11 @@ class Emulator:
 
     # Snapshots ---------------------------------------------------------------------------------
 
+    def fresh_start(self, shell: PhoneShell, seed: int) -> None:
+        """Load the snapshot for an episode; all begin alike, whatever the seed."""
+        shell.close()  # it does not survive the snapshot
+        self.load_snapshot()
+
     def load_snapshot(self) -> None:
         """Restore the snapshot: everything since is lost."""
         self._check_process()
@@ -276,17 +280,6 @@ class Emulator:
                 self._check_process()
             raise
         self.wait_until_ready(seconds)
-
-
-@dataclass(frozen=True, slots=True)
-class LoadSnapshot:
-    """A `FreshStart` for emulators. The seed is not used: every episode starts alike."""
-
-    emulator: Callable[[], Emulator]
-
-    def begin(self, shell: PhoneShell, seed: int) -> None:
-        shell.close()  # it does not survive the snapshot
-        self.emulator().load_snapshot()
 
 
 def _signal_group(process: subprocess.Popen[bytes], number: int) -> None:

@@ -30,7 +30,7 @@ from distrl.devices.adb.adb import AdbLink
 from distrl.devices.adb.adb_shell import AdbShell
 from distrl.devices.adb.adb_socket import Deadline
 from distrl.devices.adb.android_state import rotation
-from distrl.devices.adb.screen_capture import LARGEST_SIDE, PICTURE_SECONDS, Capture, RawScreencap
+from distrl.devices.adb.screen_capture import LARGEST_SIDE, PICTURE_SECONDS, RAW, Capture
 from distrl.errors import (
     BrokenPicture,
     CommandRefused,
@@ -54,7 +54,7 @@ OPTIONS = (
     # A connection that failed is waited for; the next emulator on this port must not inherit that.
     ("grpc.use_local_subchannel_pool", 1),
 )
-BY_ADB: Capture = RawScreencap()
+BY_ADB: Capture = RAW
 COMPARE_SECONDS = 3.0  # for two pictures that agree; something may be moving at first
 OTHER_SHARE, OTHER_LEVELS = 0.05, 24  # of the pixels, and of 256: more is another picture
 
