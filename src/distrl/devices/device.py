@@ -13,7 +13,6 @@ contract that each of them keeps:
 
 from __future__ import annotations
 
-from types import TracebackType
 from typing import Protocol, Self
 
 from distrl.hierarchy import Element
@@ -55,9 +54,4 @@ class Device(Protocol):
 
     def __enter__(self) -> Self: ...
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None: ...
+    def __exit__(self, *_: object) -> None: ...

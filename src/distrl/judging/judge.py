@@ -89,25 +89,21 @@ def may_be_judged(trajectory: Trajectory) -> bool:
 
 
 def judged(trajectory: Trajectory, verdict: Verdict) -> Trajectory:
-    """The trajectory with that verdict and the ending that follows from it."""
-    ending = ending_with(trajectory, verdict)
-    return dataclasses.replace(trajectory, ending=ending, verdict=verdict)
-
-
-def ending_with(trajectory: Trajectory, verdict: Verdict) -> Ending:
-    """How it ended if that is the verdict.
+    """The trajectory with that verdict and the ending that follows from it.
 
     An episode that a judge had stopped in the middle, and that was no success after all, was cut
     off: that is what `STEP_LIMIT` means to a learner.
     """
     last = trajectory.decisions[-1].action if trajectory.decisions else None
-    if isinstance(last, Impossible):
-        return Ending.GAVE_UP
-    if isinstance(last, FINAL_ACTIONS):
-        return Ending.SUCCESS if verdict.success else Ending.FAILURE
     in_the_middle = len(trajectory.decisions) < trajectory.task.step_limit
     stopped_by_judge = in_the_middle or trajectory.ending is Ending.SUCCESS
-    return Ending.SUCCESS if stopped_by_judge and verdict.success else Ending.STEP_LIMIT
+    if isinstance(last, Impossible):
+        ending = Ending.GAVE_UP
+    elif isinstance(last, FINAL_ACTIONS):
+        ending = Ending.SUCCESS if verdict.success else Ending.FAILURE
+    else:
+        ending = Ending.SUCCESS if stopped_by_judge and verdict.success else Ending.STEP_LIMIT
+    return dataclasses.replace(trajectory, ending=ending, verdict=verdict)
 
 
 def record_of(trajectory: Trajectory, judgement: Judgement) -> JudgeRecord:

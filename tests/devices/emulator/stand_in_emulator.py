@@ -25,7 +25,6 @@ from pathlib import Path
 
 from tests.devices.emulator.stand_in_pictures import StandInPictures, serving
 
-from distrl.devices.adb.adb import AdbServer
 from distrl.errors import DistrlError
 from distrl.records import Action
 from phonesim.adb_daemon.handset import Handset
@@ -155,6 +154,15 @@ def showing_pictures(handset: Handset, asked: dict[str, str], behaviour: str) ->
         yield
 
 
+def announce(server: int, port: int) -> None:
+    """Tell the adb server of the daemon on this port; it answers nothing and closes when done."""
+    service = f"host:emulator:{port}".encode()
+    with socket.create_connection(("127.0.0.1", server), 15.0) as connection:
+        connection.sendall(b"%04x" % len(service) + service)
+        while connection.recv(4096):
+            pass
+
+
 def emulate(words: list[str]) -> None:
     asked, folder = read_words(words), Path(os.environ["STAND_IN"])
     with (folder / "starts.txt").open("a") as file:
@@ -177,7 +185,7 @@ def emulate(words: list[str]) -> None:
     snapshots = {asked.get("-snapshot", "none"): handset.phone.snapshot()}
     console = Console(handset, snapshots, folder)
     with showing_pictures(handset, asked, behaviour):
-        AdbServer(int(os.environ["ANDROID_ADB_SERVER_PORT"])).announce_emulator(port + 1)
+        announce(int(os.environ["ANDROID_ADB_SERVER_PORT"]), port + 1)
         if behaviour != "never_boots":
             time.sleep(float(os.environ.get("STAND_IN_BOOT_SECONDS", "0.1")))
             furnish(handset, booted=True)

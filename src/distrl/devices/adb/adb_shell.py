@@ -18,7 +18,15 @@ import shlex
 import struct
 from typing import Protocol
 
-from distrl.devices.adb.adb import PATIENCE, STDERR, STDIN, STDOUT, AdbLink, ShellResult
+from distrl.devices.adb.adb import (
+    PATIENCE,
+    STDERR,
+    STDIN,
+    STDOUT,
+    AdbLink,
+    ShellResult,
+    read_packet,
+)
 from distrl.devices.adb.adb_socket import AdbSocket, Deadline
 from distrl.errors import DeviceDisconnected, DeviceError
 
@@ -101,8 +109,7 @@ class AdbShell:
         written = bytearray()
         mark = f"{self._mark} ".encode()
         while True:
-            kind, size = struct.unpack("<BI", connection.read_exactly(5))
-            data = connection.read_exactly(size)
+            kind, data = read_packet(connection)
             if kind not in (STDOUT, STDERR):
                 raise DeviceDisconnected(
                     f"device {self.link.serial}: the shell on the phone ended; did it restart?"

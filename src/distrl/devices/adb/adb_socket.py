@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import socket
 import time
-from typing import NoReturn, Self
+from typing import Self
 
 from distrl.errors import (
     AdbServerGone,
@@ -80,7 +80,7 @@ class AdbSocket:
         self.send(b"%04x" % len(name) + name)
         status = self.read_exactly(4)
         if status == b"FAIL":
-            self._refuse(service, self.read_block().decode("utf-8", "replace"))
+            raise refusal(self.who, _short(service), self.read_block().decode("utf-8", "replace"))
         if status != b"OKAY":
             raise DeviceDisconnected(
                 f"{self.who}: {_short(service)} was answered with {status!r} instead of OKAY; "
@@ -98,9 +98,6 @@ class AdbSocket:
             ) from error
         return self.read_exactly(min(size, MAX_ANSWER))
 
-    def _refuse(self, service: str, reason: str) -> NoReturn:
-        raise refusal(self.who, _short(service), reason)
-
     # Bytes -------------------------------------------------------------------------------------
 
     def send(self, data: bytes) -> None:
@@ -111,10 +108,6 @@ class AdbSocket:
             raise self._too_late("took no more bytes") from error
         except OSError as error:
             raise self._gone(error) from error
-
-    def read_some(self) -> bytes:
-        """Return what has arrived, at least one byte; empty at the end of the stream."""
-        return self._receive(PIECE)
 
     def read_exactly(self, count: int) -> bytes:
         pieces, missing = [], count
@@ -128,9 +121,6 @@ class AdbSocket:
             pieces.append(piece)
             missing -= len(piece)
         return b"".join(pieces)
-
-    def read_to_the_end(self) -> bytes:
-        return b"".join(iter(self.read_some, b""))
 
     def _receive(self, most: int) -> bytes:
         self._arm("reading")

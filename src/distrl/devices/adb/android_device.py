@@ -206,7 +206,10 @@ class AndroidDevice(ABC):
                 if text:
                     self.typing(self.shell, text)
             case OpenApp(name):
-                self._open_app(name)
+                apps = self._apps()
+                package = find_package(name, apps, self.settings.app_names)
+                if package is not None:  # without such an app the phone is left unchanged
+                    start_app(self.shell, package, apps[package], self.settings.command_seconds)
             case Wait(seconds):  # on the phone's own clock
                 self.shell.run("sleep", f"{seconds:g}", seconds=seconds + 10.0)
 
@@ -227,11 +230,6 @@ class AndroidDevice(ABC):
         with self.at_work():
             said = self.shell.shell(HOME_QUERY, self.settings.command_seconds).text
         return said.strip().rpartition("\n")[2].partition("/")[0].strip() if "/" in said else ""
-
-    def _open_app(self, name: str) -> None:
-        package = find_package(name, self._apps(), self.settings.app_names)
-        if package is not None:  # without such an app the phone is left unchanged
-            start_app(self.shell, package, self._apps()[package], self.settings.command_seconds)
 
     def _apps(self) -> dict[str, str]:
         if self._launchable is None:

@@ -20,13 +20,13 @@ import secrets
 import shlex
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, Protocol
 
 import numpy as np
 from android_env.components.action_type import ActionType
 from android_env.components.errors import AndroidEnvError
+from android_env.env_interface import AndroidEnvInterface
 from android_env.proto.adb_pb2 import AdbRequest, AdbResponse
 
 from distrl.devices.adb.adb import PATIENCE, ShellResult
@@ -38,29 +38,13 @@ from distrl.records import Pixels
 FAULTS = ("relaunch_count_execute_action", "relaunch_count_fetch_observation")  # in its stats
 
 
-class Environment(Protocol):
-    """What we use of an `AndroidEnvInterface`, wrapped or not."""
-
-    def action_spec(self) -> Mapping[str, Any]: ...
-
-    def reset(self) -> Any: ...
-
-    def step(self, action: Any, /) -> Any: ...
-
-    def stats(self) -> Mapping[str, Any]: ...
-
-    def execute_adb_call(self, call: Any, /) -> Any: ...
-
-    def close(self) -> None: ...
-
-
 class AndroidEnvDevice(AndroidDevice):
     """Implements `Device`. It owns its environment: opened at a reset, closed with the device."""
 
     def __init__(
         self,
         name: str,
-        open_environment: Callable[[], Environment],
+        open_environment: Callable[[], AndroidEnvInterface],
         settings: AndroidDeviceSettings | None = None,
         fresh_start: FreshStart | None = None,
     ) -> None:
@@ -69,7 +53,7 @@ class AndroidEnvDevice(AndroidDevice):
         self.fresh_start = fresh_start
         self.reward = 0.0  # of AndroidEnv's own task, since the reset
         self.ended = False  # by AndroidEnv's own task
-        self._environment: Environment | None = None
+        self._environment: AndroidEnvInterface | None = None
         self._shell: AndroidEnvShell | None = None
 
     @property
@@ -156,7 +140,7 @@ class AndroidEnvDevice(AndroidDevice):
 class AndroidEnvShell:
     """Implements `PhoneShell`. Each command is a process of `adb`, started by AndroidEnv."""
 
-    def __init__(self, serial: str, environment: Environment) -> None:
+    def __init__(self, serial: str, environment: AndroidEnvInterface) -> None:
         self.serial = serial
         self.environment = environment
         self._mark = f"distrl-{secrets.token_hex(8)}"

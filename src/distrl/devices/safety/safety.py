@@ -21,12 +21,12 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Protocol, Self
+from typing import Annotated, NamedTuple, Self
 
 import numpy as np
 
 from distrl.bounds import Meaning
-from distrl.devices.device import Device
+from distrl.devices.adb.android_device import AndroidDevice
 from distrl.devices.safety.consent import Consent
 from distrl.errors import InvalidSetting
 from distrl.hierarchy import Element
@@ -90,36 +90,26 @@ class SafetySettings:
 
     def __post_init__(self) -> None:
         for region in self.redact:
-            if not _is_region(region):
+            left, top, right, bottom = region if len(region) == 4 else (1.0,) * 4  # as in a file
+            if not (0.0 <= left < right <= 1.0 and 0.0 <= top < bottom <= 1.0):
                 raise InvalidSetting(
                     f"redact={list(region)}; give left, top, right, bottom as "
                     "shares of the screen in [0, 1], left before right and top above bottom"
                 )
 
 
-@dataclass(frozen=True, slots=True)
-class Stopped:
+class Stopped(NamedTuple):
     """An action that was not carried out."""
 
     action: str
     why: str
 
 
-class AndroidPhone(Device, Protocol):
-    """What safety must know beyond `Device`: which app is in front, and what a name means."""
-
-    def front_package(self) -> str: ...
-
-    def package_of(self, name: str) -> str | None: ...
-
-    def home_package(self) -> str: ...
-
-
 @dataclass(slots=True)
 class SafeDevice:
     """Implements `Device` by another one that it guards."""
 
-    device: AndroidPhone
+    device: AndroidDevice
     settings: SafetySettings
     consent: Callable[[], Consent]  # read anew at each reset: it may be withdrawn
     stopped: list[Stopped] = field(default_factory=list)  # since the last reset
@@ -266,13 +256,6 @@ def blocked_word(label: str, words: tuple[str, ...]) -> str:
         if re.search(f"{edge}{re.escape(word.casefold())}{edge}", lowered):
             return word
     return ""
-
-
-def _is_region(region: tuple[float, ...]) -> bool:
-    """A file may have any number of numbers."""
-    return len(region) == 4 and (
-        0.0 <= region[0] < region[2] <= 1.0 and 0.0 <= region[1] < region[3] <= 1.0
-    )
 
 
 def _in_pixels(region: Region, screen: Screen) -> tuple[int, int, int, int]:
