@@ -22,6 +22,7 @@ from distrl.records import Done, Tap
         ("verdict = SUCCESS\r\n", True, ""),
         ("Verdict: success\nNo, wait.\nVerdict: failure", False, "Verdict: success No, wait."),
         ("> - `Verdict: failure`", False, ""),
+        ("```\nVerdict: failure\n```\n\n", False, "```"),
     ],
 )
 def test_verdicts_are_read_however_they_are_dressed(text: str, success: bool, reason: str) -> None:
@@ -39,6 +40,8 @@ def test_verdicts_are_read_however_they_are_dressed(text: str, success: bool, re
         "Verdict: unsuccessful",
         "Verdict:\nsuccess",
         "Verdict: not success",
+        "Verdict: success\nOh wait, it is a failure.",
+        "Verdict: success\nVerdict: failure\nor so",
     ],
 )
 def test_what_is_not_said_clearly_is_no_verdict(text: str) -> None:

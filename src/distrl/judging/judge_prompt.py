@@ -232,9 +232,12 @@ class JudgePrompt:
 
 
 def read_verdict(text: str) -> tuple[bool, str] | None:
-    """Success and reason, of the verdict that an answer ends with; None if it has none."""
+    """Success and reason, of the verdict that an answer ends with; None if it has none.
+
+    What follows the line may take it back, so nothing but marks may.
+    """
     verdicts = list(_VERDICT.finditer(text))
-    if not verdicts:
+    if not verdicts or re.search(r"\w", text[verdicts[-1].end() :]):
         return None
     before = text[: verdicts[-1].start()]
     reasons = _REASON.findall(text)

@@ -175,13 +175,19 @@ class VlmJudge:
         refusal = message.get("refusal")
         if refusal or choice.get("finish_reason") == "content_filter":
             raise JudgeError(
-                f"no verdict on {name} by {self.name}: it refused ({str(refusal)[:300]}); another "
+                f"no verdict on {name} by {self.name}: it refused "
+                f"({_storable(str(refusal))[:300]}); another "
                 "model may not, see `distrl rescore`"
             )
         text = message.get("content")
-        return text if isinstance(text, str) else ""
+        return _storable(text) if isinstance(text, str) else ""
 
     def _picture_url(self, screen: Screen) -> str:
         height = min(screen.height, self.settings.picture_height)
         width = max(1, round(screen.width * height / screen.height))
         return self._pictures.url(screen, (width, height))
+
+
+def _storable(text: str) -> str:
+    """Replace half of a surrogate pair, which JSON may escape and no file can hold."""
+    return text.encode("utf-8", "replace").decode("utf-8")
