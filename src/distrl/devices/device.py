@@ -13,6 +13,7 @@ contract that each of them keeps:
 
 from __future__ import annotations
 
+from types import TracebackType
 from typing import Protocol, Self
 
 from distrl.hierarchy import Element
@@ -54,4 +55,9 @@ class Device(Protocol):
 
     def __enter__(self) -> Self: ...
 
-    def __exit__(self, *_: object) -> None: ...
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None: ...

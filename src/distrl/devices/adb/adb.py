@@ -74,7 +74,14 @@ class AdbServer:
         return AdbSocket.open(self.host, self.port, who, Deadline(seconds))
 
     def version(self, seconds: float = PATIENCE) -> int:
-        return int(self._ask("host:version", seconds), 16)
+        said = self._ask("host:version", seconds)
+        try:
+            return int(said, 16)
+        except ValueError as error:
+            raise DeviceDisconnected(
+                f"adb server on port {self.port}: its version is {said[:20]!r}; is what listens "
+                "there an adb server?"
+            ) from error
 
     def devices(self, seconds: float = PATIENCE) -> tuple[ListedDevice, ...]:
         return tuple(read_devices(self._ask("host:devices-l", seconds)))
@@ -245,4 +252,4 @@ def _sync(kind: bytes, data: bytes) -> bytes:
 
 def _sync_head(connection: AdbSocket) -> tuple[bytes, int]:
     kind, size = struct.unpack("<4sI", connection.read_exactly(8))
-    return kind, min(size, 1 << 26)
+    return kind, size

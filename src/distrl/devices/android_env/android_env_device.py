@@ -30,6 +30,7 @@ from android_env.env_interface import AndroidEnvInterface
 from android_env.proto.adb_pb2 import AdbRequest, AdbResponse
 
 from distrl.devices.adb.adb import PATIENCE, ShellResult
+from distrl.devices.adb.adb_shell import exit_code
 from distrl.devices.adb.android_device import AndroidDevice, AndroidDeviceSettings
 from distrl.devices.adb.fresh_start import FreshStart
 from distrl.errors import DeviceDisconnected, DeviceError, DeviceNotReady, DeviceTimeout
@@ -161,7 +162,9 @@ class AndroidEnvShell:
                 f"{response.error_message[:300]}"
             )
         output, mark, code = bytes(response.generic.output).rpartition(f"{self._mark} ".encode())
-        return ShellResult(output, b"", int(code)) if mark else ShellResult(code, b"", 0)
+        if not mark:
+            return ShellResult(code, b"", 0)
+        return ShellResult(output, b"", exit_code(self.serial, code))
 
     def run(self, *arguments: str, seconds: float = PATIENCE) -> str:
         return self.shell(shlex.join(arguments), seconds).checked_text(self.serial, arguments)
