@@ -14,6 +14,7 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Protocol
 
+from distrl.errors import DryRun
 from distrl.records import FINAL_ACTIONS, Ending, Impossible, Task, Trajectory, Verdict
 
 
@@ -42,6 +43,15 @@ class DeferredJudge:
 
     def verdict(self, answer: str | None) -> None:
         return None
+
+
+class DryRunJudge:
+    """For phones that are looked at and not touched: there is nothing to judge."""
+
+    def begin(self, task: Task) -> None: ...
+
+    def verdict(self, answer: str | None) -> Verdict | None:
+        raise DryRun("this is a dry run: nothing was carried out, so nothing is judged")
 
 
 @dataclass(frozen=True, slots=True)

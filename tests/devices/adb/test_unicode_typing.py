@@ -19,7 +19,7 @@ from distrl.devices.adb.unicode_typing import (
     type_by_keyboard,
     type_plainly,
 )
-from distrl.errors import TypingFailed
+from distrl.errors import ActionFailed, TypingFailed
 
 TO_PHONE: Script = {"host:transport:": b"OKAY"}
 
@@ -47,7 +47,7 @@ def test_foreign_text_is_refused_and_nothing_is_typed() -> None:
     with (
         scripted_server({}) as server,  # which would refuse any command
         pytest.raises(
-            TypingFailed, match=r"5 characters .* U\+00FC.*install ADBKeyboard"
+            ActionFailed, match=r"5 characters .* U\+00FC.*install ADBKeyboard"
         ) as raised,
     ):
         type_plainly(AdbShell(server.link("phone"), keep_open=False), "für 1")

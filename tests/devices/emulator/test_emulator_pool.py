@@ -23,9 +23,8 @@ from distrl.errors import (
     DeviceTimeout,
     EmulatorStopped,
     InvalidSetting,
-    TypingFailed,
 )
-from distrl.records import Home, OpenApp, TypeText
+from distrl.records import Home, OpenApp
 
 QUICK = EmulatorPoolSettings(count=1, spares=1, look_seconds=0.1, retry_seconds=0.05)
 
@@ -95,8 +94,10 @@ def test_one_that_freezes_in_use_is_replaced_and_one_whose_app_failed_is_kept(
         with EmulatedDevice("seat-0", pool, settings) as device:
             device.reset(0)
             serial = device.serial
-            with pytest.raises(TypingFailed):
-                device.perform(TypeText("ü"))
+            with pytest.raises(DeviceTimeout, match="a hiccup"), device._here().at_work():
+                raise DeviceTimeout("a hiccup")
+            with pytest.raises(DeviceTimeout, match="not reset since"):
+                device.screen()
             device.reset(0)
             assert device.serial == serial  # the snapshot was enough
             [started] = [each for each in sdk.starts if serial.removeprefix("emulator-") in each]

@@ -46,15 +46,8 @@ class AdbDevice(AndroidDevice):
         self.shell.close()
         super().close()
 
-    def _prepare(self, seed: int) -> None:
-        self.shell.close()
-        self._reach()
-        self.fresh_start(self.shell, seed)
-        self._wake()
-        if self.capture is None:
-            self.capture, self.capture_seconds = fastest_capture(self.link, self.captures)
-
     def _reach(self) -> None:
+        self.shell.close()
         try:
             if self.link.state() == "device":
                 return
@@ -62,11 +55,16 @@ class AdbDevice(AndroidDevice):
             pass  # connecting again tells why
         self.link.connect_again(self.settings.reconnect_seconds)
 
+    def _clean(self, seed: int) -> None:
+        self.fresh_start(self.shell, seed)
+        self._wake()
+
     def _wake(self) -> None:
         wake_and_unlock(self.shell)
 
     def _take(self) -> Pixels:
-        assert self.capture is not None
+        if self.capture is None:
+            self.capture, self.capture_seconds = fastest_capture(self.link, self.captures)
         for _ in range(PICTURE_TRIES - 1):
             try:
                 return self.capture.take(self.link)

@@ -77,6 +77,7 @@ class AndroidDevice(ABC):
         self._picture: Pixels | None = None  # the last settled one
         self._launchable: dict[str, str] | None = None  # package -> activity, or empty
         self._ready = False
+        self._untouched = False  # attached to, not reset
         self._failure: DeviceError | None = None  # since the reset
 
     # The connection ----------------------------------------------------------------------------
@@ -86,8 +87,12 @@ class AndroidDevice(ABC):
     def shell(self) -> PhoneShell: ...
 
     @abstractmethod
-    def _prepare(self, seed: int) -> None:
-        """Reach the phone, and clean it for an episode."""
+    def _reach(self) -> None:
+        """Connect to the phone, again if it was lost."""
+
+    @abstractmethod
+    def _clean(self, seed: int) -> None:
+        """Bring the phone to the start of an episode."""
 
     @abstractmethod
     def _take(self) -> Pixels: ...
@@ -104,11 +109,21 @@ class AndroidDevice(ABC):
 
     def reset(self, seed: int) -> None:
         """Reconnect a lost phone, clean it as far as possible, and take a picture."""
+        self._start(seed)
+
+    def attach(self) -> None:
+        """Connect and take a picture, in place of a reset: nothing on the phone is changed."""
+        self._start(None)
+
+    def _start(self, seed: int | None) -> None:
         self._ready, self._failure, self._launchable = False, None, None
+        self._untouched = seed is None
         self.seconds = 0.0
         with self.at_work():
-            self._prepare(seed)
-            self.choose_typing()
+            self._reach()
+            if seed is not None:
+                self._clean(seed)
+                self.choose_typing()
             self._picture = self._settle(None)
             self._ready = True
 
@@ -175,7 +190,7 @@ class AndroidDevice(ABC):
             self.settings.stillness,
             device=self.name,
             blank_seconds=self.settings.blank_seconds,
-            wake=self._wake,
+            wake=(lambda: None) if self._untouched else self._wake,
         )
 
     # Acting ------------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
-"""Open the device behind a serial: handsets are wrapped in `SafeDevice`, served simulated phones
-in `SimulatedAdbDevice`. A phone that does not report being emulated is treated as a handset.
+"""Open the device behind a serial: handsets are wrapped in `SafeDevice` (in a dry run every phone),
+served simulated phones in `SimulatedAdbDevice`. A phone that does not report being emulated is
+treated as a handset.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ def open_phone(name: str, serial: str, server: AdbServer, settings: AndroidSetti
     device = AdbDevice(
         name, link, AndroidDeviceSettings(stillness=still, app_names=settings.app_names), fresh
     )
-    if handset or settings.guard_all:
+    if handset or settings.guard_all or settings.safety.dry_run:
         return SafeDevice(device, settings.safety, partial(read_consent, serial))
     return SimulatedAdbDevice(device) if served else device
 

@@ -5,7 +5,7 @@ three ways are tried in this order, and the choice is made once, at the reset:
 
 - ADBKeyboard, when it is installed: any text, by a broadcast (base64, so nothing needs quoting);
 - the clipboard, when the Clipper app is installed: any text, set and pasted;
-- `input text`: ASCII only. Anything else is a `TypingFailed` that says what to install; text is
+- `input text`: ASCII only. Anything else is an `ActionFailed` that says what to install; text is
   never typed in part.
 """
 
@@ -16,7 +16,7 @@ import shlex
 from collections.abc import Callable, Iterator
 
 from distrl.devices.adb.adb_shell import PhoneShell
-from distrl.errors import TypingFailed
+from distrl.errors import ActionFailed, TypingFailed
 
 ADB_KEYBOARD = "com.android.adbkeyboard/.AdbIME"
 CLIPPER = "ca.zgrs.clipper"
@@ -26,7 +26,7 @@ SECONDS_PER_CHARACTER = 0.05
 TYPING_SECONDS = 15.0
 
 
-Typing = Callable[[PhoneShell, str], None]  # types it all, or raises `TypingFailed`
+Typing = Callable[[PhoneShell, str], None]  # types it all, or raises
 
 
 def type_by_keyboard(shell: PhoneShell, text: str) -> None:
@@ -51,7 +51,7 @@ def type_plainly(shell: PhoneShell, text: str) -> None:
     foreign = sorted({character for character in text if not _plain(character)})
     if foreign:
         shown = " ".join(f"U+{ord(character):04X}" for character in foreign[:5])
-        raise TypingFailed(
+        raise ActionFailed(
             _failed(shell, text, f"this phone can type ASCII alone, and the text has {shown}")
             + "; install ADBKeyboard (docs/real-phones.md) to type any script"
         )

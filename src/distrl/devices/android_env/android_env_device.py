@@ -83,11 +83,13 @@ class AndroidEnvDevice(AndroidDevice):
             except AndroidEnvError as error:
                 raise typed(self.name, error) from error
 
-    def _prepare(self, seed: int) -> None:
+    def _reach(self) -> None:
         if self._environment is None:
             self._environment = self.open_environment()
             self._shell = AndroidEnvShell(self.name, self._environment)
         self._environment.reset()
+
+    def _clean(self, seed: int) -> None:
         if self.fresh_start is not None:
             self.fresh_start(self.shell, seed)
 

@@ -7,7 +7,7 @@
 - a tap or an Enter that would send, pay, call, uninstall or reset is not performed: the phone is
   left unchanged, the agent sees the same screen, and the record says what was stopped and why;
 - private regions of the screen are blacked out before the picture leaves this object;
-- in a dry run nothing is performed at all.
+- in a dry run nothing is performed at all, resets included: the phone is only looked at.
 
 Labels are read from the phone's view hierarchy at the moment of the tap. A list of blocked words
 cannot cover every app: it supplements the allow-list.
@@ -129,7 +129,10 @@ class SafeDevice:
         self._agreed = None
         self._agreed = self.consent()
         self.stopped.clear()
-        self.device.reset(seed)
+        if self.settings.dry_run:
+            self.device.attach()
+        else:
+            self.device.reset(seed)
         self._home = self.device.home_package()
 
     def screen(self) -> Screen:

@@ -22,6 +22,7 @@ from ray.exceptions import RayActorError, RayError, RayTaskError
 from rich.console import Console
 
 from distrl.config.training_config import TrainingConfig
+from distrl.engine.device_wiring import is_dry
 from distrl.engine.ray.cluster.connection import connect, disconnect
 from distrl.engine.ray.collector_actor import Build, ConfiguredBuild
 from distrl.engine.ray.collector_pool import RayCollectorPool
@@ -55,7 +56,8 @@ class RayEngine:
         self.config = config
         self.directory = run
         self._build = build or ConfiguredBuild(_for_collectors(config), str(run.path.absolute()))
-        self._view = LiveView(console, line_seconds=config.reporting.line_seconds)
+        seconds, mark = config.reporting.line_seconds, "DRY RUN" if is_dry(config) else ""
+        self._view = LiveView(console, line_seconds=seconds, mark=mark)
         self._stop = StopRequest()
 
     def train(self, *, resumed: bool = False) -> RunResult:
