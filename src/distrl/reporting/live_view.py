@@ -62,9 +62,8 @@ class LiveView:
             self.say(plain_line(status))
 
     def say(self, sentence: str) -> None:
-        self._console.print(
-            f"{self._mark}{sentence}", highlight=False, markup=False, soft_wrap=True
-        )
+        line = f"{self._mark}{sentence}"
+        self._console.print(line, highlight=False, markup=False, soft_wrap=True)
 
     def __enter__(self) -> Self:
         if self._console.is_terminal:
