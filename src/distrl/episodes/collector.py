@@ -264,7 +264,7 @@ class Collector(Generic[D]):
                 stop_on_success=self.settings.stop_on_success,
             )
         except (DeviceError, JudgeError) as error:
-            self._metrics.failed_start(error)
+            self._metrics.failed_start(lease.device.name, error)
             with self._changed:
                 self._scheduler.failed_to_start(lease, error, self._now)
                 self._changed.notify_all()
