@@ -33,16 +33,17 @@ from rich.table import Table
 from benchmarks.results_file import write_results
 from benchmarks.served_phones import adb_server, connected_phones
 from distrl.devices.adb.adb import AdbLink, AdbServer
-from distrl.devices.adb.adb_device import AdbDevice, AdbDeviceSettings
+from distrl.devices.adb.adb_device import AdbDevice
 from distrl.devices.adb.adb_shell import AdbShell
 from distrl.devices.adb.android_apps import start_app
+from distrl.devices.adb.android_device import AndroidDeviceSettings
 from distrl.devices.adb.android_state import focus, screen_size
 from distrl.devices.adb.android_tools import find_tool
-from distrl.devices.adb.fresh_start import NewSimulation, wake_and_unlock
-from distrl.devices.adb.screen_capture import Framebuffer, PngScreencap, RawScreencap
+from distrl.devices.adb.fresh_start import new_simulation, wake_and_unlock
+from distrl.devices.adb.screen_capture import FRAMEBUFFER, PNG, RAW
 from distrl.devices.adb.stillness import AT_ONCE
 from distrl.devices.adb.uiautomator import dump_hierarchy, read_hierarchy
-from distrl.devices.adb.unicode_typing import PlainTyping
+from distrl.devices.adb.unicode_typing import type_plainly
 from distrl.records import Tap
 from phonesim.adb_daemon.adb_server import Handset, PhoneServer
 
@@ -68,15 +69,15 @@ def ours(link: AdbLink, shell: AdbShell) -> Operations:
         "tap": lambda: shell.run("input", "tap", "180", "20"),
         "swipe": lambda: shell.run("input", "swipe", "180", "600", "180", "300", "50"),
         "key": lambda: shell.run("input", "keyevent", "3"),
-        "type": lambda: PlainTyping().type(shell, "hello"),
+        "type": lambda: type_plainly(shell, "hello"),
         "open_app": lambda: start_app(shell, "com.distrl.notes", ".HomeActivity"),
         "focus": lambda: focus(shell),
         "size": lambda: screen_size(shell),
         "wake_and_unlock": lambda: wake_and_unlock(shell),
-        "screencap": lambda: PngScreencap().take(link),
+        "screencap": lambda: PNG.take(link),
         "screencap_bytes": lambda: link.shell("screencap -p"),
-        "screencap_raw": lambda: RawScreencap().take(link),
-        "framebuffer": lambda: Framebuffer().take(link),
+        "screencap_raw": lambda: RAW.take(link),
+        "framebuffer": lambda: FRAMEBUFFER.take(link),
         "hierarchy": lambda: read_hierarchy(dump_hierarchy(shell, 20.0), link.serial),
         "push_1mb": lambda: link.push(MEGABYTE, FILE),
         "pull_1mb": lambda: link.pull(FILE),
@@ -229,9 +230,9 @@ def table(figures: dict[str, float], clients: list[str]) -> Table:
 def many_phones(server: AdbServer, count: int, steps: int) -> dict[str, float]:
     """Whole steps on phones of another process, each used by a thread of its own."""
     with connected_phones(server, count) as serials, ExitStack() as opened:
-        settings = AdbDeviceSettings(stillness=AT_ONCE)
+        settings = AndroidDeviceSettings(stillness=AT_ONCE)
         devices = [
-            opened.enter_context(AdbDevice(each, server.link(each), settings, NewSimulation()))
+            opened.enter_context(AdbDevice(each, server.link(each), settings, new_simulation))
             for each in serials
         ]
 
@@ -266,8 +267,8 @@ def main() -> None:
         link.wait_until_usable(10.0)
         shell = AdbShell(link)
         opened.callback(shell.close)
-        settings = AdbDeviceSettings(stillness=AT_ONCE)
-        device = opened.enter_context(AdbDevice("bench", link, settings, NewSimulation()))
+        settings = AndroidDeviceSettings(stillness=AT_ONCE)
+        device = opened.enter_context(AdbDevice("bench", link, settings, new_simulation))
         device.reset(5)
         found = {
             "ours": ours(link, shell) | step_of(device),

@@ -37,7 +37,9 @@ DistrlError
 │   │   ├── BlankScreen       the screen stayed black or white longer than the patience for it
 │   │   ├── TypingFailed      the keyboard took no text
 │   │   └── PageTimeout       a page did not load before the deadline
+│   ├── ActionFailed          the phone cannot do what the agent asked; the episode goes on
 │   ├── JudgeError            no verdict could be had
+│   │   └── DryRun            nothing was carried out, so there is nothing to judge
 │   └── ChatServerError       the server that a served policy or a judge asks
 │       ├── ChatServerUnreachable  no answer before the deadline, however often it was tried
 │       ├── RequestRefused    it will not answer this, now or later (a wrong key, say)
@@ -213,8 +215,16 @@ class PageTimeout(DeviceError):
     """A page did not load before the deadline."""
 
 
+class ActionFailed(WorldError):
+    """The phone cannot do what the agent asked; it is as it was, and the episode goes on."""
+
+
 class JudgeError(WorldError):
     """No verdict could be had."""
+
+
+class DryRun(JudgeError):
+    """Nothing was carried out, so there is nothing to judge."""
 
 
 class ChatServerError(WorldError):

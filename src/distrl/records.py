@@ -249,6 +249,7 @@ class Ending(enum.Enum):
     DEVICE_LOST = "device_lost"
     JUDGE_UNAVAILABLE = "judge_unavailable"
     AWAITING_VERDICT = "awaiting_verdict"  # played to its end; a judge looks at it later
+    DRY_RUN = "dry_run"  # decided only, nothing was carried out: never judged, never trained on
 
     @property
     def terminated(self) -> bool:
@@ -268,7 +269,7 @@ class Ending(enum.Enum):
     @property
     def broken(self) -> bool:
         """The world broke it: no verdict stands behind it, and none is on its way."""
-        return not self.judged and self is not Ending.AWAITING_VERDICT
+        return not self.judged and self not in (Ending.AWAITING_VERDICT, Ending.DRY_RUN)
 
 
 @dataclass(frozen=True, slots=True)

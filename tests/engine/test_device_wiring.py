@@ -69,3 +69,6 @@ def test_simulated_phones_need_no_check_and_own_emulators_no_guard(tmp_path: Pat
     guarded = tiny_config(tmp_path, tmp_path, "devices.android.guard_all=true")
     with ExitStack() as opened, pytest.raises(InvalidSetting, match="guard_all=True"):
         build_emulators(CollectorShare(guarded, {"phone-0": 0}, 0, opened, tmp_path))
+    dry = tiny_config(tmp_path, tmp_path, "devices.android.safety.dry_run=true")
+    with ExitStack() as opened, pytest.raises(InvalidSetting, match="dry_run=True"):
+        build_emulators(CollectorShare(dry, {"phone-0": 0}, 0, opened, tmp_path))

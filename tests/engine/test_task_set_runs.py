@@ -93,7 +93,7 @@ def test_a_handset_needs_consent_and_is_guarded(
 ) -> None:
     monkeypatch.setenv("DISTRL_CONSENT", str(tmp_path / "consent"))
     record = tmp_path / "stopped.jsonl"
-    with served_phones(1) as phones, serving(Reply(by_the_question)) as (url, _):
+    with served_phones(1) as phones, serving(Reply(by_the_question)) as (url, judge):
         pretend(phones, "qcom", monkeypatch)
         words = [*over_adb(phones), *aitw_settings(tmp_path), *vlm(url)]
         words += ["devices.android.safety.dry_run=true", f"devices.android.safety.record={record}"]
@@ -107,13 +107,19 @@ def test_a_handset_needs_consent_and_is_guarded(
         (tmp_path / "consent" / f"{serial.replace(':', '_')}.toml").write_text(
             f'serial = "{serial}"\nowner = "Ada"\nsentence = "{SENTENCE}"\napps = []\n'
         )
-        before = phones.handset().phone.snapshot().facts
-        engine, _ = engine_for(tmp_path, Path("starter"), *words)
-        engine.train()
-        after = phones.handset().phone.snapshot().facts
+        phones.handset().open_app("Settings")
+        before = phones.handset().phone.snapshot()
+        engine, said = engine_for(tmp_path, Path("starter"), *words)
+        result = engine.train()
+        after = phones.handset().phone.snapshot()
     assert len(lines(engine.directory)) >= 2
-    assert dict(after.tables()) == dict(before.tables())
+    assert dict(after.facts.tables()) == dict(before.facts.tables())
+    assert (after.front, after.actions) == (before.front, before.actions)  # no reset either
     assert "dry run" in record.read_text()
+    assert {ending for _, ending in lines(engine.directory)} == {Ending.DRY_RUN}
+    assert not judge.completions  # what never happened is not judged,
+    assert result.updates == 0  # and teaches nothing
+    assert all(line.startswith("DRY RUN · ") for line in said.getvalue().splitlines())
 
 
 # AndroidWorld ------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 
 from tests.episodes.made_up_collectors import (
     POOL,
@@ -19,6 +20,7 @@ from distrl.episodes.episode import run_episode
 from distrl.episodes.policy_batcher import PolicyBatcher
 from distrl.episodes.scheduler import EpisodeBudget, EpisodeScheduler, Lease
 from distrl.errors import DeviceDisconnected
+from distrl.records import Ending
 from distrl.task_sets.curriculum import UniformTasks
 from phonesim.simulated_device import SimulatedDevice
 from phonesim.tasks.fact_judge import FactJudge
@@ -83,13 +85,28 @@ def test_trajectories_are_counted_once_and_handed_out_once() -> None:
     trajectory = run_episode(lease.assignment.task, device, Patient(), FactJudge(device))
     counted.metrics.delivered(trajectory, lease, new=True)
     counted.metrics.delivered(trajectory, lease, new=False)
-    counted.metrics.failed_start(DeviceDisconnected("gone"))
+    counted.metrics.failed_start("phone-1", DeviceDisconnected("gone"))
     counted.metrics.abandoned()
     report = counted.report()
     assert report.endings == {trajectory.ending.value: 1}
     assert (report.resent, report.abandoned, report.in_flight) == (1, 1, 1)
     assert report.failed_starts == {"DeviceDisconnected": 1}
+    assert report.troubles == {"phone-1": "DeviceDisconnected: gone"}
     [finished] = counted.metrics.drain_finished()
     assert (finished.device, finished.attempt, finished.steps) == ("phone-0", 1, 3)
     assert finished.began == lease.began <= finished.ended
     assert counted.metrics.drain_finished() == []
+
+
+def test_a_trouble_stands_until_its_device_has_played() -> None:
+    counted = Counted()
+    lease = counted.lease()
+    device = SimulatedDevice("other")
+    played = run_episode(lease.assignment.task, device, Patient(), FactJudge(device))
+    lost = replace(
+        played, ending=Ending.DEVICE_LOST, verdict=None, notes=("DeviceTimeout: silent for 9 s",)
+    )
+    counted.metrics.delivered(lost, lease, new=True)
+    assert counted.report().troubles == {"phone-0": "DeviceTimeout: silent for 9 s"}
+    counted.metrics.delivered(played, lease, new=True)
+    assert counted.report().troubles == {}

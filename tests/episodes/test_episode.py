@@ -6,7 +6,8 @@ import pytest
 
 from distrl.episodes.demonstrations import ScriptedPolicy, demonstrate
 from distrl.episodes.episode import run_episode
-from distrl.errors import JudgeError
+from distrl.errors import ActionFailed, JudgeError
+from distrl.judging.judge import DryRunJudge, may_be_judged
 from distrl.records import (
     Action,
     Decision,
@@ -15,7 +16,9 @@ from distrl.records import (
     Impossible,
     Observation,
     OpenApp,
+    Screen,
     Task,
+    TypeText,
     Unreadable,
     Verdict,
     Wait,
@@ -70,6 +73,33 @@ def test_saying_done_too_early_is_a_failure_with_a_reason() -> None:
     assert trajectory.ending is Ending.FAILURE
     assert trajectory.verdict
     assert "new Note" in trajectory.verdict.reason
+
+
+class MutePhone(SimulatedDevice):
+    """A phone that cannot type."""
+
+    def perform(self, action: Action) -> Screen:
+        if isinstance(action, TypeText):
+            raise ActionFailed("5 characters could not be typed")
+        return super().perform(action)
+
+
+def test_an_action_that_the_phone_cannot_do_is_the_agents_result_and_not_a_lost_device() -> None:
+    device = MutePhone("test")
+    policy = Recital(Wait(), TypeText("Grüße"), Done())
+    trajectory = run_episode(TASK, device, policy, FactJudge(device))
+    assert trajectory.ending is Ending.FAILURE
+    assert len(trajectory.decisions) == 3
+    assert trajectory.screens[2].digest == trajectory.screens[1].digest
+    assert trajectory.notes == ("step 2: ActionFailed: 5 characters could not be typed",)
+
+
+def test_a_dry_run_is_neither_judged_nor_broken() -> None:
+    trajectory = run_episode(TASK, SimulatedDevice("test"), Recital(Done()), DryRunJudge())
+    assert (trajectory.ending, trajectory.verdict) == (Ending.DRY_RUN, None)
+    assert not trajectory.ending.judged  # so that no learner takes it,
+    assert not may_be_judged(trajectory)  # no judge is asked about it later,
+    assert not trajectory.ending.broken  # and its task is not tried again
 
 
 def test_giving_up_waiting_too_long_and_babbling_are_endings_of_their_own() -> None:

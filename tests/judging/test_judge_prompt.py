@@ -22,12 +22,12 @@ from distrl.records import Done, Tap
         ("verdict = SUCCESS\r\n", True, ""),
         ("Verdict: success\nNo, wait.\nVerdict: failure", False, "Verdict: success No, wait."),
         ("> - `Verdict: failure`", False, ""),
+        ("```\nVerdict: failure\n```\n\n", False, "```"),
     ],
 )
 def test_verdicts_are_read_however_they_are_dressed(text: str, success: bool, reason: str) -> None:
     said = read_verdict(text)
-    assert said is not None
-    assert (said.success, said.reason) == (success, reason)
+    assert said == (success, reason)
 
 
 @pytest.mark.parametrize(
@@ -40,6 +40,8 @@ def test_verdicts_are_read_however_they_are_dressed(text: str, success: bool, re
         "Verdict: unsuccessful",
         "Verdict:\nsuccess",
         "Verdict: not success",
+        "Verdict: success\nOh wait, it is a failure.",
+        "Verdict: success\nVerdict: failure\nor so",
     ],
 )
 def test_what_is_not_said_clearly_is_no_verdict(text: str) -> None:
@@ -50,7 +52,7 @@ def test_the_built_in_examples_answer_as_they_ask_others_to() -> None:
     messages = JudgePrompt().messages(JudgePrompt().case_of(played()), lambda screen: "url")
     answers = [message["content"] for message in messages if message["role"] == "assistant"]
     said = [read_verdict(answer) for answer in answers]
-    assert [each.success for each in said if each] == [each.success for each in BUILT_IN]
+    assert [each[0] for each in said if each] == [each.success for each in BUILT_IN]
     assert {each.success for each in BUILT_IN} == {True, False}
 
 

@@ -7,15 +7,18 @@ import threading
 from pathlib import Path
 
 import pytest
+from distrl.replay.store.correction import Correction
 from tests.chat.chat_protocol import Reply, completion, picture_urls_in, texts_in
 from tests.judging.judge_server import NO, YES, judge_that_says, played, said
 
 from distrl.errors import InvalidSetting, JudgeError
+from distrl.json_lines import LineLog
 from distrl.judging.judge import judged, record_of
 from distrl.judging.judge_prompt import JudgePrompt
 from distrl.judging.rate_budget import BudgetSettings
 from distrl.judging.vlm_judge import KEY_VARIABLE
 from distrl.records import Answer, Ending, TypeText, Unreadable
+from distrl.replay.store.trajectory_store import TrajectoryStore
 
 
 def test_a_verdict_names_its_judge_and_what_it_took() -> None:
@@ -131,14 +134,28 @@ def test_an_answer_that_could_not_be_read_is_asked_for_with_some_chance_and_paid
         (Reply(b"<html>"), "no JSON", 3),
         (Reply(b"{}"), "without choices", 1),
         (said("Well."), "3 answers without a line", 3),
+        (said("Verdict: success\nOh wait, it is a failure"), "3 answers without a line", 3),
+        (Reply(b"[" * 200_000), "no JSON", 3),
         (Reply(completion("", finish="content_filter")), "refused", 1),
+        (Reply(b'{"choices":[{"message":{"refusal":"\\ud800 no"}}]}'), r"refused \(\? no\)", 1),
         (
             Reply(b'{"choices":[{"message":{"content":null,"refusal":"I will not"}}]}'),
             "I will not",
             1,
         ),
     ],
-    ids=["failing", "no_key", "malformed", "nothing", "undecided", "filtered", "refusing"],
+    ids=[
+        "failing",
+        "no_key",
+        "malformed",
+        "nothing",
+        "undecided",
+        "taken_back",
+        "deep",
+        "filtered",
+        "half_a_letter",
+        "refusing",
+    ],
 )
 def test_no_verdict_is_made_up(reply: Reply, why: str, asked: int) -> None:
     with judge_that_says(reply) as (judge, log):
@@ -146,6 +163,21 @@ def test_no_verdict_is_made_up(reply: Reply, why: str, asked: int) -> None:
             judge.judge(played())
         assert len(log.completions) == asked
         assert len(judge.cache) == 0
+
+
+def test_half_a_letter_in_a_reason_can_be_stored(tmp_path: Path) -> None:
+    """JSON may escape half of a surrogate pair; no file and no store holds it."""
+    body = b'{"choices":[{"message":{"content":"Reason: \\ud800 open\\nVerdict: success"}}]}'
+    with judge_that_says(Reply(body), cache=tmp_path / "cache") as (judge, _):
+        judgement = judge.judge(played())
+        again = judge.judge(played())
+    assert judgement.verdict.reason == again.verdict.reason == "? open"
+    after = judged(played(), judgement.verdict)
+    with TrajectoryStore(tmp_path / "store") as store:
+        store.append(played())
+        store.correct("a", Correction(after.ending, judgement.verdict))
+    with LineLog.open(tmp_path / "log") as log:
+        log.append(record_of(after, judgement))
 
 
 def test_a_judge_that_is_too_slow_ends_at_the_deadline() -> None:

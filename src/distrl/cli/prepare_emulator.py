@@ -22,8 +22,11 @@ def prepare_emulator(
 ) -> None:
     """Create an emulator's virtual device and the snapshot that episodes start from."""
     from distrl.devices.adb.android_tools import running_server
-    from distrl.devices.emulator.emulator import EmulatorSettings
-    from distrl.devices.emulator.virtual_device import create_virtual_device, save_snapshot
+    from distrl.devices.emulator.emulator import (
+        EmulatorSettings,
+        create_virtual_device,
+        save_snapshot,
+    )
 
     if image is not None:
         create_virtual_device(avd, image)

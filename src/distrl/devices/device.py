@@ -7,6 +7,8 @@ contract that each of them keeps:
 - `reset` gives a clean phone: nothing of the episode before is left on it.
 - Each failure is a typed `DeviceError`; nothing is reported by a sentinel or a blank picture.
 - After a `DeviceError` the device is out of order: every call raises again until it is reset.
+- An action that this phone cannot carry out (a letter that it cannot type) is an `ActionFailed`:
+  the phone is as it was and stays usable.
 - What the agent only says (the final actions and `Unreadable`) leaves the phone untouched and
   costs no device time.
 """

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from distrl.config.sections import DeviceKind, DeviceSettings
 from distrl.config.training_config import TrainingConfig
-from distrl.devices.adb.adb_device import AdbDeviceSettings
+from distrl.devices.adb.android_device import AndroidDeviceSettings
 from distrl.devices.adb.android_phones import choose_serials, emulator_pool, open_phone
 from distrl.devices.adb.android_tools import find_tool, running_server
 from distrl.devices.adb.simulated_adb_device import SimulatedAdbDevice
@@ -28,7 +28,7 @@ from distrl.devices.emulator.process_watch import ProcessWatch
 from distrl.devices.safety.safety import SafeDevice
 from distrl.episodes.device_pool import DevicePool
 from distrl.errors import InvalidSetting, NotInstalled
-from distrl.judging.judge import DeferredJudge, Judge
+from distrl.judging.judge import DeferredJudge, DryRunJudge, Judge
 from distrl.task_sets.android_world import AndroidWorldJudge, AndroidWorldPhone
 from phonesim import latency
 from phonesim.clock import Clock, RealClock, ScaledClock, VirtualClock
@@ -95,10 +95,17 @@ def build_judges(config: TrainingConfig) -> Callable[[Device], Judge]:
         return AndroidWorldJudge(device) if isinstance(device, AndroidWorldPhone) else None
 
     def judge_for(device: Device) -> Judge:
+        if isinstance(device, SafeDevice) and device.settings.dry_run:
+            return DryRunJudge()
         judge = judge_on_device(device)
         return DeferredJudge(judge) if config.judge.later or judge is None else judge
 
     return judge_for
+
+
+def is_dry(config: TrainingConfig) -> bool:
+    """Whether phones are only looked at: nothing is carried out, judged or learned."""
+    return config.devices.kind == "adb" and config.devices.android.safety.dry_run
 
 
 def check_phones(config: TrainingConfig) -> None:
@@ -164,17 +171,18 @@ def open_adb_devices(config: TrainingConfig, names: dict[str, int]) -> list[Devi
 
 def build_emulators(share: CollectorShare) -> list[Device]:
     android = share.config.devices.android
-    if android.guard_all:
+    if android.guard_all or android.safety.dry_run:
         raise InvalidSetting(
-            "devices.android.guard_all=True with devices.kind='emulator'; an emulator of ours is "
-            "nobody's phone and starts anew from its snapshot: leave it out"
+            f"devices.android.guard_all={android.guard_all}, safety.dry_run="
+            f"{android.safety.dry_run} with devices.kind='emulator'; an emulator of ours is "
+            "nobody's phone and starts anew from its snapshot: leave them out"
         )
     watch = share.opened.enter_context(ProcessWatch())
     server = running_server(android.adb_port)
     pool = share.opened.enter_context(
         emulator_pool(server, android, len(share.names), share.spares, share.logs, watch=watch)
     )
-    phone = AdbDeviceSettings(stillness=android.stillness, app_names=android.app_names)
+    phone = AndroidDeviceSettings(stillness=android.stillness, app_names=android.app_names)
     patience = android.emulator.boot_seconds + android.emulator.snapshot_seconds
     return [EmulatedDevice(name, pool, phone, take_seconds=patience) for name in share.names]
 

@@ -265,7 +265,7 @@ class Collector(Generic[D]):
                 timer=lease.timer,
             )
         except (DeviceError, JudgeError) as error:
-            self._metrics.failed_start(error)
+            self._metrics.failed_start(lease.device.name, error)
             with self._changed:
                 self._scheduler.failed_to_start(lease, error, self._now)
                 self._changed.notify_all()

@@ -16,7 +16,7 @@ from distrl.episodes.collector_report import CollectorReport, FinishedEpisode
 from distrl.episodes.episode import WORKS
 from distrl.episodes.policy_batcher import PolicyBatcherReport
 from distrl.episodes.scheduler import BlockedOn, EpisodeScheduler, Lease
-from distrl.records import Trajectory
+from distrl.records import Ending, Trajectory
 
 Stage = Literal["decide", "deliver"] | BlockedOn
 STAGES: tuple[Stage, ...] = ("decide", "deliver", "admission", "device", "task")
@@ -32,6 +32,7 @@ class CollectorMetrics:
         self._stages: dict[str, float] = dict.fromkeys(STAGES, 0.0)
         self._endings: Counter[str] = Counter()
         self._failed_starts: Counter[str] = Counter()
+        self._troubles: dict[str, str] = {}  # of devices that failed last time
         self._finished: deque[FinishedEpisode] = deque(maxlen=MAX_FINISHED)
         self._resent = 0
         self._abandoned = 0
@@ -97,11 +98,15 @@ class CollectorMetrics:
                 self._resent += 1
                 return
             self._endings[trajectory.ending.value] += 1
+            self._troubles.pop(finished.device, None)
+            if trajectory.ending is Ending.DEVICE_LOST:
+                self._troubles[finished.device] = "; ".join(trajectory.notes[-1:])
             self._finished.append(finished)
 
-    def failed_start(self, error: Exception) -> None:
+    def failed_start(self, device: str, error: Exception) -> None:
         with self._lock:
             self._failed_starts[type(error).__name__] += 1
+            self._troubles[device] = f"{type(error).__name__}: {error}"
 
     def abandoned(self) -> None:
         with self._lock:
@@ -151,4 +156,5 @@ class CollectorMetrics:
                 busy={device: sum(each.values()) for device, each in spent.items()},
                 stages=stages | {"own": own},
                 batcher=batcher,
+                troubles=dict(self._troubles),
             )

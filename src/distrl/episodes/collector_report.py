@@ -15,7 +15,7 @@ device threads added up, so that a bottleneck shows at once:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from distrl.episodes.policy_batcher import PolicyBatcherReport
 from distrl.records import Ending
@@ -60,6 +60,7 @@ class CollectorReport:
     busy: dict[str, float]  # seconds at work, by device
     stages: dict[str, float]  # seconds, see above
     batcher: PolicyBatcherReport
+    troubles: dict[str, str] = field(default_factory=dict)  # why a device failed last, by device
 
     @property
     def trajectories(self) -> int:

@@ -1,8 +1,9 @@
 """One attempt at one task: observe, decide, act, until it ends; then the verdict.
 
 Every episode gets exactly one typed ending. A device that fails ends the episode as such: actions
-and screens up to the last good one are kept, and no verdict is made up. If the device fails before
-there is a first screen, there is no episode, and its error is raised.
+and screens up to the last good one are kept, and no verdict is made up. An action that the phone
+cannot carry out is the agent's result: the screen stays, a note says why, the episode goes on. If
+the device fails before there is a first screen, there is no episode, and its error is raised.
 
 `Episode` takes one decision at a time, for callers that play many at once (`Collector`,
 `EpisodeBatch`); `run_episode` plays one with one device and one policy.
@@ -18,7 +19,7 @@ from typing import Literal, Self
 
 from distrl.agent.policy import Policy
 from distrl.devices.device import Device
-from distrl.errors import AppCrashed, DeviceError, JudgeError
+from distrl.errors import ActionFailed, AppCrashed, DeviceError, DryRun, JudgeError
 from distrl.judging.judge import Judge
 from distrl.records import (
     FINAL_ACTIONS,
@@ -85,6 +86,7 @@ class Episode:
     _timer: DeviceTimer
     _screens: list[Screen] = field(default_factory=list)
     _decisions: list[Decision] = field(default_factory=list)
+    _notes: list[str] = field(default_factory=list)  # actions that the phone could not carry out
     _fault: DeviceError | JudgeError | None = None
     _success: Verdict | None = None  # the verdict that ended it early
 
@@ -134,6 +136,9 @@ class Episode:
         try:
             with self._timer.at("act"):
                 screen = self._device.perform(decision.action)
+        except ActionFailed as error:  # the agent's to learn from: it sees that nothing happened
+            screen = self._screens[-1]
+            self._notes.append(f"step {len(self._decisions) + 1}: {type(error).__name__}: {error}")
         except DeviceError as error:
             self._fault = error
             return
@@ -161,7 +166,7 @@ class Episode:
             ending=ending,
             verdict=verdict,
             device_seconds=self._device.seconds,
-            notes=notes,
+            notes=(*self._notes, *notes),
         )
 
     def _end(self) -> tuple[Ending, Verdict | None, tuple[str, ...]]:
@@ -187,7 +192,7 @@ class Episode:
 
 def _ending_of(fault: DeviceError | JudgeError) -> Ending:
     if isinstance(fault, JudgeError):
-        return Ending.JUDGE_UNAVAILABLE
+        return Ending.DRY_RUN if isinstance(fault, DryRun) else Ending.JUDGE_UNAVAILABLE
     return Ending.APP_CRASH if isinstance(fault, AppCrashed) else Ending.DEVICE_LOST
 
 

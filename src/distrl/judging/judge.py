@@ -14,6 +14,7 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Protocol
 
+from distrl.errors import DryRun
 from distrl.records import FINAL_ACTIONS, Ending, Impossible, Task, Trajectory, Verdict
 
 
@@ -42,6 +43,15 @@ class DeferredJudge:
 
     def verdict(self, answer: str | None) -> None:
         return None
+
+
+class DryRunJudge:
+    """For phones that are looked at and not touched: there is nothing to judge."""
+
+    def begin(self, task: Task) -> None: ...
+
+    def verdict(self, answer: str | None) -> Verdict | None:
+        raise DryRun("this is a dry run: nothing was carried out, so nothing is judged")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,25 +99,21 @@ def may_be_judged(trajectory: Trajectory) -> bool:
 
 
 def judged(trajectory: Trajectory, verdict: Verdict) -> Trajectory:
-    """The trajectory with that verdict and the ending that follows from it."""
-    ending = ending_with(trajectory, verdict)
-    return dataclasses.replace(trajectory, ending=ending, verdict=verdict)
-
-
-def ending_with(trajectory: Trajectory, verdict: Verdict) -> Ending:
-    """How it ended if that is the verdict.
+    """The trajectory with that verdict and the ending that follows from it.
 
     An episode that a judge had stopped in the middle, and that was no success after all, was cut
     off: that is what `STEP_LIMIT` means to a learner.
     """
     last = trajectory.decisions[-1].action if trajectory.decisions else None
-    if isinstance(last, Impossible):
-        return Ending.GAVE_UP
-    if isinstance(last, FINAL_ACTIONS):
-        return Ending.SUCCESS if verdict.success else Ending.FAILURE
     in_the_middle = len(trajectory.decisions) < trajectory.task.step_limit
     stopped_by_judge = in_the_middle or trajectory.ending is Ending.SUCCESS
-    return Ending.SUCCESS if stopped_by_judge and verdict.success else Ending.STEP_LIMIT
+    if isinstance(last, Impossible):
+        ending = Ending.GAVE_UP
+    elif isinstance(last, FINAL_ACTIONS):
+        ending = Ending.SUCCESS if verdict.success else Ending.FAILURE
+    else:
+        ending = Ending.SUCCESS if stopped_by_judge and verdict.success else Ending.STEP_LIMIT
+    return dataclasses.replace(trajectory, ending=ending, verdict=verdict)
 
 
 def record_of(trajectory: Trajectory, judgement: Judgement) -> JudgeRecord:

@@ -170,14 +170,6 @@ class Case:
     screens: tuple[Screen, ...]  # the last ones
 
 
-@dataclass(frozen=True, slots=True)
-class ParsedVerdict:
-    """A verdict parsed from an answer."""
-
-    success: bool
-    reason: str
-
-
 class JudgePrompt:
     """Turns trajectories into questions. Equal cases give equal questions."""
 
@@ -239,15 +231,18 @@ class JudgePrompt:
         return messages
 
 
-def read_verdict(text: str) -> ParsedVerdict | None:
-    """The verdict that an answer ends with; None if it has none."""
+def read_verdict(text: str) -> tuple[bool, str] | None:
+    """Success and reason, of the verdict that an answer ends with; None if it has none.
+
+    What follows the line may take it back, so nothing but marks may.
+    """
     verdicts = list(_VERDICT.finditer(text))
-    if not verdicts:
+    if not verdicts or re.search(r"\w", text[verdicts[-1].end() :]):
         return None
     before = text[: verdicts[-1].start()]
     reasons = _REASON.findall(text)
     reason = reasons[-1].strip() if reasons else " ".join(before.split())[-MAX_REASON:]
-    return ParsedVerdict(verdicts[-1][1].lower() == "success", reason[:MAX_REASON])
+    return verdicts[-1][1].lower() == "success", reason[:MAX_REASON]
 
 
 def _told(case: Case, seen: str = "") -> str:

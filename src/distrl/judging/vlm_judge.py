@@ -16,20 +16,22 @@ for many threads; `judge_thread_pool` asks it, off the path of the devices.
 from __future__ import annotations
 
 import time
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Self
 
-from distrl.bounds import Bounds, check_bounds
+from distrl.bounds import Bounds, Meaning, check_bounds
 from distrl.chat.chat_server import ChatServer, PictureUrls, ServerSettings
-from distrl.errors import ChatServerError, InvalidSetting, JudgeError
+from distrl.errors import ChatServerError, JudgeError
 from distrl.judging.judge import Judgement
 from distrl.judging.judge_cache import JudgeCache
-from distrl.judging.judge_prompt import Case, JudgePrompt, ParsedVerdict, read_verdict
+from distrl.judging.judge_prompt import Case, JudgePrompt, read_verdict
 from distrl.judging.rate_budget import BudgetSettings, RateBudget
 from distrl.records import Screen, Trajectory, Verdict
 
 KEY_VARIABLE = "DISTRL_JUDGE_KEY"
+PROMPT, ANSWER = "prompt_tokens", "completion_tokens"  # as servers call them
 RETRY_TEMPERATURE = 0.7  # a greedy model that was unreadable once would be so again
 
 
@@ -38,7 +40,7 @@ class VlmJudgeSettings:
     """Server and model, how they are asked, and prices."""
 
     server: ServerSettings
-    model: str
+    model: Annotated[str, Meaning("the model that the server is to ask", ".+")]
     answer_tokens: Annotated[int, Bounds(1, unit="tokens at most")] = 512
     readings: Annotated[int, Bounds(1, unit="requests for an answer that can be read")] = 3
     picture_height: Annotated[int, Bounds(1, unit="pixels; larger screens are shrunk")] = 1280
@@ -48,17 +50,6 @@ class VlmJudgeSettings:
 
     def __post_init__(self) -> None:
         check_bounds(self)
-        if not self.model:
-            raise InvalidSetting("judge model=''; name the model that the server is to ask")
-
-
-@dataclass(slots=True)
-class _Spent:
-    """Cost and tokens of a question so far."""
-
-    cost: float = 0.0
-    prompt_tokens: int = 0
-    answer_tokens: int = 0
 
 
 class VlmJudge:
@@ -115,19 +106,18 @@ class VlmJudge:
         known = self.cache.find(key, self.name)
         if known is not None:
             return Judgement(known, cached=True)
-        started, spent = time.monotonic(), _Spent()
-        said = self._ask(trajectory.id, case, spent)
-        verdict = Verdict(said.success, said.reason, self.name)
+        started, spent = time.monotonic(), Counter[str]()
+        verdict = Verdict(*self._ask(trajectory.id, case, spent), self.name)
         self.cache.add(key, verdict)
         return Judgement(
             verdict,
             seconds=time.monotonic() - started,
-            cost=spent.cost,
-            prompt_tokens=spent.prompt_tokens,
-            answer_tokens=spent.answer_tokens,
+            cost=self._cost(spent),
+            prompt_tokens=spent[PROMPT],
+            answer_tokens=spent[ANSWER],
         )
 
-    def _ask(self, name: str, case: Case, spent: _Spent) -> ParsedVerdict:
+    def _ask(self, name: str, case: Case, spent: Counter[str]) -> tuple[bool, str]:
         messages = self.prompt.messages(case, self._picture_url)
         text = ""
         for reading in range(self.settings.readings):
@@ -156,18 +146,21 @@ class VlmJudge:
             "stream": False,
         }
 
-    def _count(self, answer: dict[str, Any], spent: _Spent) -> None:
+    def _count(self, answer: dict[str, Any], spent: Counter[str]) -> None:
         """Add up tokens and cost; a server that reports no tokens counts as free."""
         usage = answer.get("usage")
-        prompt, answered = (
-            _count_in(usage, name) for name in ("prompt_tokens", "completion_tokens")
-        )
+        counts = usage if isinstance(usage, dict) else {}
+        tokens = {
+            name: count
+            for name in (PROMPT, ANSWER)
+            if type(count := counts.get(name)) is int and count > 0
+        }
+        spent.update(tokens)
+        self.budget.spend(self._cost(Counter(tokens)))
+
+    def _cost(self, tokens: Counter[str]) -> float:
         prices = self.settings.prompt_price, self.settings.answer_price
-        cost = (prompt * prices[0] + answered * prices[1]) / 1e6
-        self.budget.spend(cost)
-        spent.cost += cost
-        spent.prompt_tokens += prompt
-        spent.answer_tokens += answered
+        return (tokens[PROMPT] * prices[0] + tokens[ANSWER] * prices[1]) / 1e6
 
     def _text(self, name: str, answer: dict[str, Any]) -> str:
         """Return the text of the answer; a refusal is raised, as asking again will not help."""
@@ -182,11 +175,12 @@ class VlmJudge:
         refusal = message.get("refusal")
         if refusal or choice.get("finish_reason") == "content_filter":
             raise JudgeError(
-                f"no verdict on {name} by {self.name}: it refused ({str(refusal)[:300]}); another "
+                f"no verdict on {name} by {self.name}: it refused "
+                f"({_storable(str(refusal))[:300]}); another "
                 "model may not, see `distrl rescore`"
             )
         text = message.get("content")
-        return text if isinstance(text, str) else ""
+        return _storable(text) if isinstance(text, str) else ""
 
     def _picture_url(self, screen: Screen) -> str:
         height = min(screen.height, self.settings.picture_height)
@@ -194,6 +188,6 @@ class VlmJudge:
         return self._pictures.url(screen, (width, height))
 
 
-def _count_in(usage: object, name: str) -> int:
-    count = usage.get(name) if isinstance(usage, dict) else None
-    return count if type(count) is int and count > 0 else 0
+def _storable(text: str) -> str:
+    """Replace half of a surrogate pair, which JSON may escape and no file can hold."""
+    return text.encode("utf-8", "replace").decode("utf-8")

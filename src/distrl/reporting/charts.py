@@ -43,6 +43,7 @@ ENDING_COLORS = {
     Ending.DEVICE_LOST: BAD,
     Ending.JUDGE_UNAVAILABLE: "#a97bd1",
     Ending.AWAITING_VERDICT: "#c9b6de",
+    Ending.DRY_RUN: "#dfe3e8",
 }
 MAX_DEVICES = 40  # rows of the timeline
 SPANS = 160  # columns of the timeline

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Self
 
 from rich.console import Console, Group, RenderableType
@@ -37,10 +38,12 @@ class LiveView:
         console: Console,
         *,
         line_seconds: float = 15.0,
+        mark: str = "",  # before every line, such as "DRY RUN"
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._console = console
         self._line_seconds = line_seconds
+        self._mark = f"{mark} · " if mark else ""
         self._clock = clock
         self._live = Live(
             console=console, refresh_per_second=REFRESHES, transient=False, auto_refresh=True
@@ -50,7 +53,7 @@ class LiveView:
 
     def show(self, status: RunStatus) -> None:
         if self._console.is_terminal:
-            self._live.update(panel(status))
+            self._live.update(panel(replace(status, name=f"{self._mark}{status.name}")))
             return
         now = self._clock()
         if now - self._last_line >= self._line_seconds or status.phase != self._last_phase:
@@ -58,7 +61,8 @@ class LiveView:
             self.say(plain_line(status))
 
     def say(self, sentence: str) -> None:
-        self._console.print(sentence, highlight=False, markup=False, soft_wrap=True)
+        line = f"{self._mark}{sentence}"
+        self._console.print(line, highlight=False, markup=False, soft_wrap=True)
 
     def __enter__(self) -> Self:
         if self._console.is_terminal:

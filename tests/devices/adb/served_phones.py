@@ -10,14 +10,17 @@ from dataclasses import dataclass
 from tests.devices.adb.adb_servers import OwnAdbServer, own_adb_server
 
 from distrl.devices.adb.adb import AdbLink
-from distrl.devices.adb.adb_device import AdbDevice, AdbDeviceSettings
-from distrl.devices.adb.fresh_start import NewSimulation
+from distrl.devices.adb.adb_device import AdbDevice
+from distrl.devices.adb.android_device import AndroidDeviceSettings
+from distrl.devices.adb.fresh_start import new_simulation
 from distrl.devices.adb.stillness import AT_ONCE
 from distrl.errors import DeviceError
 from phonesim.adb_daemon.handset import Handset
 from phonesim.adb_daemon.phone_server import PhoneServer
 
-AT_ONCE_SETTINGS = AdbDeviceSettings(stillness=AT_ONCE, reconnect_seconds=5.0, blank_seconds=0.2)
+AT_ONCE_SETTINGS = AndroidDeviceSettings(
+    stillness=AT_ONCE, reconnect_seconds=5.0, blank_seconds=0.2
+)
 
 
 @dataclass
@@ -33,8 +36,10 @@ class ServedPhones:
     def handset(self, number: int = 0) -> Handset:
         return self.phones.phones[number].handset
 
-    def device(self, number: int = 0, settings: AdbDeviceSettings = AT_ONCE_SETTINGS) -> AdbDevice:
-        return AdbDevice(f"phone-{number}", self.link(number), settings, NewSimulation())
+    def device(
+        self, number: int = 0, settings: AndroidDeviceSettings = AT_ONCE_SETTINGS
+    ) -> AdbDevice:
+        return AdbDevice(f"phone-{number}", self.link(number), settings, new_simulation)
 
 
 @contextmanager

@@ -20,7 +20,7 @@ from tests.devices.adb.scripted_adb_server import (
 )
 
 from distrl.devices.adb.adb import AdbServer, ListedDevice, read_devices, read_properties
-from distrl.devices.adb.adb_shell import AdbShell
+from distrl.devices.adb.adb_shell import AdbShell, exit_code
 from distrl.errors import (
     AdbServerGone,
     CommandRefused,
@@ -245,3 +245,37 @@ def test_a_real_server_without_phones() -> None:
         adb.kill()
         with pytest.raises(AdbServerGone):
             adb.server.devices()
+
+
+def endless(connection: socket.socket) -> None:
+    """Say OKAY, then packets of shell v2 for as long as somebody listens."""
+    connection.sendall(b"OKAY")
+    piece = packet(1, b"x" * 4096)
+    while True:
+        connection.sendall(piece)
+
+
+@pytest.mark.parametrize("keep_open", [True, False])
+def test_a_phone_that_never_stops_talking_is_cut_off(
+    monkeypatch: pytest.MonkeyPatch, keep_open: bool
+) -> None:
+    monkeypatch.setattr("distrl.devices.adb.adb_socket.MAX_REPLY", 1 << 16)
+    script: Script = {"host:transport:": b"OKAY", "host-serial": okay("device"), "shell": endless}
+    with scripted_server(script) as server:
+        shell = AdbShell(server.link("phone"), keep_open=keep_open)
+        with pytest.raises(DeviceDisconnected, match="more than 65,536 bytes"):
+            shell.run("echo", "well")
+
+
+@pytest.mark.parametrize("said", ["", "abc", "-1", "99999999999999999999"])
+def test_an_exit_code_that_is_none_is_a_lost_phone(said: str) -> None:
+    with pytest.raises(DeviceDisconnected, match="ended a command with code"):
+        exit_code("phone", f"{said}\n".encode())
+
+
+def test_a_version_that_is_none_is_no_adb_server() -> None:
+    with (
+        scripted_server({"host:version": okay("soon")}) as server,
+        pytest.raises(DeviceDisconnected, match="its version is 'soon'"),
+    ):
+        server.version()

@@ -19,8 +19,9 @@ from tests.devices.adb.served_phones import AT_ONCE_SETTINGS, ServedPhones, serv
 from distrl.devices.adb.adb import AdbLink
 from distrl.devices.adb.adb_device import AdbDevice
 from distrl.devices.adb.adb_shell import AdbShell
+from distrl.devices.adb.device_health import examine
 from distrl.devices.adb.fresh_start import wake_and_unlock
-from distrl.devices.adb.screen_capture import Capture, Framebuffer, PngScreencap, RawScreencap
+from distrl.devices.adb.screen_capture import FRAMEBUFFER, PNG, RAW, Capture
 from distrl.episodes.episode import run_episode
 from distrl.errors import (
     AdbServerGone,
@@ -134,9 +135,9 @@ def test_a_half_written_picture_is_taken_again_and_then_an_error(device: AdbDevi
 
 
 HALF: dict[str, tuple[Capture, int]] = {
-    "png": (PngScreencap(), 2),
-    "raw": (RawScreencap(), 2),
-    "framebuffer": (Framebuffer(), 0),
+    "png": (PNG, 2),
+    "raw": (RAW, 2),
+    "framebuffer": (FRAMEBUFFER, 0),
 }
 
 
@@ -189,7 +190,7 @@ def test_a_phone_that_is_offline_says_so_and_comes_back(phones: ServedPhones) ->
                 time.sleep(0.02)
             with pytest.raises(DeviceDisconnected, match="offline"):
                 phones.link().shell("echo")
-            assert not phones.device().health().well
+            assert not examine(phones.link(), 0).well
         finally:
             cable.flow()
         connecting.exception()  # whether it came in time is adb's affair

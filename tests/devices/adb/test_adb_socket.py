@@ -47,3 +47,24 @@ def test_an_end_in_the_middle_says_how_much_came() -> None:
             server.sendall(b"OK")
         with pytest.raises(DeviceDisconnected, match="after 2 of 4 bytes"):
             connection.read_exactly(4)
+
+
+@pytest.mark.parametrize("digits", [b"-001", b"+001", b"0x1f", b"1_00", b"  1 ", b"zzzz"])
+def test_a_length_that_is_none_is_out_of_step(digits: bytes) -> None:
+    connection, server = connected(60.0)
+    with connection, server:
+        server.sendall(digits + b"x" * 100)
+        with pytest.raises(DeviceDisconnected, match="out of step"):
+            connection.read_block()
+
+
+def test_a_reply_has_a_limit_and_each_exchange_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("distrl.devices.adb.adb_socket.MAX_REPLY", 100)
+    connection, server = connected(60.0)
+    with connection, server:
+        server.sendall(b"x" * 221)
+        assert len(connection.read_exactly(100)) == 100
+        connection.begin(Deadline(60.0))
+        assert len(connection.read_exactly(100)) == 100
+        with pytest.raises(DeviceDisconnected, match="more than 100 bytes"):
+            connection.read_exactly(1 << 32)

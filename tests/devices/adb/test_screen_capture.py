@@ -13,11 +13,12 @@ from tests.devices.adb.scripted_adb_server import Script, fail, okay, scripted_s
 
 from distrl.devices.adb.adb import AdbLink
 from distrl.devices.adb.screen_capture import (
+    CAPTURES,
+    FRAMEBUFFER,
+    PNG,
+    RAW,
     RGB_565,
     RGBA_8888,
-    Framebuffer,
-    PngScreencap,
-    RawScreencap,
     fastest_capture,
     read_png,
     read_raw,
@@ -79,7 +80,7 @@ def test_a_png_with_a_damaged_middle_is_broken() -> None:
 @pytest.mark.parametrize("data", [FRAMEBUFFER_1, FRAMEBUFFER_2, FRAMEBUFFER_BGRA + BGRA.tobytes()])
 def test_framebuffers_of_every_version_and_order(data: bytes) -> None:
     with scripted_server(TO_PHONE | {"framebuffer:": b"OKAY" + data}) as server:
-        assert np.array_equal(Framebuffer().take(server.link("phone")), PICTURE)
+        assert np.array_equal(FRAMEBUFFER.take(server.link("phone")), PICTURE)
 
 
 @pytest.mark.parametrize(
@@ -96,7 +97,7 @@ def test_a_framebuffer_that_makes_no_sense_is_an_error(data: bytes, error: type[
         scripted_server(TO_PHONE | {"framebuffer:": b"OKAY" + data}) as server,
         pytest.raises(error),
     ):
-        Framebuffer().take(server.link("phone"))
+        FRAMEBUFFER.take(server.link("phone"))
 
 
 def test_screencap_that_fails_says_what_the_phone_said() -> None:
@@ -104,7 +105,7 @@ def test_screencap_that_fails_says_what_the_phone_said() -> None:
         scripted_server(TO_PHONE | {"shell,v2,raw:screencap": shell_answer(b"", 1)}) as server,
         pytest.raises(CommandRefused, match="code 1"),
     ):
-        RawScreencap().take(server.link("phone"))
+        RAW.take(server.link("phone"))
 
 
 @dataclass(frozen=True)
@@ -140,8 +141,8 @@ def test_ways_that_do_not_work_are_left_out() -> None:
         "host-serial:": okay("device"),
     }
     with scripted_server(TO_PHONE | script) as server:
-        best, seconds = fastest_capture(server.link("phone"))
-    assert isinstance(best, PngScreencap)
+        best, seconds = fastest_capture(server.link("phone"), CAPTURES)
+    assert best is PNG
     assert list(seconds) == ["png"]
 
 
@@ -151,4 +152,4 @@ def test_no_way_at_all_is_an_error_that_lists_them() -> None:
         scripted_server(TO_PHONE | script) as server,
         pytest.raises(BrokenPicture, match=r"framebuffer: .*raw: .*png: "),
     ):
-        fastest_capture(server.link("phone"))
+        fastest_capture(server.link("phone"), CAPTURES)

@@ -13,13 +13,13 @@ from tests.devices.adb.scripted_adb_server import Script, scripted_server, shell
 from distrl.devices.adb.adb_shell import AdbShell
 from distrl.devices.adb.unicode_typing import (
     ADB_KEYBOARD,
-    AdbKeyboardTyping,
-    ClipboardTyping,
-    PlainTyping,
     choose_typing,
     plain_commands,
+    type_by_clipboard,
+    type_by_keyboard,
+    type_plainly,
 )
-from distrl.errors import TypingFailed
+from distrl.errors import ActionFailed, TypingFailed
 
 TO_PHONE: Script = {"host:transport:": b"OKAY"}
 
@@ -47,10 +47,10 @@ def test_foreign_text_is_refused_and_nothing_is_typed() -> None:
     with (
         scripted_server({}) as server,  # which would refuse any command
         pytest.raises(
-            TypingFailed, match=r"5 characters .* U\+00FC.*install ADBKeyboard"
+            ActionFailed, match=r"5 characters .* U\+00FC.*install ADBKeyboard"
         ) as raised,
     ):
-        PlainTyping().type(AdbShell(server.link("phone"), keep_open=False), "für 1")
+        type_plainly(AdbShell(server.link("phone"), keep_open=False), "für 1")
     assert "für" not in str(raised.value)  # it may be private
 
 
@@ -68,8 +68,8 @@ def test_the_keyboard_app_is_preferred_and_gets_any_text() -> None:
     with scripted_server(TO_PHONE | script) as server:
         shell = AdbShell(server.link("phone"), keep_open=False)
         typing = choose_typing(shell)
-        assert isinstance(typing, AdbKeyboardTyping)
-        typing.type(shell, text)  # any other command would be refused
+        assert typing is type_by_keyboard
+        typing(shell, text)  # any other command would be refused
 
 
 def test_a_keyboard_app_that_does_not_answer_is_a_failure() -> None:
@@ -78,7 +78,7 @@ def test_a_keyboard_app_that_does_not_answer_is_a_failure() -> None:
         scripted_server(TO_PHONE | script) as server,
         pytest.raises(TypingFailed, match="receiver"),
     ):
-        AdbKeyboardTyping().type(AdbShell(server.link("phone"), keep_open=False), "ü")
+        type_by_keyboard(AdbShell(server.link("phone"), keep_open=False), "ü")
 
 
 def test_the_clipboard_comes_next() -> None:
@@ -91,8 +91,8 @@ def test_the_clipboard_comes_next() -> None:
     with scripted_server(TO_PHONE | script) as server:
         shell = AdbShell(server.link("phone"), keep_open=False)
         typing = choose_typing(shell)
-        assert isinstance(typing, ClipboardTyping)
-        typing.type(shell, "a ü")
+        assert typing is type_by_clipboard
+        typing(shell, "a ü")
 
 
 def test_a_clipboard_that_takes_nothing_is_a_failure() -> None:
@@ -101,12 +101,11 @@ def test_a_clipboard_that_takes_nothing_is_a_failure() -> None:
         scripted_server(TO_PHONE | script) as server,
         pytest.raises(TypingFailed, match="not take"),
     ):
-        ClipboardTyping().type(AdbShell(server.link("phone"), keep_open=False), "ü")
+        type_by_clipboard(AdbShell(server.link("phone"), keep_open=False), "ü")
 
 
 def test_a_bare_phone_types_plainly() -> None:
     script: Script = {"shell,v2,raw:ime": shell_answer(b""), "shell,v2,raw:pm": shell_answer(b"")}
     with scripted_server(TO_PHONE | script) as server:
         typing = choose_typing(AdbShell(server.link("phone"), keep_open=False))
-    assert isinstance(typing, PlainTyping)
-    assert not typing.any_script
+    assert typing is type_plainly

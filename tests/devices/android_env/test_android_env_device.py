@@ -42,11 +42,12 @@ from android_env.environment import AndroidEnv
 from android_env.proto.task_pb2 import Task
 from google.protobuf import text_format
 
-from distrl.devices.android_env.android_env_device import AndroidEnvDevice, AndroidEnvSettings
+from distrl.devices.adb.android_device import AndroidDeviceSettings
+from distrl.devices.android_env.android_env_device import AndroidEnvDevice
 
 pytestmark = pytest.mark.usefixtures("own_surroundings")
 HEIGHT, WIDTH = 64, 32
-QUICK = AndroidEnvSettings(stillness=AT_ONCE, blank_seconds=0.1, long_press_seconds=0.1)
+QUICK = AndroidDeviceSettings(stillness=AT_ONCE, blank_seconds=0.1, long_press_seconds=0.1)
 LISTENING = """
     id: "listening"
     log_parsing_config { log_regexps {

@@ -14,7 +14,7 @@ from tests.devices.adb.served_phones import ServedPhones, served_phones
 from tests.devices.adb.test_adb_device import ERRAND
 
 from distrl.devices.adb.android_tools import find_tool
-from distrl.devices.adb.fresh_start import NewSimulation
+from distrl.devices.adb.fresh_start import new_simulation
 from distrl.devices.adb.stillness import AT_ONCE
 from distrl.errors import CommandRefused, DeviceDisconnected
 from distrl.records import Back, OpenApp, Tap, TypeText
@@ -26,7 +26,8 @@ pytest.importorskip("android_env", reason="AndroidEnv comes with distrl[android-
 from android_env.components import action_type, adb_call_parser
 from android_env.proto.adb_pb2 import AdbRequest, AdbResponse
 
-from distrl.devices.android_env.android_env_device import AndroidEnvDevice, AndroidEnvSettings
+from distrl.devices.adb.android_device import AndroidDeviceSettings
+from distrl.devices.android_env.android_env_device import AndroidEnvDevice
 from distrl.devices.android_env.android_env_simulator import (
     AdbSimulator,
     AdbSimulatorSettings,
@@ -34,7 +35,7 @@ from distrl.devices.android_env.android_env_simulator import (
 )
 
 pytestmark = pytest.mark.usefixtures("own_surroundings")
-QUICK = AndroidEnvSettings(stillness=AT_ONCE, blank_seconds=0.1, long_press_seconds=0.1)
+QUICK = AndroidDeviceSettings(stillness=AT_ONCE, blank_seconds=0.1, long_press_seconds=0.1)
 
 
 @pytest.fixture(scope="module")
@@ -125,9 +126,9 @@ def test_through_androidenv_the_phone_does_what_it_does_without(phones: ServedPh
     """Our adapter on AndroidEnv on adb on the served phone, beside the simulated one."""
     simulated = SimulatedDevice("twin")
     simulated.reset(5)
-    long = AndroidEnvSettings(stillness=AT_ONCE)
+    long = AndroidDeviceSettings(stillness=AT_ONCE)
     opening = partial(open_environment, settings_of(phones))
-    with AndroidEnvDevice("served", opening, long, NewSimulation()) as device:
+    with AndroidEnvDevice("served", opening, long, new_simulation) as device:
         device.reset(5)
         assert device.screen().digest == simulated.screen().digest
         for action in ERRAND[:-1]:
@@ -152,7 +153,7 @@ def test_an_unplugged_phone_is_lost_through_androidenv_and_comes_back() -> None:
     with served_phones() as phones:
         opening = partial(open_environment, settings_of(phones))
         try:
-            with AndroidEnvDevice("served", opening, QUICK, NewSimulation()) as device:
+            with AndroidEnvDevice("served", opening, QUICK, new_simulation) as device:
                 device.reset(5)
                 phones.phones.unplug(0)
                 with pytest.raises(DeviceDisconnected, match="AdbControllerError"):

@@ -4,7 +4,8 @@ Run as a program, under the name that it plays. It listens on the console port, 
 phone on the next one and tells the adb server, as the emulator does. Asked for gRPC, it serves
 pictures there too and says so in `avd/running`. What it is to do wrong stands in the file
 `$STAND_IN/plan.json`, one entry for each start: well, crashes, never_boots, too_old (for gRPC),
-slow_pictures, other_token (than it says).
+slow_pictures, other_token (than it says), first_to_act_dies (of those with this entry, one is
+killed at its third action, which is in the middle of an episode).
 """
 
 from __future__ import annotations
@@ -13,18 +14,19 @@ import fcntl
 import json
 import os
 import secrets
+import signal
 import socket
 import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from tests.devices.emulator.stand_in_pictures import StandInPictures, serving
 
-from distrl.devices.adb.adb import AdbServer
 from distrl.errors import DistrlError
+from distrl.records import Action
 from phonesim.adb_daemon.handset import Handset
 from phonesim.adb_daemon.phone_server import PhoneServer
 from phonesim.state import PhoneState
@@ -68,6 +70,19 @@ def next_behaviour(folder: Path) -> str:
         file.truncate()
         file.write(json.dumps(plan[1:]))
     return str(plan[0]) if plan else "well"
+
+
+class MortalHandset(Handset):
+    """Kills its process at its third action, unless another emulator was killed before."""
+
+    actions = 0
+
+    def perform(self, action: Action) -> None:
+        self.actions += 1
+        if self.actions == 3:
+            with suppress(FileExistsError), (Path(os.environ["STAND_IN"]) / "died").open("x"):
+                os.kill(os.getpid(), signal.SIGKILL)
+        super().perform(action)
 
 
 class Console:
@@ -139,6 +154,15 @@ def showing_pictures(handset: Handset, asked: dict[str, str], behaviour: str) ->
         yield
 
 
+def announce(server: int, port: int) -> None:
+    """Tell the adb server of the daemon on this port; it answers nothing and closes when done."""
+    service = f"host:emulator:{port}".encode()
+    with socket.create_connection(("127.0.0.1", server), 15.0) as connection:
+        connection.sendall(b"%04x" % len(service) + service)
+        while connection.recv(4096):
+            pass
+
+
 def emulate(words: list[str]) -> None:
     asked, folder = read_words(words), Path(os.environ["STAND_IN"])
     with (folder / "starts.txt").open("a") as file:
@@ -149,7 +173,8 @@ def emulate(words: list[str]) -> None:
     if behaviour == "too_old" and "-grpc" in asked:
         sys.exit("unknown option: -grpc\nplease use -help for a list of valid options")
     port = int(asked["-port"])
-    handset = Handset(f"stand-in-{port}", seed=7, adb_keyboard=False, clipper=False)
+    kind = MortalHandset if behaviour == "first_to_act_dies" else Handset
+    handset = kind(f"stand-in-{port}", seed=7, adb_keyboard=False, clipper=False)
     furnish(handset, booted=False)
     try:
         listener = socket.create_server(("127.0.0.1", port))
@@ -160,7 +185,7 @@ def emulate(words: list[str]) -> None:
     snapshots = {asked.get("-snapshot", "none"): handset.phone.snapshot()}
     console = Console(handset, snapshots, folder)
     with showing_pictures(handset, asked, behaviour):
-        AdbServer(int(os.environ["ANDROID_ADB_SERVER_PORT"])).announce_emulator(port + 1)
+        announce(int(os.environ["ANDROID_ADB_SERVER_PORT"]), port + 1)
         if behaviour != "never_boots":
             time.sleep(float(os.environ.get("STAND_IN_BOOT_SECONDS", "0.1")))
             furnish(handset, booted=True)

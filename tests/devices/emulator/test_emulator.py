@@ -17,9 +17,10 @@ from distrl.devices.adb.adb_device import AdbDevice
 from distrl.devices.emulator.emulator import (
     Emulator,
     EmulatorSettings,
-    LoadSnapshot,
     ask_console,
     command_line,
+    create_virtual_device,
+    save_snapshot,
 )
 from distrl.devices.emulator.emulator_ports import EmulatorPorts
 from distrl.errors import (
@@ -84,7 +85,7 @@ def test_it_boots_resets_by_its_snapshot_and_ends(sdk: StandInSdk) -> None:
     process = emulator.process_id
     assert process is not None
     assert emulator.answers()
-    start = LoadSnapshot(lambda: emulator)
+    start = emulator.fresh_start
     with AdbDevice("phone", emulator.link, AT_ONCE_SETTINGS, start) as device:
         device.reset(0)
         first = device.screen().digest
@@ -205,3 +206,30 @@ def test_without_the_program_it_says_where_to_get_it(
     with pytest.raises(NotInstalled, match="ANDROID_HOME"):
         emulator.boot()
     emulator.stop()
+
+
+# Preparation -------------------------------------------------------------------------------------
+
+
+def test_a_virtual_device_is_made_once(sdk: StandInSdk) -> None:
+    create_virtual_device("phone", "system-images;android-34;google_apis;x86_64")
+    made = (sdk.folder / "phone.avd").read_text()
+    assert "create avd --name phone --package system-images;android-34" in made
+    with pytest.raises(CommandRefused, match="already exists"):
+        create_virtual_device("phone")
+
+
+def test_a_snapshot_is_taken_of_a_writable_phone_that_is_ready(sdk: StandInSdk) -> None:
+    settings = EmulatorSettings(avd="phone", snapshot="clean", boot_seconds=30.0)
+    save_snapshot(settings, sdk.adb.server, sdk.folder / "log", PORTS)
+    assert (sdk.folder / "saved-snapshot").read_text() == "clean"
+    [started] = sdk.starts
+    assert "-read-only" not in started
+    assert not Path(f"/proc/{started.split()[0]}").exists()
+
+
+def test_one_that_does_not_boot_leaves_no_snapshot(sdk: StandInSdk) -> None:
+    sdk.plan("crashes")
+    with pytest.raises(EmulatorStopped):
+        save_snapshot(EmulatorSettings(), sdk.adb.server, sdk.folder / "log", PORTS)
+    assert not (sdk.folder / "saved-snapshot").exists()

@@ -24,9 +24,8 @@ from tests.devices.emulator.stand_in_sdk import StandInSdk, stand_in_sdk
 from distrl.devices.adb.adb import AdbLink
 from distrl.devices.adb.adb_device import AdbDevice
 from distrl.devices.adb.device_health import examine
-from distrl.devices.adb.screen_capture import CAPTURES, Capture, RawScreencap, fastest_capture
+from distrl.devices.adb.screen_capture import CAPTURES, RAW, Capture, fastest_capture
 from distrl.devices.emulator.emulated_device import EmulatedDevice
-from distrl.devices.emulator.emulator import LoadSnapshot
 from distrl.devices.emulator.emulator_pictures import (
     REQUEST,
     EmulatorAdvertisement,
@@ -212,7 +211,7 @@ def test_a_picture_that_adb_does_not_show_is_refused(monkeypatch: pytest.MonkeyP
     with seen("upside_down") as phone:
         with pytest.raises(CommandRefused, match="not the one that adb shows"):
             phone.take()
-        best, seconds = fastest_capture(phone.link, (RawScreencap(), phone.pictures))
+        best, seconds = fastest_capture(phone.link, (RAW, phone.pictures))
     assert (best.name, list(seconds)) == ("raw", ["raw"])
 
 
@@ -248,7 +247,7 @@ def test_without_the_right_token_it_is_refused(shown: str) -> None:
     with seen(token="right", shown=shown) as phone:
         with pytest.raises(CommandRefused, match=r"UNAUTHENTICATED.*token"):
             phone.take()
-        best, seconds = fastest_capture(phone.link, (phone.pictures, RawScreencap()))
+        best, seconds = fastest_capture(phone.link, (phone.pictures, RAW))
     assert (best.name, list(seconds)) == ("raw", ["raw"])
 
 
@@ -294,7 +293,7 @@ def test_it_is_chosen_where_it_is_faster_and_nowhere_else() -> None:
         for raw_takes, grpc_takes, fastest in ((0.1, 0.01, "grpc"), (0.01, 0.1, "raw")):
             ways = (
                 Timed(phone.pictures, grpc_takes, clock),
-                Timed(RawScreencap(), raw_takes, clock),
+                Timed(RAW, raw_takes, clock),
             )
             best, seconds = fastest_capture(phone.link, ways, clock=lambda: clock[0])
             assert best.name == fastest
@@ -341,13 +340,13 @@ def test_an_emulator_is_played_by_its_own_pictures_until_it_dies(sdk: StandInSdk
         assert f"-grpc {emulator.ports.grpc} -grpc-use-token" in started
         pictures = emulator.pictures()
         assert pictures is not None
-        start = LoadSnapshot(lambda: emulator)
+        start = emulator.fresh_start
         with AdbDevice("phone", emulator.link, AT_ONCE_SETTINGS, start, (pictures,)) as device:
             device.reset(0)
             assert device.capture is pictures
             home = device.screen().digest
             opened = device.perform(OpenApp("Settings"))
-            assert np.array_equal(opened.pixels, RawScreencap().take(emulator.link))
+            assert np.array_equal(opened.pixels, RAW.take(emulator.link))
             device.reset(0)
             assert device.screen().digest == home
             assert "picture, grpc" in examine(emulator.link, rounds=1).latencies

@@ -23,9 +23,8 @@ from distrl.errors import (
     DeviceTimeout,
     EmulatorStopped,
     InvalidSetting,
-    TypingFailed,
 )
-from distrl.records import Home, OpenApp, TypeText
+from distrl.records import Home, OpenApp
 
 QUICK = EmulatorPoolSettings(count=1, spares=1, look_seconds=0.1, retry_seconds=0.05)
 
@@ -50,7 +49,7 @@ def kill(emulator: Emulator, how: int) -> None:
 
 def test_a_killed_emulator_is_replaced_by_the_spare_and_a_new_spare_boots(sdk: StandInSdk) -> None:
     with EmulatorPool(sdk.emulator, QUICK) as pool:
-        wait_for(lambda: pool.report().ready == 2)
+        wait_for(lambda: len(pool.ready) == 2)
         with EmulatedDevice("seat-0", pool, AT_ONCE_SETTINGS) as device:
             device.reset(0)
             home, serial = device.screen().digest, device.serial
@@ -66,9 +65,9 @@ def test_a_killed_emulator_is_replaced_by_the_spare_and_a_new_spare_boots(sdk: S
             port = f"-port {device.serial.removeprefix('emulator-')} "
             assert any(port in each for each in started_before)  # the spare, not a new boot
             assert device.screen().digest == home
-            wait_for(lambda: pool.report().ready == 1)
-            report = pool.report()
-            assert (report.crashes, report.hangs, report.in_use) == (1, 0, 1)
+            wait_for(lambda: len(pool.ready) == 1)
+            report = pool.counts
+            assert (report.crashes, report.hangs, len(pool.in_use)) == (1, 0, 1)
     processes = [int(started.split()[0]) for started in sdk.starts]
     assert len(processes) == 3
     assert all(not Path(f"/proc/{process}").exists() for process in processes)
@@ -91,12 +90,14 @@ def test_one_that_freezes_in_use_is_replaced_and_one_whose_app_failed_is_kept(
         return sdk.emulator(snapshot_seconds=3600.0)
 
     with EmulatorPool(patient, QUICK) as pool:
-        wait_for(lambda: pool.report().ready == 2)
+        wait_for(lambda: len(pool.ready) == 2)
         with EmulatedDevice("seat-0", pool, settings) as device:
             device.reset(0)
             serial = device.serial
-            with pytest.raises(TypingFailed):
-                device.perform(TypeText("ü"))
+            with pytest.raises(DeviceTimeout, match="a hiccup"), device._here().at_work():
+                raise DeviceTimeout("a hiccup")
+            with pytest.raises(DeviceTimeout, match="not reset since"):
+                device.screen()
             device.reset(0)
             assert device.serial == serial  # the snapshot was enough
             [started] = [each for each in sdk.starts if serial.removeprefix("emulator-") in each]
@@ -105,18 +106,18 @@ def test_one_that_freezes_in_use_is_replaced_and_one_whose_app_failed_is_kept(
                 _use_until_it_fails(device)
             device.reset(0)
             assert device.serial != serial
-            assert pool.report().hangs == 1
+            assert pool.counts.hangs == 1
 
 
 @pytest.mark.slow
 def test_a_spare_that_freezes_is_found_before_anybody_takes_it(sdk: StandInSdk) -> None:
     with EmulatorPool(sdk.emulator, QUICK) as pool:
-        wait_for(lambda: pool.report().ready == 2)
+        wait_for(lambda: len(pool.ready) == 2)
         emulator = pool.take(1.0)
         pool.give_back(emulator, healthy=True)
         kill(emulator, signal.SIGSTOP)
-        wait_for(lambda: pool.report().hangs == 1)
-        wait_for(lambda: pool.report().ready == 2)
+        wait_for(lambda: pool.counts.hangs == 1)
+        wait_for(lambda: len(pool.ready) == 2)
         assert not emulator.running
 
 
@@ -126,7 +127,7 @@ def test_boots_that_fail_are_tried_again(sdk: StandInSdk) -> None:
     with EmulatorPool(sdk.emulator, settings) as pool:
         emulator = pool.take(40.0)
         assert emulator.answers()
-        report = pool.report()
+        report = pool.counts
         assert (report.boots, report.failed_boots) == (3, 2)
 
 
@@ -158,7 +159,7 @@ def test_closing_does_not_wait_for_a_boot(sdk: StandInSdk) -> None:
     settings = EmulatorPoolSettings(count=1, spares=0)
     with EmulatorPool(lambda: sdk.emulator(boot_seconds=3600.0), settings) as pool:
         wait_for(lambda: len(sdk.starts) == 1)
-    assert pool.report().booting == 0  # after an hour if it had waited
+    assert len(pool.booting) == 0  # after an hour if it had waited
 
 
 def test_a_pool_of_none_is_refused() -> None:
@@ -179,9 +180,9 @@ def test_eight_emulators_at_once(sdk: StandInSdk) -> None:
             return serial, device.screen().digest
 
     with EmulatorPool(sdk.emulator, settings) as pool:
-        wait_for(lambda: pool.report().ready == 8, seconds=90.0)
+        wait_for(lambda: len(pool.ready) == 8, seconds=90.0)
         with ThreadPoolExecutor(8) as threads:
             played = list(threads.map(lambda number: play(pool, number), range(8)))
-        assert pool.report().failed_boots == 0
+        assert pool.counts.failed_boots == 0
     assert len({serial for serial, _ in played}) == 8
     assert len({digest for _, digest in played}) == 1

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.devices.adb.served_phones import ServedPhones, served_phones
+from tests.devices.adb.served_phones import AT_ONCE_SETTINGS, ServedPhones, served_phones
 
 from distrl.devices.adb.adb_device import AdbDevice
 from distrl.devices.safety.consent import SENTENCE, Consent, consent_path, read_consent
@@ -24,7 +24,7 @@ from distrl.devices.safety.safety import (
     SafetySettings,
     blocked_word,
 )
-from distrl.errors import ConsentMissing, InvalidSetting
+from distrl.errors import BlankScreen, ConsentMissing, InvalidSetting
 from distrl.records import Action, Back, Enter, Home, LongPress, OpenApp, Swipe, Tap, TypeText, Wait
 
 SERIAL = "R5CT30"
@@ -157,6 +157,27 @@ def test_a_dry_run_does_nothing_and_records_everything(
     lines = [json.loads(line) for line in record.read_text().splitlines()]
     assert [line["action"] for line in lines][1:3] == ["Home()", "OpenApp(name='Settings')"]
     assert {line["why"] for line in lines} == {"this is a dry run"}
+
+
+def test_a_dry_run_does_not_even_reset(phones: ServedPhones) -> None:
+    """No key, no app stopped or cleared, no keyboard set: as it lies there."""
+    handset = phones.handset()
+    handset.reset(3)
+    handset.open_app("Notes")
+    keyboard, before = handset.input_method, state(phones)
+    resets: list[int] = []
+    device = AdbDevice(
+        "phone", phones.link(), AT_ONCE_SETTINGS, lambda shell, seed: resets.append(seed)
+    )
+    with SafeDevice(device, replace(SETTINGS, dry_run=True), agreed) as guarded:
+        guarded.reset(5)
+        assert guarded.screen().pixels.any()
+        assert (state(phones), handset.input_method, resets) == (before, keyboard, [])
+        handset.awake = False
+        with pytest.raises(BlankScreen):
+            guarded.reset(5)
+        assert not handset.awake
+    handset.awake = True
 
 
 def test_private_regions_are_black_and_their_labels_hidden(phones: ServedPhones) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -56,11 +57,13 @@ class Shown:
 
     def __init__(self) -> None:
         self.all: list[RunStatus] = []
+        self.said: list[str] = []
 
     def show(self, status: RunStatus) -> None:
         self.all.append(status)
 
-    def say(self, sentence: str) -> None: ...
+    def say(self, sentence: str) -> None:
+        self.said.append(sentence)
 
     def __enter__(self) -> Shown:
         return self
@@ -105,6 +108,47 @@ def test_points_and_the_view_come_when_they_are_due(tmp_path: Path) -> None:
     assert (last.updates, last.weight_version, last.replay, last.queue) == (7, 3, 11, 5)
     assert last.seconds_left == pytest.approx(100.0 - now)
     assert last.device_busy == pytest.approx(0.5)
+
+
+class TroubledPhones(Collection):
+    """One collector, whose failed starts and troubles a test sets."""
+
+    def __init__(self) -> None:
+        self.failed = 0
+        self.troubles: dict[str, str] = {}
+
+    def reports(self) -> list[CollectorReport]:
+        failed = {"DeviceLocked": self.failed}
+        return [replace(report(), failed_starts=failed, troubles=dict(self.troubles))]
+
+
+def test_a_phone_that_cannot_be_reset_is_counted_and_named_with_the_reason(tmp_path: Path) -> None:
+    now, view, phones, run = 0.0, Shown(), TroubledPhones(), RunDirectory(tmp_path)
+    status = LearnerStatus(0, 0, 0.0, 0.0, {}, {})
+    with Metrics.begin(run, clock=lambda: now) as metrics, LineLog.open(run.episodes) as lines:
+        log = EpisodeLog(lines, lambda: now)
+        monitor = RunMonitor("small", 4, metrics, view, log, phones, clock=lambda: now)
+
+        def look() -> int:
+            nonlocal now
+            now += SHOW_SECONDS
+            monitor.look(status, 0.0, 0)
+            return view.all[-1].faults.get("failed_start", 0)
+
+        assert (look(), view.said) == (0, [])
+        phones.failed, phones.troubles = 2, {"phone-1": "DeviceLocked: device R5: it is locked"}
+        assert look() == 2
+        phones.failed = 3  # the same again: counted, not repeated
+        assert look() == 3
+        assert view.said == ["phone-1 failed: DeviceLocked: device R5: it is locked"]
+        phones.troubles = {"phone-1": "DeviceDisconnected: device R5: not found"}
+        look()
+        assert view.said[1:] == ["phone-1 failed: DeviceDisconnected: device R5: not found"]
+        phones.troubles = {}  # it plays again,
+        look()
+        phones.troubles = {"phone-1": "DeviceDisconnected: device R5: not found"}
+        look()
+        assert len(view.said) == 3  # and is lost again
 
 
 def test_a_new_phase_is_shown_at_once(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ used at once, one thread each.
 
 from __future__ import annotations
 
+import re
 import shlex
 import struct
 from collections.abc import Iterable, Sequence
@@ -73,7 +74,14 @@ class AdbServer:
         return AdbSocket.open(self.host, self.port, who, Deadline(seconds))
 
     def version(self, seconds: float = PATIENCE) -> int:
-        return int(self._ask("host:version", seconds), 16)
+        said = self._ask("host:version", seconds)
+        try:
+            return int(said, 16)
+        except ValueError as error:
+            raise DeviceDisconnected(
+                f"adb server on port {self.port}: its version is {said[:20]!r}; is what listens "
+                "there an adb server?"
+            ) from error
 
     def devices(self, seconds: float = PATIENCE) -> tuple[ListedDevice, ...]:
         return tuple(read_devices(self._ask("host:devices-l", seconds)))
@@ -93,13 +101,6 @@ class AdbServer:
             self._ask(f"host:disconnect:{address}", seconds)
         except CommandRefused:
             return
-
-    def announce_emulator(self, port: int, seconds: float = PATIENCE) -> None:
-        """Announce a daemon on this port to the server, as an emulator does when it starts."""
-        service = f"host:emulator:{port}".encode()
-        with self.open(f"adb server on port {self.port}", seconds) as connection:
-            connection.send(b"%04x" % len(service) + service)
-            connection.read_to_the_end()  # the server sends nothing and closes when done
 
     def link(self, serial: str) -> AdbLink:
         return AdbLink(self, serial)
@@ -170,11 +171,6 @@ class AdbLink:
         """Run a command given as separate arguments; raise if it fails."""
         return self.shell(shlex.join(arguments), seconds).checked_text(self.serial, arguments)
 
-    def exec(self, command: str, seconds: float = PATIENCE) -> bytes:
-        """Return the raw bytes that a command writes; the exit code is not available."""
-        with self.open(f"exec:{command}", seconds) as connection:
-            return connection.read_to_the_end()
-
     def properties(self, seconds: float = PATIENCE) -> dict[str, str]:
         return read_properties(self.run("getprop", seconds=seconds))
 
@@ -227,12 +223,17 @@ def read_devices(listing: str) -> Iterable[ListedDevice]:
             yield ListedDevice(serial.strip(), fields[0].strip(), model.replace("_", " "))
 
 
+def read_packet(connection: AdbSocket) -> tuple[int, bytes]:
+    """Read one packet of shell v2: its kind and its data."""
+    kind, size = struct.unpack("<BI", connection.read_exactly(5))
+    return kind, connection.read_exactly(size)
+
+
 def read_shell(connection: AdbSocket) -> ShellResult:
     """Read shell-v2 packets up to the one with the exit code."""
     written: dict[int, list[bytes]] = {STDOUT: [], STDERR: []}
     while True:
-        kind, size = struct.unpack("<BI", connection.read_exactly(5))
-        data = connection.read_exactly(size)
+        kind, data = read_packet(connection)
         if kind == EXIT:
             code = data[0] if data else 1
             return ShellResult(b"".join(written[STDOUT]), b"".join(written[STDERR]), code)
@@ -242,12 +243,7 @@ def read_shell(connection: AdbSocket) -> ShellResult:
 
 def read_properties(text: str) -> dict[str, str]:
     """The lines of `getprop`: [name]: [value]."""
-    found = {}
-    for line in text.splitlines():
-        name, separator, value = line.partition("]: [")
-        if separator and name.startswith("["):
-            found[name[1:]] = value.removesuffix("]")
-    return found
+    return dict(re.findall(r"^\[(.*?)\]: \[(.*?)\]?\r?$", text, re.MULTILINE))
 
 
 def _sync(kind: bytes, data: bytes) -> bytes:
@@ -256,4 +252,4 @@ def _sync(kind: bytes, data: bytes) -> bytes:
 
 def _sync_head(connection: AdbSocket) -> tuple[bytes, int]:
     kind, size = struct.unpack("<4sI", connection.read_exactly(8))
-    return kind, min(size, 1 << 26)
+    return kind, size

@@ -13,12 +13,21 @@ twice. Phones that support no interactive shell get a new one for each command.
 
 from __future__ import annotations
 
+import re
 import secrets
 import shlex
 import struct
 from typing import Protocol
 
-from distrl.devices.adb.adb import PATIENCE, STDERR, STDIN, STDOUT, AdbLink, ShellResult
+from distrl.devices.adb.adb import (
+    PATIENCE,
+    STDERR,
+    STDIN,
+    STDOUT,
+    AdbLink,
+    ShellResult,
+    read_packet,
+)
 from distrl.devices.adb.adb_socket import AdbSocket, Deadline
 from distrl.errors import DeviceDisconnected, DeviceError
 
@@ -87,7 +96,7 @@ class AdbShell:
         self.close()
 
     def _converse(self, connection: AdbSocket, command: str, seconds: float) -> ShellResult:
-        connection.deadline = Deadline(seconds)
+        connection.begin(Deadline(seconds))
         # The command's stdin is empty, so that it cannot read the commands that follow it.
         script = f"{command} </dev/null 2>&1\necho {self._mark} $?\n".encode()
         try:
@@ -101,8 +110,7 @@ class AdbShell:
         written = bytearray()
         mark = f"{self._mark} ".encode()
         while True:
-            kind, size = struct.unpack("<BI", connection.read_exactly(5))
-            data = connection.read_exactly(size)
+            kind, data = read_packet(connection)
             if kind not in (STDOUT, STDERR):
                 raise DeviceDisconnected(
                     f"device {self.link.serial}: the shell on the phone ended; did it restart?"
@@ -110,4 +118,14 @@ class AdbShell:
             written += data
             at = written.rfind(mark) if written.endswith(b"\n") else -1
             if at >= 0:
-                return ShellResult(bytes(written[:at]), b"", int(written[at + len(mark) :]))
+                code = exit_code(self.serial, bytes(written[at + len(mark) :]))
+                return ShellResult(bytes(written[:at]), b"", code)
+
+
+def exit_code(serial: str, digits: bytes) -> int:
+    """The exit code behind a marker, which the phone has printed."""
+    if not re.fullmatch(rb"\d{1,3}\s*", digits):
+        raise DeviceDisconnected(
+            f"device {serial}: its shell ended a command with code {digits[:9]!r}; is it a phone?"
+        )
+    return int(digits)

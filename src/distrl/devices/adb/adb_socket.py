@@ -1,4 +1,4 @@
-"""One connection to the adb server; every read and write has a deadline.
+"""One connection to the adb server; every read and write has a deadline, every reply a limit.
 
 A request is its length in four hexadecimal digits and a service's name; the answer is OKAY, or FAIL
 with a reason. After a "transport" request the connection is forwarded to a device: the next service
@@ -10,9 +10,10 @@ parse adb's messages. Closing is immediate.
 
 from __future__ import annotations
 
+import re
 import socket
 import time
-from typing import NoReturn, Self
+from typing import Self
 
 from distrl.errors import (
     AdbServerGone,
@@ -23,7 +24,7 @@ from distrl.errors import (
     DeviceUnauthorized,
 )
 
-MAX_ANSWER = 1 << 20  # of the server itself; what a phone streams is not limited by this
+MAX_REPLY = 1 << 27  # bytes to one request: four times the raw picture of the largest phone
 PIECE = 1 << 18
 
 
@@ -49,7 +50,7 @@ class AdbSocket:
     def __init__(self, connection: socket.socket, who: str, deadline: Deadline) -> None:
         self._connection = connection
         self.who = who
-        self.deadline = deadline
+        self.begin(deadline)
 
     @classmethod
     def open(cls, host: str, port: int, who: str, deadline: Deadline) -> AdbSocket:
@@ -62,6 +63,11 @@ class AdbSocket:
             ) from error
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # small requests, at once
         return cls(connection, who, deadline)
+
+    def begin(self, deadline: Deadline) -> None:
+        """Start an exchange, with a deadline and a limit of bytes of its own."""
+        self.deadline = deadline
+        self._received = 0
 
     def close(self) -> None:
         self._connection.close()
@@ -80,7 +86,7 @@ class AdbSocket:
         self.send(b"%04x" % len(name) + name)
         status = self.read_exactly(4)
         if status == b"FAIL":
-            self._refuse(service, self.read_block().decode("utf-8", "replace"))
+            raise refusal(self.who, _short(service), self.read_block().decode("utf-8", "replace"))
         if status != b"OKAY":
             raise DeviceDisconnected(
                 f"{self.who}: {_short(service)} was answered with {status!r} instead of OKAY; "
@@ -90,16 +96,11 @@ class AdbSocket:
     def read_block(self) -> bytes:
         """Read a length in four hexadecimal digits, and that many bytes."""
         digits = self.read_exactly(4)
-        try:
-            size = int(digits, 16)
-        except ValueError as error:
+        if not re.fullmatch(rb"[0-9a-fA-F]{4}", digits):
             raise DeviceDisconnected(
                 f"{self.who}: the adb server announced {digits!r} bytes; it is out of step"
-            ) from error
-        return self.read_exactly(min(size, MAX_ANSWER))
-
-    def _refuse(self, service: str, reason: str) -> NoReturn:
-        raise refusal(self.who, _short(service), reason)
+            )
+        return self.read_exactly(int(digits, 16))
 
     # Bytes -------------------------------------------------------------------------------------
 
@@ -111,10 +112,6 @@ class AdbSocket:
             raise self._too_late("took no more bytes") from error
         except OSError as error:
             raise self._gone(error) from error
-
-    def read_some(self) -> bytes:
-        """Return what has arrived, at least one byte; empty at the end of the stream."""
-        return self._receive(PIECE)
 
     def read_exactly(self, count: int) -> bytes:
         pieces, missing = [], count
@@ -129,17 +126,21 @@ class AdbSocket:
             missing -= len(piece)
         return b"".join(pieces)
 
-    def read_to_the_end(self) -> bytes:
-        return b"".join(iter(self.read_some, b""))
-
     def _receive(self, most: int) -> bytes:
         self._arm("reading")
         try:
-            return self._connection.recv(most)
+            piece = self._connection.recv(most)
         except TimeoutError as error:
             raise self._too_late("sent nothing more") from error
         except OSError as error:
             raise self._gone(error) from error
+        self._received += len(piece)
+        if self._received > MAX_REPLY:
+            raise DeviceDisconnected(
+                f"{self.who}: it sent more than {MAX_REPLY:,} bytes in answer to one request; is "
+                "that a phone?"
+            )
+        return piece
 
     def _arm(self, doing: str) -> None:
         left = self.deadline.left

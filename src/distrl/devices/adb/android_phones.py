@@ -1,5 +1,6 @@
-"""Open the device behind a serial: handsets are wrapped in `SafeDevice`, served simulated phones
-in `SimulatedAdbDevice`. A phone that does not report being emulated is treated as a handset.
+"""Open the device behind a serial: handsets are wrapped in `SafeDevice` (in a dry run every phone),
+served simulated phones in `SimulatedAdbDevice`. A phone that does not report being emulated is
+treated as a handset.
 """
 
 from __future__ import annotations
@@ -8,10 +9,11 @@ from functools import partial
 from pathlib import Path
 
 from distrl.devices.adb.adb import AdbServer
-from distrl.devices.adb.adb_device import AdbDevice, AdbDeviceSettings
+from distrl.devices.adb.adb_device import AdbDevice
+from distrl.devices.adb.android_device import AndroidDeviceSettings
 from distrl.devices.adb.android_settings import AndroidSettings
 from distrl.devices.adb.android_state import is_emulated
-from distrl.devices.adb.fresh_start import FreshStart, GoHome, NewSimulation
+from distrl.devices.adb.fresh_start import FreshStart, go_home, new_simulation
 from distrl.devices.adb.simulated_adb_device import SimulatedAdbDevice
 from distrl.devices.adb.stillness import AT_ONCE, StillnessSettings
 from distrl.devices.emulator.emulator import Emulator
@@ -51,18 +53,16 @@ def open_phone(name: str, serial: str, server: AdbServer, settings: AndroidSetti
     properties = link.properties()
     served = properties.get("ro.hardware") == SERVED
     handset = not is_emulated(properties)
-    fresh: FreshStart = GoHome(
-        settings.stop_apps if handset else (), settings.clear_apps if handset else ()
-    )
-    if served:
-        fresh = NewSimulation()
+    fresh: FreshStart = new_simulation if served else go_home
+    if handset:
+        fresh = partial(go_home, stop=settings.stop_apps, clear=settings.clear_apps)
     still = settings.stillness
     if served and still == StillnessSettings():
         still = AT_ONCE  # a served phone draws at once
     device = AdbDevice(
-        name, link, AdbDeviceSettings(stillness=still, app_names=settings.app_names), fresh
+        name, link, AndroidDeviceSettings(stillness=still, app_names=settings.app_names), fresh
     )
-    if handset or settings.guard_all:
+    if handset or settings.guard_all or settings.safety.dry_run:
         return SafeDevice(device, settings.safety, partial(read_consent, serial))
     return SimulatedAdbDevice(device) if served else device
 

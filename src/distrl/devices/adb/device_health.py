@@ -15,12 +15,10 @@ from distrl.devices.adb.adb import AdbLink, AdbServer
 from distrl.devices.adb.adb_shell import AdbShell
 from distrl.devices.adb.android_state import focus, is_awake, is_emulated, is_locked, screen_size
 from distrl.devices.adb.screen_capture import CAPTURES
-from distrl.devices.adb.uiautomator import dump_hierarchy, read_hierarchy
-from distrl.devices.adb.unicode_typing import ADB_KEYBOARD, CLIPPER
+from distrl.devices.adb.uiautomator import HIERARCHY_SECONDS, dump_hierarchy, read_hierarchy
+from distrl.devices.adb.unicode_typing import find_typing, type_plainly
 from distrl.devices.emulator.emulator_pictures import EmulatorPictures, pictures_of
 from distrl.errors import DeviceError
-
-HIERARCHY_SECONDS = 20.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +79,7 @@ def examine(link: AdbLink, rounds: int) -> DeviceHealth:
             awake=is_awake(shell),
             locked=is_locked(shell),
             front=found.package if found else "",
-            typing=_typing(shell),
+            typing="ASCII only" if find_typing(shell) is type_plainly else "any script",
             latencies=_latencies(shell, pictures, rounds),
         )
     except DeviceError as error:
@@ -90,15 +88,6 @@ def examine(link: AdbLink, rounds: int) -> DeviceHealth:
         shell.close()
         if pictures is not None:
             pictures.close()
-
-
-def _typing(shell: AdbShell) -> str:
-    """What typing would use; nothing is switched on by asking."""
-    if ADB_KEYBOARD in shell.shell("ime list -a -s").text.split():
-        return "any script"
-    if f"package:{CLIPPER}" in shell.shell(f"pm list packages {CLIPPER}").text.split():
-        return "any script"
-    return "ASCII only"
 
 
 def _pictures(link: AdbLink) -> EmulatorPictures | None:

@@ -7,8 +7,7 @@ remains. An app's data is cleared only if the phone's owner has named the app.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Callable
 
 from distrl.devices.adb.adb_shell import PhoneShell
 from distrl.devices.adb.adb_socket import Deadline
@@ -19,34 +18,28 @@ HOME_KEY, WAKE_KEY = 3, 224
 UNLOCK_SECONDS = 3.0
 
 
-class FreshStart(Protocol):
-    """Brings a phone to the start of an episode."""
-
-    def begin(self, shell: PhoneShell, seed: int) -> None: ...
+FreshStart = Callable[[PhoneShell, int], None]  # brings a phone to the start; with a seed
 
 
-@dataclass(frozen=True, slots=True)
-class GoHome:
-    """For handsets: stop these apps, clear the data of those, and show the home screen."""
+def go_home(
+    shell: PhoneShell,
+    seed: int,  # noqa: ARG001
+    *,
+    stop: tuple[str, ...] = (),
+    clear: tuple[str, ...] = (),
+) -> None:
+    """For handsets: stop these packages, remove all data of those, and show the home screen."""
+    wake_and_unlock(shell)
+    for package in stop:
+        shell.run("am", "force-stop", package)
+    for package in clear:
+        shell.run("pm", "clear", package)
+    shell.run("input", "keyevent", str(HOME_KEY))
 
-    stop: tuple[str, ...] = ()  # packages
-    clear: tuple[str, ...] = ()  # packages; everything in them is lost
 
-    def begin(self, shell: PhoneShell, seed: int) -> None:
-        wake_and_unlock(shell)
-        for package in self.stop:
-            shell.run("am", "force-stop", package)
-        for package in self.clear:
-            shell.run("pm", "clear", package)
-        shell.run("input", "keyevent", str(HOME_KEY))
-
-
-@dataclass(frozen=True, slots=True)
-class NewSimulation:
+def new_simulation(shell: PhoneShell, seed: int) -> None:
     """For a simulated phone served over adb: restart it from the seed."""
-
-    def begin(self, shell: PhoneShell, seed: int) -> None:
-        shell.run("cmd", "simulation", "reset", str(seed))
+    shell.run("cmd", "simulation", "reset", str(seed))
 
 
 def wake_and_unlock(shell: PhoneShell) -> None:

@@ -39,23 +39,21 @@ class Capture(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class RawScreencap:
-    """`screencap`: a short header and the pixels as they are."""
+class Screencap:
+    """Android's own program: a header and the pixels as they are, or compressed on the phone."""
 
-    name: str = "raw"
-
-    def take(self, link: AdbLink, seconds: float = PICTURE_SECONDS) -> Pixels:
-        return read_raw(_output(link, "screencap", seconds), link.serial)
-
-
-@dataclass(frozen=True, slots=True)
-class PngScreencap:
-    """`screencap -p`: compressed on the phone."""
-
-    name: str = "png"
+    name: str
+    command: str
+    read: Callable[[bytes, str], Pixels]
 
     def take(self, link: AdbLink, seconds: float = PICTURE_SECONDS) -> Pixels:
-        return read_png(_output(link, "screencap -p", seconds), link.serial)
+        result = link.shell(self.command, seconds)
+        if result.code != 0:
+            said = result.errors.decode("utf-8", "replace").strip()[:200]
+            raise CommandRefused(
+                f"device {link.serial}: {self.command}: code {result.code}: {said}"
+            )
+        return self.read(result.output, link.serial)  # without warnings (about two displays, say)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,18 +64,12 @@ class Framebuffer:
 
     def take(self, link: AdbLink, seconds: float = PICTURE_SECONDS) -> Pixels:
         with link.open("framebuffer:", seconds) as connection:
-            header = read_framebuffer_header(connection.read_exactly(4), connection.read_exactly)
-            if header is None:
-                raise BrokenPicture(f"device {link.serial}: an unknown kind of framebuffer")
-            return header.pixels(connection.read_exactly(header.size), link.serial)
-
-
-CAPTURES: tuple[Capture, ...] = (Framebuffer(), RawScreencap(), PngScreencap())
+            return read_framebuffer(connection.read_exactly, link.serial)
 
 
 def fastest_capture(
     link: AdbLink,
-    captures: Sequence[Capture] = CAPTURES,
+    captures: Sequence[Capture],
     rounds: int = 3,
     clock: Callable[[], float] = time.perf_counter,
 ) -> tuple[Capture, dict[str, float]]:
@@ -106,15 +98,6 @@ def fastest_capture(
         )
     best = min(captures, key=lambda each: seconds.get(each.name, float("inf")))
     return best, seconds
-
-
-def _output(link: AdbLink, command: str, seconds: float) -> bytes:
-    """Return stdout only: warnings (about two displays, say) must not end up in the picture."""
-    result = link.shell(command, seconds)
-    if result.code != 0:
-        said = result.errors.decode("utf-8", "replace").strip()[:200]
-        raise CommandRefused(f"device {link.serial}: {command}: code {result.code}: {said}")
-    return result.output
 
 
 # Reading pictures --------------------------------------------------------------------------------
@@ -157,42 +140,27 @@ def _unpack(data: memoryview | bytes, width: int, height: int, kind: int) -> Pix
     return np.ascontiguousarray(pixels[:, :, :3])
 
 
-@dataclass(frozen=True, slots=True)
-class FramebufferHeader:
-    """What the framebuffer service says before the pixels."""
-
-    bits: int
-    size: int
-    width: int
-    height: int
-    offsets: tuple[int, int, int]  # of red, green and blue, in bits
-
-    def pixels(self, data: bytes, serial: str) -> Pixels:
-        depth = self.bits // 8
-        if self.bits not in (24, 32) or self.size < self.width * self.height * depth:
-            raise BrokenPicture(
-                f"device {serial}: a framebuffer of {self.width} × {self.height} pixels of "
-                f"{self.bits} bits in {self.size} bytes; that cannot be"
-            )
-        whole = np.frombuffer(data, dtype=np.uint8)[: self.width * self.height * depth]
-        order = [offset // 8 for offset in self.offsets]
-        return np.ascontiguousarray(whole.reshape(self.height, self.width, depth)[:, :, order])
-
-
-def read_framebuffer_header(version: bytes, read_exactly: ReadExactly) -> FramebufferHeader | None:
-    """Versions 1 and 2; the second has a colour space. None for what is neither."""
-    [number] = struct.unpack("<I", version)
-    if number not in (1, 2):
-        return None
-    bits, *rest = struct.unpack("<12I" if number == 1 else "<13I", read_exactly(44 + 4 * number))
-    size, width, height, red, _, blue, _, green, _, _, _ = rest[number - 1 :]
+def read_framebuffer(read_exactly: Callable[[int], bytes], serial: str) -> Pixels:
+    """Versions 1 and 2; the second has a colour space."""
+    [version] = struct.unpack("<I", read_exactly(4))
+    if version not in (1, 2):
+        raise BrokenPicture(f"device {serial}: an unknown kind of framebuffer")
+    bits, *rest = struct.unpack(f"<{11 + version}I", read_exactly(44 + 4 * version))
+    size, width, height, red, _, blue, _, green, _, _, _ = rest[version - 1 :]
     sound = 0 < width <= LARGEST_SIDE and 0 < height <= LARGEST_SIDE and size <= LARGEST_SIDE**2 * 4
     if not sound or max(red, green, blue) >= max(bits, 8):
-        return None
-    return FramebufferHeader(bits, size, width, height, (red, green, blue))
+        raise BrokenPicture(f"device {serial}: an unknown kind of framebuffer")
+    depth = bits // 8
+    data = read_exactly(size)
+    if bits not in (24, 32) or size < width * height * depth:
+        raise BrokenPicture(
+            f"device {serial}: a framebuffer of {width} × {height} pixels of "
+            f"{bits} bits in {size} bytes; that cannot be"
+        )
+    pixels = np.frombuffer(data, np.uint8)[: width * height * depth].reshape(height, width, depth)
+    return np.ascontiguousarray(pixels[:, :, [red // 8, green // 8, blue // 8]])
 
 
-class ReadExactly(Protocol):
-    """Reads as many bytes, or raises."""
-
-    def __call__(self, count: int, /) -> bytes: ...
+RAW, PNG = Screencap("raw", "screencap", read_raw), Screencap("png", "screencap -p", read_png)
+FRAMEBUFFER = Framebuffer()
+CAPTURES: tuple[Capture, ...] = (FRAMEBUFFER, RAW, PNG)

@@ -16,6 +16,7 @@ from distrl.hierarchy import Element, Rect
 
 DUMP_FILE = "/data/local/tmp/distrl-window.xml"
 MAX_DUMP = 32 << 20
+HIERARCHY_SECONDS = 20.0
 ROLES = (  # the end of a view's class, and what it is to us; the first that fits
     ("EditText", "field"),
     ("AutoCompleteTextView", "field"),

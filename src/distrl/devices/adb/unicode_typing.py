@@ -5,7 +5,7 @@ three ways are tried in this order, and the choice is made once, at the reset:
 
 - ADBKeyboard, when it is installed: any text, by a broadcast (base64, so nothing needs quoting);
 - the clipboard, when the Clipper app is installed: any text, set and pasted;
-- `input text`: ASCII only. Anything else is a `TypingFailed` that says what to install; text is
+- `input text`: ASCII only. Anything else is an `ActionFailed` that says what to install; text is
   never typed in part.
 """
 
@@ -13,11 +13,10 @@ from __future__ import annotations
 
 import base64
 import shlex
-from collections.abc import Iterator
-from typing import Protocol
+from collections.abc import Callable, Iterator
 
 from distrl.devices.adb.adb_shell import PhoneShell
-from distrl.errors import TypingFailed
+from distrl.errors import ActionFailed, TypingFailed
 
 ADB_KEYBOARD = "com.android.adbkeyboard/.AdbIME"
 CLIPPER = "ca.zgrs.clipper"
@@ -27,78 +26,55 @@ SECONDS_PER_CHARACTER = 0.05
 TYPING_SECONDS = 15.0
 
 
-class Typing(Protocol):
-    """A way to type."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def any_script(self) -> bool:
-        """Whether more than ASCII can be typed."""
-        ...
-
-    def type(self, shell: PhoneShell, text: str) -> None:
-        """Type it all, or raise `TypingFailed`."""
-        ...
+Typing = Callable[[PhoneShell, str], None]  # types it all, or raises
 
 
-class AdbKeyboardTyping:
-    """Through the keyboard app that takes its text from a broadcast."""
-
-    name = "ADBKeyboard"
-    any_script = True
-
-    def type(self, shell: PhoneShell, text: str) -> None:
-        coded = base64.b64encode(text.encode("utf-8")).decode("ascii")
-        self._broadcast(shell, "ADB_INPUT_B64", "--es", "msg", coded, text=text)
-
-    def _broadcast(self, shell: PhoneShell, name: str, *extras: str, text: str) -> None:
-        said = shell.run("am", "broadcast", "-a", name, *extras, seconds=_seconds(text))
-        if "Broadcast completed" not in said:
-            raise TypingFailed(_failed(shell, text, f"ADBKeyboard did not answer: {said.strip()}"))
+def type_by_keyboard(shell: PhoneShell, text: str) -> None:
+    """Through ADBKeyboard, the keyboard app that takes its text from a broadcast."""
+    coded = base64.b64encode(text.encode("utf-8")).decode("ascii")
+    command = ("am", "broadcast", "-a", "ADB_INPUT_B64", "--es", "msg", coded)
+    said = shell.run(*command, seconds=_seconds(text))
+    if "Broadcast completed" not in said:
+        raise TypingFailed(_failed(shell, text, f"ADBKeyboard did not answer: {said.strip()}"))
 
 
-class ClipboardTyping:
+def type_by_clipboard(shell: PhoneShell, text: str) -> None:
     """Through the clipboard, with the small Clipper app that sets it."""
-
-    name = "clipboard"
-    any_script = True
-
-    def type(self, shell: PhoneShell, text: str) -> None:
-        said = shell.run("am", "broadcast", "-a", "clipper.set", "-e", "text", text)
-        if "result=-1" not in said:  # Activity.RESULT_OK: the text is on the clipboard
-            raise TypingFailed(_failed(shell, text, f"Clipper did not take it: {said.strip()}"))
-        shell.run("input", "keyevent", str(PASTE_KEY))
+    said = shell.run("am", "broadcast", "-a", "clipper.set", "-e", "text", text)
+    if "result=-1" not in said:  # Activity.RESULT_OK: the text is on the clipboard
+        raise TypingFailed(_failed(shell, text, f"Clipper did not take it: {said.strip()}"))
+    shell.run("input", "keyevent", str(PASTE_KEY))
 
 
-class PlainTyping:
-    """Android's own `input text`, for ASCII."""
+def type_plainly(shell: PhoneShell, text: str) -> None:
+    """By Android's own `input text`, for ASCII."""
+    foreign = sorted({character for character in text if not _plain(character)})
+    if foreign:
+        shown = " ".join(f"U+{ord(character):04X}" for character in foreign[:5])
+        raise ActionFailed(
+            _failed(shell, text, f"this phone can type ASCII alone, and the text has {shown}")
+            + "; install ADBKeyboard (docs/real-phones.md) to type any script"
+        )
+    for command in plain_commands(text):
+        shell.run(*shlex.split(command), seconds=_seconds(text))
 
-    name = "input text"
-    any_script = False
 
-    def type(self, shell: PhoneShell, text: str) -> None:
-        foreign = sorted({character for character in text if not _plain(character)})
-        if foreign:
-            shown = " ".join(f"U+{ord(character):04X}" for character in foreign[:5])
-            raise TypingFailed(
-                _failed(shell, text, f"this phone can type ASCII alone, and the text has {shown}")
-                + "; install ADBKeyboard (docs/real-phones.md) to type any script"
-            )
-        for command in plain_commands(text):
-            shell.run(*shlex.split(command), seconds=_seconds(text))
+def find_typing(shell: PhoneShell) -> Typing:
+    """The best way that the phone supports; nothing is switched on by asking."""
+    if ADB_KEYBOARD in shell.shell("ime list -a -s").text.split():
+        return type_by_keyboard
+    if f"package:{CLIPPER}" in shell.shell(f"pm list packages {CLIPPER}").text.split():
+        return type_by_clipboard
+    return type_plainly
 
 
 def choose_typing(shell: PhoneShell) -> Typing:
     """Choose the best way that the phone supports; ADBKeyboard is set as its keyboard."""
-    if ADB_KEYBOARD in shell.shell("ime list -a -s").text.split():
+    typing = find_typing(shell)
+    if typing is type_by_keyboard:
         shell.run("ime", "enable", ADB_KEYBOARD)
         shell.run("ime", "set", ADB_KEYBOARD)
-        return AdbKeyboardTyping()
-    if f"package:{CLIPPER}" in shell.shell(f"pm list packages {CLIPPER}").text.split():
-        return ClipboardTyping()
-    return PlainTyping()
+    return typing
 
 
 def plain_commands(text: str) -> Iterator[str]:

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from typing import Self
 
-from distrl.devices.adb.adb_device import AdbDevice, AdbDeviceSettings
+from distrl.devices.adb.adb_device import AdbDevice
+from distrl.devices.adb.android_device import AndroidDeviceSettings
 from distrl.devices.adb.screen_capture import CAPTURES
-from distrl.devices.emulator.emulator import Emulator, LoadSnapshot
+from distrl.devices.emulator.emulator import Emulator
 from distrl.devices.emulator.emulator_pictures import EmulatorPictures
 from distrl.devices.emulator.emulator_pool import EmulatorPool
 from distrl.errors import DeviceError, DeviceNotReady
@@ -26,7 +27,7 @@ class EmulatedDevice:
         self,
         name: str,
         pool: EmulatorPool,
-        settings: AdbDeviceSettings | None = None,
+        settings: AndroidDeviceSettings | None = None,
         take_seconds: float = 300.0,
     ) -> None:
         self.name = name
@@ -63,7 +64,7 @@ class EmulatedDevice:
         self._pictures = emulator.pictures()
         ways = (*CAPTURES, self._pictures) if self._pictures is not None else CAPTURES
         self._phone = AdbDevice(
-            self.name, emulator.link, self._settings, LoadSnapshot(lambda: emulator), ways
+            self.name, emulator.link, self._settings, emulator.fresh_start, ways
         )
 
     def _hand_back(self, *, healthy: bool) -> None:

@@ -8,6 +8,9 @@ the last lines of its log. Stopping it signals its own process group and nothing
 Snapshots are loaded over the emulator's console (`ask_console`), a line protocol on loopback: it
 greets, asks for the token in the home directory of the user that started it, and answers each
 command with lines, the last of which begins with OK or KO.
+
+The snapshot is taken once, of a ready phone (`save_snapshot`). Apps that tasks need, accounts and
+ADBKeyboard are installed by hand before, with `settings.window` on.
 """
 
 from __future__ import annotations
@@ -17,8 +20,7 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -29,7 +31,7 @@ from distrl.devices.adb.adb_socket import Deadline
 from distrl.devices.adb.android_state import read_focus
 from distrl.devices.adb.android_tools import find_tool
 from distrl.devices.emulator.emulator_pictures import EmulatorPictures, pictures_of
-from distrl.devices.emulator.emulator_ports import PortPair
+from distrl.devices.emulator.emulator_ports import EmulatorPorts, PortPair
 from distrl.devices.emulator.process_watch import ProcessWatch
 from distrl.errors import (
     CommandRefused,
@@ -88,10 +90,7 @@ def command_line(
     if settings.read_only:
         command += ["-read-only", "-snapshot", settings.snapshot, "-no-snapshot-save"]
     else:
-        command += [
-            "-no-snapshot-load",
-            "-no-snapshot-save",
-        ]  # saved when it is told to, under a name
+        command += ["-no-snapshot-load", "-no-snapshot-save"]  # saved by `save_snapshot`
     command += ["-no-audio", "-no-boot-anim", "-gpu", settings.gpu]
     command += [] if settings.window else ["-no-window"]
     return [*command, *settings.more_options]
@@ -264,6 +263,11 @@ class Emulator:
 
     # Snapshots ---------------------------------------------------------------------------------
 
+    def fresh_start(self, shell: PhoneShell, seed: int) -> None:
+        """Load the snapshot for an episode; all begin alike, whatever the seed."""
+        shell.close()  # it does not survive the snapshot
+        self.load_snapshot()
+
     def load_snapshot(self) -> None:
         """Restore the snapshot: everything since is lost."""
         self._check_process()
@@ -276,17 +280,6 @@ class Emulator:
                 self._check_process()
             raise
         self.wait_until_ready(seconds)
-
-
-@dataclass(frozen=True, slots=True)
-class LoadSnapshot:
-    """A `FreshStart` for emulators. The seed is not used: every episode starts alike."""
-
-    emulator: Callable[[], Emulator]
-
-    def begin(self, shell: PhoneShell, seed: int) -> None:
-        shell.close()  # it does not survive the snapshot
-        self.emulator().load_snapshot()
 
 
 def _signal_group(process: subprocess.Popen[bytes], number: int) -> None:
@@ -349,3 +342,48 @@ def _token(home: Path) -> str:
             f"the emulator's console wants the token in {home / TOKEN_FILE}, which cannot be read "
             f"({error.strerror}); start the emulator as the same user"
         ) from error
+
+
+# Preparation, done once: `distrl prepare-emulator` ----------------------------------------------
+
+CREATE_SECONDS = 600.0
+SAVE_SECONDS = 300.0
+DEFAULT_IMAGE = "system-images;android-34;google_apis;x86_64"
+
+
+def create_virtual_device(name: str, image: str = DEFAULT_IMAGE, device: str = "pixel_6") -> None:
+    """Run `avdmanager create avd`; an existing device is an error and left unchanged."""
+    command = [str(find_tool("avdmanager")), "create", "avd"]
+    command += ["--name", name, "--package", image, "--device", device]
+    try:
+        done = subprocess.run(
+            command,
+            input=b"no\n",  # to a custom hardware profile
+            capture_output=True,
+            timeout=CREATE_SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise CommandRefused(
+            f"`{' '.join(command)}` took longer than {error.timeout:g} s"
+        ) from error
+    if done.returncode != 0:
+        said = (done.stderr or done.stdout).decode("utf-8", "replace").strip()[-400:]
+        raise CommandRefused(
+            f"`{' '.join(command)}` failed: {said}; is the image installed? "
+            f'sdkmanager "{image}" fetches it'
+        )
+
+
+def save_snapshot(
+    settings: EmulatorSettings, server: AdbServer, log: Path, ports: EmulatorPorts | None = None
+) -> None:
+    """Cold-boot the virtual device, wait until it is ready, and save a snapshot."""
+    writable = replace(settings, read_only=False)
+    emulator = Emulator(writable, server, (ports or EmulatorPorts()).reserve(), log)
+    try:
+        emulator.boot()
+        command = f"avd snapshot save {settings.snapshot}"
+        ask_console(emulator.ports.console, command, SAVE_SECONDS)
+    finally:
+        emulator.stop()

@@ -30,7 +30,7 @@ from distrl.devices.adb.adb import AdbLink
 from distrl.devices.adb.adb_shell import AdbShell
 from distrl.devices.adb.adb_socket import Deadline
 from distrl.devices.adb.android_state import rotation
-from distrl.devices.adb.screen_capture import LARGEST_SIDE, PICTURE_SECONDS, Capture, RawScreencap
+from distrl.devices.adb.screen_capture import LARGEST_SIDE, PICTURE_SECONDS, RAW, Capture
 from distrl.errors import (
     BrokenPicture,
     CommandRefused,
@@ -54,7 +54,7 @@ OPTIONS = (
     # A connection that failed is waited for; the next emulator on this port must not inherit that.
     ("grpc.use_local_subchannel_pool", 1),
 )
-BY_ADB: Capture = RawScreencap()
+BY_ADB: Capture = RAW
 COMPARE_SECONDS = 3.0  # for two pictures that agree; something may be moving at first
 OTHER_SHARE, OTHER_LEVELS = 0.05, 24  # of the pixels, and of 256: more is another picture
 
@@ -268,16 +268,19 @@ class EmulatorAdvertisement:
 
 def advertisement_of(console: int) -> EmulatorAdvertisement | None:
     """For the emulator with this console port; None if none advertises a gRPC service."""
-    for path in sorted(_files(), key=_written, reverse=True):
-        said = _read(path)
-        if said.get("port.serial") == str(console) and said.get("grpc.port", "").isdecimal():
-            return EmulatorAdvertisement(int(said["grpc.port"]), said.get("grpc.token", ""))
-    return None
-
-
-def _files() -> Iterator[Path]:
+    found: dict[float, EmulatorAdvertisement] = {}  # by when it was written
     for root in dict.fromkeys(_roots()):
-        yield from (root / "avd" / "running").glob("pid_*.ini")
+        for path in (root / "avd" / "running").glob("pid_*.ini"):
+            try:
+                written, text = path.stat().st_mtime, path.read_text("utf-8", "replace")
+            except OSError:  # its emulator has just ended, or is of another user
+                continue
+            pairs = (line.partition("=") for line in text.splitlines())
+            said = {key.strip(): value.strip() for key, _, value in pairs}
+            port = said.get("grpc.port", "")
+            if said.get("port.serial") == str(console) and port.isdecimal():
+                found[written] = EmulatorAdvertisement(int(port), said.get("grpc.token", ""))
+    return found[max(found)] if found else None
 
 
 def _roots() -> Iterator[Path]:
@@ -292,19 +295,3 @@ def _roots() -> Iterator[Path]:
         if os.environ.get(name):
             yield Path(os.environ[name]) / ".android"
     yield Path.home() / ".android"
-
-
-def _written(path: Path) -> float:
-    try:
-        return path.stat().st_mtime
-    except OSError:  # its emulator has just ended
-        return 0.0
-
-
-def _read(path: Path) -> dict[str, str]:
-    try:
-        lines = path.read_text("utf-8", "replace").splitlines()
-    except OSError:  # gone, or of another user
-        return {}
-    pairs = (line.partition("=") for line in lines)
-    return {key.strip(): value.strip() for key, _, value in pairs}

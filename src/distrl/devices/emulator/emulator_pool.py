@@ -11,11 +11,12 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Self
+from typing import Annotated, Self
 
+from distrl.bounds import Bounds, check_bounds
 from distrl.devices.adb.adb_socket import Deadline
 from distrl.devices.emulator.emulator import DYING_SECONDS, Emulator
-from distrl.errors import DeviceTimeout, DistrlError, EmulatorStopped, InvalidSetting
+from distrl.errors import DeviceTimeout, DistrlError, EmulatorStopped
 
 NewEmulator = Callable[[], Emulator]
 
@@ -24,33 +25,26 @@ NewEmulator = Callable[[], Emulator]
 class EmulatorPoolSettings:
     """Sizes, and intervals in seconds."""
 
-    count: int = 1  # in use at once
-    spares: int = 1  # booted beside them
-    boots_at_once: int = 4
+    count: Annotated[int, Bounds(1, unit="in use at once")] = 1
+    spares: Annotated[int, Bounds(0, unit="booted beside them")] = 1
+    boots_at_once: Annotated[int, Bounds(1)] = 4
     look_seconds: float = 5.0  # between two health checks of the spares
     retry_seconds: float = 2.0  # after a boot that failed; doubled each time
     max_retry_seconds: float = 120.0
-    give_up_after: int = 5  # boots in a row that failed
+    give_up_after: Annotated[int, Bounds(1, unit="boots in a row that failed")] = 5
 
     def __post_init__(self) -> None:
-        if self.count < 1 or self.spares < 0 or self.boots_at_once < 1 or self.give_up_after < 1:
-            raise InvalidSetting(
-                f"count={self.count}, spares={self.spares}, boots_at_once={self.boots_at_once}, "
-                f"give_up_after={self.give_up_after}; give 1 or more, of spares 0 or more"
-            )
+        check_bounds(self)
 
 
-@dataclass(frozen=True, slots=True)
-class PoolReport:
-    """Current numbers of the pool, and counts since its start."""
+@dataclass(slots=True)
+class PoolCounts:
+    """What has happened since the start."""
 
-    ready: int
-    in_use: int
-    booting: int
-    boots: int
-    failed_boots: int
-    crashes: int
-    hangs: int
+    boots: int = 0
+    failed_boots: int = 0
+    crashes: int = 0
+    hangs: int = 0
 
 
 class EmulatorPool:
@@ -60,12 +54,12 @@ class EmulatorPool:
         self.settings = settings
         self._new_emulator = new_emulator
         self._change = threading.Condition()
-        self._ready: deque[Emulator] = deque()
-        self._in_use: list[Emulator] = []
-        self._booting: list[threading.Thread] = []
+        self.ready: deque[Emulator] = deque()
+        self.in_use: list[Emulator] = []
+        self.booting: list[threading.Thread] = []
         self._under_way: list[Emulator] = []  # that are being booted
-        self._boots = self._failed_boots = self._failed_in_a_row = 0
-        self._crashes = self._hangs = 0
+        self.counts = PoolCounts()
+        self._failed_in_a_row = 0
         self._last_failure: DistrlError | None = None
         self._no_boot_before = Deadline(0.0)
         self._closed = False
@@ -87,15 +81,15 @@ class EmulatorPool:
         if self._thread is not None:
             self._thread.join()
         with self._change:
-            threads, under_way = list(self._booting), list(self._under_way)
+            threads, under_way = list(self.booting), list(self._under_way)
         for emulator in under_way:
             emulator.stop()  # its boot ends at once
         for thread in threads:
             thread.join()
-        for emulator in (*self._ready, *self._in_use):
+        for emulator in (*self.ready, *self.in_use):
             emulator.stop()
-        self._ready.clear()
-        self._in_use.clear()
+        self.ready.clear()
+        self.in_use.clear()
 
     # For devices -------------------------------------------------------------------------------
 
@@ -104,13 +98,13 @@ class EmulatorPool:
         deadline = Deadline(seconds)
         with self._change:
             while not self._closed:
-                while self._ready:
-                    emulator = self._ready.popleft()
+                while self.ready:
+                    emulator = self.ready.popleft()
                     if emulator.running:
-                        self._in_use.append(emulator)
+                        self.in_use.append(emulator)
                         self._change.notify_all()
                         return emulator
-                    self._crashes += 1
+                    self.counts.crashes += 1
                     emulator.stop()
                 if self._failed_in_a_row >= self.settings.give_up_after:
                     raise EmulatorStopped(
@@ -129,28 +123,16 @@ class EmulatorPool:
         keep = healthy and emulator.running
         crashed = not keep and emulator.ends_within(DYING_SECONDS)
         with self._change:
-            if emulator not in self._in_use:
+            if emulator not in self.in_use:
                 return  # its end was noticed before
-            self._in_use.remove(emulator)
+            self.in_use.remove(emulator)
             if keep:
-                self._ready.append(emulator)
+                self.ready.append(emulator)
             else:
                 self._count_loss(crashed)
             self._change.notify_all()
         if not keep:
             emulator.stop()
-
-    def report(self) -> PoolReport:
-        with self._change:
-            return PoolReport(
-                ready=len(self._ready),
-                in_use=len(self._in_use),
-                booting=len(self._booting),
-                boots=self._boots,
-                failed_boots=self._failed_boots,
-                crashes=self._crashes,
-                hangs=self._hangs,
-            )
 
     # The pool's thread -------------------------------------------------------------------------
 
@@ -161,21 +143,21 @@ class EmulatorPool:
                     return
                 self._boot_missing()
                 self._change.wait(self.settings.look_seconds)
-                watched = list(self._ready)
+                watched = list(self.ready)
             for emulator in watched:
                 self._check_spare(emulator)
             self._drop_crashed()
 
     def _boot_missing(self) -> None:
         wanted = self.settings.count + self.settings.spares
-        there = len(self._ready) + len(self._in_use) + len(self._booting)
-        room = self.settings.boots_at_once - len(self._booting)
+        there = len(self.ready) + len(self.in_use) + len(self.booting)
+        room = self.settings.boots_at_once - len(self.booting)
         given_up = self._failed_in_a_row >= self.settings.give_up_after
         if given_up or not self._no_boot_before.passed:
             return
         for _ in range(min(wanted - there, room)):
             thread = threading.Thread(target=self._boot, name="emulator boot", daemon=True)
-            self._booting.append(thread)
+            self.booting.append(thread)
             thread.start()
 
     def _boot(self) -> None:
@@ -190,20 +172,20 @@ class EmulatorPool:
             failure = error
         finally:
             with self._change:
-                self._booting.remove(threading.current_thread())
+                self.booting.remove(threading.current_thread())
                 if emulator is not None:
                     self._under_way.remove(emulator)
-                self._boots += 1
+                self.counts.boots += 1
                 if emulator is not None and emulator.running and failure is None:
                     self._failed_in_a_row = 0
-                    self._ready.append(emulator)
+                    self.ready.append(emulator)
                 else:
                     self._on_failed_boot(failure)
                 self._change.notify_all()
 
     def _on_failed_boot(self, failure: DistrlError | None) -> None:
         seconds = self.settings.retry_seconds * 2.0 ** min(self._failed_in_a_row, 30)
-        self._failed_boots += 1
+        self.counts.failed_boots += 1
         self._failed_in_a_row += 1
         self._last_failure = failure
         self._no_boot_before = Deadline(min(seconds, self.settings.max_retry_seconds))
@@ -214,31 +196,29 @@ class EmulatorPool:
             return
         crashed = emulator.ends_within(DYING_SECONDS)
         with self._change:
-            if emulator not in self._ready:
+            if emulator not in self.ready:
                 return
-            self._ready.remove(emulator)
+            self.ready.remove(emulator)
             self._count_loss(crashed)
         emulator.stop()
 
     def _drop_crashed(self) -> None:
         """Forget crashed emulators in use, so that replacements boot; their users get an error."""
         with self._change:
-            dead = [each for each in self._in_use if not each.running]
+            dead = [each for each in self.in_use if not each.running]
             for emulator in dead:
-                self._in_use.remove(emulator)
+                self.in_use.remove(emulator)
                 self._count_loss(crashed=True)
         for emulator in dead:
             emulator.stop()
 
     def _count_loss(self, crashed: bool) -> None:
-        if crashed:
-            self._crashes += 1
-        else:
-            self._hangs += 1
+        self.counts.crashes += crashed
+        self.counts.hangs += not crashed
 
     def _status(self) -> str:
         failure = f"; the last failure: {self._last_failure}" if self._last_failure else ""
         return (
-            f"{len(self._in_use)} in use, {len(self._booting)} booting, "
-            f"{self._failed_boots} boots failed{failure}"
+            f"{len(self.in_use)} in use, {len(self.booting)} booting, "
+            f"{self.counts.failed_boots} boots failed{failure}"
         )

@@ -7,7 +7,7 @@
 - a tap or an Enter that would send, pay, call, uninstall or reset is not performed: the phone is
   left unchanged, the agent sees the same screen, and the record says what was stopped and why;
 - private regions of the screen are blacked out before the picture leaves this object;
-- in a dry run nothing is performed at all.
+- in a dry run nothing is performed at all, resets included: the phone is only looked at.
 
 Labels are read from the phone's view hierarchy at the moment of the tap. A list of blocked words
 cannot cover every app: it supplements the allow-list.
@@ -21,12 +21,12 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Protocol, Self
+from typing import Annotated, NamedTuple, Self
 
 import numpy as np
 
 from distrl.bounds import Meaning
-from distrl.devices.device import Device
+from distrl.devices.adb.android_device import AndroidDevice
 from distrl.devices.safety.consent import Consent
 from distrl.errors import InvalidSetting
 from distrl.hierarchy import Element
@@ -90,36 +90,26 @@ class SafetySettings:
 
     def __post_init__(self) -> None:
         for region in self.redact:
-            if not _is_region(region):
+            left, top, right, bottom = region if len(region) == 4 else (1.0,) * 4  # as in a file
+            if not (0.0 <= left < right <= 1.0 and 0.0 <= top < bottom <= 1.0):
                 raise InvalidSetting(
                     f"redact={list(region)}; give left, top, right, bottom as "
                     "shares of the screen in [0, 1], left before right and top above bottom"
                 )
 
 
-@dataclass(frozen=True, slots=True)
-class Stopped:
+class Stopped(NamedTuple):
     """An action that was not carried out."""
 
     action: str
     why: str
 
 
-class AndroidPhone(Device, Protocol):
-    """What safety must know beyond `Device`: which app is in front, and what a name means."""
-
-    def front_package(self) -> str: ...
-
-    def package_of(self, name: str) -> str | None: ...
-
-    def home_package(self) -> str: ...
-
-
 @dataclass(slots=True)
 class SafeDevice:
     """Implements `Device` by another one that it guards."""
 
-    device: AndroidPhone
+    device: AndroidDevice
     settings: SafetySettings
     consent: Callable[[], Consent]  # read anew at each reset: it may be withdrawn
     stopped: list[Stopped] = field(default_factory=list)  # since the last reset
@@ -139,7 +129,10 @@ class SafeDevice:
         self._agreed = None
         self._agreed = self.consent()
         self.stopped.clear()
-        self.device.reset(seed)
+        if self.settings.dry_run:
+            self.device.attach()
+        else:
+            self.device.reset(seed)
         self._home = self.device.home_package()
 
     def screen(self) -> Screen:
@@ -266,13 +259,6 @@ def blocked_word(label: str, words: tuple[str, ...]) -> str:
         if re.search(f"{edge}{re.escape(word.casefold())}{edge}", lowered):
             return word
     return ""
-
-
-def _is_region(region: tuple[float, ...]) -> bool:
-    """A file may have any number of numbers."""
-    return len(region) == 4 and (
-        0.0 <= region[0] < region[2] <= 1.0 and 0.0 <= region[1] < region[3] <= 1.0
-    )
 
 
 def _in_pixels(region: Region, screen: Screen) -> tuple[int, int, int, int]:

@@ -14,6 +14,7 @@ from types import MappingProxyType
 from rich.console import Console
 
 from distrl.config.training_config import TrainingConfig
+from distrl.engine.device_wiring import is_dry
 from distrl.engine.ingest.delivery import ArrivalQueue, TrajectoryReceiver
 from distrl.engine.ingest.episode_log import EpisodeLog
 from distrl.engine.ingest.judged_receiver import open_receiver
@@ -54,7 +55,8 @@ class LocalEngine:
     def __init__(self, config: TrainingConfig, run: RunDirectory, console: Console) -> None:
         self.config = config
         self.directory = run
-        self._view = LiveView(console, line_seconds=config.reporting.line_seconds)
+        seconds, mark = config.reporting.line_seconds, "DRY RUN" if is_dry(config) else ""
+        self._view = LiveView(console, line_seconds=seconds, mark=mark)
         self._arrivals = ArrivalQueue()
         self._stop = StopRequest()
 

@@ -86,6 +86,8 @@ class RunMonitor:
         self._steps: deque[float] = deque(maxlen=RECENT_STEPS)
         self._uses: deque[_Use] = deque([_Use(clock(), 0.0, 0.0)])
         self._countdown = Countdown()
+        self._failed_starts: dict[str, int] = {}  # counted so far, by collector
+        self._troubles: dict[str, str] = {}  # kinds of errors that were said, by device
         self._sampled = -float("inf")
         self._shown = -float("inf")
 
@@ -111,12 +113,27 @@ class RunMonitor:
             self._sample(now, learner_status, queue)
         if now - self._shown >= SHOW_SECONDS:
             self._shown = now
+            self._note_troubles()
             self._view.show(self._status(learner_status, progress, queue))
 
     def begin(self, phase: str, learner_status: LearnerStatus, progress: float) -> None:
         """Enter a new phase and show it at once."""
         self.phase, self._shown = phase, -float("inf")
         self.look(learner_status, progress, 0)
+
+    def _note_troubles(self) -> None:
+        """Count episodes that could not start; say which phone failed and why, once per error."""
+        said: dict[str, str] = {}
+        for report in self._collection.reports():
+            failed = sum(report.failed_starts.values())
+            if new := failed - self._failed_starts.get(report.name, 0):
+                self._episode_log.faults["failed_start"] += new
+            self._failed_starts[report.name] = failed
+            for device, why in report.troubles.items():
+                said[device] = why.partition(":")[0]
+                if self._troubles.get(device) != said[device]:
+                    self.say(f"{device} failed: {why}")
+        self._troubles = said
 
     # Metrics and status -------------------------------------------------------------------------
 

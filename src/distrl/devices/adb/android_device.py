@@ -1,0 +1,252 @@
+"""What every phone with an Android shell has in common, as a `Device`.
+
+A subclass says how the phone is reached and cleaned, how a picture is taken and how a finger is put
+down; keys, text, apps, the view hierarchy and the waiting are shell commands and stand here. It
+keeps the contract of `device.Device`: typed errors, out of order after one until the next reset,
+and final actions never reach the phone. Nothing sleeps for a fixed time: a step ends when the
+picture is still. `seconds` is real time spent waiting for the phone.
+"""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Self
+
+from distrl.devices.adb.adb_shell import PhoneShell
+from distrl.devices.adb.android_apps import (
+    check_nothing_crashed,
+    find_package,
+    launchable_apps,
+    start_app,
+)
+from distrl.devices.adb.android_state import focus
+from distrl.devices.adb.stillness import StillnessSettings, lit_picture
+from distrl.devices.adb.uiautomator import HIERARCHY_SECONDS, dump_hierarchy, read_hierarchy
+from distrl.devices.adb.unicode_typing import Typing, choose_typing
+from distrl.errors import DeviceError, DeviceNotReady
+from distrl.hierarchy import Element
+from distrl.records import (
+    ONLY_SAID,
+    Action,
+    Back,
+    Enter,
+    Home,
+    LongPress,
+    OpenApp,
+    Pixels,
+    Screen,
+    Swipe,
+    Tap,
+    TypeText,
+    Wait,
+)
+
+KEYS = {Back: 4, Home: 3, Enter: 66}
+HOME_QUERY = (
+    "cmd package resolve-activity --brief -a android.intent.action.MAIN "
+    "-c android.intent.category.HOME"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AndroidDeviceSettings:
+    """Deadlines in seconds, and names for apps."""
+
+    stillness: StillnessSettings = field(default_factory=StillnessSettings)
+    reconnect_seconds: float = 30.0  # for a lost phone to come back, at a reset over adb
+    command_seconds: float = 15.0
+    blank_seconds: float = 5.0  # a black or white screen is looked at again for this long
+    long_press_seconds: float = 0.8
+    app_names: Mapping[str, str] = field(default_factory=dict)  # what the owner calls a package
+
+
+class AndroidDevice(ABC):
+    """Implements `Device` but for what a subclass knows of its connection."""
+
+    ended = False  # no more pictures or actions until the reset
+
+    def __init__(self, name: str, settings: AndroidDeviceSettings | None) -> None:
+        self.name = name
+        self.settings = settings or AndroidDeviceSettings()
+        self.seconds = 0.0
+        self.typing: Typing | None = None
+        self._picture: Pixels | None = None  # the last settled one
+        self._launchable: dict[str, str] | None = None  # package -> activity, or empty
+        self._ready = False
+        self._untouched = False  # attached to, not reset
+        self._failure: DeviceError | None = None  # since the reset
+
+    # The connection ----------------------------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def shell(self) -> PhoneShell: ...
+
+    @abstractmethod
+    def _reach(self) -> None:
+        """Connect to the phone, again if it was lost."""
+
+    @abstractmethod
+    def _clean(self, seed: int) -> None:
+        """Bring the phone to the start of an episode."""
+
+    @abstractmethod
+    def _take(self) -> Pixels: ...
+
+    @abstractmethod
+    def _touch(self, x: float, y: float, to_x: float, to_y: float, seconds: float) -> None:
+        """Move a finger; on one spot in no time it is a tap."""
+
+    @abstractmethod
+    def _wake(self) -> None:
+        """The picture is blank: the screen may have gone to sleep."""
+
+    # The whole device --------------------------------------------------------------------------
+
+    def reset(self, seed: int) -> None:
+        """Reconnect a lost phone, clean it as far as possible, and take a picture."""
+        self._start(seed)
+
+    def attach(self) -> None:
+        """Connect and take a picture, in place of a reset: nothing on the phone is changed."""
+        self._start(None)
+
+    def _start(self, seed: int | None) -> None:
+        self._ready, self._failure, self._launchable = False, None, None
+        self._untouched = seed is None
+        self.seconds = 0.0
+        with self.at_work():
+            self._reach()
+            if seed is not None:
+                self._clean(seed)
+                self.choose_typing()
+            self._picture = self._settle(None)
+            self._ready = True
+
+    def choose_typing(self) -> None:
+        """Choose the best way of typing that the phone supports, and set it up."""
+        self.typing = choose_typing(self.shell)
+
+    def close(self) -> None:
+        self._ready, self._failure, self._picture = False, None, None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @contextmanager
+    def at_work(self) -> Iterator[None]:
+        """Count device time and remember a failure; after one only a reset helps."""
+        begun = time.perf_counter()
+        try:
+            yield
+        except DeviceError as error:
+            self._failure = error
+            raise
+        finally:
+            self.seconds += time.perf_counter() - begun
+
+    def _check(self) -> None:
+        """Raise unless the device was reset and has not failed since."""
+        if self._failure is not None:
+            raise type(self._failure)(f"{self._failure} (it has failed and was not reset since)")
+        if not self._ready:
+            raise DeviceNotReady(f"device {self.name}: call reset(seed) before anything else")
+
+    # Seeing ------------------------------------------------------------------------------------
+
+    def screen(self) -> Screen:
+        self._check()
+        if not self.ended:
+            with self.at_work():
+                self._picture = self._settle(None)
+        assert self._picture is not None
+        return Screen(self._picture)
+
+    def elements(self) -> tuple[Element, ...]:
+        """The elements on the screen; uiautomator itself waits for it to settle."""
+        self._check()
+        with self.at_work():
+            dump = dump_hierarchy(self.shell, HIERARCHY_SECONDS)
+            return read_hierarchy(dump, self.shell.serial)
+
+    def front_package(self) -> str:
+        """Package of the app in front; empty while nothing has the focus."""
+        self._check()
+        with self.at_work():
+            found = focus(self.shell)
+        return found.package if found else ""
+
+    def _settle(self, before: Pixels | None) -> Pixels:
+        return lit_picture(
+            self._take,
+            before,
+            self.settings.stillness,
+            device=self.name,
+            blank_seconds=self.settings.blank_seconds,
+            wake=(lambda: None) if self._untouched else self._wake,
+        )
+
+    # Acting ------------------------------------------------------------------------------------
+
+    def perform(self, action: Action) -> Screen:
+        self._check()
+        assert self._picture is not None
+        if self.ended or isinstance(action, ONLY_SAID):
+            return Screen(self._picture)
+        with self.at_work():
+            self._do(action)
+            check_nothing_crashed(self.shell, self.name, action)
+            self._picture = self._settle(self._picture)
+        return Screen(self._picture)
+
+    def _do(self, action: Action) -> None:
+        match action:
+            case Tap(x, y):
+                self._touch(x, y, x, y, 0.0)
+            case LongPress(x, y):
+                self._touch(x, y, x, y, self.settings.long_press_seconds)
+            case Swipe(x, y, to_x, to_y, seconds):
+                self._touch(x, y, to_x, to_y, seconds)
+            case Back() | Home() | Enter():
+                self._input("keyevent", str(KEYS[type(action)]))
+            case TypeText(text):
+                assert self.typing is not None
+                if text:
+                    self.typing(self.shell, text)
+            case OpenApp(name):
+                apps = self._apps()
+                package = find_package(name, apps, self.settings.app_names)
+                if package is not None:  # without such an app the phone is left unchanged
+                    start_app(self.shell, package, apps[package], self.settings.command_seconds)
+            case Wait(seconds):  # on the phone's own clock
+                self.shell.run("sleep", f"{seconds:g}", seconds=seconds + 10.0)
+
+    def _input(self, *arguments: str, seconds: float = 0.0) -> None:
+        self.shell.run("input", *arguments, seconds=self.settings.command_seconds + seconds)
+
+    # Apps --------------------------------------------------------------------------------------
+
+    def package_of(self, name: str) -> str | None:
+        """The installed package that a name refers to."""
+        self._check()
+        with self.at_work():
+            return find_package(name, self._apps(), self.settings.app_names)
+
+    def home_package(self) -> str:
+        """Package of the launcher; empty if the phone does not report it."""
+        self._check()
+        with self.at_work():
+            said = self.shell.shell(HOME_QUERY, self.settings.command_seconds).text
+        return said.strip().rpartition("\n")[2].partition("/")[0].strip() if "/" in said else ""
+
+    def _apps(self) -> dict[str, str]:
+        if self._launchable is None:
+            self._launchable = launchable_apps(self.shell)
+        return self._launchable
