@@ -3,8 +3,8 @@
 Slow ones start first and have ten minutes; a test that runs out of time leaves the stacks of all
 threads on stderr, also where xdist only says that its worker crashed. GPU tests are skipped where
 there is no GPU, those on a Ray cluster run only when they are asked for (`-m ray`: one cluster at a
-time is enough for a machine). Property tests draw the same examples every time; they, and tests that
-repeat themselves on many phones, take a part of them unless `--all-seeds` is given.
+time is enough for a machine). Property tests draw the same examples every time; they, and tests
+that repeat themselves on many phones or seeds, take a part of them unless `--all-seeds` is given.
 """
 
 from __future__ import annotations
@@ -23,24 +23,36 @@ DUMP_BEFORE_S = 1.0  # the stacks are written this long before pytest-timeout en
 REAL_STDERR = pytest.StashKey[int]()
 
 # No deadline: the cores may be shared. The same examples for everybody: a red test stays red.
-hypothesis.settings.register_profile("house", deadline=None, derandomize=True, database=None)
-hypothesis.settings.load_profile("house")
+# A test that wants more says how many times more: `max_examples=3 * settings().max_examples`.
+EVERY_TIME = hypothesis.settings(deadline=None, derandomize=True, database=None)
+hypothesis.settings.register_profile("quick", EVERY_TIME, max_examples=30)
+hypothesis.settings.register_profile("full", EVERY_TIME, max_examples=100)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--all-seeds",
         action="store_true",
-        help="repeat tests of the simulated phone on every seed, not on the first few",
+        help="repeat tests on every seed and draw all examples, not only the first few",
     )
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    hypothesis.settings.load_profile("full" if config.getoption("all_seeds") else "quick")
     config.stash[REAL_STDERR] = os.dup(2)  # stderr: nothing is captured yet
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
     os.close(config.stash[REAL_STDERR])
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """`@pytest.mark.seeds(few, all)` gives a test the argument `seed`: 0, 1, …"""
+    if marker := metafunc.definition.get_closest_marker("seeds"):
+        few, every = marker.args
+        metafunc.parametrize(
+            "seed", range(every if metafunc.config.getoption("all_seeds") else few)
+        )
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -120,14 +120,14 @@ def test_a_spoilt_answer_is_an_action_or_says_why_not(dialect: Dialect) -> None:
 
 
 @every_dialect
-@settings(max_examples=300)
+@settings(max_examples=3 * settings().max_examples)
 @given(answer=st.text() | st.text(alphabet=st.characters(codec="ascii")))
 def test_any_text_is_an_action_or_says_why_not(dialect: Dialect, answer: str) -> None:
     assert isinstance(dialect.read(answer, PHONE), r.Action)
 
 
 @every_dialect
-@settings(max_examples=300)
+@settings(max_examples=3 * settings().max_examples)
 @given(typed=st.text(st.characters(exclude_categories=["Cs"])))
 def test_any_typed_text_survives(dialect: Dialect, typed: str) -> None:
     for action in (r.TypeText(typed), r.Answer(f"{typed}!")):

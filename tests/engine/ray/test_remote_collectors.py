@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -32,20 +32,15 @@ def test_every_call_gets_the_answer_to_its_own_delivery() -> None:
 
 
 def test_what_has_come_meanwhile_is_taken_together() -> None:
-    collectors, began = RemoteCollectors(), threading.Barrier(4)
+    collectors = RemoteCollectors()
     with ThreadPoolExecutor(3) as calls:
-
-        def deliver() -> object:
-            began.wait(60.0)
-            return collectors.deliver(b"")
-
-        answers = [calls.submit(deliver) for _ in range(3)]
-        began.wait(60.0)
-        rounds = received(collectors, 3)
-        assert rounds[-1].heartbeats == []
-        for arrived in rounds:
-            for _, reply in arrived.deliveries:
-                reply(Received("", new=False))
+        answers = [calls.submit(collectors.deliver, b"") for _ in range(3)]
+        while collectors._deliveries.qsize() < 3:
+            time.sleep(0.001)
+        arrived = collectors.receive(60.0)
+        assert (len(arrived.deliveries), arrived.heartbeats) == (3, [])
+        for _, reply in arrived.deliveries:
+            reply(Received("", new=False))
         assert all(each.result() == Received("", new=False) for each in answers)
     assert collectors.receive(0.0).deliveries == []
 
