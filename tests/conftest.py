@@ -55,6 +55,12 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         )
 
 
+@pytest.fixture
+def all_seeds(request: pytest.FixtureRequest) -> bool:
+    """Whether `--all-seeds` was given: try every seed instead of the first few."""
+    return bool(request.config.getoption("all_seeds"))
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Slow tests first, so that no worker is left alone with one at the end."""
     if "ray" not in str(config.getoption("markexpr")):
