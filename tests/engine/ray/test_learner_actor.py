@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -23,6 +23,7 @@ from distrl.engine.ingest.episode_log import EpisodeLog
 from distrl.engine.ingest.messages import Heartbeat, Received
 from distrl.engine.ingest.trajectory_receiver import TrajectoryReceiver
 from distrl.engine.ray.learner_actor import GROUPS, RayLearner
+from distrl.engine.ray.weight_broadcast import WeightRef
 from distrl.engine.run.collection import Collection
 from distrl.engine.run.training_state import TrainingState
 from distrl.json_lines import LineLog
@@ -86,9 +87,13 @@ def test_a_heartbeat_is_answered_with_orders_and_weights_only_for_those_who_need
     again = learning.learner.register(0, "b/2").info
     orders, _ = learning.learner.heartbeat(info, 1, None, None)
     assert (orders.finish_within, orders.superseded) == (0.0, True)
-    orders, offer = learning.learner.heartbeat(again, 1, None, None)
-    assert (orders.superseded, offer) == (False, None)
     assert learning.learner.newer_weights(-1) is None  # nothing was published
+    published = WeightRef(3, "", (cast(Any, None),))
+    learning.learner._broadcast._offer = published  # to put it there needs a cluster
+    for version, due in ((2, published), (3, None), (None, None)):
+        orders, offer = learning.learner.heartbeat(again, 1, None, version)
+        assert (orders.superseded, offer) == (False, due)
+    assert learning.learner.newer_weights(2) is published
 
 
 def test_a_delivery_is_answered_when_it_is_stored_and_a_repeated_one_is_known(

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import time
 from concurrent.futures import ThreadPoolExecutor
+from queue import SimpleQueue
 
 import pytest
 
 from distrl.engine.ingest.messages import Received
+from distrl.engine.ingest.trajectory_receiver import Acknowledge
 from distrl.engine.ray.remote_collectors import RemoteCollectors
 from distrl.engine.run.collection import Arrived
 from distrl.errors import CollectorsLost
@@ -55,3 +57,14 @@ def test_a_call_that_waits_when_the_run_ends_is_told_so() -> None:
             answer.result()
     with pytest.raises(CollectorsLost):
         collectors.deliver(b"")
+
+
+def test_what_was_stored_as_the_run_ended_is_acknowledged_all_the_same() -> None:
+    class AnsweredAtOnce(SimpleQueue[tuple[bytes, Acknowledge]]):
+        def put(self, item: tuple[bytes, Acknowledge], *_: object, **__: object) -> None:
+            item[1](Received("a", new=True))
+
+    collectors = RemoteCollectors()
+    collectors._deliveries = AnsweredAtOnce()
+    collectors.close()
+    assert collectors.deliver(b"") == Received("a", new=True)
