@@ -7,7 +7,6 @@ import threading
 from pathlib import Path
 
 import pytest
-from distrl.replay.store.correction import Correction
 from tests.chat.chat_protocol import Reply, completion, picture_urls_in, texts_in
 from tests.judging.judge_server import NO, YES, judge_that_says, played, said
 
@@ -18,6 +17,7 @@ from distrl.judging.judge_prompt import JudgePrompt
 from distrl.judging.rate_budget import BudgetSettings
 from distrl.judging.vlm_judge import KEY_VARIABLE
 from distrl.records import Answer, Ending, TypeText, Unreadable
+from distrl.replay.store.trajectory_database import Correction
 from distrl.replay.store.trajectory_store import TrajectoryStore
 
 

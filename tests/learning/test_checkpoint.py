@@ -176,13 +176,12 @@ for number in range(10_000):
 def test_a_checkpoint_is_whole_from_the_moment_it_is_there(tmp_path: Path) -> None:
     """Read while a process writes as fast as it can, and after it was killed in the middle."""
     process = subprocess.Popen([sys.executable, "-c", KILLED, str(tmp_path)])
-    deadline = time.monotonic() + 60.0
     try:
         for number in range(12):
             path = tmp_path / f"update-{number:06d}"
             while not path.exists():
                 assert process.poll() is None
-                assert time.monotonic() < deadline
+                time.sleep(0.001)
             read_checkpoint(path)
     finally:
         os.kill(process.pid, signal.SIGKILL)

@@ -42,7 +42,7 @@ def priorities(circle: SmallCircle) -> NDArray[np.float64]:
 # The circle ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2, 3])
+@pytest.mark.seeds(1, 4)
 def test_success_rises(seed: int) -> None:
     circle = SmallCircle(seed)
     assert circle.success_rate() < 0.05
@@ -50,7 +50,7 @@ def test_success_rises(seed: int) -> None:
     assert circle.success_rate() > 0.8
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.seeds(1, 3)
 def test_a_fixed_corpus_is_enough_offline(seed: int) -> None:
     circle = SmallCircle(seed, mode="offline")
     circle.learner.preload(circle.collect("corpus", 300))

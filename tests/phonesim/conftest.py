@@ -16,12 +16,6 @@ from phonesim.tasks.moves import Move
 from phonesim.tasks.solver import Solver
 
 
-@pytest.fixture
-def all_seeds(request: pytest.FixtureRequest) -> bool:
-    """Whether `--all-seeds` was given: try every seed instead of the first few."""
-    return bool(request.config.getoption("all_seeds"))
-
-
 class Use(Protocol):
     """Carries out moves as a person would, by what the screen shows."""
 

@@ -23,7 +23,7 @@ def digest(seed: int) -> str:
     return seen.hexdigest()
 
 
-@pytest.mark.parametrize("seed", [0, 7])
+@pytest.mark.seeds(1, 2)
 def test_pixels_are_the_same_in_another_process(seed: int) -> None:
     here = digest(seed)
     assert here == digest(seed)

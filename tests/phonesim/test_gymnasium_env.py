@@ -41,18 +41,23 @@ def test_every_instruction_lies_in_the_observation_space(family: Family, split: 
             assert task.instruction in space["instruction"], task.instruction
 
 
+WAYS = [
+    ("gymnasium", "phonesim.gymnasium_env:Phone-General-v0"),
+    ("gymnasium, phonesim", "Phone-General-v0"),
+    ("gymnasium", "distrl:Phone-General-v0"),
+]
+MORE_WAYS = [
+    ("phonesim, distrl, gymnasium", "phonesim.gymnasium_env:Phone-Shopping-v0"),
+    ("phonesim.gymnasium_env, gymnasium", "Phone-General-v0"),
+    ("gymnasium", "phonesim:Phone-General-v0"),
+    ("phonesim, gymnasium, distrl", "distrl:Phone-General-v0"),
+    ("gymnasium, distrl", "distrl/Phone-General-v0"),  # the id of before
+]
+
+
 @pytest.mark.parametrize(
     ("imports", "name"),
-    [
-        ("gymnasium", "phonesim.gymnasium_env:Phone-General-v0"),
-        ("phonesim, distrl, gymnasium", "phonesim.gymnasium_env:Phone-Shopping-v0"),
-        ("phonesim.gymnasium_env, gymnasium", "Phone-General-v0"),
-        ("gymnasium", "phonesim:Phone-General-v0"),
-        ("gymnasium, phonesim", "Phone-General-v0"),
-        ("gymnasium", "distrl:Phone-General-v0"),
-        ("phonesim, gymnasium, distrl", "distrl:Phone-General-v0"),
-        ("gymnasium, distrl", "distrl/Phone-General-v0"),  # the id of before
-    ],
+    [*WAYS, *(pytest.param(*way, marks=pytest.mark.slow) for way in MORE_WAYS)],
 )
 def test_make_finds_it(imports: str, name: str) -> None:
     code = f"import {imports}; print(gymnasium.make('{name}').spec.id)"

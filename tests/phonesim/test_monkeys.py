@@ -13,7 +13,6 @@ from phonesim.dimensions import HEIGHT, WIDTH
 from phonesim.drift import Drift
 from phonesim.phone import Phone
 
-SEEDS, FEW_SEEDS = 100, 20
 ACTIONS = 1000
 WORDS = (
     "",
@@ -46,11 +45,7 @@ def _aimed(phone: Phone, draw: random.Random) -> Action:
     return LongPress(x, y) if target.holdable and draw.random() < 0.3 else Tap(x, y)
 
 
-def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    every = metafunc.config.getoption("all_seeds")
-    metafunc.parametrize("seed", range(SEEDS if every else FEW_SEEDS))
-
-
+@pytest.mark.seeds(8, 100)
 def test_no_action_breaks_the_phone(seed: int) -> None:
     phone = Phone(seed, Drift(popup_rate=0.05, ad_rate=0.5))
     monkey, draw = MonkeyPolicy(seed), random.Random(f"curious/{seed}")

@@ -335,14 +335,14 @@ def test_a_refused_snapshot_leaves_the_phone_usable() -> None:
 # Anything at all --------------------------------------------------------------------------------
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=3 * settings().max_examples)
 @given(st.binary(max_size=300), st.booleans())
 def test_random_bytes_are_refused(noise: bytes, with_header: bool) -> None:
     with pytest.raises(CorruptSnapshot):
         from_bytes(b"DISTRLPH\x00\x01" + noise if with_header else noise)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=3 * settings().max_examples)
 @given(st.data())
 def test_a_flipped_bit_is_refused(data: st.DataObject) -> None:
     bit = data.draw(st.integers(0, len(valid()) * 8 - 1))
@@ -352,7 +352,7 @@ def test_a_flipped_bit_is_refused(data: st.DataObject) -> None:
         from_bytes(bytes(changed))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=2 * settings().max_examples)
 @given(st.data())
 def test_a_snapshot_cut_short_is_refused(data: st.DataObject) -> None:
     length = data.draw(st.integers(0, len(valid()) - 1))
@@ -377,7 +377,7 @@ def places(node: Any) -> list[tuple[Any, Any]]:
     return found
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=3 * settings().max_examples)
 @given(st.data(), JSON, st.sampled_from(["replace", "remove", "double"]))
 @pytest.mark.slow
 def test_a_forged_tree_is_a_phone_or_is_refused(data: st.DataObject, value: Any, how: str) -> None:

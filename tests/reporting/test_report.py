@@ -146,7 +146,13 @@ def test_an_evaluation_without_episodes_is_none(run: RunDirectory) -> None:
     assert "nan" not in text
 
 
-@pytest.mark.parametrize("lost", ["metrics", "episodes", "evaluations", "recordings", "config"])
+LARGE_PAGES = ("evaluations", "recordings", "config")  # whose charts take seconds to draw
+
+
+@pytest.mark.parametrize(
+    "lost",
+    ["metrics", "episodes", *(pytest.param(each, marks=pytest.mark.slow) for each in LARGE_PAGES)],
+)
 def test_a_run_without_one_of_its_files_has_a_page_without_that_part(
     example_run: RunDirectory, tmp_path: Path, lost: str
 ) -> None:

@@ -18,7 +18,7 @@ from distrl.agent.dialects.answer_span import MAX_CHARACTERS
 from distrl.agent.dialects.dialect import Dialect, ImageSize
 from distrl.agent.dialects.fields import direction_of
 
-CASES = 10_000
+CASES, FEW_CASES = 10_000, 1_500  # all of them with --all-seeds
 PHONE = ImageSize(360, 720)
 every_dialect = pytest.mark.parametrize("dialect", DIALECTS.values(), ids=DIALECTS.keys())
 
@@ -89,22 +89,23 @@ def _agree(name: str, back: r.Action, said: r.Action, image: ImageSize) -> bool:
 
 
 @every_dialect
-def test_what_is_written_is_read_back(dialect: Dialect) -> None:
-    seen = 0
-    for action, image in made_up(dialect.name, CASES):
+def test_what_is_written_is_read_back(dialect: Dialect, all_seeds: bool) -> None:
+    seen, cases = 0, CASES if all_seeds else FEW_CASES
+    for action, image in made_up(dialect.name, cases):
         written = dialect.write(action, image)
         back = dialect.read(written, image)
         said = _sayable(dialect.name, action)
         assert _agree(dialect.name, back, said, image), (action, written, back)
         assert dialect.write(back, image) == written, (action, written, back)
         seen += 1
-    assert seen == CASES
+    assert seen == cases
 
 
 @every_dialect
-def test_a_spoilt_answer_is_an_action_or_says_why_not(dialect: Dialect) -> None:
+def test_a_spoilt_answer_is_an_action_or_says_why_not(dialect: Dialect, all_seeds: bool) -> None:
     rng, read = random.Random(f"spoilt/{dialect.name}"), 0
-    for action, image in made_up(f"spoilt/{dialect.name}", CASES):
+    cases = CASES if all_seeds else FEW_CASES
+    for action, image in made_up(f"spoilt/{dialect.name}", cases):
         answer = spoilt(dialect.write(action, image), rng)
         back = dialect.read(answer, image)
         assert isinstance(back, r.Action), answer
@@ -116,18 +117,18 @@ def test_a_spoilt_answer_is_an_action_or_says_why_not(dialect: Dialect) -> None:
             written = dialect.write(back, image)
             assert dialect.write(dialect.read(written, image), image) == written, answer
             read += 1
-    assert 0 < read < CASES  # spoilt, but not hopeless
+    assert 0 < read < cases  # spoilt, but not hopeless
 
 
 @every_dialect
-@settings(max_examples=300)
+@settings(max_examples=3 * settings().max_examples)
 @given(answer=st.text() | st.text(alphabet=st.characters(codec="ascii")))
 def test_any_text_is_an_action_or_says_why_not(dialect: Dialect, answer: str) -> None:
     assert isinstance(dialect.read(answer, PHONE), r.Action)
 
 
 @every_dialect
-@settings(max_examples=300)
+@settings(max_examples=3 * settings().max_examples)
 @given(typed=st.text(st.characters(exclude_categories=["Cs"])))
 def test_any_typed_text_survives(dialect: Dialect, typed: str) -> None:
     for action in (r.TypeText(typed), r.Answer(f"{typed}!")):

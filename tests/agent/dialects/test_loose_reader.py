@@ -33,7 +33,7 @@ def _deep(value: Any) -> int:
     return 1 + max(map(_deep, inner), default=0)
 
 
-@settings(max_examples=1000)
+@settings(max_examples=10 * settings().max_examples)
 @given(value=st.dictionaries(_STRING, _JSON, max_size=4), ascii_only=st.booleans())
 @pytest.mark.slow
 def test_json_is_read_as_json_has_it(value: dict[str, Any], ascii_only: bool) -> None:

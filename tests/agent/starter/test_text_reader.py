@@ -139,7 +139,7 @@ pieces = st.one_of(
 sentences = st.lists(pieces, max_size=12).map("".join)
 
 
-@settings(max_examples=400)
+@settings(max_examples=4 * settings().max_examples)
 @given(st.lists(sentences, min_size=1, max_size=4))
 def test_any_prompts_are_read_as_by_hand(texts: list[str]) -> None:
     ids = padded([*texts, "and a longer one beside them so that all the others are padded"])

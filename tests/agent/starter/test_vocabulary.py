@@ -35,7 +35,7 @@ def test_ugly_texts_survive(text: str) -> None:
     assert INPUTS.answers.decode(INPUTS.answers.encode(text)) == text
 
 
-@settings(max_examples=500)
+@settings(max_examples=5 * settings().max_examples)
 @given(any_text)
 def test_any_text_survives(text: str) -> None:
     ids = INPUTS.answers.encode(text)

@@ -53,6 +53,19 @@ print(len(os.listdir("/proc/self/task")), len(os.listdir("/proc/self/fd")) - bef
 """
 
 
+class AskedAdmission(PacedAdmission):
+    """Keeps what it has answered, and by which pace."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.answers: SimpleQueue[tuple[Pace, bool]] = SimpleQueue()
+
+    def may_start(self, weight_version: int, in_flight: int) -> bool:
+        pace, answer = self.pace, super().may_start(weight_version, in_flight)
+        self.answers.put((pace, answer))
+        return answer
+
+
 class LearnersEnd:
     """The other end of the connection of a collector, which is served in a thread of this one."""
 
@@ -63,7 +76,7 @@ class LearnersEnd:
         self._gone = False
         self.link, link = MessageSocket(mine, LONG), MessageSocket(its)
         self._its = its
-        self.admission = PacedAdmission()
+        self.admission = AskedAdmission()
         sender = TrajectorySender(link.send, retry_seconds=0.0)
         phones: list[Device] = [SimulatedDevice("phone-0"), SimulatedDevice("phone-1")]
         self.collector: Collector[Device] = Collector(
@@ -151,11 +164,16 @@ def test_it_plays_what_it_is_told_to_and_says_when_it_is_done(learner: LearnersE
 
 def test_it_starts_nothing_before_it_was_told_its_pace(learner: LearnersEnd) -> None:
     learner.tell(Play(1))
-    learner.tell(Pace(version=7, rooms=(-1,)))
+    answers = learner.admission.answers
+    assert answers.get(timeout=LONG) == (Pace(version=0), False)
+    full = Pace(version=7, rooms=(-1,))
+    learner.tell(full)
+    while (asked := answers.get(timeout=LONG))[0] != full:
+        assert not asked[1]
+    assert not asked[1]
+    assert learner.collector.report().started == 0
     learner.tell(Pace(version=0, rooms=(0,)))  # the first that lets one start
-    heard = learner.hear_until(Played)
-    assert learner.admission.pace == Pace(version=0, rooms=(0,))
-    assert len(heard) == 3
+    assert [type(each) for each in learner.hear_until(Played)] == [Delivery, Heartbeat, Played]
     learner.tell(Stop(0.0))
     learner.served.result(LONG)
 
@@ -201,7 +219,7 @@ def test_it_ends_when_the_learner_is_gone_and_says_what_was_not_stored(
     learner: LearnersEnd,
 ) -> None:
     learner.tell(FREE)
-    learner.tell(Play(None))
+    learner.tell(Play(1))  # no other episode notices that the connection is gone
     assert isinstance(learner.hear(), Delivery)  # which nobody acknowledges
     learner.hang_up()
     with pytest.raises(LearnerGone, match=r"trajectory collector-0\.1/.* was not delivered"):

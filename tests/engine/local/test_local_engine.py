@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from rich.console import Console
+from tests.engine.aitw_files import aitw_settings
 from tests.engine.local.process_facts import forked_by_us
 from tests.engine.tiny_runs import tiny_config
 
@@ -49,6 +50,17 @@ def test_what_cannot_be_collected_is_said_before_anything_is_made(
     assert [signal.getsignal(number) for number in SIGNALS] == handlers
     with engine.directory.held():
         pass  # it is free again
+
+
+def test_tasks_that_cannot_be_read_are_said_before_anything_is_made(
+    tmp_path: Path, model: Path
+) -> None:
+    judge = ("judge.kind=vlm", "judge.server=http://127.0.0.1:9/v1", "judge.model=judge")
+    engine = engine_for(tmp_path, model, *aitw_settings(tmp_path), *judge)
+    (tmp_path / "train.txt").unlink()
+    with pytest.raises(InvalidSetting, match=r"train\.txt.*name a text file"):
+        engine.collect()
+    assert not engine.directory.trajectories.exists()
 
 
 def test_nothing_is_collected_into_a_directory_in_use(tmp_path: Path, model: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -177,18 +178,21 @@ def test_a_stop_waits_for_verdicts_and_closes_the_phones(tmp_path: Path, opened:
             phone.screen()
 
 
-def test_a_stop_that_cannot_wait_leaves_what_has_no_verdict(
+def test_a_stop_that_cannot_wait_keeps_the_verdicts_that_came_and_leaves_the_rest(
     tmp_path: Path, opened: ExitStack
 ) -> None:
     late = threading.Event()
-    judge, _ = opened.enter_context(judge_that_says(Reply(YES.body, hold=late)))
+    judge, log = opened.enter_context(judge_that_says(YES, Reply(YES.body, hold=late)))
     opened.callback(late.set)
     made = OneProcess(tmp_path, opened, opened.enter_context(JudgeThreadPool(judge, 1)))
     made.receiver.put(played("c/1"))
+    made.receiver.put(played("c/2", first=10))
+    while len(log.completions) < 2:  # then the judge is done with the first
+        time.sleep(0.001)
     made.collection.stop(0.0)
     assert made.receiver.unjudged == 1
-    assert made.taken() == []
-    stored = made.store.find("c/1")
+    assert [(each.id, each.ending) for each in made.taken()] == [("c/1", Ending.SUCCESS)]
+    stored = made.store.find("c/2")
     assert stored is not None
     assert stored.ending is Ending.AWAITING_VERDICT
     late.set()

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from queue import SimpleQueue
+from typing import Any, cast
 
 import pytest
 
@@ -19,11 +20,12 @@ from tests.learning.small_circle import SmallCircle
 from tests.replay.made_up_trajectories import trajectory
 
 from distrl.config.training_config import load_config
-from distrl.engine.ingest.delivery import ArrivalQueue, TrajectoryReceiver
+from distrl.engine.ingest.delivery import Acknowledge, ArrivalQueue, TrajectoryReceiver
 from distrl.engine.ingest.episode_log import EpisodeLog
 from distrl.engine.ingest.messages import Heartbeat, Received
 from distrl.engine.ray import learner_actor
 from distrl.engine.ray.learner_actor import GROUPS, KEPT, RayLearner, RemoteCollectors, RemoteView
+from distrl.engine.ray.weight_broadcast import WeightRef
 from distrl.engine.run.collection import Arrived, Collection
 from distrl.engine.run.resume import TrainingState
 from distrl.errors import CollectorsLost, DataLost
@@ -89,9 +91,13 @@ def test_a_heartbeat_is_answered_with_orders_and_weights_only_for_those_who_need
     again = learning.learner.register(0, "b/2").info
     orders, _ = learning.learner.heartbeat(info, 1, None, None)
     assert (orders.finish_within, orders.superseded) == (0.0, True)
-    orders, offer = learning.learner.heartbeat(again, 1, None, None)
-    assert (orders.superseded, offer) == (False, None)
     assert learning.learner.newer_weights(-1) is None  # nothing was published
+    published = WeightRef(3, "", (cast(Any, None),))
+    learning.learner._broadcast._offer = published  # to put it there needs a cluster
+    for version, due in ((2, published), (3, None), (None, None)):
+        orders, offer = learning.learner.heartbeat(again, 1, None, version)
+        assert (orders.superseded, offer) == (False, due)
+    assert learning.learner.newer_weights(2) is published
 
 
 def test_a_delivery_is_answered_when_it_is_stored_and_a_repeated_one_is_known(
@@ -210,20 +216,15 @@ def test_every_call_gets_the_answer_to_its_own_delivery() -> None:
 
 
 def test_what_has_come_meanwhile_is_taken_together() -> None:
-    collectors, began = RemoteCollectors(), threading.Barrier(4)
+    collectors = RemoteCollectors()
     with ThreadPoolExecutor(3) as calls:
-
-        def deliver() -> object:
-            began.wait(60.0)
-            return collectors.deliver(b"")
-
-        answers = [calls.submit(deliver) for _ in range(3)]
-        began.wait(60.0)
-        rounds = received(collectors, 3)
-        assert rounds[-1].heartbeats == []
-        for arrived in rounds:
-            for _, reply in arrived.deliveries:
-                reply(Received("", new=False))
+        answers = [calls.submit(collectors.deliver, b"") for _ in range(3)]
+        while collectors._deliveries.qsize() < 3:
+            time.sleep(0.001)
+        arrived = collectors.receive(60.0)
+        assert (len(arrived.deliveries), arrived.heartbeats) == (3, [])
+        for _, reply in arrived.deliveries:
+            reply(Received("", new=False))
         assert all(each.result() == Received("", new=False) for each in answers)
     assert collectors.receive(0.0).deliveries == []
 
@@ -238,6 +239,17 @@ def test_a_call_that_waits_when_the_run_ends_is_told_so() -> None:
             answer.result()
     with pytest.raises(CollectorsLost):
         collectors.deliver(b"")
+
+
+def test_what_was_stored_as_the_run_ended_is_acknowledged_all_the_same() -> None:
+    class AnsweredAtOnce(SimpleQueue[tuple[bytes, Acknowledge]]):
+        def put(self, item: tuple[bytes, Acknowledge], *_: object, **__: object) -> None:
+            item[1](Received("a", new=True))
+
+    collectors = RemoteCollectors()
+    collectors._deliveries = AnsweredAtOnce()
+    collectors.close()
+    assert collectors.deliver(b"") == Received("a", new=True)
 
 
 # Where the run is ---------------------------------------------------------------------------------

@@ -59,7 +59,7 @@ def _facts(batch: Batch) -> tuple[TabularPolicy, list[TurnFacts]]:
 # It learns ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.seeds(1, 3)
 def test_it_converges_to_the_optimum_from_the_data_of_an_old_policy(seed: int) -> None:
     learned = learn_from_old_data(lambda step: ARide(step, ARideSettings(discount=GAMMA)), seed)
     assert learned.regret < 0.01
@@ -67,7 +67,7 @@ def test_it_converges_to_the_optimum_from_the_data_of_an_old_policy(seed: int) -
     assert learned.success_rate > 0.94
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.seeds(1, 3)
 def test_the_same_run_without_correction_does_not(seed: int) -> None:
     settings = ARideSettings(discount=GAMMA, ratio_level="none")
     learned = learn_from_old_data(lambda step: ARide(step, settings), seed)

@@ -41,8 +41,9 @@ def example(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModuleType]:
         del sys.modules["reinforce"]
 
 
-def test_it_learns_from_its_own_data(example: ModuleType) -> None:
-    check_learns(example.Reinforce, to=0.7)
+@pytest.mark.seeds(1, 3)
+def test_it_learns_from_its_own_data(example: ModuleType, seed: int) -> None:
+    check_learns(example.Reinforce, seed, to=0.7)
 
 
 def test_it_keeps_the_rules_of_every_algorithm(example: ModuleType) -> None:

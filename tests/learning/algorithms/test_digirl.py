@@ -46,8 +46,9 @@ def _with_values(values: dict[int, float]) -> TabularPolicy:
     return policy
 
 
-def test_it_learns_from_its_own_data() -> None:
-    check_learns(Digirl, to=0.7)
+@pytest.mark.seeds(1, 3)
+def test_it_learns_from_its_own_data(seed: int) -> None:
+    check_learns(Digirl, seed, to=0.7)
 
 
 def test_micro_batches_do_not_matter() -> None:

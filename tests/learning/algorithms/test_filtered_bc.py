@@ -33,8 +33,9 @@ LONG = attempt([(CORNER, LEFT), (HOME, LEFT), (CORNER, RIGHT), (PAGE, DONE)], En
 WRONG = attempt([(HOME, BACK), (HOME, DONE)], Ending.FAILURE)
 
 
-def test_it_learns_from_its_own_data() -> None:
-    check_learns(FilteredBc, to=0.8)
+@pytest.mark.seeds(1, 3)
+def test_it_learns_from_its_own_data(seed: int) -> None:
+    check_learns(FilteredBc, seed, to=0.8)
 
 
 def test_micro_batches_do_not_matter() -> None:

@@ -39,8 +39,9 @@ BY_RETURN = partial(Grpo, settings=GrpoSettings(compared="return"))
 EACH = pytest.mark.parametrize("make", [Grpo, TIED, BY_RETURN], ids=["free", "tied", "by_return"])
 
 
-def test_it_learns_from_its_own_data() -> None:
-    check_learns(Grpo, to=0.8)
+@pytest.mark.seeds(1, 3)
+def test_it_learns_from_its_own_data(seed: int) -> None:
+    check_learns(Grpo, seed, to=0.8)
 
 
 @EACH

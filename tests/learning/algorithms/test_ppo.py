@@ -41,8 +41,9 @@ BAD = attempt([(HOME, BACK), (HOME, DONE)], Ending.FAILURE)
 
 
 @BOTH
-def test_it_learns_from_its_own_data(make: partial[Ppo]) -> None:
-    check_learns(make, to=0.8)
+@pytest.mark.seeds(1, 3)
+def test_it_learns_from_its_own_data(make: partial[Ppo], seed: int) -> None:
+    check_learns(make, seed, to=0.8)
 
 
 @BOTH

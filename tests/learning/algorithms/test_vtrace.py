@@ -46,7 +46,7 @@ def _actor_critic(**settings: Any) -> Callable[[GradientStep], VTraceActorCritic
 # It learns ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.seeds(1, 2)
 def test_it_converges_to_the_optimum_from_the_data_of_an_old_policy(seed: int) -> None:
     learned = learn_from_old_data(_actor_critic(), seed)
     assert learned.regret < 0.01

@@ -7,7 +7,7 @@ import math
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.learning.definitions import (
     GARBAGE,
@@ -39,7 +39,6 @@ from distrl.learning.targets.retrace import (
 garbages = st.sampled_from(GARBAGE)
 
 
-@settings(max_examples=100)
 @given(batch=batches, garbage=garbages)
 def test_signed_is_its_equation(batch: Batch, garbage: float) -> None:
     def definition(walk: Walk, batch: Batch, t: int) -> float:
@@ -53,7 +52,6 @@ def test_signed_is_its_equation(batch: Batch, garbage: float) -> None:
     assert_defined(signed_advantages(targets, **arrays, discount=batch.discount), definition, batch)
 
 
-@settings(max_examples=100)
 @given(batch=batches, garbage=garbages)
 def test_generalised_is_its_sum(batch: Batch, garbage: float) -> None:
     def definition(walk: Walk, batch: Batch, t: int) -> float:
@@ -67,7 +65,6 @@ def test_generalised_is_its_sum(batch: Batch, garbage: float) -> None:
     assert_defined(found, definition, batch)
 
 
-@settings(max_examples=50)
 @given(batch=batches)
 def test_generalised_at_its_ends(batch: Batch) -> None:
     arrays = batch.padded()
@@ -82,7 +79,6 @@ def test_generalised_at_its_ends(batch: Batch) -> None:
     assert short.equal(td_errors(**arrays, discount=batch.discount))
 
 
-@settings(max_examples=100)
 @given(batch=batches, garbage=garbages, successes=st.lists(st.booleans(), min_size=4, max_size=4))
 def test_doubly_robust_is_its_equation(batch: Batch, garbage: float, successes: list[bool]) -> None:
     outcomes = [float(success) for success in successes[: len(batch.walks)]]

@@ -39,7 +39,7 @@ garbages = st.sampled_from(GARBAGE)
 
 @pytest.mark.parametrize("name", CHECKS)
 def test_it_is_the_sum_that_defines_it(name: str) -> None:
-    @settings(max_examples=150)
+    @settings(max_examples=2 * settings().max_examples)
     @given(batch=batches, garbage=garbages)
     def check(batch: Batch, garbage: float) -> None:
         CHECKS[name](targets, batch, garbage)
@@ -55,7 +55,6 @@ def _on_policy(batch: Batch, lambda_: float) -> Batch:
     return dataclasses.replace(batch, walks=same, lambda_=lambda_, rho_clip=1.0, c_clip=1.0)
 
 
-@settings(max_examples=100)
 @given(batch=batches)
 def test_on_policy_with_full_traces_it_is_monte_carlo(batch: Batch) -> None:
     batch = _on_policy(batch, lambda_=1.0)
@@ -63,14 +62,12 @@ def test_on_policy_with_full_traces_it_is_monte_carlo(batch: Batch) -> None:
     assert_defined(found, monte_carlo_sum, batch)
 
 
-@settings(max_examples=100)
 @given(batch=batches)
 def test_without_traces_it_is_one_step_td(batch: Batch) -> None:
     found = retrace(**batch.padded(), discount=batch.discount, lambda_=0.0)
     assert_defined(found, one_step_sum, batch)
 
 
-@settings(max_examples=100)
 @given(batch=batches)
 def test_on_policy_it_equals_vtrace(batch: Batch) -> None:
     """For every λ: with ρ = 1 it no longer matters which step the trace is counted to."""
@@ -81,7 +78,6 @@ def test_on_policy_it_equals_vtrace(batch: Batch) -> None:
     torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-10)
 
 
-@settings(max_examples=100)
 @given(walk=walks(), discount=st.floats(0.0, 1.0), below=st.floats(0.0, 0.99))
 def test_off_policy_only_vtrace_weighs_the_step_itself(
     walk: Walk, discount: float, below: float

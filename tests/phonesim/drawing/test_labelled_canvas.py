@@ -68,7 +68,7 @@ def test_a_line_of_text_is_labelled_letter_by_letter() -> None:
 LINES = st.text(st.sampled_from(CHARACTERS), min_size=1, max_size=14)
 
 
-@settings(max_examples=200)
+@settings(max_examples=2 * settings().max_examples)
 @given(
     LINES, st.sampled_from([10, 11, 12, 13, 14, 16, 20, 28]), st.integers(0, 60), st.integers(0, 80)
 )

@@ -62,7 +62,8 @@ class StarterInputs:
         Unpacked and copied once, by as many threads as torch has, to where a GPU fetches them.
         """
         shape = (len(prompts), self.size.height, self.size.width, 3)
-        pixels = torch.empty(shape, dtype=torch.uint8, pin_memory=torch.cuda.is_initialized())
+        on_gpu: bool = torch.cuda.is_initialized()  # type: ignore[no-untyped-call]
+        pixels = torch.empty(shape, dtype=torch.uint8, pin_memory=on_gpu)
         copies = pixels.numpy()
 
         def copy(place: int) -> None:
