@@ -12,6 +12,7 @@ from there by index. The memory is bounded in bytes; the least recently used row
 
 from __future__ import annotations
 
+import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 
@@ -31,7 +32,7 @@ def encoding_key(prompt: Prompt) -> Key:
 
 
 class EncodingCache:
-    """Rows of encodings by key. One thread at a time."""
+    """Rows of encodings by key. Any thread may ask and put."""
 
     def __init__(self, max_bytes: int) -> None:
         self.max_bytes = max_bytes
@@ -40,6 +41,7 @@ class EncodingCache:
         self._rows: OrderedDict[Key, int] = OrderedDict()  # least recently used first
         self._free: list[int] = []
         self._parts: Parts = ()
+        self._lock = threading.RLock()
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -50,38 +52,35 @@ class EncodingCache:
 
     def rows(self, keys: Sequence[Key], encode: Callable[[list[int]], Parts]) -> Parts:
         """The encodings of a batch; `encode` gets the places in it whose rows are not known."""
-        new = {key: place for place, key in enumerate(keys) if key not in self._rows}
-        self.encoded += len(new)
-        self.found += len(keys) - len(new)
-        if new:
-            fresh = encode(list(new.values()))
-            if len(set(keys)) > self._most_rows(fresh):  # more than there will ever be room for
-                return encode(list(range(len(keys))))
+        with self._lock:
+            new = {key: place for place, key in enumerate(keys) if key not in self._rows}
+            self.encoded += len(new)
+            self.found += len(keys) - len(new)
+            if new:
+                fresh = encode(list(new.values()))
+                if len(set(keys)) > self._most_rows(fresh):  # more than there is ever room for
+                    return encode(list(range(len(keys))))
+                self._touch(keys)
+                self.put(list(new), fresh)
             self._touch(keys)
-            self.put(list(new), fresh)
-        self._touch(keys)
-        index = torch.tensor([self._rows[key] for key in keys], device=self._parts[0].device)
-        return tuple(part.index_select(0, index) for part in self._parts)
+            index = torch.tensor([self._rows[key] for key in keys], device=self._parts[0].device)
+            return tuple(part.index_select(0, index) for part in self._parts)
 
     def put(self, keys: Sequence[Key], parts: Parts) -> None:
         """Keep rows that were encoded elsewhere; of more than there is room for, the last."""
-        keys, parts = self._that_fit(keys, parts)
-        self._make_room(len([key for key in keys if key not in self._rows]), parts)
-        places = []
-        for key in keys:
-            place = self._rows.pop(key) if key in self._rows else self._free.pop()
-            self._rows[key] = place
-            places.append(place)
-        if places:
-            index = torch.tensor(places, device=self._parts[0].device)
-            for kept, part in zip(self._parts, parts, strict=True):
-                kept.index_copy_(0, index, part.detach().to(kept))
-
-    def clear(self) -> None:
-        """Forget everything, for an encoder that has changed."""
-        self._rows.clear()
-        self._free.clear()
-        self._parts = ()
+        with self._lock:
+            keys, parts = self._that_fit(keys, parts)
+            self._touch(keys)
+            self._make_room(len({key for key in keys if key not in self._rows}), parts)
+            places = []
+            for key in keys:
+                place = self._rows.pop(key) if key in self._rows else self._free.pop()
+                self._rows[key] = place
+                places.append(place)
+            if places:
+                index = torch.tensor(places, device=self._parts[0].device)
+                for kept, part in zip(self._parts, parts, strict=True):
+                    kept.index_copy_(0, index, part.detach().to(kept))
 
     # Memory -------------------------------------------------------------------------------------
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -27,12 +27,12 @@ from transformers import PreTrainedModel
 from transformers.modeling_layers import GradientCheckpointingLayer
 
 from distrl.agent.answer_sampling import SampledAnswer, SamplingSettings, sample_answers
-from distrl.agent.architectures.architecture import Architecture, ForwardResult
+from distrl.agent.architectures.architecture import Architecture, DecodingState, ForwardResult
 from distrl.agent.architectures.decoder_only import DecoderOnly
 from distrl.agent.architectures.encoder_decoder import EncoderDecoder
 from distrl.agent.critic import Critic
 from distrl.agent.dialects.dialect import Dialect, ImageSize
-from distrl.agent.encoding_cache import EncodingCache, encoding_key
+from distrl.agent.encoding_cache import EncodingCache, Parts, encoding_key
 from distrl.agent.families.model_family import InputBuilder, ModelInputs
 from distrl.agent.lora import LoraSettings, attach_lora
 from distrl.agent.model_directory import OpenedModel
@@ -43,6 +43,7 @@ from distrl.agent.vlm_settings import VlmSettings
 from distrl.errors import InvalidSetting, UsageError
 from distrl.records import Decision, Observation
 
+Share = Callable[[Sequence[Prompt], Parts], None]
 POLICY, CRITIC = "policy.", "critic."  # what the names of weights begin with
 
 
@@ -75,6 +76,7 @@ class VlmPolicy:
         self.device = network.device
         self.architecture = architecture_of(network, builder)
         self.encodings = EncodingCache(cache_bytes)
+        self.share: Share | None = None  # gets what is encoded to decide
         self._cached = _cacheable(self.architecture) if cache_bytes else None
         self.forward_tokens = 0  # that went through the model so far without a gradient
         self.training_tokens = 0  # and with one
@@ -88,6 +90,13 @@ class VlmPolicy:
         self._version = 0
         self._rng = torch.Generator(self.device)
         self.seed(seed)
+
+    @property
+    def shares_encodings(self) -> bool:
+        """Would it use what another policy of this kind has encoded? On a GPU it is sooner done
+        than sent.
+        """
+        return self._cached is not None and self.device.type == "cpu"
 
     # Deciding -----------------------------------------------------------------------------------
 
@@ -104,8 +113,14 @@ class VlmPolicy:
     def decide(self, observations: Sequence[Observation]) -> list[Decision]:
         if not observations:
             return []
-        inputs = self._inputs([self.prompter.write(each) for each in observations])
-        decoding = self.architecture.begin(inputs.tensors, self.sampling.max_new_tokens)
+        prompts = [self.prompter.write(each) for each in observations]
+        inputs = self._inputs(prompts)
+        if self._cached is not None and self.share is not None:
+            encoded = self._cached.encode(inputs.tensors)
+            self.share(prompts, encoded)
+            decoding: DecodingState = self._cached.begin_encoded(encoded)
+        else:
+            decoding = self.architecture.begin(inputs.tensors, self.sampling.max_new_tokens)
         answers = sample_answers(decoding, self._ends, self.sampling, self._rng)
         self.forward_tokens += sum(len(answer.token_ids) for answer in answers)
         return [

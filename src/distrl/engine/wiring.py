@@ -19,7 +19,7 @@ from pathlib import Path
 
 from distrl.agent.loading import open_policy
 from distrl.agent.reference_policy import start_policy
-from distrl.agent.vlm_policy import VlmPolicy
+from distrl.agent.vlm_policy import Share, VlmPolicy
 from distrl.config.sections import TaskSettings
 from distrl.config.training_config import LearningSettings, TrainingConfig
 from distrl.devices.device import Device
@@ -125,11 +125,13 @@ def build_collector(
     opened: ExitStack,  # closes devices, and what was started for them
     logs: Path,
     batcher: DecisionService | None = None,  # a shared one; None: its own, with a policy
+    share: Share | None = None,  # gets what its policy encodes to decide
 ) -> Collector[Device]:
     """The edges tasks, devices, policy ─► collector ─► sink, and weights ─► collector."""
     critic: LockedCritic | None = None
     if batcher is None:
         policy, own = build_batcher(config, name, weights)
+        policy.share = share if policy.shares_encodings else None
         batcher, critic = own, LockedCritic(policy, own.policy_lock)
     device_pool = build_device_pool(config, number, opened, logs)
     collector = Collector(

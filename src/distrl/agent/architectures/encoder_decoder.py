@@ -35,7 +35,10 @@ class EncoderDecoder(Architecture):
         return hasattr(encoder, "as_parts") and not learns
 
     def begin(self, inputs: Tensors, max_new_tokens: int) -> _Decoding:
-        return _Decoding(self, inputs)
+        return _Decoding(self, self.encoded(inputs), len(inputs["input_ids"]))
+
+    def begin_encoded(self, encoded: tuple[Tensor, ...]) -> _Decoding:
+        return _Decoding(self, self._known(encoded), len(encoded[0]))
 
     def forward(self, inputs: Tensors, answers: Tensor) -> ForwardResult:
         return self._forward(self.encoded(inputs), answers)
@@ -48,8 +51,10 @@ class EncoderDecoder(Architecture):
         return parts
 
     def forward_encoded(self, encoded: tuple[Tensor, ...], answers: Tensor) -> ForwardResult:
-        outputs = self.network.get_encoder().from_parts(encoded)
-        return self._forward({"encoder_outputs": outputs}, answers)
+        return self._forward(self._known(encoded), answers)
+
+    def _known(self, encoded: tuple[Tensor, ...]) -> dict[str, Any]:
+        return {"encoder_outputs": self.network.get_encoder().from_parts(encoded)}
 
     def _forward(self, known: dict[str, Any], answers: Tensor) -> ForwardResult:
         rows, width = answers.shape
@@ -73,11 +78,11 @@ class EncoderDecoder(Architecture):
 class _Decoding:
     """Implements `DecodingState` with a cache of keys and values."""
 
-    def __init__(self, architecture: EncoderDecoder, inputs: Tensors) -> None:
+    def __init__(self, architecture: EncoderDecoder, known: dict[str, Any], rows: int) -> None:
         self._network = architecture.network
-        self._known = architecture.encoded(inputs)
+        self._known = known
         self._cache: Any = None
-        self.logits = self._next(architecture.start(inputs["input_ids"].shape[0]))
+        self.logits = self._next(architecture.start(rows))
 
     def step(self, tokens: Tensor) -> None:
         self.logits = self._next(tokens.unsqueeze(1))

@@ -1,6 +1,6 @@
 """The messages between a collector and the learner, and the socket between their processes.
 
-    collector → learner   Delivery, Heartbeat, Played
+    collector → learner   Delivery, Heartbeat, Played, Encodings
     learner → collector   Received, Refused, Pace, Play, Stop
 
 As bytes a message is one letter for its kind and then msgpack, its types checked when it is read; a
@@ -54,6 +54,17 @@ class Played:
 
 
 @dataclass(frozen=True, slots=True)
+class Encodings:
+    """What a collector's frozen encoder made of prompts (`agent.encoding_cache`), as safetensors.
+
+    Sent when they are made, before the trajectory; a learner that never gets them encodes itself.
+    """
+
+    keys: tuple[tuple[str, ...], ...]
+    parts: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class Received:
     """The trajectory of that id is on the disk; `new`: for the first time."""
 
@@ -91,9 +102,10 @@ class Pace:
 
 @dataclass(frozen=True, slots=True)
 class Play:
-    """Play `tasks` tasks, then send `Played`; None: without end."""
+    """Play `tasks` tasks, then send `Played`; None: without end. Send `Encodings` if asked to."""
 
     tasks: int | None
+    share_encodings: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,9 +115,9 @@ class Stop:
     finish_within: float
 
 
-Message = Delivery | Heartbeat | Played | Received | Refused | Pace | Play | Stop
+Message = Delivery | Heartbeat | Played | Encodings | Received | Refused | Pace | Play | Stop
 KINDS: dict[bytes, Callable[..., Any]] = {
-    b"D": Delivery, b"H": Heartbeat, b"E": Played,
+    b"D": Delivery, b"H": Heartbeat, b"E": Played, b"F": Encodings,
     b"R": Received, b"N": Refused, b"P": Pace, b"C": Play, b"S": Stop,
 }  # fmt: skip
 LETTERS = {kind: letter for letter, kind in KINDS.items()}

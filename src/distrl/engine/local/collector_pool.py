@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from distrl.engine.ingest.delivery import Acknowledge
 from distrl.engine.ingest.messages import (
     Delivery,
+    Encodings,
     Heartbeat,
     Message,
     Play,
@@ -35,12 +36,14 @@ PACE_SECONDS = 0.2  # between two messages about the pace
 class CollectorPool:
     """Starts collector processes, reads from them, and sends them their orders.
 
-    Without `rounds` collectors play without end.
+    Without `rounds` collectors play without end. `on_encodings` gets what they have encoded to
+    decide; without it they are not asked for that.
     """
 
     registry: CollectorRegistry
     forkserver: Forkserver
     rounds: Rounds | None = None
+    on_encodings: Callable[[Encodings], None] | None = None
     clock: Callable[[], float] = time.monotonic
     _selector: selectors.DefaultSelector = field(default_factory=selectors.DefaultSelector)
     _children: dict[int, CollectorChild] = field(default_factory=dict)
@@ -63,6 +66,8 @@ class CollectorPool:
                 arrived.deliveries.append((encoded, self._reply_to(child)))
             case Heartbeat():
                 arrived.heartbeats.append((child.info, message))
+            case Encodings() if self.on_encodings is not None:
+                self.on_encodings(message)
             case Played() if self.rounds is not None:
                 self.rounds.played(child.info.number)
             case _:
@@ -125,7 +130,7 @@ class CollectorPool:
         current, tasks = self.rounds.owed(child.info.number) if self.rounds else (0, None)
         if child.round != current and tasks != 0:
             child.round = current
-            child.send(Play(tasks))
+            child.send(Play(tasks, share_encodings=self.on_encodings is not None))
 
     def close(self) -> None:
         for child in self._children.values():

@@ -38,6 +38,7 @@ from distrl.engine.ingest.messages import (
     Stop,
 )
 from distrl.engine.local.process_lifetime import set_up_process
+from distrl.engine.local.shared_encodings import EncodingSender
 from distrl.engine.supervision.collector_registry import PacedAdmission, Registration
 from distrl.engine.wiring import build_collector, build_weight_store
 from distrl.episodes.collector import Collector
@@ -59,6 +60,7 @@ class CollectorService:
     sender: TrajectorySender
     admission: PacedAdmission
     heartbeat_seconds: float
+    encodings: EncodingSender
     _orders: queue.SimpleQueue[Play | Stop] = field(default_factory=queue.SimpleQueue)
     _over: threading.Event = field(default_factory=threading.Event)
 
@@ -69,6 +71,7 @@ class CollectorService:
         beating.start()
         try:
             while isinstance(order := self._orders.get(), Play):
+                self.encodings.wanted = order.share_encodings
                 self.collector.run(order.tasks)
                 if order.tasks is not None:
                     self._send_heartbeat()
@@ -137,7 +140,7 @@ def collect(connection: socket.socket, path: Path, registration: Registration) -
     config = load_config(run.config)
     use_threads(config.collection.threads)
     sender = TrajectorySender(link.send)
-    admission = PacedAdmission()
+    admission, encodings = PacedAdmission(), EncodingSender(link.send)
     with ExitStack() as opened:
         collector = build_collector(
             config,
@@ -148,12 +151,13 @@ def collect(connection: socket.socket, path: Path, registration: Registration) -
             admission=admission,
             opened=opened,
             logs=run.path / "logs",
+            share=encodings,
         )
         if registration.state:
             collector.load_state(json.loads(registration.state))
         log.info("%s is ready", info.name)
         service = CollectorService(
-            link, collector, sender, admission, config.collection.heartbeat_seconds
+            link, collector, sender, admission, config.collection.heartbeat_seconds, encodings
         )
         try:
             service.serve()

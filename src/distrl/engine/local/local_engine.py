@@ -7,7 +7,7 @@ as well.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from types import MappingProxyType
 
@@ -18,10 +18,11 @@ from distrl.engine.device_wiring import is_dry
 from distrl.engine.ingest.delivery import ArrivalQueue, TrajectoryReceiver
 from distrl.engine.ingest.episode_log import EpisodeLog
 from distrl.engine.ingest.judged_receiver import open_receiver
-from distrl.engine.ingest.messages import Pace
+from distrl.engine.ingest.messages import Encodings, Pace
 from distrl.engine.local.collector_child import PRELOAD, Forkserver
 from distrl.engine.local.collector_pool import CollectorPool
 from distrl.engine.local.one_process_collection import OneProcessCollection
+from distrl.engine.local.shared_encodings import encoding_receiver
 from distrl.engine.local.synchronous_collection import Rounds, SynchronousCollection
 from distrl.engine.run.collection import AsynchronousCollection, Collection
 from distrl.engine.run.resume import TrainingState
@@ -136,7 +137,12 @@ class LocalEngine:
             return self._one_process(opened, receiver, episode_log, state)
         in_rounds = config.collection.mode == "synchronous"
         return self._asynchronous(
-            opened, receiver, episode_log, state.collectors, in_rounds=in_rounds
+            opened,
+            receiver,
+            episode_log,
+            state.collectors,
+            in_rounds=in_rounds,
+            on_encodings=encoding_receiver(state.learner.policy),
         )
 
     def _one_process(
@@ -170,6 +176,7 @@ class LocalEngine:
         states: Mapping[int, str] = MappingProxyType({}),
         *,
         in_rounds: bool = False,
+        on_encodings: Callable[[Encodings], None] | None = None,
     ) -> AsynchronousCollection:
         """Collectors in processes of their own."""
         config, arrivals = self.config, self._arrivals
@@ -191,10 +198,10 @@ class LocalEngine:
         collection: AsynchronousCollection
         if in_rounds:
             rounds, tasks = Rounds(arrivals.wake), config.devices_per_collector
-            pool = CollectorPool(registry, forkserver, rounds)
+            pool = CollectorPool(registry, forkserver, rounds, on_encodings)
             collection = SynchronousCollection(registry, pool, receiver, arrivals, rounds, tasks)
         else:
-            pool = CollectorPool(registry, forkserver)
+            pool = CollectorPool(registry, forkserver, on_encodings=on_encodings)
             collection = AsynchronousCollection(registry, pool, receiver, arrivals)
         opened.callback(collection.kill)
         return collection
