@@ -78,7 +78,7 @@ def decoder_inputs(
 ) -> DecoderInputs:
     """The inputs of an opened model. `token_types`: as in `DecoderInputs`."""
     tokenizer = read_tokenizer(parts)
-    check_tokens(parts, tokenizer, (*marks.needed, marks.image))
+    check_tokens(parts, tokenizer, marks.needed)
     number = image_token_id(parts, tokenizer, marks.image)
     chat = chat_format(parts.directory, tokenizer, marks)
     answers = answer_tokens(parts, tokenizer, marks.turn_end if chat.template else None)

@@ -66,6 +66,7 @@ def check_tokens(
 
 def image_token_id(parts: ModelParts, tokenizer: PreTrainedTokenizerBase, token: str) -> int:
     """The id of the token for a patch of a picture: config and tokenizer must agree."""
+    check_tokens(parts, tokenizer, (token,))
     number = token_id(tokenizer, token)
     expected = parts.config.image_token_id
     if number is None or number != expected:
