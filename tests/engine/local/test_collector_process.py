@@ -32,6 +32,7 @@ from distrl.engine.ingest.messages import (
 )
 from distrl.engine.local import collector_process
 from distrl.engine.local.collector_process import CollectorService
+from distrl.engine.local.shared_encodings import EncodingSender
 from distrl.engine.supervision.collector_registry import PacedAdmission
 from distrl.episodes.collector import Collector
 from distrl.episodes.device_pool import DevicePool
@@ -89,7 +90,12 @@ class LearnersEnd:
             self.admission,
         )
         self.service = CollectorService(
-            link, self.collector, sender, self.admission, heartbeat_seconds
+            link,
+            self.collector,
+            sender,
+            self.admission,
+            heartbeat_seconds,
+            EncodingSender(link.send),
         )
         self._thread = ThreadPoolExecutor(1)
         self.served: Future[None] = self._thread.submit(self.service.serve)
@@ -253,3 +259,11 @@ def test_to_import_it_starts_no_thread_and_opens_nothing() -> None:
     words = [sys.executable, "-c", IMPORT]
     done = subprocess.run(words, env=environment, capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["1", "0"]
+
+
+def test_encodings_are_sent_once_they_are_asked_for(learner: LearnersEnd) -> None:
+    learner.tell(FREE)
+    assert not learner.service.encodings.wanted
+    learner.tell(Play(1, share_encodings=True))
+    learner.hear_until(Played)
+    assert learner.service.encodings.wanted

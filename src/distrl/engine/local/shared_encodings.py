@@ -1,9 +1,9 @@
 """Encodings from the collectors' policies to the learner's cache, so that nothing is encoded twice.
 
-Where the encoder never learns and all compute on the CPU, what a collector encodes to decide is what
-the learner would encode to train on it, most of an update's work. A collector sends it along as soon
-as it is made, by content (`agent.encoding_cache`); the learner keeps it until the trajectory is
-drawn. Nothing depends on it: what is lost on the way is encoded again.
+Where the encoder never learns and all compute on the CPU, what a collector encodes to decide is
+what the learner would encode to train on it, and that is most of an update's work. A collector
+sends it as soon as it is made, by content (`agent.encoding_cache`); the learner keeps it until the
+trajectory is drawn. Nothing depends on it: what is lost on the way is encoded again.
 """
 
 from __future__ import annotations
