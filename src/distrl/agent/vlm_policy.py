@@ -27,7 +27,7 @@ from transformers import PreTrainedModel
 from transformers.modeling_layers import GradientCheckpointingLayer
 
 from distrl.agent.answer_sampling import SampledAnswer, SamplingSettings, sample_answers
-from distrl.agent.architectures.architecture import Architecture, DecodingState, ForwardResult
+from distrl.agent.architectures.architecture import Architecture, ForwardResult
 from distrl.agent.architectures.decoder_only import DecoderOnly
 from distrl.agent.architectures.encoder_decoder import EncoderDecoder
 from distrl.agent.critic import Critic
@@ -44,6 +44,7 @@ from distrl.errors import InvalidSetting, UsageError
 from distrl.records import Decision, Observation
 
 Share = Callable[[Sequence[Prompt], Parts], None]
+ENCODED_AT_ONCE = 128  # prompts, on a GPU
 POLICY, CRITIC = "policy.", "critic."  # what the names of weights begin with
 
 
@@ -114,19 +115,18 @@ class VlmPolicy:
         if not observations:
             return []
         prompts = [self.prompter.write(each) for each in observations]
-        inputs = self._inputs(prompts)
-        if self._cached is not None and self.share is not None:
-            encoded = self._cached.encode(inputs.tensors)
-            self.share(prompts, encoded)
-            decoding: DecodingState = self._cached.begin_encoded(encoded)
+        longest = self.sampling.max_new_tokens
+        if self._cached is not None:
+            encoded = self._encoded(self._cached, prompts)
+            if self.share is not None:
+                self.share(prompts, encoded)
+            decoding = self._cached.begin_encoded(encoded, longest)
         else:
-            decoding = self.architecture.begin(inputs.tensors, self.sampling.max_new_tokens)
+            decoding = self.architecture.begin(self._inputs(prompts).tensors, longest)
         answers = sample_answers(decoding, self._ends, self.sampling, self._rng)
         self.forward_tokens += sum(len(answer.token_ids) for answer in answers)
-        return [
-            self._decision(answer, size)
-            for answer, size in zip(answers, inputs.image_sizes, strict=True)
-        ]
+        sizes = (self.builder.seen_size(each.screen) for each in observations)
+        return [self._decision(answer, size) for answer, size in zip(answers, sizes, strict=True)]
 
     def _decision(self, answer: SampledAnswer, size: ImageSize) -> Decision:
         text = self.builder.answers.decode(answer.token_ids)
@@ -186,9 +186,18 @@ class VlmPolicy:
             return self.architecture.forward(self._inputs(prompts).tensors, answers)
         encoded = self.encodings.rows(
             [encoding_key(prompt) for prompt in prompts],
-            lambda new: architecture.encode(self._inputs([prompts[at] for at in new]).tensors),
+            lambda new: self._encoded(architecture, [prompts[at] for at in new]),
         )
         return architecture.forward_encoded(encoded, answers)
+
+    def _encoded(self, architecture: EncoderDecoder, prompts: Sequence[Prompt]) -> Parts:
+        """Encode prompts; on a GPU the next ones are prepared while some are computed."""
+        size = len(prompts) if self.device.type == "cpu" else ENCODED_AT_ONCE
+        chunks = [
+            architecture.encode(self._inputs(prompts[first : first + size]).tensors)
+            for first in range(0, len(prompts), size)
+        ]
+        return tuple(torch.cat(parts) for parts in zip(*chunks, strict=True))
 
     @contextmanager
     def _checkpointing(self) -> Iterator[None]:

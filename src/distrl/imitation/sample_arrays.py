@@ -77,7 +77,7 @@ class SampleWriter:
         answer = self._inputs.answers.encode(self._dialect.write(sample.action, SIZE))
         if len(answer) > MAX_ANSWER or sample.signs is None:
             return False
-        prompt = self._inputs.prompt_ids(self._prompter.write(sample.observation).text)
+        [prompt] = self._inputs.prompt_ids([self._prompter.write(sample.observation).text])
         arrays["pixels"][index] = sample.observation.screen.pixels
         begins = sample.signs & STARTS > 0
         sign = (sample.signs & (STARTS - 1)).astype(np.int16)

@@ -105,7 +105,8 @@ def test_token_by_token_is_the_same_as_all_at_once() -> None:
 def slots_of(text: str, *, stepwise: bool) -> list[int]:
     model = tiny_starter()
     tokens = torch.tensor([[START, *tokens_of(text)]])
-    so_far = AnswerSoFar((), (), torch.zeros(1, dtype=torch.long), 0)
+    nothing = torch.zeros(1, 0, 0)
+    so_far = AnswerSoFar((), nothing, nothing, (), torch.zeros(1, dtype=torch.long), 0)
     if not stepwise:
         return [int(slot) for slot in so_far.letter_slots(tokens, model.config)[0]]
     found = []

@@ -70,8 +70,15 @@ class Architecture(ABC):
         """`answers` are padded on the right with any token; k may be 0."""
 
     def moved(self, tensors: Tensors) -> dict[str, Tensor]:
-        """On the model's device; numbers that are no counts, in its type."""
+        """On the model's device; numbers that are no counts, in its type.
+
+        What is in pinned memory is fetched while this process goes on.
+        """
         return {
-            name: tensor.to(self.device, self.dtype if tensor.is_floating_point() else None)
+            name: tensor.to(
+                self.device,
+                self.dtype if tensor.is_floating_point() else None,
+                non_blocking=tensor.is_pinned() if self.device.type == "cuda" else False,
+            )
             for name, tensor in tensors.items()
         }

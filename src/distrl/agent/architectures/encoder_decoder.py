@@ -17,7 +17,12 @@ import torch
 from torch import Tensor
 from transformers import PreTrainedModel
 
-from distrl.agent.architectures.architecture import Architecture, ForwardResult, Tensors
+from distrl.agent.architectures.architecture import (
+    Architecture,
+    DecodingState,
+    ForwardResult,
+    Tensors,
+)
 
 
 class EncoderDecoder(Architecture):
@@ -26,6 +31,7 @@ class EncoderDecoder(Architecture):
     def __init__(self, network: PreTrainedModel) -> None:
         super().__init__(network, network.config.get_text_config(decoder=True))
         self._start: int = network.config.decoder_start_token_id
+        self._graphs: dict[int, Any] = {}  # by the longest answer
 
     @property
     def encodings_stay(self) -> bool:
@@ -37,8 +43,18 @@ class EncoderDecoder(Architecture):
     def begin(self, inputs: Tensors, max_new_tokens: int) -> _Decoding:
         return _Decoding(self, self.encoded(inputs), len(inputs["input_ids"]))
 
-    def begin_encoded(self, encoded: tuple[Tensor, ...]) -> _Decoding:
-        return _Decoding(self, self._known(encoded), len(encoded[0]))
+    def begin_encoded(self, encoded: tuple[Tensor, ...], max_new_tokens: int) -> DecodingState:
+        """As `begin`; on a GPU by CUDA graphs, where the network has them."""
+        known, rows = self._known(encoded), len(encoded[0])
+        make_graphs = getattr(self.network, "decoding_graphs", None)
+        if self.device.type != "cuda" or make_graphs is None or torch.is_autocast_enabled():
+            return _Decoding(self, known, rows)
+        if max_new_tokens not in self._graphs:
+            self._graphs = {max_new_tokens: make_graphs(max_new_tokens)}
+        state: DecodingState = self._graphs[max_new_tokens].begin(
+            known["encoder_outputs"], self.start(rows).squeeze(1)
+        )
+        return state
 
     def forward(self, inputs: Tensors, answers: Tensor) -> ForwardResult:
         return self._forward(self.encoded(inputs), answers)

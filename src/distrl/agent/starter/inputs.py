@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cache
 
 import torch
 from torch import Tensor
@@ -39,7 +40,7 @@ class StarterInputs:
         return self.size
 
     def build(self, prompts: Sequence[Prompt]) -> ModelInputs:
-        ids = [self.prompt_ids(prompt.text) for prompt in prompts]
+        ids = self.prompt_ids([prompt.text for prompt in prompts])
         padded = torch.full((len(ids), max(1, *map(len, ids))), self.answers.pad_token_id)
         for row, each in enumerate(ids):
             padded[row, : len(each)] = torch.tensor(each, dtype=torch.long)
@@ -50,11 +51,11 @@ class StarterInputs:
         }
         return ModelInputs(tensors, (self.size,) * len(prompts))
 
-    def prompt_ids(self, text: str) -> list[int]:
-        ids: list[int] = self.answers.tokenizer.encode(
-            text, add_special_tokens=False, split_special_tokens=True
-        )
-        return ids[:MAX_CHARACTERS]
+    def prompt_ids(self, texts: Sequence[str]) -> list[list[int]]:
+        ids: list[list[int]] = self.answers.tokenizer(
+            list(texts), add_special_tokens=False, split_special_tokens=True
+        )["input_ids"]
+        return [each[:MAX_CHARACTERS] for each in ids]
 
     def _pixels(self, prompts: Sequence[Prompt]) -> Tensor:  # [n, height, width, 3]
         """Of the current screens; a prompt without one, about an instruction alone, is all black.
@@ -66,16 +67,17 @@ class StarterInputs:
         pixels = torch.empty(shape, dtype=torch.uint8, pin_memory=on_gpu)
         copies = pixels.numpy()
 
-        def copy(place: int) -> None:
-            screens = prompts[place].screens
-            copies[place] = self._checked(screens[-1]).pixels if screens else 0
+        def copy(places: range) -> None:
+            for place in places:
+                screens = prompts[place].screens
+                copies[place] = self._checked(screens[-1]).pixels if screens else 0
 
-        if torch.get_num_threads() == 1 or len(prompts) < FEW:
-            for place in range(len(prompts)):
-                copy(place)
+        threads = torch.get_num_threads() if len(prompts) >= FEW else 1
+        shares = [range(first, len(prompts), threads) for first in range(threads)]
+        if threads == 1:
+            copy(shares[0])
         else:
-            with ThreadPoolExecutor(torch.get_num_threads()) as pool:
-                deque(pool.map(copy, range(len(prompts))), maxlen=0)  # raises what a copy raised
+            deque(_pool(threads).map(copy, shares), maxlen=0)  # raises what a copy raised
         return pixels
 
     def _checked(self, screen: Screen) -> Screen:
@@ -86,6 +88,11 @@ class StarterInputs:
                 "simulated phone: take a model of another family for real phones"
             )
         return screen
+
+
+@cache
+def _pool(threads: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(threads, "pixels")
 
 
 def starter_inputs(parts: ModelParts) -> StarterInputs:

@@ -34,6 +34,15 @@ class Attention(nn.Module):
         joined: Tensor = self.o_proj(found.transpose(1, 2).flatten(2))
         return joined
 
+    def of_one(self, state: Tensor, memory: KeysAndValues, mask: Tensor) -> Tensor:
+        """As `forward` for one query, in plain products: what reads most is the memory, once."""
+        keys, values = memory
+        query = self._split(self.q_proj(state)) * keys.shape[-1] ** -0.5  # [n, heads, 1, …]
+        alike = (query @ keys.transpose(2, 3)).masked_fill(~mask, -torch.inf)
+        found = alike.softmax(-1) @ values
+        joined: Tensor = self.o_proj(found.transpose(1, 2).flatten(2))
+        return joined
+
     def _split(self, states: Tensor) -> Tensor:
         count, length, width = states.shape
         return states.view(count, length, self.heads, width // self.heads).transpose(1, 2)
@@ -98,3 +107,22 @@ class DecoderLayer(nn.Module):
         normed = self.memory_norm(states)
         states = states + self.memory_attention(normed, memory, memory_mask)
         return states + self.feed_forward(self.forward_norm(states)), (keys, values)
+
+    def extend(
+        self,
+        states: Tensor,  # [n, 1, width]: of one token
+        memory: KeysAndValues,
+        memory_mask: Tensor,
+        answer: KeysAndValues,  # of all tokens there can be; those of this one are written to it
+        place: Tensor,  # [1]: of this token
+        seen: Tensor,  # [1, 1, 1, tokens]: up to this one
+    ) -> Tensor:
+        """As `forward` for one token, with everything at a fixed place in memory."""
+        normed = self.attention_norm(states)
+        for kept, new in zip(answer, self.attention.keys_and_values(normed), strict=True):
+            kept.index_copy_(2, place, new)
+        states = states + self.attention.of_one(normed, answer, seen)
+        normed = self.memory_norm(states)
+        states = states + self.memory_attention.of_one(normed, memory, memory_mask)
+        out: Tensor = states + self.feed_forward(self.forward_norm(states))
+        return out

@@ -15,7 +15,7 @@ takes adapters on the same path as any other model.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -241,6 +241,12 @@ class StarterModel(PreTrainedModel):  # type: ignore[no-untyped-call]
             if module.bias is not None:
                 nn.init.zeros_(module.bias)
 
+    def decoding_graphs(self, max_tokens: int) -> Any:
+        """What decodes on a GPU."""
+        from distrl.agent.starter.decoding_graph import DecodingGraphs
+
+        return DecodingGraphs(self, max_tokens)
+
     def get_encoder(self, *args: Any, **kwargs: Any) -> Encoder:
         return self.encoder
 
@@ -267,8 +273,8 @@ class StarterModel(PreTrainedModel):  # type: ignore[no-untyped-call]
         self, encoded: EncodedScreen, answer: Tensor, past: AnswerSoFar | None = None
     ) -> Seq2SeqLMOutput:
         """The logits of the next token after each token of `answer` [n, length]."""
-        memory, mask = encoded.last_hidden_state, encoded.memory_mask
-        past = past if isinstance(past, AnswerSoFar) else AnswerSoFar.begin(self, memory)
+        mask = encoded.memory_mask
+        past = past if isinstance(past, AnswerSoFar) else AnswerSoFar.begin(self, encoded)
         slot = past.letter_slots(answer, self.config)
         order = torch.arange(past.length, past.length + answer.shape[1], device=answer.device)
         states = self._embed(answer) + self.letter_order(slot)
@@ -280,7 +286,8 @@ class StarterModel(PreTrainedModel):  # type: ignore[no-untyped-call]
             )
             kept.append(keys_and_values)
         hidden = self.norm(states)
-        said: Any = torch.cat((self._say(hidden, encoded, slot), self._point(hidden, encoded)), -1)
+        written = self._say(hidden, encoded, past.copy_keys, slot)
+        said: Any = torch.cat((written, self._point(hidden, encoded, past.point_keys)), -1)
         so_far: Any = past.after(kept, slot, answer)  # a cache of our own, not of transformers
         states_of: Any = (hidden,)
         return Seq2SeqLMOutput(logits=said, past_key_values=so_far, decoder_hidden_states=states_of)
@@ -297,10 +304,10 @@ class StarterModel(PreTrainedModel):  # type: ignore[no-untyped-call]
         )
         return embedded
 
-    def _say(self, hidden: Tensor, encoded: EncodedScreen, slot: Tensor) -> Tensor:
+    def _say(self, hidden: Tensor, encoded: EncodedScreen, keys: Tensor, slot: Tensor) -> Tensor:
         """What is usually said here, and the next letter of what is being copied."""
-        memory, letters = encoded.last_hidden_state, encoded.letters
-        alike = self.copy_query(hidden) @ self.copy_key(memory).transpose(1, 2)
+        letters = encoded.letters
+        alike = self.copy_query(hidden) @ keys.transpose(1, 2)
         alike = (alike / hidden.shape[-1] ** 0.5).masked_fill(
             ~encoded.memory_mask.unsqueeze(1), -1e4
         )
@@ -313,10 +320,8 @@ class StarterModel(PreTrainedModel):  # type: ignore[no-untyped-call]
         out: Tensor = self.say(hidden) + self.copy_out(letter)
         return out
 
-    def _point(self, hidden: Tensor, encoded: EncodedScreen) -> Tensor:
+    def _point(self, hidden: Tensor, encoded: EncodedScreen, keys: Tensor) -> Tensor:
         """Every place by habit, and the places of items by what they are."""
-        count = encoded.cells.shape[1]
-        keys = self.point_key(encoded.last_hidden_state[:, :count])
         on_items = self.point_query(hidden) @ keys.transpose(1, 2) / hidden.shape[-1] ** 0.5
         cells = encoded.cells.unsqueeze(1).expand_as(on_items)
         habit = (self.anywhere(hidden) + EVERYWHERE).float()
@@ -328,19 +333,23 @@ class StarterModel(PreTrainedModel):  # type: ignore[no-untyped-call]
 
 @dataclass(frozen=True)
 class AnswerSoFar:
-    """What the decoder keeps from token to token."""
+    """What the decoder keeps from token to token; what it makes of the screen is made once."""
 
     memory: tuple[KeysAndValues, ...]
+    copy_keys: Tensor  # [n, items + words, width]
+    point_keys: Tensor  # [n, items, width]
     answer: tuple[KeysAndValues | None, ...]
     slot: Tensor  # [n]: letters since the last space, before the next token
     length: int
 
     @staticmethod
-    def begin(model: StarterModel, memory: Tensor) -> AnswerSoFar:
+    def begin(model: StarterModel, encoded: EncodedScreen) -> AnswerSoFar:
         layers: Any = model.layers
+        memory, items = encoded.last_hidden_state, encoded.cells.shape[1]
         kept = tuple(layer.memory_attention.keys_and_values(memory) for layer in layers)
         slot = torch.zeros(len(memory), dtype=torch.long, device=memory.device)
-        return AnswerSoFar(kept, (None,) * len(kept), slot, 0)
+        copy_keys, point_keys = model.copy_key(memory), model.point_key(memory[:, :items])
+        return AnswerSoFar(kept, copy_keys, point_keys, (None,) * len(kept), slot, 0)
 
     def letter_slots(self, answer: Tensor, config: StarterConfig) -> Tensor:  # [n, length]
         """Which letter of a word comes next after each token: counted from the last space."""
@@ -357,10 +366,18 @@ class AnswerSoFar:
         answer = tuple(
             None if each is None else (each[0][chosen], each[1][chosen]) for each in self.answer
         )
-        return AnswerSoFar(memory, answer, self.slot[chosen], self.length)
+        return replace(
+            self,
+            memory=memory,
+            copy_keys=self.copy_keys[chosen],
+            point_keys=self.point_keys[chosen],
+            answer=answer,
+            slot=self.slot[chosen],
+        )
 
     def after(self, kept: list[KeysAndValues], slots: Tensor, answer: Tensor) -> AnswerSoFar:
-        return AnswerSoFar(self.memory, tuple(kept), slots[:, -1], self.length + answer.shape[1])
+        length = self.length + answer.shape[1]
+        return replace(self, answer=tuple(kept), slot=slots[:, -1], length=length)
 
 
 def waves(x: Tensor, y: Tensor) -> Tensor:  # [..., 4 · WAVES]

@@ -88,7 +88,7 @@ class ScreenReader(nn.Module):
         # With TF32 cuDNN has one way for every size of batch. Without, it takes a Fourier transform
         # for some and not for others, and a screen was read differently when it was scored: 0.09
         # between log-probabilities on an H200, 1e-5 with it, at a third of the time.
-        with torch.backends.cudnn.flags(allow_tf32=True):
+        with torch.backends.cudnn.flags(enabled=True, allow_tf32=True):
             seen = functional.gelu(self.look(picture)) * lively
             for layer in self.layers:
                 seen = (seen + functional.gelu(layer(seen))) * lively

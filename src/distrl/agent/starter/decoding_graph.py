@@ -1,0 +1,166 @@
+"""Decoding on a GPU, one launch for each token: a CUDA graph for each size of batch.
+
+A token of the starter takes some hundred small kernels, and a GPU is done with each sooner than
+Python asks for the next. So one step is recorded as a CUDA graph, with its inputs at fixed places
+in memory, and replayed for every token. There is a graph for 8, 16, 32, … rows; a batch takes the
+smallest that holds it. Weights are read where they are, so new ones need no new graph.
+
+`StarterModel.decode` is the reference: same logits, rounding apart.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from distrl.agent.starter.model import EncodedScreen, StarterModel
+
+FEWEST_ROWS = 8
+WARM_UPS = 3  # before a recording, so that no library sets itself up within it
+
+
+class DecodingGraphs:
+    """The graphs of one model, made as they are needed. Use it in inference mode alone."""
+
+    def __init__(self, model: StarterModel, max_tokens: int) -> None:
+        self._model = model
+        self._max_tokens = max_tokens
+        self._graphs: dict[int, _Graph] = {}
+
+    def begin(self, encoded: EncodedScreen, start: Tensor) -> GraphedDecoding:  # start [n]
+        return GraphedDecoding(self, encoded, start)
+
+    def of(self, rows: int) -> _Graph:
+        size = max(FEWEST_ROWS, 1 << (rows - 1).bit_length())
+        if size not in self._graphs:
+            self._graphs[size] = _Graph(self._model, size, self._max_tokens)
+        return self._graphs[size]
+
+
+class GraphedDecoding:
+    """Implements `DecodingState`. One at a time: the next one takes over its memory."""
+
+    def __init__(self, graphs: DecodingGraphs, encoded: EncodedScreen, start: Tensor) -> None:
+        self._graphs = graphs
+        self._rows = len(start)
+        self._length = 0
+        self._graph = graphs.of(self._rows)
+        self._graph.load_screens(encoded)
+        self.logits = self._graph.step(start, self._length)
+
+    def step(self, tokens: Tensor) -> None:
+        self._length += 1
+        self.logits = self._graph.step(tokens, self._length)
+
+    def keep(self, rows: Tensor) -> None:
+        smaller = self._graphs.of(len(rows))
+        smaller.load_rows(self._graph, rows)
+        self._graph, self._rows = smaller, len(rows)
+
+
+class _Graph:
+    """One step for `rows` answers of at most `max_tokens` tokens."""
+
+    def __init__(self, model: StarterModel, rows: int, max_tokens: int) -> None:
+        self._model = model
+        config, like = model.config, model.say.weight
+        memory, head = config.max_items + config.max_words, config.width // config.heads
+
+        def zeros(*shape: int) -> Tensor:
+            return like.new_zeros((rows, *shape))
+
+        def numbers(*shape: int) -> Tensor:
+            return torch.zeros((rows, *shape), dtype=torch.long, device=like.device)
+
+        def pairs(length: int) -> list[tuple[Tensor, Tensor]]:
+            shape = (config.heads, length, head)
+            return [(zeros(*shape), zeros(*shape)) for _ in range(config.decoder_layers)]
+
+        self._mask = torch.ones((rows, memory), dtype=torch.bool, device=like.device)
+        self._letters = zeros(memory, config.letters, config.letter_width)
+        self._cells = numbers(config.max_items)
+        self._copy_keys = zeros(memory, config.width)
+        self._point_keys = zeros(config.max_items, config.width)
+        self._memory, self._answer = pairs(memory), pairs(max_tokens)
+        self._tokens, self._slots = numbers(), numbers()
+        self._place = torch.zeros(1, dtype=torch.long, device=like.device)
+        self._places = torch.arange(max_tokens, device=like.device)
+        self._graph, self._logits = self._recorded()
+
+    def step(self, tokens: Tensor, place: int) -> Tensor:  # [n] -> [n, vocabulary]
+        """The logits after these tokens, the `place`-th of their answers."""
+        self._tokens[: len(tokens)].copy_(tokens)
+        self._place.fill_(place)
+        self._graph.replay()
+        return self._logits[: len(tokens)]
+
+    def load_screens(self, encoded: EncodedScreen) -> None:
+        """What the decoder makes of the screens, once."""
+        states, count = encoded.last_hidden_state, len(encoded.cells)
+        layers: Any = self._model.layers
+        for (keys, values), layer in zip(self._memory, layers, strict=True):
+            made = layer.memory_attention.keys_and_values(states)
+            keys[:count].copy_(made[0])
+            values[:count].copy_(made[1])
+        items = states[:, : encoded.cells.shape[1]]
+        for kept, part in (
+            (self._mask, encoded.memory_mask),
+            (self._letters, encoded.letters),
+            (self._cells, encoded.cells),
+            (self._copy_keys, self._model.copy_key(states)),
+            (self._point_keys, self._model.point_key(items)),
+        ):
+            kept[:count].copy_(part)
+        self._slots.zero_()
+
+    def load_rows(self, other: _Graph, rows: Tensor) -> None:
+        """Go on with some rows of another graph, or of this one."""
+        for mine, theirs in zip(self._state(), other._state(), strict=True):
+            mine[: len(rows)].copy_(theirs.index_select(0, rows))
+
+    def _state(self) -> list[Tensor]:
+        pairs = [tensor for pair in (*self._memory, *self._answer) for tensor in pair]
+        screens = [self._mask, self._letters, self._cells, self._copy_keys, self._point_keys]
+        return [*screens, *pairs, self._tokens, self._slots]
+
+    def _recorded(self) -> tuple[torch.cuda.CUDAGraph, Tensor]:
+        aside = torch.cuda.Stream()
+        aside.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(aside):
+            for _ in range(WARM_UPS):
+                self._compute()
+        torch.cuda.current_stream().wait_stream(aside)
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            logits = self._compute()
+        return graph, logits
+
+    def _compute(self) -> Tensor:
+        """One token, as in `StarterModel.decode`; keys and values of answers go to their places."""
+        model, config = self._model, self._model.config
+        tokens, layers = self._tokens.unsqueeze(1), model.layers
+        self._slots.copy_(_next_slots(self._tokens, self._slots, model))
+        order = self._place.clamp(max=config.max_answer - 1)
+        states = model._embed(tokens) + model.letter_order(self._slots.unsqueeze(1))
+        states = states + model.answer_order(order)
+        seen = (self._places <= self._place)[None, None, None, :]
+        mask = self._mask[:, None, None, :]
+        every: Any = layers
+        for layer, memory, answer in zip(every, self._memory, self._answer, strict=True):
+            states = layer.extend(states, memory, mask, answer, self._place, seen)
+        hidden = model.norm(states)
+        encoded = EncodedScreen(hidden, self._mask, self._letters, self._cells)
+        written = model._say(hidden, encoded, self._copy_keys, self._slots.unsqueeze(1))
+        pointed = model._point(hidden, encoded, self._point_keys)
+        return torch.cat((written, pointed), -1).squeeze(1)
+
+
+def _next_slots(tokens: Tensor, slots: Tensor, model: StarterModel) -> Tensor:  # [n]
+    """As `AnswerSoFar.letter_slots`, for one token."""
+    config = model.config
+    first = config.first_character
+    letter = (tokens >= first) & (tokens < first + len(config.characters))
+    letter = letter & (tokens != first + config.characters.index(" "))
+    return torch.where(letter, slots + 1, 0).clamp(max=config.letters)
