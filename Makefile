@@ -14,7 +14,7 @@ STAMP := $(VENV)/.installed
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help train test test-phone test-all test-ray check format phone pictures bench-environment bench-phone bench-policy bench-replay bench-store bench-staleness bench-judge-noise bench-async bench-adb bench-adb-training bench-adb-circle bench-cluster bench-plan bench-time-to-success chaos chaos-quality soak clean
+.PHONY: help train test test-phone test-all test-ray check format phone pictures bench-environment bench-phone bench-policy bench-learner bench-replay bench-store bench-staleness bench-judge-noise bench-async bench-adb bench-adb-training bench-adb-circle bench-cluster bench-plan bench-time-to-success chaos chaos-quality soak clean
 
 help: ## List the targets
 	@echo "DistRL. Targets, each with its own set-up:"
@@ -71,6 +71,10 @@ bench-phone: $(STAMP) ## Measure the phone; writes benchmarks/results/phone.json
 bench-policy: $(STAMP) ## Measure decisions per second; writes benchmarks/results/policy.json
 	@echo "→ benchmarks/policy.py"
 	@$(BIN)/python -m benchmarks.policy $(ARGS)
+
+bench-learner: $(STAMP) ## Measure the learner's steps; writes benchmarks/results/learner.json
+	@echo "→ benchmarks/learner.py"
+	@$(BIN)/python -m benchmarks.learner $(ARGS)
 
 bench-replay: $(STAMP) ## Measure the replay beside others; writes benchmarks/results/replay.json
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt cpprb \

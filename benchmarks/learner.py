@@ -17,11 +17,13 @@ longer. Without a GPU the figures of the last run with one are kept, with their 
 from __future__ import annotations
 
 import argparse
+import datetime as dt
 import json
 import os
 import subprocess
 import sys
 import time
+import tomllib
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import count, islice
@@ -33,6 +35,7 @@ from rich.console import Console
 from rich.table import Table
 from torch import Tensor
 
+from benchmarks.results_file import RESULTS, write_results
 from distrl.agent.answer_sampling import SamplingSettings
 from distrl.agent.loading import open_policy
 from distrl.agent.vlm_policy import VlmPolicy
@@ -52,6 +55,7 @@ from phonesim.simulated_device import SimulatedDevice
 
 CONSOLE = Console()
 PER_INSERT = 3.0
+WAYS = ("two_passes", "cached", "shared")
 QUICK_START = Path(__file__).parents[1] / "configs" / "quick_start.toml"
 Figures = dict[str, Any]
 
@@ -159,8 +163,6 @@ def ways() -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
 
 
 def quick_templates() -> list[str]:
-    import tomllib
-
     templates: list[str] = tomllib.loads(QUICK_START.read_text())["tasks"]["templates"]
     return templates
 
@@ -175,29 +177,72 @@ def of_old_tree(old: Path, arguments: list[str]) -> Figures:
     return found
 
 
+def named(found: Figures, device: str) -> Figures:
+    """As they are kept: on a CPU by update, on a GPU by turn."""
+    if device == "cpu":
+        figures = {f"cpu_update_s_{way}": found[f"{way}_update_s"] for way in WAYS}
+        if "old_update_s" in found:
+            figures["cpu_update_s_old"] = found["old_update_s"]
+            figures["cpu_update_speedup"] = found["old_update_s"] / found["shared_update_s"]
+        return figures
+    names = {
+        "gpu_learner_turns_per_s_starter": "cached",
+        "gpu_learner_turns_per_s_starter_known": "shared",
+        "gpu_learner_turns_per_s_starter_two_passes": "two_passes",
+        "gpu_learner_turns_per_s_starter_old": "old",
+    }
+    figures = {
+        name: found[f"{way}_turns_per_s"]
+        for name, way in names.items()
+        if f"{way}_turns_per_s" in found
+    }
+    figures |= {
+        "gpu": torch.cuda.get_device_name(),
+        "gpu_command": f"python -m benchmarks.learner {' '.join(sys.argv[1:])}",
+        "gpu_date": dt.datetime.now(dt.UTC).date().isoformat(),
+        "gpu_torch": torch.__version__,
+    }
+    return figures
+
+
+def earlier(on_gpu: bool) -> Figures:
+    """What the last run on the other kind of device left in the results."""
+    file = RESULTS / "learner.json"
+    kept = json.loads(file.read_text("utf-8")) if file.is_file() else {}
+    return {name: value for name, value in kept.items() if name.startswith("gpu") is not on_gpu}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--device", default="cpu")
-    parser.add_argument("--trajectories", type=int, default=96)
+    parser.add_argument("--trajectories", type=int, default=64)
     parser.add_argument("--batch", type=int, default=16)
     parser.add_argument("--micro", type=int, default=32)
     parser.add_argument("--old", type=Path, help="a checkout of the code before")
     parser.add_argument("--raw", action="store_true", help="print JSON, write nothing")
+    parser.add_argument("--out", type=Path, help="write the figures here and not to the results")
+    parser.add_argument("--gpu-from", type=Path, help="take the figures of such a file")
     given = parser.parse_args()
     if given.device == "cpu":
         torch.set_num_threads(1)
-    figures = measure(given)
+    found = measure(given)
     if given.raw:
-        print(json.dumps(figures))
+        print(json.dumps(found))
         return
     if given.old:
         names = ("device", "trajectories", "batch", "micro")
-        arguments = [f"--{name}={getattr(given, name)}" for name in names]
-        figures |= of_old_tree(given.old, arguments)
+        found |= of_old_tree(given.old, [f"--{name}={getattr(given, name)}" for name in names])
     table = Table("figure", "value")
-    for name, value in figures.items():
+    for name, value in found.items():
         table.add_row(name, f"{value:.4g}")
     CONSOLE.print(table)
+    figures = named(found, given.device)
+    if given.out:
+        given.out.write_text(json.dumps(figures, indent=2) + "\n", "utf-8")
+        return
+    gpu = json.loads(given.gpu_from.read_text("utf-8")) if given.gpu_from else {}
+    everything = {**earlier(given.device != "cpu"), **gpu, **figures}
+    CONSOLE.print(f"written to {write_results('learner', everything)}")
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable
+from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 
@@ -28,15 +29,17 @@ from benchmarks.random_qwen import random_qwen
 from benchmarks.results_file import RESULTS, write_results
 from distrl.agent.answer_sampling import SamplingSettings
 from distrl.agent.dialects import dialect_named
+from distrl.agent.encoding_cache import EncodingCache
 from distrl.agent.loading import load_policy
 from distrl.agent.vlm_policy import VlmPolicy, vlm_policy
 from distrl.agent.vlm_settings import VlmSettings
 from distrl.episodes.demonstrations import demonstrate
-from distrl.records import Observation
+from distrl.records import Decision, Observation
 from phonesim.simulated_device import SimulatedDevice
 from phonesim.tasks.task_sets import load_task, template_names
 
 BATCHES = (1, 8, 32)
+GPU_BATCHES = (64, 256)  # of the starter
 ANSWER = 24  # tokens of every answer where the two ways are compared: a short tool call
 CONSOLE = Console()
 Figures = dict[str, float]
@@ -46,7 +49,7 @@ def screens(count: int) -> list[Observation]:
     """Observations from the middle of real demonstrations, no two of the same task."""
     device = SimulatedDevice("benchmark")
     found = []
-    for number, template in enumerate(template_names("test")[:count]):
+    for number, template in islice(enumerate(cycle(template_names("test"))), count):
         trajectory = demonstrate(load_task(f"{template}/test/{number}")[0], device)
         step = len(trajectory.decisions) // 2
         past = tuple(decision.action for decision in trajectory.decisions[:step])
@@ -79,19 +82,21 @@ def on_cpu(model: str, seconds: float) -> Figures:
 
 def log_prob_gap(policy: VlmPolicy, observed: list[Observation]) -> float:
     """The largest difference of any token's log-probability between sampling and training."""
-    decided = policy.decide(observed)
-    with torch.no_grad():
-        scores = policy.score(observed, [decision.token_ids for decision in decided])
-    gaps = (
-        abs(float(scores.log_probs[row, place]) - log_prob)
+    return gap_of(policy, observed, policy.decide(observed))
+
+
+@torch.no_grad()
+def gap_of(policy: VlmPolicy, observed: list[Observation], decided: list[Decision]) -> float:
+    scores = policy.score(observed, [decision.token_ids for decision in decided]).log_probs.cpu()
+    return max(
+        abs(float(scores[row, place]) - log_prob)
         for row, decision in enumerate(decided)
         for place, log_prob in enumerate(decision.log_probs)
     )
-    return max(gaps)
 
 
 def on_gpu(model: str, seconds: float) -> Figures:
-    observed = screens(max(BATCHES))
+    observed = screens(max(GPU_BATCHES))
     with tempfile.TemporaryDirectory() as directory:
         opened = random_qwen(Path(directory), "cuda")
         sampling = SamplingSettings(max_new_tokens=ANSWER)
@@ -99,16 +104,27 @@ def on_gpu(model: str, seconds: float) -> Figures:
         # the system text in bytes, as this tokenizer cuts it, would be far too long
         silent = dataclasses.replace(dialect_named("qwen2_5_vl"), instructions="")
         qwen = vlm_policy(opened, silent, settings)
-        figures = _beside_generate(qwen, observed, seconds, "qwen_3b")
-    starter = load_policy(model, device="cuda", seed=0)
-    for n in BATCHES:
+        figures = _beside_generate(qwen, observed[: max(BATCHES)], seconds, "qwen_3b")
+    torch.set_num_threads(8)  # that unpack and copy screens
+    starter = load_policy(model, device="cuda", weights="float32", seed=0)
+    for n in (*BATCHES, *GPU_BATCHES):
         figures[f"gpu_decisions_per_s_starter_b{n}"] = rate(
             lambda n=n: starter.decide(observed[:n]),  # type: ignore[misc]
             n,
             seconds,
         )
-    figures["logprob_gap_gpu_starter_f32"] = log_prob_gap(starter, observed[:8])
+    figures["gpu_logprob_gap_starter_f32"] = gap_between_batches(starter, observed)
     return figures
+
+
+def gap_between_batches(policy: VlmPolicy, observed: list[Observation]) -> float:
+    """As `log_prob_gap`, of answers sampled for many phones and scored for few, without a cache."""
+    decided = policy.decide(observed)
+    policy.encodings = EncodingCache(0)
+    return max(
+        gap_of(policy, observed[first : first + 7], decided[first : first + 7])
+        for first in range(0, len(observed), 7)
+    )
 
 
 def _beside_generate(

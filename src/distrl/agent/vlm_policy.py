@@ -18,6 +18,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -234,11 +235,11 @@ class VlmPolicy:
 
     # What it costs ------------------------------------------------------------------------------
 
-    @property
+    @cached_property
     def parameter_count(self) -> int:
         return sum(parameter.numel() for parameter in self.network.parameters())
 
-    @property
+    @cached_property
     def trainable_count(self) -> int:
         return sum(parameter.numel() for parameter in self.policy_parameters())
 

@@ -5,11 +5,13 @@ Python asks for the next. So one step is recorded as a CUDA graph, with its inpu
 in memory, and replayed for every token. There is a graph for 8, 16, 32, … rows; a batch takes the
 smallest that holds it. Weights are read where they are, so new ones need no new graph.
 
-`StarterModel.decode` is the reference: same logits, rounding apart.
+`StarterModel.decode` is the reference: same logits, rounding apart. On a CPU, which has no graphs,
+a step is computed each time; that is for tests.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -87,14 +89,13 @@ class _Graph:
         self._tokens, self._slots = numbers(), numbers()
         self._place = torch.zeros(1, dtype=torch.long, device=like.device)
         self._places = torch.arange(max_tokens, device=like.device)
-        self._graph, self._logits = self._recorded()
+        self._replay = self._recorded() if like.is_cuda else self._compute
 
     def step(self, tokens: Tensor, place: int) -> Tensor:  # [n] -> [n, vocabulary]
         """The logits after these tokens, the `place`-th of their answers."""
         self._tokens[: len(tokens)].copy_(tokens)
         self._place.fill_(place)
-        self._graph.replay()
-        return self._logits[: len(tokens)]
+        return self._replay()[: len(tokens)]
 
     def load_screens(self, encoded: EncodedScreen) -> None:
         """What the decoder makes of the screens, once."""
@@ -125,7 +126,7 @@ class _Graph:
         screens = [self._mask, self._letters, self._cells, self._copy_keys, self._point_keys]
         return [*screens, *pairs, self._tokens, self._slots]
 
-    def _recorded(self) -> tuple[torch.cuda.CUDAGraph, Tensor]:
+    def _recorded(self) -> Callable[[], Tensor]:
         aside = torch.cuda.Stream()
         aside.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(aside):
@@ -135,7 +136,12 @@ class _Graph:
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph):
             logits = self._compute()
-        return graph, logits
+
+        def replay() -> Tensor:
+            graph.replay()
+            return logits
+
+        return replay
 
     def _compute(self) -> Tensor:
         """One token, as in `StarterModel.decode`; keys and values of answers go to their places."""
