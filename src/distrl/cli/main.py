@@ -24,10 +24,10 @@ from distrl.cli.phone import phone_app
 from distrl.cli.plan import plan
 from distrl.cli.prepare_emulator import prepare_emulator
 from distrl.cli.rescore import rescore
-from distrl.cli.tasks import tasks
 from distrl.cli.train import train
 from distrl.errors import DistrlError, NotInstalled
 from distrl.process_environment import restart_if_needed
+from phonesim.cli import tasks
 
 HEAVY = {"train", "collect", "evaluate"}  # commands with a model in them
 LEARN = (

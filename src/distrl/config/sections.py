@@ -139,16 +139,15 @@ class TaskSettings:
     def template_names(self) -> tuple[str, ...]:
         """The simulated templates that these settings mean."""
         if not self.templates:
-            return tuple(name for family in self.families for name in self._all(family))
+            return tuple(self._names())
         found = (name for pattern in self.templates for name in self._matches(pattern))
         return tuple(dict.fromkeys(found))
 
     def _matches(self, pattern: str) -> list[str]:
-        names = [name for family in self.families for name in self._all(family)]
-        return [name for name in names if fnmatchcase(name, pattern)]
+        return [name for name in self._names() if fnmatchcase(name, pattern)]
 
-    def _all(self, family: Family) -> list[str]:
-        return template_names(self.split, family)
+    def _names(self) -> list[str]:
+        return [name for family in self.families for name in template_names(self.split, family)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,7 +55,8 @@ def measured_run(path: Path) -> MeasuredRun:
     episodes = read_lines(run.episodes, EpisodeLine)
     points = read_points(run.metrics)
     grown = _differences(points, "collection")
-    spent = _total(grown)
+    names = {name for each in grown for name in each}
+    spent = {name: sum(each.get(name, 0.0) for each in grown) for name in names}
     if len(episodes) < LEAST_EPISODES or not spent.get("seconds/act") or not spent.get("batches"):
         raise UsageError(
             f"{path} has {len(episodes)} finished episodes and "
@@ -70,7 +71,7 @@ def measured_run(path: Path) -> MeasuredRun:
         collectors=CollectorPlan(
             count=config.collection.collectors,
             nodes=1,
-            acknowledge=_fixed((spent["seconds/deliver"] + spent["seconds/own"]) / _played(spent)),
+            acknowledge=_per_episode(spent, "deliver", "own"),
         ),
         policy=policy,
         learner=_learner(config, points),
@@ -79,9 +80,6 @@ def measured_run(path: Path) -> MeasuredRun:
     )
     seconds = max(e.ended for e in episodes) - min(e.began for e in episodes)
     return MeasuredRun(settings, 60.0 * len(episodes) / max(1.0, seconds), tuple(notes))
-
-
-# Where the time went -----------------------------------------------------------------------------
 
 
 def _differences(points: Sequence[Point], series: str) -> list[Figures]:
@@ -95,25 +93,13 @@ def _differences(points: Sequence[Point], series: str) -> list[Figures]:
     return found
 
 
-def _total(grown: Sequence[Figures]) -> Figures:
-    names = {name for each in grown for name in each}
-    return {name: sum(each.get(name, 0.0) for each in grown) for name in names}
-
-
-def _played(spent: Figures) -> float:
-    return max(1.0, spent["trajectories"])
-
-
-def _fixed(seconds: float) -> LogNormal:
-    return LogNormal(max(0.0, seconds))
-
-
-# The parts ---------------------------------------------------------------------------------------
+def _per_episode(spent: Figures, *stages: str) -> LogNormal:
+    seconds = sum(spent[f"seconds/{stage}"] for stage in stages)
+    return LogNormal(max(0.0, seconds / max(1.0, spent["trajectories"])))
 
 
 def _phones(config: TrainingConfig, episodes: Sequence[EpisodeLine], spent: Figures) -> PhonePlan:
     """Steps of equal length times a factor per episode: more cannot be identified."""
-    reset = spent["seconds/reset"] / _played(spent)
     logs = [
         math.log((line.ended - line.began) / line.steps)
         for line in episodes
@@ -123,7 +109,7 @@ def _phones(config: TrainingConfig, episodes: Sequence[EpisodeLine], spent: Figu
     plan = PhonePlan(
         count=config.devices.count,
         kind="stated",
-        reset=_fixed(reset),
+        reset=_per_episode(spent, "reset"),
         step=LogNormal(max(1e-6, spent["seconds/act"] / spent["decisions"])),
         episode_log_sd=spread,
         gigabytes=DEVICE_BYTES / 1e9 if config.devices.kind == "simulated" else 4.5,
