@@ -122,9 +122,6 @@ def examine(folder: Path = Path()) -> Iterator[Finding]:
     yield kvm_finding(Path("/dev/kvm"))
 
 
-# The machine -------------------------------------------------------------------------------------
-
-
 def python_finding(version: tuple[int, ...]) -> Finding:
     found = ".".join(map(str, version))
     if version < OLDEST_PYTHON:
@@ -162,9 +159,6 @@ def files_finding(limit: int) -> Finding:
         advice = "many devices need more: ulimit -n 65536"
         return Finding("open files", "note", f"{limit} at most", advice)
     return Finding("open files", "good", f"{limit} at most" if limit >= 0 else "no limit")
-
-
-# torch -------------------------------------------------------------------------------------------
 
 
 def ask_torch(code: str, environment: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
@@ -218,9 +212,6 @@ def _ended(code: int) -> str:
     return signal.Signals(-code).name if code < 0 else f"exit code {code}"
 
 
-# Packages and settings ---------------------------------------------------------------------------
-
-
 def version_of(package: str) -> str | None:
     try:
         return metadata.version(package)
@@ -257,9 +248,6 @@ def environment_finding(environment: Mapping[str, str]) -> Finding:
         said = "`distrl` sets them for itself by starting anew; set them for your own programs"
         return Finding("environment", "note", f"{', '.join(lacking)} not set", said)
     return Finding("environment", "good", "all variables set")
-
-
-# Real phones -------------------------------------------------------------------------------------
 
 
 def android_findings(environment: Mapping[str, str]) -> Iterator[Finding]:

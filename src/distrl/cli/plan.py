@@ -30,8 +30,7 @@ def plan(
         typer.Argument(help="Plan file (TOML). Without one, the system of the paper is planned."),
     ] = None,
     from_run: Annotated[
-        Path | None,
-        typer.Option(help="Plan with the latencies measured in this run directory."),
+        Path | None, typer.Option(help="Plan with the latencies measured in this run directory.")
     ] = None,
     phones: Annotated[
         list[int] | None,

@@ -13,21 +13,8 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from distrl.bounds import Bounds, Checked, Meaning
+from distrl.config import sections
 from distrl.config.renamed import refuse_old_names
-from distrl.config.sections import (
-    AgentSettings,
-    CollectionSettings,
-    DeviceKind,
-    DeviceSettings,
-    EngineSettings,
-    EvaluationSettings,
-    JudgeSettings,
-    PacingSettings,
-    ReportingSettings,
-    RunSettings,
-    TaskSettings,
-    TaskSourceName,
-)
 from distrl.config.typed_reader import (
     Given,
     Node,
@@ -53,7 +40,7 @@ from distrl.replay.store.trajectory_store import TrajectoryStoreSettings
 AlgorithmName = Literal["a_ride", "digirl", "filtered_bc", "vtrace", "ppo", "grpo"]
 # Which tasks each kind of device can be given. Simulated tasks are facts on a simulated phone;
 # instructions of Android in the Wild go to any; AndroidWorld's need its own phones.
-TASK_SOURCES: dict[DeviceKind, tuple[TaskSourceName, ...]] = {
+TASK_SOURCES: dict[sections.DeviceKind, tuple[sections.TaskSourceName, ...]] = {
     "simulated": ("simulated", "aitw"),
     "adb": ("simulated", "aitw"),
     "emulator": ("aitw",),
@@ -85,19 +72,19 @@ class LearningSettings(Checked):
 class TrainingConfig:
     """All settings of a run."""
 
-    run: RunSettings = field(default_factory=RunSettings)
-    tasks: TaskSettings = field(default_factory=TaskSettings)
-    devices: DeviceSettings = field(default_factory=DeviceSettings)
-    judge: JudgeSettings = field(default_factory=JudgeSettings)
-    agent: AgentSettings = field(default_factory=AgentSettings)
-    collection: CollectionSettings = field(default_factory=CollectionSettings)
+    run: sections.RunSettings = field(default_factory=sections.RunSettings)
+    tasks: sections.TaskSettings = field(default_factory=sections.TaskSettings)
+    devices: sections.DeviceSettings = field(default_factory=sections.DeviceSettings)
+    judge: sections.JudgeSettings = field(default_factory=sections.JudgeSettings)
+    agent: sections.AgentSettings = field(default_factory=sections.AgentSettings)
+    collection: sections.CollectionSettings = field(default_factory=sections.CollectionSettings)
     store: TrajectoryStoreSettings = field(default_factory=TrajectoryStoreSettings)
     replay: ReplaySettings = field(default_factory=ReplaySettings)
-    pacing: PacingSettings = field(default_factory=PacingSettings)
+    pacing: sections.PacingSettings = field(default_factory=sections.PacingSettings)
     learning: LearningSettings = field(default_factory=LearningSettings)
-    evaluation: EvaluationSettings = field(default_factory=EvaluationSettings)
-    reporting: ReportingSettings = field(default_factory=ReportingSettings)
-    engine: EngineSettings = field(default_factory=EngineSettings)
+    evaluation: sections.EvaluationSettings = field(default_factory=sections.EvaluationSettings)
+    reporting: sections.ReportingSettings = field(default_factory=sections.ReportingSettings)
+    engine: sections.EngineSettings = field(default_factory=sections.EngineSettings)
 
     def __post_init__(self) -> None:
         self._check_devices()
@@ -243,12 +230,12 @@ def _override(tree: dict[str, Node], word: str) -> None:
         raise InvalidSetting(
             f"--set {word}: give a setting and its value, such as --set replay.capacity=500"
         )
-    *sections, last = key.split(".")
+    *path, last = key.split(".")
     here = tree
-    for place, section in enumerate(sections, start=1):
+    for place, section in enumerate(path, start=1):
         inside = here.setdefault(section, {})
         if isinstance(inside, Given):
-            at = ".".join(sections[:place])
+            at = ".".join(path[:place])
             raise InvalidSetting(f"{at}={inside.value!r} ({inside.source}): {at} is a section")
         here = inside
     here[last] = plant(_value_of(text), f"--set {word}", text)

@@ -22,13 +22,7 @@ from multiprocessing.process import BaseProcess
 from multiprocessing.queues import Queue
 
 from distrl.errors import ProcessError
-from distrl.imitation.sample_arrays import (
-    Arrays,
-    SampleWriter,
-    bytes_per_sample,
-    new_inputs,
-    views,
-)
+from distrl.imitation.sample_arrays import Arrays, SampleWriter, bytes_per_sample, new_inputs, views
 from distrl.records import Split
 from phonesim.dimensions import HEIGHT, WIDTH
 from phonesim.drawing.labelled_canvas import LabelledCanvas

@@ -189,6 +189,5 @@ def _network(run: RunDirectory, episodes: Sequence[EpisodeLine]) -> NetworkPlan:
     stored = sum(file.stat().st_size for file in run.trajectories.rglob("*") if file.is_file())
     versions = [file.stat().st_size for file in run.weights.rglob("*.safetensors")]
     return NetworkPlan(
-        weight_megabytes=max(versions, default=0) / 1e6,
-        screen_kilobytes=stored / screens / 1e3,
+        weight_megabytes=max(versions, default=0) / 1e6, screen_kilobytes=stored / screens / 1e3
     )

@@ -13,14 +13,7 @@ from distrl.episodes.outcome import SuccessRate
 from distrl.json_lines import read_lines
 from distrl.runs.metrics import read_points
 from distrl.runs.run_directory import RunDirectory
-from distrl.runs.run_records import (
-    EpisodeLine,
-    EvaluationLine,
-    Point,
-    Recording,
-    Series,
-    Stage,
-)
+from distrl.runs.run_records import EpisodeLine, EvaluationLine, Point, Recording, Series, Stage
 
 CURVE_SPOTS = 60  # places of the learning curve
 LEAST_WINDOW = 12  # episodes behind each of them, at least

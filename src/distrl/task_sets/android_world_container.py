@@ -94,8 +94,6 @@ class AndroidWorldContainer:
         """Let go of the connection; the container stays, for the next one."""
         self._client.close()
 
-    # The wire -----------------------------------------------------------------------------------
-
     def _asked(self, path: str, parameters: dict[str, Any], name: str, kind: type[T]) -> T:
         value = self._look(path, parameters).get(name)
         try:
