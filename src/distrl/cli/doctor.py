@@ -85,12 +85,8 @@ def show_doctor(console: Console, folder: Path = Path()) -> bool:
     found = list(examine(folder))
     console.print(finding_table(found), highlight=False)
     lacking = [finding.what for finding in found if finding.verdict == "lacking"]
-    console.print(
-        f"\nLacking: {', '.join(lacking)}."
-        if lacking
-        else "\nReady: `distrl train` will run here.",
-        highlight=False,
-    )
+    ready = "Ready: `distrl train` will run here."
+    console.print(f"\nLacking: {', '.join(lacking)}." if lacking else f"\n{ready}", highlight=False)
     return not lacking
 
 

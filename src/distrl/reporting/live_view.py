@@ -42,9 +42,7 @@ class LiveView:
         self._console = console
         self._line_seconds = line_seconds
         self._clock = clock
-        self._live = Live(
-            console=console, refresh_per_second=REFRESHES, transient=False, auto_refresh=True
-        )
+        self._live = Live(console=console, refresh_per_second=REFRESHES)
         self._last_line = -float("inf")
         self._last_phase = ""
 
