@@ -193,7 +193,7 @@ def _content(response: httpx.Response, deadline: float) -> bytes:
 def _answer(content: bytes) -> dict[str, Any]:
     try:
         answer = json.loads(content)
-    except ValueError as error:  # of JSON or of UTF-8
+    except (ValueError, RecursionError) as error:  # of JSON or of UTF-8; nested too deeply
         what = f"the answer is no JSON ({error}): {content[:MAX_QUOTE]!r}"
         raise _MayPass(what, final=UnusableAnswer) from error
     if not isinstance(answer, dict):
