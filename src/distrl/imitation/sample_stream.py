@@ -56,13 +56,11 @@ class SampleStream:
 
     def __init__(
         self,
-        slab: int,
         slabs: Sequence[Arrays],
         full: Queue[int],
         free: Sequence[Queue[int]],
         workers: Sequence[BaseProcess],
     ) -> None:
-        self.slab = slab  # samples in each
         self._slabs = slabs
         self._full = full
         self._free = free
@@ -108,7 +106,7 @@ def open_stream(recipe: SampleRecipe, processes: int, slab: int = SLAB) -> Itera
     for worker in workers:
         worker.start()
     try:
-        yield SampleStream(slab, slabs, full, free, workers)
+        yield SampleStream(slabs, full, free, workers)
     finally:
         for worker in workers:
             worker.terminate()
