@@ -1,4 +1,4 @@
-"""The command `python -m phonesim …`, also `distrl phone …`: draw, read and serve the phone."""
+"""The command `python -m phonesim …`, also `distrl phone …`: draw, read, serve; list the tasks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from distrl.errors import DistrlError
+from distrl.errors import DistrlError, UsageError
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -121,3 +121,44 @@ def _write(path: Path, picture: Image) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     picture.save(path, optimize=True)
     Console().print(f"{path}  ({picture.width} × {picture.height})", highlight=False)
+
+
+@phone_app.command()
+def tasks(
+    family: Annotated[
+        str | None, typer.Option(help="List only this family: general or shopping.")
+    ] = None,
+    split: Annotated[
+        str | None, typer.Option(help="List only templates of this split: train, test, held_out_…")
+    ] = None,
+) -> None:
+    """List the task templates, each with an example."""
+    Console().print(task_table(family, split))
+
+
+def task_table(family: str | None, split: str | None) -> Table:
+    """Every template of a family and a split (None: all), with one example each.
+
+    Names are never cut or wrapped, whatever the width of the output: they are typed into settings.
+    """
+    from distrl.records import FAMILIES, SPLITS
+    from phonesim.tasks.task_sets import load_task, splits_of, templates
+
+    if family is not None and family not in FAMILIES:
+        raise UsageError(f"no family called {family!r}; there are {', '.join(FAMILIES)}")
+    if split is not None and split not in SPLITS:
+        raise UsageError(f"no split called {split!r}; there are {', '.join(SPLITS)}")
+    shown = {
+        name: template
+        for name, template in templates().items()
+        if family in (None, template.family) and (split is None or split in splits_of(template))
+    }
+    table = Table(title=f"{len(shown)} task templates", title_justify="left")
+    table.add_column("template", no_wrap=True, min_width=max(map(len, shown), default=0))
+    for column in ("difficulty", "splits", "for example"):
+        table.add_column(column, overflow="fold")
+    for name, template in shown.items():
+        first = next(s for s in splits_of(template) if split in (None, s))
+        example = load_task(f"{name}/{first}/0")[0].instruction
+        table.add_row(name, template.difficulty, ", ".join(splits_of(template)), example)
+    return table

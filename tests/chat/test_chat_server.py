@@ -132,11 +132,14 @@ def test_a_server_that_is_not_there() -> None:
             policy.decide([observation()])
 
 
-def test_malformed_json_to_the_end_is_an_unusable_answer() -> None:
+@pytest.mark.parametrize(
+    ("content", "said"), [(b"<html>", "<html>"), (b"[" * 100_000, "recursion")]
+)
+def test_malformed_json_to_the_end_is_an_unusable_answer(content: bytes, said: str) -> None:
     with (
-        serving(Reply(b"<html>")) as (url, _),
+        serving(Reply(content)) as (url, _),
         policy_at(url, tries=2) as policy,
-        pytest.raises(UnusableAnswer, match=r"no JSON.*<html>"),
+        pytest.raises(UnusableAnswer, match=rf"no JSON.*{said}"),
     ):
         policy.decide([observation()])
 

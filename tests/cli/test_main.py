@@ -129,3 +129,21 @@ def test_the_program_says_an_error_in_one_line_and_exits_with_two(
     assert said.startswith("UnknownTask")
     assert "notes.[creat]" in said  # brackets are not taken for colours
     assert "Traceback" not in said
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["phone", "draw", "--out", "/proc/x/screen.png"],
+        ["phone", "play", "notes.create/train/3", "--out", "/proc/x/episode.png"],
+        ["evaluate", "done", "--episodes", "1", "--json", "/proc/x/figures.json"],
+    ],
+)
+def test_a_place_that_cannot_be_written_to_is_said_in_one_line(
+    words: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.argv", ["distrl", *words])
+    with pytest.raises(SystemExit) as stopped:
+        main()
+    assert stopped.value.code == 2
+    assert capsys.readouterr().err.startswith("StorageError: using /proc/x")

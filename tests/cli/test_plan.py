@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import io
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
-from rich.console import Console
+from typer.testing import CliRunner
 
-from distrl.cli.plan import show_plan
+from distrl.cli.main import app
 from distrl.errors import InvalidSetting, UsageError
 
 PLAN = """
@@ -37,10 +35,11 @@ staleness = { at_start = 4, at_arrival = 16 }
 """
 
 
-def said(*words: Any, **options: Any) -> str:
-    text = io.StringIO()
-    show_plan(Console(file=text, width=120), *words, **options)
-    return text.getvalue()
+def said(*words: object) -> str:
+    result = CliRunner().invoke(app, ["plan", *map(str, words)], env={"COLUMNS": "120"})
+    if result.exception:
+        raise result.exception
+    return result.output
 
 
 @pytest.fixture
@@ -52,7 +51,7 @@ def file(tmp_path: Path) -> Path:
 
 def test_a_plan_says_what_comes_and_what_to_buy(file: Path, tmp_path: Path) -> None:
     figures = tmp_path / "figures.json"
-    text = said(file, minutes=60.0, figures=figures)
+    text = said(file, "--minutes", 60, "--json", figures)
     assert "trajectories / min" in text
     assert "Buy next: " in text
     found = json.loads(figures.read_text())
@@ -65,7 +64,8 @@ def test_a_plan_says_what_comes_and_what_to_buy(file: Path, tmp_path: Path) -> N
 
 def test_several_systems_stand_side_by_side(file: Path, tmp_path: Path) -> None:
     figures = tmp_path / "figures.json"
-    text = said(file, phones=(6, 60), gpus=(1, 4), minutes=20.0, figures=figures)
+    systems = ["--phones", 6, "--phones", 60, "--gpus", 1, "--gpus", 4]
+    text = said(file, *systems, "--minutes", 20, "--json", figures)
     assert "Buy next" not in text
     few, many = json.loads(figures.read_text())["predictions"]
     assert (few["phones"], few["policy_gpus"]) == (6, 1)
@@ -75,9 +75,9 @@ def test_several_systems_stand_side_by_side(file: Path, tmp_path: Path) -> None:
 
 def test_what_does_not_fit_together_is_refused(file: Path, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="--gpus was given 2 times"):
-        said(file, phones=(6, 12, 24), gpus=(1, 2))
+        said(file, "--phones", 6, "--phones", 12, "--phones", 24, "--gpus", 1, "--gpus", 2)
     with pytest.raises(UsageError, match="from one of them"):
-        said(file, run=tmp_path)
+        said(file, "--from-run", tmp_path)
     file.write_text("[phones]\ncoutn = 3\n")
     with pytest.raises(InvalidSetting, match=r"did you mean phones\.count"):
         said(file)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import typer
 from rich.console import Console
 
 from distrl.cli.train import ConfigFile, Overrides, new_directory
@@ -12,14 +13,11 @@ def collect(config: ConfigFile = None, settings: Overrides = None) -> None:
     from distrl.config.training_config import load_config
     from distrl.engine.local.local_engine import LocalEngine
 
-    console, loaded = Console(), load_config(config, settings or [])
+    loaded = load_config(config, settings or [])
     run = new_directory(loaded)
-    console.print(f"{run.path}", highlight=False, markup=False)
-    count = LocalEngine(loaded, run, console).collect()
-    console.print(
+    typer.echo(run.path)
+    count = LocalEngine(loaded, run, Console()).collect()
+    typer.echo(
         f"{count} trajectories; learn from them with: distrl train --set "
-        f"learning.learner.mode=offline --set learning.corpus={run.path}",
-        highlight=False,
-        markup=False,
-        soft_wrap=True,
+        f"learning.learner.mode=offline --set learning.corpus={run.path}"
     )

@@ -85,12 +85,8 @@ def show_doctor(console: Console, folder: Path = Path()) -> bool:
     found = list(examine(folder))
     console.print(finding_table(found), highlight=False)
     lacking = [finding.what for finding in found if finding.verdict == "lacking"]
-    console.print(
-        f"\nLacking: {', '.join(lacking)}."
-        if lacking
-        else "\nReady: `distrl train` will run here.",
-        highlight=False,
-    )
+    ready = "Ready: `distrl train` will run here."
+    console.print(f"\nLacking: {', '.join(lacking)}." if lacking else f"\n{ready}", highlight=False)
     return not lacking
 
 
@@ -120,9 +116,6 @@ def examine(folder: Path = Path()) -> Iterator[Finding]:
     yield environment_finding(os.environ)
     yield from android_findings(os.environ)
     yield kvm_finding(Path("/dev/kvm"))
-
-
-# The machine -------------------------------------------------------------------------------------
 
 
 def python_finding(version: tuple[int, ...]) -> Finding:
@@ -162,9 +155,6 @@ def files_finding(limit: int) -> Finding:
         advice = "many devices need more: ulimit -n 65536"
         return Finding("open files", "note", f"{limit} at most", advice)
     return Finding("open files", "good", f"{limit} at most" if limit >= 0 else "no limit")
-
-
-# torch -------------------------------------------------------------------------------------------
 
 
 def ask_torch(code: str, environment: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
@@ -218,9 +208,6 @@ def _ended(code: int) -> str:
     return signal.Signals(-code).name if code < 0 else f"exit code {code}"
 
 
-# Packages and settings ---------------------------------------------------------------------------
-
-
 def version_of(package: str) -> str | None:
     try:
         return metadata.version(package)
@@ -257,9 +244,6 @@ def environment_finding(environment: Mapping[str, str]) -> Finding:
         said = "`distrl` sets them for itself by starting anew; set them for your own programs"
         return Finding("environment", "note", f"{', '.join(lacking)} not set", said)
     return Finding("environment", "good", "all variables set")
-
-
-# Real phones -------------------------------------------------------------------------------------
 
 
 def android_findings(environment: Mapping[str, str]) -> Iterator[Finding]:

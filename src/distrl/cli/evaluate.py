@@ -212,11 +212,11 @@ def _needing(extra: str) -> Iterator[None]:
 
 def evaluate_model(console: Console, evaluation: Evaluation) -> EvaluationReport:
     """Play what has not been played yet, show the tables, and write the figures."""
-    started = time.perf_counter()
     from distrl.episodes.evaluation import evaluation_tasks
     from distrl.episodes.outcome_log import OutcomeLog
     from distrl.runs.run_directory import write_whole
 
+    started = time.perf_counter()
     found = evaluation_tasks(
         evaluation.split, evaluation.families, evaluation.templates, evaluation.seed
     )

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from distrl.errors import UsageError
 from distrl.records import Trajectory
@@ -41,11 +40,9 @@ def export(
             f"{run} has no stored trajectories to export; collect some with `distrl collect`"
         )
     rows = export_parquet(trajectories(), parquet)
-    console = Console()
     for damage in reader.damages:
-        console.print(f"left out, {damage}", highlight=False, markup=False)
-    console.print(
+        typer.echo(f"left out, {damage}")
+    typer.echo(
         f"{len(counted)} trajectories in {rows} rows: {parquet}; to look at them: "
-        f'datasets.load_dataset("parquet", data_files="{parquet}")',
-        highlight=False, markup=False, soft_wrap=True,
-    )  # fmt: skip
+        f'datasets.load_dataset("parquet", data_files="{parquet}")'
+    )

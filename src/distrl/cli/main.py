@@ -24,10 +24,10 @@ from distrl.cli.phone import phone_app
 from distrl.cli.plan import plan
 from distrl.cli.prepare_emulator import prepare_emulator
 from distrl.cli.rescore import rescore
-from distrl.cli.tasks import tasks
 from distrl.cli.train import train
-from distrl.errors import DistrlError, NotInstalled
+from distrl.errors import DistrlError, NotInstalled, storage_error
 from distrl.process_environment import restart_if_needed
+from phonesim.cli import tasks
 
 HEAVY = {"train", "collect", "evaluate"}  # commands with a model in them
 LEARN = (
@@ -51,7 +51,7 @@ app.add_typer(cluster_app, name="cluster")
 
 
 def main() -> None:
-    """Run the command; print our own errors in one line, without a traceback."""
+    """Run the command; print our own errors and those of files in one line, no traceback."""
     if set(sys.argv[1:2]) & HEAVY:
         restart_if_needed()
     try:
@@ -64,6 +64,10 @@ def main() -> None:
             raise
         advice = f"pip install 'distrl[{EXTRAS[package]}]'"
         sys.exit(_show(NotInstalled(f"this needs the package {package!r}: {advice}")))
+    except OSError as error:
+        if not error.filename:
+            raise
+        sys.exit(_show(storage_error(error, f"using {error.filename}")))
 
 
 def _show(error: DistrlError) -> int:

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from distrl.errors import UsageError
 from phonesim.cli import phone_app as pictures_app
@@ -48,7 +47,5 @@ def play(
     out.parent.mkdir(parents=True, exist_ok=True)
     write_recording(played, out)
     for trajectory in played:
-        Console().print(
-            f"{trajectory.ending.value}: {trajectory.task.instruction}", highlight=False
-        )
-    Console().print(out, highlight=False)
+        typer.echo(f"{trajectory.ending.value}: {trajectory.task.instruction}")
+    typer.echo(out)

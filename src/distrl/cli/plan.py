@@ -1,8 +1,7 @@
 """`distrl plan`: predict a system's throughput, staleness and idle time before it is bought.
 
-`plan` is the command. `show_plan` reads a plan or a run, simulates it, prints the prediction and,
-for a single system, what to buy next. The simulator is imported when a plan is made, so that
-`distrl --help` stays fast.
+It reads a plan or a run, simulates it, and prints the prediction and, for a single system, what to
+buy next. The simulator is imported when a plan is made, so that `distrl --help` stays fast.
 """
 
 from __future__ import annotations
@@ -31,8 +30,7 @@ def plan(
         typer.Argument(help="Plan file (TOML). Without one, the system of the paper is planned."),
     ] = None,
     from_run: Annotated[
-        Path | None,
-        typer.Option(help="Plan with the latencies measured in this run directory."),
+        Path | None, typer.Option(help="Plan with the latencies measured in this run directory.")
     ] = None,
     phones: Annotated[
         list[int] | None,
@@ -56,44 +54,27 @@ def plan(
     ] = None,
 ) -> None:
     """Predict trajectories per minute, staleness and idle time of a system before you buy it."""
-    show_plan(
-        Console(),
-        file,
-        from_run,
-        phones=phones or (),
-        gpus=gpus or (),
-        learner_gpus=learner_gpus or (),
-        nodes=nodes or (),
-        minutes=minutes,
-        seed=seed,
-        figures=json,
-    )
+    if file is not None and from_run is not None:
+        raise UsageError(f"{file} and --from-run {from_run}: a plan comes from one of them")
+    console = Console()
+    settings = _settings(console, file, from_run)
+    systems = _systems(settings, phones or [], gpus or [], learner_gpus or [], nodes or [])
+    found = _show(console, systems, seed, minutes)
+    if json is not None:
+        from distrl.runs.run_directory import write_whole
+
+        json.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(json, json_format.dumps(found, indent=2, allow_nan=False) + "\n")
+        console.print(json, highlight=False, markup=False)
 
 
-def show_plan(
-    console: Console,
-    file: Path | None = None,
-    run: Path | None = None,
-    *,
-    phones: Sequence[int] = (),
-    gpus: Sequence[int] = (),
-    learner_gpus: Sequence[int] = (),
-    nodes: Sequence[int] = (),
-    minutes: float | None = None,
-    seed: int = 0,
-    figures: Path | None = None,
-) -> None:
-    """Print the predictions; for a single system also what to buy next.
-
-    Each entry of `phones` is one system; the other sequences have one entry, or one per system.
-    """
+def _show(
+    console: Console, systems: Sequence[PlanSettings], seed: int, minutes: float | None
+) -> dict[str, Any]:
+    """Print the predictions; for a single system also what to buy next. Returns the figures."""
     from distrl.planning.purchase import advice, weigh
     from distrl.planning.simulation import simulate
 
-    if file is not None and run is not None:
-        raise UsageError(f"{file} and --from-run {run}: a plan comes from one of them")
-    settings = _settings(console, file, run)
-    systems = _systems(settings, phones, gpus, learner_gpus, nodes)
     predictions = [simulate(each, seed, minutes) for each in systems]
     console.print(prediction_table(predictions), highlight=False)
     found: dict[str, Any] = {"predictions": [asdict(each) for each in predictions]}
@@ -102,12 +83,7 @@ def show_plan(
         said = advice(predictions[0], gains, systems[0].pacing.samples_per_insert)
         console.print("", gain_table(gains), "", said, sep="\n", highlight=False)
         found |= {"gains": {each.name: each.trajectories for each in gains}, "advice": said}
-    if figures is not None:
-        from distrl.runs.run_directory import write_whole
-
-        figures.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(figures, json_format.dumps(found, indent=2, allow_nan=False) + "\n")
-        console.print(figures, highlight=False, markup=False)
+    return found
 
 
 def _settings(console: Console, file: Path | None, run: Path | None) -> PlanSettings:
@@ -125,17 +101,18 @@ def _settings(console: Console, file: Path | None, run: Path | None) -> PlanSett
 
 def _systems(
     settings: PlanSettings,
-    phones: Sequence[int],
-    gpus: Sequence[int],
-    learner_gpus: Sequence[int],
-    nodes: Sequence[int],
+    phones: list[int],
+    gpus: list[int],
+    learner_gpus: list[int],
+    nodes: list[int],
 ) -> list[PlanSettings]:
+    """One for each number of phones; of the others there is one number, or one for each system."""
     count = max(1, len(phones))
     columns = {
-        "--phones": phones or (settings.phones.count,),
-        "--gpus": gpus or (settings.policy.copies,),
-        "--learner-gpus": learner_gpus or (settings.learner.gpus,),
-        "--nodes": nodes or (settings.collectors.nodes,),
+        "--phones": phones or [settings.phones.count],
+        "--gpus": gpus or [settings.policy.copies],
+        "--learner-gpus": learner_gpus or [settings.learner.gpus],
+        "--nodes": nodes or [settings.collectors.nodes],
     }
     for name, given in columns.items():
         if len(given) not in (1, count):
@@ -143,7 +120,7 @@ def _systems(
                 f"{name} was given {len(given)} times and --phones {count} times; give it once, "
                 "or once for each number of phones"
             )
-    rows = [given if len(given) == count else [*given] * count for given in columns.values()]
+    rows = [given if len(given) == count else given * count for given in columns.values()]
     return [_changed(settings, *chosen) for chosen in zip(*rows, strict=True)]
 
 

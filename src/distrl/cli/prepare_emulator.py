@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 
 def prepare_emulator(
@@ -14,8 +13,7 @@ def prepare_emulator(
         str, typer.Option(help="Name of the virtual device. It is created if --image is given.")
     ] = "distrl",
     image: Annotated[
-        str | None,
-        typer.Option(help="SDK system image to create the virtual device from."),
+        str | None, typer.Option(help="SDK system image to create the virtual device from.")
     ] = None,
     snapshot: Annotated[str, typer.Option(help="Name of the snapshot to save.")] = "distrl",
     port: Annotated[int, typer.Option(min=1, max=65535, help="Port of the adb server.")] = 5037,
@@ -32,4 +30,4 @@ def prepare_emulator(
         create_virtual_device(avd, image)
     log = Path("runs") / f"prepare-{avd}.log"
     save_snapshot(EmulatorSettings(avd, snapshot), running_server(port), log)
-    Console().print(f"snapshot {snapshot} of {avd} is ready", highlight=False)
+    typer.echo(f"snapshot {snapshot} of {avd} is ready")

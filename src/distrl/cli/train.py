@@ -50,8 +50,7 @@ def train(
         bool, typer.Option("--dry-run", help="Show the settings and the memory needed, then exit.")
     ] = False,
     engine: Annotated[
-        str | None,
-        typer.Option(help="The engine: local or ray; the same as --set engine.kind=…"),
+        str | None, typer.Option(help="The engine: local or ray; the same as --set engine.kind=…")
     ] = None,
     address: Annotated[
         str | None,

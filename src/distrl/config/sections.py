@@ -40,8 +40,7 @@ class RunSettings(Checked):
     """Where a run lives and when it ends: at the first limit that it reaches."""
 
     name: Annotated[
-        str,
-        Meaning("1 to 80 letters, digits, hyphens and underscores", r"[A-Za-z0-9_-]{1,80}"),
+        str, Meaning("1 to 80 letters, digits, hyphens and underscores", r"[A-Za-z0-9_-]{1,80}")
     ] = "train"  # of its directory, before the date
     directory: Annotated[str, Meaning("a folder for run directories, such as runs", r"(?s:.+)")] = (
         "runs"
@@ -139,16 +138,15 @@ class TaskSettings:
     def template_names(self) -> tuple[str, ...]:
         """The simulated templates that these settings mean."""
         if not self.templates:
-            return tuple(name for family in self.families for name in self._all(family))
+            return tuple(self._names())
         found = (name for pattern in self.templates for name in self._matches(pattern))
         return tuple(dict.fromkeys(found))
 
     def _matches(self, pattern: str) -> list[str]:
-        names = [name for family in self.families for name in self._all(family)]
-        return [name for name in names if fnmatchcase(name, pattern)]
+        return [name for name in self._names() if fnmatchcase(name, pattern)]
 
-    def _all(self, family: Family) -> list[str]:
-        return template_names(self.split, family)
+    def _names(self) -> list[str]:
+        return [name for family in self.families for name in template_names(self.split, family)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,9 +204,7 @@ class JudgeSettings:
     server: Annotated[str, Meaning("an OpenAI-compatible url, up to and with /v1")] = ""
     model: Annotated[str, Meaning("name of the model on that server")] = ""
     examples: Annotated[str, Meaning("a TOML file of examples for the prompt; empty: ours")] = ""
-    last_screens: Annotated[int, Bounds(1, 64, "last screens that the judge sees")] = (
-        2  # in the prompt; `distrl rescore` sets it
-    )
+    last_screens: Annotated[int, Bounds(1, 64, "last screens that the judge sees")] = 2
     deadline_seconds: Annotated[float, Bounds(0.1, 3600.0, "seconds for an answer")] = 120.0
     tries: Annotated[int, Bounds(1, 1000, "tries within the deadline")] = 5
     at_once: Annotated[int, Bounds(1, 1024, "requests at once")] = 16

@@ -13,31 +13,9 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from distrl.bounds import Bounds, Checked, Meaning
+from distrl.config import sections
+from distrl.config import typed_reader as reader
 from distrl.config.renamed import refuse_old_names
-from distrl.config.sections import (
-    AgentSettings,
-    CollectionSettings,
-    DeviceKind,
-    DeviceSettings,
-    EngineSettings,
-    EvaluationSettings,
-    JudgeSettings,
-    PacingSettings,
-    ReportingSettings,
-    RunSettings,
-    TaskSettings,
-    TaskSourceName,
-)
-from distrl.config.typed_reader import (
-    Given,
-    Node,
-    is_given,
-    loads_toml,
-    plant,
-    read_section,
-    read_toml,
-    setting_names,
-)
 from distrl.errors import InvalidSetting
 from distrl.learning.algorithms.a_ride import ARideSettings
 from distrl.learning.algorithms.digirl import DigirlSettings
@@ -53,7 +31,7 @@ from distrl.replay.store.trajectory_store import TrajectoryStoreSettings
 AlgorithmName = Literal["a_ride", "digirl", "filtered_bc", "vtrace", "ppo", "grpo"]
 # Which tasks each kind of device can be given. Simulated tasks are facts on a simulated phone;
 # instructions of Android in the Wild go to any; AndroidWorld's need its own phones.
-TASK_SOURCES: dict[DeviceKind, tuple[TaskSourceName, ...]] = {
+TASK_SOURCES: dict[sections.DeviceKind, tuple[sections.TaskSourceName, ...]] = {
     "simulated": ("simulated", "aitw"),
     "adb": ("simulated", "aitw"),
     "emulator": ("aitw",),
@@ -85,19 +63,19 @@ class LearningSettings(Checked):
 class TrainingConfig:
     """All settings of a run."""
 
-    run: RunSettings = field(default_factory=RunSettings)
-    tasks: TaskSettings = field(default_factory=TaskSettings)
-    devices: DeviceSettings = field(default_factory=DeviceSettings)
-    judge: JudgeSettings = field(default_factory=JudgeSettings)
-    agent: AgentSettings = field(default_factory=AgentSettings)
-    collection: CollectionSettings = field(default_factory=CollectionSettings)
+    run: sections.RunSettings = field(default_factory=sections.RunSettings)
+    tasks: sections.TaskSettings = field(default_factory=sections.TaskSettings)
+    devices: sections.DeviceSettings = field(default_factory=sections.DeviceSettings)
+    judge: sections.JudgeSettings = field(default_factory=sections.JudgeSettings)
+    agent: sections.AgentSettings = field(default_factory=sections.AgentSettings)
+    collection: sections.CollectionSettings = field(default_factory=sections.CollectionSettings)
     store: TrajectoryStoreSettings = field(default_factory=TrajectoryStoreSettings)
     replay: ReplaySettings = field(default_factory=ReplaySettings)
-    pacing: PacingSettings = field(default_factory=PacingSettings)
+    pacing: sections.PacingSettings = field(default_factory=sections.PacingSettings)
     learning: LearningSettings = field(default_factory=LearningSettings)
-    evaluation: EvaluationSettings = field(default_factory=EvaluationSettings)
-    reporting: ReportingSettings = field(default_factory=ReportingSettings)
-    engine: EngineSettings = field(default_factory=EngineSettings)
+    evaluation: sections.EvaluationSettings = field(default_factory=sections.EvaluationSettings)
+    reporting: sections.ReportingSettings = field(default_factory=sections.ReportingSettings)
+    engine: sections.EngineSettings = field(default_factory=sections.EngineSettings)
 
     def __post_init__(self) -> None:
         self._check_devices()
@@ -213,51 +191,51 @@ class TrainingConfig:
 
 def load_config(path: Path | None = None, overrides: Sequence[str] = ()) -> TrainingConfig:
     """The settings of a TOML file (none: the defaults), changed by words such as `a.b=c`."""
-    return _seeded(read_section(TrainingConfig(), _tree(path, overrides)))
+    return _seeded(reader.read_section(TrainingConfig(), _tree(path, overrides)))
 
 
 def load_run_config(path: Path, overrides: Sequence[str] = ()) -> TrainingConfig:
     """The settings that a run wrote down. All must be there: defaults would be another run."""
-    tree, names = _tree(path, overrides), list(setting_names(TrainingConfig))
-    if missing := [name for name in names if not is_given(tree, name)]:
+    tree, names = _tree(path, overrides), list(reader.setting_names(TrainingConfig))
+    if missing := [name for name in names if not reader.is_given(tree, name)]:
         listed = ", ".join(missing[:3]) + (", …" if len(missing) > 3 else "")
         raise InvalidSetting(
             f"{path} lacks {len(missing)} of {len(names)} settings ({listed}): it was cut or "
             "emptied, or another version wrote it, and the run would not be what it was begun as; "
             "restore the file, or give each of them as it was: --set NAME=VALUE"
         )
-    return _seeded(read_section(TrainingConfig(), tree))
+    return _seeded(reader.read_section(TrainingConfig(), tree))
 
 
-def _tree(path: Path | None, overrides: Sequence[str]) -> dict[str, Node]:
-    tree = {} if path is None else read_toml(path)
+def _tree(path: Path | None, overrides: Sequence[str]) -> dict[str, reader.Node]:
+    tree = {} if path is None else reader.read_toml(path)
     for word in overrides:
         _override(tree, word)
     refuse_old_names(TrainingConfig, tree)
     return tree
 
 
-def _override(tree: dict[str, Node], word: str) -> None:
+def _override(tree: dict[str, reader.Node], word: str) -> None:
     key, equals, text = (part.strip() for part in word.partition("="))
     if not equals or not all(key.split(".")):
         raise InvalidSetting(
             f"--set {word}: give a setting and its value, such as --set replay.capacity=500"
         )
-    *sections, last = key.split(".")
+    *path, last = key.split(".")
     here = tree
-    for place, section in enumerate(sections, start=1):
+    for place, section in enumerate(path, start=1):
         inside = here.setdefault(section, {})
-        if isinstance(inside, Given):
-            at = ".".join(sections[:place])
+        if isinstance(inside, reader.Given):
+            at = ".".join(path[:place])
             raise InvalidSetting(f"{at}={inside.value!r} ({inside.source}): {at} is a section")
         here = inside
-    here[last] = plant(_value_of(text), f"--set {word}", text)
+    here[last] = reader.plant(_value_of(text), f"--set {word}", text)
 
 
 def _value_of(text: str) -> object:
     """As TOML has it, and a bare word as a text."""
     try:
-        return loads_toml(f"value = {text}")["value"]
+        return reader.loads_toml(f"value = {text}")["value"]
     except ValueError:
         return text
 

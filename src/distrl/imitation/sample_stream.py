@@ -22,13 +22,7 @@ from multiprocessing.process import BaseProcess
 from multiprocessing.queues import Queue
 
 from distrl.errors import ProcessError
-from distrl.imitation.sample_arrays import (
-    Arrays,
-    SampleWriter,
-    bytes_per_sample,
-    new_inputs,
-    views,
-)
+from distrl.imitation.sample_arrays import Arrays, SampleWriter, bytes_per_sample, new_inputs, views
 from distrl.records import Split
 from phonesim.dimensions import HEIGHT, WIDTH
 from phonesim.drawing.labelled_canvas import LabelledCanvas
@@ -62,13 +56,11 @@ class SampleStream:
 
     def __init__(
         self,
-        slab: int,
         slabs: Sequence[Arrays],
         full: Queue[int],
         free: Sequence[Queue[int]],
         workers: Sequence[BaseProcess],
     ) -> None:
-        self.slab = slab  # samples in each
         self._slabs = slabs
         self._full = full
         self._free = free
@@ -114,7 +106,7 @@ def open_stream(recipe: SampleRecipe, processes: int, slab: int = SLAB) -> Itera
     for worker in workers:
         worker.start()
     try:
-        yield SampleStream(slab, slabs, full, free, workers)
+        yield SampleStream(slabs, full, free, workers)
     finally:
         for worker in workers:
             worker.terminate()

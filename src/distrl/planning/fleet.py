@@ -13,13 +13,7 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from distrl.planning.draw_pool import (
-    of_episodes,
-    of_lengths,
-    of_phone,
-    of_seconds,
-    of_shares,
-)
+from distrl.planning.draw_pool import of_episodes, of_lengths, of_phone, of_seconds, of_shares
 from distrl.planning.event_queue import EventQueue, Level
 from distrl.planning.plan_settings import PlanSettings
 from distrl.planning.planned_batcher import PlannedBatcher

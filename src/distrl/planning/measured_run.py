@@ -17,16 +17,8 @@ from pathlib import Path
 from distrl.config.training_config import TrainingConfig, load_run_config
 from distrl.errors import UsageError
 from distrl.json_lines import read_lines
+from distrl.planning import plan_settings as plan
 from distrl.planning.draw_pool import of_episodes
-from distrl.planning.plan_settings import (
-    CollectorPlan,
-    EpisodePlan,
-    LearnerPlan,
-    NetworkPlan,
-    PhonePlan,
-    PlanSettings,
-    PolicyPlan,
-)
 from distrl.reporting.memory_estimate import DEVICE_BYTES, model_bytes
 from distrl.runs.metrics import read_points
 from distrl.runs.run_directory import RunDirectory
@@ -43,7 +35,7 @@ SHARED = "phones, policy and learner shared machines; on machines of their own t
 class MeasuredRun:
     """The plan measured from a run, and the run's own rate."""
 
-    settings: PlanSettings
+    settings: plan.PlanSettings
     trajectories_per_minute: float
     notes: tuple[str, ...]
 
@@ -55,7 +47,8 @@ def measured_run(path: Path) -> MeasuredRun:
     episodes = read_lines(run.episodes, EpisodeLine)
     points = read_points(run.metrics)
     grown = _differences(points, "collection")
-    spent = _total(grown)
+    names = {name for each in grown for name in each}
+    spent = {name: sum(each.get(name, 0.0) for each in grown) for name in names}
     if len(episodes) < LEAST_EPISODES or not spent.get("seconds/act") or not spent.get("batches"):
         raise UsageError(
             f"{path} has {len(episodes)} finished episodes and "
@@ -64,13 +57,13 @@ def measured_run(path: Path) -> MeasuredRun:
         )
     policy, note = _policy(config, grown, spent)
     notes = [each for each in (note, SHARED) if each]
-    settings = PlanSettings(
+    settings = plan.PlanSettings(
         phones=_phones(config, episodes, spent),
         episodes=_episodes(episodes),
-        collectors=CollectorPlan(
+        collectors=plan.CollectorPlan(
             count=config.collection.collectors,
             nodes=1,
-            acknowledge=_fixed((spent["seconds/deliver"] + spent["seconds/own"]) / _played(spent)),
+            acknowledge=_per_episode(spent, "deliver", "own"),
         ),
         policy=policy,
         learner=_learner(config, points),
@@ -79,9 +72,6 @@ def measured_run(path: Path) -> MeasuredRun:
     )
     seconds = max(e.ended for e in episodes) - min(e.began for e in episodes)
     return MeasuredRun(settings, 60.0 * len(episodes) / max(1.0, seconds), tuple(notes))
-
-
-# Where the time went -----------------------------------------------------------------------------
 
 
 def _differences(points: Sequence[Point], series: str) -> list[Figures]:
@@ -95,52 +85,42 @@ def _differences(points: Sequence[Point], series: str) -> list[Figures]:
     return found
 
 
-def _total(grown: Sequence[Figures]) -> Figures:
-    names = {name for each in grown for name in each}
-    return {name: sum(each.get(name, 0.0) for each in grown) for name in names}
+def _per_episode(spent: Figures, *stages: str) -> LogNormal:
+    seconds = sum(spent[f"seconds/{stage}"] for stage in stages)
+    return LogNormal(max(0.0, seconds / max(1.0, spent["trajectories"])))
 
 
-def _played(spent: Figures) -> float:
-    return max(1.0, spent["trajectories"])
-
-
-def _fixed(seconds: float) -> LogNormal:
-    return LogNormal(max(0.0, seconds))
-
-
-# The parts ---------------------------------------------------------------------------------------
-
-
-def _phones(config: TrainingConfig, episodes: Sequence[EpisodeLine], spent: Figures) -> PhonePlan:
+def _phones(
+    config: TrainingConfig, episodes: Sequence[EpisodeLine], spent: Figures
+) -> plan.PhonePlan:
     """Steps of equal length times a factor per episode: more cannot be identified."""
-    reset = spent["seconds/reset"] / _played(spent)
     logs = [
         math.log((line.ended - line.began) / line.steps)
         for line in episodes
         if line.steps and line.ended > line.began
     ]
     spread = min(1.0, statistics.stdev(logs)) if len(logs) > 1 else 0.0
-    plan = PhonePlan(
+    phones = plan.PhonePlan(
         count=config.devices.count,
         kind="stated",
-        reset=_fixed(reset),
+        reset=_per_episode(spent, "reset"),
         step=LogNormal(max(1e-6, spent["seconds/act"] / spent["decisions"])),
         episode_log_sd=spread,
         gigabytes=DEVICE_BYTES / 1e9 if config.devices.kind == "simulated" else 4.5,
     )
-    mean = of_episodes(plan, 0).mean
-    return replace(plan, step=LogNormal(plan.step.median / mean))
+    mean = of_episodes(phones, 0).mean
+    return replace(phones, step=LogNormal(phones.step.median / mean))
 
 
-def _episodes(episodes: Sequence[EpisodeLine]) -> EpisodePlan:
+def _episodes(episodes: Sequence[EpisodeLine]) -> plan.EpisodePlan:
     broken = sum(not line.judged for line in episodes) / len(episodes)
     steps = tuple(line.steps for line in episodes if line.steps)
-    return EpisodePlan(measured_steps=steps, spoken_ends=0.0, broken=broken)
+    return plan.EpisodePlan(measured_steps=steps, spoken_ends=0.0, broken=broken)
 
 
 def _policy(
     config: TrainingConfig, grown: Sequence[Figures], spent: Figures
-) -> tuple[PolicyPlan, str]:
+) -> tuple[plan.PolicyPlan, str]:
     """Fit a line to the seconds of batches of several sizes."""
     looks = [
         (each["decisions"] / each["batches"], each["seconds/deciding"] / each["batches"])
@@ -161,7 +141,7 @@ def _policy(
         note = f"batches were all of about {size:.1f}: taken to need the same time at any size"
     most, first = 64, seconds - slope * (size - 1)
     weights = model_bytes(Path(config.agent.model)) or 11e6  # the starter's own
-    return PolicyPlan(
+    return plan.PolicyPlan(
         copies=config.collection.collectors,
         batch_sizes=(1, most),
         batch_seconds=(max(0.0, first), max(0.0, first + slope * (most - 1))),
@@ -170,7 +150,7 @@ def _policy(
     ), note
 
 
-def _learner(config: TrainingConfig, points: Sequence[Point]) -> LearnerPlan:
+def _learner(config: TrainingConfig, points: Sequence[Point]) -> plan.LearnerPlan:
     """Seconds of updates; without any, the plan has no learner."""
     settings = config.learning.learner
     took: list[float] = []
@@ -186,7 +166,7 @@ def _learner(config: TrainingConfig, points: Sequence[Point]) -> LearnerPlan:
     if took and min(took) > 0.0:
         spread = statistics.stdev([math.log(each) for each in took]) if len(took) > 1 else 0.0
         update = LogNormal(statistics.fmean(took) / math.exp(spread**2 / 2), spread)
-    return LearnerPlan(
+    return plan.LearnerPlan(
         gpus=1 if took else 0,
         update=update,
         insert_seconds=drained / max(1.0, stored),
@@ -198,11 +178,10 @@ def _learner(config: TrainingConfig, points: Sequence[Point]) -> LearnerPlan:
     )
 
 
-def _network(run: RunDirectory, episodes: Sequence[EpisodeLine]) -> NetworkPlan:
+def _network(run: RunDirectory, episodes: Sequence[EpisodeLine]) -> plan.NetworkPlan:
     screens = sum(line.steps + 1 for line in episodes)
     stored = sum(file.stat().st_size for file in run.trajectories.rglob("*") if file.is_file())
     versions = [file.stat().st_size for file in run.weights.rglob("*.safetensors")]
-    return NetworkPlan(
-        weight_megabytes=max(versions, default=0) / 1e6,
-        screen_kilobytes=stored / screens / 1e3,
+    return plan.NetworkPlan(
+        weight_megabytes=max(versions, default=0) / 1e6, screen_kilobytes=stored / screens / 1e3
     )

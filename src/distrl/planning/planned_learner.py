@@ -52,8 +52,6 @@ class PlannedLearner:
         self._replay = np.zeros(plan.capacity, dtype=np.int64)
         self._stored = 0
 
-    # Collectors' side ---------------------------------------------------------------------------
-
     def may_start(self, weight_version: int, in_flight: int) -> bool:
         """As `Learner.may_start`, with what is in flight and what waits here ahead of it."""
         if not self._plan.gpus:
@@ -84,8 +82,6 @@ class PlannedLearner:
         while self._held and len(self._arrivals) < self._plan.max_waiting:
             acknowledge, phone = self._held.popleft()
             acknowledge(phone)
-
-    # Its own side -------------------------------------------------------------------------------
 
     def _step(self) -> None:
         taken = self._drain()

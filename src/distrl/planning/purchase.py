@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 from distrl.planning.plan_settings import PlanSettings
 from distrl.planning.simulation import Prediction, simulate
@@ -17,12 +16,7 @@ WORTH_IT = 0.01  # gains below this are noise
 WORTH_A_SETTING = 0.05
 
 
-class Offer(NamedTuple):
-    """A change; `price` is None for a setting, and 0 where no price was given."""
-
-    name: str
-    price: float | None
-    settings: PlanSettings
+Offer = tuple[str, float | None, PlanSettings]  # name, price as in `Gain`, the changed system
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +24,7 @@ class Gain:
     """The gain of an offer, as shares of the current rates."""
 
     name: str
-    price: float | None
+    price: float | None  # None: a setting; 0: no price was given
     trajectories: float
     updates: float
 
@@ -41,17 +35,17 @@ def offers(settings: PlanSettings) -> Iterator[Offer]:
     prices = settings.prices
     more = _more(phones.count)
     grown = replace(settings, phones=replace(phones, count=phones.count + more))
-    yield Offer(_counted(more, "phone", "phones"), more * prices.phone, grown)
+    yield _counted(more, "phone", "phones"), more * prices.phone, grown
     more = _more(policy.copies)
     if policy.copies + more <= phones.count:
         grown = replace(settings, policy=replace(policy, copies=policy.copies + more))
         name = _counted(more, "GPU that decides", "GPUs that decide")
-        yield Offer(name, more * prices.policy_gpu, grown)
+        yield name, more * prices.policy_gpu, grown
     if learner.gpus:
         more = _more(learner.gpus)
         grown = replace(settings, learner=replace(learner, gpus=learner.gpus + more))
         name = _counted(more, "GPU that learns", "GPUs that learn")
-        yield Offer(name, more * prices.learner_gpu, grown)
+        yield name, more * prices.learner_gpu, grown
         yield from _settings(settings)
 
 
@@ -63,13 +57,13 @@ def _settings(settings: PlanSettings) -> Iterator[Offer]:
         arrival = None if limit.at_arrival is None else max(start, limit.at_arrival)
         looser = replace(limit, at_start=start, at_arrival=arrival)
         changed = replace(settings, learner=replace(learner, staleness=looser))
-        yield Offer(f"staleness.at_start = {start}", None, changed)
+        yield f"staleness.at_start = {start}", None, changed
     fewer = replace(pacing, samples_per_insert=pacing.samples_per_insert / 2)
     changed = replace(settings, pacing=fewer)
-    yield Offer(f"samples_per_insert = {fewer.samples_per_insert:g}", None, changed)
+    yield f"samples_per_insert = {fewer.samples_per_insert:g}", None, changed
     later = 2 * learner.updates_per_publish
     changed = replace(settings, learner=replace(learner, updates_per_publish=later))
-    yield Offer(f"updates_per_publish = {later}", None, changed)
+    yield f"updates_per_publish = {later}", None, changed
 
 
 def _counted(more: int, one: str, many: str) -> str:

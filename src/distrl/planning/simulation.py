@@ -21,6 +21,10 @@ from distrl.planning.planned_learner import PlannedLearner
 TRAINED_COPIES = 3  # gradients and two moments of AdamW, beside the weights
 PHONE_WORK = ("reset", "act")
 MEGABIT = 1e6 / 8
+MAX_EVENTS = 4_000_000
+LEAST_EPISODES, LEAST_ROUNDS, LEAST_VERSIONS = 6_000, 6, 45
+SLICES = 60  # counts are recorded this many times
+WARM_UP = 1 / 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,12 +109,6 @@ def node_gigabytes(settings: PlanSettings) -> float:
     phones = settings.phones.count * settings.phones.gigabytes
     copies = settings.policy.copies * settings.policy.gigabytes
     return (collectors + phones + copies) / settings.collectors.nodes
-
-
-MAX_EVENTS = 4_000_000
-LEAST_EPISODES, LEAST_ROUNDS, LEAST_VERSIONS = 6_000, 6, 45
-SLICES = 60  # counts are recorded this many times
-WARM_UP = 1 / 3
 
 
 class Simulation:

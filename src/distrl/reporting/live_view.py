@@ -45,9 +45,7 @@ class LiveView:
         self._line_seconds = line_seconds
         self._mark = f"{mark} · " if mark else ""
         self._clock = clock
-        self._live = Live(
-            console=console, refresh_per_second=REFRESHES, transient=False, auto_refresh=True
-        )
+        self._live = Live(console=console, refresh_per_second=REFRESHES)
         self._last_line = -float("inf")
         self._last_phase = ""
 
@@ -132,23 +130,22 @@ def _figures(status: RunStatus) -> Table:
         f"{name.replace('_', ' ')} {count}" for name, count in sorted(status.faults.items())
     )
     away = f", {status.quarantined} away" if status.quarantined else ""
-    table.add_row(
-        _figure("trajectories", f"{status.trajectories:,}"),
-        _figure("per minute", f"{status.trajectories_per_minute:.1f}"),
-        _figure("devices", f"{status.devices} · {status.device_busy:.0%} at work{away}"),
-    )
-    table.add_row()
-    table.add_row(
-        _figure("updates", f"{status.updates:,}"),
-        _figure("step", _milliseconds(status.step_seconds)),
-        _figure("weights", f"version {status.weight_version}"),
-    )
-    table.add_row()
-    table.add_row(
-        _figure("staleness", f"{status.staleness_mean:.1f}, most {status.staleness_max}"),
-        _figure("queue", f"{status.queue} · replay {status.replay:,}"),
-        _figure("faults", faults or "none", style="yellow" if faults else ""),
-    )
+    shown = {
+        "trajectories": f"{status.trajectories:,}",
+        "per minute": f"{status.trajectories_per_minute:.1f}",
+        "devices": f"{status.devices} · {status.device_busy:.0%} at work{away}",
+        "updates": f"{status.updates:,}",
+        "step": _milliseconds(status.step_seconds),
+        "weights": f"version {status.weight_version}",
+        "staleness": f"{status.staleness_mean:.1f}, most {status.staleness_max}",
+        "queue": f"{status.queue} · replay {status.replay:,}",
+    }
+    cells = [_figure(name, value) for name, value in shown.items()]
+    cells.append(_figure("faults", faults or "none", style="yellow" if faults else ""))
+    for place in range(0, len(cells), 3):
+        if place:
+            table.add_row()
+        table.add_row(*cells[place : place + 3])
     return table
 
 

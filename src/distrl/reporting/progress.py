@@ -4,15 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Self
 
+from rich import progress as bars
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
 
 from distrl.episodes.outcome import Outcome
 
@@ -29,13 +22,13 @@ class _ProgressDisplay:
         self._total = total
         self._lines = lines
         self._printed = 0  # lines that were due so far
-        self._progress = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn("{task.fields[text]}"),
-            TimeElapsedColumn(),
-            TimeRemainingColumn(),
+        self._progress = bars.Progress(
+            bars.TextColumn("{task.description}"),
+            bars.BarColumn(),
+            bars.MofNCompleteColumn(),
+            bars.TextColumn("{task.fields[text]}"),
+            bars.TimeElapsedColumn(),
+            bars.TimeRemainingColumn(),
             console=console,
             transient=True,
             disable=not console.is_terminal,

@@ -71,13 +71,10 @@ def draw_action(screen: r.Screen, action: r.Action | None) -> Image.Image:
     if isinstance(action, r.Swipe):
         _arrow(draw, at, (action.to_x * size[0], action.to_y * size[1]))
     else:
-        _disc(draw, at, 6 * SMOOTH)
+        radius = 6 * SMOOTH
+        draw.ellipse((at[0] - radius, at[1] - radius, at[0] + radius, at[1] + radius), fill=255)
     picture.paste(FINGER, (0, 0), mask.resize(picture.size, Image.Resampling.BOX))
     return picture
-
-
-def _disc(draw: ImageDraw.ImageDraw, at: tuple[float, float], radius: float) -> None:
-    draw.ellipse((at[0] - radius, at[1] - radius, at[0] + radius, at[1] + radius), fill=255)
 
 
 def _ring(draw: ImageDraw.ImageDraw, at: tuple[float, float], radius: float, width: int) -> None:
@@ -115,9 +112,7 @@ def contact_sheet(trajectory: r.Trajectory, width: int = 216) -> Image.Image:
     rows = -(-len(panels) // columns)
     gap, head, foot = 18, 86, 34
     sheet = Image.new(
-        "RGB",
-        (max(640, columns * (width + gap) + gap), head + rows * (height + foot + gap)),
-        PAPER,
+        "RGB", (max(640, columns * (width + gap) + gap), head + rows * (height + foot + gap)), PAPER
     )
     draw = ImageDraw.Draw(sheet)
     draw.text((gap, 18), trajectory.task.instruction, fill=INK, font=caption_font(22, "Medium"))

@@ -75,7 +75,7 @@ def report_page(story: RunStory) -> str:
         loader=PackageLoader("distrl.reporting"), autoescape=True, undefined=StrictUndefined
     )
     environment.filters |= {
-        "percent": lambda share, digits=0: f"{share:.{digits}%}",
+        "percent": _percent,
         "percent_range": lambda interval: f"{interval[0]:.0%} to {interval[1]:.0%}",
         "points": lambda gain: f"{100 * gain:+.0f}".replace("-", "−"),
     }
@@ -111,6 +111,10 @@ def report_page(story: RunStory) -> str:
         commands=_commands(story.run),
         settings=settings,
     )
+
+
+def _percent(share: float, digits: int = 0) -> str:
+    return f"{share:.{digits}%}"
 
 
 def _about(settings: str) -> str:

@@ -111,8 +111,6 @@ class AndroidWorldPhone:
     def __exit__(self, *exception: object) -> None:
         self.close()
 
-    # For its judge ------------------------------------------------------------------------------
-
     def initialise(self, task_type: str, number: int) -> None:
         with self._working():
             self._task = task_type, number  # first: half an initialisation is torn down as well

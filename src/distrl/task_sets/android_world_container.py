@@ -10,15 +10,17 @@ Screens travel as nested lists of numbers, which is what its server speaks.
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 from urllib.parse import urlsplit
 
 import httpx
+import msgspec
 import numpy as np
 
 from distrl.errors import DeviceDisconnected, DeviceTimeout, InvalidSetting, UnknownTask
 from distrl.records import Pixels
 
+T = TypeVar("T")
 LOCAL = "http://127.0.0.1:5000"
 DEADLINE_S = 60.0  # of a call
 SET_UP_S = 300.0  # of a call that restores apps: initialise, tear down, new suites
@@ -53,22 +55,13 @@ class AndroidWorldContainer:
         self._call("GET", "/suite/reinitialize", drawn, deadline_s=self._set_up_s)
 
     def task_types(self) -> list[str]:
-        names = self._look("/suite/task_list", {"max_index": -1}).get("task_list")
-        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-            raise self._strange("/suite/task_list", names)
-        return names
+        return self._asked("/suite/task_list", {"max_index": -1}, "task_list", list[str])
 
     def combinations(self, task_type: str) -> int:
-        length = self._look("/suite/task_length", {"task_type": task_type}).get("length")
-        if type(length) is not int:
-            raise self._strange("/suite/task_length", length)
-        return length
+        return self._asked("/suite/task_length", {"task_type": task_type}, "length", int)
 
     def goal(self, task_type: str, number: int) -> str:
-        goal = self._look("/task/goal", _named(task_type, number)).get("goal")
-        if not isinstance(goal, str):
-            raise self._strange("/task/goal", goal)
-        return goal
+        return self._asked("/task/goal", _named(task_type, number), "goal", str)
 
     def initialise(self, task_type: str, number: int) -> None:
         named = _named(task_type, number)
@@ -79,10 +72,7 @@ class AndroidWorldContainer:
         self._call("POST", "/task/tear_down", named, deadline_s=self._set_up_s)
 
     def score(self, task_type: str, number: int) -> float:
-        score = self._look("/task/score", _named(task_type, number)).get("score")
-        if not isinstance(score, int | float):
-            raise self._strange("/task/score", score)
-        return float(score)
+        return self._asked("/task/score", _named(task_type, number), "score", float)
 
     def reset(self) -> None:
         self._call("POST", "/reset", {"go_home": "true"})
@@ -104,7 +94,12 @@ class AndroidWorldContainer:
         """Let go of the connection; the container stays, for the next one."""
         self._client.close()
 
-    # The wire -----------------------------------------------------------------------------------
+    def _asked(self, path: str, parameters: dict[str, Any], name: str, kind: type[T]) -> T:
+        value = self._look(path, parameters).get(name)
+        try:
+            return msgspec.convert(value, kind)
+        except msgspec.ValidationError as error:
+            raise self._strange(path, value) from error
 
     def _look(self, path: str, parameters: dict[str, Any] | None = None) -> dict[str, Any]:
         for _ in range(LOOKS - 1):

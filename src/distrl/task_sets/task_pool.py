@@ -9,9 +9,8 @@ together without overlap.
 from __future__ import annotations
 
 import random
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Protocol
 
 from distrl.errors import InvalidSetting, UnknownTask
 from distrl.records import Split, Task
@@ -20,44 +19,45 @@ from phonesim.tasks.task_sets import load_task
 NUMBERS = 1_000_000  # how far apart the task numbers of two seeds begin
 
 
-class TaskPool(Protocol):
+class TaskPool(ABC):
     """Templates, and the tasks of them that belong to one collector (`share` of `shares`)."""
 
-    @property
-    def templates(self) -> tuple[str, ...]: ...
+    def __init__(self, templates: tuple[str, ...], seed: int, share: int, shares: int) -> None:
+        if not 0 <= share < shares:
+            raise InvalidSetting(f"share={share!r} of shares={shares!r}; shares are counted from 0")
+        self.templates = templates
+        self.seed = seed
+        self.share = share
+        self.shares = shares
 
-    @property
-    def seed(self) -> int: ...
-
-    @property
-    def share(self) -> int: ...
-
+    @abstractmethod
     def task(self, template: str, turn: int) -> Task:
         """The task that this collector draws when a template's turn comes for the n-th time."""
-        ...
 
+    @abstractmethod
     def find(self, task_id: str) -> Task:
         """The task of that id; `UnknownTask` if there is none."""
-        ...
 
-    def rng(self, draw: int) -> random.Random: ...
+    def rng(self, draw: int) -> random.Random:
+        return random.Random(f"curriculum/{self.seed}/{self.share}/{draw}")
 
 
-@dataclass(frozen=True, slots=True)
-class SimulatedTasks:
-    """Implements `TaskPool` by the simulated phone's templates."""
+class SimulatedTasks(TaskPool):
+    """By the simulated phone's templates."""
 
-    templates: tuple[str, ...]
-    split: Split = "train"
-    seed: int = 0
-    share: int = 0  # counted from 0
-    shares: int = 1
-
-    def __post_init__(self) -> None:
-        if not self.templates:
+    def __init__(
+        self,
+        templates: tuple[str, ...],
+        split: Split = "train",
+        seed: int = 0,
+        share: int = 0,
+        shares: int = 1,
+    ) -> None:
+        if not templates:
             raise UnknownTask("a task pool without templates; name one or more")
-        _check_shares(self.share, self.shares)
-        for template in self.templates:
+        super().__init__(templates, seed, share, shares)
+        self.split = split
+        for template in templates:
             self.task(template, 0)  # raises, and says which name or split would do
 
     def task(self, template: str, turn: int) -> Task:
@@ -67,34 +67,24 @@ class SimulatedTasks:
     def find(self, task_id: str) -> Task:
         return load_task(task_id)[0]
 
-    def rng(self, draw: int) -> random.Random:
-        return random.Random(f"curriculum/{self.seed}/{self.share}/{draw}")
 
-
-class ListedTasks:
-    """Implements `TaskPool` by a list of tasks."""
+class ListedTasks(TaskPool):
+    """By a list of tasks."""
 
     def __init__(
         self, tasks: Sequence[Task], seed: int = 0, share: int = 0, shares: int = 1
     ) -> None:
         if not tasks:
             raise UnknownTask("a task pool without tasks; give one or more")
-        _check_shares(share, shares)
-        self.seed = seed
-        self.share = share
-        self._shares = shares
         self._by_id = {task.id: task for task in tasks}
         self._by_template: dict[str, list[Task]] = {}
         for task in self._by_id.values():
             self._by_template.setdefault(task.template, []).append(task)
-
-    @property
-    def templates(self) -> tuple[str, ...]:
-        return tuple(self._by_template)
+        super().__init__(tuple(self._by_template), seed, share, shares)
 
     def task(self, template: str, turn: int) -> Task:
         tasks = self._by_template[template]
-        epoch, place = divmod(turn * self._shares + self.share, len(tasks))
+        epoch, place = divmod(turn * self.shares + self.share, len(tasks))
         order = random.Random(f"listed/{self.seed}/{template}/{epoch}")
         return order.sample(tasks, len(tasks))[place]
 
@@ -105,11 +95,3 @@ class ListedTasks:
                 "files or the suite that it was begun with"
             )
         return self._by_id[task_id]
-
-    def rng(self, draw: int) -> random.Random:
-        return random.Random(f"curriculum/{self.seed}/{self.share}/{draw}")
-
-
-def _check_shares(share: int, shares: int) -> None:
-    if not 0 <= share < shares:
-        raise InvalidSetting(f"share={share!r} of shares={shares!r}; shares are counted from 0")

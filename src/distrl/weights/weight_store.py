@@ -64,11 +64,7 @@ class WeightStore:
     """
 
     def __init__(
-        self,
-        directory: Path,
-        keep: int = 3,
-        base: str = "",
-        framework: Framework = "pt",
+        self, directory: Path, keep: int = 3, base: str = "", framework: Framework = "pt"
     ) -> None:
         if keep < 1:
             raise InvalidSetting(f"weights.keep={keep!r}; keep 1 version or more")
@@ -94,7 +90,9 @@ class WeightStore:
             kept[version] = self._write(weights, version)
             kept = {each: kept[each] for each in sorted(kept)[-self.keep :]}
             self._announce(kept)
-            self._remove_all_but(set(kept.values()))
+            for path in self.directory.glob("weights-*.safetensors"):
+                if path.name not in kept.values():  # a reader that has it open goes on to its end
+                    path.unlink(missing_ok=True)
         except OSError as error:
             raise storage_error(
                 error, f"could not publish version {version} of the weights in {self.directory}"
@@ -134,12 +132,6 @@ class WeightStore:
             os.fsync(handle)
         finally:
             os.close(handle)
-
-    def _remove_all_but(self, names: set[str]) -> None:
-        """Whoever has one of them open can read it to its end all the same."""
-        for path in self.directory.glob("weights-*.safetensors"):
-            if path.name not in names:
-                path.unlink(missing_ok=True)
 
     # The collectors' side -----------------------------------------------------------------------
 

@@ -7,8 +7,8 @@ import io
 import pytest
 from rich.console import Console
 
-from distrl.cli.tasks import task_table
 from distrl.errors import UsageError
+from phonesim.cli import task_table
 from phonesim.tasks.task_sets import templates
 
 
