@@ -27,8 +27,9 @@ import numpy as np
 
 from distrl.bounds import Meaning
 from distrl.devices.adb.android_device import AndroidDevice
+from distrl.devices.adb.android_state import SYSTEM_UI
 from distrl.devices.safety.consent import Consent
-from distrl.errors import InvalidSetting
+from distrl.errors import InvalidSetting, ScreenRestless
 from distrl.hierarchy import Element
 from distrl.records import (
     ONLY_SAID,
@@ -48,16 +49,33 @@ from distrl.records import (
 Region = tuple[float, float, float, float]  # left, top, right, bottom, as shares of the screen
 HIDDEN = "(hidden)"
 
-# Whole words in the label of what is tapped, in several languages.
+# Whole words in the label of what is tapped: a row for each language.
 BLOCKED_WORDS = (
-    "send", "pay", "buy", "purchase", "order", "checkout", "call", "dial", "video call",
-    "uninstall", "delete account", "factory reset", "erase all", "reset phone", "transfer",
-    "subscribe", "donate", "emergency", "install", "post", "publish", "unlock bootloader",
-    "senden", "bezahlen", "kaufen", "anrufen", "deinstallieren", "zurücksetzen",
-    "enviar", "pagar", "comprar", "llamar", "desinstalar", "envoyer", "payer", "acheter",
-    "appeler", "désinstaller", "发送", "支付", "付款", "购买", "拨打", "卸载", "恢复出厂设置",
+    # What reaches others or costs money, what is lost for good, what takes the phone away from us.
+    "send", "pay", "buy", "purchase", "order", "checkout", "call", "dial", "video call", "transfer",
+    "subscribe", "donate", "emergency", "post", "publish", "install",
+    "factory reset", "reset phone", "reset all", "reset settings", "reset options",
+    "format sd card", "uninstall", "delete", "erase", "wipe", "clear data", "clear storage",
+    "clear all data", "power off", "turn off phone", "shut down", "restart", "reboot",
+    "unlock bootloader", "sign out", "log out", "remove account",
+    "senden", "bezahlen", "kaufen", "anrufen", "überweisen", "abonnieren", "installieren",
+    "deinstallieren", "löschen", "daten löschen", "zurücksetzen", "formatieren", "ausschalten",
+    "herunterfahren", "neu starten", "neustart", "abmelden", "konto entfernen",
+    "enviar", "pagar", "comprar", "llamar", "transferir", "suscribirse", "instalar",
+    "desinstalar", "eliminar", "borrar", "borrar datos", "restablecer", "formatear", "apagar",
+    "reiniciar", "cerrar sesión", "quitar cuenta",
+    "envoyer", "payer", "acheter", "appeler", "virer", "installer", "désinstaller", "supprimer",
+    "effacer", "réinitialiser", "formater", "éteindre", "redémarrer", "se déconnecter",
+    "inviare", "invia", "paga", "acquista", "chiama", "disinstalla", "elimina", "cancella",
+    "ripristina", "spegni", "riavvia", "esci",
+    "ligar", "desinstalar", "excluir", "apagar dados", "redefinir", "desligar", "sair da conta",
+    "发送", "支付", "付款", "购买", "拨打", "转账", "安装", "卸载", "删除", "清除数据",
+    "恢复出厂设置", "格式化", "关机", "重启", "退出登录",
+    "送信", "支払う", "購入", "電話をかける", "アンインストール", "削除", "初期化", "電源を切る",
+    "再起動", "ログアウト",
 )  # fmt: skip
 BLOCKED_PACKAGES = (
+    SYSTEM_UI,  # the shade and the power menu: settings, replies, power off
     "com.android.packageinstaller",
     "com.google.android.packageinstaller",
     "com.android.phone",
@@ -65,7 +83,6 @@ BLOCKED_PACKAGES = (
     "com.google.android.gms.pay",
     "com.google.android.apps.walletnfcrel",
 )
-SYSTEM_BARS = "com.android.systemui"  # like the home screen, a way to and from the allowed apps
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +207,7 @@ class SafeDevice:
         if not package or package in blocked:
             return False
         agreed = self._agreed.apps if self._agreed else ()
-        if package in (SYSTEM_BARS, self._home):
+        if package == self._home:
             return True
         return package in self.settings.apps and package in agreed
 
@@ -199,7 +216,11 @@ class SafeDevice:
         words = (*BLOCKED_WORDS, *self.settings.more_blocked_words)
         screen = self.device.screen()
         point = x * screen.width, y * screen.height
-        for element in self.device.elements():
+        try:
+            elements = self.device.elements()
+        except ScreenRestless as error:  # nobody can say what is there
+            return f"what is there could not be read: {error}"
+        for element in elements:
             left, top, right, bottom = element.bounds
             if left <= point[0] < right and top <= point[1] < bottom:
                 for label in (element.text, element.detail):
