@@ -17,7 +17,7 @@ from tests.engine.tiny_runs import tiny_config
 from tests.task_sets.android_world_server import LightSwitch, android_world
 
 from distrl.cli.train import new_directory
-from distrl.devices.safety.consent import SENTENCE
+from distrl.devices.safety.safety import SENTENCE
 from distrl.engine.local.local_engine import LocalEngine
 from distrl.errors import ConsentMissing, DeviceDisconnected, InvalidSetting
 from distrl.records import Ending

@@ -11,10 +11,9 @@ import numpy as np
 import pytest
 from tests.devices.adb.served_phones import AT_ONCE_SETTINGS, ServedPhones, served_phones
 
-from distrl.devices.adb.adb_device import AdbDevice
+from distrl.devices.adb.adb_device import AdbDevice, go_home
 from distrl.devices.adb.android_state import focus, is_emulated, rotation, screen_size
 from distrl.devices.adb.device_health import examine
-from distrl.devices.adb.fresh_start import go_home
 from distrl.devices.adb.screen_capture import CAPTURES
 from distrl.devices.adb.stillness import StillnessSettings
 from distrl.devices.adb.unicode_typing import type_plainly

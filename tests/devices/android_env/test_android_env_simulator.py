@@ -13,8 +13,8 @@ import pytest
 from tests.devices.adb.served_phones import ServedPhones, served_phones
 from tests.devices.adb.test_adb_device import ERRAND
 
+from distrl.devices.adb.adb_device import new_simulation
 from distrl.devices.adb.android_tools import find_tool
-from distrl.devices.adb.fresh_start import new_simulation
 from distrl.devices.adb.stillness import AT_ONCE
 from distrl.errors import ActionFailed, CommandRefused, DeviceDisconnected
 from distrl.records import Back, OpenApp, Tap, TypeText

@@ -25,7 +25,6 @@ from distrl.devices.adb.adb import AdbLink
 from distrl.devices.adb.adb_device import AdbDevice
 from distrl.devices.adb.device_health import examine
 from distrl.devices.adb.screen_capture import CAPTURES, RAW, Capture, fastest_capture
-from distrl.devices.emulator.emulated_device import EmulatedDevice
 from distrl.devices.emulator.emulator_pictures import (
     REQUEST,
     EmulatorAdvertisement,
@@ -34,7 +33,7 @@ from distrl.devices.emulator.emulator_pictures import (
     pictures_of,
     read_image,
 )
-from distrl.devices.emulator.emulator_pool import EmulatorPool, EmulatorPoolSettings
+from distrl.devices.emulator.emulator_pool import EmulatedDevice, EmulatorPool, EmulatorPoolSettings
 from distrl.errors import BrokenPicture, CommandRefused, DeviceDisconnected, DeviceTimeout
 from distrl.records import OpenApp, Pixels
 from phonesim.adb_daemon.handset import Handset
@@ -182,7 +181,7 @@ def test_the_picture_is_that_of_adb_pixel_for_pixel(how: How) -> None:
         with serving(service) as port:
             device.reset(0)
             pictures = EmulatorPictures(EmulatorAdvertisement(port, "secret"))
-            for app in ("Settings", "Shop", "Notes"):
+            for app in ("Settings", "Store", "Notes"):
                 pixels = device.perform(OpenApp(app)).pixels
                 assert np.array_equal(pictures.take(phones.link()), pixels)
             assert service.asked == 3
@@ -314,7 +313,7 @@ def test_without_the_package_there_are_none(
 def test_nothing_is_opened_before_the_first_picture() -> None:
     """Collectors are forked, and gRPC must not have begun by then."""
     code = (
-        "import sys, distrl.devices.emulator.emulated_device\n"
+        "import sys, distrl.devices.emulator.emulator_pool\n"
         "import distrl.devices.emulator.emulator_pictures as p\n"
         "p.EmulatorPictures(p.EmulatorAdvertisement(1)).close()\n"
         "print('grpc' in sys.modules)"

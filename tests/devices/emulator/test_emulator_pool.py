@@ -14,9 +14,8 @@ import pytest
 from tests.devices.adb.served_phones import AT_ONCE_SETTINGS
 from tests.devices.emulator.stand_in_sdk import StandInSdk, stand_in_sdk
 
-from distrl.devices.emulator.emulated_device import EmulatedDevice
 from distrl.devices.emulator.emulator import Emulator
-from distrl.devices.emulator.emulator_pool import EmulatorPool, EmulatorPoolSettings
+from distrl.devices.emulator.emulator_pool import EmulatedDevice, EmulatorPool, EmulatorPoolSettings
 from distrl.errors import (
     DeviceDisconnected,
     DeviceNotReady,

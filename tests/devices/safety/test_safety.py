@@ -16,13 +16,16 @@ import pytest
 from tests.devices.adb.served_phones import AT_ONCE_SETTINGS, ServedPhones, served_phones
 
 from distrl.devices.adb.adb_device import AdbDevice
-from distrl.devices.safety.consent import SENTENCE, Consent, consent_path, read_consent
 from distrl.devices.safety.safety import (
     BLOCKED_WORDS,
     HIDDEN,
+    SENTENCE,
+    Consent,
     SafeDevice,
     SafetySettings,
     blocked_word,
+    consent_path,
+    read_consent,
 )
 from distrl.errors import BlankScreen, ConsentMissing, InvalidSetting, ScreenRestless
 from distrl.records import Action, Back, Enter, Home, LongPress, OpenApp, Swipe, Tap, TypeText, Wait

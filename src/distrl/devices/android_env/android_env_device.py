@@ -30,9 +30,9 @@ from android_env.env_interface import AndroidEnvInterface
 from android_env.proto.adb_pb2 import AdbRequest, AdbResponse
 
 from distrl.devices.adb.adb import PATIENCE, ShellResult
+from distrl.devices.adb.adb_device import FreshStart
 from distrl.devices.adb.adb_shell import exit_code
 from distrl.devices.adb.android_device import AndroidDevice, AndroidDeviceSettings
-from distrl.devices.adb.fresh_start import FreshStart
 from distrl.errors import DeviceDisconnected, DeviceError, DeviceNotReady, DeviceTimeout
 from distrl.records import Pixels
 

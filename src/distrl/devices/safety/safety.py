@@ -9,6 +9,15 @@
 - private regions of the screen are blacked out before the picture leaves this object;
 - in a dry run nothing is performed at all, resets included: the phone is only looked at.
 
+The owner's consent is a file for each phone, written by hand: `SERIAL.toml` in
+`~/.config/distrl/consent` (or in the folder `DISTRL_CONSENT`). It names the phone, contains the
+sentence, and lists the apps. Removing it withdraws the consent: it is read again at every reset.
+
+    serial = "R5CT30XXXXX"
+    owner = "Ada"
+    sentence = "I agree that DistRL operates this phone."
+    apps = ["com.android.settings", "com.google.android.deskclock"]
+
 Labels are read from the phone's view hierarchy at the moment of the tap. A list of blocked words
 cannot cover every app: it supplements the allow-list.
 """
@@ -16,8 +25,10 @@ cannot cover every app: it supplements the allow-list.
 from __future__ import annotations
 
 import json
+import os
 import re
 import time
+import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,8 +39,7 @@ import numpy as np
 from distrl.bounds import Meaning
 from distrl.devices.adb.android_device import AndroidDevice
 from distrl.devices.adb.android_state import SYSTEM_UI
-from distrl.devices.safety.consent import Consent
-from distrl.errors import InvalidSetting, ScreenRestless
+from distrl.errors import ConsentMissing, InvalidSetting, ScreenRestless
 from distrl.hierarchy import Element
 from distrl.records import (
     ONLY_SAID,
@@ -290,4 +300,52 @@ def _in_pixels(region: Region, screen: Screen) -> tuple[int, int, int, int]:
         int(np.floor(top * screen.height)),
         int(np.ceil(right * screen.width)),
         int(np.ceil(bottom * screen.height)),
+    )
+
+
+# Consent -----------------------------------------------------------------------------------------
+
+SENTENCE = "I agree that DistRL operates this phone."
+
+
+@dataclass(frozen=True, slots=True)
+class Consent:
+    """What was agreed to, by whom."""
+
+    serial: str
+    owner: str
+    apps: tuple[str, ...]
+
+
+def consent_path(serial: str) -> Path:
+    """Path of the consent file of this phone."""
+    folder = os.environ.get("DISTRL_CONSENT")
+    root = Path(folder) if folder else Path.home() / ".config" / "distrl" / "consent"
+    return root / f"{re.sub(r'[^A-Za-z0-9._-]', '_', serial)}.toml"
+
+
+def read_consent(serial: str) -> Consent:
+    """Read the consent for this phone, or raise `ConsentMissing`."""
+    path = consent_path(serial)
+    try:
+        written = tomllib.loads(path.read_text("utf-8"))
+    except FileNotFoundError as error:
+        raise ConsentMissing(_how(serial, path, "there is no such file")) from error
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ConsentMissing(_how(serial, path, f"it cannot be read: {error}")) from error
+    apps = written.get("apps")
+    if written.get("serial") != serial:
+        raise ConsentMissing(_how(serial, path, f"it names the phone {written.get('serial')!r}"))
+    if written.get("sentence") != SENTENCE or not written.get("owner"):
+        raise ConsentMissing(_how(serial, path, "the sentence or the owner is missing"))
+    if not isinstance(apps, list) or not all(isinstance(app, str) for app in apps):
+        raise ConsentMissing(_how(serial, path, "apps is no list of packages"))
+    return Consent(serial, str(written["owner"]), tuple(apps))
+
+
+def _how(serial: str, path: Path, why: str) -> str:
+    return (
+        f"device {serial} is a handset, and its owner's consent in {path} does not hold: {why}. "
+        f'Write there: serial = "{serial}", owner = "…", sentence = "{SENTENCE}" and '
+        'apps = ["…"] with the packages that may be used'
     )
