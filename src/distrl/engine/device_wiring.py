@@ -103,6 +103,12 @@ def build_judges(config: TrainingConfig) -> Callable[[Device], Judge]:
     return judge_for
 
 
+DRY_RUN_ENDED = (
+    "DRY RUN: no phone was touched, nothing was judged or learned; to begin in earnest set "
+    "devices.android.safety.dry_run=false"
+)
+
+
 def is_dry(config: TrainingConfig) -> bool:
     """Whether phones are only looked at: nothing is carried out, judged or learned."""
     return config.devices.kind == "adb" and config.devices.android.safety.dry_run
