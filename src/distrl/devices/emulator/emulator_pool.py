@@ -14,7 +14,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Self
 
 from distrl.bounds import Bounds, check_bounds
@@ -34,6 +34,7 @@ from distrl.errors import (
 from distrl.hierarchy import Element
 from distrl.records import Action, Screen
 
+RECONNECT_SECONDS = 2.0  # for adb to find an emulator again
 NewEmulator = Callable[[], Emulator]
 
 
@@ -252,7 +253,10 @@ class EmulatedDevice:
     ) -> None:
         self.name = name
         self._pool = pool
-        self._settings = settings
+        # One that answered a moment ago and is gone has died: a spare comes sooner than it.
+        self._settings = replace(
+            settings or AndroidDeviceSettings(), reconnect_seconds=RECONNECT_SECONDS
+        )
         self._take_seconds = take_seconds
         self._emulator: Emulator | None = None
         self._phone: AdbDevice | None = None
