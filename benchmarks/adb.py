@@ -33,13 +33,12 @@ from rich.table import Table
 from benchmarks.results_file import write_results
 from benchmarks.served_phones import adb_server, connected_phones
 from distrl.devices.adb.adb import AdbLink, AdbServer
-from distrl.devices.adb.adb_device import AdbDevice
+from distrl.devices.adb.adb_device import AdbDevice, new_simulation, wake_and_unlock
 from distrl.devices.adb.adb_shell import AdbShell
 from distrl.devices.adb.android_apps import start_app
 from distrl.devices.adb.android_device import AndroidDeviceSettings
 from distrl.devices.adb.android_state import focus, screen_size
 from distrl.devices.adb.android_tools import find_tool
-from distrl.devices.adb.fresh_start import new_simulation, wake_and_unlock
 from distrl.devices.adb.screen_capture import FRAMEBUFFER, PNG, RAW
 from distrl.devices.adb.stillness import AT_ONCE
 from distrl.devices.adb.uiautomator import dump_hierarchy, read_hierarchy

@@ -38,6 +38,7 @@ DistrlError
 │   │   ├── TypingFailed      the keyboard took no text
 │   │   └── PageTimeout       a page did not load before the deadline
 │   ├── ActionFailed          the phone cannot do what the agent asked; the episode goes on
+│   ├── ScreenRestless        no view hierarchy, since the screen moves all the time
 │   ├── JudgeError            no verdict could be had
 │   │   └── DryRun            nothing was carried out, so there is nothing to judge
 │   └── ChatServerError       the server that a served policy or a judge asks
@@ -217,6 +218,10 @@ class PageTimeout(DeviceError):
 
 class ActionFailed(WorldError):
     """The phone cannot do what the agent asked; it is as it was, and the episode goes on."""
+
+
+class ScreenRestless(WorldError):
+    """No view hierarchy could be had, since the screen moves all the time; the phone is well."""
 
 
 class JudgeError(WorldError):

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Iterator
 
 import pytest
 from rich.console import Console
+from tests.devices.adb.scripted_adb_server import (
+    Script,
+    okay,
+    packet,
+    scripted_server,
+    shell_answer,
+)
 from tests.devices.adb.served_phones import ServedPhones, served_phones
 from typer.testing import CliRunner
 
-from distrl.cli.devices import show_devices
+from distrl.cli.devices import device_table, show_devices
 from distrl.cli.main import app
-from distrl.devices.adb.device_health import examine_all
+from distrl.devices.adb.device_health import examine, examine_all
 
 
 @pytest.fixture(scope="module")
@@ -49,6 +57,38 @@ def test_the_table_has_a_row_for_each_and_a_column_of_latencies(phones: ServedPh
     assert "picture, framebuffer" in text
     assert "milliseconds" in text.lower()
     assert "hierarchy" not in shown(phones, rounds=0)[1]
+
+
+def test_serials_are_whole_on_a_narrow_terminal(phones: ServedPhones) -> None:
+    console = Console(width=80, force_terminal=False)
+    with console.capture() as capture:
+        show_devices(console, phones.adb.port, 0)
+    for address in phones.phones.addresses:
+        assert address in capture.get()
+
+
+def test_a_phone_without_its_tools_is_not_called_well() -> None:
+    def not_there(line: socket.socket) -> None:
+        line.sendall(b"OKAY" + packet(2, b"not found") + packet(3, bytes([127])))
+
+    script: Script = {
+        "host:transport:": b"OKAY",
+        "host-serial:": okay("device"),
+        "shell,v2,raw:getprop": shell_answer(b"[ro.product.model]: [Box]\n"),
+        "shell,v2,raw:": not_there,
+    }
+    with scripted_server(script) as server:
+        health = examine(server.link("box"), rounds=1)
+    assert not health.well
+    assert set(health.lacks) == {
+        "no input", "no uiautomator", "no screen size", "no focused window", "no view hierarchy",
+        "no picture",
+    }  # fmt: skip
+    console = Console(width=200, force_terminal=False)
+    with console.capture() as capture:
+        console.print(device_table([health]))
+    assert "no input" in capture.get()
+    assert "well" not in capture.get()
 
 
 def test_a_locked_and_an_unplugged_phone_are_shown_as_such(phones: ServedPhones) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -16,11 +17,12 @@ from tests.engine.test_vlm_judged_runs import by_the_question, lines, stored
 from tests.engine.tiny_runs import tiny_config
 from tests.task_sets.android_world_server import LightSwitch, android_world
 
-from distrl.cli.train import new_directory
-from distrl.devices.safety.consent import SENTENCE
+from distrl.cli.train import new_directory, run_command
+from distrl.devices.safety.safety import SENTENCE
 from distrl.engine.local.local_engine import LocalEngine
 from distrl.errors import ConsentMissing, DeviceDisconnected, InvalidSetting
 from distrl.records import Ending
+from distrl.runs.run_directory import RunDirectory
 
 ONE_PROCESS = "collection.mode=one_process"
 
@@ -109,17 +111,22 @@ def test_a_handset_needs_consent_and_is_guarded(
         )
         phones.handset().open_app("Settings")
         before = phones.handset().phone.snapshot()
-        engine, said = engine_for(tmp_path, Path("starter"), *words)
-        result = engine.train()
+        said, places = io.StringIO(), [f"run.directory={tmp_path}/dry", "agent.model=starter"]
+        console, words = Console(file=said, width=300), [*places, *words]
+        assert run_command(console, tmp_path / "tiny.toml", words, None, dry_run=False) == 0
         after = phones.handset().phone.snapshot()
-    assert len(lines(engine.directory)) >= 2
+    [run] = [RunDirectory(path) for path in (tmp_path / "dry").iterdir()]
+    assert len(lines(run)) >= 2
     assert dict(after.facts.tables()) == dict(before.facts.tables())
     assert (after.front, after.actions) == (before.front, before.actions)  # no reset either
     assert "dry run" in record.read_text()
-    assert {ending for _, ending in lines(engine.directory)} == {Ending.DRY_RUN}
+    assert {ending for _, ending in lines(run)} == {Ending.DRY_RUN}
     assert not judge.completions  # what never happened is not judged,
-    assert result.updates == 0  # and teaches nothing
-    assert all(line.startswith("DRY RUN · ") for line in said.getvalue().splitlines())
+    assert json.loads((run.path / "result.json").read_text())["updates"] == 0  # nor learned from
+    path, *others = said.getvalue().splitlines()
+    assert path == str(run.path)
+    assert others
+    assert all(line.startswith("DRY RUN") for line in others)
 
 
 # AndroidWorld ------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from distrl.judging.judge_cache import JudgeCache
+from distrl.judging.vlm_judge import JudgeCache
 from distrl.records import Verdict
 
 YES = Verdict(True, "it is there: “é”", "vlm/a/1")

@@ -175,7 +175,7 @@ def test_a_sample_is_judged_twice_and_disagreement_is_counted() -> None:
     assert first.answered == 60
     assert second.answered == both.opinions.total
     assert 6 <= both.opinions.total <= 25  # 15 on average, 3.4 the standard deviation
-    assert both.disagreement == 1.0
+    assert both.opinions.disagreement == 1.0
     assert all(each.verdict.success for each in judgements)
     twice = [each for each in judgements if each.second is not None]
     assert len(twice) == both.opinions.total
@@ -192,4 +192,4 @@ def test_a_second_judge_that_fails_costs_nothing() -> None:
     assert judgement.verdict.success
     assert judgement.second is None
     assert both.missing == 1
-    assert both.disagreement != both.disagreement  # NaN: nothing to compare yet
+    assert both.opinions.disagreement != both.opinions.disagreement  # NaN: nothing to compare yet

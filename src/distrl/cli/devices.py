@@ -43,12 +43,14 @@ def show_devices(console: Console, port: int, rounds: int) -> bool:
 
 def device_table(found: list[DeviceHealth]) -> Table:
     table = Table(title="Phones", title_justify="left")
-    for column in ("serial", "state", "model", "Android", "kind", "screen", "in front", "typing"):
-        table.add_column(column)
+    table.add_column("serial", min_width=max(len(each.serial) for each in found))  # never cut
+    for column in ("state", "model", "Android", "kind", "screen", "in front", "typing"):
+        table.add_column(column, overflow="fold")
     for each in found:
         kind = "handset" if each.handset else "emulated"
         size = f"{each.size[0]} × {each.size[1]}" if each.size else ""
-        lacks = (["locked"] if each.locked else []) + (["asleep"] if each.awake is False else [])
+        lacks = [*(["locked"] if each.locked else []), *each.lacks]
+        lacks += ["asleep"] if each.awake is False else []
         state = each.problem or ", ".join(lacks) or "well"
         known = (kind, size, each.front, each.typing) if not each.problem else ("",) * 4
         table.add_row(each.serial, f"{each.state}: {state}", each.model, each.android, *known)
@@ -57,10 +59,10 @@ def device_table(found: list[DeviceHealth]) -> Table:
 
 def latency_table(found: list[DeviceHealth]) -> Table:
     table = Table(title="Milliseconds, median / slowest", title_justify="left")
-    table.add_column("operation")
+    table.add_column("operation", overflow="fold")
     measured = [each for each in found if each.latencies]
     for each in measured:
-        table.add_column(each.serial, justify="right")
+        table.add_column(each.serial, justify="right", overflow="fold")
     for operation in dict.fromkeys(name for each in measured for name in each.latencies):
         cells = [_cell(each.latencies.get(operation)) for each in measured]
         table.add_row(operation, *cells)

@@ -116,6 +116,11 @@ def run_command(
         if earlier is None and run.discard_unused():
             console.print("nothing had begun, so the directory is gone again", highlight=False)
         raise
+    from distrl.engine.device_wiring import DRY_RUN_ENDED, is_dry
+
+    if is_dry(config):
+        console.print(DRY_RUN_ENDED, highlight=False, soft_wrap=True)
+        return 0
     _show_result(console, run, result)
     _show_policy(console, run, config)
     return 0

@@ -23,7 +23,7 @@ from distrl.devices.adb.android_phones import choose_serials, emulator_pool, ope
 from distrl.devices.adb.android_tools import find_tool, running_server
 from distrl.devices.adb.simulated_adb_device import SimulatedAdbDevice
 from distrl.devices.device import Device
-from distrl.devices.emulator.emulated_device import EmulatedDevice
+from distrl.devices.emulator.emulator_pool import EmulatedDevice
 from distrl.devices.emulator.process_watch import ProcessWatch
 from distrl.devices.safety.safety import SafeDevice
 from distrl.episodes.device_pool import DevicePool
@@ -101,6 +101,12 @@ def build_judges(config: TrainingConfig) -> Callable[[Device], Judge]:
         return DeferredJudge(judge) if config.judge.later or judge is None else judge
 
     return judge_for
+
+
+DRY_RUN_ENDED = (
+    "DRY RUN: no phone was touched, nothing was judged or learned; to begin in earnest set "
+    "devices.android.safety.dry_run=false"
+)
 
 
 def is_dry(config: TrainingConfig) -> bool:

@@ -73,11 +73,6 @@ class SecondOpinion:
         self.opinions = Confusion()  # the first judge's verdicts against the second one's
         self.missing = 0  # second opinions without a verdict
 
-    @property
-    def disagreement(self) -> float:
-        """The share of sampled trajectories on which the two disagree; NaN before the first."""
-        return self.opinions.disagreement
-
     def judge(self, trajectory: Trajectory) -> Judgement:
         first = self._first.judge(trajectory)
         rng = random.Random(f"second_opinion/{self._seed}/{trajectory.id}")

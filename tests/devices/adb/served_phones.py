@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from tests.devices.adb.adb_servers import OwnAdbServer, own_adb_server
 
 from distrl.devices.adb.adb import AdbLink
-from distrl.devices.adb.adb_device import AdbDevice
+from distrl.devices.adb.adb_device import AdbDevice, new_simulation
 from distrl.devices.adb.android_device import AndroidDeviceSettings
-from distrl.devices.adb.fresh_start import new_simulation
 from distrl.devices.adb.stillness import AT_ONCE
 from distrl.errors import DeviceError
 from phonesim.adb_daemon.handset import Handset

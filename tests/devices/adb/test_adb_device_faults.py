@@ -17,10 +17,9 @@ from tests.devices.adb.scripted_adb_server import Script, scripted_server, shell
 from tests.devices.adb.served_phones import AT_ONCE_SETTINGS, ServedPhones, served_phones
 
 from distrl.devices.adb.adb import AdbLink
-from distrl.devices.adb.adb_device import AdbDevice
+from distrl.devices.adb.adb_device import AdbDevice, wake_and_unlock
 from distrl.devices.adb.adb_shell import AdbShell
 from distrl.devices.adb.device_health import examine
-from distrl.devices.adb.fresh_start import wake_and_unlock
 from distrl.devices.adb.screen_capture import FRAMEBUFFER, PNG, RAW, Capture
 from distrl.episodes.episode import run_episode
 from distrl.errors import (
@@ -207,7 +206,7 @@ def test_an_unauthorized_phone_says_what_to_do() -> None:
 
 
 def test_a_locked_phone_asks_for_its_owner(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("distrl.devices.adb.fresh_start.UNLOCK_SECONDS", 0.05)
+    monkeypatch.setattr("distrl.devices.adb.adb_device.UNLOCK_SECONDS", 0.05)
     script: Script = {
         "host:transport:": b"OKAY",
         "shell,v2,raw:dumpsys power": shell_answer(b"mWakefulness=Awake"),

@@ -34,3 +34,8 @@ INSTALLED = (
 )
 def test_names(name: str, package: str | None) -> None:
     assert find_package(name, INSTALLED, {"My List": "org.example.notes"}) == package
+
+
+def test_the_clock_of_every_vendor_is_a_clock() -> None:
+    for package in ("com.sec.android.app.clockpackage", "com.oneplus.deskclock"):
+        assert find_package("Clock", (*INSTALLED[:2], package)) == package

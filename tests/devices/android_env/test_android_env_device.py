@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import queue
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from distrl.records import (
     Back,
     Done,
     LongPress,
+    OpenApp,
     Swipe,
     Tap,
     TypeText,
@@ -47,7 +49,9 @@ from distrl.devices.android_env.android_env_device import AndroidEnvDevice
 
 pytestmark = pytest.mark.usefixtures("own_surroundings")
 HEIGHT, WIDTH = 64, 32
-QUICK = AndroidDeviceSettings(stillness=AT_ONCE, blank_seconds=0.1, long_press_seconds=0.1)
+QUICK = AndroidDeviceSettings(
+    stillness=AT_ONCE, launch_seconds=0.1, blank_seconds=0.1, long_press_seconds=0.1
+)
 LISTENING = """
     id: "listening"
     log_parsing_config { log_regexps {
@@ -135,7 +139,9 @@ def test_every_action_passes_against_the_fake_simulator(tmp_path: Path) -> None:
         task=config_classes.FilesystemTaskConfig(path=str(tmp_path / "task.textproto")),
         simulator=config_classes.FakeSimulatorConfig(screen_dimensions=(HEIGHT, WIDTH)),
     )
-    device: Device = AndroidEnvDevice("fake", partial(loader.load, config), QUICK)
+    only = {each.name: "fake output" for each in ERRAND if isinstance(each, OpenApp)}
+    settings = replace(QUICK, app_names=only)  # what the fake lists, as it answers everything
+    device: Device = AndroidEnvDevice("fake", partial(loader.load, config), settings)
     with pytest.raises(DeviceNotReady):
         device.screen()
     actions: tuple[Action, ...] = (*ERRAND, TypeText("it's 100% fine"), Wait(0.1))

@@ -13,10 +13,10 @@ import pytest
 from tests.devices.adb.served_phones import ServedPhones, served_phones
 from tests.devices.adb.test_adb_device import ERRAND
 
+from distrl.devices.adb.adb_device import new_simulation
 from distrl.devices.adb.android_tools import find_tool
-from distrl.devices.adb.fresh_start import new_simulation
 from distrl.devices.adb.stillness import AT_ONCE
-from distrl.errors import CommandRefused, DeviceDisconnected
+from distrl.errors import ActionFailed, CommandRefused, DeviceDisconnected
 from distrl.records import Back, OpenApp, Tap, TypeText
 from phonesim.finger import Finger
 from phonesim.simulated_device import SimulatedDevice
@@ -35,7 +35,9 @@ from distrl.devices.android_env.android_env_simulator import (
 )
 
 pytestmark = pytest.mark.usefixtures("own_surroundings")
-QUICK = AndroidDeviceSettings(stillness=AT_ONCE, blank_seconds=0.1, long_press_seconds=0.1)
+QUICK = AndroidDeviceSettings(
+    stillness=AT_ONCE, launch_seconds=0.1, blank_seconds=0.1, long_press_seconds=0.1
+)
 
 
 @pytest.fixture(scope="module")
@@ -134,7 +136,9 @@ def test_through_androidenv_the_phone_does_what_it_does_without(phones: ServedPh
         for action in ERRAND[:-1]:
             assert device.perform(action).digest == simulated.perform(action).digest, action
         before = device.screen().digest
-        assert device.perform(ERRAND[-1]).digest == before  # there is no such app
+        with pytest.raises(ActionFailed, match="no such app at all"):
+            device.perform(ERRAND[-1])
+        assert device.screen().digest == before
         device.perform(OpenApp("Notes"))
         for label, role in (("New note", None), ("Text", "field")):
             x, y = Finger(phones.handset().phone).find(label, role).centre

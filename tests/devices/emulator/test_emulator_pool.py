@@ -14,9 +14,8 @@ import pytest
 from tests.devices.adb.served_phones import AT_ONCE_SETTINGS
 from tests.devices.emulator.stand_in_sdk import StandInSdk, stand_in_sdk
 
-from distrl.devices.emulator.emulated_device import EmulatedDevice
 from distrl.devices.emulator.emulator import Emulator
-from distrl.devices.emulator.emulator_pool import EmulatorPool, EmulatorPoolSettings
+from distrl.devices.emulator.emulator_pool import EmulatedDevice, EmulatorPool, EmulatorPoolSettings
 from distrl.errors import (
     DeviceDisconnected,
     DeviceNotReady,
@@ -107,6 +106,26 @@ def test_one_that_freezes_in_use_is_replaced_and_one_whose_app_failed_is_kept(
             device.reset(0)
             assert device.serial != serial
             assert pool.counts.hangs == 1
+
+
+def test_one_that_dies_as_its_reset_begins_is_not_waited_for(sdk: StandInSdk) -> None:
+    for_an_hour = replace(AT_ONCE_SETTINGS, reconnect_seconds=3600.0)
+    with EmulatorPool(sdk.emulator, QUICK) as pool:
+        wait_for(lambda: len(pool.ready) == 2)
+        with EmulatedDevice("seat-0", pool, for_an_hour) as device:
+            device.reset(0)
+            emulator, serial = pool.in_use[0], device.serial
+
+            def answer_and_die() -> bool:
+                kill(emulator, signal.SIGKILL)
+                wait_for(lambda: not emulator.running)
+                wait_for(lambda: serial not in [each.serial for each in sdk.adb.server.devices()])
+                return True
+
+            emulator.answers = answer_and_die  # type: ignore[method-assign]
+            device.reset(0)
+            assert device.serial != serial
+            assert device.screen().pixels.any()
 
 
 @pytest.mark.slow

@@ -16,15 +16,18 @@ import pytest
 from tests.devices.adb.served_phones import AT_ONCE_SETTINGS, ServedPhones, served_phones
 
 from distrl.devices.adb.adb_device import AdbDevice
-from distrl.devices.safety.consent import SENTENCE, Consent, consent_path, read_consent
 from distrl.devices.safety.safety import (
     BLOCKED_WORDS,
     HIDDEN,
+    SENTENCE,
+    Consent,
     SafeDevice,
     SafetySettings,
     blocked_word,
+    consent_path,
+    read_consent,
 )
-from distrl.errors import BlankScreen, ConsentMissing, InvalidSetting
+from distrl.errors import BlankScreen, ConsentMissing, InvalidSetting, ScreenRestless
 from distrl.records import Action, Back, Enter, Home, LongPress, OpenApp, Swipe, Tap, TypeText, Wait
 
 SERIAL = "R5CT30"
@@ -178,6 +181,48 @@ def test_a_dry_run_does_not_even_reset(phones: ServedPhones) -> None:
             guarded.reset(5)
         assert not handset.awake
     handset.awake = True
+
+
+def test_where_labels_cannot_be_read_nothing_is_tapped_and_the_episode_goes_on(
+    phones: ServedPhones, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def restless(shell: object, seconds: float) -> str:
+        raise ScreenRestless("its screen did not rest")
+
+    with guarded(phones) as device:
+        device.perform(OpenApp("Settings"))
+        monkeypatch.setattr("distrl.devices.adb.android_device.dump_hierarchy", restless)
+        before = state(phones)
+        device.perform(Tap(0.5, 0.5))
+        assert state(phones) == before
+        assert "could not be read" in device.stopped[-1].why
+        device.perform(Home())
+        assert state(phones)[0] != "Settings"
+
+
+def test_the_shade_is_closed_at_once_and_nothing_in_it_is_tapped(phones: ServedPhones) -> None:
+    with guarded(phones) as device:
+        device.perform(OpenApp("Settings"))
+        device.perform(Swipe(0.5, 0.0, 0.5, 0.6))
+        assert phones.handset().phone.state.overlay != "shade"
+        assert "com.android.systemui" in device.stopped[-1].why
+        phones.handset().perform(Swipe(0.5, 0.0, 0.5, 0.6))  # by its owner
+        assert phones.handset().phone.state.overlay == "shade"
+        before = state(phones)
+        device.perform(Tap(0.5, 0.3))
+        assert state(phones) == before
+        assert "com.android.systemui, is not on the allow-list" in device.stopped[-1].why
+
+
+@pytest.mark.parametrize(
+    "label",
+    [
+        "Power off", "Restart", "Delete", "Clear data", "Erase all data (factory reset)",
+        "Sign out", "UNINSTALL", "Ausschalten", "Löschen", "Apagar", "Supprimer", "关机", "再起動",
+    ],
+)  # fmt: skip
+def test_what_cannot_be_undone_is_blocked(label: str) -> None:
+    assert blocked_word(label, BLOCKED_WORDS)
 
 
 def test_private_regions_are_black_and_their_labels_hidden(phones: ServedPhones) -> None:

@@ -1,4 +1,4 @@
-"""Shell commands on a phone: the protocol `PhoneShell`, and `AdbShell`, which keeps one shell open.
+"""Shell commands on a phone: `PhoneShell`, and `AdbShell`, which keeps one shell open.
 
 Everything that reads and operates Android by commands (`android_state`, `fresh_start`,
 `unicode_typing`, `uiautomator`, `android_apps`) takes a `PhoneShell`. `AdbShell` implements it over
@@ -17,7 +17,7 @@ import re
 import secrets
 import shlex
 import struct
-from typing import Protocol
+from abc import ABC, abstractmethod
 
 from distrl.devices.adb.adb import (
     PATIENCE,
@@ -32,40 +32,35 @@ from distrl.devices.adb.adb_socket import AdbSocket, Deadline
 from distrl.errors import DeviceDisconnected, DeviceError
 
 
-class PhoneShell(Protocol):
+class PhoneShell(ABC):
     """Commands for one phone. One thread uses it at a time."""
 
-    @property
-    def serial(self) -> str:
-        """The phone's name in messages."""
-        ...
+    serial: str  # the phone's name in messages
 
+    @abstractmethod
     def shell(self, command: str, seconds: float = PATIENCE) -> ShellResult:
         """Run a command line; the exit code is in the result."""
-        ...
 
     def run(self, *arguments: str, seconds: float = PATIENCE) -> str:
         """Run a command given as separate arguments; raise if it fails."""
-        ...
+        return self.shell(shlex.join(arguments), seconds).checked_text(self.serial, arguments)
 
-    def close(self) -> None: ...
+    def close(self) -> None:  # noqa: B027
+        """Give back what stays open between two commands, if anything."""
 
 
 PROBE_SECONDS = 3.0
 
 
-class AdbShell:
-    """Implements `PhoneShell` over an adb connection."""
+class AdbShell(PhoneShell):
+    """A `PhoneShell` over an adb connection."""
 
     def __init__(self, link: AdbLink, *, keep_open: bool = True) -> None:
         self.link = link
+        self.serial = link.serial
         self.keeps_open = keep_open  # False once the phone turned out not to support it
         self._mark = ""
         self._connection: AdbSocket | None = None
-
-    @property
-    def serial(self) -> str:
-        return self.link.serial
 
     def close(self) -> None:
         if self._connection is not None:
@@ -79,9 +74,6 @@ class AdbShell:
         if self._connection is None:
             return self.link.shell(command, seconds)
         return self._converse(self._connection, command, seconds)
-
-    def run(self, *arguments: str, seconds: float = PATIENCE) -> str:
-        return self.shell(shlex.join(arguments), seconds).checked_text(self.serial, arguments)
 
     def _open(self) -> None:
         """Open the shell and try it once; remember a phone that does not support it."""

@@ -2,43 +2,86 @@
 
 An app's label is not available over adb, so `find_package` looks a name ("Chrome",
 "com.android.chrome", "the settings") up in this order: an installed package; the names given by the
-phone's owner; a short list of well-known apps; a package with the name as one of its parts. If
-nothing matches it returns None, and the phone is left unchanged.
+phone's owner (`devices.android.app_names`); a list of well-known apps; a package with the name as
+one of its parts. If nothing matches it returns None.
 """
 
 from __future__ import annotations
 
 import re
 import shlex
+import time
 from collections.abc import Collection, Mapping
 
 from distrl.devices.adb.adb import PATIENCE
 from distrl.devices.adb.adb_shell import PhoneShell
-from distrl.devices.adb.android_state import focus
+from distrl.devices.adb.adb_socket import Deadline
+from distrl.devices.adb.android_state import Focus, focus
 from distrl.errors import AppCrashed, CommandRefused
 from distrl.records import Action
 
+LOOK_SECONDS = 0.02  # between two looks for an app that is starting
+
 # Several packages where vendors differ; the first that is installed is used.
 WELL_KNOWN: dict[str, tuple[str, ...]] = {
-    "browser": ("com.android.chrome", "org.chromium.webview_shell", "com.android.browser"),
-    "calculator": ("com.google.android.calculator", "com.android.calculator2"),
-    "calendar": ("com.google.android.calendar", "com.android.calendar"),
+    "browser": (
+        "com.android.chrome",
+        "com.sec.android.app.sbrowser",
+        "org.chromium.webview_shell",
+        "com.android.browser",
+    ),
+    "calculator": (
+        "com.google.android.calculator",
+        "com.sec.android.app.popupcalculator",
+        "com.miui.calculator",
+        "com.android.calculator2",
+    ),
+    "calendar": (
+        "com.google.android.calendar",
+        "com.samsung.android.calendar",
+        "com.android.calendar",
+    ),
     "camera": (
         "com.android.camera2",
         "com.google.android.GoogleCamera",
         "com.sec.android.app.camera",
+        "com.android.camera",
     ),
     "chrome": ("com.android.chrome",),
-    "clock": ("com.google.android.deskclock", "com.android.deskclock"),
-    "contacts": ("com.google.android.contacts", "com.android.contacts"),
-    "dialler": ("com.google.android.dialer", "com.android.dialer"),
-    "files": ("com.google.android.documentsui", "com.android.documentsui"),
-    "gallery": ("com.google.android.apps.photos", "com.android.gallery3d"),
+    "clock": (
+        "com.google.android.deskclock",
+        "com.sec.android.app.clockpackage",
+        "com.oneplus.deskclock",
+        "com.coloros.alarmclock",
+        "com.android.deskclock",
+    ),
+    "contacts": (
+        "com.google.android.contacts",
+        "com.samsung.android.app.contacts",
+        "com.android.contacts",
+    ),
+    "dialler": ("com.google.android.dialer", "com.samsung.android.dialer", "com.android.dialer"),
+    "files": (
+        "com.google.android.documentsui",
+        "com.sec.android.app.myfiles",
+        "com.android.documentsui",
+    ),
+    "gallery": (
+        "com.google.android.apps.photos",
+        "com.sec.android.gallery3d",
+        "com.miui.gallery",
+        "com.android.gallery3d",
+    ),
     "gmail": ("com.google.android.gm",),
-    "mail": ("com.google.android.gm", "com.android.email"),
+    "mail": ("com.google.android.gm", "com.samsung.android.email.provider", "com.android.email"),
     "maps": ("com.google.android.apps.maps",),
-    "messages": ("com.google.android.apps.messaging", "com.android.mms"),
-    "phone": ("com.google.android.dialer", "com.android.dialer"),
+    "messages": (
+        "com.google.android.apps.messaging",
+        "com.samsung.android.messaging",
+        "com.android.mms",
+    ),
+    "notes": ("com.google.android.keep", "com.samsung.android.app.notes", "com.miui.notes"),
+    "phone": ("com.google.android.dialer", "com.samsung.android.dialer", "com.android.dialer"),
     "photos": ("com.google.android.apps.photos",),
     "play store": ("com.android.vending",),
     "settings": ("com.android.settings",),
@@ -90,6 +133,18 @@ def start_app(shell: PhoneShell, package: str, activity: str, seconds: float = P
     else:
         command = f"monkey -p {shlex.quote(package)} -c android.intent.category.LAUNCHER 1"
     shell.shell(command, seconds)
+
+
+def wait_for_app(shell: PhoneShell, package: str, before: Focus | None, seconds: float) -> None:
+    """Wait until a started app has the focus, or another than before (a question, a crash)."""
+    deadline = Deadline(seconds)
+    while not deadline.passed:
+        found = focus(shell)
+        if found is not None and (found.package == package or found.stopped):
+            return
+        if found is not None and before is not None and found.package != before.package:
+            return
+        time.sleep(LOOK_SECONDS)
 
 
 def check_nothing_crashed(shell: PhoneShell, device: str, action: Action) -> None:

@@ -22,12 +22,13 @@ from distrl.devices.adb.android_apps import (
     find_package,
     launchable_apps,
     start_app,
+    wait_for_app,
 )
-from distrl.devices.adb.android_state import focus
+from distrl.devices.adb.android_state import SYSTEM_UI, focus
 from distrl.devices.adb.stillness import StillnessSettings, lit_picture
 from distrl.devices.adb.uiautomator import HIERARCHY_SECONDS, dump_hierarchy, read_hierarchy
 from distrl.devices.adb.unicode_typing import Typing, choose_typing
-from distrl.errors import DeviceError, DeviceNotReady
+from distrl.errors import ActionFailed, DeviceError, DeviceNotReady
 from distrl.hierarchy import Element
 from distrl.records import (
     ONLY_SAID,
@@ -59,6 +60,7 @@ class AndroidDeviceSettings:
     stillness: StillnessSettings = field(default_factory=StillnessSettings)
     reconnect_seconds: float = 30.0  # for a lost phone to come back, at a reset over adb
     command_seconds: float = 15.0
+    launch_seconds: float = 5.0  # for an app to come to the front
     blank_seconds: float = 5.0  # a black or white screen is looked at again for this long
     long_press_seconds: float = 0.8
     app_names: Mapping[str, str] = field(default_factory=dict)  # what the owner calls a package
@@ -177,10 +179,12 @@ class AndroidDevice(ABC):
             return read_hierarchy(dump, self.shell.serial)
 
     def front_package(self) -> str:
-        """Package of the app in front; empty while nothing has the focus."""
+        """Package of what is in front; empty while nothing has the focus."""
         self._check()
         with self.at_work():
             found = focus(self.shell)
+        if found is not None and found.of_the_system:
+            return SYSTEM_UI
         return found.package if found else ""
 
     def _settle(self, before: Pixels | None) -> Pixels:
@@ -221,10 +225,7 @@ class AndroidDevice(ABC):
                 if text:
                     self.typing(self.shell, text)
             case OpenApp(name):
-                apps = self._apps()
-                package = find_package(name, apps, self.settings.app_names)
-                if package is not None:  # without such an app the phone is left unchanged
-                    start_app(self.shell, package, apps[package], self.settings.command_seconds)
+                self._open_app(name)
             case Wait(seconds):  # on the phone's own clock
                 self.shell.run("sleep", f"{seconds:g}", seconds=seconds + 10.0)
 
@@ -245,6 +246,19 @@ class AndroidDevice(ABC):
         with self.at_work():
             said = self.shell.shell(HOME_QUERY, self.settings.command_seconds).text
         return said.strip().rpartition("\n")[2].partition("/")[0].strip() if "/" in said else ""
+
+    def _open_app(self, name: str) -> None:
+        """Start an app and wait until it is in front: it may take seconds to come up."""
+        apps = self._apps()
+        package = find_package(name, apps, self.settings.app_names)
+        if package is None:
+            raise ActionFailed(
+                f"device {self.shell.serial}: none of its {len(apps)} apps is called "
+                f"{name[:40]!r}; name the package in devices.android.app_names"
+            )
+        before = focus(self.shell)
+        start_app(self.shell, package, apps[package], self.settings.command_seconds)
+        wait_for_app(self.shell, package, before, self.settings.launch_seconds)
 
     def _apps(self) -> dict[str, str]:
         if self._launchable is None:

@@ -9,19 +9,17 @@ from functools import partial
 from pathlib import Path
 
 from distrl.devices.adb.adb import AdbServer
-from distrl.devices.adb.adb_device import AdbDevice
+from distrl.devices.adb.adb_device import AdbDevice, FreshStart, go_home, new_simulation
 from distrl.devices.adb.android_device import AndroidDeviceSettings
 from distrl.devices.adb.android_settings import AndroidSettings
 from distrl.devices.adb.android_state import is_emulated
-from distrl.devices.adb.fresh_start import FreshStart, go_home, new_simulation
 from distrl.devices.adb.simulated_adb_device import SimulatedAdbDevice
 from distrl.devices.adb.stillness import AT_ONCE, StillnessSettings
 from distrl.devices.emulator.emulator import Emulator
 from distrl.devices.emulator.emulator_pool import EmulatorPool, EmulatorPoolSettings
 from distrl.devices.emulator.emulator_ports import EmulatorPorts
 from distrl.devices.emulator.process_watch import ProcessWatch
-from distrl.devices.safety.consent import read_consent
-from distrl.devices.safety.safety import SafeDevice
+from distrl.devices.safety.safety import SafeDevice, read_consent
 from distrl.errors import DeviceDisconnected, InvalidSetting
 
 AdbPhone = AdbDevice | SafeDevice | SimulatedAdbDevice

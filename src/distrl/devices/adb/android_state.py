@@ -20,6 +20,8 @@ LOCKED = re.compile(
 )
 SIZE = re.compile(r"(Physical|Override) size: (\d+)x(\d+)")
 ROTATION = re.compile(r"(?:mCurrentRotation=ROTATION_|mRotation=(?:ROTATION_)?)(\d+)")
+SYSTEM_UI = "com.android.systemui"
+SYSTEM_WINDOW = re.compile(r"NotificationShade|StatusBar|GlobalActions|ActionsDialog|PowerMenu")
 FALLBACK = re.compile(r"^(?:name=)?([\w.]+)/([\w.$]+)$")
 
 
@@ -31,6 +33,11 @@ class Focus:
     package: str
     activity: str
     stopped: str = ""  # the package of an app that crashed or hangs
+
+    @property
+    def of_the_system(self) -> bool:
+        """Whether the shade or the power menu lies over the app."""
+        return self.package == SYSTEM_UI or SYSTEM_WINDOW.search(self.window) is not None
 
 
 def read_focus(dump: str) -> Focus | None:

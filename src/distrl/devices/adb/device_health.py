@@ -7,18 +7,27 @@ list of phones must include the broken ones.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 from distrl.devices.adb.adb import AdbLink, AdbServer
 from distrl.devices.adb.adb_shell import AdbShell
-from distrl.devices.adb.android_state import focus, is_awake, is_emulated, is_locked, screen_size
+from distrl.devices.adb.android_state import (
+    Focus,
+    focus,
+    is_awake,
+    is_emulated,
+    is_locked,
+    screen_size,
+)
 from distrl.devices.adb.screen_capture import CAPTURES
 from distrl.devices.adb.uiautomator import HIERARCHY_SECONDS, dump_hierarchy, read_hierarchy
 from distrl.devices.adb.unicode_typing import find_typing, type_plainly
 from distrl.devices.emulator.emulator_pictures import EmulatorPictures, pictures_of
-from distrl.errors import DeviceError
+from distrl.errors import DeviceError, ScreenRestless
+
+NOT_FOUND = 127  # the shell's exit code for a command that is not there
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +45,12 @@ class DeviceHealth:
     front: str = ""
     typing: str = ""
     latencies: dict[str, list[float]] = field(default_factory=dict)  # by operation
+    lacks: tuple[str, ...] = ()  # what a phone needs and this one does not have
     problem: str = ""
 
     @property
     def well(self) -> bool:
-        return self.state == "device" and not self.problem and not self.locked
+        return self.state == "device" and not (self.problem or self.locked or self.lacks)
 
 
 def examine_all(server: AdbServer, rounds: int) -> list[DeviceHealth]:
@@ -68,19 +78,21 @@ def examine(link: AdbLink, rounds: int) -> DeviceHealth:
     shell, pictures = AdbShell(link), _pictures(link)
     try:
         properties = link.properties()
-        found = focus(shell)
+        found, size = focus(shell), screen_size(shell)
+        latencies = _latencies(shell, pictures, rounds)
         return DeviceHealth(
             serial=link.serial,
             state="device",
             model=properties.get("ro.product.model", ""),
             android=properties.get("ro.build.version.release", ""),
             handset=not is_emulated(properties),
-            size=screen_size(shell),
+            size=size,
             awake=is_awake(shell),
             locked=is_locked(shell),
             front=found.package if found else "",
             typing="ASCII only" if find_typing(shell) is type_plainly else "any script",
-            latencies=_latencies(shell, pictures, rounds),
+            latencies=latencies,
+            lacks=tuple(_lacks(shell, size, found, latencies)),
         )
     except DeviceError as error:
         return DeviceHealth(link.serial, "device", problem=str(error))
@@ -88,6 +100,26 @@ def examine(link: AdbLink, rounds: int) -> DeviceHealth:
         shell.close()
         if pictures is not None:
             pictures.close()
+
+
+def _lacks(
+    shell: AdbShell,
+    size: tuple[int, int] | None,
+    found: Focus | None,
+    latencies: dict[str, list[float]],
+) -> Iterator[str]:
+    """What the phone does not offer, of all that an episode needs."""
+    for command in ("input", "uiautomator"):  # without arguments they say how they are used
+        if shell.shell(command).code == NOT_FOUND:
+            yield f"no {command}"
+    if size is None:
+        yield "no screen size"
+    if found is None:
+        yield "no focused window"
+    if latencies and "hierarchy" not in latencies:
+        yield "no view hierarchy"
+    if latencies and not any(name.startswith("picture") for name in latencies):
+        yield "no picture"
 
 
 def _pictures(link: AdbLink) -> EmulatorPictures | None:
@@ -112,7 +144,7 @@ def _latencies(
     for name, operation in operations.items() if rounds else ():
         try:
             measured[name] = [_seconds(operation) for _ in range(rounds)]
-        except DeviceError:
+        except (DeviceError, ScreenRestless):
             link.state()  # raises when it is the phone that is gone
     return measured
 

@@ -11,12 +11,13 @@ import re
 from xml.etree import ElementTree as ET
 
 from distrl.devices.adb.adb_shell import PhoneShell
-from distrl.errors import CommandRefused
+from distrl.errors import CommandRefused, ScreenRestless
 from distrl.hierarchy import Element, Rect
 
 DUMP_FILE = "/data/local/tmp/distrl-window.xml"
 MAX_DUMP = 32 << 20
 HIERARCHY_SECONDS = 20.0
+TRIES = 2  # on a screen that does not rest; Android waits 10 s each time
 ROLES = (  # the end of a view's class, and what it is to us; the first that fits
     ("EditText", "field"),
     ("AutoCompleteTextView", "field"),
@@ -40,12 +41,23 @@ KEYBOARDS = ("inputmethod", "latin", "keyboard", "swiftkey", "gboard")
 
 
 def dump_hierarchy(shell: PhoneShell, seconds: float) -> str:
-    """Dump the hierarchy to a file and read it: without a terminal uiautomator needs a file."""
-    said = shell.shell(f"uiautomator dump {DUMP_FILE}", seconds)
-    if "dumped to" not in said.text:
+    """Dump the hierarchy to a file and read it: without a terminal uiautomator needs a file.
+
+    It waits for a screen without events. On one that never rests it gives up, and so do we.
+    """
+    shown = ""
+    for _ in range(TRIES):
+        said = shell.shell(f"uiautomator dump {DUMP_FILE}", seconds)
+        if "dumped to" in said.text:
+            return shell.run("cat", DUMP_FILE, seconds=seconds)
         shown = " ".join((said.text + said.errors.decode("utf-8", "replace")).split())[:200]
-        raise CommandRefused(f"device {shell.serial}: uiautomator wrote no hierarchy: {shown!r}")
-    return shell.run("cat", DUMP_FILE, seconds=seconds)
+        if "idle state" not in shown:
+            raise CommandRefused(
+                f"device {shell.serial}: uiautomator wrote no hierarchy: {shown!r}"
+            )
+    raise ScreenRestless(
+        f"device {shell.serial}: its screen did not rest in {TRIES} tries: {shown!r}"
+    )
 
 
 def read_hierarchy(dump: str, serial: str) -> tuple[Element, ...]:

@@ -17,7 +17,6 @@ same text and without that marker; there the status OK counts as success.
 from __future__ import annotations
 
 import secrets
-import shlex
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -30,9 +29,9 @@ from android_env.env_interface import AndroidEnvInterface
 from android_env.proto.adb_pb2 import AdbRequest, AdbResponse
 
 from distrl.devices.adb.adb import PATIENCE, ShellResult
-from distrl.devices.adb.adb_shell import exit_code
+from distrl.devices.adb.adb_device import FreshStart
+from distrl.devices.adb.adb_shell import PhoneShell, exit_code
 from distrl.devices.adb.android_device import AndroidDevice, AndroidDeviceSettings
-from distrl.devices.adb.fresh_start import FreshStart
 from distrl.errors import DeviceDisconnected, DeviceError, DeviceNotReady, DeviceTimeout
 from distrl.records import Pixels
 
@@ -140,8 +139,8 @@ class AndroidEnvDevice(AndroidDevice):
         return sum(int(stats.get(name, 0)) for name in FAULTS)
 
 
-class AndroidEnvShell:
-    """Implements `PhoneShell`. Each command is a process of `adb`, started by AndroidEnv."""
+class AndroidEnvShell(PhoneShell):
+    """A `PhoneShell`. Each command is a process of `adb`, started by AndroidEnv."""
 
     def __init__(self, serial: str, environment: AndroidEnvInterface) -> None:
         self.serial = serial
@@ -167,12 +166,6 @@ class AndroidEnvShell:
         if not mark:
             return ShellResult(code, b"", 0)
         return ShellResult(output, b"", exit_code(self.serial, code))
-
-    def run(self, *arguments: str, seconds: float = PATIENCE) -> str:
-        return self.shell(shlex.join(arguments), seconds).checked_text(self.serial, arguments)
-
-    def close(self) -> None:
-        """Nothing stays open."""
 
 
 def typed(serial: str, error: Exception) -> DeviceError:

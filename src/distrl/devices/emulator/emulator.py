@@ -158,25 +158,18 @@ class Emulator:
             self._watch.add(self._process.pid)
 
     def boot(self) -> None:
-        """Start it and wait until it is ready; stop it if that fails."""
+        """Start it and wait until it is ready; one that is too old for gRPC starts without it."""
         self.start()
         try:
-            self._become_ready()
-        except DeviceError:
-            self.stop()
-            raise
-
-    def _become_ready(self) -> None:
-        """Wait until ready; an emulator too old for the gRPC options is restarted without them."""
-        try:
             self.wait_until_ready(self.settings.boot_seconds)
-        except EmulatorStopped:
-            if not self._grpc or TOO_OLD not in self._log_tail():
+        except DeviceError as error:
+            stopped = isinstance(error, EmulatorStopped)
+            if not (stopped and self._grpc and TOO_OLD in self._log_tail()):
+                self.stop()
                 raise
             self._grpc = False
             self._forget()
-            self.start()
-            self.wait_until_ready(self.settings.boot_seconds)
+            self.boot()
 
     def _forget(self) -> None:
         """Stop watching the ended process: its id may be reused."""

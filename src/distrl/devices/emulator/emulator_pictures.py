@@ -95,11 +95,9 @@ class EmulatorPictures:
 
         Android's rotation is queried afterwards: a phone that turns in between counts as rotated.
         """
-        image = read_image(self._ask(link.serial, deadline), link.serial)
-        if not image.data or image.quarter_turns != 0:
-            return None
-        pixels = image.pixels(link.serial)
-        return pixels if rotation(AdbShell(link, keep_open=False)) == 0 else None
+        pixels = read_image(self._ask(link.serial, deadline), link.serial)
+        upright = pixels is not None and rotation(AdbShell(link, keep_open=False)) == 0
+        return pixels if upright else None
 
     def _ask(self, serial: str, deadline: Deadline) -> bytes:
         import grpc  # slow to load, and of use to emulators alone
@@ -163,46 +161,29 @@ def device_error(error: grpc.RpcError, who: str, deadline: Deadline) -> DeviceEr
 # Reading the answer ------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class EmulatorImage:
-    """The message `Image`: fields 1 (how it is laid out) and 4 (the pixels)."""
-
-    kind: int = 0
-    quarter_turns: int = 0
-    width: int = 0
-    height: int = 0
-    data: memoryview = memoryview(b"")
-
-    def pixels(self, serial: str) -> Pixels:
-        depth = PIXEL_BYTES.get(self.kind, 0)
-        sound = 0 < self.width <= LARGEST_SIDE and 0 < self.height <= LARGEST_SIDE
-        if not sound or not depth or len(self.data) != self.width * self.height * depth:
-            raise BrokenPicture(
-                f"device {serial}: the emulator sent {len(self.data)} bytes as a picture of "
-                f"{self.width} × {self.height} pixels of kind {self.kind}; take it again"
-            )
-        whole = np.frombuffer(self.data, np.uint8).reshape(self.height, self.width, depth)
-        return whole[:, :, :3].copy()
-
-
-def read_image(answer: bytes, serial: str) -> EmulatorImage:
-    """From protobuf's form; a message that is cut is a `BrokenPicture`."""
+def read_image(answer: bytes, serial: str) -> Pixels | None:
+    """Parse the message `Image`; None for a turned or empty one, `BrokenPicture` for a cut one."""
     try:
         image = dict(_fields(memoryview(answer)))
         layout = dict(_fields(_piece(image, 1)))  # ImageFormat: kind, rotation, width, height
         turned = dict(_fields(_piece(layout, 2)))
-        return EmulatorImage(
-            kind=_number(layout, 1),
-            quarter_turns=_number(turned, 1),
-            width=_number(layout, 3),
-            height=_number(layout, 4),
-            data=_piece(image, 4),
-        )
+        kind, width, height = (_number(layout, field) for field in (1, 3, 4))
+        quarter_turns, data = _number(turned, 1), _piece(image, 4)
     except ValueError as error:
         raise BrokenPicture(
             f"device {serial}: {len(answer)} bytes over gRPC that are no picture ({error}; they "
             f"begin {answer[:16]!r}); take it again"
         ) from error
+    if quarter_turns or not data:
+        return None
+    depth = PIXEL_BYTES.get(kind, 0)
+    sound = depth and 0 < width <= LARGEST_SIDE and 0 < height <= LARGEST_SIDE
+    if not sound or len(data) != width * height * depth:
+        raise BrokenPicture(
+            f"device {serial}: the emulator sent {len(data)} bytes as a picture of "
+            f"{width} × {height} pixels of kind {kind}; take it again"
+        )
+    return np.frombuffer(data, np.uint8).reshape(height, width, depth)[:, :, :3].copy()
 
 
 Field = int | memoryview

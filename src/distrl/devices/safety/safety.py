@@ -9,6 +9,15 @@
 - private regions of the screen are blacked out before the picture leaves this object;
 - in a dry run nothing is performed at all, resets included: the phone is only looked at.
 
+The owner's consent is a file for each phone, written by hand: `SERIAL.toml` in
+`~/.config/distrl/consent` (or in the folder `DISTRL_CONSENT`). It names the phone, contains the
+sentence, and lists the apps. Removing it withdraws the consent: it is read again at every reset.
+
+    serial = "R5CT30XXXXX"
+    owner = "Ada"
+    sentence = "I agree that DistRL operates this phone."
+    apps = ["com.android.settings", "com.google.android.deskclock"]
+
 Labels are read from the phone's view hierarchy at the moment of the tap. A list of blocked words
 cannot cover every app: it supplements the allow-list.
 """
@@ -16,8 +25,10 @@ cannot cover every app: it supplements the allow-list.
 from __future__ import annotations
 
 import json
+import os
 import re
 import time
+import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,8 +38,8 @@ import numpy as np
 
 from distrl.bounds import Meaning
 from distrl.devices.adb.android_device import AndroidDevice
-from distrl.devices.safety.consent import Consent
-from distrl.errors import InvalidSetting
+from distrl.devices.adb.android_state import SYSTEM_UI
+from distrl.errors import ConsentMissing, InvalidSetting, ScreenRestless
 from distrl.hierarchy import Element
 from distrl.records import (
     ONLY_SAID,
@@ -48,16 +59,33 @@ from distrl.records import (
 Region = tuple[float, float, float, float]  # left, top, right, bottom, as shares of the screen
 HIDDEN = "(hidden)"
 
-# Whole words in the label of what is tapped, in several languages.
+# Whole words in the label of what is tapped: a row for each language.
 BLOCKED_WORDS = (
-    "send", "pay", "buy", "purchase", "order", "checkout", "call", "dial", "video call",
-    "uninstall", "delete account", "factory reset", "erase all", "reset phone", "transfer",
-    "subscribe", "donate", "emergency", "install", "post", "publish", "unlock bootloader",
-    "senden", "bezahlen", "kaufen", "anrufen", "deinstallieren", "zurücksetzen",
-    "enviar", "pagar", "comprar", "llamar", "desinstalar", "envoyer", "payer", "acheter",
-    "appeler", "désinstaller", "发送", "支付", "付款", "购买", "拨打", "卸载", "恢复出厂设置",
+    # What reaches others or costs money, what is lost for good, what takes the phone away from us.
+    "send", "pay", "buy", "purchase", "order", "checkout", "call", "dial", "video call", "transfer",
+    "subscribe", "donate", "emergency", "post", "publish", "install",
+    "factory reset", "reset phone", "reset all", "reset settings", "reset options",
+    "format sd card", "uninstall", "delete", "erase", "wipe", "clear data", "clear storage",
+    "clear all data", "power off", "turn off phone", "shut down", "restart", "reboot",
+    "unlock bootloader", "sign out", "log out", "remove account",
+    "senden", "bezahlen", "kaufen", "anrufen", "überweisen", "abonnieren", "installieren",
+    "deinstallieren", "löschen", "daten löschen", "zurücksetzen", "formatieren", "ausschalten",
+    "herunterfahren", "neu starten", "neustart", "abmelden", "konto entfernen",
+    "enviar", "pagar", "comprar", "llamar", "transferir", "suscribirse", "instalar",
+    "desinstalar", "eliminar", "borrar", "borrar datos", "restablecer", "formatear", "apagar",
+    "reiniciar", "cerrar sesión", "quitar cuenta",
+    "envoyer", "payer", "acheter", "appeler", "virer", "installer", "désinstaller", "supprimer",
+    "effacer", "réinitialiser", "formater", "éteindre", "redémarrer", "se déconnecter",
+    "inviare", "invia", "paga", "acquista", "chiama", "disinstalla", "elimina", "cancella",
+    "ripristina", "spegni", "riavvia", "esci",
+    "ligar", "desinstalar", "excluir", "apagar dados", "redefinir", "desligar", "sair da conta",
+    "发送", "支付", "付款", "购买", "拨打", "转账", "安装", "卸载", "删除", "清除数据",
+    "恢复出厂设置", "格式化", "关机", "重启", "退出登录",
+    "送信", "支払う", "購入", "電話をかける", "アンインストール", "削除", "初期化", "電源を切る",
+    "再起動", "ログアウト",
 )  # fmt: skip
 BLOCKED_PACKAGES = (
+    SYSTEM_UI,  # the shade and the power menu: settings, replies, power off
     "com.android.packageinstaller",
     "com.google.android.packageinstaller",
     "com.android.phone",
@@ -65,7 +93,6 @@ BLOCKED_PACKAGES = (
     "com.google.android.gms.pay",
     "com.google.android.apps.walletnfcrel",
 )
-SYSTEM_BARS = "com.android.systemui"  # like the home screen, a way to and from the allowed apps
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +217,7 @@ class SafeDevice:
         if not package or package in blocked:
             return False
         agreed = self._agreed.apps if self._agreed else ()
-        if package in (SYSTEM_BARS, self._home):
+        if package == self._home:
             return True
         return package in self.settings.apps and package in agreed
 
@@ -199,7 +226,11 @@ class SafeDevice:
         words = (*BLOCKED_WORDS, *self.settings.more_blocked_words)
         screen = self.device.screen()
         point = x * screen.width, y * screen.height
-        for element in self.device.elements():
+        try:
+            elements = self.device.elements()
+        except ScreenRestless as error:  # nobody can say what is there
+            return f"what is there could not be read: {error}"
+        for element in elements:
             left, top, right, bottom = element.bounds
             if left <= point[0] < right and top <= point[1] < bottom:
                 for label in (element.text, element.detail):
@@ -269,4 +300,52 @@ def _in_pixels(region: Region, screen: Screen) -> tuple[int, int, int, int]:
         int(np.floor(top * screen.height)),
         int(np.ceil(right * screen.width)),
         int(np.ceil(bottom * screen.height)),
+    )
+
+
+# Consent -----------------------------------------------------------------------------------------
+
+SENTENCE = "I agree that DistRL operates this phone."
+
+
+@dataclass(frozen=True, slots=True)
+class Consent:
+    """What was agreed to, by whom."""
+
+    serial: str
+    owner: str
+    apps: tuple[str, ...]
+
+
+def consent_path(serial: str) -> Path:
+    """Path of the consent file of this phone."""
+    folder = os.environ.get("DISTRL_CONSENT")
+    root = Path(folder) if folder else Path.home() / ".config" / "distrl" / "consent"
+    return root / f"{re.sub(r'[^A-Za-z0-9._-]', '_', serial)}.toml"
+
+
+def read_consent(serial: str) -> Consent:
+    """Read the consent for this phone, or raise `ConsentMissing`."""
+    path = consent_path(serial)
+    try:
+        written = tomllib.loads(path.read_text("utf-8"))
+    except FileNotFoundError as error:
+        raise ConsentMissing(_how(serial, path, "there is no such file")) from error
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ConsentMissing(_how(serial, path, f"it cannot be read: {error}")) from error
+    apps = written.get("apps")
+    if written.get("serial") != serial:
+        raise ConsentMissing(_how(serial, path, f"it names the phone {written.get('serial')!r}"))
+    if written.get("sentence") != SENTENCE or not written.get("owner"):
+        raise ConsentMissing(_how(serial, path, "the sentence or the owner is missing"))
+    if not isinstance(apps, list) or not all(isinstance(app, str) for app in apps):
+        raise ConsentMissing(_how(serial, path, "apps is no list of packages"))
+    return Consent(serial, str(written["owner"]), tuple(apps))
+
+
+def _how(serial: str, path: Path, why: str) -> str:
+    return (
+        f"device {serial} is a handset, and its owner's consent in {path} does not hold: {why}. "
+        f'Write there: serial = "{serial}", owner = "…", sentence = "{SENTENCE}" and '
+        'apps = ["…"] with the packages that may be used'
     )

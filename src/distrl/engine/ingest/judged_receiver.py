@@ -109,6 +109,6 @@ def second_opinion_summary(judge: TrajectoryJudge) -> str:
     if not isinstance(judge, SecondOpinion) or not judge.opinions.total:
         return ""
     return (
-        f"a second judge disagreed on {judge.disagreement:.1%} of {judge.opinions.total} "
+        f"a second judge disagreed on {judge.opinions.disagreement:.1%} of {judge.opinions.total} "
         f"(could not be asked: {judge.missing})"
     )
