@@ -53,7 +53,13 @@ def greedy(policy: VlmPolicy) -> list[Decision]:
     return policy.decide(OBSERVATIONS)
 
 
-@pytest.mark.parametrize("model_type", list(BUILDERS))
+def family(model_type: str) -> object:
+    """A decoder and an encoder-decoder by default; the others take seconds each."""
+    marks = () if model_type in ("qwen2_5_vl", "auto_ui") else (pytest.mark.slow,)
+    return pytest.param(model_type, marks=marks)
+
+
+@pytest.mark.parametrize("model_type", list(map(family, BUILDERS)))
 def test_load_decide_train_export_reload(model_type: str, tmp_path: Path) -> None:
     policy = open_policy(tiny_model(model_type), SETTINGS)
     decisions = policy.decide(OBSERVATIONS)

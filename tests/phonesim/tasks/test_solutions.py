@@ -47,7 +47,13 @@ def test_it_is_not_done_at_the_start_and_its_solution_always_succeeds(
         )
 
 
-@pytest.mark.parametrize("name", list(templates()))
+ONE_IN_THREE = [
+    pytest.param(name, marks=pytest.mark.slow if place % 3 else ())
+    for place, name in enumerate(templates())
+]
+
+
+@pytest.mark.parametrize("name", ONE_IN_THREE)
 def test_the_number_of_steps_fits_the_difficulty(name: str, all_seeds: bool) -> None:
     device = SimulatedDevice("calm", drift=Drift(popup_rate=0.0))
     split = splits_of(templates()[name])[0]
