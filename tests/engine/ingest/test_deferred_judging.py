@@ -115,10 +115,12 @@ def test_a_verdict_is_stored_before_the_learner_hears_of_it(tmp_path: Path) -> N
 
 
 def test_the_line_of_an_episode_has_the_verdict_whoever_comes_first(tmp_path: Path) -> None:
-    with court(tmp_path, NO) as (made, _):
+    late = threading.Event()
+    with court(tmp_path, Reply(NO.body, hold=late)) as (made, _):
         made.send(1)
         made.episode_log.finished(finished("c/1"))  # its collector tells before the judge
         assert made.lines() == {}
+        late.set()
         assert made.receiver.settle(60.0)
         assert made.lines() == {"c/1": Ending.FAILURE}
         made.send(2)
@@ -194,9 +196,11 @@ def test_a_judge_that_cannot_keep_up_holds_collectors_back(tmp_path: Path) -> No
 
 
 def test_a_disk_that_takes_no_verdict_is_tried_again(tmp_path: Path) -> None:
-    with court(tmp_path, YES) as (made, _):
+    late = threading.Event()
+    with court(tmp_path, Reply(YES.body, hold=late)) as (made, _):
         made.send(1)
         with full_disk():
+            late.set()
             assert not made.receiver.settle(60.0)
         assert (made.arrived(), made.receiver.unjudged) == ({}, 1)
         assert made.episode_log.faults["not_stored"] == 1
