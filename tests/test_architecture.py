@@ -151,11 +151,7 @@ class Module:
 
     def imports(self, *, loading: bool = False) -> Iterator[tuple[int, str]]:
         """Line and dotted name of what it imports at run time; `loading`: when it is loaded."""
-        for node in _walk(self.tree, into_functions=not loading):
-            if isinstance(node, ast.Import):
-                yield from ((node.lineno, alias.name) for alias in node.names)
-            elif isinstance(node, ast.ImportFrom) and node.module:
-                yield from ((node.lineno, f"{node.module}.{alias.name}") for alias in node.names)
+        return iter(_imports(self.source, loading))
 
     def at(self, line: int, what: str) -> str:
         return f"{self.path}:{line}: {what}"
@@ -167,6 +163,22 @@ Rule = Callable[[list[Module]], list[str]]
 @cache
 def _parse(source: str) -> ast.Module:
     return ast.parse(source)
+
+
+@cache
+def _nodes(source: str) -> tuple[ast.AST, ...]:
+    return tuple(ast.walk(_parse(source)))
+
+
+@cache
+def _imports(source: str, loading: bool) -> tuple[tuple[int, str], ...]:
+    found: list[tuple[int, str]] = []
+    for node in _walk(_parse(source), into_functions=not loading):
+        if isinstance(node, ast.Import):
+            found += ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found += ((node.lineno, f"{node.module}.{alias.name}") for alias in node.names)
+    return tuple(found)
 
 
 def _walk(node: ast.AST, *, into_functions: bool) -> Iterator[ast.AST]:
@@ -281,7 +293,7 @@ def nothing_is_caught_blindly(modules: list[Module]) -> list[str]:
 
     broken = []
     for module in modules:
-        for node in ast.walk(module.tree) if module.path not in MAY_CATCH_ALL else ():
+        for node in _nodes(module.source) if module.path not in MAY_CATCH_ALL else ():
             if isinstance(node, ast.ExceptHandler) and broad(node.type):
                 broken.append(module.at(node.lineno, "catches everything"))
             if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("suppress"):
@@ -294,7 +306,7 @@ def functions_fit_on_a_screen(modules: list[Module]) -> list[str]:
     return [
         module.at(node.lineno, f"{node.name} has {lines} lines, more than {MAX_FUNCTION_LINES}")
         for module in modules
-        for node in ast.walk(module.tree)
+        for node in _nodes(module.source)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         and (lines := (node.end_lineno or node.lineno) - node.lineno + 1) > MAX_FUNCTION_LINES
     ]
@@ -316,7 +328,7 @@ def randomness_comes_from_seeds(modules: list[Module]) -> list[str]:
     allowed = {"random.Random", "numpy.random.Generator", "numpy.random.default_rng"}
     broken = []
     for module in modules:
-        calls = [node for node in ast.walk(module.tree) if isinstance(node, ast.Call)]
+        calls = [node for node in _nodes(module.source) if isinstance(node, ast.Call)]
         used = [(call.lineno, ast.unparse(call.func)) for call in calls] + list(module.imports())
         for line, name in used if module.shipped else ():
             whole = re.sub(r"^np\.", "numpy.", name)

@@ -20,7 +20,7 @@ def test_all_work_and_all_end() -> None:
         count=3,
     )
     threads.start()
-    assert threads.join(20.0)
+    assert threads.join(60.0)
     assert threads.alive == ()
     threads.raise_failure()
     assert sorted(done) == ["c/device-0", "c/device-1", "c/device-2"]
@@ -35,7 +35,7 @@ def test_a_failure_is_known_at_once_and_raised_with_a_note_on_the_others() -> No
     def work() -> None:
         number = next(order)
         if number == 2:
-            assert let_go.wait(20.0)
+            assert let_go.wait(60.0)
             return
         raise KeyError(f"thread {number}")
 
@@ -45,7 +45,7 @@ def test_a_failure_is_known_at_once_and_raised_with_a_note_on_the_others() -> No
     wait_until(lambda: threads.alive == ("c/device-2",))
     assert not threads.join(0.0)
     let_go.set()
-    assert threads.join(20.0)
+    assert threads.join(60.0)
     with pytest.raises(KeyError, match="thread") as raised:
         threads.raise_failure()
     assert "another thread failed, too: KeyError" in raised.value.__notes__[0]
@@ -62,7 +62,7 @@ def test_one_thread_has_the_plain_name_and_its_error_reaches_its_owner() -> None
     thread.raise_failure()
     assert thread.join(0.0)  # not started yet
     thread.start()
-    assert thread.join(20.0)
+    assert thread.join(60.0)
     with pytest.raises(ZeroDivisionError, match="ours"):
         thread.raise_failure()
     assert (ended, names) == ([True], ["broken"])

@@ -8,6 +8,7 @@ import pytest
 import torch
 from tests.agent.made_up_screens import blocks
 from tests.agent.tiny_models import BUILDERS, tiny_model
+from tests.slow_params import mostly_slow
 
 from distrl.agent.answer_sampling import SamplingSettings
 from distrl.agent.loading import load_policy, open_policy
@@ -53,7 +54,7 @@ def greedy(policy: VlmPolicy) -> list[Decision]:
     return policy.decide(OBSERVATIONS)
 
 
-@pytest.mark.parametrize("model_type", list(BUILDERS))
+@pytest.mark.parametrize("model_type", mostly_slow(BUILDERS, ("qwen2_5_vl", "auto_ui")))
 def test_load_decide_train_export_reload(model_type: str, tmp_path: Path) -> None:
     policy = open_policy(tiny_model(model_type), SETTINGS)
     decisions = policy.decide(OBSERVATIONS)

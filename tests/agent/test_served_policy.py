@@ -122,7 +122,7 @@ def test_a_batch_is_asked_at_once_and_answered_in_order() -> None:
     everybody = threading.Barrier(6)
 
     def echo(asked: Asked) -> bytes:
-        everybody.wait(10)  # only six requests at once get through
+        everybody.wait(60.0)  # only six requests at once get through
         [text] = texts_in(asked)
         number = text.split()[0].removeprefix("task")
         return completion(f"<answer>{number}", token_ids=[int(number)], log_probs=(-1.0,))

@@ -9,6 +9,7 @@ import pytest
 import torch
 from tests.agent.tiny_models import tiny_model
 from tests.agent.vlm_policies import FAMILIES, SHARP, observations, tiny_policy
+from tests.slow_params import mostly_slow
 from torch import Tensor, nn
 
 from distrl.agent.critic import CriticSettings
@@ -33,7 +34,7 @@ def all_still(parameters: list[nn.Parameter]) -> bool:
     return all(not bool(each.any()) for each in gradients(parameters))
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", mostly_slow(FAMILIES, ("qwen3_vl", "auto_ui")))
 def test_load_decide_train_export_reload_same_answers(family: str, tmp_path: Path) -> None:
     policy = tiny_policy(family, lora=ADAPTERS, sampling=dataclasses.replace(SHARP, greedy=True))
     before, start = policy.decide(observations()), policy.weights()
@@ -89,7 +90,7 @@ def test_the_policys_loss_does_not_move_the_critic(family: str) -> None:
 
 
 @pytest.mark.parametrize("lora", [None, ADAPTERS], ids=["whole", "adapters"])
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", mostly_slow(FAMILIES, ("qwen3_vl", "auto_ui")))
 def test_checkpointing_gives_the_same_gradients_for_less_memory(
     family: str, lora: LoraSettings | None
 ) -> None:

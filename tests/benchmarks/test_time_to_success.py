@@ -91,6 +91,7 @@ def test_the_network_begins_as_it_was_taught_and_passes_on_what_it_learns() -> N
     assert success_rate(other) == success_rate(network)
 
 
+@pytest.mark.slow
 def test_rounds_wait_and_the_other_way_does_not() -> None:
     rounds = Course(Arm("digirl", "sync", "half", 0.01), 0, 2.0, 600.0).run()
     free = Course(Arm("a_ride", "async", "filtered", 0.01), 0, 2.0, 600.0).run()

@@ -104,7 +104,7 @@ def serving(*replies: Reply, models: Sequence[str] = ("policy",)) -> Iterator[tu
 
         def send(self, reply: Reply, asked: Asked) -> None:
             if reply.hold:
-                reply.hold.wait(20)
+                reply.hold.wait(60.0)
             if reply.hang_up:
                 self.close_connection = True
                 return

@@ -192,5 +192,5 @@ def test_a_second_control_c_ends_it_at_once(tmp_path: Path, model: Path) -> None
     process.send_signal(signal.SIGINT)
     process.send_signal(signal.SIGTERM)
     os.kill(process.pid, signal.SIGCONT)
-    assert process.wait(30.0) not in (0, None)
+    assert process.wait(PATIENCE) not in (0, None)
     assert still_there(survivors) == []

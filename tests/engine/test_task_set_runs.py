@@ -177,6 +177,7 @@ def test_android_world_is_initialised_stepped_scored_and_torn_down(
         assert len(begun) == len(ended) == len(scored) >= 2
 
 
+@pytest.mark.slow
 def test_android_world_can_be_narrowed_down_and_judged_by_somebody_else(
     tmp_path: Path, any_size: Path
 ) -> None:

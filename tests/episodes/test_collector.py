@@ -109,7 +109,7 @@ def test_an_orderly_stop_lets_episodes_end_and_leaves_no_thread() -> None:
     thread.start()
     wait_until(lambda: len(sink.sent) >= 4)
     collecting.stop(finish_within=20.0)
-    thread.join(20.0)
+    thread.join(60.0)
     report = collecting.report()
     assert report.abandoned == 0
     assert report.started == report.trajectories == len(sink.sent)
@@ -154,7 +154,7 @@ def test_a_device_that_hangs_is_left_behind_and_sends_nothing_afterwards() -> No
     settings = CollectorSettings(patience_seconds=0.2)
     collecting = collector(PolicyBatcher(Patient(waits=0)), sink, [device], settings=settings)
     with running(collecting):
-        assert device.hangs.wait(20.0)
+        assert device.hangs.wait(60.0)
     [stuck] = collecting.report().stuck
     device.let_go.set()
     wait_until(lambda: not any(each.name == stuck for each in threading.enumerate()))

@@ -65,7 +65,7 @@ def test_a_stage_counts_when_it_ends_and_a_device_and_a_thread_at_once() -> None
         clock.advance(4.0)
         report = counted.report()
         counted.phones[0].open_gate()
-        thread.join(20.0)
+        thread.join(60.0)
     assert report.stages["decide"] == 2.0
     assert report.stages["reset"] == 4.0
     assert report.stages["own"] == 1.0

@@ -32,7 +32,7 @@ class Echo:
 
     def decide(self, observations: Sequence[Observation]) -> list[Decision]:
         self.asked.append([each.instruction for each in observations])
-        assert self.go_on.wait(20.0)
+        assert self.go_on.wait(60.0)
         return [Decision(Wait(), each.instruction) for each in observations]
 
 
@@ -48,7 +48,7 @@ def served(batcher: PolicyBatcher) -> Iterator[ThreadPoolExecutor]:
         finally:
             going.clear()
             batcher.wake()
-            serving.result(20.0)
+            serving.result(60.0)
             batcher.close()
 
 
@@ -82,7 +82,7 @@ def test_who_comes_while_the_policy_works_is_answered_together_oldest_first() ->
             waiting.append(threads.submit(ask, batcher, number))
             wait_until(lambda number=number: batcher.waiting == number)  # type: ignore[misc]
         policy.go_on.set()
-        assert [each.result(20.0).text for each in waiting] == [str(n) for n in range(8)]
+        assert [each.result(60.0).text for each in waiting] == [str(n) for n in range(8)]
     assert policy.asked == [["0"], ["1", "2", "3", "4", "5"], ["6", "7"]]
     assert batcher.report().batches == {1: 1, 2: 1, 5: 1}
     assert batcher.report().mean_batch == pytest.approx(8 / 3)
@@ -120,8 +120,8 @@ def test_it_waits_for_a_fuller_batch() -> None:
         first = made.first_asks(threads)
         made.pass_time(0.2)
         second = threads.submit(made.batcher.ask, made.handles[1], seen(1))
-        first.result(20.0)
-        second.result(20.0)
+        first.result(60.0)
+        second.result(60.0)
     assert made.policy.batches[1:] == [2]
 
 
@@ -129,8 +129,8 @@ def test_it_does_not_wait_longer_than_the_setting() -> None:
     made = Lingering(max_wait=0.0, policy_seconds=0.1)
     with served(made.batcher) as threads:
         made.batcher.ask(made.handles[0], seen(0))
-        threads.submit(made.batcher.ask, made.handles[0], seen(0)).result(20.0)
-        threads.submit(made.batcher.ask, made.handles[1], seen(1)).result(20.0)
+        threads.submit(made.batcher.ask, made.handles[0], seen(0)).result(60.0)
+        threads.submit(made.batcher.ask, made.handles[1], seen(1)).result(60.0)
     assert made.policy.batches == [1, 1, 1]
     made = Lingering(max_wait=0.25, policy_seconds=1.0)
     with served(made.batcher) as threads:
@@ -138,7 +138,7 @@ def test_it_does_not_wait_longer_than_the_setting() -> None:
         made.pass_time(0.24)
         assert not first.done()
         made.pass_time(0.02)
-        first.result(20.0)
+        first.result(60.0)
     assert made.policy.batches == [1, 1]
 
 
@@ -149,7 +149,7 @@ def test_it_does_not_wait_longer_than_a_batch_takes() -> None:
         made.pass_time(0.009)
         assert not first.done()
         made.pass_time(0.002)
-        first.result(20.0)
+        first.result(60.0)
     assert made.policy.batches == [1, 1]
 
 
@@ -162,7 +162,7 @@ def test_it_does_not_wait_when_all_who_could_ask_have_asked() -> None:
         handle = batcher.enter()
         batcher.ask(handle, seen(0))
         # While it waited for more, the clock would stand still, and it would wait for ever.
-        threads.submit(batcher.ask, handle, seen(0)).result(20.0)
+        threads.submit(batcher.ask, handle, seen(0)).result(60.0)
     assert clock.now == 1.0
 
 
@@ -173,7 +173,7 @@ def test_whoever_waits_when_it_closes_is_told_so() -> None:
         wait_until(lambda: batcher.waiting == 1)
         batcher.close()
         with pytest.raises(CancelledError):
-            waiting.result(20.0)
+            waiting.result(60.0)
     with pytest.raises(CancelledError, match="has closed"):
         ask(batcher, 1)
     batcher.open()
@@ -193,7 +193,7 @@ def test_what_the_policy_raises_comes_out_of_serve_and_frees_who_waits() -> None
             batcher.serve(lambda: True)
         batcher.close()
         with pytest.raises(CancelledError):
-            waiting.result(20.0)
+            waiting.result(60.0)
 
 
 def test_it_is_a_policy_itself_and_keeps_to_its_batch() -> None:
@@ -237,7 +237,7 @@ def test_between_episodes_who_has_begun_goes_on_and_who_has_not_waits_for_the_sw
         assert not first.done()
         versions.newest = 3  # whoever waits for so long gets the newest
         batcher.leave(old)
-        assert first.result(20.0).weight_version == 3
+        assert first.result(60.0).weight_version == 3
     assert policy.loaded == [3]
     assert batcher.report().swaps == 1
 

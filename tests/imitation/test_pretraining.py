@@ -47,6 +47,7 @@ def test_what_is_saved_is_half_as_precise_and_readable_by_all(tmp_path: Path) ->
     assert size < 2.2 * sum(each.numel() for each in wanted.values())
 
 
+@pytest.mark.slow
 def test_a_saved_model_is_trained_further_with_its_encoder_frozen(tmp_path: Path) -> None:
     save(new_pupil(3), tmp_path / "first")
     again = dataclasses.replace(SMALL, haste=1.0)

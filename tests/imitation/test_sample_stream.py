@@ -26,7 +26,7 @@ EASY = recipe("train", "todo.star", "notes.create")
 SLAB = 3
 
 
-def soon(true: Callable[[], bool], seconds: float = 20.0) -> bool:
+def soon(true: Callable[[], bool], seconds: float = 60.0) -> bool:
     deadline = time.monotonic() + seconds
     while not true() and time.monotonic() < deadline:
         time.sleep(0.02)

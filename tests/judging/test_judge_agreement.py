@@ -53,7 +53,7 @@ def measured(judge: TrajectoryJudge, trajectories: Sequence[Trajectory]) -> Conf
         for trajectory in trajectories:
             judge_pool.submit(trajectory)
         while len(judge_pool):
-            judge_pool.wait(20)
+            judge_pool.wait(60.0)
             for each in judge_pool.drain():
                 assert each.judgement is not None
                 truly = truths[each.trajectory.id]

@@ -49,7 +49,7 @@ class Slow:
 def drained(judge_pool: JudgeThreadPool, count: int) -> list[Trajectory]:
     found: list[Trajectory] = []
     while len(found) < count:
-        assert judge_pool.wait(20)
+        assert judge_pool.wait(60.0)
         found += [each.trajectory for each in judge_pool.drain()]
     return found
 
@@ -104,7 +104,7 @@ def test_a_mistake_of_ours_is_not_taken_for_a_missing_verdict() -> None:
 
     with JudgeThreadPool(Broken()) as judge_pool:
         judge_pool.submit(played())
-        judge_pool.wait(20)
+        judge_pool.wait(60.0)
         with pytest.raises(ZeroDivisionError):
             judge_pool.drain()
 

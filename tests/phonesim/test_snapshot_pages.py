@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
+from tests.slow_params import one_in
 
 from distrl.records import Back, OpenApp, Tap
 from phonesim.finger import Finger
@@ -17,7 +18,7 @@ APPS = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("app", APPS)
+@pytest.mark.parametrize("app", one_in(2, APPS))
 def test_pages_that_a_monkey_finds(app: str) -> None:
     rng = random.Random(f"snapshot_pages/{app}")
     device = SimulatedDevice("phone")

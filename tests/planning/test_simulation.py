@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import pytest
 from tests.planning.made_up_plans import FREE, rough_plan, round_plan
+from tests.slow_params import mostly_slow
 
 from distrl.errors import InvalidSetting
 from distrl.planning.plan_settings import LearnerPlan, PlanSettings, PolicyPlan
@@ -127,7 +128,7 @@ def test_more_gpus_share_an_update() -> None:
 
 
 @pytest.mark.parametrize("phones", [3, 40])
-@pytest.mark.parametrize("at_start", [1, 8, None])
+@pytest.mark.parametrize("at_start", mostly_slow([1, 8, None], [8]))
 def test_nothing_is_lost_and_shares_add_up(phones: int, at_start: int | None) -> None:
     """Little's law: episodes in flight = rate · time in flight; a phone is always somewhere."""
     plan = rough_plan(phones, staleness=StalenessLimit(at_start, None))
@@ -150,6 +151,7 @@ def test_the_same_seed_gives_the_same_prediction() -> None:
     assert first != other
 
 
+@pytest.mark.slow
 def test_more_phones_never_bring_less() -> None:
     """Also where the policy, or the learner, has long been the limit."""
     for learner in ({"staleness": FREE}, {"staleness": StalenessLimit(2, None)}):

@@ -201,6 +201,7 @@ def test_the_shipped_model_reads_screens_that_it_has_never_seen() -> None:
     assert shares["icons"] > 0.96
 
 
+@pytest.mark.slow
 def test_a_model_that_was_never_taught_reads_nothing() -> None:
     """So that what the test above measures is reading."""
     config = load_policy("starter").network.config

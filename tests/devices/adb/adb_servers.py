@@ -47,7 +47,7 @@ class OwnAdbServer:
             stderr=subprocess.DEVNULL,
             env=self.environment,
         )
-        end = time.monotonic() + 20.0
+        end = time.monotonic() + 60.0
         while True:
             try:
                 self.server.version(5.0)

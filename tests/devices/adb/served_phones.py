@@ -58,7 +58,7 @@ def connect_to_a_phone_that_asks(adb: OwnAdbServer, address: str) -> None:
     """Whether adb calls it connected or not is a matter of timing; its state is not."""
     with suppress(DeviceError):
         adb.server.connect(address)
-    end = time.monotonic() + 10.0
+    end = time.monotonic() + 60.0
     while [each.state for each in adb.server.devices()] != ["unauthorized"]:
         assert time.monotonic() < end, "the phone did not ask"
         time.sleep(0.02)

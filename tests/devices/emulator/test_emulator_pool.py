@@ -34,7 +34,7 @@ def sdk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[StandInSdk]
         yield sdk
 
 
-def wait_for(condition: Callable[[], bool], seconds: float = 40.0) -> None:
+def wait_for(condition: Callable[[], bool], seconds: float = 100.0) -> None:
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "it did not come to be"

@@ -63,6 +63,6 @@ def test_leaving_ends_what_is_left() -> None:
         started = subprocess.Popen(["sleep", "600"], start_new_session=True)
         watch.add(started.pid)
         helper = watch.process_id
-    assert started.wait(20.0) == -signal.SIGKILL
+    assert started.wait(60.0) == -signal.SIGKILL
     assert helper is not None
     assert gone_within(helper, 20.0)

@@ -16,7 +16,7 @@ from distrl.replay.trajectory_encoding import decode_trajectory
 
 
 def sent_id(sent: SimpleQueue[Delivery]) -> str:
-    return decode_trajectory(sent.get(timeout=5).trajectory).id
+    return decode_trajectory(sent.get(timeout=60.0).trajectory).id
 
 
 def test_put_returns_what_the_learner_says_and_only_then() -> None:
@@ -28,10 +28,10 @@ def test_put_returns_what_the_learner_says_and_only_then() -> None:
         assert {sent_id(sent), sent_id(sent)} == {"a", "b"}
         assert not first.done()
         sender.answered(Received("b", False))
-        assert second.result(5) is False
+        assert second.result(60.0) is False
         assert not first.done()
         sender.answered(Received("a", True))
-        assert first.result(5) is True
+        assert first.result(60.0) is True
         sender.answered(Received("a", True))  # said twice: no harm
 
 
@@ -45,7 +45,7 @@ def test_what_could_not_be_stored_is_sent_again() -> None:
             sender.answered(Refused("a", "the disk is full"))
         assert sent_id(sent) == "a"
         sender.answered(Received("a", True))
-        assert put.result(5) is True
+        assert put.result(60.0) is True
 
 
 @pytest.mark.parametrize("when", ["before", "while it waits", "while it is refused"])
@@ -62,7 +62,7 @@ def test_nobody_waits_for_a_learner_that_is_gone(when: str) -> None:
             sender.answered(Refused("a", "full"))
         threading.Timer(0.05, sender.break_off).start()
         with pytest.raises(LearnerGone, match="trajectory a was not"):
-            put.result(5)
+            put.result(60.0)
 
 
 def test_a_connection_that_breaks_while_sending_is_said_so() -> None:

@@ -90,7 +90,7 @@ def served(policy: Patient, weights: Versions, past_screens: int = 0) -> Iterato
         finally:
             line.is_cut = True
             going.clear()
-            serving.result(20.0)
+            serving.result(60.0)
             line._threads.shutdown()
 
 
@@ -160,7 +160,7 @@ def test_who_waits_when_the_client_closes_is_cancelled() -> None:
         waiting = threads.submit(batcher.ask, batcher.enter(), SEEN)
         batcher.close()
         with pytest.raises(CancelledError):
-            waiting.result(20.0)
+            waiting.result(60.0)
 
 
 def test_it_hears_of_new_weights_also_while_nobody_may_play() -> None:
@@ -173,7 +173,7 @@ def test_it_hears_of_new_weights_also_while_nobody_may_play() -> None:
             wait_until(lambda: batcher.version == 7)
         finally:
             over.set()
-        looking.result(20.0)
+        looking.result(60.0)
     assert batcher.report().decisions == 0
 
 

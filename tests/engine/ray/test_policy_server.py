@@ -33,7 +33,7 @@ class Held(Patient):
 
     def decide(self, observations: Sequence[Observation]) -> list[Decision]:
         decisions = super().decide(observations)
-        assert self.let_go.wait(20.0)
+        assert self.let_go.wait(60.0)
         return decisions
 
 
@@ -62,7 +62,7 @@ def serving(server: PolicyServer) -> Iterator[ThreadPoolExecutor]:
             yield threads
         finally:
             going.clear()
-            served.result(20.0)
+            served.result(60.0)
 
 
 def test_phones_of_all_collectors_are_answered_together() -> None:
@@ -116,7 +116,7 @@ def test_who_leaves_while_his_question_waits_is_forgotten_once_it_is_answered() 
         server.leave("collector-0.1/0")
         assert server.report().sessions == 1
         policy.let_go.set()
-        asked.result(20.0)
+        asked.result(60.0)
         assert server.report().sessions == 0
 
 
@@ -144,10 +144,10 @@ def test_who_waits_when_it_closes_hears_that_it_is_gone() -> None:
         wait_until(lambda: batcher.waiting == 1)
         over.set()
         policy.let_go.set()
-        served.result(20.0)
-        first.result(20.0)
+        served.result(60.0)
+        first.result(60.0)
         with pytest.raises(PolicyServerGone, match=r"server-0\.1 has closed"):
-            second.result(20.0)
+            second.result(60.0)
     with pytest.raises(PolicyServerGone, match=r"server-0\.1 has closed"):
         server.ask("collector-0.1/1", SEEN)
 
@@ -159,7 +159,7 @@ def test_a_policy_that_fails_ends_the_server_and_nobody_waits_for_ever() -> None
         with pytest.raises(ZeroDivisionError):
             server.serve(lambda: True)
         with pytest.raises(PolicyServerGone):
-            asked.result(20.0)
+            asked.result(60.0)
 
 
 def test_the_wiring_makes_one_of_the_settings(tmp_path: Path, model: Path) -> None:

@@ -77,6 +77,7 @@ def test_the_same_run_without_correction_does_not(seed: int) -> None:
     assert learned.takes_shortcut < 0.05
 
 
+@pytest.mark.slow
 def test_the_equations_as_printed_do_not_either() -> None:
     settings = ARideSettings(discount=GAMMA, as_printed=True)
     learned = learn_from_old_data(lambda step: ARide(step, settings), seed=0)

@@ -54,6 +54,7 @@ def test_it_converges_to_the_optimum_from_the_data_of_an_old_policy(seed: int) -
     assert learned.success_rate > 0.94
 
 
+@pytest.mark.slow
 def test_without_correction_it_does_not() -> None:
     learned = learn_from_old_data(_actor_critic(ratio_level="none"), seed=0)
     assert learned.regret > 0.1

@@ -25,14 +25,14 @@ def test_phones_with_the_seeds_that_were_asked_for() -> None:
 
     thread = threading.Thread(target=serve_phones, args=(2, 0, 7, announce, stop))
     thread.start()
-    assert ready.wait(20.0)
+    assert ready.wait(60.0)
     ports = [int(line.removeprefix("adb connect 127.0.0.1:")) for line in said]
     for seed, port in zip((7, 8), ports, strict=True):
         with Computer(port) as computer:
             computer.hello()
             assert computer.run("exec:getprop ro.serialno") == f"distrl-{seed}\n".encode()
     stop.set()
-    thread.join(10.0)
+    thread.join(60.0)
     assert not thread.is_alive()
     with pytest.raises(ConnectionRefusedError):
         Computer(ports[0])
@@ -59,5 +59,5 @@ def test_the_command_serves_until_it_is_interrupted() -> None:
             computer.hello()
             assert computer.run("exec:echo there") == b"there\n"
         process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=20)
+        _, errors = process.communicate(timeout=60)
     assert (process.returncode, errors) == (0, b"")

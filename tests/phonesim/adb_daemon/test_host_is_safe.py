@@ -154,7 +154,8 @@ def test_no_bytes_on_the_socket_reach_the_host_or_end_the_phone(
 
 def attack(rng: random.Random, port: int) -> None:
     """One connection that misbehaves in one of several ways, and hangs up."""
-    with socket.create_connection(("127.0.0.1", port), timeout=2.0) as line:
+    with socket.create_connection(("127.0.0.1", port), timeout=60.0) as line:
+        line.settimeout(2.0)  # for a phone that reads no more
         try:
             if rng.random() < 0.8:
                 line.sendall(Message(wire.CONNECT, wire.VERSION, 2**20, b"host::").encode())

@@ -32,7 +32,7 @@ class Adb:
         place = ("-s", serial) if serial else ()
         command = [adbutils.adb_path(), "-P", str(self.own.port), *place, *words]
         return subprocess.run(
-            command, env=self.own.environment, capture_output=True, timeout=30, check=False
+            command, env=self.own.environment, capture_output=True, timeout=100, check=False
         )
 
     def says(self, *words: str, serial: str = "") -> str:
@@ -99,7 +99,7 @@ def test_shells_and_exit_codes(adb: Adb, serial: str) -> None:
         input=b"echo one\nX=two; echo $X\nexit 3\n",
         env=adb.own.environment,
         capture_output=True,
-        timeout=30,
+        timeout=100,
         check=False,
     )
     assert (session.stdout, session.returncode) == (b"one\ntwo\n", 3)

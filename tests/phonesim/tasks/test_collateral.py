@@ -14,6 +14,7 @@ from datetime import date, timedelta
 from typing import Any
 
 import pytest
+from tests.slow_params import one_in
 
 from distrl.records import FINAL_ACTIONS, Answer
 from phonesim.drift import Drift
@@ -99,7 +100,7 @@ def damages(record: Any, facts: Facts) -> Iterator[tuple[str, Any]]:
             yield field.name, value
 
 
-@pytest.mark.parametrize("name", list(templates()))
+@pytest.mark.parametrize("name", one_in(2, templates()))
 def test_damage_beside_the_task_is_seen_and_named(name: str) -> None:
     parts, phone, start = prepared(name, 0)
     answer = play(parts, start, phone)
@@ -129,7 +130,9 @@ def another(name: str, parts: Template) -> Template:
     return min((load_task(task_id(name, number))[1] for number in range(50, 65)), key=shared)
 
 
-@pytest.mark.parametrize("name", [name for name in templates() if name not in NOT_TOLD_APART])
+@pytest.mark.parametrize(
+    "name", one_in(2, [name for name in templates() if name not in NOT_TOLD_APART])
+)
 def test_doing_it_to_something_else_does_not_count(name: str) -> None:
     other = another(name, load_task(task_id(name, 1))[1])
     try:

@@ -9,6 +9,7 @@ import math
 import statistics
 
 import pytest
+from tests.slow_params import one_in
 
 from distrl.episodes.demonstrations import demonstrate
 from distrl.episodes.evaluation import SIMPLE_AGENTS, evaluate
@@ -47,7 +48,7 @@ def test_it_is_not_done_at_the_start_and_its_solution_always_succeeds(
         )
 
 
-@pytest.mark.parametrize("name", list(templates()))
+@pytest.mark.parametrize("name", one_in(3, templates()))
 def test_the_number_of_steps_fits_the_difficulty(name: str, all_seeds: bool) -> None:
     device = SimulatedDevice("calm", drift=Drift(popup_rate=0.0))
     split = splits_of(templates()[name])[0]

@@ -37,7 +37,7 @@ def nursery() -> Iterator[subprocess.Popen[str]]:
         yield process
         assert process.stdin
         process.stdin.close()
-        assert process.wait(30) == 0
+        assert process.wait(100) == 0
 
 
 def lines(stream: IO[str] | None) -> Iterator[list[str]]:
