@@ -60,7 +60,7 @@ class RunDirectory:
             for number in range(1, MAX_TRIES):
                 path = parent / (stem if number == 1 else f"{stem}-{number}")
                 with contextlib.suppress(FileExistsError):
-                    path.mkdir()
+                    path.mkdir(mode=0o700)  # it has the screens of people's phones
                     return cls(path)
         except OSError as error:
             raise storage_error(error, f"making a run directory in {parent}") from error

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import dataclasses
 import shutil
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
+from typing import TYPE_CHECKING
 
 from safetensors import SafetensorError
 
@@ -31,6 +33,7 @@ from distrl.engine.run.run_monitor import RunMonitor
 from distrl.engine.run.stop_request import StopRequest
 from distrl.engine.run.training_run import TrainingRun
 from distrl.engine.wiring import build_learner, build_policy, build_weight_store, task_words
+from distrl.errors import StorageFull
 from distrl.json_lines import LineLog, read_lines
 from distrl.learning.checkpoint import CheckpointFolder
 from distrl.learning.learner import Publisher
@@ -45,6 +48,10 @@ from distrl.runs.tensorboard_sink import TensorBoardSink
 from distrl.runs.wandb_sink import WandbSink
 from distrl.weights.weight_store import WeightStore
 
+if TYPE_CHECKING:
+    from torch import Tensor
+
+DISK_SECONDS = 1.0  # between two attempts to publish to a full disk
 WANDB_PROJECT = "distrl"  # one project for all runs, so that they can be compared there
 # Where the learner publishes weights: the store, or something that writes to it and also sends them
 OpenPublisher = Callable[[WeightStore], Publisher]
@@ -97,7 +104,7 @@ class RunAssembly:
         use_threads(config.learning.threads)
         policy = build_policy(config)
         group = opened.enter_context(learner_process_group(config, run))
-        publisher = self.open_publisher(weights)
+        publisher = PatientPublisher(self.open_publisher(weights), self.stop, self.view.say)
         learner = build_learner(config, policy, self.arrivals, publisher, group)
         state = TrainingState(learner, self.arrivals)
         if resumed:
@@ -136,6 +143,35 @@ class RunAssembly:
             stop=self.stop,
             note_checkpoint=lambda path: note_progress(run, path, self.arrivals.taken),
         )
+
+
+@dataclasses.dataclass(slots=True)
+class PatientPublisher:
+    """Implements `Publisher` by another one; the learner waits while the disk is full.
+
+    Collectors play on with the weights that they have, as far as their staleness allows. Raises
+    `StopRequested` where the run is to end meanwhile.
+    """
+
+    publisher: Publisher
+    stop: StopRequest
+    say: Callable[[str], None]
+    pause: Callable[[float], None] = time.sleep
+
+    def publish(self, weights: Mapping[str, Tensor], version: int) -> None:
+        waited = False
+        while True:
+            try:
+                self.publisher.publish(weights, version)
+                break
+            except StorageFull as error:
+                if not waited:
+                    self.say(f"the learner waits for the disk: {error}")
+                waited = True
+                self.stop.check()
+                self.pause(DISK_SECONDS)
+        if waited:
+            self.say(f"version {version} of the weights is published: the learner goes on")
 
 
 def check_world(config: TrainingConfig, say: Callable[[str], None]) -> None:
