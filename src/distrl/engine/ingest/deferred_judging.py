@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from distrl.engine.ingest.episode_log import EpisodeLog
 from distrl.errors import StorageError
-from distrl.judging.judge import Judgement, JudgeRecord, record_of
+from distrl.judging.judge import JudgeRecord, record_of
 from distrl.judging.judge_thread_pool import Judged, JudgeThreadPool
 from distrl.records import Trajectory
 from distrl.replay.store.trajectory_database import Correction
@@ -110,28 +110,17 @@ class DeferredJudging:
         self.episode_log.judged(trajectory)
         self.arrivals.put(StoredTrajectory(trajectory, self.store.position))
         if judgement is None:
-            self._miss(trajectory)
-        else:
-            self._count(judgement)
-            self._write_down(record_of(trajectory, judgement))
-
-    def _miss(self, trajectory: Trajectory) -> None:
-        """Report it once each time that the judge becomes unavailable."""
-        self.counts.unavailable += 1
-        if not self._failing:
-            self.say(f"no verdict could be had: {trajectory.notes[-1]}")
-        self._failing = True
-
-    def _count(self, judgement: Judgement) -> None:
+            self.counts.unavailable += 1
+            if not self._failing:  # say so once each time that the judge becomes unavailable
+                self.say(f"no verdict could be had: {trajectory.notes[-1]}")
+            self._failing = True
+            return
         self._failing = False
         self.counts.verdicts += 1
         self.counts.cached += judgement.cached
         self.counts.cost += judgement.cost
         self.counts.seconds += judgement.seconds
-
-    def _write_down(self, record: JudgeRecord) -> None:
-        """The verdict is stored already; a full disk costs only its line in the log."""
         try:
-            self.note(record)
-        except StorageError:
+            self.note(record_of(trajectory, judgement))
+        except StorageError:  # it is stored already; a full disk costs only its line in the log
             self.episode_log.faults["not_stored"] += 1
