@@ -108,9 +108,9 @@ class RunAssembly:
         learner = build_learner(config, policy, self.arrivals, publisher, group)
         state = TrainingState(learner, self.arrivals)
         if resumed:
-            resume(config, state, checkpoints, store, weights)
+            resume(config, state, checkpoints, store, weights, self.view.say)
         else:
-            begin(config, state)
+            begin(config, state, self.view.say)
         metrics = opened.enter_context(
             open_metrics(config, run, learner.updates if resumed else None)
         )
