@@ -12,8 +12,7 @@ from tests.episodes.made_up_collectors import (
     wait_until,
 )
 
-from distrl.episodes.collector_metrics import CollectorMetrics
-from distrl.episodes.collector_report import CollectorReport
+from distrl.episodes.collector_report import CollectorMetrics, CollectorReport
 from distrl.episodes.device_pool import DevicePool
 from distrl.episodes.episode import run_episode
 from distrl.episodes.policy_batcher import PolicyBatcher

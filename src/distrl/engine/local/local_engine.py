@@ -14,12 +14,11 @@ from types import MappingProxyType
 from rich.console import Console
 
 from distrl.config.training_config import TrainingConfig
+from distrl.engine.ingest.deferred_judging import open_receiver
 from distrl.engine.ingest.delivery import ArrivalQueue, TrajectoryReceiver
 from distrl.engine.ingest.episode_log import EpisodeLog
-from distrl.engine.ingest.judged_receiver import open_receiver
 from distrl.engine.ingest.messages import Pace
-from distrl.engine.local.collector_child import PRELOAD, Forkserver
-from distrl.engine.local.collector_pool import CollectorPool
+from distrl.engine.local.collector_pool import PRELOAD, CollectorPool, Forkserver
 from distrl.engine.local.one_process_collection import OneProcessCollection
 from distrl.engine.local.synchronous_collection import Rounds, SynchronousCollection
 from distrl.engine.run.collection import AsynchronousCollection, Collection

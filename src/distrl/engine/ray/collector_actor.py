@@ -195,7 +195,7 @@ class ConfiguredBuild:
         opened: ExitStack,
     ) -> Collector[Any]:
         from distrl.agent.torch_device import use_threads  # loads torch, and only there
-        from distrl.engine.ray.policy_server_actor import find_server
+        from distrl.engine.ray.policy_server_pool import find_server
         from distrl.engine.wiring import build_collector
 
         logs = Path(self.run) / "logs"  # of emulators, on the node where they are

@@ -3,7 +3,7 @@
     learner      an actor (`learner_actor`); Ray restarts it, and it resumes from its checkpoint
     collectors   actors (`collector_actor`) wherever there are phones (`placement`), started and
                  replaced by a `collector_pool`
-    servers      actors (`policy_server_actor`), one on each node that has collectors, where these
+    servers      actors (`policy_server_pool`), one on each node that has collectors, where these
                  have no policy of their own
 
 This process owns them all, shows how the run goes, and passes Ctrl-C on. When it ends, so do they;

@@ -21,9 +21,9 @@ from distrl.agent.torch_device import use_threads
 from distrl.agent.vlm_policy import VlmPolicy
 from distrl.config.training_config import TrainingConfig
 from distrl.engine.device_wiring import check_phones
+from distrl.engine.ingest.deferred_judging import open_receiver
 from distrl.engine.ingest.delivery import ArrivalQueue, TrajectoryReceiver
 from distrl.engine.ingest.episode_log import EpisodeLog
-from distrl.engine.ingest.judged_receiver import open_receiver
 from distrl.engine.run.collection import Collection
 from distrl.engine.run.evaluator import EvaluationStore, Evaluator
 from distrl.engine.run.follower_processes import learner_process_group
