@@ -89,6 +89,6 @@ def test_trajectories_are_counted_once_and_handed_out_once() -> None:
     assert (report.resent, report.abandoned, report.in_flight) == (1, 1, 1)
     assert report.failed_starts == {"DeviceDisconnected": 1}
     [finished] = counted.metrics.drain_finished()
-    assert (finished.device, finished.attempt, finished.steps) == ("phone-0", 1, 3)
+    assert (finished.id, finished.device) == (trajectory.id, "phone-0")
     assert finished.began == lease.began <= finished.ended
     assert counted.metrics.drain_finished() == []

@@ -35,16 +35,13 @@ MAX_FINISHED = 10_000  # finished episodes that are kept until `drain_finished`
 
 @dataclass(frozen=True, slots=True)
 class FinishedEpisode:
-    """An acknowledged episode. Times are wall-clock times (`time.time`)."""
+    """Where and when an acknowledged episode was played, by the wall clock (`time.time`).
+
+    The rest is in its trajectory, which was delivered before.
+    """
 
     id: str
-    task: str
-    template: str
-    ending: Ending
-    steps: int
-    weight_version: int
     device: str
-    attempt: int
     began: float
     ended: float
 
@@ -162,18 +159,7 @@ class CollectorMetrics:
 
     def delivered(self, trajectory: Trajectory, lease: Lease[Any], *, new: bool) -> None:
         """Count an acknowledged trajectory; `new`: the sink did not have it before."""
-        finished = FinishedEpisode(
-            id=trajectory.id,
-            task=trajectory.task.id,
-            template=trajectory.task.template,
-            ending=trajectory.ending,
-            steps=len(trajectory.decisions),
-            weight_version=trajectory.weight_version,
-            device=lease.device.name,
-            attempt=lease.assignment.attempt,
-            began=lease.began,
-            ended=time.time(),
-        )
+        finished = FinishedEpisode(trajectory.id, lease.device.name, lease.began, time.time())
         with self._lock:
             if not new:
                 self._resent += 1

@@ -181,7 +181,10 @@ class RayEngine:
         if now - self._node_looked < NODE_LOOK_SECONDS or self._node is None:
             return
         self._node_looked = now
-        there = {node.address for node in alive_nodes()}
+        try:
+            there = {node.address for node in alive_nodes()}
+        except RayError:
+            return  # the head does not answer: Ray itself waits for it, and gives up in time
         if self._node.address in there or self.config.engine.shared_storage:
             self._node_gone = None
         elif self._node_gone is None:
