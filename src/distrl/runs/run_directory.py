@@ -11,7 +11,7 @@
         checkpoints/        what a restarted learner continues from
         progress.json       what there was at the last checkpoint; a resume that finds less refuses
         losses.jsonl        what a resume was told to do without
-        learner.json        where the learner is, if it is on another machine of a cluster
+        learner.json        on which machine of a cluster the learner is
         policy/             what was trained, as a model; `distrl evaluate RUN` finds it here
         result.json         the result; written last, so its presence says that the run is done
         report.html         the page to look at

@@ -52,7 +52,7 @@ def write_home(run: RunDirectory, home: LearnerHome) -> None:
 
 
 def read_home(run: RunDirectory) -> LearnerHome | None:
-    """None: no learner has begun, or it was on the machine of the command."""
+    """None: no learner has begun on a cluster."""
     if not run.learner_home.exists():
         return None
     try:
