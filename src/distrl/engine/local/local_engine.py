@@ -144,7 +144,7 @@ class LocalEngine:
         state: TrainingState,
     ) -> OneProcessCollection:
         config = self.config
-        name, _ = new_name(self.directory, 0)
+        name = new_name(self.directory, 0)
         collector = build_collector(
             config,
             name,
