@@ -18,8 +18,8 @@ from distrl.engine.run.losses import read_home
 from distrl.errors import LearnerGone
 from distrl.replay.store.trajectory_reader import TrajectoryReader
 
-pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.timeout(900)]
-PATIENCE = 180.0
+pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.timeout(1500)]
+PATIENCE = 400.0
 SETTINGS = (
     "run.trajectories=24",
     f"devices.count={PHONES}",
