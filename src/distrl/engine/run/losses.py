@@ -87,9 +87,9 @@ def check_losses(
     accept: bool,
 ) -> None:
     """Raise `DataLost` if the run has less than it had; or accept that, and keep a record."""
-    found = list(_losses(run, store, checkpoints))
-    known = {(each.kind, each.name) for each in read_lines(run.losses, Loss)}
-    losses = [each for each in found if (each.kind, each.name) not in known]
+    accepted = {each.name for each in read_lines(run.losses, Loss) if each.kind == "trajectory"}
+    found = _losses(run, store, checkpoints)
+    losses = [each for each in found if each.kind == "file" or each.name not in accepted]
     if not losses:
         return
     if not accept:

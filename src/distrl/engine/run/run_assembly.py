@@ -86,7 +86,7 @@ class RunAssembly:
             result = dataclasses.replace(
                 result,
                 lost_trajectories=sum(each.kind == "trajectory" for each in lost),
-                damaged_files=tuple(each.name for each in lost if each.kind == "file"),
+                damaged_files=tuple(dict.fromkeys(e.name for e in lost if e.kind == "file")),
             )
             self.directory.write_result(result)
         write_report(self.directory)
