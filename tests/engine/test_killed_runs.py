@@ -194,3 +194,6 @@ def test_a_second_control_c_ends_it_at_once(tmp_path: Path, model: Path) -> None
     os.kill(process.pid, signal.SIGCONT)
     assert process.wait(PATIENCE) not in (0, None)
     assert still_there(survivors) == []
+    said = log.read_text()
+    assert said.index("Ctrl-C once more stops at once") < said.index("\nstopping at once")
+    assert "go on from the last checkpoint with: distrl train --resume" in said

@@ -13,8 +13,7 @@ from tests.episodes.made_up_collectors import (
     wait_until,
 )
 
-from distrl.episodes.collector_metrics import CollectorMetrics
-from distrl.episodes.collector_report import CollectorReport
+from distrl.episodes.collector_report import CollectorMetrics, CollectorReport
 from distrl.episodes.device_pool import DevicePool
 from distrl.episodes.episode import run_episode
 from distrl.episodes.policy_batcher import PolicyBatcher
@@ -93,7 +92,7 @@ def test_trajectories_are_counted_once_and_handed_out_once() -> None:
     assert report.failed_starts == {"DeviceDisconnected": 1}
     assert report.troubles == {"phone-1": "DeviceDisconnected: gone"}
     [finished] = counted.metrics.drain_finished()
-    assert (finished.device, finished.attempt, finished.steps) == ("phone-0", 1, 3)
+    assert (finished.id, finished.device) == (trajectory.id, "phone-0")
     assert finished.began == lease.began <= finished.ended
     assert counted.metrics.drain_finished() == []
 

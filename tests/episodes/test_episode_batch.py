@@ -7,8 +7,7 @@ from itertools import islice
 
 import pytest
 
-from distrl.episodes.episode import Episode, run_episode
-from distrl.episodes.episode_batch import Attempt, EpisodeBatch
+from distrl.episodes.episode import Attempt, Episode, EpisodeBatch, run_episode
 from distrl.episodes.evaluation import SIMPLE_AGENTS, evaluation_tasks, play
 from distrl.records import Decision, Done, Ending, Observation, Task, Trajectory, Wait
 from phonesim.faults import Faults

@@ -26,6 +26,7 @@ def test_every_run_gets_a_directory_of_its_own(tmp_path: Path) -> None:
     second = RunDirectory.new(tmp_path / "runs", "train", NOW)
     assert first.path.name == "train-2026-01-05-081500"
     assert second.path.name == "train-2026-01-05-081500-2"
+    assert first.path.stat().st_mode & 0o777 == 0o700  # others on the machine see no screens
 
 
 def test_what_was_resolved_lies_in_it_and_is_read_again(tmp_path: Path) -> None:

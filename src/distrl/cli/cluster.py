@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from distrl.engine.ray.cluster.node import NodePlan
     from distrl.engine.ray.cluster.probe import ProbedCluster
 
-MAX_FOLDER = 40  # characters of --store
+MAX_FOLDER = 38  # characters of --store
 
 cluster_app = typer.Typer(
     no_args_is_help=True, help="Ray clusters: run the head here, or join one with this machine."
@@ -113,6 +113,7 @@ def _lasting_folder(store: Path) -> Path:
         )
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folder.chmod(0o700)  # Ray's sockets are in it: whoever can replace them is the cluster
     except OSError as error:
         raise storage_error(error, f"making {folder} for --store") from error
     return folder

@@ -93,7 +93,7 @@ def rescore_run(
 ) -> RescoreCounts:
     """Judge the run's trajectories, store the verdicts and print a summary."""
     from distrl.config.training_config import load_run_config
-    from distrl.engine.ingest.judged_receiver import open_judge, second_opinion_summary
+    from distrl.engine.ingest.deferred_judging import open_judge, second_opinion_summary
     from distrl.json_lines import LineLog
     from distrl.judging.judge_thread_pool import JudgeThreadPool
     from distrl.judging.rescoring import Rescoring, without_verdict

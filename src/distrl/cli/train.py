@@ -112,6 +112,10 @@ def run_command(
         console.print(said, highlight=False, markup=False, soft_wrap=True)
         _show_policy(console, run, config)
         return STOPPED
+    except KeyboardInterrupt:
+        said = f"stopped at once; go on from the last checkpoint with: {resume_words(run, config)}"
+        console.print(said, highlight=False, markup=False, soft_wrap=True)
+        return STOPPED
     except DistrlError:
         if earlier is None and run.discard_unused():
             console.print("nothing had begun, so the directory is gone again", highlight=False)

@@ -140,10 +140,6 @@ def build_clock(settings: DeviceSettings) -> Clock:
 # adb ---------------------------------------------------------------------------------------------
 
 
-def build_adb(share: CollectorShare) -> list[Device]:
-    return open_adb_devices(share.config, share.names)
-
-
 def check_adb(config: TrainingConfig) -> None:
     settings = config.devices
     places = {f"phone-{n}": n for n in range(settings.count + settings.spares)}
@@ -233,7 +229,7 @@ def _container(url: str) -> AndroidWorldContainer:
 
 KINDS: dict[DeviceKind, Kind] = {
     "simulated": Kind(build_simulated),
-    "adb": Kind(build_adb, check_adb),
+    "adb": Kind(lambda share: open_adb_devices(share.config, share.names), check_adb),
     "emulator": Kind(build_emulators, check_emulators, keeps_spares=True),
     "android_world": Kind(build_android_world, check_android_world),
 }

@@ -37,11 +37,9 @@ from typing import Annotated, Any, Generic, Protocol, TypeVar
 
 from distrl.bounds import Bounds, check_bounds
 from distrl.devices.device import Device
-from distrl.episodes.collector_metrics import CollectorMetrics
-from distrl.episodes.collector_report import CollectorReport, FinishedEpisode
+from distrl.episodes.collector_report import CollectorMetrics, CollectorReport, FinishedEpisode
 from distrl.episodes.device_pool import DevicePool
-from distrl.episodes.episode import Episode
-from distrl.episodes.episode_batch import Attempt, EpisodeBatch
+from distrl.episodes.episode import Attempt, Episode, EpisodeBatch
 from distrl.episodes.policy_batcher import DecisionService
 from distrl.episodes.scheduler import Admission, EpisodeBudget, EpisodeScheduler, Lease
 from distrl.errors import DeviceError, JudgeError

@@ -5,17 +5,18 @@ and screens up to the last good one are kept, and no verdict is made up. An acti
 cannot carry out is the agent's result: the screen stays, a note says why, the episode goes on. If
 the device fails before there is a first screen, there is no episode, and its error is raised.
 
-`Episode` takes one decision at a time, for callers that play many at once (`Collector`,
-`EpisodeBatch`); `run_episode` plays one with one device and one policy.
+`Episode` takes one decision at a time, for callers that play many at once (`Collector`);
+`run_episode` plays one with one device and one policy; `EpisodeBatch` plays many in lockstep.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Literal, Self
+from itertools import islice
+from typing import Generic, Literal, Self, TypeVar
 
 from distrl.agent.policy import Policy
 from distrl.devices.device import Device
@@ -36,6 +37,8 @@ from distrl.records import (
 
 Work = Literal["reset", "act"]
 WORKS: tuple[Work, ...] = ("reset", "act")
+T = TypeVar("T")
+D = TypeVar("D")
 
 
 class DeviceTimer:
@@ -213,3 +216,63 @@ def run_episode(
         [decision] = policy.decide([episode.observation])
         episode.take(decision)
     return episode.trajectory()
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """An episode in progress and its policy. Attempts that share a policy are decided in one batch.
+
+    Agents that know their task, such as the scripted one, are made anew for each episode.
+    """
+
+    episode: Episode
+    policy: Policy
+
+
+class EpisodeBatch(Generic[T, D]):
+    """Plays one episode for each task, in lockstep. `begin` starts one on a device that is free.
+
+    Every round calls the policy once for all devices, acts on each, and gives a new task to each
+    device whose episode has ended. Devices act one after another: this is for phones in memory,
+    which answer in a millisecond. The order is fixed: the same tasks, devices and policy give the
+    same trajectories.
+
+    A task that is None means "nothing now": the next task is taken after the next step.
+    """
+
+    def __init__(
+        self, tasks: Iterable[T | None], devices: Sequence[D], begin: Callable[[T, D], Attempt]
+    ) -> None:
+        self._tasks = iter(tasks)
+        self._free = list(devices)
+        self._begin = begin
+        self._busy: list[tuple[D, Attempt]] = []
+
+    def trajectories(self) -> Iterator[Trajectory]:
+        """Every trajectory, as its episode ends."""
+        while self._start():
+            self._step()
+            ended = [pair for pair in self._busy if pair[1].episode.ended]
+            self._busy = [pair for pair in self._busy if not pair[1].episode.ended]
+            self._free += [device for device, _ in ended]
+            yield from [attempt.episode.trajectory() for _, attempt in ended]
+
+    def _start(self) -> bool:
+        """Begin episodes on free devices; false when nothing is left to play."""
+        for task in islice(self._tasks, len(self._free)):
+            if task is None:
+                break
+            device = self._free.pop(0)
+            self._busy.append((device, self._begin(task, device)))
+        return bool(self._busy)
+
+    def _step(self) -> None:
+        """Decide for all episodes, one batch for each policy, and act on all."""
+        groups: dict[int, tuple[Policy, list[Attempt]]] = {}
+        for _, attempt in self._busy:
+            _, attempts = groups.setdefault(id(attempt.policy), (attempt.policy, []))
+            attempts.append(attempt)
+        for policy, attempts in groups.values():
+            decisions = policy.decide([attempt.episode.observation for attempt in attempts])
+            for attempt, decision in zip(attempts, decisions, strict=True):
+                attempt.episode.take(decision)

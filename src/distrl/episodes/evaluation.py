@@ -13,8 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from distrl.agent.policy import Policy
 from distrl.agent.simple_policies import ConstantPolicy, MonkeyPolicy
 from distrl.episodes.demonstrations import ScriptedPolicy
-from distrl.episodes.episode import Episode
-from distrl.episodes.episode_batch import Attempt, EpisodeBatch
+from distrl.episodes.episode import Attempt, Episode, EpisodeBatch
 from distrl.episodes.outcome import Outcome, outcome_of
 from distrl.errors import UnknownTask
 from distrl.records import FAMILIES, Done, Family, Split, Task, Trajectory, Wait

@@ -11,7 +11,7 @@
         checkpoints/        what a restarted learner continues from
         progress.json       what there was at the last checkpoint; a resume that finds less refuses
         losses.jsonl        what a resume was told to do without
-        learner.json        where the learner is, if it is on another machine of a cluster
+        learner.json        on which machine of a cluster the learner is
         policy/             what was trained, as a model; `distrl evaluate RUN` finds it here
         result.json         the result; written last, so its presence says that the run is done
         report.html         the page to look at
@@ -76,7 +76,7 @@ class RunDirectory:
             for number in range(1, MAX_TRIES):
                 path = parent / (stem if number == 1 else f"{stem}-{number}")
                 with contextlib.suppress(FileExistsError):
-                    path.mkdir()
+                    path.mkdir(mode=0o700)  # it has the screens of people's phones
                     return cls(path)
         except OSError as error:
             raise storage_error(error, f"making a run directory in {parent}") from error

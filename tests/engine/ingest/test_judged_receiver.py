@@ -13,9 +13,9 @@ from tests.chat.chat_protocol import Reply, serving
 from tests.judging.judge_server import NO, YES, played
 
 from distrl.config.sections import JudgeSettings
+from distrl.engine.ingest.deferred_judging import open_judge, open_receiver, second_opinion_summary
 from distrl.engine.ingest.delivery import ArrivalQueue, TrajectoryReceiver
 from distrl.engine.ingest.episode_log import EpisodeLog
-from distrl.engine.ingest.judged_receiver import open_judge, open_receiver, second_opinion_summary
 from distrl.engine.ingest.messages import Received, Refused
 from distrl.errors import NotInstalled
 from distrl.json_lines import LineLog, read_lines

@@ -14,7 +14,7 @@ from tests.engine.local.light_collectors import light_collector
 from tests.engine.local.process_facts import PATIENCE, forkservers, has_ended, runs, status
 
 from distrl.engine.ingest.messages import Stop
-from distrl.engine.local.collector_child import CollectorChild, Forkserver
+from distrl.engine.local.collector_pool import CollectorChild, Forkserver
 from distrl.engine.local.process_lifetime import NAME_BYTES
 from distrl.engine.supervision.collector_registry import CollectorInfo, Registration
 from distrl.errors import CollectorsLost
@@ -33,7 +33,7 @@ with light_forkserver() as forkserver:
 """
 BROKEN = """
 import multiprocessing
-from distrl.engine.local.collector_child import Forkserver
+from distrl.engine.local.collector_pool import Forkserver
 multiprocessing.get_context("forkserver").set_executable("/bin/false")
 with Forkserver() as forkserver:
     forkserver.is_ready(120.0)

@@ -15,8 +15,7 @@ from tests.engine.local.test_collector_child import light_forkserver
 
 from distrl.engine.ingest.episode_log import EpisodeLog
 from distrl.engine.ingest.messages import Pace, Received
-from distrl.engine.local.collector_child import Forkserver
-from distrl.engine.local.collector_pool import CollectorPool
+from distrl.engine.local.collector_pool import CollectorPool, Forkserver
 from distrl.engine.local.synchronous_collection import Rounds
 from distrl.engine.supervision.collector_registry import CollectorRegistry
 from distrl.json_lines import LineLog

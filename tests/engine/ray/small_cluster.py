@@ -54,10 +54,13 @@ class SmallCluster:
     def address(self) -> str:
         return str(self._cluster.address)
 
-    def add(self, phones: float) -> Any:
-        """A node with so many phones."""
+    def add(self, phones: float, gpus: int = 0) -> Any:
+        """A node with so many phones; nobody looks whether it has the GPUs."""
         node = self._cluster.add_node(
-            num_cpus=1, resources={"phone": phones}, object_store_memory=STORE_BYTES
+            num_cpus=1,
+            num_gpus=gpus,
+            resources={"phone": phones} if phones else {},
+            object_store_memory=STORE_BYTES,
         )
         self.nodes.append(node)
         return node

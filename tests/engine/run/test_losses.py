@@ -169,3 +169,13 @@ def test_a_run_whose_learner_was_on_another_machine_does_not_start_over_here(
     run.learner_home.write_text("{", "utf-8")
     with pytest.raises(DataLost, match="remove the file to start over here"):
         check(run)
+
+
+def test_a_file_that_is_lost_again_is_another_loss(tmp_path: Path) -> None:
+    run = made_run(tmp_path)
+    for losses in (1, 2):
+        run.progress.write_text("{", "utf-8")
+        with pytest.raises(DataLost, match=r"progress\.json cannot be read"):
+            check(run)
+        check(run, accept=True)
+        assert len(read_lines(run.losses, Loss)) == losses

@@ -94,6 +94,17 @@ def test_a_corpus_is_a_store_or_a_run_and_never_empty(tmp_path: Path) -> None:
         assert [each.id for each in corpus(str(path))] == ["c/1"]
 
 
+def test_what_cannot_be_read_of_a_corpus_is_said(tmp_path: Path) -> None:
+    with TrajectoryStore(tmp_path) as store:
+        store.append(trajectory("c/1"))
+        store.append(trajectory("c/2"))
+        store._database.execute("UPDATE bodies SET checksum = checksum + 1 WHERE seq = 2")
+    said: list[str] = []
+    assert [each.id for each in corpus(str(tmp_path), said.append)] == ["c/1"]
+    assert len(said) == 1
+    assert "left out, trajectory number 2: its checksum does not match" in said[0]
+
+
 def test_a_new_run_preloads_its_corpus(tmp_path: Path) -> None:
     circle = SmallCircle()
     made = SmallCircle().collect("corpus", 3)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import html
 import resource
 import shlex
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 import torch
 from rich.console import Console
+from tests.engine.ingest.full_disk import full_disk
 from tests.engine.test_one_process import ONE_PROCESS, begin, press_control_c_after
 from tests.engine.tiny_runs import tiny_config
 from typer.testing import CliRunner
@@ -19,11 +21,12 @@ from distrl.agent.policy_weights import read_manifest
 from distrl.cli.main import app
 from distrl.cli.train import run_command
 from distrl.engine.local.local_engine import LocalEngine
-from distrl.engine.run.run_assembly import keep_policy
-from distrl.engine.run.stop_request import StopRequested
+from distrl.engine.run.run_assembly import PatientPublisher, keep_policy
+from distrl.engine.run.stop_request import StopRequest, StopRequested
 from distrl.engine.wiring import build_policy
 from distrl.learning.checkpoint import read_checkpoint
 from distrl.runs.run_directory import RunDirectory, evaluation_words
+from distrl.weights.weight_store import WeightStore
 
 ADAPTERS = ("agent.policy.lora.rank=2",)
 
@@ -101,3 +104,32 @@ def test_a_disk_that_takes_nothing_costs_the_export_and_not_the_run(
     assert len(said) == 1
     assert "--resume" in said[0]
     assert read_manifest(run.policy) == before
+
+
+def test_a_full_disk_holds_the_learner_up_when_weights_are_published(tmp_path: Path) -> None:
+    store, said = WeightStore(tmp_path / "weights"), list[str]()
+    weights = {"w": torch.ones(2000)}
+    with ExitStack() as disk:
+        disk.enter_context(full_disk())
+        make_room = disk.pop_all()
+        waits = [lambda: None, make_room.close]
+        publisher = PatientPublisher(
+            store, StopRequest(), said.append, lambda seconds: waits.pop(0)()
+        )
+        publisher.publish(weights, 1)
+    assert store.latest_version() == 1
+    assert not waits
+    [waiting, goes_on] = said
+    assert waiting.startswith("the learner waits for the disk: could not publish version 1")
+    assert goes_on == "version 1 of the weights is published: the learner goes on"
+
+
+def test_a_stop_request_ends_the_wait_for_the_disk(tmp_path: Path) -> None:
+    stop = StopRequest()
+
+    def ask(seconds: float) -> None:
+        stop.asked = True
+
+    publisher = PatientPublisher(WeightStore(tmp_path), stop, lambda said: None, ask)
+    with full_disk(), pytest.raises(StopRequested):
+        publisher.publish({"w": torch.ones(2000)}, 1)

@@ -23,7 +23,9 @@ def test_the_limit_that_is_nearest_counts() -> None:
     assert spent(60.0, 10**9) == 0.1
 
 
-def test_the_first_signal_asks_and_the_second_ends_at_once() -> None:
+def test_the_first_signal_asks_and_the_second_ends_at_once(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
     before, woken = signal.getsignal(signal.SIGTERM), list[int]()
     with StopRequest() as stop:
         stop.wake = lambda: woken.append(1)
@@ -33,6 +35,8 @@ def test_the_first_signal_asks_and_the_second_ends_at_once() -> None:
         assert woken == [1]
         with pytest.raises(StopRequested):
             stop.check()
+        assert "Ctrl-C once more stops at once" in capfd.readouterr().err
         with pytest.raises(KeyboardInterrupt):
             signal.raise_signal(signal.SIGINT)
+        assert "stopping at once" in capfd.readouterr().err
     assert signal.getsignal(signal.SIGTERM) is before

@@ -89,11 +89,11 @@ def test_who_registers_gets_a_name_of_its_own_and_the_state_of_its_predecessor(
 
 
 def test_names_stay_unique_through_resumes(world: World) -> None:
-    assert [new_name(world.run, 0)[0] for _ in range(3)] == [f"collector-0.{n}" for n in (1, 2, 3)]
-    assert new_name(world.run, 10)[0] == "collector-10.1"
+    assert [new_name(world.run, 0) for _ in range(3)] == [f"collector-0.{n}" for n in (1, 2, 3)]
+    assert new_name(world.run, 10) == "collector-10.1"
     assert world.registry().register(0).info.name == "collector-0.4"
     (world.run.path / "logs" / "collector-0.1.log").unlink()
-    assert new_name(world.run, 0)[0] == "collector-0.5"
+    assert new_name(world.run, 0) == "collector-0.5"
 
 
 def test_each_hears_what_is_in_flight_elsewhere(world: World) -> None:

@@ -8,7 +8,8 @@ stays in the store without a verdict, for `distrl rescore`. What was not judged 
 its process dies, is in the store as well, and is submitted again by `resume.recall`. A correction
 that the disk does not take is tried again.
 
-The receiver calls it, one thread at a time.
+The receiver calls it, one thread at a time. The engines open both by `open_receiver`, as the judge
+settings ask for; `distrl rescore` calls `open_judge` alone.
 """
 
 from __future__ import annotations
@@ -16,20 +17,27 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from pathlib import Path
 
+from distrl.config.sections import JudgeSettings
+from distrl.engine.ingest.delivery import ArrivalQueue, TrajectoryReceiver
 from distrl.engine.ingest.episode_log import EpisodeLog
-from distrl.errors import StorageError
-from distrl.judging.judge import Judgement, JudgeRecord, record_of
+from distrl.errors import NotInstalled, StorageError
+from distrl.json_lines import LineLog
+from distrl.judging.judge import JudgeRecord, TrajectoryJudge, record_of
+from distrl.judging.judge_agreement import SecondOpinion
+from distrl.judging.judge_prompt import BUILT_IN, JudgePrompt, read_examples
 from distrl.judging.judge_thread_pool import Judged, JudgeThreadPool
+from distrl.judging.rate_budget import BudgetSettings
 from distrl.records import Trajectory
 from distrl.replay.store.trajectory_database import Correction
 from distrl.replay.store.trajectory_reader import StoredTrajectory
 from distrl.replay.store.trajectory_store import TrajectoryStore
+from distrl.runs.run_directory import RunDirectory
 
-if TYPE_CHECKING:
-    from distrl.engine.ingest.delivery import ArrivalQueue
+Say = Callable[[str], None]
 
 
 @dataclass(slots=True)
@@ -110,28 +118,105 @@ class DeferredJudging:
         self.episode_log.judged(trajectory)
         self.arrivals.put(StoredTrajectory(trajectory, self.store.position))
         if judgement is None:
-            self._miss(trajectory)
-        else:
-            self._count(judgement)
-            self._write_down(record_of(trajectory, judgement))
-
-    def _miss(self, trajectory: Trajectory) -> None:
-        """Report it once each time that the judge becomes unavailable."""
-        self.counts.unavailable += 1
-        if not self._failing:
-            self.say(f"no verdict could be had: {trajectory.notes[-1]}")
-        self._failing = True
-
-    def _count(self, judgement: Judgement) -> None:
+            self.counts.unavailable += 1
+            if not self._failing:  # say so once each time that the judge becomes unavailable
+                self.say(f"no verdict could be had: {trajectory.notes[-1]}")
+            self._failing = True
+            return
         self._failing = False
         self.counts.verdicts += 1
         self.counts.cached += judgement.cached
         self.counts.cost += judgement.cost
         self.counts.seconds += judgement.seconds
-
-    def _write_down(self, record: JudgeRecord) -> None:
-        """The verdict is stored already; a full disk costs only its line in the log."""
         try:
-            self.note(record)
-        except StorageError:
+            self.note(record_of(trajectory, judgement))
+        except StorageError:  # it is stored already; a full disk costs only its line in the log
             self.episode_log.faults["not_stored"] += 1
+
+
+def open_receiver(
+    settings: JudgeSettings,
+    run: RunDirectory,
+    store: TrajectoryStore,
+    arrivals: ArrivalQueue,
+    episode_log: EpisodeLog,
+    say: Say,
+    opened: ExitStack,
+) -> TrajectoryReceiver:
+    """A receiver; a trajectory that needs a verdict gets it on its way to the learner."""
+    if not settings.later:
+        return TrajectoryReceiver(store, arrivals, episode_log)
+    judge = open_judge(settings, run.path / "judge_cache.jsonl", opened)
+    log = opened.enter_context(LineLog.open(run.path / "judgements.jsonl"))
+    judge_pool = opened.enter_context(JudgeThreadPool(judge, settings.at_once))
+    verdicts = DeferredJudging(judge_pool, store, arrivals, episode_log, log.append, say)
+    opened.callback(_report, run, verdicts, judge, say)
+    return TrajectoryReceiver(
+        store, arrivals, episode_log, verdicts=verdicts, max_unjudged=settings.max_waiting
+    )
+
+
+def _report(run: RunDirectory, verdicts: DeferredJudging, judge: TrajectoryJudge, say: Say) -> None:
+    """Report at the end what the judge did, and what is left without a verdict."""
+    say(str(verdicts.counts))
+    if second := second_opinion_summary(judge):
+        say(second)
+    left = len(verdicts) + verdicts.counts.unavailable
+    if left:
+        say(
+            f"{left} trajectories are stored without a verdict: "
+            f"distrl rescore {run.path} --only-unjudged --server … --model …"
+        )
+
+
+def open_judge(settings: JudgeSettings, cache: Path, opened: ExitStack) -> TrajectoryJudge:
+    """The judge, with a second one beside it where that is wanted; `opened` closes both."""
+    examples = read_examples(Path(settings.examples)) if settings.examples else BUILT_IN
+    prompt = JudgePrompt(examples, last_screens=settings.last_screens)
+    first = _open_one(settings, settings.server, settings.model, prompt, cache, opened)
+    if not settings.second_model:
+        return first
+    server = settings.second_server or settings.server
+    second = _open_one(settings, server, settings.second_model, prompt, cache, opened)
+    return SecondOpinion(first, second, settings.second_share)
+
+
+def _open_one(
+    settings: JudgeSettings,
+    server: str,
+    model: str,
+    prompt: JudgePrompt,
+    cache: Path,
+    opened: ExitStack,
+) -> TrajectoryJudge:
+    try:
+        from distrl.chat.chat_server import ServerSettings
+        from distrl.judging.vlm_judge import KEY_VARIABLE, VlmJudge, VlmJudgeSettings
+    except ModuleNotFoundError as error:
+        raise NotInstalled(
+            f"the package {error.name!r} is not installed; a judge on a server needs "
+            "pip install 'distrl[served]'"
+        ) from error
+    asked = VlmJudgeSettings(
+        ServerSettings(
+            server,
+            key_variable=KEY_VARIABLE,
+            deadline_s=settings.deadline_seconds,
+            tries=settings.tries,
+        ),
+        model,
+        prompt_price=settings.prompt_price,
+        answer_price=settings.answer_price,
+        budget=BudgetSettings(settings.requests_per_minute, settings.burst, settings.max_cost),
+    )
+    return opened.enter_context(VlmJudge.open(asked, prompt, cache))
+
+
+def second_opinion_summary(judge: TrajectoryJudge) -> str:
+    """How often a second judge disagreed; empty where none was asked."""
+    if not isinstance(judge, SecondOpinion) or not judge.opinions.total:
+        return ""
+    return (
+        f"a second judge disagreed on {judge.opinions.disagreement:.1%} of {judge.opinions.total} "
+        f"(could not be asked: {judge.missing})"
+    )

@@ -26,8 +26,8 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from distrl.engine.ingest.deferred_judging import DeferredJudging
 from distrl.engine.ingest.episode_log import EpisodeLog
 from distrl.engine.ingest.messages import Delivery, Received, Refused
 from distrl.errors import DistrlError, LearnerGone, StorageError
@@ -35,6 +35,9 @@ from distrl.records import Ending, Trajectory
 from distrl.replay.store.trajectory_reader import BEGINNING, Position, StoredTrajectory
 from distrl.replay.store.trajectory_store import TrajectoryStore
 from distrl.replay.trajectory_encoding import decode_trajectory, encode_trajectory
+
+if TYPE_CHECKING:
+    from distrl.engine.ingest.deferred_judging import DeferredJudging
 
 MAX_WAITING = 256  # trajectories between store and learner
 RETRY_SECONDS = 1.0  # after a trajectory could not be stored

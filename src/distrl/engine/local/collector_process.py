@@ -1,4 +1,4 @@
-"""A collector as a process of its own, forked by multiprocessing's forkserver (`collector_child`).
+"""A collector as a process of its own, forked by multiprocessing's forkserver (`collector_pool`).
 
 The learner has the other end of its connection. It builds its collector from the run directory's
 config, plays what it is told to, sends heartbeats, and ends when it is told to or when the

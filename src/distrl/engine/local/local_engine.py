@@ -15,12 +15,11 @@ from rich.console import Console
 
 from distrl.config.training_config import TrainingConfig
 from distrl.engine.device_wiring import is_dry
+from distrl.engine.ingest.deferred_judging import open_receiver
 from distrl.engine.ingest.delivery import ArrivalQueue, TrajectoryReceiver
 from distrl.engine.ingest.episode_log import EpisodeLog
-from distrl.engine.ingest.judged_receiver import open_receiver
 from distrl.engine.ingest.messages import Encodings, Pace
-from distrl.engine.local.collector_child import PRELOAD, Forkserver
-from distrl.engine.local.collector_pool import CollectorPool
+from distrl.engine.local.collector_pool import PRELOAD, CollectorPool, Forkserver
 from distrl.engine.local.one_process_collection import OneProcessCollection
 from distrl.engine.local.shared_encodings import encoding_receiver
 from distrl.engine.local.synchronous_collection import Rounds, SynchronousCollection
@@ -153,7 +152,7 @@ class LocalEngine:
         state: TrainingState,
     ) -> OneProcessCollection:
         config = self.config
-        name, _ = new_name(self.directory, 0)
+        name = new_name(self.directory, 0)
         collector = build_collector(
             config,
             name,

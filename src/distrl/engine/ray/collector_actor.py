@@ -195,11 +195,14 @@ class ConfiguredBuild:
         opened: ExitStack,
     ) -> Collector[Any]:
         from distrl.agent.torch_device import use_threads  # loads torch, and only there
+        from distrl.engine.ray.policy_server_pool import find_server
         from distrl.engine.wiring import build_collector
 
         logs = Path(self.run) / "logs"  # of emulators, on the node where they are
         logs.mkdir(parents=True, exist_ok=True)
-        policy_client = self._policy_client(info) if self.config.engine.policy == "node" else None
+        batcher = None
+        if self.config.engine.policy == "node":
+            batcher = PolicyClient(info.name, partial(find_server, self.run, info.place))
         use_threads(self.config.collection.threads)
         return build_collector(
             self.config,
@@ -210,13 +213,8 @@ class ConfiguredBuild:
             admission=admission,
             opened=opened,
             logs=logs,
-            batcher=policy_client,
+            batcher=batcher,
         )
-
-    def _policy_client(self, info: CollectorInfo) -> PolicyClient:
-        from distrl.engine.ray.policy_server_actor import find_server
-
-        return PolicyClient(info.name, partial(find_server, self.run, info.place))
 
 
 def collector_actor(**options: Any) -> Any:

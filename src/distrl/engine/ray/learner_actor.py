@@ -208,8 +208,9 @@ class RayLearner:
                 "resume it where its directory is; to start over from nothing: distrl train "
                 f"--resume {self._run.path} --accept-losses"
             )
-        self._run.path.mkdir(parents=True, exist_ok=True)
-        self._run.write_config(self._config)
+        if not self._run.config.is_file():
+            self._run.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._run.write_config(self._config)
 
     def _open_broadcast(self, weights: WeightStore) -> WeightBroadcast:
         self._broadcast = WeightBroadcast(weights)

@@ -8,7 +8,7 @@ Every decision carries the version of the weights that made it; weights change b
 After closing, waiting and later requests get a `PolicyServerGone`. Sessions of a collector that
 died are dropped after `SESSION_SECONDS` without a request.
 
-Thread-safe, and independent of Ray (`policy_server_actor`).
+Thread-safe, and independent of Ray (`policy_server_pool`).
 """
 
 from __future__ import annotations

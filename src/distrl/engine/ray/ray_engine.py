@@ -3,7 +3,7 @@
     learner      an actor (`learner_actor`); Ray restarts it, and it resumes from its checkpoint
     collectors   actors (`collector_actor`) wherever there are phones (`placement`), started and
                  replaced by a `collector_pool`
-    servers      actors (`policy_server_actor`), one on each node that has collectors, where these
+    servers      actors (`policy_server_pool`), one on each node that has collectors, where these
                  have no policy of their own
 
 This process owns them all, shows how the run goes, and passes Ctrl-C on. When it ends, so do they;
@@ -90,7 +90,8 @@ class RayEngine:
     def _run(self, *, resumed: bool, accept_losses: bool) -> RunResult:
         path = str(self.directory.path.absolute())
         home = read_home(self.directory) if resumed else None
-        node = self._learner_node(home, accept_losses=accept_losses)
+        began_here = resumed and self.directory.metrics.exists()
+        node = self._learner_node(home, anywhere=began_here or accept_losses)
         self._node = node
         options = learner_options(
             self.config.engine, alive_nodes(), node, self.config.learning.gpus
@@ -100,7 +101,7 @@ class RayEngine:
             path,
             resumed=resumed,
             accept_losses=accept_losses,
-            home=str(home) if home else "",
+            home=str(home or ("the machine of this command" if began_here else "")),
         )
         pool = RayCollectorPool(self.config, path, learner, self._build, self._view.say)
         try:
@@ -113,13 +114,17 @@ class RayEngine:
             pool.kill()
             ray.kill(learner)
 
-    def _learner_node(self, home: LearnerHome | None, *, accept_losses: bool) -> Node:
-        """The node of the learner: where it was before, if that is a node of the cluster now."""
+    def _learner_node(self, home: LearnerHome | None, *, anywhere: bool) -> Node:
+        """The node of the learner: where it was before, if that is a node of the cluster now.
+
+        Where it is not, any other will do if the run can be seen from here as well (a disk that all
+        see, though `shared_storage` was not said), or is to start over.
+        """
         nodes, here = alive_nodes(), ray.get_runtime_context().get_node_id()
         gpus = self.config.learning.gpus
         at_home = None if self.config.engine.shared_storage else home
         node = learner_node(nodes, here, gpus, at_home)
-        if node is None and accept_losses:
+        if node is None and anywhere:
             node = learner_node(nodes, here, gpus)
         if node is None:
             raise LearnerGone(
@@ -173,17 +178,17 @@ class RayEngine:
         if self._remembered or self._node is None or not snapshot.began:
             return
         self._remembered = True
-        if self._node.id == ray.get_runtime_context().get_node_id():
-            self.directory.learner_home.unlink(missing_ok=True)
-        else:
-            write_home(self.directory, LearnerHome(self._node.hostname, self._node.address))
+        write_home(self.directory, LearnerHome(self._node.hostname, self._node.address))
 
     def _check_node(self, now: float) -> None:
         """Say that the learner's node is gone; raise when it has not come back in time."""
         if now - self._node_looked < NODE_LOOK_SECONDS or self._node is None:
             return
         self._node_looked = now
-        there = {node.address for node in alive_nodes()}
+        try:
+            there = {node.address for node in alive_nodes()}
+        except RayError:
+            return  # the head does not answer: Ray itself waits for it, and gives up in time
         if self._node.address in there or self.config.engine.shared_storage:
             self._node_gone = None
         elif self._node_gone is None:

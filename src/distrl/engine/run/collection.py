@@ -23,7 +23,6 @@ are the other ways to collect.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -164,7 +163,10 @@ class AsynchronousCollection(Collection):
         try:
             while not self._registry.is_over():
                 arrived = self._collectors.receive(RECEIVE_SECONDS)
-                self._store(arrived.deliveries)
+                # all of them durable in one transaction; then each is acknowledged, or held back
+                self._receiver.deliver_many(
+                    [(data, self._noted(reply)) for data, reply in arrived.deliveries]
+                )
                 for info, heartbeat in arrived.heartbeats:
                     self._registry.heartbeat(info, heartbeat.report.in_flight, heartbeat)
                 self._receiver.release(all_of_them=self._registry.stop_at is not None)
@@ -172,10 +174,6 @@ class AsynchronousCollection(Collection):
         finally:
             self._collectors.close()
             self._registry.close()
-
-    def _store(self, deliveries: Iterable[tuple[bytes, Acknowledge]]) -> None:
-        """Make all of them durable in one transaction, then acknowledge each, or hold that back."""
-        self._receiver.deliver_many([(data, self._noted(reply)) for data, reply in deliveries])
 
     def _noted(self, reply: Acknowledge) -> Acknowledge:
         def acknowledge(answer: Received | Refused) -> None:

@@ -47,7 +47,11 @@ def learner_process_group(config: TrainingConfig, run: RunDirectory) -> Iterator
         0, size, device_of(config, 0), connections, lambda seconds: _check(followers, seconds)
     )
     try:
-        group.join()
+        try:
+            group.join()
+        except EOFError:  # a follower has hung up, and its process is about to end
+            _check(followers, EXIT_SECONDS)
+            raise
         yield group
     finally:
         group.leave()

@@ -52,7 +52,7 @@ def write_home(run: RunDirectory, home: LearnerHome) -> None:
 
 
 def read_home(run: RunDirectory) -> LearnerHome | None:
-    """None: no learner has begun, or it was on the machine of the command."""
+    """None: no learner has begun on a cluster."""
     if not run.learner_home.exists():
         return None
     try:
@@ -87,9 +87,9 @@ def check_losses(
     accept: bool,
 ) -> None:
     """Raise `DataLost` if the run has less than it had; or accept that, and keep a record."""
-    found = list(_losses(run, store, checkpoints))
-    known = {(each.kind, each.name) for each in read_lines(run.losses, Loss)}
-    losses = [each for each in found if (each.kind, each.name) not in known]
+    accepted = {each.name for each in read_lines(run.losses, Loss) if each.kind == "trajectory"}
+    found = _losses(run, store, checkpoints)
+    losses = [each for each in found if each.kind == "file" or each.name not in accepted]
     if not losses:
         return
     if not accept:

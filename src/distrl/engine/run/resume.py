@@ -76,10 +76,12 @@ class TrainingState:
         return lost
 
 
-def begin(config: TrainingConfig, state: TrainingState) -> None:
+def begin(
+    config: TrainingConfig, state: TrainingState, say: Callable[[str], None] = lambda said: None
+) -> None:
     """Start a new run: load the corpus into the replay, where one is named."""
     if config.learning.corpus:
-        state.learner.preload(corpus(config.learning.corpus))
+        state.learner.preload(corpus(config.learning.corpus, say))
 
 
 def resume(
@@ -88,14 +90,15 @@ def resume(
     checkpoints: CheckpointFolder,
     store: TrajectoryStore,
     weights: WeightStore,
+    say: Callable[[str], None] = lambda said: None,
 ) -> None:
     """Restore the last checkpoint; start anew where there is none yet."""
     known = {}
     if config.learning.corpus:
-        known = {each.id: each for each in corpus(config.learning.corpus)}
+        known = {each.id: each for each in corpus(config.learning.corpus, say)}
     restored = checkpoints.restore(state, lambda name: store.find(name) or known.get(name))
     if restored is None:
-        begin(config, state)
+        begin(config, state, say)
     state.arrivals.taken = min(state.arrivals.taken, store.position)  # less, if some was lost
     for stored in store.read(after=state.arrivals.taken):
         if stored.trajectory.ending is not Ending.AWAITING_VERDICT:  # arrives with its verdict
@@ -129,8 +132,8 @@ def recall(
     episode_log.close()
 
 
-def corpus(directory: str) -> Iterator[Trajectory]:
-    """The trajectories of a store, or of a run directory."""
+def corpus(directory: str, say: Callable[[str], None] = lambda said: None) -> Iterator[Trajectory]:
+    """The trajectories of a store, or of a run directory; `say` gets what cannot be read."""
     path = Path(directory)
     stores = [each for each in (path / "trajectories", path) if each.is_dir()]
     if not stores:
@@ -138,10 +141,12 @@ def corpus(directory: str) -> Iterator[Trajectory]:
             f"learning.corpus={directory!r}: there is no such directory; name a run directory, or "
             "a store of trajectories"
         )
-    found = False
-    for stored in TrajectoryReader(stores[0]).read():
+    found, reader = False, TrajectoryReader(stores[0])
+    for stored in reader.read():
         found = True
         yield stored.trajectory
+    for damage in reader.damages:
+        say(f"learning.corpus={directory!r}: left out, {damage}")
     if not found:
         raise UsageError(
             f"learning.corpus={directory!r} holds no trajectory; collect some with `distrl collect`"

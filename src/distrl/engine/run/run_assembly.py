@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import dataclasses
 import shutil
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
+from typing import TYPE_CHECKING
 
 from safetensors import SafetensorError
 
@@ -19,9 +21,9 @@ from distrl.agent.torch_device import use_threads
 from distrl.agent.vlm_policy import VlmPolicy
 from distrl.config.training_config import TrainingConfig
 from distrl.engine.device_wiring import check_phones
+from distrl.engine.ingest.deferred_judging import open_receiver
 from distrl.engine.ingest.delivery import ArrivalQueue, TrajectoryReceiver
 from distrl.engine.ingest.episode_log import EpisodeLog
-from distrl.engine.ingest.judged_receiver import open_receiver
 from distrl.engine.run.collection import Collection
 from distrl.engine.run.evaluator import EvaluationStore, Evaluator
 from distrl.engine.run.follower_processes import learner_process_group
@@ -31,6 +33,7 @@ from distrl.engine.run.run_monitor import RunMonitor
 from distrl.engine.run.stop_request import StopRequest
 from distrl.engine.run.training_run import TrainingRun
 from distrl.engine.wiring import build_learner, build_policy, build_weight_store, task_words
+from distrl.errors import StorageFull
 from distrl.json_lines import LineLog, read_lines
 from distrl.learning.checkpoint import CheckpointFolder
 from distrl.learning.learner import Publisher
@@ -43,6 +46,10 @@ from distrl.runs.run_records import Loss, RunResult
 from distrl.runs.run_status import RunView
 from distrl.weights.weight_store import WeightStore
 
+if TYPE_CHECKING:
+    from torch import Tensor
+
+DISK_SECONDS = 1.0  # between two attempts to publish to a full disk
 WANDB_PROJECT = "distrl"  # one project for all runs, so that they can be compared there
 # Where the learner publishes weights: the store, or something that writes to it and also sends them
 OpenPublisher = Callable[[WeightStore], Publisher]
@@ -77,7 +84,7 @@ class RunAssembly:
             result = dataclasses.replace(
                 result,
                 lost_trajectories=sum(each.kind == "trajectory" for each in lost),
-                damaged_files=tuple(each.name for each in lost if each.kind == "file"),
+                damaged_files=tuple(dict.fromkeys(e.name for e in lost if e.kind == "file")),
             )
             self.directory.write_result(result)
         write_report(self.directory)
@@ -95,13 +102,13 @@ class RunAssembly:
         use_threads(config.learning.threads)
         policy = build_policy(config)
         group = opened.enter_context(learner_process_group(config, run))
-        publisher = self.open_publisher(weights)
+        publisher = PatientPublisher(self.open_publisher(weights), self.stop, self.view.say)
         learner = build_learner(config, policy, self.arrivals, publisher, group)
         state = TrainingState(learner, self.arrivals)
         if resumed:
-            resume(config, state, checkpoints, store, weights)
+            resume(config, state, checkpoints, store, weights, self.view.say)
         else:
-            begin(config, state)
+            begin(config, state, self.view.say)
         metrics = opened.enter_context(
             open_metrics(config, run, learner.updates if resumed else None)
         )
@@ -134,6 +141,35 @@ class RunAssembly:
             stop=self.stop,
             note_checkpoint=lambda path: note_progress(run, path, self.arrivals.taken),
         )
+
+
+@dataclasses.dataclass(slots=True)
+class PatientPublisher:
+    """Implements `Publisher` by another one; the learner waits while the disk is full.
+
+    Collectors play on with the weights that they have, as far as their staleness allows. Raises
+    `StopRequested` where the run is to end meanwhile.
+    """
+
+    publisher: Publisher
+    stop: StopRequest
+    say: Callable[[str], None]
+    pause: Callable[[float], None] = time.sleep
+
+    def publish(self, weights: Mapping[str, Tensor], version: int) -> None:
+        waited = False
+        while True:
+            try:
+                self.publisher.publish(weights, version)
+                break
+            except StorageFull as error:
+                if not waited:
+                    self.say(f"the learner waits for the disk: {error}")
+                waited = True
+                self.stop.check()
+                self.pause(DISK_SECONDS)
+        if waited:
+            self.say(f"version {version} of the weights is published: the learner goes on")
 
 
 def check_world(config: TrainingConfig, say: Callable[[str], None]) -> None:

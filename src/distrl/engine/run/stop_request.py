@@ -1,11 +1,14 @@
 """Why a run ends: it reaches one of its limits, or Ctrl-C or SIGTERM asks for an orderly end.
 
 While a `StopRequest` is entered, the first signal only sets a flag (and calls `wake`); the second
-raises `KeyboardInterrupt` in the main thread, and what is open is closed on the way out.
+raises `KeyboardInterrupt` in the main thread, and what is open is closed on the way out. Each is
+answered by a line on the error output at once, since a step in progress may take minutes.
 """
 
 from __future__ import annotations
 
+import contextlib
+import os
 import signal
 from collections.abc import Callable
 from types import FrameType
@@ -44,9 +47,17 @@ class StopRequest:
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
         if self.asked:
+            _say("stopping at once")
             raise KeyboardInterrupt
         self.asked = True
+        _say("stopping in order; Ctrl-C once more stops at once")
         self.wake()
+
+
+def _say(sentence: str) -> None:
+    """In a signal handler, which may have interrupted any other write: without buffers or locks."""
+    with contextlib.suppress(OSError):
+        os.write(2, f"\n{sentence}\n".encode())
 
 
 def progress(

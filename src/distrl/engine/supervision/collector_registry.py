@@ -25,7 +25,6 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from distrl.engine.ingest.episode_log import EpisodeLog
 from distrl.engine.ingest.messages import Heartbeat, Pace
@@ -149,7 +148,7 @@ class CollectorRegistry:
             slot = self._slots[number]
             if slot.info is not None:
                 self._lose(slot, "is gone")
-            name, _ = new_name(self.run, number)
+            name = new_name(self.run, number)
             info = CollectorInfo(name, number, place)
             slot.newest = info.start
             self._occupy(slot, info, spoken=False)
@@ -326,8 +325,8 @@ class CollectorRegistry:
             return {number: slot.state for number, slot in self._slots.items() if slot.state}
 
 
-def new_name(run: RunDirectory, number: int) -> tuple[str, Path]:
-    """A name that no collector of the run has had, and its log file, made here.
+def new_name(run: RunDirectory, number: int) -> str:
+    """A name that no collector of the run has had; its log file is made here.
 
     Episode ids begin with the name, so they stay unique through restarts and resumes.
     """
@@ -342,7 +341,7 @@ def new_name(run: RunDirectory, number: int) -> tuple[str, Path]:
             except FileExistsError:
                 start += 1
             else:
-                return name, folder / f"{name}.log"
+                return name
     except OSError as error:
         raise storage_error(error, f"making a log for collector {number} in {folder}") from error
 

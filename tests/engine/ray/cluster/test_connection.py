@@ -53,6 +53,7 @@ told = {
     "same_token": token == os.environ["RAY_AUTH_TOKEN"],
     "token_length": len(token),
     "stranger": stranger,
+    "mode": folder.parent.stat().st_mode & 0o777,  # Ray opens its own to everybody
 }
 connect("local", needs={"phone": 2})  # in it already
 try:
@@ -61,7 +62,7 @@ except ResourceMissing as error:
     told["too_much"] = str(error)
 disconnect()
 told["environment_is_back"] = dict(os.environ) == before
-told["folder_is_left"] = folder.exists()
+told["folder_is_left"] = folder.parent.exists()
 try:
     connect(None, needs={"GPU": 99})  # starts with a new token, looks, and ends again
 except ResourceMissing as error:
@@ -123,6 +124,7 @@ def test_a_private_cluster_is_private_and_leaves_nothing(tmp_path: Path) -> None
     assert told["same_token"]
     assert told["token_length"] == 64
     assert told["stranger"] == "refused"
+    assert told["mode"] == 0o700
     assert "the run needs 4 phone" in told["too_much"]
     assert told["environment_is_back"]
     assert not told["folder_is_left"]

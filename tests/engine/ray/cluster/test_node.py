@@ -23,6 +23,7 @@ from tests.engine.ray.launched_nodes import (
 )
 
 from distrl.cli.cluster import join, start
+from distrl.engine.ray.cluster.connection import RAY_FOLDER, short_folder
 from distrl.engine.ray.cluster.node import HEALTH, head_plan, read_resources, worker_plan
 from distrl.errors import ClusterError, ClusterUnreachable, InvalidSetting, TokenRefused
 
@@ -62,6 +63,17 @@ def test_a_head_is_closed_unless_asked(tmp_path: Path) -> None:
     assert "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER" not in listening.environment
 
 
+def test_ray_gets_a_folder_inside_one_that_only_we_can_enter(tmp_path: Path) -> None:
+    folder = short_folder()
+    try:
+        assert folder.stat().st_mode & 0o777 == 0o700
+        own = {"RAY_AUTH_TOKEN": TOKEN}
+        for plan in (head_plan(own, folder), worker_plan(own, folder, "10.0.0.5:6379")):
+            assert f"--temp-dir={folder / RAY_FOLDER}" in plan.arguments
+    finally:
+        folder.rmdir()
+
+
 def test_a_dead_node_is_noticed_in_about_ten_seconds() -> None:
     """By the settings that Ray is given; its defaults come to about sixty."""
     milliseconds = {name.removeprefix("RAY_health_check_"): int(v) for name, v in HEALTH.items()}
@@ -77,10 +89,10 @@ def test_no_node_without_a_token(tmp_path: Path) -> None:
         worker_plan({}, tmp_path, "10.0.0.5:6379")
 
 
-@pytest.mark.parametrize("length", [41, 200])
+@pytest.mark.parametrize("length", [39, 200])
 def test_a_store_with_too_long_a_name_is_refused(length: int) -> None:
     store = Path("/").joinpath("x" * (length - 1))
-    with pytest.raises(InvalidSetting, match="give one of 40 at most"):
+    with pytest.raises(InvalidSetting, match="give one of 38 at most"):
         start(port=free_port(), store=store)
 
 

@@ -39,6 +39,9 @@ from distrl.errors import (
 
 OBJECT_STORE_BYTES = 512 << 20  # of a private cluster; the rest is spilled to its folder
 SMALLEST_STORE_BYTES = 80 << 20  # Ray takes no less than 75 MiB
+# Ray opens its folder, with its sockets, to every user of the machine (0777); so it gets one inside
+# a folder that only we can enter.
+RAY_FOLDER = "r"
 
 # Ray replaces 127.0.0.1 by an address that others can reach, unless it believes that this system
 # has no clusters; only with a node address of 127.0.0.1 do all its processes listen on loopback.
@@ -214,7 +217,7 @@ def _start_private(needs: Mapping[str, float]) -> None:
         object_store_memory=_store_bytes(),
         include_dashboard=False,
         _node_ip_address="127.0.0.1",
-        _temp_dir=str(folder),
+        _temp_dir=str(folder / RAY_FOLDER),
     )
     import ray
 
@@ -226,7 +229,7 @@ def _start_private(needs: Mapping[str, float]) -> None:
 
 
 def short_folder() -> Path:
-    """A new private folder with a short name: socket paths have 107 bytes, Ray takes 75."""
+    """A new folder that only we can enter, with a short name: socket paths have 107 bytes."""
     short = "/tmp" if Path("/tmp").is_dir() else None
     return Path(tempfile.mkdtemp(prefix="distrl-", dir=short))
 

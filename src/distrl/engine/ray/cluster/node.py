@@ -23,7 +23,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from distrl.engine.ray.cluster.connection import LOOPBACK_ONLY, joining_environment
+from distrl.engine.ray.cluster.connection import (
+    LOOPBACK_ONLY,
+    RAY_FOLDER,
+    joining_environment,
+)
 from distrl.engine.run.stop_request import StopRequest
 from distrl.engine.supervision.restart_budget import RestartBudget
 from distrl.errors import ClusterError, InvalidSetting
@@ -53,7 +57,7 @@ class NodePlan:
 
     arguments: tuple[str, ...]  # of `ray`
     environment: dict[str, str]
-    folder: Path  # its log, and for a head what Ray keeps
+    folder: Path  # private: its log, what Ray keeps for a head, and Ray's own folder
 
 
 def head_plan(
@@ -78,7 +82,7 @@ def head_plan(
         "--include-dashboard=false",
         f"--port={port}",
         f"--node-ip-address={listen or LOOPBACK}",
-        f"--temp-dir={folder}",
+        f"--temp-dir={folder / RAY_FOLDER}",
         *_resource_arguments(resources or {}),
         *extra,
     ]
@@ -103,6 +107,7 @@ def worker_plan(
         f"--address={address}",
         "--block",
         "--disable-usage-stats",
+        f"--temp-dir={folder / RAY_FOLDER}",
         *([f"--node-ip-address={listen}"] if listen else []),
         *_resource_arguments(resources or {}),
         *extra,
@@ -185,7 +190,7 @@ class ClusterNode:
         self.starts += 1
         plan = self._plan
         # left by a head that was killed; with it Ray would say that one runs already
-        (plan.folder / "ray_current_cluster").unlink(missing_ok=True)
+        (plan.folder / RAY_FOLDER / "ray_current_cluster").unlink(missing_ok=True)
         program = str(Path(sysconfig.get_path("scripts")) / "ray")
         with self.log.open("wb") as log:
             self._process = subprocess.Popen(

@@ -20,6 +20,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from distrl.engine.ray.cluster.ray_internals import control_store
 from distrl.errors import ClusterError, ClusterUnreachable, InvalidSetting, TokenRefused
 
@@ -84,13 +86,10 @@ def probe(address: str, environment: Mapping[str, str]) -> ProbedCluster:
 
 
 def _read(answer: dict[str, Any]) -> ProbedCluster:
-    troubles: dict[str, type[Exception]] = {
-        kind.__name__: kind for kind in (ClusterUnreachable, TokenRefused, InvalidSetting)
-    }
-    if "trouble" in answer:
-        raise troubles[answer["trouble"]](answer["said"])
-    nodes = tuple(ProbedNode(**node) for node in answer.pop("nodes"))
-    return ProbedCluster(**answer, nodes=nodes)
+    for kind in (ClusterUnreachable, TokenRefused, InvalidSetting):
+        if answer.get("trouble") == kind.__name__:
+            raise kind(answer["said"])
+    return msgspec.convert(answer, ProbedCluster)
 
 
 # In the process that asks -------------------------------------------------------------------------
