@@ -16,11 +16,11 @@ from torch import Tensor
 
 from distrl.agent.architectures.architecture import DecodingState
 from distrl.agent.token_scores import token_distribution
-from distrl.bounds import Bounds, Fixed, check_bounds
+from distrl.bounds import Bounds, Checked, Fixed
 
 
 @dataclass(frozen=True, slots=True)
-class SamplingSettings:
+class SamplingSettings(Checked):
     """How answers are drawn."""
 
     temperature: Annotated[
@@ -30,9 +30,6 @@ class SamplingSettings:
     greedy: Annotated[
         bool, Fixed("training explores by sampling; evaluation.greedy is for evaluation")
     ] = False  # the likeliest token; log-probs stay those of the distribution
-
-    def __post_init__(self) -> None:
-        check_bounds(self)
 
 
 @dataclass(frozen=True, slots=True)

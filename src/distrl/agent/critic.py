@@ -14,11 +14,11 @@ from typing import Annotated
 import torch
 from torch import Tensor, nn
 
-from distrl.bounds import Bounds, Fixed, Meaning, check_bounds
+from distrl.bounds import Bounds, Checked, Fixed, Meaning
 
 
 @dataclass(frozen=True, slots=True)
-class CriticSettings:
+class CriticSettings(Checked):
     """The size of the heads, and whether they may move the trunk."""
 
     heads: Annotated[int, Bounds(1, 1000, "heads; the least of their values counts")] = 2
@@ -26,9 +26,6 @@ class CriticSettings:
         256  # of a head's hidden layer
     )
     trains_trunk: Annotated[bool, Meaning("let the critic's gradient move the trunk")] = False
-
-    def __post_init__(self) -> None:
-        check_bounds(self)
 
 
 class Critic(nn.Module):

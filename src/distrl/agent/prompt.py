@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from distrl.agent.dialects.dialect import Dialect, ImageSize
-from distrl.bounds import Bounds, check_bounds
+from distrl.bounds import Bounds, Checked
 from distrl.records import Action, Observation, Screen, Unreadable
 
 
@@ -72,7 +72,7 @@ def full_size(screen: Screen) -> ImageSize:
 
 
 @dataclass(frozen=True, slots=True)
-class Prompter:
+class Prompter(Checked):
     """Writes prompts. The same observation always gives the same prompt.
 
     `seen_size` says how large the model sees a screen, for dialects that count in pixels: past
@@ -83,9 +83,6 @@ class Prompter:
     past_actions: Annotated[int, Bounds(0, unit="past actions in the text")] = 4
     past_screens: Annotated[int, Bounds(0, unit="screens before the current one")] = 0
     seen_size: Callable[[Screen], ImageSize] = full_size
-
-    def __post_init__(self) -> None:
-        check_bounds(self)
 
     @property
     def prompt_template(self) -> PromptTemplate:

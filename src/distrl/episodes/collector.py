@@ -35,7 +35,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Annotated, Any, Generic, Protocol, TypeVar
 
-from distrl.bounds import Bounds, check_bounds
+from distrl.bounds import Bounds, Checked
 from distrl.devices.device import Device
 from distrl.episodes.collector_report import CollectorMetrics, CollectorReport, FinishedEpisode
 from distrl.episodes.device_pool import DevicePool
@@ -63,7 +63,7 @@ class TrajectorySink(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class CollectorSettings:
+class CollectorSettings(Checked):
     """How episodes are played."""
 
     stop_on_success: bool = False  # the judge ends an episode as soon as the task is done
@@ -73,9 +73,6 @@ class CollectorSettings:
     patience_seconds: Annotated[
         float, Bounds(0.0, unit="seconds for a device that hangs at the collector's end")
     ] = 10.0
-
-    def __post_init__(self) -> None:
-        check_bounds(self)
 
 
 @dataclass(slots=True)

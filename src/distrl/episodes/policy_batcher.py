@@ -37,7 +37,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Literal, Protocol
 
 from distrl.agent.policy import Policy
-from distrl.bounds import Bounds, check_bounds
+from distrl.bounds import Bounds, Checked
 from distrl.records import Decision, Observation
 from distrl.weights.weight_store import WeightSource
 
@@ -49,15 +49,12 @@ IDLE_SECONDS = 0.05  # without a request: then check for new weights and for the
 
 
 @dataclass(frozen=True, slots=True)
-class PolicyBatcherSettings:
+class PolicyBatcherSettings(Checked):
     """How batches are formed, and when weights are swapped."""
 
     most: Annotated[int, Bounds(1, unit="observations in a batch")] = 64
     max_wait_seconds: Annotated[float, Bounds(0.0, 1e9, "seconds for a fuller batch")] = 0.002
     swap: Swap = "between_decisions"
-
-    def __post_init__(self) -> None:
-        check_bounds(self)
 
 
 @dataclass(frozen=True, slots=True)

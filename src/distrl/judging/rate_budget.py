@@ -14,20 +14,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated
 
-from distrl.bounds import Bounds, check_bounds
+from distrl.bounds import Bounds, Checked
 from distrl.errors import JudgeError
 
 
 @dataclass(frozen=True, slots=True)
-class BudgetSettings:
+class BudgetSettings(Checked):
     """The limits; none by default."""
 
     requests_per_minute: Annotated[float, Bounds(0.0, unit="requests", open=True)] = math.inf
     burst: Annotated[int, Bounds(1, unit="requests at once after a pause")] = 1
     max_cost: Annotated[float, Bounds(0.0, unit="in the currency of the prices")] = math.inf
-
-    def __post_init__(self) -> None:
-        check_bounds(self)
 
 
 class RateBudget:

@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Self
 
-from distrl.bounds import Bounds, Meaning, check_bounds
+from distrl.bounds import Bounds, Checked, Meaning
 from distrl.chat.chat_server import ChatServer, PictureUrls, ServerSettings
 from distrl.errors import ChatServerError, JudgeError, storage_error
 from distrl.json_lines import decode_line, encode_line
@@ -39,7 +39,7 @@ RETRY_TEMPERATURE = 0.7  # a greedy model that was unreadable once would be so a
 
 
 @dataclass(frozen=True, slots=True)
-class VlmJudgeSettings:
+class VlmJudgeSettings(Checked):
     """Server and model, how they are asked, and prices."""
 
     server: ServerSettings
@@ -50,9 +50,6 @@ class VlmJudgeSettings:
     prompt_price: Annotated[float, Bounds(0.0, unit="per million tokens")] = 0.0
     answer_price: Annotated[float, Bounds(0.0, unit="per million tokens")] = 0.0
     budget: BudgetSettings = field(default_factory=BudgetSettings)
-
-    def __post_init__(self) -> None:
-        check_bounds(self)
 
 
 class VlmJudge:

@@ -28,7 +28,7 @@ from torch import Tensor
 from torch.nn import Parameter
 
 from distrl.agent.trainable_policy import Scores, TrainablePolicy
-from distrl.bounds import Bounds, check_bounds
+from distrl.bounds import Bounds, Checked
 from distrl.learning.batch import Batch
 from distrl.learning.learner_settings import Precision
 from distrl.learning.losses.averages import minimum_of_heads
@@ -44,7 +44,7 @@ SPARE_SHARE = 0.6  # of a GPU's free memory for activations: going backward need
 
 
 @dataclass(frozen=True, slots=True)
-class StepSettings:
+class StepSettings(Checked):
     """How the optimisers move. Gradients with norms above the clips are scaled down to them."""
 
     learning_rate: Annotated[float, Bounds(0.0, unit="(of the policy)", open=True)] = 1e-4
@@ -61,9 +61,6 @@ class StepSettings:
     one_pass_turns: Annotated[
         int, Bounds(0, unit="turns whose activations are kept, so that one forward pass does")
     ] = 512
-
-    def __post_init__(self) -> None:
-        check_bounds(self)
 
 
 @dataclass(frozen=True, slots=True)

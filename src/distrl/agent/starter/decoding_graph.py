@@ -127,7 +127,7 @@ class _Graph:
         return [*screens, *pairs, self._tokens, self._slots]
 
     def _recorded(self) -> Callable[[], Tensor]:
-        aside = torch.cuda.Stream()
+        aside: Any = torch.cuda.Stream()  # type: ignore[no-untyped-call]
         aside.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(aside):
             for _ in range(WARM_UPS):

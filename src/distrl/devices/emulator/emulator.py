@@ -24,7 +24,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
-from distrl.bounds import Bounds, Fixed, Meaning, check_bounds
+from distrl.bounds import Bounds, Checked, Fixed, Meaning
 from distrl.devices.adb.adb import AdbLink, AdbServer
 from distrl.devices.adb.adb_shell import PhoneShell
 from distrl.devices.adb.adb_socket import Deadline
@@ -50,7 +50,7 @@ TOO_OLD = "unknown option: -grpc"  # in the log of an emulator without gRPC or i
 
 
 @dataclass(frozen=True, slots=True)
-class EmulatorSettings:
+class EmulatorSettings(Checked):
     """Virtual device, snapshot, and deadlines in seconds."""
 
     avd: Annotated[
@@ -75,9 +75,6 @@ class EmulatorSettings:
     more_options: Annotated[
         tuple[str, ...], Meaning("further options of the emulator, such as -memory 2048 -cores 2")
     ] = ()
-
-    def __post_init__(self) -> None:
-        check_bounds(self)
 
 
 def command_line(

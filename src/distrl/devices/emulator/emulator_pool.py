@@ -17,7 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Annotated, Self
 
-from distrl.bounds import Bounds, check_bounds
+from distrl.bounds import Bounds, Checked
 from distrl.devices.adb.adb_device import AdbDevice
 from distrl.devices.adb.adb_socket import Deadline
 from distrl.devices.adb.android_device import AndroidDeviceSettings
@@ -39,7 +39,7 @@ NewEmulator = Callable[[], Emulator]
 
 
 @dataclass(frozen=True, slots=True)
-class EmulatorPoolSettings:
+class EmulatorPoolSettings(Checked):
     """Sizes, and intervals in seconds."""
 
     count: Annotated[int, Bounds(1, unit="in use at once")] = 1
@@ -49,9 +49,6 @@ class EmulatorPoolSettings:
     retry_seconds: float = 2.0  # after a boot that failed; doubled each time
     max_retry_seconds: float = 120.0
     give_up_after: Annotated[int, Bounds(1, unit="boots in a row that failed")] = 5
-
-    def __post_init__(self) -> None:
-        check_bounds(self)
 
 
 @dataclass(slots=True)

@@ -30,7 +30,7 @@ from typing import Annotated, Literal
 import torch
 from torch import Tensor
 
-from distrl.bounds import Bounds, Fixed, Meaning, check_bounds
+from distrl.bounds import Bounds, Checked, Fixed, Meaning
 from distrl.learning.algorithms.actor_critic import (
     ActorCriticObjective,
     Correction,
@@ -50,7 +50,7 @@ from distrl.learning.targets.retrace import retrace, signed_advantages
 
 
 @dataclass(frozen=True, slots=True)
-class ARideSettings:
+class ARideSettings(Checked):
     """What A-RIDE is tuned by. The fields that are not settings of a run are for ablations."""
 
     discount: Annotated[float, Bounds(0.0, 1.0, "(γ, per step)")] = 0.95
@@ -80,9 +80,6 @@ class ARideSettings:
     as_printed: Annotated[
         bool, Meaning("the paper's equations without the two repairs, for ablations")
     ] = False
-
-    def __post_init__(self) -> None:
-        check_bounds(self)
 
 
 @dataclass(eq=False)

@@ -18,7 +18,7 @@ from typing import Annotated
 from torch import Tensor
 
 from distrl.agent.trainable_policy import Scores
-from distrl.bounds import Bounds, Meaning, check_bounds
+from distrl.bounds import Bounds, Checked, Meaning
 from distrl.learning.algorithms.actor_critic import CriticObjective, beside
 from distrl.learning.batch import Batch
 from distrl.learning.gradient_step import BatchScores, Losses
@@ -28,7 +28,7 @@ from distrl.learning.targets.ratios import RatioLevel, per_token, truncate
 
 
 @dataclass(frozen=True, slots=True)
-class ClipSettings:
+class ClipSettings(Checked):
     """How far one update may go, and from where it is measured."""
 
     clip: Annotated[float, Bounds(0.0, 1.0, "(ε)", open=True)] = 0.2
@@ -44,9 +44,6 @@ class ClipSettings:
     level: Annotated[RatioLevel, Meaning("what a ratio is taken of")] = "token"
     averaging: Annotated[Averaging, Meaning("what counts as one in the mean")] = "per_token"
     entropy_weight: Annotated[float, Bounds(0.0, 1e6, "(β, per nat)")] = 0.01
-
-    def __post_init__(self) -> None:
-        check_bounds(self)
 
     @property
     def highest(self) -> float:

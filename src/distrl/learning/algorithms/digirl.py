@@ -28,7 +28,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from distrl.agent.trainable_policy import Scores, TrainablePolicy
-from distrl.bounds import Bounds, Fixed, check_bounds
+from distrl.bounds import Bounds, Checked, Fixed
 from distrl.learning.algorithms.algorithm import PlannedAlgorithm, UpdatePlan
 from distrl.learning.algorithms.filtered_bc import FilteredImitation, among_the_best
 from distrl.learning.batch import Batch
@@ -38,7 +38,7 @@ from distrl.learning.targets.advantages import doubly_robust, keep_above
 
 
 @dataclass(frozen=True, slots=True)
-class DigirlSettings:
+class DigirlSettings(Checked):
     """How hard the two filters are."""
 
     decay: Annotated[
@@ -51,9 +51,6 @@ class DigirlSettings:
         float, Bounds(0.0, 1.0, "of a batch's trajectories, best A_instr first", open=True)
     ] = 0.5
     averaging: Annotated[Averaging, Fixed("imitation averages over tokens")] = "per_token"
-
-    def __post_init__(self) -> None:
-        check_bounds(self)
 
 
 @dataclass(eq=False)

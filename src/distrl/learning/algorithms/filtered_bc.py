@@ -20,7 +20,7 @@ import torch
 from torch import Tensor
 
 from distrl.agent.trainable_policy import Scores
-from distrl.bounds import Bounds, Fixed, check_bounds
+from distrl.bounds import Bounds, Checked, Fixed
 from distrl.learning.algorithms.actor_critic import CriticObjective
 from distrl.learning.algorithms.algorithm import PlannedAlgorithm, UpdatePlan
 from distrl.learning.batch import Batch
@@ -30,16 +30,13 @@ from distrl.learning.losses.policy_losses import policy_gradient
 
 
 @dataclass(frozen=True, slots=True)
-class FilteredBcSettings:
+class FilteredBcSettings(Checked):
     """Which successes are imitated, and how their tokens are weighed."""
 
     share: Annotated[
         float, Bounds(0.0, 1.0, "of a batch's successes, best returns first", open=True)
     ] = 1.0
     averaging: Annotated[Averaging, Fixed("imitation averages over tokens")] = "per_token"
-
-    def __post_init__(self) -> None:
-        check_bounds(self)
 
 
 @dataclass(eq=False)

@@ -20,7 +20,7 @@ from typing import Annotated, Literal
 import torch
 from torch import Tensor
 
-from distrl.bounds import Bounds, Meaning, check_bounds
+from distrl.bounds import Bounds, Checked, Meaning
 from distrl.learning.algorithms.algorithm import PlannedAlgorithm, UpdatePlan, check_reference
 from distrl.learning.algorithms.clipped_objective import ClippedObjective, ClipSettings
 from distrl.learning.batch import Batch
@@ -29,7 +29,7 @@ from distrl.learning.targets.advantages import group_relative
 
 
 @dataclass(frozen=True, slots=True)
-class GrpoSettings:
+class GrpoSettings(Checked):
     """What is compared inside a group, and how many steps an update takes on a batch."""
 
     compared: Annotated[
@@ -41,9 +41,6 @@ class GrpoSettings:
     epochs: Annotated[int, Bounds(1, 10**6, "steps for each batch")] = 1
     kl_weight: Annotated[float, Bounds(0.0, 1e6, "(κ, per nat from the start model)")] = 0.0
     objective: ClipSettings = ClipSettings(entropy_weight=0.0)
-
-    def __post_init__(self) -> None:
-        check_bounds(self)
 
 
 @dataclass(eq=False)

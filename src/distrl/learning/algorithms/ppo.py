@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from distrl.bounds import Bounds, Meaning, check_bounds
+from distrl.bounds import Bounds, Checked, Meaning
 from distrl.learning.algorithms.algorithm import PlannedAlgorithm, UpdatePlan
 from distrl.learning.algorithms.clipped_objective import ClippedObjective, ClipSettings
 from distrl.learning.batch import Batch
@@ -23,7 +23,7 @@ from distrl.learning.targets.advantages import generalised, normalise
 
 
 @dataclass(frozen=True, slots=True)
-class PpoSettings:
+class PpoSettings(Checked):
     """How advantages are estimated, and how many steps an update takes on a batch."""
 
     discount: Annotated[float, Bounds(0.0, 1.0, "(γ, per step)")] = 0.95
@@ -33,9 +33,6 @@ class PpoSettings:
     )
     epochs: Annotated[int, Bounds(1, 10**6, "steps for each batch")] = 4
     objective: ClipSettings = ClipSettings()
-
-    def __post_init__(self) -> None:
-        check_bounds(self)
 
 
 @dataclass(eq=False)

@@ -15,7 +15,7 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import NDArray
 
-from distrl.bounds import Bounds, Fixed, check_bounds
+from distrl.bounds import Bounds, Checked, Fixed
 from distrl.errors import UsageError
 from distrl.records import Action, Screen, Trajectory, Unreadable
 
@@ -23,7 +23,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class RewardSettings:
+class RewardSettings(Checked):
     """What each thing is worth. Costs and penalties are written as positive numbers."""
 
     success: Annotated[float, Bounds(0.0, 1e6, "at the last step of a success", open=True)] = 1.0
@@ -37,9 +37,6 @@ class RewardSettings:
     status_bar: Annotated[
         float, Bounds(0.0, 0.999), Fixed("the clock in the status bar makes no new screen")
     ] = 1 / 30  # of the screen's height
-
-    def __post_init__(self) -> None:
-        check_bounds(self)
 
 
 DEFAULT_REWARDS = RewardSettings()

@@ -29,7 +29,7 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from distrl.bounds import Bounds, Fixed, check_bounds
+from distrl.bounds import Bounds, Checked, Fixed
 from distrl.errors import UsageError
 from distrl.records import Trajectory
 from distrl.replay.buffer.entries import Draw, Entry, Outcome, Receipt, flaw, record_bytes
@@ -43,7 +43,7 @@ COUNTERS = ("inserted", "resent", "refused", "evicted", "drawn", "updated", "sta
 
 
 @dataclass(frozen=True, slots=True)
-class ReplaySettings:
+class ReplaySettings(Checked):
     """How much the replay holds and how it draws."""
 
     capacity: Annotated[int, Bounds(1, 10**9, "trajectories")] = 10_000
@@ -55,9 +55,6 @@ class ReplaySettings:
     stratified: Annotated[
         bool, Fixed("it only lowers the variance of draws; their probabilities stay the same")
     ] = True
-
-    def __post_init__(self) -> None:
-        check_bounds(self)
 
 
 class ReplayBuffer:

@@ -30,7 +30,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Self
 
-from distrl.bounds import Bounds, Fixed, check_bounds
+from distrl.bounds import Bounds, Checked, Fixed
 from distrl.errors import InvalidSetting, UsageError
 from distrl.records import Trajectory
 from distrl.replay.store.directory_lock import DirectoryLock
@@ -60,7 +60,7 @@ LEAST_BYTES = 2**18  # an empty database has 6 pages
 
 
 @dataclass(frozen=True, slots=True)
-class TrajectoryStoreSettings:
+class TrajectoryStoreSettings(Checked):
     """How much is kept, in bytes."""
 
     byte_limit: Annotated[int, Bounds(LEAST_BYTES, unit="bytes of trajectories on the disk")] = (
@@ -69,9 +69,6 @@ class TrajectoryStoreSettings:
     wait_for_disk: Annotated[
         bool, Fixed("without it a power cut loses trajectories; a killed process does not")
     ] = True
-
-    def __post_init__(self) -> None:
-        check_bounds(self)
 
     @property
     def log_bytes(self) -> int:
