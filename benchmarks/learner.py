@@ -177,7 +177,7 @@ def of_old_tree(old: Path, arguments: list[str]) -> Figures:
     return found
 
 
-def named(found: Figures, device: str) -> Figures:
+def named(found: Figures, device: str, command: str) -> Figures:
     """As they are kept: on a CPU by update, on a GPU by turn."""
     if device == "cpu":
         figures = {f"cpu_update_s_{way}": found[f"{way}_update_s"] for way in WAYS}
@@ -198,7 +198,7 @@ def named(found: Figures, device: str) -> Figures:
     }
     figures |= {
         "gpu": torch.cuda.get_device_name(),
-        "gpu_command": f"python -m benchmarks.learner {' '.join(sys.argv[1:])}",
+        "gpu_command": f"python -m benchmarks.learner {command}",
         "gpu_date": dt.datetime.now(dt.UTC).date().isoformat(),
         "gpu_torch": torch.__version__,
     }
@@ -225,18 +225,19 @@ def main() -> None:
     given = parser.parse_args()
     if given.device == "cpu":
         torch.set_num_threads(1)
+    names = ("device", "trajectories", "batch", "micro")
+    shared = [f"--{name}={getattr(given, name)}" for name in names]
     found = measure(given)
     if given.raw:
         print(json.dumps(found))
         return
     if given.old:
-        names = ("device", "trajectories", "batch", "micro")
-        found |= of_old_tree(given.old, [f"--{name}={getattr(given, name)}" for name in names])
+        found |= of_old_tree(given.old, shared)
     table = Table("figure", "value")
     for name, value in found.items():
         table.add_row(name, f"{value:.4g}")
     CONSOLE.print(table)
-    figures = named(found, given.device)
+    figures = named(found, given.device, " ".join([*shared, "--old DIR", "--out FILE"]))
     if given.out:
         given.out.write_text(json.dumps(figures, indent=2) + "\n", "utf-8")
         return
