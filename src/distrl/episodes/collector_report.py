@@ -27,9 +27,9 @@ from distrl.episodes.policy_batcher import PolicyBatcherReport
 from distrl.episodes.scheduler import BlockedOn, EpisodeScheduler, Lease
 from distrl.records import Ending, Trajectory
 
-RECORDED_STAGES = ("reset", "act", "decide", "deliver", "own")
 Stage = Literal["decide", "deliver"] | BlockedOn
 STAGES: tuple[Stage, ...] = ("decide", "deliver", "admission", "device", "task")
+RECORDED_STAGES = (*WORKS, *STAGES, "own")  # they add up to the time of all device threads
 MAX_FINISHED = 10_000  # finished episodes that are kept until `drain_finished`
 
 
