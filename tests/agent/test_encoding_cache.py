@@ -101,6 +101,24 @@ def test_rows_from_elsewhere_are_as_good() -> None:
     assert asked(cache, "bb", "aaa") == []
 
 
+def test_others_may_put_while_a_batch_is_encoded_and_even_drive_out_its_rows() -> None:
+    cache = EncodingCache(3 * ROW)
+    asked(cache, "a")
+    keys: list[Key] = [("a",), ("b",)]
+    shown: list[list[int]] = []
+
+    def encode(places: list[int]) -> Parts:
+        shown.append(places)
+        if len(shown) == 1:  # as another thread does
+            others: list[Key] = [("x",), ("yy",), ("zzz",)]
+            cache.put(others, parts(others))
+        return parts([keys[place] for place in places])
+
+    for found, wanted in zip(cache.rows(keys, encode), parts(keys), strict=True):
+        assert torch.equal(found, wanted)
+    assert shown == [[1], [0]]
+
+
 def screen(shade: int) -> Screen:
     return Screen(np.full((4, 6, 3), shade, np.uint8))
 

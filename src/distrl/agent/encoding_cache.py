@@ -52,19 +52,26 @@ class EncodingCache:
 
     def rows(self, keys: Sequence[Key], encode: Callable[[list[int]], Parts]) -> Parts:
         """The encodings of a batch; `encode` gets the places in it whose rows are not known."""
-        with self._lock:
-            new = {key: place for place, key in enumerate(keys) if key not in self._rows}
+        while True:
+            with self._lock:
+                new = {key: place for place, key in enumerate(keys) if key not in self._rows}
+                self.found += len(keys) - len(new)
+                if not new:
+                    return self._gathered(keys)
             self.encoded += len(new)
-            self.found += len(keys) - len(new)
-            if new:
-                fresh = encode(list(new.values()))
-                if len(set(keys)) > self._most_rows(fresh):  # more than there is ever room for
-                    return encode(list(range(len(keys))))
+            fresh = encode(list(new.values()))  # may take long; others put meanwhile
+            if len(set(keys)) > self._most_rows(fresh):  # more than there is ever room for
+                return encode(list(range(len(keys))))
+            with self._lock:
                 self._touch(keys)
                 self.put(list(new), fresh)
-            self._touch(keys)
-            index = torch.tensor([self._rows[key] for key in keys], device=self._parts[0].device)
-            return tuple(part.index_select(0, index) for part in self._parts)
+                if all(key in self._rows for key in keys):  # others may have driven some out
+                    return self._gathered(keys)
+
+    def _gathered(self, keys: Sequence[Key]) -> Parts:
+        self._touch(keys)
+        index = torch.tensor([self._rows[key] for key in keys], device=self._parts[0].device)
+        return tuple(part.index_select(0, index) for part in self._parts)
 
     def put(self, keys: Sequence[Key], parts: Parts) -> None:
         """Keep rows that were encoded elsewhere; of more than there is room for, the last."""
