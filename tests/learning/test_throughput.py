@@ -74,14 +74,14 @@ def a_step(learner: Learner) -> LearnerReport:
 def test_the_work_of_a_step_is_all_passes_of_it_and_no_other(
     drawn: int, refreshed: int, rest: int
 ) -> None:
-    """What is drawn is looked at and then learned from; the rest is looked at."""
+    """What is drawn goes through once, with a gradient; the rest is looked at."""
     policy = PixelPolicy(8, patches=PATCHES)
     learner = offline_learner(policy, drawn, refreshed)
     a_step(learner)
     policy.forward_tokens += 1_000  # a decision, say, between two steps
     work = a_step(learner).work
     assert work is not None
-    learned, looked = 10 * drawn * PATCHES, 10 * (drawn + rest) * PATCHES
+    learned, looked = 10 * drawn * PATCHES, 10 * rest * PATCHES
     parameters = sum(each.numel() for each in policy.parameters())
     assert work.tokens == learned + looked
     assert work.flops == 6.0 * parameters * learned + 2.0 * parameters * looked

@@ -43,7 +43,7 @@ def imitation_losses(model: StarterModel, batch: dict[str, Tensor]) -> Imitation
     """Every shape depends on the batch's size alone, so that a GPU can replay it as one graph."""
     prompt, answer = batch["prompt"].long(), batch["answer"].long()
     opinions: Opinions | None = None
-    if model.encoder.learns:
+    if any(parameter.requires_grad for parameter in model.encoder.parameters()):
         encoded, screen = model.encoder.read(prompt, batch["pixels"])
         opinions = screen.opinions
     else:

@@ -28,7 +28,7 @@ from torch import Tensor
 from torch.nn import Parameter
 
 from distrl.agent.trainable_policy import Scores, TrainablePolicy
-from distrl.bounds import Bounds, Checked
+from distrl.bounds import Bounds, Checked, Fixed
 from distrl.learning.batch import Batch
 from distrl.learning.learner_settings import Precision
 from distrl.learning.losses.averages import minimum_of_heads
@@ -59,7 +59,9 @@ class StepSettings(Checked):
         int, Bounds(1, unit="tokens of answers at once, padding included")
     ] = 8192
     one_pass_turns: Annotated[
-        int, Bounds(0, unit="turns whose activations are kept, so that one forward pass does")
+        int,
+        Bounds(0, unit="turns whose activations are kept, so that one forward pass does"),
+        Fixed("on a GPU the memory that is free decides; on a CPU 512 turns are few"),
     ] = 512
 
 

@@ -12,6 +12,7 @@ from distrl.engine.ingest.messages import (
     KINDS,
     LENGTH,
     Delivery,
+    Encodings,
     Heartbeat,
     Message,
     MessageSocket,
@@ -30,12 +31,13 @@ MESSAGES: list[Message] = [
     Delivery(b"DRTJ\x00 any bytes"),
     Heartbeat(report(), (finished("a"), finished("b")), '{"started": 3}'),
     Played(),
+    Encodings((("Go home", "a1-2x3"), ("alone",)), b"\x00 any bytes"),
     Received("a/1", True),
     Refused("ä/1", "the disk is full"),
     Pace(3, (16, 4, -1), 2),
     Pace(0, free=True),
     Play(None),
-    Play(7),
+    Play(7, share_encodings=True),
     Stop(1.5),
 ]
 

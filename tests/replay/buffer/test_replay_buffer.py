@@ -68,7 +68,7 @@ def test_only_judged_trajectories_enter(ending: Ending) -> None:
     replay = ReplayBuffer()
     receipt = replay.insert(trajectory("x", ending=ending))
     faults = (Ending.APP_CRASH, Ending.DEVICE_LOST, Ending.JUDGE_UNAVAILABLE)
-    unjudged = (*faults, Ending.AWAITING_VERDICT)
+    unjudged = (*faults, Ending.AWAITING_VERDICT, Ending.DRY_RUN)
     expected = Outcome.NOT_JUDGED if ending in unjudged else Outcome.STORED
     assert receipt.outcome is expected
     assert len(replay) == ("x" in replay) == receipt.held == (ending not in unjudged)
