@@ -23,5 +23,6 @@ def collect(config: ConfigFile = None, settings: Overrides = None) -> None:
         return
     typer.echo(
         f"{count} trajectories; learn from them with: distrl train --set "
-        f"learning.learner.mode=offline --set learning.corpus={run.path}"
+        f"agent.model={loaded.agent.model} --set learning.learner.mode=offline --set "
+        f"learning.corpus={run.path}"
     )

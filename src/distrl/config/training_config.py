@@ -47,6 +47,9 @@ class LearningSettings(Checked):
     corpus: Annotated[
         str, Meaning("a directory of stored trajectories to preload; offline training needs it")
     ] = ""
+    any_corpus: Annotated[
+        bool, Meaning("a corpus of another model, or of tasks that are evaluated on, will do too")
+    ] = False
     threads: Annotated[int | None, Bounds(1, 1024, "threads; none: one for each core")] = None
     gpus: Annotated[int, Bounds(1, 64, "GPUs that share each update; on a CPU: processes")] = 1
     learner: LearnerSettings = field(default_factory=LearnerSettings)

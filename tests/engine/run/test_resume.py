@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,13 +10,14 @@ from tests.engine.tiny_runs import tiny_config
 from tests.learning.small_circle import SmallCircle
 from tests.replay.made_up_trajectories import trajectory
 
+from distrl.config.training_config import TrainingConfig, load_config
 from distrl.engine.ingest.delivery import ArrivalQueue, TrajectoryReceiver
 from distrl.engine.ingest.episode_log import EpisodeLog
 from distrl.engine.run.resume import TrainingState, begin, corpus, recall, resume
 from distrl.errors import CorruptCheckpoint, UsageError
 from distrl.json_lines import LineLog, read_lines
 from distrl.learning.checkpoint import CheckpointFolder
-from distrl.records import Ending
+from distrl.records import Ending, Split
 from distrl.replay.store.trajectory_store import TrajectoryStore
 from distrl.runs.run_directory import RunDirectory
 from distrl.runs.run_records import EpisodeLine
@@ -114,6 +116,44 @@ def test_a_new_run_preloads_its_corpus(tmp_path: Path) -> None:
     config = tiny_config(tmp_path, tmp_path, f"learning.corpus={tmp_path / 'store'}")
     begin(config, TrainingState(circle.learner, ArrivalQueue()))
     assert circle.learner.learner_status().replay["trajectories"] == 3
+
+
+def corpus_of(folder: Path, split: Split, *settings: str) -> None:
+    """A run directory, as `distrl collect` leaves it."""
+    run = RunDirectory(folder)
+    folder.mkdir()
+    run.write_config(load_config(None, list(settings)))
+    with TrajectoryStore(run.trajectories) as store:
+        for each in SmallCircle().collect("corpus", 2):
+            store.append(replace(each, task=replace(each.task, split=split)))
+
+
+def preload(config: TrainingConfig) -> float:
+    circle = SmallCircle()
+    begin(config, TrainingState(circle.learner, ArrivalQueue()))
+    return float(circle.learner.learner_status().replay["trajectories"])
+
+
+def test_a_corpus_that_another_model_played_is_refused_unless_it_is_wanted(tmp_path: Path) -> None:
+    corpus_of(tmp_path / "run", "train", "agent.model=some/qwen")
+    words = (f"learning.corpus={tmp_path / 'run'}", "evaluation.after=1")
+    with pytest.raises(UsageError, match="played by the model some/qwen, and this run trains"):
+        preload(tiny_config(tmp_path, tmp_path, *words))
+    assert preload(tiny_config(tmp_path, Path("other/place/qwen"), *words)) == 2
+    assert preload(tiny_config(tmp_path, tmp_path, *words, "learning.any_corpus=true")) == 2
+
+
+def test_a_corpus_of_tasks_that_are_evaluated_on_is_refused_unless_it_is_wanted(
+    tmp_path: Path,
+) -> None:
+    corpus_of(tmp_path / "run", "test")
+    words = (f"learning.corpus={tmp_path / 'run'}", "evaluation.after=1")
+    with pytest.raises(UsageError, match="of the split 'test', on which this run is evaluated"):
+        preload(tiny_config(tmp_path, Path("starter"), *words))
+    unmeasured = ("evaluation.before=0", "evaluation.after=0")
+    assert preload(tiny_config(tmp_path, Path("starter"), *words, *unmeasured)) == 2
+    wanted = (*words, "learning.any_corpus=true")
+    assert preload(tiny_config(tmp_path, Path("starter"), *wanted)) == 2
 
 
 def trained() -> tuple[SmallCircle, TrainingState]:

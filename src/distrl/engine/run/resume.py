@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from distrl.config.training_config import TrainingConfig
+from distrl.config.training_config import TrainingConfig, load_config
 from distrl.engine.ingest.delivery import ArrivalQueue, TrajectoryReceiver
 from distrl.engine.ingest.episode_log import EpisodeLog
 from distrl.errors import CorruptCheckpoint, UsageError
@@ -27,6 +27,8 @@ from distrl.replay.store.trajectory_store import TrajectoryStore
 from distrl.runs.run_directory import RunDirectory
 from distrl.runs.run_records import EpisodeLine
 from distrl.weights.weight_store import WeightStore
+
+_GO_ON = "give {}, or --set learning.any_corpus=true to learn from it all the same"
 
 
 class TrainingState:
@@ -81,7 +83,9 @@ def begin(
 ) -> None:
     """Start a new run: load the corpus into the replay, where one is named."""
     if config.learning.corpus:
-        state.learner.preload(corpus(config.learning.corpus, say))
+        _check_player(config)
+        fit = (_checked(config, each) for each in corpus(config.learning.corpus, say))
+        state.learner.preload(fit)
 
 
 def resume(
@@ -130,6 +134,32 @@ def recall(
             episode_log.arrived(trajectory)
             receiver.judge_again(trajectory)
     episode_log.close()
+
+
+def _check_player(config: TrainingConfig) -> None:
+    """Refuse a run as a corpus that another model has played: its tokens mean something else."""
+    settings = RunDirectory(Path(config.learning.corpus)).config
+    if config.learning.any_corpus or not settings.exists():
+        return
+    player = load_config(settings).agent.model
+    if Path(player).name != Path(config.agent.model).name:
+        raise UsageError(
+            f"learning.corpus={config.learning.corpus!r} was played by the model {player}, and "
+            f"this run trains {config.agent.model}; {_GO_ON.format(f'agent.model={player}')}"
+        )
+
+
+def _checked(config: TrainingConfig, trajectory: Trajectory) -> Trajectory:
+    """Refuse what was played on tasks that success is measured on."""
+    split, measured = trajectory.task.split, config.evaluation.split
+    evaluated = config.evaluation.before or config.evaluation.after
+    if split == measured and evaluated and not config.learning.any_corpus:
+        raise UsageError(
+            f"learning.corpus={config.learning.corpus!r} has {trajectory.task.id}, of the split "
+            f"{split!r}, on which this run is evaluated; "
+            f"{_GO_ON.format('a corpus of training tasks')}"
+        )
+    return trajectory
 
 
 def corpus(directory: str, say: Callable[[str], None] = lambda said: None) -> Iterator[Trajectory]:
