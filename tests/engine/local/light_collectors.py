@@ -33,6 +33,8 @@ def light_collector(connection: socket.socket, run: Path, registration: Registra
         sys.stderr.write("the phone has melted\n")
         sys.stderr.flush()
         os._exit(7)
+    if state == "environment":
+        (run / "environment").write_text(os.environ.get("TOLD_LATER", ""))
     link = MessageSocket(connection)
     played = 0
     link.send(Heartbeat(report(trajectories=0, name=name), (), state))

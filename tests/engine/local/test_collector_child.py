@@ -169,3 +169,15 @@ def test_the_environment_of_the_learner_is_as_before(monkeypatch: pytest.MonkeyP
 
 def test_what_runs_is_seen() -> None:
     assert runs(os.getpid())
+
+
+def test_a_collector_has_the_environment_of_its_learner_not_of_the_older_forkserver(
+    forkserver: Forkserver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run whose emulators are on a PATH that an earlier run of this process did not have."""
+    monkeypatch.setenv("TOLD_LATER", "here")
+    child = started(forkserver, tmp_path, state="environment")
+    child.link.receive()
+    assert (tmp_path / "environment").read_text() == "here"
+    child.kill()
+    child.end()

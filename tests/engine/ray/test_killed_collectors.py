@@ -20,7 +20,7 @@ from distrl.runs.run_records import EpisodeLine
 
 pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.timeout(1500)]
 KILLS, COLLECTORS, TRAJECTORIES = 50, 3, 400
-PATIENCE = 120.0
+PATIENCE = 600.0
 SETTINGS = (
     f"run.trajectories={TRAJECTORIES}",
     f"devices.count={PHONES * COLLECTORS}",

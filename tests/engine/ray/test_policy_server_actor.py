@@ -31,7 +31,7 @@ from distrl.runs.run_directory import RunDirectory
 from distrl.runs.run_records import EpisodeLine, RunResult
 
 pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.timeout(300)]
-NODES, COLLECTORS, PHONES, UPDATES = 2, 4, 8, 40
+NODES, COLLECTORS, PHONES, UPDATES = 2, 4, 8, 120
 PATIENCE = 120.0
 SETTINGS = (
     "engine.policy=node",

@@ -49,7 +49,7 @@ from distrl.engine.ingest.messages import (
     Stop,
 )
 from distrl.engine.local.collector_process import collect
-from distrl.engine.local.process_lifetime import import_all
+from distrl.engine.local.process_lifetime import import_all, work_in
 from distrl.engine.local.synchronous_collection import Rounds
 from distrl.engine.run.collection import Arrived
 from distrl.engine.supervision.collector_registry import (
@@ -133,7 +133,8 @@ class Forkserver:
     """Starts collector processes. A context manager; it begins to import when it is entered.
 
     The forkserver is one for the whole process and stays until that ends. It imports `modules`
-    before it forks; `work` is what a forked process does, a function of a module.
+    before it forks; `work` is what a forked process does, a function of a module, in the
+    environment that this process has then.
     """
 
     def __init__(
@@ -173,7 +174,8 @@ class Forkserver:
         ours, theirs = socket.socketpair()
         with ExitStack() as if_it_fails, theirs:
             if_it_fails.callback(ours.close)
-            process = self._fork(self._work, theirs, run.path, registration)
+            arguments = (theirs, run.path, registration)
+            process = self._fork(work_in, dict(os.environ), self._work, *arguments)
             if_it_fails.pop_all()
         log = run.path / "logs" / f"{registration.info.name}.log"
         return CollectorChild(registration.info, log, MessageSocket(ours, SEND_SECONDS), process)

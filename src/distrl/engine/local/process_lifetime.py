@@ -15,7 +15,7 @@ import os
 import select
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 PR_SET_PDEATHSIG, PR_SET_NAME = 1, 15
@@ -72,6 +72,13 @@ def set_up_process(name: str, log: Path) -> None:
     assert learner is not None
     die_with_writer(learner.sentinel)
     log_to_stderr()
+
+
+def work_in(environment: Mapping[str, str], work: Callable[..., None], *arguments: object) -> None:
+    """Do `work` in this environment; the forkserver's own is as old as the first run."""
+    os.environ.clear()
+    os.environ.update(environment)
+    work(*arguments)
 
 
 def import_all(modules: Sequence[str]) -> None:
