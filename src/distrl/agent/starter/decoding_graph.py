@@ -12,12 +12,12 @@ a step is computed each time; that is for tests.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor
 
-from distrl.agent.starter.model import EncodedScreen, StarterModel
+from distrl.agent.starter.model import EncodedScreen, StarterModel, is_letter
 
 FEWEST_ROWS = 8
 WARM_UPS = 3  # before a recording, so that no library sets itself up within it
@@ -46,9 +46,8 @@ class GraphedDecoding:
 
     def __init__(self, graphs: DecodingGraphs, encoded: EncodedScreen, start: Tensor) -> None:
         self._graphs = graphs
-        self._rows = len(start)
         self._length = 0
-        self._graph = graphs.of(self._rows)
+        self._graph = graphs.of(len(start))
         self._graph.load_screens(encoded)
         self.logits = self._graph.step(start, self._length)
 
@@ -59,7 +58,7 @@ class GraphedDecoding:
     def keep(self, rows: Tensor) -> None:
         smaller = self._graphs.of(len(rows))
         smaller.load_rows(self._graph, rows)
-        self._graph, self._rows = smaller, len(rows)
+        self._graph = smaller
 
 
 class _Graph:
@@ -146,15 +145,14 @@ class _Graph:
     def _compute(self) -> Tensor:
         """One token, as in `StarterModel.decode`; keys and values of answers go to their places."""
         model, config = self._model, self._model.config
-        tokens, layers = self._tokens.unsqueeze(1), model.layers
+        tokens, layers = self._tokens.unsqueeze(1), cast("Any", model.layers)
         self._slots.copy_(_next_slots(self._tokens, self._slots, model))
         order = self._place.clamp(max=config.max_answer - 1)
         states = model._embed(tokens) + model.letter_order(self._slots.unsqueeze(1))
         states = states + model.answer_order(order)
         seen = (self._places <= self._place)[None, None, None, :]
         mask = self._mask[:, None, None, :]
-        every: Any = layers
-        for layer, memory, answer in zip(every, self._memory, self._answer, strict=True):
+        for layer, memory, answer in zip(layers, self._memory, self._answer, strict=True):
             states = layer.extend(states, memory, mask, answer, self._place, seen)
         hidden = model.norm(states)
         encoded = EncodedScreen(hidden, self._mask, self._letters, self._cells)
@@ -165,8 +163,5 @@ class _Graph:
 
 def _next_slots(tokens: Tensor, slots: Tensor, model: StarterModel) -> Tensor:  # [n]
     """As `AnswerSoFar.letter_slots`, for one token."""
-    config = model.config
-    first = config.first_character
-    letter = (tokens >= first) & (tokens < first + len(config.characters))
-    letter = letter & (tokens != first + config.characters.index(" "))
-    return torch.where(letter, slots + 1, 0).clamp(max=config.letters)
+    letter = is_letter(tokens, model.config)
+    return torch.where(letter, slots + 1, 0).clamp(max=model.config.letters)

@@ -353,11 +353,8 @@ class AnswerSoFar:
 
     def letter_slots(self, answer: Tensor, config: StarterConfig) -> Tensor:  # [n, length]
         """Which letter of a word comes next after each token: counted from the last space."""
-        first = config.first_character
-        is_letter = (answer >= first) & (answer < first + len(config.characters))
-        is_letter = is_letter & (answer != first + config.characters.index(" "))
         at = torch.arange(1, answer.shape[1] + 1, device=answer.device).expand_as(answer)
-        broken = torch.where(is_letter, 0, at).cummax(1).values
+        broken = torch.where(is_letter(answer, config), 0, at).cummax(1).values
         slots = torch.where(broken > 0, at - broken, self.slot.unsqueeze(1) + at)
         return slots.clamp(max=config.letters)
 
@@ -378,6 +375,13 @@ class AnswerSoFar:
     def after(self, kept: list[KeysAndValues], slots: Tensor, answer: Tensor) -> AnswerSoFar:
         length = self.length + answer.shape[1]
         return replace(self, answer=tuple(kept), slot=slots[:, -1], length=length)
+
+
+def is_letter(tokens: Tensor, config: StarterConfig) -> Tensor:
+    """Where a token is a character of a word; a space ends one."""
+    first = config.first_character
+    character = (tokens >= first) & (tokens < first + len(config.characters))
+    return character & (tokens != first + config.characters.index(" "))
 
 
 def waves(x: Tensor, y: Tensor) -> Tensor:  # [..., 4 · WAVES]

@@ -9,11 +9,11 @@ trajectory is drawn. Nothing depends on it: what is lost on the way is encoded a
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import safetensors.torch
 
-from distrl.agent.encoding_cache import Key, Parts
+from distrl.agent.encoding_cache import Parts, encoding_key
 from distrl.agent.prompt import Prompt
 from distrl.agent.vlm_policy import VlmPolicy
 from distrl.engine.ingest.messages import Encodings
@@ -30,7 +30,9 @@ class EncodingSender:
     def __call__(self, prompts: Sequence[Prompt], parts: Parts) -> None:
         if self.wanted:
             tensors = {str(number): part.contiguous() for number, part in enumerate(parts)}
-            keys = tuple(_key(prompt) for prompt in prompts)
+            # Keys of packed screens, as the learner's replay holds them.
+            packed = (replace(each, screens=tuple(map(compress, each.screens))) for each in prompts)
+            keys = tuple(map(encoding_key, packed))
             self.send(Encodings(keys, safetensors.torch.save(tensors)))
 
 
@@ -45,8 +47,3 @@ def encoding_receiver(policy: object) -> Callable[[Encodings], None] | None:
         policy.encodings.put(encodings.keys, parts)
 
     return receive
-
-
-def _key(prompt: Prompt) -> Key:
-    """As `encoding_key` will be of the screens in the replay, which are packed."""
-    return (prompt.text, *(compress(screen).address for screen in prompt.screens))
