@@ -201,3 +201,21 @@ def wait_until(condition: Callable[[], bool], seconds: float = 60.0) -> None:
     while not condition():
         assert time.monotonic() < until, "it did not come true"
         time.sleep(0.005)
+
+
+class TimedPhone(SimulatedDevice):
+    """A phone that takes 2 s for a reset and 3 s for an action, by the test's clock, also for one
+    that fails.
+    """
+
+    def __init__(self, name: str, clock: ManualClock, **settings: Any) -> None:
+        super().__init__(name, **settings)
+        self._manual = clock
+
+    def reset(self, seed: int) -> None:
+        self._manual.advance(2.0)
+        super().reset(seed)
+
+    def perform(self, action: Action) -> Screen:
+        self._manual.advance(3.0)
+        return super().perform(action)

@@ -14,6 +14,7 @@ from tests.episodes.made_up_collectors import (
     ListSink,
     ManualClock,
     Patient,
+    TimedPhone,
     Versions,
     collector,
     phone,
@@ -25,7 +26,7 @@ from tests.episodes.made_up_collectors import (
 from distrl.episodes.collector import CollectorSettings
 from distrl.episodes.device_pool import DevicePool
 from distrl.episodes.policy_batcher import PolicyBatcher, PolicyBatcherSettings, WeightUpdater
-from distrl.records import Action, Decision, Ending, Observation, Screen, Trajectory, Wait
+from distrl.records import Decision, Ending, Observation, Screen, Trajectory, Wait
 from phonesim.simulated_device import SimulatedDevice
 
 
@@ -254,22 +255,6 @@ def test_new_weights_are_taken_while_devices_play(swap: str) -> None:
     assert mixed == 0 if swap == "between_episodes" else mixed > 0
     assert all(each.weight_version == each.decisions[0].weight_version for each in sink.all)
     assert collecting.report().batcher.swaps == 5
-
-
-class TimedPhone(SimulatedDevice):
-    """A phone that takes 2 s for a reset and 3 s for an action, by the test's clock."""
-
-    def __init__(self, name: str, clock: ManualClock) -> None:
-        super().__init__(name)
-        self._manual = clock
-
-    def reset(self, seed: int) -> None:
-        self._manual.advance(2.0)
-        super().reset(seed)
-
-    def perform(self, action: Action) -> Screen:
-        self._manual.advance(3.0)
-        return super().perform(action)
 
 
 def test_who_waits_for_whom_is_seen_in_the_stages() -> None:

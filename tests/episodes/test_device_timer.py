@@ -4,38 +4,22 @@ from __future__ import annotations
 
 import threading
 
-from tests.episodes.made_up_collectors import GatedPhone, ManualClock, wait_until
+from tests.episodes.made_up_collectors import GatedPhone, ManualClock, TimedPhone, wait_until
 
 from distrl.episodes.episode import DeviceTimer, Episode
-from distrl.records import Action, Decision, Ending, Screen, Wait
-from phonesim.faults import NO_FAULTS, Faults
+from distrl.records import Decision, Ending, Wait
+from phonesim.faults import Faults
 from phonesim.latency import EVENT_DRIVEN
-from phonesim.simulated_device import SimulatedDevice
 from phonesim.tasks.fact_judge import FactJudge
 from phonesim.tasks.task_sets import load_task, template_names
 
 TASK = load_task(f"{template_names('train', 'general')[0]}/train/0")[0]
 
 
-class TimedPhone(SimulatedDevice):
-    """A phone that takes 2 s for a reset and 3 s for an action, also for one that fails."""
-
-    def __init__(self, clock: ManualClock, faults: Faults = NO_FAULTS) -> None:
-        super().__init__("a", latency=EVENT_DRIVEN, faults=faults)
-        self._manual = clock
-
-    def reset(self, seed: int) -> None:
-        self._manual.advance(2.0)
-        super().reset(seed)
-
-    def perform(self, action: Action) -> Screen:
-        self._manual.advance(3.0)
-        return super().perform(action)
-
-
 def test_reset_and_action_are_timed_and_a_failing_one_as_well() -> None:
     clock = ManualClock()
-    timer, phone = DeviceTimer(clock), TimedPhone(clock, Faults(schedule={2: "disconnect"}))
+    faults = Faults(schedule={2: "disconnect"})
+    timer, phone = DeviceTimer(clock), TimedPhone("a", clock, latency=EVENT_DRIVEN, faults=faults)
     assert timer.spent() == {"reset": 0.0, "act": 0.0}
     episode = Episode.begin(TASK, phone, FactJudge(phone), timer=timer)
     episode.take(Decision(Wait(0.0)))
