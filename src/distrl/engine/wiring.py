@@ -24,7 +24,7 @@ from distrl.config.sections import TaskSettings
 from distrl.config.training_config import LearningSettings, TrainingConfig
 from distrl.devices.device import Device
 from distrl.engine.device_wiring import build_device_pool, build_judges
-from distrl.engine.ray.policy_server import PolicyServer
+from distrl.engine.serving.policy_server import PolicyServer
 from distrl.episodes.collector import Collector, CollectorSettings, TrajectorySink
 from distrl.episodes.device_pool import DevicePool
 from distrl.episodes.policy_batcher import (

@@ -189,13 +189,21 @@ class PolicyBatcher:
 
     def ask(self, handle: int, observation: Observation) -> Decision:
         """Block until the decision is there. `CancelledError`: the batcher has closed."""
+        decision = self.submit(handle, observation)
+        if decision.cancelled():
+            raise CancelledError("the policy batcher has closed")
+        return decision.result()
+
+    def submit(self, handle: int, observation: Observation) -> Future[Decision]:
+        """Add an observation to the next batch; the future is cancelled if the batcher closes."""
         request = _Request(handle, observation)
         with self._changed:
-            if not self._open:
-                raise CancelledError("the policy batcher has closed")
-            self._waiting.append(request)
-            self._changed.notify()
-        return request.decision.result()
+            if self._open:
+                self._waiting.append(request)
+                self._changed.notify()
+                return request.decision
+        request.decision.cancel()
+        return request.decision
 
     def leave(self, handle: int) -> None:
         """Unregister an episode."""
@@ -230,9 +238,10 @@ class PolicyBatcher:
         """Cancel all requests, and refuse new ones."""
         with self._changed:
             self._open = False
-            for request in (*self._deciding, *self._waiting):
-                request.decision.cancel()  # without effect on those that were answered
+            cancelled = (*self._deciding, *self._waiting)
             self._deciding, self._waiting = [], []
+        for request in cancelled:  # without the lock: callbacks of futures may take others
+            request.decision.cancel()  # without effect on those that were answered
 
     def _next_batch(self) -> list[_Request]:
         """The next batch; empty after IDLE_SECONDS without a request, or after `wake`."""
@@ -244,7 +253,8 @@ class PolicyBatcher:
             batch = self._servable()[: self.settings.most]
             for request in batch:
                 self._episodes[request.handle] = True
-                self._waiting.remove(request)
+            taken = set(batch)
+            self._waiting = [each for each in self._waiting if each not in taken]
             return batch
 
     def _wait_for_more(self) -> None:

@@ -11,8 +11,8 @@ pytest.importorskip("ray")
 from tests.engine.tiny_runs import tiny_config
 
 from distrl.engine.ray.placement import Node
-from distrl.engine.ray.policy_server import ServerReport
 from distrl.engine.ray.policy_server_pool import PolicyServerPool, _Server
+from distrl.engine.serving.policy_server import ServerReport
 from distrl.engine.supervision.restart_budget import RestartBudget
 from distrl.episodes.policy_batcher import PolicyBatcherReport
 

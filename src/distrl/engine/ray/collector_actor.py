@@ -28,8 +28,8 @@ from distrl.engine.ingest.delivery import TrajectorySender
 from distrl.engine.ingest.messages import Delivery, Heartbeat
 from distrl.engine.local.process_lifetime import log_to_stderr
 from distrl.engine.ray.placement import this_place
-from distrl.engine.ray.policy_client import PolicyClient
 from distrl.engine.ray.weight_broadcast import WeightReceiver, WeightRef
+from distrl.engine.serving.policy_client import PolicyClient
 from distrl.engine.supervision.collector_registry import (
     CollectorInfo,
     HeartbeatReply,

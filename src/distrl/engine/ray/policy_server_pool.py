@@ -26,8 +26,8 @@ from ray.exceptions import GetTimeoutError, RayError, RayTaskError
 from distrl.config.training_config import TrainingConfig
 from distrl.engine.local.process_lifetime import log_to_stderr
 from distrl.engine.ray.placement import Node, alive_nodes, computing_on, is_done, server_options
-from distrl.engine.ray.policy_server import PolicyServer, ServerReport
 from distrl.engine.ray.weight_broadcast import WeightReceiver, WeightRef
+from distrl.engine.serving.policy_server import PolicyServer, ServerReport
 from distrl.engine.supervision.restart_budget import (
     MAX_PAUSE,
     SILENT_START_SECONDS,

@@ -24,8 +24,8 @@ from tests.episodes.made_up_collectors import (
 
 from distrl.config.training_config import TrainingConfig
 from distrl.engine import wiring
-from distrl.engine.ray.policy_client import PolicyClient
-from distrl.engine.ray.policy_server import PolicyServer, ServerReport
+from distrl.engine.serving.policy_client import PolicyClient
+from distrl.engine.serving.policy_server import PolicyServer, ServerReport
 from distrl.engine.supervision.collector_registry import PacedAdmission
 from distrl.episodes.collector import Collector
 from distrl.episodes.device_pool import DevicePool

@@ -24,7 +24,7 @@ from concurrent.futures import CancelledError, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from distrl.engine.ray.policy_server import ServerReport
+from distrl.engine.serving.policy_server import ServerReport
 from distrl.episodes.policy_batcher import PolicyBatcherReport
 from distrl.errors import PolicyServerGone
 from distrl.records import Decision, Observation

@@ -8,7 +8,8 @@ Every decision carries the version of the weights that made it; weights change b
 After closing, waiting and later requests get a `PolicyServerGone`. Sessions of a collector that
 died are dropped after `SESSION_SECONDS` without a request.
 
-Thread-safe, and independent of Ray (`policy_server_pool`).
+Thread-safe, and independent of how requests arrive: as calls of an actor
+(`ray.policy_server_pool`) or over sockets of one machine (`local.policy_process`).
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import CancelledError
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 
 from distrl.episodes.policy_batcher import PolicyBatcher, PolicyBatcherReport
@@ -70,16 +71,27 @@ class PolicyServer:
 
     def ask(self, session: str, observation: Observation) -> Decision:
         """Wait for a decision."""
-        asking = self._begin_request(session)
-        try:
-            return self.batcher.ask(asking.handle, observation)
-        except CancelledError:
+        answer: Future[Decision | None] = Future()
+        self.submit(session, observation, answer.set_result)
+        decision = answer.result()
+        if decision is None:
             raise PolicyServerGone(
                 f"{self.name} has closed and decides nothing more; ask the server that takes its "
                 "place"
-            ) from None
-        finally:
+            )
+        return decision
+
+    def submit(
+        self, session: str, observation: Observation, answer: Callable[[Decision | None], None]
+    ) -> None:
+        """Have `answer` called with the decision, by the thread that decides; None: it closed."""
+        asking = self._begin_request(session)
+
+        def answered(decided: Future[Decision]) -> None:
             self._end_request(session, asking)
+            answer(None if decided.cancelled() else decided.result())
+
+        self.batcher.submit(asking.handle, observation).add_done_callback(answered)
 
     def leave(self, session: str) -> None:
         """End a session; unknown ones (dropped, or of an earlier server) are ignored."""

@@ -14,7 +14,7 @@ import torch
 from tests.engine.tiny_runs import tiny_config
 from tests.episodes.made_up_collectors import Patient, Versions, wait_until
 
-from distrl.engine.ray.policy_server import SESSION_SECONDS, PolicyServer
+from distrl.engine.serving.policy_server import SESSION_SECONDS, PolicyServer
 from distrl.engine.wiring import build_server
 from distrl.episodes.policy_batcher import PolicyBatcher, PolicyBatcherSettings, WeightUpdater
 from distrl.errors import PolicyServerGone

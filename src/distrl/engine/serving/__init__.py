@@ -1,0 +1,1 @@
+"""One policy for the devices of several collectors: its server, and the client of a collector."""
