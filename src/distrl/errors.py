@@ -241,7 +241,14 @@ class ChatServerUnreachable(ChatServerError):
 
 
 class RequestRefused(ChatServerError):
-    """The server will not answer this, now or later; the message says what would help."""
+    """The server will not answer this, now or later; the message says what would help.
+
+    `status` is the HTTP status of its answer; 0: none that says so.
+    """
+
+    def __init__(self, message: str, status: int = 0) -> None:
+        super().__init__(message)
+        self.status = status
 
 
 class UnusableAnswer(ChatServerError):

@@ -77,8 +77,10 @@ def completion(
 
 
 @contextmanager
-def serving(*replies: Reply, models: Sequence[str] = ("policy",)) -> Iterator[tuple[str, Log]]:
-    """The server's url and its log."""
+def serving(
+    *replies: Reply, models: Sequence[str] = ("policy", "judge"), listing: Reply | None = None
+) -> Iterator[tuple[str, Log]]:
+    """The server's url and its log; `listing` answers in place of the list of models."""
     log, left, lock = Log(), list(replies), threading.Lock()
     at_once = 0
 
@@ -87,7 +89,8 @@ def serving(*replies: Reply, models: Sequence[str] = ("policy",)) -> Iterator[tu
 
         def do_GET(self) -> None:
             listed = {"object": "list", "data": [{"id": name} for name in models]}
-            self.send(Reply(json.dumps(listed).encode()), {})
+            log.headers.append(dict(self.headers))
+            self.send(listing or Reply(json.dumps(listed).encode()), {})
 
         def do_POST(self) -> None:
             nonlocal at_once

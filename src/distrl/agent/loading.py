@@ -16,7 +16,8 @@ import torch
 from distrl.agent.answer_sampling import SamplingSettings
 from distrl.agent.dialects import dialect_named
 from distrl.agent.export_directory import trained_directory
-from distrl.agent.model_directory import local_directory, open_model, saved_type
+from distrl.agent.families.model_family import InputBuilder
+from distrl.agent.model_directory import local_directory, open_inputs, open_model, saved_type
 from distrl.agent.policy_weights import load_exported, read_manifest
 from distrl.agent.torch_device import require_device
 from distrl.agent.vlm_policy import VlmPolicy, vlm_policy
@@ -87,6 +88,12 @@ def open_policy(
     if exported is not None:
         load_exported(policy, exported)
     return policy
+
+
+def input_builder(model: str | Path, adapter: Path | None = None) -> InputBuilder:
+    """What makes the inputs of `open_policy`'s model, without its weights."""
+    base, _ = _onto_its_base(model, adapter)
+    return open_inputs(local_directory(model_path(base)))
 
 
 def model_path(model: str | Path) -> str | Path:

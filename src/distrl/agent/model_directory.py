@@ -63,13 +63,18 @@ def open_model(name_or_path: str | Path, dtype: torch.dtype = torch.float32) -> 
     """A model that is ready to be asked, on the CPU, whatever type it was saved in."""
     directory = local_directory(name_or_path)
     family = known_family(directory)
+    builder = open_inputs(directory)
+    check_weights(directory)
+    network: Any = load_weights(directory, read_config(directory), dtype)
+    return OpenedModel(network.eval(), builder, family, directory)
+
+
+def open_inputs(directory: Path) -> InputBuilder:
+    """What makes the inputs of the model in a directory; its weights are not read."""
+    family = known_family(directory)
     if family.register is not None:
         family.register()
-    check_weights(directory)
-    config = read_config(directory)
-    builder = family.input_builder(ModelParts(directory, config))
-    network: Any = load_weights(directory, config, dtype)
-    return OpenedModel(network.eval(), builder, family, directory)
+    return family.input_builder(ModelParts(directory, read_config(directory)))
 
 
 def local_directory(name_or_path: str | Path) -> Path:

@@ -24,3 +24,10 @@ def use_threads(count: int | None) -> None:
     """Of this process, for a share of the cores. None: torch's default, all cores."""
     if count is not None:
         torch.set_num_threads(count)
+
+
+def free_gpu_memory(device: str) -> int | None:
+    """Bytes that are free on a CUDA device; None for other devices, or where there is none."""
+    if not device.startswith("cuda") or not torch.cuda.is_available():
+        return None
+    return torch.cuda.mem_get_info(device)[0]

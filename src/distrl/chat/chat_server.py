@@ -41,6 +41,7 @@ from distrl.errors import (
 from distrl.records import Screen
 
 BUSY_OR_BROKEN = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
+NO_LIST = frozenset({404, 405, 501})  # a server that has no GET /models answers so
 MAX_ANSWER = 32 * 2**20  # bytes
 MAX_QUOTE = 300  # characters of what a server said that go into a message
 
@@ -175,7 +176,28 @@ class ChatServer:
             403: f"Put a key that may do this into {self.settings.key_variable}",
             404: "Check the url (it ends in /v1) and the model's name",
         }.get(response.status_code, "Asking again will not help")
-        return RequestRefused(f"{method} {url}: {what}. {advice}")
+        return RequestRefused(f"{method} {url}: {what}. {advice}", response.status_code)
+
+
+def check_model(server: ChatServer, model: str) -> None:
+    """Raise a `ChatServerError` unless the server answers, takes our key and lists the model.
+
+    A server that has no list of models, or one that cannot be read, is taken at its word.
+    """
+    try:
+        listed = server.get("/models").get("data")
+    except UnusableAnswer:
+        return
+    except RequestRefused as error:
+        if error.status in NO_LIST:
+            return
+        raise
+    names = [str(each.get("id")) for each in listed or () if isinstance(each, dict)]
+    if names and model not in names:
+        raise RequestRefused(
+            f"GET {server.settings.url}/models: the server has no model {model!r}; it lists "
+            f"{', '.join(names[:10])}"
+        )
 
 
 def _content(response: httpx.Response, deadline: float) -> bytes:

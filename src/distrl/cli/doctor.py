@@ -26,6 +26,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from distrl.errors import DistrlError
 from distrl.process_environment import WANTED, available_memory, missing
 
 Verdict = Literal["good", "note", "lacking"]
@@ -52,6 +53,10 @@ OPTIONAL = {  # package: what is missing without it, and the extra that brings i
 
 
 def doctor(
+    config: Annotated[
+        Path | None,
+        typer.Argument(help="Settings of a run: ask also what it needs (judge, phones, memory)."),
+    ] = None,
     cluster: Annotated[
         bool, typer.Option("--cluster", help="Examine the nodes of a Ray cluster instead.")
     ] = False,
@@ -67,7 +72,7 @@ def doctor(
         from distrl.cli.cluster_doctor import show_cluster_doctor
 
         raise typer.Exit(0 if show_cluster_doctor(Console(), address) else 1)
-    raise typer.Exit(0 if show_doctor(Console()) else 1)
+    raise typer.Exit(0 if show_doctor(Console(), config=config) else 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +85,11 @@ class Finding:
     advice: str = ""
 
 
-def show_doctor(console: Console, folder: Path = Path()) -> bool:
+def show_doctor(console: Console, folder: Path = Path(), config: Path | None = None) -> bool:
     """Print every finding; False where something is lacking."""
     found = list(examine(folder))
+    if config is not None:
+        found += run_findings(config, folder)
     console.print(finding_table(found), highlight=False)
     lacking = [finding.what for finding in found if finding.verdict == "lacking"]
     ready = "Ready: `distrl train` will run here."
@@ -116,6 +123,20 @@ def examine(folder: Path = Path()) -> Iterator[Finding]:
     yield environment_finding(os.environ)
     yield from android_findings(os.environ)
     yield kvm_finding(Path("/dev/kvm"))
+
+
+def run_findings(config: Path, folder: Path) -> Iterator[Finding]:
+    """What a run with these settings would be told before its start."""
+    from distrl.config.training_config import load_config
+    from distrl.engine.run.preflight import checks
+
+    for check in checks(load_config(config), folder):
+        try:
+            warning = check.ask()
+        except DistrlError as error:
+            yield Finding(check.what, "lacking", str(error))
+        else:
+            yield Finding(check.what, "note" if warning else "good", warning or "as needed")
 
 
 def python_finding(version: tuple[int, ...]) -> Finding:

@@ -11,18 +11,25 @@ android_world   AndroidWorld's containers, which judge as well
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from distrl.config.sections import DeviceKind, DeviceSettings
 from distrl.config.training_config import TrainingConfig
-from distrl.devices.adb.android_device import AndroidDeviceSettings
-from distrl.devices.adb.android_phones import choose_serials, emulator_pool, open_phone
+from distrl.devices.adb.android_device import AndroidDevice, AndroidDeviceSettings
+from distrl.devices.adb.android_phones import (
+    AdbPhone,
+    choose_serials,
+    emulator_pool,
+    open_phone,
+)
+from distrl.devices.adb.android_state import screen_size
 from distrl.devices.adb.android_tools import find_tool, running_server
 from distrl.devices.adb.simulated_adb_device import SimulatedAdbDevice
 from distrl.devices.device import Device
+from distrl.devices.emulator.emulator import avd_screen_size
 from distrl.devices.emulator.emulator_pool import EmulatedDevice
 from distrl.devices.emulator.process_watch import ProcessWatch
 from distrl.devices.safety.safety import SafeDevice
@@ -32,12 +39,16 @@ from distrl.judging.judge import DeferredJudge, DryRunJudge, Judge
 from distrl.task_sets.android_world import AndroidWorldJudge, AndroidWorldPhone
 from phonesim import latency
 from phonesim.clock import Clock, RealClock, ScaledClock, VirtualClock
+from phonesim.dimensions import HEIGHT, WIDTH
 from phonesim.latency import Latency
 from phonesim.simulated_device import SimulatedDevice
 from phonesim.tasks.fact_judge import FactJudge
 
 if TYPE_CHECKING:
     from distrl.task_sets.android_world_container import AndroidWorldContainer
+
+
+Sizes = dict[str, tuple[int, int]]  # width and height of screens, by phone, where they are known
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +67,7 @@ class Kind:
     """How devices of one kind are built, and checked before a run starts."""
 
     build: Callable[[CollectorShare], list[Device]]  # one for each name, in that order
-    check: Callable[[TrainingConfig], None] = lambda config: None  # raises; resets nothing
+    check: Callable[[TrainingConfig], Sizes]  # raises; resets nothing
     keeps_spares: bool = False  # the kind has a pool of its own that holds its spares
 
 
@@ -114,9 +125,12 @@ def is_dry(config: TrainingConfig) -> bool:
     return config.devices.kind == "adb" and config.devices.android.safety.dry_run
 
 
-def check_phones(config: TrainingConfig) -> None:
-    """Raise what is wrong with the devices before a run starts. No device is reset."""
-    KINDS[config.devices.kind].check(config)
+def check_phones(config: TrainingConfig) -> Sizes:
+    """Raise what is wrong with the devices before a run starts; return the sizes of their screens.
+
+    No device is reset.
+    """
+    return KINDS[config.devices.kind].check(config)
 
 
 # Simulated ---------------------------------------------------------------------------------------
@@ -140,21 +154,26 @@ def build_clock(settings: DeviceSettings) -> Clock:
 # adb ---------------------------------------------------------------------------------------------
 
 
-def check_adb(config: TrainingConfig) -> None:
+def check_adb(config: TrainingConfig) -> Sizes:
     settings = config.devices
     places = {f"phone-{n}": n for n in range(settings.count + settings.spares)}
+    sizes: Sizes = {}
     for device in open_adb_devices(config, places):
         if isinstance(device, SafeDevice):
             device.consent()  # raises, and says what the owner has to write where
+        inner = device if isinstance(device, AndroidDevice) else device.device
+        if (size := screen_size(inner.shell)) is not None:
+            sizes[f"{device.name} ({inner.shell.serial})"] = size
         device.close()
+    return sizes
 
 
-def open_adb_devices(config: TrainingConfig, names: dict[str, int]) -> list[Device]:
+def open_adb_devices(config: TrainingConfig, names: dict[str, int]) -> list[AdbPhone]:
     """Open phones by their index among the serials; simulated tasks need served phones."""
     settings = config.devices
     server = running_server(settings.android.adb_port)
     serials = choose_serials(server, settings.serials, settings.count + settings.spares)
-    devices: list[Device] = []
+    devices: list[AdbPhone] = []
     for name, place in names.items():
         device = open_phone(name, serials[place], server, settings.android)
         simulated = config.tasks.source == "simulated"
@@ -189,9 +208,12 @@ def build_emulators(share: CollectorShare) -> list[Device]:
     return [EmulatedDevice(name, pool, phone, take_seconds=patience) for name in share.names]
 
 
-def check_emulators(config: TrainingConfig) -> None:
+def check_emulators(config: TrainingConfig) -> Sizes:
+    android = config.devices.android
     find_tool("emulator")
-    running_server(config.devices.android.adb_port)
+    running_server(android.adb_port)
+    size = avd_screen_size(android.emulator.avd)
+    return {f"the virtual device {android.emulator.avd}": size} if size else {}
 
 
 # AndroidWorld ------------------------------------------------------------------------------------
@@ -208,10 +230,14 @@ def build_android_world(share: CollectorShare) -> list[Device]:
     return phones
 
 
-def check_android_world(config: TrainingConfig) -> None:
+def check_android_world(config: TrainingConfig) -> Sizes:
     devices, settings = config.devices, config.tasks.android_world
+    sizes: Sizes = {}
     for url in settings.urls[: devices.count + devices.spares]:
-        _container(url).close()
+        with closing(_container(url)) as container:
+            height, width, _ = container.pixels().shape
+            sizes[url] = width, height
+    return sizes
 
 
 def _container(url: str) -> AndroidWorldContainer:
@@ -228,8 +254,8 @@ def _container(url: str) -> AndroidWorldContainer:
 # The table: one row for each kind of device. docs/add-a-device.md shows how to add one -----------
 
 KINDS: dict[DeviceKind, Kind] = {
-    "simulated": Kind(build_simulated),
-    "adb": Kind(lambda share: open_adb_devices(share.config, share.names), check_adb),
+    "simulated": Kind(build_simulated, lambda config: {"a simulated phone": (WIDTH, HEIGHT)}),
+    "adb": Kind(lambda share: [*open_adb_devices(share.config, share.names)], check_adb),
     "emulator": Kind(build_emulators, check_emulators, keeps_spares=True),
     "android_world": Kind(build_android_world, check_android_world),
 }

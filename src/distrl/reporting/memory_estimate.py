@@ -19,6 +19,7 @@ PROCESS_BYTES = 420 * 2**20
 DEVICE_BYTES = 3 * 2**20
 PLACE_BYTES = 60  # the replay's trees and arrays, for each place of the ring
 TRAINED_COPIES = 3  # gradients and two moments, beside the weights
+KEPT_COPIES = 4  # of checkpoints, the unfinished one included; published weights are a fraction
 ADAPTER_SHARE = 0.03  # of the weights: generous for the ranks that people use
 
 
@@ -40,6 +41,30 @@ def estimate_memory(config: TrainingConfig) -> dict[str, int]:
     return {name: size for name, size in parts.items() if size}
 
 
+def estimate_gpu_memory(config: TrainingConfig) -> int:
+    """Bytes that the learner needs on its GPU at least: weights, gradients, optimiser.
+
+    Without activations and other processes' copies; 0 where the model's size is not known.
+    """
+    from distrl.agent.model_directory import saved_type
+
+    saved = model_bytes(folder := Path(config.agent.model))
+    if saved is None:
+        return 0
+    widths = {"bfloat16": 2, "float16": 2}  # bytes; others have 4
+    numbers = saved // widths.get(saved_type(folder), 4)
+    weights = numbers * widths.get(config.agent.policy.weights, 4)
+    trained = weights if config.agent.policy.lora is None else 0
+    return weights + TRAINED_COPIES * trained
+
+
+def estimate_disk(config: TrainingConfig) -> int:
+    """Bytes that a run may write: trajectories, checkpoints, and published weights."""
+    known = model_bytes(Path(config.agent.model)) or 0
+    trained = known if config.agent.policy.lora is None else round(ADAPTER_SHARE * known)
+    return config.store.byte_limit + KEPT_COPIES * (1 + TRAINED_COPIES) * trained
+
+
 def model_bytes(folder: Path) -> int | None:
     """The size of a model's weights; None where it is no directory of them."""
     sizes = [file.stat().st_size for file in folder.glob("*.safetensors")]
@@ -54,13 +79,13 @@ def show_dry_run(console: Console, config: TrainingConfig) -> None:
     table.add_column()
     table.add_column(justify="right")
     for name, size in parts.items():
-        table.add_row(name, _gigabytes(size))
-    table.add_row("[bold]memory at most[/]", f"[bold]{_gigabytes(sum(parts.values()))}[/]")
-    table.add_row("disk for trajectories at most", _gigabytes(config.store.byte_limit))
+        table.add_row(name, gigabytes(size))
+    table.add_row("[bold]memory at most[/]", f"[bold]{gigabytes(sum(parts.values()))}[/]")
+    table.add_row("disk for trajectories at most", gigabytes(config.store.byte_limit))
     console.print(table, highlight=False)
     if model_bytes(Path(config.agent.model)) is None:
         console.print(f"(without the weights of {config.agent.model!r}: their size is not known)")
 
 
-def _gigabytes(size: int) -> str:
+def gigabytes(size: int) -> str:
     return f"{size / 2**30:.2f} GB"

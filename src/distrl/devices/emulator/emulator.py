@@ -16,6 +16,7 @@ ADBKeyboard are installed by hand before, with `settings.window` on.
 from __future__ import annotations
 
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -377,3 +378,14 @@ def save_snapshot(
         ask_console(emulator.ports.console, command, SAVE_SECONDS)
     finally:
         emulator.stop()
+
+
+def avd_screen_size(avd: str) -> tuple[int, int] | None:
+    """Width and height by the virtual device's own settings; None where they cannot be read."""
+    home = os.environ.get("ANDROID_AVD_HOME") or Path.home() / ".android" / "avd"
+    try:
+        text = (Path(home) / f"{avd}.avd" / "config.ini").read_text("utf-8", "replace")
+    except OSError:
+        return None
+    found = dict(re.findall(r"^hw\.lcd\.(width|height)\s*=\s*(\d+)\s*$", text, re.MULTILINE))
+    return (int(found["width"]), int(found["height"])) if len(found) == 2 else None

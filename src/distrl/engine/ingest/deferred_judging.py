@@ -20,6 +20,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from distrl.config.sections import JudgeSettings
 from distrl.engine.ingest.delivery import ArrivalQueue, TrajectoryReceiver
@@ -36,6 +37,9 @@ from distrl.replay.store.trajectory_database import Correction
 from distrl.replay.store.trajectory_reader import StoredTrajectory
 from distrl.replay.store.trajectory_store import TrajectoryStore
 from distrl.runs.run_directory import RunDirectory
+
+if TYPE_CHECKING:
+    from distrl.chat.chat_server import ServerSettings
 
 Say = Callable[[str], None]
 
@@ -189,27 +193,31 @@ def _open_one(
     cache: Path,
     opened: ExitStack,
 ) -> TrajectoryJudge:
-    try:
-        from distrl.chat.chat_server import ServerSettings
-        from distrl.judging.vlm_judge import KEY_VARIABLE, VlmJudge, VlmJudgeSettings
-    except ModuleNotFoundError as error:
-        raise NotInstalled(
-            f"the package {error.name!r} is not installed; a judge on a server needs "
-            "pip install 'distrl[served]'"
-        ) from error
+    where = judge_server(settings, server)
+    from distrl.judging.vlm_judge import VlmJudge, VlmJudgeSettings
+
     asked = VlmJudgeSettings(
-        ServerSettings(
-            server,
-            key_variable=KEY_VARIABLE,
-            deadline_s=settings.deadline_seconds,
-            tries=settings.tries,
-        ),
+        where,
         model,
         prompt_price=settings.prompt_price,
         answer_price=settings.answer_price,
         budget=BudgetSettings(settings.requests_per_minute, settings.burst, settings.max_cost),
     )
     return opened.enter_context(VlmJudge.open(asked, prompt, cache))
+
+
+def judge_server(settings: JudgeSettings, url: str) -> ServerSettings:
+    """How a judge's server is asked; `NotInstalled` without the packages for it."""
+    try:
+        from distrl.chat.chat_server import ServerSettings
+        from distrl.judging.vlm_judge import KEY_VARIABLE
+    except ModuleNotFoundError as error:
+        raise NotInstalled(
+            f"the package {error.name!r} is not installed; a judge on a server needs "
+            "pip install 'distrl[served]'"
+        ) from error
+    deadline = settings.deadline_seconds
+    return ServerSettings(url, KEY_VARIABLE, deadline_s=deadline, tries=settings.tries)
 
 
 def second_opinion_summary(judge: TrajectoryJudge) -> str:

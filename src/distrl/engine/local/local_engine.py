@@ -24,8 +24,9 @@ from distrl.engine.local.one_process_collection import OneProcessCollection
 from distrl.engine.local.shared_encodings import encoding_receiver
 from distrl.engine.local.synchronous_collection import Rounds, SynchronousCollection
 from distrl.engine.run.collection import AsynchronousCollection, Collection
+from distrl.engine.run.preflight import preflight
 from distrl.engine.run.resume import TrainingState
-from distrl.engine.run.run_assembly import RunAssembly, check_world, open_metrics
+from distrl.engine.run.run_assembly import RunAssembly, open_metrics
 from distrl.engine.run.run_monitor import RunMonitor
 from distrl.engine.run.stop_request import StopRequest, progress
 from distrl.engine.supervision.collector_registry import CollectorRegistry, new_name
@@ -81,7 +82,7 @@ class LocalEngine:
         with ExitStack() as opened:
             opened.enter_context(run.held(1e9 * config.run.free_gigabytes))
             opened.enter_context(self._stop)
-            check_world(config, self._view.say)
+            preflight(config, run.path, self._view.say)
             build_policy(config)  # a model that cannot be opened is better known at once
             store = opened.enter_context(TrajectoryStore(run.trajectories, config.store))
             metrics = opened.enter_context(open_metrics(config, run, None))

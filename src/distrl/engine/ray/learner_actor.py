@@ -190,6 +190,7 @@ class RayLearner:
             self._arrivals,
             open_publisher=self._open_broadcast,
             open_collection=self._open_collection,
+            asks_first=not again,
         ).assemble_and_run(
             resumed=self._resumed or again, accept_losses=self._accept_losses and not again
         )

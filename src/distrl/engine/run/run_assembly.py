@@ -1,7 +1,7 @@
 """Builds a training run from its parts, the same for every engine, runs it and closes it again.
 
-Problems are found before anything is spent: the directory is free, the disk has room, tasks and
-devices are there, the model opens, the checkpoint can be read. What differs between engines are two
+Problems are found before anything is spent: the directory is free, `preflight` has asked the world,
+the model opens, the checkpoint can be read. What differs between engines are two
 functions that the engine passes in: where published weights go, and who collects.
 """
 
@@ -20,7 +20,6 @@ from distrl.agent.policy_weights import export_policy
 from distrl.agent.torch_device import use_threads
 from distrl.agent.vlm_policy import VlmPolicy
 from distrl.config.training_config import TrainingConfig
-from distrl.engine.device_wiring import check_phones
 from distrl.engine.ingest.deferred_judging import open_receiver
 from distrl.engine.ingest.delivery import ArrivalQueue, TrajectoryReceiver
 from distrl.engine.ingest.episode_log import EpisodeLog
@@ -28,11 +27,12 @@ from distrl.engine.run.collection import Collection
 from distrl.engine.run.evaluator import EvaluationStore, Evaluator
 from distrl.engine.run.follower_processes import learner_process_group
 from distrl.engine.run.losses import check_losses, note_progress
+from distrl.engine.run.preflight import preflight
 from distrl.engine.run.resume import TrainingState, begin, recall, resume
 from distrl.engine.run.run_monitor import RunMonitor
 from distrl.engine.run.stop_request import StopRequest
 from distrl.engine.run.training_run import TrainingRun
-from distrl.engine.wiring import build_learner, build_policy, build_weight_store, task_words
+from distrl.engine.wiring import build_learner, build_policy, build_weight_store
 from distrl.errors import StorageFull
 from distrl.json_lines import LineLog, read_lines
 from distrl.learning.checkpoint import CheckpointFolder
@@ -68,6 +68,7 @@ class RunAssembly:
     arrivals: ArrivalQueue
     open_publisher: OpenPublisher
     open_collection: OpenCollection
+    asks_first: bool = True  # `preflight`; False: the run was under way, and its process died
 
     def assemble_and_run(self, *, resumed: bool, accept_losses: bool = False) -> RunResult:
         """Run to the end, write result and report. `StopRequested`: it was stopped before."""
@@ -93,7 +94,8 @@ class RunAssembly:
     def _assemble(self, opened: ExitStack, *, resumed: bool, accept_losses: bool) -> TrainingRun:
         """Build every part of the run; what is opened is closed by `opened`."""
         config, run = self.config, self.directory
-        check_world(config, self.view.say)
+        if self.asks_first:
+            preflight(config, run.path, self.view.say)
         store = opened.enter_context(TrajectoryStore(run.trajectories, config.store))
         checkpoints = CheckpointFolder(run.checkpoints)
         if resumed:
@@ -170,15 +172,6 @@ class PatientPublisher:
                 self.pause(DISK_SECONDS)
         if waited:
             self.say(f"version {version} of the weights is published: the learner goes on")
-
-
-def check_world(config: TrainingConfig, say: Callable[[str], None]) -> None:
-    """Raise what would stop every collector (tasks, devices), before anything is spent."""
-    if config.learning.learner.mode == "offline":
-        return  # no episodes are played
-    if words := task_words(config):
-        say(words)
-    check_phones(config)
 
 
 def open_metrics(config: TrainingConfig, run: RunDirectory, resumed_at: int | None) -> Metrics:

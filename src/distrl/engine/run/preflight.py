@@ -1,0 +1,137 @@
+"""Ask before a run starts what can be known then: judge, phones, screens, memory, disk.
+
+Nothing is played, reset or paid for. What would stop the run is raised as a typed error; what may
+only hurt it is a sentence. `distrl train` and `collect` ask before the first episode (not when a
+learner that had begun is restarted); `distrl doctor CONFIG` shows every answer.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from distrl.agent.loading import input_builder
+from distrl.agent.prompt import Prompt
+from distrl.agent.torch_device import free_gpu_memory
+from distrl.config.sections import JudgeSettings
+from distrl.config.training_config import TrainingConfig
+from distrl.engine.device_wiring import Sizes, check_phones
+from distrl.engine.ingest.deferred_judging import judge_server
+from distrl.engine.wiring import start_adapter, task_words
+from distrl.errors import ChatServerError, InvalidSetting, JudgeError, UnusableModel, UsageError
+from distrl.process_environment import available_memory
+from distrl.records import Screen
+from distrl.reporting.memory_estimate import (
+    estimate_disk,
+    estimate_gpu_memory,
+    estimate_memory,
+    gigabytes,
+)
+
+JUDGE_SECONDS, JUDGE_TRIES = 20.0, 3  # for the list of a judge's models
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One question; `ask` returns a sentence to show, or none, and raises what stops a run."""
+
+    what: str
+    ask: Callable[[], str]
+
+
+def preflight(config: TrainingConfig, folder: Path, say: Callable[[str], None]) -> None:
+    """Ask all of `checks`, and say what they return."""
+    for check in checks(config, folder):
+        if words := check.ask():
+            say(words)
+
+
+def checks(config: TrainingConfig, folder: Path) -> list[Check]:
+    """The questions for these settings, the cheapest first; the run will write to `folder`."""
+    asked = [
+        Check("disk for the run", lambda: check_disk(config, folder)),
+        Check("memory for the run", lambda: check_memory(config, available_memory())),
+        Check("GPU memory", lambda: check_gpu(config, free_gpu_memory(config.agent.policy.device))),
+    ]
+    if config.learning.learner.mode == "offline":
+        return asked  # no episodes are played
+    asked.append(Check("tasks", lambda: task_words(config)))
+    asked.append(Check("phones", lambda: check_screens(config, check_phones(config))))
+    if config.judge.later:
+        asked.append(Check("judge", lambda: check_judge(config.judge)))
+    return asked
+
+
+def check_disk(config: TrainingConfig, folder: Path) -> str:
+    """Warn where the run may want more than is free; the least is `run.free_gigabytes`."""
+    free, wanted = shutil.disk_usage(folder).free, estimate_disk(config)
+    if wanted <= free:
+        return ""
+    return (
+        f"the run may write up to {gigabytes(wanted)} and {gigabytes(free)} are free at {folder}; "
+        "a full disk stops the learner until there is room: lower store.byte_limit"
+    )
+
+
+def check_memory(config: TrainingConfig, available: int) -> str:
+    wanted = sum(estimate_memory(config).values())
+    if wanted <= available:
+        return ""
+    return (
+        f"the run may use up to {gigabytes(wanted)} of memory and {gigabytes(available)} are "
+        "available; `distrl train --dry-run` shows for what: lower replay.byte_limit first"
+    )
+
+
+def check_gpu(config: TrainingConfig, free: int | None) -> str:
+    """Refuse a model that a GPU with `free` bytes cannot hold, activations not counted."""
+    wanted = estimate_gpu_memory(config)
+    if free is not None and wanted > free:
+        raise InvalidSetting(
+            f"agent.model={config.agent.model}: the learner alone needs {gigabytes(wanted)} on "
+            f"{config.agent.policy.device} (weights, gradients, optimiser), where "
+            f"{gigabytes(free)} are free; train adapters (agent.policy.lora.rank=8) or give "
+            "agent.policy.weights=bfloat16, a smaller model, or another GPU"
+        )
+    return ""
+
+
+def check_judge(settings: JudgeSettings) -> str:
+    """Raise `JudgeError` unless each judge's server answers, takes the key and has its model."""
+    asked = [(settings.server, settings.model)]
+    if settings.second_model:
+        asked.append((settings.second_server or settings.server, settings.second_model))
+    for url, model in asked:
+        usual = judge_server(settings, url)
+        from distrl.chat.chat_server import ChatServer, check_model
+
+        deadline = min(usual.deadline_s, JUDGE_SECONDS)
+        quick = dataclasses.replace(usual, deadline_s=deadline, tries=min(usual.tries, JUDGE_TRIES))
+        try:
+            with ChatServer.open(quick) as server:
+                check_model(server, model)
+        except ChatServerError as error:
+            raise JudgeError(
+                f"the judge {model} at {url} cannot be asked, so nothing was begun: {error}"
+            ) from error
+    return ""
+
+
+def check_screens(config: TrainingConfig, sizes: Sizes) -> str:
+    """Raise `UnusableModel` where the model cannot take the screen of a phone."""
+    builder = input_builder(config.agent.model, start_adapter(config))
+    for phone, (width, height) in sizes.items():
+        blank = Screen(np.zeros((height, width, 3), np.uint8))
+        try:
+            builder.build([Prompt("", "", (blank,))])
+        except UsageError as error:
+            raise UnusableModel(
+                f"agent.model={config.agent.model} cannot take the screen of {phone}, which has "
+                f"{width} × {height} pixels: {error}"
+            ) from error
+    return ""

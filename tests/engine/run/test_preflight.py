@@ -1,0 +1,188 @@
+"""What can be known before a run starts is asked before it starts, and nothing is played."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import socket
+from collections import namedtuple
+from pathlib import Path
+
+import numpy as np
+import pytest
+from rich.console import Console
+from safetensors.numpy import save_file
+from tests.chat.chat_protocol import Reply, serving
+from tests.devices.adb.served_phones import ServedPhones, served_phones
+from tests.engine.aitw_files import aitw_settings
+from tests.engine.test_vlm_judged_runs import by_the_question
+from tests.engine.tiny_runs import tiny_config
+
+from distrl.cli.doctor import run_findings
+from distrl.cli.train import new_directory
+from distrl.config.sections import JudgeSettings
+from distrl.engine.local.local_engine import LocalEngine
+from distrl.engine.run.preflight import (
+    check_disk,
+    check_gpu,
+    check_judge,
+    check_memory,
+    checks,
+    preflight,
+)
+from distrl.errors import InvalidSetting, JudgeError, UnusableModel
+
+Disk = namedtuple("Disk", "free")
+GB = 2**30
+
+
+def judge_at(url: str, **more: str | float) -> JudgeSettings:
+    return JudgeSettings("vlm", url, "judge", tries=2, deadline_seconds=2.0, **more)  # type: ignore[arg-type]
+
+
+def vlm(url: str) -> list[str]:
+    return ["judge.kind=vlm", f"judge.server={url}", "judge.model=judge", "judge.tries=1"]
+
+
+# The judge ----------------------------------------------------------------------------------------
+
+
+def test_a_judge_that_is_down_stops_the_run_before_a_phone_plays(
+    tmp_path: Path, model: Path
+) -> None:
+    with socket.socket() as closed:  # bound, and never listening
+        closed.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{closed.getsockname()[1]}/v1"
+        config = tiny_config(tmp_path, model, *vlm(url), "collection.mode=one_process")
+        engine = LocalEngine(config, new_directory(config), Console(quiet=True))
+        with pytest.raises(JudgeError, match="See that the server is up"):
+            engine.train()
+    assert not engine.directory.episodes.exists()
+    assert engine.directory.discard_unused()
+
+
+@pytest.mark.parametrize("status", [401, 403])
+def test_a_key_that_the_judge_does_not_take_is_refused_by_name(status: int) -> None:
+    refused = pytest.raises(JudgeError, match="DISTRL_JUDGE_KEY")
+    with serving(listing=Reply(b"no", status=status)) as (url, _), refused:
+        check_judge(judge_at(url))
+
+
+def test_the_key_is_sent_along(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DISTRL_JUDGE_KEY", "sk-nobody-may-see")
+    with serving() as (url, log):
+        check_judge(judge_at(url))
+    assert [each["Authorization"] for each in log.headers] == ["Bearer sk-nobody-may-see"]
+
+
+def test_a_model_that_the_server_does_not_list_is_refused_the_second_as_well() -> None:
+    refused = pytest.raises(JudgeError, match="no model 'judge'; it lists other")
+    with serving(models=("other",)) as (url, _), refused:
+        check_judge(judge_at(url))
+    with serving() as (url, _):
+        check_judge(judge_at(url))
+        with pytest.raises(JudgeError, match="no model 'expert'"):
+            check_judge(judge_at(url, second_model="expert"))
+
+
+@pytest.mark.parametrize("status", [404, 405, 501])
+def test_a_server_without_a_list_is_taken_at_its_word(status: int) -> None:
+    with serving(listing=Reply(b"{}", status=status)) as (url, _):
+        check_judge(judge_at(url))
+
+
+def test_a_list_in_another_form_is_not_held_against_the_server() -> None:
+    with serving(listing=Reply(b'{"data": []}')) as (url, _):
+        check_judge(judge_at(url))
+    with serving(listing=Reply(b'[{"id": "judge"}]')) as (url, _):
+        check_judge(judge_at(url))
+
+
+# Phones and models --------------------------------------------------------------------------------
+
+
+def over_adb(phones: ServedPhones, url: str, folder: Path) -> list[str]:
+    return [
+        "devices.kind=adb",
+        "devices.count=1",
+        f"devices.serials={phones.phones.addresses[0]}",
+        f"devices.android.adb_port={phones.adb.port}",
+        *aitw_settings(folder),
+        *vlm(url),
+    ]
+
+
+def reading(folder: Path, model: Path, width: int, height: int) -> Path:
+    """A copy of a model whose settings say that it reads screens of that size."""
+    copy = shutil.copytree(model, folder / "reads-others")
+    config = json.loads((copy / "config.json").read_text())
+    config |= {"screen_width": width, "screen_height": height}
+    (copy / "config.json").write_text(json.dumps(config))
+    return copy
+
+
+def test_a_model_that_cannot_take_the_phones_screen_is_refused_before_the_first_start(
+    tmp_path: Path, model: Path
+) -> None:
+    with served_phones(1) as phones, serving(Reply(by_the_question)) as (url, _):
+        words = over_adb(phones, url, tmp_path)
+        preflight(tiny_config(tmp_path, model, *words), tmp_path, lambda sentence: None)
+        config = tiny_config(tmp_path, reading(tmp_path, model, 1080, 2400), *words)
+        engine = LocalEngine(config, new_directory(config), Console(quiet=True))
+        with pytest.raises(UnusableModel, match=r"phone-0 .*360 × 720 .*1080 × 2400"):
+            engine.train()
+    assert not engine.directory.episodes.exists()
+    assert not (engine.directory.path / "logs").exists()
+
+
+# Memory and disk ----------------------------------------------------------------------------------
+
+
+def test_less_room_than_the_run_may_want_is_said(
+    tmp_path: Path, model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = tiny_config(tmp_path, model, f"store.byte_limit={10 * GB}")
+    monkeypatch.setattr("shutil.disk_usage", lambda folder: Disk(9 * GB))
+    assert "lower store.byte_limit" in check_disk(config, tmp_path)
+    monkeypatch.setattr("shutil.disk_usage", lambda folder: Disk(11 * GB))
+    assert check_disk(config, tmp_path) == ""
+    assert "lower replay.byte_limit" in check_memory(config, GB // 2)
+    assert check_memory(config, 1000 * GB) == ""
+
+
+@pytest.mark.parametrize(
+    ("settings", "wanted"),
+    [
+        ((), 4 * 16_000),  # weights, gradients and two moments
+        (("agent.policy.weights=bfloat16",), 4 * 8_000),
+        (("agent.policy.lora.rank=2",), 16_000),
+    ],
+)
+def test_a_model_that_the_gpu_cannot_hold_is_refused(
+    tmp_path: Path, settings: tuple[str, ...], wanted: int
+) -> None:
+    folder = tmp_path / "large"
+    folder.mkdir()
+    save_file({"weight": np.zeros(4000, np.float32)}, folder / "model.safetensors")
+    (folder / "config.json").write_text('{"dtype": "float32"}')
+    config = tiny_config(tmp_path, folder, "agent.policy.device=cuda", *settings)
+    assert check_gpu(config, 2 * wanted) == check_gpu(config, None) == ""
+    with pytest.raises(InvalidSetting, match="the learner alone needs"):
+        check_gpu(config, wanted - 1)
+
+
+def test_offline_no_phone_and_no_judge_is_asked(tmp_path: Path, model: Path) -> None:
+    words = ["learning.learner.mode=offline", f"learning.corpus={tmp_path}"]
+    asked = [each.what for each in checks(tiny_config(tmp_path, model, *words), tmp_path)]
+    assert not {"phones", "judge", "tasks"} & set(asked)
+
+
+def test_the_doctor_shows_what_a_run_would_be_told(tmp_path: Path, model: Path) -> None:
+    with serving(models=("other",)) as (url, _):
+        tiny_config(tmp_path, model)  # writes the file
+        path = tmp_path / "tiny.toml"
+        judge = f'[judge]\nkind = "vlm"\nserver = "{url}"\nmodel = "judge"\n'
+        path.write_text(f'{path.read_text()}\n{judge}\n[agent]\nmodel = "{model}"\n')
+        found = {each.what: each for each in run_findings(path, tmp_path)}
+    assert found["phones"].verdict == "good"
+    assert (found["judge"].verdict, "it lists other" in found["judge"].found) == ("lacking", True)
