@@ -76,6 +76,10 @@ def completion(
     return json.dumps(answer).encode()
 
 
+def _listed(models: Sequence[str]) -> bytes:
+    return json.dumps({"object": "list", "data": [{"id": name} for name in models]}).encode()
+
+
 @contextmanager
 def serving(
     *replies: Reply, models: Sequence[str] = ("policy", "judge"), listing: Reply | None = None
@@ -88,9 +92,8 @@ def serving(
         protocol_version = "HTTP/1.1"
 
         def do_GET(self) -> None:
-            listed = {"object": "list", "data": [{"id": name} for name in models]}
             log.headers.append(dict(self.headers))
-            self.send(listing or Reply(json.dumps(listed).encode()), {})
+            self.send(listing or Reply(_listed(models)), {})
 
         def do_POST(self) -> None:
             nonlocal at_once
