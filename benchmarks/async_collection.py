@@ -100,6 +100,8 @@ def episode_length(instruction: str) -> int:
 class StationedPhone:
     """A phone whose every step also waits for the paper's model and for its evaluator."""
 
+    blocking = True
+
     def __init__(self, device: SimulatedDevice) -> None:
         self._device = device
         self._rng = random.Random(f"stations/{device.name}")

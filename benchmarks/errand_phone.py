@@ -144,6 +144,8 @@ def _drawn(page: Page, pop_up: bool) -> Screen:
 class ErrandPhone:
     """Implements `Device`. What happens and how long it takes depends on name and episode."""
 
+    blocking = False
+
     def __init__(self, name: str, *, stations: bool = False) -> None:
         self.name = name
         self.page: Page = ()

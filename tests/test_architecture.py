@@ -49,7 +49,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "agent": {"chat"},
     "replay": set(),
     "weights": set(),
-    "episodes": {"devices", "judging", "task_sets", "agent", "weights"},
+    # An episode packs its screens as they come.
+    "episodes": {"devices", "judging", "task_sets", "agent", "replay", "weights"},
     "learning": {"agent", "replay", "weights"},
     "imitation": {"devices", "agent", "episodes"},
     "runs": BELOW,

@@ -18,6 +18,11 @@ class Clock(Protocol):
     """Time as a device lives through it."""
 
     @property
+    def blocking(self) -> bool:
+        """Whether `sleep` waits."""
+        ...
+
+    @property
     def now(self) -> float:
         """Device seconds since the clock was made."""
         ...
@@ -31,6 +36,7 @@ class VirtualClock:
     """Time that is only accounted: an hour passes at once."""
 
     __slots__ = ("_now",)
+    blocking = False
 
     def __init__(self) -> None:
         self._now = 0.0
@@ -49,6 +55,7 @@ class ScaledClock:
     """Time that runs `speed` times as fast as real time, and is measured."""
 
     __slots__ = ("_start", "speed")
+    blocking = True
 
     def __init__(self, speed: float) -> None:
         if not (speed > 0.0 and math.isfinite(speed)):

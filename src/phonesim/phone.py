@@ -8,7 +8,9 @@ microseconds.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+import threading
+import weakref
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -47,13 +49,23 @@ SECONDS_PER_ACTION = 5
 EDGE = 28  # a swipe that starts above this line pulls the shade down
 
 
+class _Drawing(threading.local):
+    """The canvas of a thread: all phones that it advances draw on it, one after the other."""
+
+    def __init__(self) -> None:
+        self.canvas = Canvas(WIDTH, HEIGHT)
+
+
+_drawing = _Drawing()
+
+
 class Phone:
     """A simulated phone, 360 × 720 pixels."""
 
     def __init__(self, seed: int = 0, drift: Drift | None = None) -> None:
-        self._canvas = Canvas(WIDTH, HEIGHT)
+        self._canvas: Canvas | None = None  # None: the thread's
         self._scene: Scene | None = None
-        self._frame: Pixels | None = None
+        self._frame: Callable[[], Pixels | None] = lambda: None  # while somebody has it
         self.state: PhoneState
         self.restore(new_state(seed, drift or Drift()))
 
@@ -66,7 +78,6 @@ class Phone:
     def restore(self, state: PhoneState) -> None:
         self.state = replace(state, facts=state.facts.copy())
         self._scene = None
-        self._frame = None
 
     def draw_on(self, canvas: Canvas) -> None:
         """Draw on this canvas from now on, for example on one that keeps labels."""
@@ -99,10 +110,8 @@ class Phone:
 
     def frame(self) -> Pixels:  # [720, 360, 3]
         """The screen as it is now. The array is never written to again."""
-        if self._scene is None or self._frame is None:
-            self._frame = self.scene.canvas.pixels.copy()
-            self._frame.flags.writeable = False
-        return self._frame
+        frame = self._frame() if self._scene is not None else None
+        return self._draw() if frame is None else frame
 
     def elements(self) -> tuple[Element, ...]:
         """What stands on the screen, in drawing order."""
@@ -111,9 +120,18 @@ class Phone:
     @property
     def scene(self) -> Scene:
         if self._scene is None:
-            self._frame = None
-            self._scene = compose(self, self._canvas)
+            self._draw()
+        assert self._scene is not None
         return self._scene
+
+    def _draw(self) -> Pixels:
+        """Compose the screen; the phone itself keeps no pixels, only what can be touched."""
+        canvas = self._canvas or _drawing.canvas
+        self._scene = compose(self, canvas)
+        frame = canvas.pixels.copy()
+        frame.flags.writeable = False
+        self._frame = weakref.ref(frame)
+        return frame
 
     # Acting ------------------------------------------------------------------------------------
 

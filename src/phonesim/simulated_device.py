@@ -93,6 +93,10 @@ class SimulatedDevice:
         return self._phone
 
     @property
+    def blocking(self) -> bool:
+        return self.clock.blocking
+
+    @property
     def seconds(self) -> float:
         return self._seconds
 

@@ -17,7 +17,7 @@ from distrl.episodes.policy_batcher import PolicyBatcher
 from distrl.records import Action, Decision, Done, Observation, Screen, Trajectory, Wait
 from distrl.task_sets.curriculum import UniformTasks
 from distrl.task_sets.task_pool import SimulatedTasks
-from phonesim.clock import ScaledClock
+from phonesim.clock import RealClock, ScaledClock
 from phonesim.faults import NO_FAULTS, Faults
 from phonesim.latency import Latency, LogNormal, ResetLatency
 from phonesim.simulated_device import SimulatedDevice
@@ -55,6 +55,7 @@ class GatedPhone(SimulatedDevice):
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
+        self.clock = RealClock()  # it blocks
         self._passes = threading.Semaphore(0)
         self.arrived = 0  # calls that have reached the gate
         self.passed = 0  # calls that were let through

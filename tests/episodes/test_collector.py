@@ -27,6 +27,7 @@ from distrl.episodes.collector import CollectorSettings
 from distrl.episodes.device_pool import DevicePool
 from distrl.episodes.policy_batcher import PolicyBatcher, PolicyBatcherSettings, WeightUpdater
 from distrl.records import Decision, Ending, Observation, Screen, Trajectory, Wait
+from phonesim.clock import RealClock
 from phonesim.simulated_device import SimulatedDevice
 
 
@@ -140,7 +141,7 @@ class Hanging(SimulatedDevice):
     """A phone that never answers an action until it is let go."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(name)
+        super().__init__(name, clock=RealClock())
         self.let_go = threading.Event()
         self.hangs = threading.Event()
 

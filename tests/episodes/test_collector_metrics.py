@@ -48,7 +48,7 @@ class Counted:
 def test_a_stage_counts_when_it_ends_and_a_device_and_a_thread_at_once() -> None:
     counted = Counted()
     metrics, clock = counted.metrics, counted.clock
-    with metrics.running(), metrics.thread_running():
+    with metrics.running(), metrics.slots_running():
         with metrics.stage("decide"):
             clock.advance(2.0)
         clock.advance(1.0)

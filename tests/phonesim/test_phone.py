@@ -2,6 +2,7 @@
 
 import re
 import xml.etree.ElementTree as ET
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -230,3 +231,16 @@ def test_enter_submits_the_focused_field_only(phone: Phone, finger: Finger) -> N
     phone.perform(Enter())
     assert "No notes" in finger.labels
     assert phone.state.focus is None
+
+
+def test_phones_that_share_a_canvas_show_what_each_shows_alone() -> None:
+    def frames(phone: Phone) -> Iterator[bytes]:
+        for app in ("Settings", "Clock", "Notes"):
+            phone.perform(OpenApp(app))
+            yield phone.frame().tobytes()
+
+    alone = [list(frames(Phone(seed))) for seed in (1, 2)]
+    one, two = Phone(1), Phone(2)
+    together = list(zip(frames(one), frames(two), strict=True))
+    assert [list(each) for each in zip(*together, strict=True)] == alone
+    assert one.frame().tobytes() == alone[0][-1]  # drawn again: the other has drawn since

@@ -9,6 +9,7 @@ contract that each of them keeps:
 - After a `DeviceError` the device is out of order: every call raises again until it is reset.
 - An action that this phone cannot carry out (a letter that it cannot type) is an `ActionFailed`:
   the phone is as it was and stays usable.
+- A device with `blocking = False` computes and never waits: thousands of them share a few threads.
 - What the agent only says (the final actions and `Unreadable`) leaves the phone untouched and
   costs no device time.
 """
@@ -28,6 +29,11 @@ class Device(Protocol):
     @property
     def name(self) -> str:
         """Unique among the devices of a run."""
+        ...
+
+    @property
+    def blocking(self) -> bool:
+        """Whether a call may wait, for a process or for time to pass; it then needs a thread."""
         ...
 
     @property

@@ -3,12 +3,14 @@
     EpisodeScheduler   which device plays which task, and whether an episode may start now
     DecisionService    batches the observations of all devices into calls of the policy
     TrajectorySink     makes trajectories durable
-    CollectorMetrics   counts endings and times what the device threads wait for
+    CollectorMetrics   counts endings and times what devices wait for
 
-`run` has a thread for each device that plays at once; the policy computes in the calling thread, so
-that a device which waits for its screen delays no other. It promises:
+An episode is a generator (`_episode`) that yields the decisions it waits for. `run` gives each
+device that may block a thread of its own, so that one which waits for its screen delays no other;
+episodes on devices that never block are advanced by `WORKERS` threads, however many there are. The
+policy computes in the calling thread. `run` promises:
 
-- Every trajectory is delivered before its thread goes on, also those that a fault ended, each with
+- Every trajectory is delivered before its device goes on, also those that a fault ended, each with
   its own ending. An acknowledged one is not sent again, and nothing is sent after `run` returned.
 - A task that ended without a verdict is retried on another device, a bounded number of times; a
   device that fails repeatedly is quarantined (`scheduler`, `device_pool`).
@@ -30,9 +32,11 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import CancelledError
+from concurrent.futures import CancelledError, Future
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
+from queue import SimpleQueue
 from typing import Annotated, Any, Generic, Protocol, TypeVar
 
 from distrl.bounds import Bounds, Checked
@@ -44,19 +48,21 @@ from distrl.episodes.policy_batcher import DecisionService
 from distrl.episodes.scheduler import Admission, EpisodeBudget, EpisodeScheduler, Lease
 from distrl.errors import DeviceError, JudgeError
 from distrl.judging.judge import Judge
-from distrl.records import Trajectory
+from distrl.records import Decision, Observation, Trajectory
 from distrl.task_sets.curriculum import State, TaskSource
 from distrl.watched_threads import WatchedThreads
 
 D = TypeVar("D", bound=Device)
+Episodic = Iterator[Future[Decision]]
 POLL_SECONDS = 0.05  # between two checks whether a blocked thread may start an episode
+WORKERS = 8  # for all devices that never block: Python advances one, the others wait for the sink
 
 
 class TrajectorySink(Protocol):
     """Where trajectories go. `put` returns once it is durable: False if it is a duplicate.
 
-    It may block, which delays this device and no other. What it raises ends the collector, so
-    retrying is up to the sink. It is called from many threads at once.
+    It may block, which delays this device, or one of `WORKERS`. What it raises ends the collector,
+    so retrying is up to the sink. It is called from many threads at once.
     """
 
     def put(self, trajectory: Trajectory) -> bool: ...
@@ -81,6 +87,12 @@ class _Run:
 
     budget: EpisodeBudget
     over: bool = False
+    ready: SimpleQueue[Episodic | None] = field(default_factory=SimpleQueue)  # to be advanced
+    starting: threading.Lock = field(default_factory=threading.Lock)
+
+    def resume(self, episode: Episodic) -> Callable[[Future[Decision]], None]:
+        """What has a worker go on with an episode when its decision is there."""
+        return lambda _: self.ready.put(episode)
 
 
 class Collector(Generic[D]):
@@ -113,30 +125,35 @@ class Collector(Generic[D]):
         self._lockstep_time: float | None = None  # device seconds that passed in `collect`
         self._stop_at: float | None = None
         self._stuck: tuple[str, ...] = ()
+        self._blocking = device_pool.blocking
 
     # With threads -------------------------------------------------------------------------------
 
     def run(self, episodes: int | None = None) -> None:
         """Play until `stop` is called, or until `episodes` tasks and their retries have ended."""
         self._lockstep_time = None
-        run = _Run(EpisodeBudget(episodes))
-        threads = WatchedThreads(
-            f"{self.name}/device",
-            lambda: self._play_episodes(run),
-            on_end=self._batcher.wake,
-            count=self._device_pool.slots,
-        )
+        run, patience = _Run(EpisodeBudget(episodes)), self.settings.patience_seconds
+        threads = self._threads(run)
         with self._metrics.running():
             self._batcher.open()
             threads.start()
             try:
-                self._batcher.serve(lambda: threads.working and not self._overdue)
+                grace = patience if self._blocking else 0.0
+                self._batcher.serve(lambda: threads.working and not self._overdue(grace))
             finally:
-                run.over = True
+                run.over = self._stop_at is None or self._overdue(patience)
                 self._batcher.close()
-                threads.join(0.0 if self._overdue else self.settings.patience_seconds)
+                threads.join(0.0 if self._overdue(patience) else patience)
+                run.over = True
                 self._stuck = threads.alive
         threads.raise_failure()
+
+    def _threads(self, run: _Run) -> WatchedThreads:
+        slots, wake = self._device_pool.slots, self._batcher.wake
+        if self._blocking:
+            play = partial(self._play_episodes, run)
+            return WatchedThreads(f"{self.name}/device", play, wake, slots)
+        return WatchedThreads(f"{self.name}/worker", partial(self._work, run), wake, 1 + WORKERS)
 
     def stop(self, finish_within: float = 0.0) -> None:
         """Start no more episodes, and abandon those that go on after `finish_within` seconds."""
@@ -153,11 +170,33 @@ class Collector(Generic[D]):
 
     def _play_episodes(self, run: _Run) -> None:
         """The loop of a device thread: one episode after another, on whichever device is ready."""
-        with self._metrics.thread_running():
+        with self._metrics.slots_running():
             while (lease := self._next_lease(run)) is not None:
-                episode = self._begin(lease)
-                if episode is not None:
-                    self._play(lease, episode, run)
+                for _ in self._episode(lease, run):  # its decisions are waited for in this thread
+                    pass
+
+    def _work(self, run: _Run) -> None:
+        """The first of the worker threads starts episodes, the others advance them."""
+        if run.starting.acquire(blocking=False):
+            self._start_episodes(run)
+            return
+        while (episode := run.ready.get()) is not None:
+            decision = next(episode, None)
+            if decision is not None:
+                decision.add_done_callback(run.resume(episode))
+
+    def _start_episodes(self, run: _Run) -> None:
+        """Start episodes until there are no more; end the workers when the last has ended."""
+        try:
+            with self._metrics.slots_running(self._device_pool.slots):
+                while (lease := self._next_lease(run)) is not None:
+                    run.ready.put(self._episode(lease, run))
+                with self._changed:
+                    while self._scheduler.in_flight and not run.over:
+                        self._changed.wait(POLL_SECONDS)
+        finally:
+            for _ in range(WORKERS):
+                run.ready.put(None)
 
     def _next_lease(self, run: _Run) -> Lease[D] | None:
         """Block until an episode may start; None when there is nothing left to play."""
@@ -168,17 +207,21 @@ class Collector(Generic[D]):
                     return lease
                 if self._scheduler.nothing_left(run.budget) and not self._scheduler.in_flight:
                     return None
-                with self._metrics.stage(lease):
+                free = self._device_pool.slots - self._scheduler.in_flight
+                with self._metrics.stage(lease, slots=1 if self._blocking else free):
                     self._changed.wait(POLL_SECONDS)
         return None
 
-    def _play(self, lease: Lease[D], episode: Episode, run: _Run) -> None:
+    def _episode(self, lease: Lease[D], run: _Run) -> Episodic:
+        """Play an episode and deliver it; advance it when the decision that it yields is there."""
+        episode = self._begin(lease)
+        if episode is None:
+            return
         handle = self._batcher.enter()
         try:
             while not episode.ended and not self._must_abandon(run):
-                with self._metrics.stage("decide"):
-                    decision = self._batcher.ask(handle, episode.observation)
-                episode.take(decision)
+                yield (decision := self._decision(handle, episode.observation))
+                episode.take(decision.result())
         except CancelledError:
             pass  # the batcher has closed: the episode is left as it is
         finally:
@@ -191,14 +234,23 @@ class Collector(Generic[D]):
                 self._scheduler.abandoned(lease, self._now)
                 self._changed.notify_all()
 
+    def _decision(self, handle: int, observation: Observation) -> Future[Decision]:
+        """Ask for a decision. The thread of a device that may block waits for it here."""
+        if not self._blocking:
+            decision = self._batcher.submit(handle, observation)
+            self._metrics.time("decide", decision)
+            return decision
+        decision = Future()
+        with self._metrics.stage("decide"):
+            decision.set_result(self._batcher.ask(handle, observation))
+        return decision
+
     def _must_abandon(self, run: _Run) -> bool:
         return run.over or (self._stop_at is not None and self._clock() >= self._stop_at)
 
-    @property
-    def _overdue(self) -> bool:
-        """Has a device been blocked for `patience_seconds` after the deadline of a stop?"""
-        patience = self.settings.patience_seconds
-        return self._stop_at is not None and self._clock() >= self._stop_at + patience
+    def _overdue(self, grace: float) -> bool:
+        """Have `grace` seconds passed since the deadline of a stop?"""
+        return self._stop_at is not None and self._clock() >= self._stop_at + grace
 
     # Without threads ----------------------------------------------------------------------------
 
@@ -220,7 +272,7 @@ class Collector(Generic[D]):
 
         budget = EpisodeBudget(count, free_retries=False)
         batch = EpisodeBatch(self._begin_episodes(budget), range(slots), attempt)
-        with self._metrics.running(), self._metrics.thread_running():
+        with self._metrics.running(), self._metrics.slots_running():
             for trajectory in batch.trajectories():
                 self._lockstep_time += trajectory.device_seconds / slots
                 self._deliver(leases.pop(trajectory.id), trajectory)

@@ -1,7 +1,7 @@
 """What a collector counts and reports: the endings of its episodes, and where time was spent.
 
 Counts are since the start; subtract an earlier report for a rate. `stages` has the seconds of all
-device threads added up, so that a bottleneck shows at once:
+slots added up (a slot is one device that plays), so that a bottleneck shows at once:
 
     reset, act   the device works: what it should do all the time
     decide       waiting for a decision
@@ -18,6 +18,7 @@ import threading
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -29,7 +30,7 @@ from distrl.records import Ending, Trajectory
 
 Stage = Literal["decide", "deliver"] | BlockedOn
 STAGES: tuple[Stage, ...] = ("decide", "deliver", "admission", "device", "task")
-RECORDED_STAGES = (*WORKS, *STAGES, "own")  # they add up to the time of all device threads
+RECORDED_STAGES = (*WORKS, *STAGES, "own")  # they add up to the time of all slots
 MAX_FINISHED = 10_000  # finished episodes that are kept until `drain_finished`
 
 
@@ -118,8 +119,8 @@ class CollectorMetrics:
         self._abandoned = 0
         self._earlier_seconds = 0.0  # of runs that have ended
         self._running_since: float | None = None
-        self._thread_seconds = 0.0  # of threads that have ended
-        self._threads_since: dict[int, float] = {}
+        self._slot_seconds = 0.0  # of slots that have ended
+        self._slots_since: list[tuple[int, float]] = []  # how many, and since when
 
     @contextmanager
     def running(self) -> Iterator[None]:
@@ -136,28 +137,35 @@ class CollectorMetrics:
         return self._earlier_seconds + (0.0 if since is None else self._clock() - since)
 
     @contextmanager
-    def thread_running(self) -> Iterator[None]:
-        """Time a device thread, of which its stages are parts."""
-        me, begun = threading.get_ident(), self._clock()
+    def slots_running(self, slots: int = 1) -> Iterator[None]:
+        """Time slots, of which their stages are parts."""
+        entry = slots, self._clock()
         with self._lock:
-            self._threads_since[me] = begun
+            self._slots_since.append(entry)
         try:
             yield
         finally:
             with self._lock:
-                del self._threads_since[me]
-                self._thread_seconds += self._clock() - begun
+                self._slots_since.remove(entry)
+                self._slot_seconds += slots * (self._clock() - entry[1])
 
     @contextmanager
-    def stage(self, name: Stage) -> Iterator[None]:
-        """Time what a device thread waits for."""
+    def stage(self, name: Stage, slots: int = 1) -> Iterator[None]:
+        """Time what slots wait for."""
         begun = self._clock()
         try:
             yield
         finally:
-            spent = self._clock() - begun
-            with self._lock:
-                self._stages[name] += spent
+            self._add(name, slots * (self._clock() - begun))
+
+    def time(self, name: Stage, awaited: Future[Any]) -> None:
+        """Time one slot until `awaited` is done."""
+        begun = self._clock()
+        awaited.add_done_callback(lambda _: self._add(name, self._clock() - begun))
+
+    def _add(self, name: Stage, seconds: float) -> None:
+        with self._lock:
+            self._stages[name] += seconds
 
     def delivered(self, trajectory: Trajectory, lease: Lease[Any], *, new: bool) -> None:
         """Count an acknowledged trajectory; `new`: the sink did not have it before."""
@@ -203,10 +211,10 @@ class CollectorMetrics:
             }
             stages |= self._stages
             clock = self._clock()
-            in_threads = self._thread_seconds + sum(
-                clock - begun for begun in self._threads_since.values()
+            in_slots = self._slot_seconds + sum(
+                slots * (clock - begun) for slots, begun in self._slots_since
             )
-            own = max(0.0, in_threads - sum(stages.values()))
+            own = max(0.0, in_slots - sum(stages.values()))
             return CollectorReport(
                 name=name,
                 seconds=self.seconds,

@@ -10,6 +10,7 @@ Health reads no clock: the caller (`EpisodeScheduler`) passes the time. One thre
 
 from __future__ import annotations
 
+import bisect
 import math
 import time
 from collections.abc import Callable, Sequence
@@ -50,9 +51,9 @@ class _Health:
 
 @dataclass(slots=True)
 class _Place(Generic[D]):
+    index: int
     device: D
     timer: DeviceTimer
-    in_use: bool = False
     health: _Health = field(default_factory=_Health)
 
 
@@ -68,7 +69,12 @@ class DevicePool(Generic[D]):
     ) -> None:
         self.settings = settings or HealthSettings()
         self.slots = len(devices)
-        self._places = {each.name: _Place(each, DeviceTimer(clock)) for each in (*devices, *spares)}
+        self._places = {
+            each.name: _Place(index, each, DeviceTimer(clock))
+            for index, each in enumerate((*devices, *spares))
+        }
+        self._names = list(self._places)
+        self._free = list(range(len(self._names)))  # indices that are not in use, in order
         self.quarantines = 0  # since the start
         if not devices or len(self._places) < len(devices) + len(spares):
             names = [each.name for each in (*devices, *spares)]
@@ -85,27 +91,29 @@ class DevicePool(Generic[D]):
     def devices(self) -> list[D]:
         return [place.device for place in self._places.values()]
 
+    @property
+    def blocking(self) -> bool:
+        """Whether a device may block, so that each needs a thread."""
+        return any(place.device.blocking for place in self._places.values())
+
     def spent(self) -> dict[str, dict[Work, float]]:
         """Seconds at work, by device and kind of work."""
         return {name: place.timer.spent() for name, place in self._places.items()}
 
     def ready(self, now: float) -> list[str]:
         """The names of devices that are free and not quarantined, spares last."""
-        return [
-            name
-            for name, place in self._places.items()
-            if not place.in_use and place.health.ready_from <= now
-        ]
+        free = [self._names[index] for index in self._free]
+        return [name for name in free if self._places[name].health.ready_from <= now]
 
     def take(self, name: str) -> tuple[D, DeviceTimer]:
         place = self._places[name]
-        place.in_use = True
+        self._free.remove(place.index)
         return place.device, place.timer
 
     def give_back(self, name: str, now: float, *, fault: bool | None) -> None:
         """Return a device. `fault`: did it fail? None: the episode does not tell."""
         place = self._places[name]
-        place.in_use = False
+        bisect.insort(self._free, place.index)
         if fault:
             self._on_fault(place.health, now)
         elif fault is False:

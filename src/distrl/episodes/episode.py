@@ -34,6 +34,7 @@ from distrl.records import (
     Trajectory,
     Verdict,
 )
+from distrl.replay.compressed_screen import compress
 
 Work = Literal["reset", "act"]
 WORKS: tuple[Work, ...] = ("reset", "act")
@@ -78,7 +79,8 @@ class Episode:
     """An attempt in progress. `begin` it, `take` decisions on its `observation` until it `ended`.
 
     The agent ends it by saying so, as a person would; with `stop_on_success` the judge is asked
-    after every step and ends it as soon as the task is done.
+    after every step and ends it as soon as the task is done. Screens are packed as they come: a
+    phone that waits for a decision holds no pixels, and nothing packs them again on their way.
     """
 
     task: Task
@@ -111,7 +113,8 @@ class Episode:
             device.reset(task.seed)
         judge.begin(task)
         with timer.at("act"):
-            episode._screens.append(device.screen())
+            screen = device.screen()
+        episode._screens.append(compress(screen))
         return episode
 
     @property
@@ -145,7 +148,7 @@ class Episode:
         except DeviceError as error:
             self._fault = error
             return
-        self._screens.append(screen)
+        self._screens.append(compress(screen))
         self._decisions.append(decision)
         if self.stop_on_success and not self.ended:
             self._ask_whether_done()

@@ -1,14 +1,14 @@
 """Decisions for many devices by one policy: observations that wait at the same time are one batch.
 
-Each device thread submits its observation (`ask`) and blocks until its decision; one thread, which
-calls `serve`, runs the policy. It promises:
+A device's episode submits its observation and waits for the decision; one thread, which calls
+`serve`, runs the policy. It promises:
 
 - Every observation is decided exactly once, in a batch with whatever else waits, oldest first, at
   most `most` of them. It waits for a fuller batch at most `max_wait_seconds`, never longer than the
   last batch took to decide, and not at all when every episode in progress has asked.
 - A device that waits for its screen delays no other.
 - Newer weights are loaded between two batches, never within one, also while no device asks.
-- After `close`, threads that wait in `ask` or call it get a `CancelledError`.
+- On `close`, decisions that are waited for are cancelled; later calls raise `CancelledError`.
 
 `swap` says when new weights are loaded:
 
@@ -115,7 +115,7 @@ class WeightUpdater:
 
 
 class DecisionService(Policy, Protocol):
-    """What a collector needs to get decisions for its device threads.
+    """What a collector needs to get decisions for its episodes.
 
     `PolicyBatcher` decides with a policy in this process and documents each call; the Ray engine's
     client forwards observations to a server that decides for several collectors.
@@ -127,6 +127,8 @@ class DecisionService(Policy, Protocol):
     def enter(self) -> int: ...
 
     def ask(self, handle: int, observation: Observation) -> Decision: ...
+
+    def submit(self, handle: int, observation: Observation) -> Future[Decision]: ...
 
     def leave(self, handle: int) -> None: ...
 
@@ -178,7 +180,7 @@ class PolicyBatcher:
         self._deciding_seconds = 0.0
         self._swapping_seconds = 0.0
 
-    # Called by device threads --------------------------------------------------------------------
+    # Called for devices, by any thread ----------------------------------------------------------
 
     def enter(self) -> int:
         """Register an episode; its handle is valid until `leave`."""

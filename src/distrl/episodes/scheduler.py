@@ -110,6 +110,8 @@ class EpisodeScheduler(Generic[D]):
             return "task"
         if self._admission and not self._admission.may_start(weight_version, self.in_flight):
             return "admission"
+        if self.in_flight >= self.device_pool.slots:
+            return "device"
         ready = self.device_pool.ready(now)
         if not ready:
             return "device"

@@ -97,7 +97,8 @@ def compress(screen: Screen) -> CompressedScreen:
     """The same screen, packed; one that is packed already is handed back as it is."""
     if isinstance(screen, CompressedScreen):
         return screen
-    packed = _zstd.compressor.compress(np.ascontiguousarray(screen.pixels).data)
+    loose = _zstd.compressor.compress(np.ascontiguousarray(screen.pixels).data)
+    packed = bytes(memoryview(loose))  # zstandard leaves room for pixels that do not compress
     address = _address(packed, screen.height, screen.width)
     return CompressedScreen(packed, screen.height, screen.width, address)
 

@@ -59,6 +59,8 @@ def android_world_tasks(host: AndroidWorldContainer, split: r.Split = "test") ->
 class AndroidWorldPhone:
     """Implements `Device` on a host, which it owns."""
 
+    blocking = True
+
     def __init__(self, name: str, host: AndroidWorldContainer) -> None:
         self.name = name
         self.host = host

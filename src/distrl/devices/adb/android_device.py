@@ -69,6 +69,7 @@ class AndroidDeviceSettings:
 class AndroidDevice(ABC):
     """Implements `Device` but for what a subclass knows of its connection."""
 
+    blocking = True
     ended = False  # no more pictures or actions until the reset
 
     def __init__(self, name: str, settings: AndroidDeviceSettings | None) -> None:

@@ -23,6 +23,8 @@ STATE_FILE = "/data/local/tmp/distrl-state"
 class SimulatedAdbDevice:
     """Implements `Device` by an `AdbDevice` on a served phone, and has a `phone` for judges."""
 
+    blocking = True
+
     def __init__(self, device: AdbDevice) -> None:
         self.device = device
         self._copy: Phone | None = None

@@ -241,6 +241,8 @@ class EmulatorPool:
 class EmulatedDevice:
     """Implements `Device` by an `AdbDevice` on an emulator of the pool."""
 
+    blocking = True
+
     def __init__(
         self,
         name: str,

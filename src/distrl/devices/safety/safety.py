@@ -148,6 +148,10 @@ class SafeDevice:
         return self.device.name
 
     @property
+    def blocking(self) -> bool:
+        return self.device.blocking
+
+    @property
     def seconds(self) -> float:
         return self.device.seconds
 

@@ -1,6 +1,6 @@
 """The `DecisionService` of a collector without a policy: it asks the policy server of its node.
 
-Each device's thread sends its own request, so that the server batches over all devices of the node.
+Each request is sent by its own thread, so that the server batches over all devices of the node.
 Screens that the policy does not use are not sent. Guarantees:
 
 - A request is answered by a policy, or raises.
@@ -20,12 +20,12 @@ import itertools
 import threading
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import CancelledError, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from distrl.engine.serving.policy_server import ServerReport
-from distrl.episodes.policy_batcher import PolicyBatcherReport
+from distrl.episodes.policy_batcher import PolicyBatcherReport, PolicyBatcherSettings
 from distrl.errors import PolicyServerGone
 from distrl.records import Decision, Observation
 
@@ -33,6 +33,7 @@ PATIENCE_SECONDS = 300.0  # a replacement server loads its model first
 POLL_SECONDS = 0.25  # between two requests for the server's report
 CLOSING_SECONDS = 0.2  # between a waiting thread's checks whether the client has closed
 RETRY_SECONDS = 0.1  # between two attempts to find a server
+REQUESTS = 2 * PolicyBatcherSettings().most  # at once: one batch under way, and the next complete
 
 
 class ServerLine(Protocol):
@@ -63,6 +64,7 @@ class PolicyClient:
     _decisions: int = 0
     _open: bool = True
     _changed: threading.Condition = field(default_factory=threading.Condition)
+    _threads: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(REQUESTS))
 
     # The devices' side --------------------------------------------------------------------------
 
@@ -89,6 +91,10 @@ class PolicyClient:
             f"{self.name} had no decision from its node's policy server for "
             f"{self.patience_seconds:g} s; see the server's log for why it fails or hangs"
         )
+
+    def submit(self, handle: int, observation: Observation) -> Future[Decision]:
+        """Ask in a thread of the client, `REQUESTS` at a time."""
+        return self._threads.submit(self.ask, handle, observation)
 
     def leave(self, handle: int) -> None:
         line = self._line
@@ -156,8 +162,7 @@ class PolicyClient:
             return []
         handles = [self.enter() for _ in observations]
         try:
-            with ThreadPoolExecutor(len(observations)) as threads:
-                return list(threads.map(self.ask, handles, observations))
+            return list(self._threads.map(self.ask, handles, observations))
         finally:
             for handle in handles:
                 self.leave(handle)

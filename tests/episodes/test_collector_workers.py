@@ -1,0 +1,152 @@
+"""Phones that never block: any number of them on a few threads, with the promises of threads."""
+
+from __future__ import annotations
+
+import threading
+import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from tests.episodes.made_up_collectors import (
+    POOL,
+    ListSink,
+    ManualClock,
+    Patient,
+    collector,
+    running,
+    wait_until,
+)
+
+from distrl.episodes.collector import WORKERS
+from distrl.episodes.device_pool import DevicePool
+from distrl.episodes.episode import Episode
+from distrl.episodes.policy_batcher import PolicyBatcher
+from distrl.records import Decision, OpenApp, Screen, Task
+from distrl.task_sets.curriculum import UniformTasks
+from phonesim.clock import ScaledClock
+from phonesim.simulated_device import SimulatedDevice
+from phonesim.tasks.fact_judge import FactJudge
+
+
+def instant_phones(count: int) -> list[SimulatedDevice]:
+    return [SimulatedDevice(f"phone-{number}") for number in range(count)]
+
+
+class Gate:
+    """A policy's computation that waits until the test opens it."""
+
+    def __init__(self) -> None:
+        self.entered = threading.Event()
+        self.opened = threading.Event()
+
+    def __call__(self, size: int) -> None:
+        del size
+        self.entered.set()
+        assert self.opened.wait(60.0)
+
+
+def test_only_time_that_really_passes_blocks() -> None:
+    assert not SimulatedDevice("phone-0").blocking
+    assert SimulatedDevice("phone-0", clock=ScaledClock(50.0)).blocking
+    mixed = [*instant_phones(2), SimulatedDevice("phone-2", clock=ScaledClock(50.0))]
+    assert DevicePool(mixed).blocking
+    assert not DevicePool(mixed[:2]).blocking
+
+
+def test_many_phones_play_at_once_on_a_few_threads() -> None:
+    before, gate, sink = threading.active_count(), Gate(), ListSink()
+    collecting = collector(PolicyBatcher(Patient(compute=gate)), sink, instant_phones(24))
+    with ThreadPoolExecutor(1) as beside:
+        run = beside.submit(collecting.run, 36)
+        wait_until(lambda: collecting.report().in_flight == 24)
+        assert threading.active_count() <= before + 2 + WORKERS  # the starting one, and `beside`
+        gate.opened.set()
+        run.result(60.0)
+    report = collecting.report()
+    assert (len(sink.all), len(sink.sent), report.started, report.abandoned) == (36, 36, 36, 0)
+    assert report.stages["decide"] > 0.0
+
+
+def test_a_stop_abandons_what_waits_for_a_decision_and_keeps_its_task() -> None:
+    before, gate, sink = threading.active_count(), Gate(), ListSink()
+    collecting = collector(PolicyBatcher(Patient(compute=gate)), sink, instant_phones(20))
+    with running(collecting):
+        assert gate.entered.wait(60.0)
+        wait_until(lambda: collecting.report().in_flight == 20)
+        collecting.stop()
+        gate.opened.set()
+    report = collecting.report()
+    assert (report.in_flight, report.stuck) == (0, ())
+    assert report.abandoned == 20  # one batch was decided; what it asked for is not carried out
+    assert len(collecting.state()["tasks"]["waiting"]) == 20
+    assert sink.sent == []
+    assert threading.active_count() == before
+
+
+class Broken(SimulatedDevice):
+    """A phone with a mistake of ours in it."""
+
+    def perform(self, action: object) -> Screen:
+        raise ZeroDivisionError("a mistake of ours")
+
+
+def test_a_mistake_in_a_worker_ends_the_run_and_is_raised() -> None:
+    before = threading.active_count()
+    devices = [*instant_phones(3), Broken("phone-3")]
+    collecting = collector(PolicyBatcher(Patient()), ListSink(), devices)
+    with pytest.raises(ZeroDivisionError, match="a mistake of ours"):
+        collecting.run()
+    assert threading.active_count() == before
+
+
+def test_a_spare_is_no_further_slot() -> None:
+    gate = Gate()
+    pool = DevicePool(instant_phones(3), spares=[SimulatedDevice("spare-0")])
+    collecting = collector(PolicyBatcher(Patient(compute=gate)), ListSink(), pool)
+    with running(collecting):
+        assert gate.entered.wait(60.0)
+        wait_until(lambda: collecting.report().in_flight == 3)
+        assert pool.ready(0.0) == ["spare-0"]
+        gate.opened.set()
+
+
+def test_the_time_of_all_slots_is_accounted_for() -> None:
+    clock, gate = ManualClock(), Gate()
+    collecting = collector(
+        PolicyBatcher(Patient(waits=0, compute=gate)), ListSink(), instant_phones(4), clock=clock
+    )
+    with running(collecting):
+        wait_until(lambda: collecting.report().in_flight == 4)
+        assert gate.entered.wait(60.0)
+        clock.advance(5.0)
+        collecting.stop(finish_within=1e6)
+        gate.opened.set()
+    stages = collecting.report().stages
+    assert stages["decide"] >= 5.0  # of one at least: the others may have asked later
+    assert sum(stages.values()) == pytest.approx(4 * 5.0)
+
+
+def test_a_phone_that_waits_holds_no_pixels() -> None:
+    tasks = UniformTasks(POOL)
+
+    def begin(number: int) -> Episode:
+        task: Task = tasks.next_task()
+        device = SimulatedDevice(f"phone-{number}")
+        episode = Episode.begin(task, device, FactJudge(device))
+        for app in ("Clock", "Notes", "Settings"):
+            episode.take(Decision(OpenApp(app), weight_version=0))
+        return episode
+
+    begin(0)
+    tracemalloc.start()
+    try:
+        held = [begin(number) for number in range(1, 5)]
+        taken = tracemalloc.take_snapshot()
+    finally:
+        tracemalloc.stop()
+    pixels = ("*/phonesim/phone.py", "*/replay/compressed_screen.py")
+    kept = taken.filter_traces(
+        [tracemalloc.Filter(inclusive=True, filename_pattern=each) for each in pixels]
+    )
+    per_phone = sum(each.size for each in kept.statistics("filename")) / len(held)
+    assert 10_000 < per_phone < 400_000  # four packed screens; the pixels of one are 777,600 bytes
