@@ -158,7 +158,7 @@ class DeviceSettings:
     """
 
     kind: DeviceKind = "simulated"
-    count: Annotated[int, Bounds(1, 4096, "devices")] = 8
+    count: Annotated[int, Bounds(1, 100_000, "devices")] = 8
     spares: Annotated[int, Bounds(0, 4096, "devices kept ready for those that fail")] = 0
     serials: Annotated[
         tuple[str, ...], Meaning("of adb devices; empty: all that `adb devices` lists")
