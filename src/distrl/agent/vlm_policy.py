@@ -16,11 +16,11 @@ import hashlib
 import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
@@ -31,11 +31,14 @@ from distrl.agent.answer_sampling import SampledAnswer, SamplingSettings, sample
 from distrl.agent.architectures.architecture import Architecture, ForwardResult
 from distrl.agent.architectures.decoder_only import DecoderOnly
 from distrl.agent.architectures.encoder_decoder import EncoderDecoder
+from distrl.agent.architectures.packed_decoder import FEATURES, PackedDecoder, can_be_packed
 from distrl.agent.critic import Critic
 from distrl.agent.dialects.dialect import Dialect, ImageSize
 from distrl.agent.encoding_cache import EncodingCache, Parts, encoding_key
 from distrl.agent.families.model_family import InputBuilder, ModelInputs
-from distrl.agent.lora import LoraSettings, attach_lora
+from distrl.agent.families.qwen_vl import QwenInputs
+from distrl.agent.feature_cache import FeatureCache
+from distrl.agent.lora import AdaptedLayers, LoraSettings, attach_lora
 from distrl.agent.model_directory import OpenedModel
 from distrl.agent.prompt import Prompt, Prompter
 from distrl.agent.token_scores import token_scores
@@ -46,6 +49,7 @@ from distrl.records import Decision, Observation
 
 Share = Callable[[Sequence[Prompt], Parts], None]
 ENCODED_AT_ONCE = 128  # prompts, on a GPU
+_Pictures = tuple[PackedDecoder, QwenInputs]
 POLICY, CRITIC = "policy.", "critic."  # what the names of weights begin with
 
 
@@ -80,6 +84,9 @@ class VlmPolicy:
         self.encodings = EncodingCache(cache_bytes)
         self.share: Share | None = None  # gets what is encoded to decide
         self._cached = _cacheable(self.architecture) if cache_bytes else None
+        self._pictures = _pictures(self.architecture, builder)
+        self.features = FeatureCache(cache_bytes)
+        self._adapters = AdaptedLayers(network) if lora is not None else None
         self.forward_tokens = 0  # that went through the model so far without a gradient
         self.training_tokens = 0  # and with one
         self._learned = _learned(network, critic)
@@ -115,7 +122,13 @@ class VlmPolicy:
     def decide(self, observations: Sequence[Observation]) -> list[Decision]:
         if not observations:
             return []
-        prompts = [self.prompter.write(each) for each in observations]
+        with nullcontext() if self._adapters is None else self._adapters.merged():
+            answers = self._sampled([self.prompter.write(each) for each in observations])
+        self.forward_tokens += sum(len(answer.token_ids) for answer in answers)
+        sizes = (self.builder.seen_size(each.screen) for each in observations)
+        return [self._decision(answer, size) for answer, size in zip(answers, sizes, strict=True)]
+
+    def _sampled(self, prompts: Sequence[Prompt]) -> list[SampledAnswer]:
         longest = self.sampling.max_new_tokens
         if self._cached is not None:
             encoded = self._encoded(self._cached, prompts)
@@ -124,10 +137,7 @@ class VlmPolicy:
             decoding = self._cached.begin_encoded(encoded, longest)
         else:
             decoding = self.architecture.begin(self._inputs(prompts).tensors, longest)
-        answers = sample_answers(decoding, self._ends, self.sampling, self._rng)
-        self.forward_tokens += sum(len(answer.token_ids) for answer in answers)
-        sizes = (self.builder.seen_size(each.screen) for each in observations)
-        return [self._decision(answer, size) for answer, size in zip(answers, sizes, strict=True)]
+        return sample_answers(decoding, self._ends, self.sampling, self._rng)
 
     def _decision(self, answer: SampledAnswer, size: ImageSize) -> Decision:
         text = self.builder.answers.decode(answer.token_ids)
@@ -257,8 +267,19 @@ class VlmPolicy:
         return forward + backward + (again if self._checkpointing_layers else 0.0)
 
     def _inputs(self, prompts: Sequence[Prompt]) -> ModelInputs:
-        inputs = self.builder.build(prompts)
+        inputs = self.builder.build(prompts) if self._pictures is None else self._placed(prompts)
         self._count(int(inputs.tensors["attention_mask"].sum()))
+        return inputs
+
+    def _placed(self, prompts: Sequence[Prompt]) -> ModelInputs:
+        """Inputs with features in place of pixels; screens that are known are not unpacked."""
+        architecture, builder = cast("_Pictures", self._pictures)
+        inputs = builder.build_without_pixels(prompts)
+        screens = [screen for prompt in prompts for screen in prompt.screens]
+        if screens:
+            inputs.tensors[FEATURES] = self.features.of(
+                screens, lambda some: architecture.features(builder.pixels(some))
+            )
         return inputs
 
     def _count(self, tokens: int) -> None:
@@ -341,7 +362,15 @@ def set_weight_type(network: nn.Module, dtype: torch.dtype) -> None:
 def architecture_of(network: PreTrainedModel, builder: InputBuilder) -> Architecture:
     if network.config.is_encoder_decoder:
         return EncoderDecoder(network)
-    return DecoderOnly(network, stand_in=builder.answers.pad_token_id)
+    decoder = PackedDecoder if can_be_packed(network) else DecoderOnly
+    return decoder(network, stand_in=builder.answers.pad_token_id)
+
+
+def _pictures(architecture: Architecture, builder: InputBuilder) -> _Pictures | None:
+    """Where the features of screens may be kept: who computes them, and from what."""
+    if isinstance(architecture, PackedDecoder) and isinstance(builder, QwenInputs):
+        return (architecture, builder) if architecture.features_stay else None
+    return None
 
 
 def _cacheable(architecture: Architecture) -> EncoderDecoder | None:

@@ -19,7 +19,12 @@ import torch
 from torch import Tensor
 from transformers import DynamicCache, PreTrainedModel
 
-from distrl.agent.architectures.architecture import Architecture, ForwardResult, Tensors
+from distrl.agent.architectures.architecture import (
+    Architecture,
+    DecodingState,
+    ForwardResult,
+    Tensors,
+)
 
 PLACEHOLDERS = ("image_token_id", "video_token_id", "audio_token_id", "image_token_index")
 TOKEN_TYPES = ("mm_token_type_ids", "token_type_ids")
@@ -37,7 +42,7 @@ class DecoderOnly(Architecture):
         found = (getattr(network.config, name, None) for name in PLACEHOLDERS)
         self._placeholders = {token for token in found if isinstance(token, int)}
 
-    def begin(self, inputs: Tensors, max_new_tokens: int) -> _Decoding:
+    def begin(self, inputs: Tensors, max_new_tokens: int) -> DecodingState:
         return _Decoding(self, inputs, max_new_tokens)
 
     def forward(self, inputs: Tensors, answers: Tensor) -> ForwardResult:

@@ -7,7 +7,7 @@ which first write out thousands of image tokens as text, and is much quicker.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -15,7 +15,7 @@ import torch
 from distrl.agent.dialects.dialect import ImageSize
 from distrl.agent.families.chat_format import ChatFormat, PictureMarks, chat_format
 from distrl.agent.families.model_family import ModelInputs, ModelParts
-from distrl.agent.families.pictures import Pictures, PlacedPicture
+from distrl.agent.families.pictures import Pictures, PlacedPicture, PreparedPictures
 from distrl.agent.families.tokenizers import (
     AnswerTokens,
     answer_tokens,
@@ -44,8 +44,15 @@ class DecoderInputs:
         return self.pictures.seen_size(screen)
 
     def build(self, prompts: Sequence[Prompt]) -> ModelInputs:
+        return self._assembled(prompts, self.pictures.prepare)
+
+    def _assembled(
+        self,
+        prompts: Sequence[Prompt],
+        prepare: Callable[[Sequence[Sequence[Screen]]], PreparedPictures],
+    ) -> ModelInputs:
         screens = [prompt.screens for prompt in prompts]
-        of_pictures, flat = self.pictures.prepare(screens) if any(screens) else ({}, [])
+        of_pictures, flat = prepare(screens) if any(screens) else ({}, [])
         pictures = iter(flat)
         placed = [[next(pictures) for _ in row] for row in screens]
         rows = [self._row(*each) for each in zip(prompts, placed, strict=True)]

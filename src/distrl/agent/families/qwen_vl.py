@@ -12,12 +12,18 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+from torch import Tensor
 from transformers.models.qwen2_vl.image_processing_pil_qwen2_vl import smart_resize
 
 from distrl.agent.dialects.dialect import ImageSize
 from distrl.agent.families.chat_format import PictureMarks
 from distrl.agent.families.decoder_inputs import DecoderInputs, decoder_inputs
-from distrl.agent.families.model_family import LANGUAGE_TARGETS, ModelFamily, ModelParts
+from distrl.agent.families.model_family import (
+    LANGUAGE_TARGETS,
+    ModelFamily,
+    ModelInputs,
+    ModelParts,
+)
 from distrl.agent.families.pictures import (
     Floats,
     PixelWriter,
@@ -28,6 +34,7 @@ from distrl.agent.families.pictures import (
     pixel_writer,
     write_each,
 )
+from distrl.agent.prompt import Prompt
 from distrl.records import Screen
 
 START, IMAGE, END = "<|vision_start|>", "<|image_pad|>", "<|vision_end|>"
@@ -60,18 +67,19 @@ class QwenPictures:
         return ImageSize(width, height)
 
     def prepare(self, screens: Sequence[Sequence[Screen]]) -> PreparedPictures:
+        tensors, placed = self.place(screens)
         flat = [screen for row in screens for screen in row]
-        sizes = [self.seen_size(screen) for screen in flat]
-        grids = [(size.height // self.patch, size.width // self.patch) for size in sizes]
-        patches = [rows * columns for rows, columns in grids]
+        patches = tensors["image_grid_thw"].prod(dim=1).tolist()
         pixels = write_each(flat, patches, (3 * self.frames * self.patch**2,), self._write)
-        tensors = {
-            "pixel_values": pixels,
-            "image_grid_thw": torch.tensor([(1, rows, columns) for rows, columns in grids]),
-        }
-        return tensors, [
-            PlacedPicture(IMAGE, (count // self.merge**2,), size)
-            for count, size in zip(patches, sizes, strict=True)
+        return {"pixel_values": pixels, **tensors}, placed
+
+    def place(self, screens: Sequence[Sequence[Screen]]) -> PreparedPictures:
+        """As `prepare`, without pixels: nothing is unpacked."""
+        sizes = [self.seen_size(screen) for row in screens for screen in row]
+        grids = [(1, size.height // self.patch, size.width // self.patch) for size in sizes]
+        return {"image_grid_thw": torch.tensor(grids)}, [
+            PlacedPicture(IMAGE, (rows * columns // self.merge**2,), size)
+            for (_, rows, columns), size in zip(grids, sizes, strict=True)
         ]
 
     def _write(self, screen: Screen, into: Floats) -> None:
@@ -85,7 +93,21 @@ class QwenPictures:
         self.writer.write(cut.reshape(-1, 3, 1, area), into.reshape(-1, 3, self.frames, area))
 
 
-def qwen_inputs(parts: ModelParts) -> DecoderInputs:
+@dataclass(frozen=True, slots=True)
+class QwenInputs(DecoderInputs):
+    """Inputs whose pictures can be left out, where their features are known."""
+
+    pictures: QwenPictures
+
+    def build_without_pixels(self, prompts: Sequence[Prompt]) -> ModelInputs:
+        return self._assembled(prompts, self.pictures.place)
+
+    def pixels(self, screens: Sequence[Screen]) -> dict[str, Tensor]:
+        """The inputs of the vision tower."""
+        return self.pictures.prepare([screens])[0]
+
+
+def qwen_inputs(parts: ModelParts) -> QwenInputs:
     processor = image_processor(parts)
     size = edges(processor, "size")
     pictures = QwenPictures(
@@ -96,7 +118,8 @@ def qwen_inputs(parts: ModelParts) -> DecoderInputs:
         size["shortest_edge"],  # transformers keeps areas under the names of edges here
         size["longest_edge"],
     )
-    return decoder_inputs(parts, MARKS, pictures, token_types="mm_token_type_ids")
+    made = decoder_inputs(parts, MARKS, pictures, token_types="mm_token_type_ids")
+    return QwenInputs(made.chat, made.answers, pictures, made.image_token_id, made.token_types)
 
 
 QWEN2_VL = ModelFamily(

@@ -11,16 +11,15 @@ a step is computed each time; that is for tests.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, cast
 
 import torch
 from torch import Tensor
 
+from distrl.agent.cuda_graph import recorded
 from distrl.agent.starter.model import EncodedScreen, StarterModel, is_letter
 
 FEWEST_ROWS = 8
-WARM_UPS = 3  # before a recording, so that no library sets itself up within it
 
 
 class DecodingGraphs:
@@ -88,7 +87,7 @@ class _Graph:
         self._tokens, self._slots = numbers(), numbers()
         self._place = torch.zeros(1, dtype=torch.long, device=like.device)
         self._places = torch.arange(max_tokens, device=like.device)
-        self._replay = self._recorded() if like.is_cuda else self._compute
+        self._replay = recorded(self._compute) if like.is_cuda else self._compute
 
     def step(self, tokens: Tensor, place: int) -> Tensor:  # [n] -> [n, vocabulary]
         """The logits after these tokens, the `place`-th of their answers."""
@@ -124,23 +123,6 @@ class _Graph:
         pairs = [tensor for pair in (*self._memory, *self._answer) for tensor in pair]
         screens = [self._mask, self._letters, self._cells, self._copy_keys, self._point_keys]
         return [*screens, *pairs, self._tokens, self._slots]
-
-    def _recorded(self) -> Callable[[], Tensor]:
-        aside: Any = torch.cuda.Stream()  # type: ignore[no-untyped-call]
-        aside.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(aside):
-            for _ in range(WARM_UPS):
-                self._compute()
-        torch.cuda.current_stream().wait_stream(aside)
-        graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph):
-            logits = self._compute()
-
-        def replay() -> Tensor:
-            graph.replay()
-            return logits
-
-        return replay
 
     def _compute(self) -> Tensor:
         """One token, as in `StarterModel.decode`; keys and values of answers go to their places."""

@@ -1,0 +1,171 @@
+"""Qwen-VL without padding: the tokens of all prompts lie end to end, and so do their pictures.
+
+Same inputs and same results as `DecoderOnly`, which pads, and which tests compare with. What is
+saved: padding; a loop over windows in the vision tower; the vision tower itself for pictures whose
+features are kept (`features`, `"image_features"` among the inputs); rounding, copies and passes
+over memory in norms. Decoding is in `slab_decoding`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from transformers import PreTrainedModel
+
+from distrl.agent.architectures.architecture import ForwardResult, Tensors
+from distrl.agent.architectures.decoder_only import DecoderOnly
+from distrl.agent.architectures.packed_attention import use_packed_attention
+from distrl.agent.architectures.slab_decoding import KeyValueSlab, SlabDecoding, TokenGraphs
+
+FEATURES = "image_features"  # in place of pixels: [image tokens of the batch, features]
+
+
+@dataclass(frozen=True, slots=True)
+class PackedTokens:
+    """Sequences end to end, on the model's device."""
+
+    ids: Tensor  # [tokens]
+    positions: Tensor  # [3, tokens]
+    begins: Tensor  # [sequences + 1]
+    longest: int
+    pictures: Tensor  # [image tokens]: their places among the tokens
+
+
+def can_be_packed(network: PreTrainedModel) -> bool:
+    """Is it a Qwen-VL whose layers all attend to everything before?"""
+    trunk: Any = getattr(network, "model", None)
+    if not (hasattr(trunk, "get_rope_index") and hasattr(trunk, "language_model")):
+        return False
+    kinds = getattr(trunk.language_model.config, "layer_types", None) or ("full_attention",)
+    return set(kinds) == {"full_attention"}
+
+
+class PackedDecoder(DecoderOnly):
+    """Reads prompts and writes answers in one stream of tokens, many prompts in a row."""
+
+    def __init__(self, network: PreTrainedModel, stand_in: int) -> None:
+        super().__init__(network, stand_in)
+        self._language: Any = self.trunk.language_model
+        self._image_token: int = network.config.image_token_id
+        self._graphs = TokenGraphs(self.decode_token, self._language.config)
+        use_packed_attention(self._language.config, self.trunk.visual.config)
+        _fuse_norms(network)
+
+    @property
+    def features_stay(self) -> bool:
+        """May the features of pictures be kept?"""
+        return not any(each.requires_grad for each in self.trunk.visual.parameters())
+
+    def features(self, pictures: Tensors) -> list[Tensor]:  # each [image tokens, features]
+        """What the vision tower makes of some pictures; layers that look deeper come after."""
+        moved = self.moved(pictures)
+        found = self.trunk.get_image_features(
+            moved["pixel_values"], moved["image_grid_thw"], return_dict=True
+        )
+        levels = [found.pooler_output, *(getattr(found, "deepstack_features", None) or ())]
+        return [torch.cat(of_one, dim=-1) for of_one in zip(*levels, strict=True)]
+
+    def begin(self, inputs: Tensors, max_new_tokens: int) -> SlabDecoding:
+        no_answer = torch.zeros((len(inputs["input_ids"]), 0), dtype=torch.long)
+        packed, after = self._packed(inputs, no_answer)
+        decoding = self._graphs.begin(
+            packed.begins.diff(),
+            packed.longest,
+            after,
+            max_new_tokens,
+            like=self._language.get_input_embeddings().weight,
+        )
+        states = self._states(packed, inputs, decoding.slab)
+        decoding.read(self.project(states[packed.begins[1:] - 1]))
+        return decoding
+
+    def forward(self, inputs: Tensors, answers: Tensor) -> ForwardResult:
+        width = answers.shape[1]
+        packed, _ = self._packed(inputs, answers[:, : max(width - 1, 0)])
+        states = self._states(packed, inputs)
+        last = packed.begins[1:] - max(width, 1)  # of the prompts
+        answered = last.unsqueeze(1) + torch.arange(width, device=last.device)
+        return ForwardResult(states[last], states[answered], self.project)
+
+    def decode_token(self, tokens: Tensor, positions: Tensor, slab: KeyValueSlab) -> Tensor:
+        """The logits after one more token for each row of the slab, [n, vocabulary]."""
+        embedded = self._language.get_input_embeddings()(self.heard(tokens).unsqueeze(1))
+        states: Tensor = self._language(
+            inputs_embeds=embedded,
+            position_ids=positions.view(1, -1, 1).expand(3, -1, 1),
+            attention_mask=slab.in_use[:, None, None, :],
+            past_key_values=slab,
+            use_cache=False,
+        ).last_hidden_state
+        return self.project(states[:, -1])
+
+    def _packed(self, inputs: Tensors, heard: Tensor) -> tuple[PackedTokens, Tensor]:
+        """Prompts and what follows them; and the position of each row's next token."""
+        positions, after = self.positions(inputs)
+        further = after.unsqueeze(1) + torch.arange(heard.shape[1])
+        positions = positions.expand(3, *positions.shape[-2:])
+        positions = torch.cat([positions, further.expand(3, -1, -1)], dim=-1)
+        ids = torch.cat([inputs["input_ids"], self.heard(heard)], dim=1)
+        real = torch.nn.functional.pad(inputs["attention_mask"], (0, heard.shape[1]), value=1) == 1
+        lengths = real.sum(dim=1)
+        begins = torch.nn.functional.pad(lengths.cumsum(0), (1, 0))
+        packed = PackedTokens(
+            ids=ids[real].to(self.device),
+            positions=positions[:, real].to(self.device),
+            begins=begins.to(self.device),
+            longest=int(lengths.max()),
+            pictures=(ids[real] == self._image_token).nonzero().squeeze(1).to(self.device),
+        )
+        return packed, after.to(self.device)
+
+    def _states(
+        self, packed: PackedTokens, inputs: Tensors, slab: KeyValueSlab | None = None
+    ) -> Tensor:  # [tokens, hidden]
+        embedded = self._language.get_input_embeddings()(packed.ids)
+        deeper: Mapping[str, Any] = {}
+        if len(packed.pictures):
+            features = self._features_of(inputs).to(embedded.dtype)
+            first, *levels = torch.split(features, self.hidden_size, dim=-1)
+            embedded = embedded.index_put((packed.pictures,), first)
+            if levels:
+                seen = torch.zeros_like(packed.ids, dtype=torch.bool)
+                seen[packed.pictures] = True
+                deeper = {
+                    "visual_pos_masks": seen.unsqueeze(0),
+                    "deepstack_visual_embeds": levels,
+                }
+        states: Tensor = self._language(
+            inputs_embeds=embedded.unsqueeze(0),
+            position_ids=packed.positions.unsqueeze(1),
+            attention_mask=None,
+            past_key_values=slab,
+            use_cache=False,
+            cu_seq_lens_q=packed.begins,
+            max_length_q=packed.longest,
+            **deeper,
+        ).last_hidden_state
+        return states[0]
+
+    def _features_of(self, inputs: Tensors) -> Tensor:
+        if FEATURES in inputs:
+            return inputs[FEATURES]
+        return torch.cat(self.features({name: inputs[name] for name in PICTURES}))
+
+
+PICTURES = ("pixel_values", "image_grid_thw")
+
+
+def _fuse_norms(network: nn.Module) -> None:
+    """One kernel for each RMS norm in place of six, rounded once."""
+    for module in network.modules():
+        if type(module).__name__.endswith("RMSNorm") and hasattr(module, "variance_epsilon"):
+            module.forward = partial(_rms_norm, module)
+
+
+def _rms_norm(norm: Any, states: Tensor) -> Tensor:
+    return nn.functional.rms_norm(states, norm.weight.shape, norm.weight, norm.variance_epsilon)

@@ -1,0 +1,160 @@
+"""Decoding against keys and values that stay in one place, one launch for each token on a GPU.
+
+A slab holds the keys and values of every layer for a number of rows and a number of places, row by
+row from place 0 on, without padding before a prompt. Packed prompts are written to it as they are
+read (`KeyValueSlab.update`), then one token of each row at a time. All sizes are fixed, so that one
+step can be recorded as a CUDA graph and replayed: a token of a 3B model takes 2,000 launches, 50 ms
+of Python for 3 ms of work. There is a graph for 1, 2, 4, … rows, all on one slab, which grows, and
+loses its graphs, when a batch needs more. On a CPU a step is computed each time, for tests.
+
+`slab` stands where transformers expects a `Cache`; the models call nothing of it but `update`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from distrl.agent.cuda_graph import recorded
+
+PLACES_AT_A_TIME = 128  # a slab grows by: prompts of a run differ by a few words
+
+
+class KeyValueSlab:
+    """Keys and values of `rows` sequences of at most `places` tokens."""
+
+    def __init__(self, config: Any, rows: int, places: int, like: Tensor) -> None:
+        width = getattr(config, "head_dim", None)
+        width = width or config.hidden_size // config.num_attention_heads
+        shape = (config.num_hidden_layers, rows, config.num_key_value_heads, places, width)
+        self.keys, self.values = like.new_zeros(shape), like.new_zeros(shape)
+        self.lengths = torch.zeros(rows, dtype=torch.long, device=like.device)
+        self._places = torch.arange(places, device=like.device)
+        self._packed: tuple[Tensor, Tensor] | None = None  # where packed tokens go: rows, places
+
+    @property
+    def rows(self) -> int:
+        return self.keys.shape[1]
+
+    @property
+    def places(self) -> int:
+        return self.keys.shape[3]
+
+    @property
+    def in_use(self) -> Tensor:  # [rows, places], the token being decoded included
+        return self._places <= self.lengths.unsqueeze(1)
+
+    def first(self, rows: int) -> KeyValueSlab:
+        """The first rows, in the same memory."""
+        part = object.__new__(KeyValueSlab)
+        part.keys, part.values = self.keys[:, :rows], self.values[:, :rows]
+        part.lengths, part._places, part._packed = self.lengths[:rows], self._places, None
+        return part
+
+    def expect(self, lengths: Tensor) -> None:
+        """The next update of each layer is with packed sequences of these lengths, [n]."""
+        rows = torch.repeat_interleave(torch.arange(len(lengths), device=lengths.device), lengths)
+        begins = lengths.cumsum(0) - lengths
+        places = torch.arange(len(rows), device=rows.device) - begins[rows]
+        self._packed = rows, places
+
+    def filled(self, lengths: Tensor) -> None:
+        """Packed sequences of these lengths are there; rows beyond them are empty."""
+        self._packed = None
+        self.lengths.zero_()
+        self.lengths[: len(lengths)] = lengths
+
+    def update(
+        self, keys: Tensor, values: Tensor, layer: int, *_: Any, **__: Any
+    ) -> tuple[Tensor, Tensor]:
+        """Keep what a layer made of its tokens; gives what they attend to."""
+        if self._packed is not None:  # [1, heads, tokens, width]
+            rows, places = self._packed
+            self.keys[layer][rows, :, places] = keys[0].transpose(0, 1).to(self.keys)
+            self.values[layer][rows, :, places] = values[0].transpose(0, 1).to(self.keys)
+            return keys, values
+        every = torch.arange(len(keys), device=keys.device)  # [n, heads, 1, width]
+        self.keys[layer][every, :, self.lengths] = keys[:, :, 0].to(self.keys)
+        self.values[layer][every, :, self.lengths] = values[:, :, 0].to(self.keys)
+        return self.keys[layer], self.values[layer]
+
+
+DecodeToken = Callable[[Tensor, Tensor, KeyValueSlab], Tensor]  # tokens, positions -> logits
+
+
+class TokenGraphs:
+    """The slab of one model and the graphs on it. Use it in inference mode alone."""
+
+    def __init__(self, decode: DecodeToken, config: Any) -> None:
+        self._decode = decode
+        self._config = config
+        self._slab: KeyValueSlab | None = None
+        self._graphs: dict[int, TokenGraph] = {}
+
+    def begin(
+        self, lengths: Tensor, longest: int, positions: Tensor, max_new_tokens: int, like: Tensor
+    ) -> SlabDecoding:
+        rows, places = len(lengths), longest + max_new_tokens
+        if like.is_cuda:
+            rows = 1 << (rows - 1).bit_length()
+            places = -(-places // PLACES_AT_A_TIME) * PLACES_AT_A_TIME
+        return SlabDecoding(self._graph(rows, places, like), lengths, positions)
+
+    def _graph(self, rows: int, places: int, like: Tensor) -> TokenGraph:
+        with torch.inference_mode(False):  # what is made here may be used outside of it
+            slab = self._slab
+            if slab is None or slab.rows < rows or slab.places < places:
+                most = (rows, places) if slab is None else (slab.rows, slab.places)
+                self._graphs, self._slab, slab = {}, None, None  # frees the old memory first
+                size = max(rows, most[0]), max(places, most[1])
+                self._slab = slab = KeyValueSlab(self._config, *size, like)
+            if rows not in self._graphs:
+                self._graphs[rows] = TokenGraph(self._decode, slab.first(rows))
+        return self._graphs[rows]
+
+
+class TokenGraph:
+    """One token for each row of a slab."""
+
+    def __init__(self, decode: DecodeToken, slab: KeyValueSlab) -> None:
+        self.slab = slab
+        self._decode = decode
+        self.tokens, self.positions = torch.zeros_like(slab.lengths), torch.zeros_like(slab.lengths)
+        self.step = recorded(self._compute) if slab.keys.is_cuda else self._compute
+
+    def _compute(self) -> Tensor:  # [rows, vocabulary]
+        logits = self._decode(self.tokens, self.positions, self.slab)
+        self.slab.lengths += 1
+        self.positions += 1
+        return logits
+
+
+class SlabDecoding:
+    """Implements `DecodingState`. One at a time: the next one takes over its memory."""
+
+    logits: Tensor  # [n, vocabulary]: set by its maker once the prompts have been read
+
+    def __init__(self, graph: TokenGraph, lengths: Tensor, positions: Tensor) -> None:
+        self._graph = graph
+        self._rows = torch.arange(len(lengths), device=lengths.device)
+        self._lengths, self._positions = lengths, positions
+        self.slab = graph.slab
+        self.slab.expect(lengths)
+
+    def read(self, logits: Tensor) -> None:
+        """The prompts are in the slab; `logits` are those of the first tokens."""
+        self.slab.filled(self._lengths)
+        self._graph.positions.zero_()
+        self._graph.positions[: len(self._positions)] = self._positions
+        self.logits = logits
+
+    def step(self, tokens: Tensor) -> None:
+        self._graph.tokens[self._rows] = tokens
+        self.logits = self._graph.step()[self._rows]
+
+    def keep(self, rows: Tensor) -> None:
+        """Others are decoded on and not looked at: a step reads all weights for any number."""
+        self._rows = self._rows[rows]
