@@ -167,11 +167,11 @@ def quick_templates() -> list[str]:
     return templates
 
 
-def of_old_tree(old: Path, arguments: list[str]) -> Figures:
+def of_old_tree(old: Path, arguments: list[str], script: str = __file__) -> Figures:
     """The same script in the tree before, so that both are measured in one run."""
     paths = [str(old / "src"), str(Path.cwd()), os.environ.get("PYTHONPATH", "")]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
-    command = [sys.executable, __file__, "--raw", *arguments]
+    command = [sys.executable, script, *arguments]
     answer = subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True)
     found: Figures = json.loads(answer.stdout.decode().splitlines()[-1])
     return found
@@ -232,7 +232,7 @@ def main() -> None:
         print(json.dumps(found))
         return
     if given.old:
-        found |= of_old_tree(given.old, shared)
+        found |= of_old_tree(given.old, ["--raw", *shared])
     table = Table("figure", "value")
     for name, value in found.items():
         table.add_row(name, f"{value:.4g}")

@@ -30,7 +30,10 @@ from benchmarks.results_file import RESULTS, write_results
 from distrl.agent.answer_sampling import SamplingSettings
 from distrl.agent.dialects import dialect_named
 from distrl.agent.encoding_cache import EncodingCache
+from distrl.agent.feature_cache import FeatureCache
 from distrl.agent.loading import load_policy
+from distrl.agent.lora import LoraSettings
+from distrl.agent.model_directory import OpenedModel
 from distrl.agent.vlm_policy import VlmPolicy, vlm_policy
 from distrl.agent.vlm_settings import VlmSettings
 from distrl.episodes.demonstrations import demonstrate
@@ -40,6 +43,7 @@ from phonesim.tasks.task_sets import load_task, template_names
 
 BATCHES = (1, 8, 32)
 GPU_BATCHES = (64, 256)  # of the starter
+QWEN_BATCHES = (1, 8, 32, 128)
 ANSWER = 24  # tokens of every answer where the two ways are compared: a short tool call
 CONSOLE = Console()
 Figures = dict[str, float]
@@ -97,14 +101,7 @@ def gap_of(policy: VlmPolicy, observed: list[Observation], decided: list[Decisio
 
 def on_gpu(model: str, seconds: float) -> Figures:
     observed = screens(max(GPU_BATCHES))
-    with tempfile.TemporaryDirectory() as directory:
-        opened = random_qwen(Path(directory), "cuda")
-        sampling = SamplingSettings(max_new_tokens=ANSWER)
-        settings = VlmSettings(sampling=sampling, device="cuda", weights="bfloat16")
-        # the system text in bytes, as this tokenizer cuts it, would be far too long
-        silent = dataclasses.replace(dialect_named("qwen2_5_vl"), instructions="")
-        qwen = vlm_policy(opened, silent, settings)
-        figures = _beside_generate(qwen, observed[: max(BATCHES)], seconds, "qwen_3b")
+    figures = of_qwen(observed, seconds)
     torch.set_num_threads(8)  # that unpack and copy screens
     starter = load_policy(model, device="cuda", weights="float32", seed=0)
     for n in (*BATCHES, *GPU_BATCHES):
@@ -115,6 +112,43 @@ def on_gpu(model: str, seconds: float) -> Figures:
         )
     figures["gpu_logprob_gap_starter_f32"] = gap_between_batches(starter, observed)
     return figures
+
+
+def of_qwen(observed: list[Observation], seconds: float) -> Figures:
+    """With adapters that have moved; then with a compiled vision tower."""
+    figures: Figures = {}
+    with tempfile.TemporaryDirectory() as directory:
+        opened = random_qwen(Path(directory), "cuda")
+        qwen = adapted_qwen(opened, compile_vision=False)
+        figures |= _beside_generate(qwen, observed, seconds, "qwen_3b")
+        network: Any = qwen.network
+        for block in network.model.visual.blocks:
+            block.compile(dynamic=True)
+        for n in (32, 128):
+            name = f"gpu_decisions_per_s_qwen_3b_compiled_b{n}"
+            figures[name] = rate(lambda n=n: anew(qwen, observed[:n]), n, seconds)  # type: ignore[misc]
+    return figures
+
+
+def adapted_qwen(opened: OpenedModel, **settings: Any) -> VlmPolicy:
+    """A random Qwen whose adapters have moved."""
+    sampling = SamplingSettings(max_new_tokens=ANSWER)
+    chosen = VlmSettings(
+        sampling=sampling, device="cuda", weights="bfloat16", lora=LoraSettings(), **settings
+    )
+    # the system text in bytes, as this tokenizer cuts it, would be far too long
+    silent = dataclasses.replace(dialect_named("qwen2_5_vl"), instructions="")
+    policy = vlm_policy(opened, silent, chosen)
+    with torch.no_grad():
+        for parameter in policy.policy_parameters():
+            parameter.add_(torch.randn_like(parameter) * 0.01)
+    return policy
+
+
+def anew(policy: VlmPolicy, observed: list[Observation]) -> list[Decision]:
+    """Decide for screens that were never seen before."""
+    policy.features = FeatureCache(policy.features.max_bytes)
+    return policy.decide(observed)
 
 
 def gap_between_batches(policy: VlmPolicy, observed: list[Observation]) -> float:
@@ -131,30 +165,31 @@ def _beside_generate(
     policy: VlmPolicy, observed: list[Observation], seconds: float, name: str
 ) -> Figures:
     figures: Figures = {}
-    for n in BATCHES:
+    for n in QWEN_BATCHES:
         some = observed[:n]
         figures[f"gpu_decisions_per_s_{name}_b{n}"] = rate(
-            lambda some=some: policy.decide(some),  # type: ignore[misc]
+            lambda some=some: anew(policy, some),  # type: ignore[misc]
             n,
             seconds,
         )
     figures[f"gpu_generate_decisions_per_s_{name}"] = rate(
         lambda: _generate_one_by_one(policy, observed[:4]), 4, seconds
     )
+    observed = observed[:32]
     prompts = [policy.prompter.write(each) for each in observed]
     building = rate(lambda: policy.builder.build(prompts), len(prompts), seconds / 2)
     figures[f"gpu_inputs_built_per_s_{name}"] = building
     figures[f"gpu_prefill_share_{name}_b32"] = _prefill_share(policy, observed)
-    figures[f"logprob_gap_bf16_{name}"] = log_prob_gap(policy, observed[:4])
+    figures[f"logprob_gap_bf16_{name}"] = log_prob_gap(policy, observed)
     return figures
 
 
 def _prefill_share(policy: VlmPolicy, observed: list[Observation]) -> float:
     """Of a decision for 32: the part until the first token, the rest is one token after another."""
     whole = policy.sampling
-    full = rate(lambda: policy.decide(observed), 1, 1.0)
+    full = rate(lambda: anew(policy, observed), 1, 1.0)
     policy.sampling = dataclasses.replace(whole, max_new_tokens=1)
-    first = rate(lambda: policy.decide(observed), 1, 1.0)
+    first = rate(lambda: anew(policy, observed), 1, 1.0)
     policy.sampling = whole
     return full / first
 

@@ -334,7 +334,9 @@ def vlm_policy(
     network.eval()
     if settings.gradient_checkpointing:
         _enable_checkpointing(network)
-    critic = Critic(architecture_of(network, builder).hidden_size, settings.critic, settings.seed)
+    if settings.compile_vision:
+        _compile_vision(network)
+    critic = Critic(network.config.get_text_config().hidden_size, settings.critic, settings.seed)
     return VlmPolicy(
         network,
         critic.to(settings.device),
@@ -384,6 +386,15 @@ def _learned(network: PreTrainedModel, critic: Critic) -> dict[str, nn.Parameter
     return {f"{POLICY}{name}": each for name, each in trained.items()} | {
         f"{CRITIC}{name}": each for name, each in critic.named_parameters()
     }
+
+
+def _compile_vision(network: Any) -> None:
+    if not can_be_packed(network):
+        raise InvalidSetting(
+            f"policy.compile_vision=True: for Qwen-VL alone, this is a {type(network).__name__}"
+        )
+    for block in network.model.visual.blocks:
+        block.compile(dynamic=True)
 
 
 def _enable_checkpointing(network: Any) -> None:

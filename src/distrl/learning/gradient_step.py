@@ -41,6 +41,7 @@ ScoredTurns = list[tuple[Tensor, Scores]]  # which turns, and their scores with 
 Found = Iterable[tuple[Tensor, Tensor]]  # turns, [m], and a result for each, [m, …]
 
 SPARE_SHARE = 0.6  # of a GPU's free memory for activations: going backward needs some as well
+FIRST_TURNS = 8  # through the model at once on a GPU, until it is known how much memory they take
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +101,7 @@ class GradientStep:
         decay = self.settings.weight_decay
         self.policy_optimiser = _optimiser(self.policy_parameters, rate, decay)
         self.critic_optimiser = _optimiser(self.critic_parameters, critic_rate, decay)
+        self._turn_bytes = 0.0  # of activations, the most that was seen
 
     def score_batch(self, batch: Batch) -> BatchScores:
         """Score every step with the current policy and critic."""
@@ -126,15 +128,26 @@ class GradientStep:
 
     def _fits(self, batch: Batch, scored: ScoredTurns, before: int) -> bool:
         """Would a GPU have room for the activations of all turns, if the rest are like these?"""
-        device = self.policy_parameters[0].device
-        if device.type != "cuda":
+        if self.policy_parameters[0].device.type != "cuda":
             return True
         done = sum(len(turns) for turns, _ in scored)
-        left = len(self._slice(len(batch.turns))) - done
-        per_turn = (self._memory_in_use() - before) / done
+        used = self._memory_in_use() - before
+        wanted = len(self._slice(len(batch.turns))) * used / done
+        return wanted < SPARE_SHARE * (self._memory_free() + used)
+
+    def _memory_free(self) -> int:
+        device = self.policy_parameters[0].device
         free, _ = torch.cuda.mem_get_info(device)
-        reserved = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
-        return (left + done) * per_turn < SPARE_SHARE * (free + reserved + done * per_turn)
+        return free + torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+
+    def _most_turns(self) -> int:
+        """That go through the model at once: as the settings say, and as a GPU has room for."""
+        most = self.settings.micro_batch_turns
+        if self.policy_parameters[0].device.type != "cuda":
+            return most
+        if not self._turn_bytes:
+            return min(most, FIRST_TURNS)
+        return max(1, min(most, int(SPARE_SHARE * self._memory_free() / self._turn_bytes)))
 
     def _batch_scores(self, batch: Batch, scored: ScoredTurns) -> BatchScores:
         finals = self._final_values(batch)
@@ -191,7 +204,12 @@ class GradientStep:
 
     def _scored_turns(self, batch: Batch) -> Iterator[tuple[Tensor, Scores]]:
         for turns in self._micro_batches(batch):
-            yield turns, _score(self.policy, batch, turns)
+            before = self._memory_in_use()
+            scores = _score(self.policy, batch, turns)
+            if torch.is_grad_enabled():
+                used = (self._memory_in_use() - before) / len(turns)
+                self._turn_bytes = max(self._turn_bytes, used)
+            yield turns, scores
 
     def _final_values(self, batch: Batch) -> Tensor:  # [b]
         """The values of the last screens of truncated trajectories, 0 for the others."""
@@ -222,15 +240,15 @@ class GradientStep:
     def _micro_batches(self, batch: Batch) -> Iterator[Tensor]:
         """This rank's turns in reading order, in micro-batches as the settings limit them."""
         mine = self._slice(len(batch.turns))
-        first, widest = mine.start, 0
+        first, widest, most = mine.start, 0, self._most_turns()
         for place in mine:
             width = len(batch.turns[place].token_ids)
             wider = max(widest, width)
             turns = place + 1 - first
-            full = turns > self.settings.micro_batch_turns
+            full = turns > most
             if place > first and (full or turns * wider > self.settings.micro_batch_tokens):
                 yield torch.arange(first, place)
-                first, wider = place, width
+                first, wider, most = place, width, self._most_turns()
             widest = wider
         if mine:
             yield torch.arange(first, mine.stop)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import torch
@@ -22,6 +21,7 @@ from distrl.agent.architectures.decoder_only import DecoderOnly
 from distrl.agent.architectures.packed_attention import use_packed_attention
 from distrl.agent.architectures.slab_decoding import KeyValueSlab, SlabDecoding, TokenGraphs
 
+PICTURES = ("pixel_values", "image_grid_thw")
 FEATURES = "image_features"  # in place of pixels: [image tokens of the batch, features]
 
 
@@ -67,7 +67,9 @@ class PackedDecoder(DecoderOnly):
         found = self.trunk.get_image_features(
             moved["pixel_values"], moved["image_grid_thw"], return_dict=True
         )
-        levels = [found.pooler_output, *(getattr(found, "deepstack_features", None) or ())]
+        lengths = [len(each) for each in found.pooler_output]
+        deeper = getattr(found, "deepstack_features", None) or ()
+        levels = [found.pooler_output, *(_by_picture(each, lengths) for each in deeper)]
         return [torch.cat(of_one, dim=-1) for of_one in zip(*levels, strict=True)]
 
     def begin(self, inputs: Tensors, max_new_tokens: int) -> SlabDecoding:
@@ -157,15 +159,17 @@ class PackedDecoder(DecoderOnly):
         return torch.cat(self.features({name: inputs[name] for name in PICTURES}))
 
 
-PICTURES = ("pixel_values", "image_grid_thw")
+def _by_picture(level: Any, lengths: list[int]) -> Any:
+    """Transformers before 5.20 gives the features of all pictures in one tensor."""
+    return torch.split(level, lengths) if isinstance(level, Tensor) else level
 
 
 def _fuse_norms(network: nn.Module) -> None:
-    """One kernel for each RMS norm in place of six, rounded once."""
-    for module in network.modules():
-        if type(module).__name__.endswith("RMSNorm") and hasattr(module, "variance_epsilon"):
-            module.forward = partial(_rms_norm, module)
-
-
-def _rms_norm(norm: Any, states: Tensor) -> Tensor:
-    return nn.functional.rms_norm(states, norm.weight.shape, norm.weight, norm.variance_epsilon)
+    """Torch's RMS norm, one kernel rounded once, in place of six of transformers'."""
+    for parent in network.modules():
+        for name, norm in parent.named_children():
+            if type(norm).__name__.endswith("RMSNorm") and hasattr(norm, "variance_epsilon"):
+                weight: Any = norm.weight
+                fused = nn.RMSNorm(weight.shape, norm.variance_epsilon, device="meta")  # type: ignore[arg-type]
+                fused.weight = weight
+                setattr(parent, name, fused.train(norm.training))

@@ -5,7 +5,8 @@ row from place 0 on, without padding before a prompt. Packed prompts are written
 read (`KeyValueSlab.update`), then one token of each row at a time. All sizes are fixed, so that one
 step can be recorded as a CUDA graph and replayed: a token of a 3B model takes 2,000 launches, 50 ms
 of Python for 3 ms of work. There is a graph for 1, 2, 4, … rows, all on one slab, which grows, and
-loses its graphs, when a batch needs more. On a CPU a step is computed each time, for tests.
+loses its graphs, when a batch needs more. On a CPU each batch has a slab of its own size, and a
+step is computed each time: results do not depend on what was decoded before.
 
 `slab` stands where transformers expects a `Cache`; the models call nothing of it but `update`.
 """
@@ -101,7 +102,9 @@ class TokenGraphs:
         if like.is_cuda:
             rows = 1 << (rows - 1).bit_length()
             places = -(-places // PLACES_AT_A_TIME) * PLACES_AT_A_TIME
-        return SlabDecoding(self._graph(rows, places, like), lengths, positions)
+            return SlabDecoding(self._graph(rows, places, like), lengths, positions)
+        slab = KeyValueSlab(self._config, rows, places, like)
+        return SlabDecoding(TokenGraph(self._decode, slab), lengths, positions)
 
     def _graph(self, rows: int, places: int, like: Tensor) -> TokenGraph:
         with torch.inference_mode(False):  # what is made here may be used outside of it
