@@ -139,7 +139,9 @@ def test_kept_features_are_bounded_in_bytes() -> None:
     seen = [screen(seed, height=40 + seed, width=30) for seed in range(6)]
     for _ in range(3):
         for each in seen:
-            assert float(cache.of([each, each], compute).mean()) == each.height
+            features = cache.of([each, each], compute)
+            assert features is not None
+            assert float(features.mean()) == each.height
             assert cache.nbytes <= cache.max_bytes
     assert len(cache) < len(seen)
     before = len(asked)

@@ -33,8 +33,11 @@ class FeatureCache:
     def __len__(self) -> int:
         return len(self._kept)
 
-    def of(self, screens: Sequence[Screen], compute: Compute) -> Tensor:
-        """The features of some screens, one after another; each unknown one is computed once."""
+    def of(self, screens: Sequence[Screen], compute: Compute) -> Tensor | None:
+        """The features of some screens, one after another; each unknown one is computed once.
+
+        None for no screens at all.
+        """
         wanted = {screen.address: screen for screen in screens}
         known = {each: self._kept[each] for each in wanted if each in self._kept}
         new = [address for address in wanted if address not in known]
@@ -47,7 +50,7 @@ class FeatureCache:
                 known |= zip(some, (each.clone() for each in fresh), strict=True)
         for address in wanted:
             self._keep(address, known[address])
-        return torch.cat([known[screen.address] for screen in screens])
+        return torch.cat([known[screen.address] for screen in screens]) if screens else None
 
     def _keep(self, address: str, features: Tensor) -> None:
         if address in self._kept:

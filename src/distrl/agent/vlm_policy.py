@@ -274,12 +274,13 @@ class VlmPolicy:
     def _placed(self, prompts: Sequence[Prompt]) -> ModelInputs:
         """Inputs with features in place of pixels; screens that are known are not unpacked."""
         architecture, builder = cast("_Pictures", self._pictures)
-        inputs = builder.build_without_pixels(prompts)
         screens = [screen for prompt in prompts for screen in prompt.screens]
-        if screens:
-            inputs.tensors[FEATURES] = self.features.of(
-                screens, lambda some: architecture.features(builder.pixels(some))
-            )
+        features = self.features.of(
+            screens, lambda some: architecture.features(builder.pixels(some))
+        )
+        inputs = builder.build_without_pixels(prompts)  # while a GPU computes features
+        if features is not None:
+            inputs.tensors[FEATURES] = features
         return inputs
 
     def _count(self, tokens: int) -> None:

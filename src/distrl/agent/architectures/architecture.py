@@ -74,11 +74,12 @@ class Architecture(ABC):
 
         What is in pinned memory is fetched while this process goes on.
         """
-        return {
-            name: tensor.to(
-                self.device,
-                self.dtype if tensor.is_floating_point() else None,
-                non_blocking=tensor.is_pinned() if self.device.type == "cuda" else False,
-            )
+        wait = self.device.type != "cuda"
+        there = {
+            name: tensor.to(self.device, non_blocking=not wait and tensor.is_pinned())
             for name, tensor in tensors.items()
+        }
+        return {  # rounded there: it would take a CPU longer than the way
+            name: tensor.to(self.dtype) if tensor.is_floating_point() else tensor
+            for name, tensor in there.items()
         }

@@ -103,12 +103,15 @@ def write_each(
     shape: tuple[int, ...],  # of a row
     write: Callable[[Screen, Floats], None],
 ) -> Tensor:  # [all rows, *shape]
-    """One tensor with the rows of all screens, written several screens at a time."""
+    """One tensor with the rows of all screens, written several at a time to where a GPU fetches
+    them.
+    """
     ends = list(accumulate(rows))
-    whole = np.empty((ends[-1], *shape), np.float32)
-    places = [whole[end - count : end] for end, count in zip(ends, rows, strict=True)]
+    on_gpu: bool = torch.cuda.is_initialized()  # type: ignore[no-untyped-call]
+    whole = torch.empty((ends[-1], *shape), dtype=torch.float32, pin_memory=on_gpu)
+    places = [whole.numpy()[end - count : end] for end, count in zip(ends, rows, strict=True)]
     at_once(lambda job: write(*job), zip(screens, places, strict=True))
-    return torch.from_numpy(whole)
+    return whole
 
 
 @dataclass(frozen=True, slots=True)
