@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 Framework = Literal["pt", "np"]
 Weights = Mapping[str, "Tensor"] | Mapping[str, NDArray[Any]]
-Content = bytes | NDArray[np.uint8]  # of a file
 DTYPES = {
     "float64": "F64", "float32": "F32", "float16": "F16", "bfloat16": "BF16",
     "float8_e4m3fn": "F8_E4M3", "float8_e5m2": "F8_E5M2",
@@ -73,7 +72,7 @@ def map_weights(path: Path, framework: Framework) -> dict[str, Any]:
         raise CorruptWeights(f"weights {path}: {error}; have them published again") from error
 
 
-def check_weights(content: Content, digest: str) -> None:
+def check_weights(content: bytes | memoryview, digest: str) -> None:
     """Raise `CorruptWeights` unless these are the bytes of the file with that digest."""
     found = hashlib.blake2b(content, digest_size=DIGEST_BYTES).hexdigest()
     if found != digest:

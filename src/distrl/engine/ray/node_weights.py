@@ -50,7 +50,7 @@ class NodeWeights:
             return unpack_weights(fetch().tobytes(), digest, "pt")
 
     def _write(self, path: Path, content: NDArray[np.uint8], digest: str) -> None:
-        check_weights(content, digest)
+        check_weights(content.data, digest)
         unfinished = path.with_suffix(".unfinished")
         try:
             unfinished.write_bytes(content.data)
