@@ -14,7 +14,7 @@ STAMP := $(VENV)/.installed
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help train test test-phone test-all test-ray check format phone pictures bench-environment bench-phone bench-policy bench-learner bench-replay bench-store bench-staleness bench-judge-noise bench-async bench-adb bench-adb-training bench-adb-circle bench-cluster bench-plan bench-time-to-success chaos chaos-quality soak clean
+.PHONY: help train test test-phone test-all test-ray check format phone pictures bench-environment bench-phone bench-phones bench-policy bench-learner bench-replay bench-store bench-staleness bench-judge-noise bench-async bench-adb bench-adb-training bench-adb-circle bench-cluster bench-plan bench-time-to-success chaos chaos-quality soak clean
 
 help: ## List the targets
 	@echo "DistRL. Targets, each with its own set-up:"
@@ -67,6 +67,10 @@ pictures: $(STAMP) ## Draw the pictures of the README anew
 bench-phone: $(STAMP) ## Measure the phone; writes benchmarks/results/phone.json
 	@echo "→ benchmarks/phone.py"
 	@$(BIN)/python -m benchmarks.phone $(ARGS)
+
+bench-phones: $(STAMP) ## How many phones fit on one machine (30 min); writes results/phones.json
+	@echo "→ benchmarks/phones.py"
+	@$(BIN)/python -m benchmarks.phones $(ARGS)
 
 bench-policy: $(STAMP) ## Measure decisions per second; writes benchmarks/results/policy.json
 	@echo "→ benchmarks/policy.py"

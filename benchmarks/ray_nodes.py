@@ -18,12 +18,12 @@ STORE_BYTES = 320 << 20
 @contextmanager
 def ray_nodes(count: int, phones: int) -> Iterator[str]:
     """A head without phones and so many nodes with them; gives the address."""
-    before = dict(os.environ)
+    before, root = dict(os.environ), Path(__file__).parents[1]
     own = {
         "RAY_AUTH_MODE": "token",
         "RAY_AUTH_TOKEN": secrets.token_hex(24),
         "RAY_USAGE_STATS_ENABLED": "0",
-        "PYTHONPATH": str(Path(__file__).parents[1]),  # where its nodes find this benchmark
+        "PYTHONPATH": f"{root}{os.pathsep}{root / 'src'}",  # where its nodes find what is measured
     }
     with tempfile.TemporaryDirectory(prefix="r", ignore_cleanup_errors=True) as folder:
         set_environment({**before, **own, "RAY_TMPDIR": folder})

@@ -17,13 +17,28 @@ def write_results(name: str, figures: Mapping[str, float], command: str = "") ->
     RESULTS.mkdir(exist_ok=True)
     made = {
         "command": command or f"make bench-{name}",
-        "date": dt.datetime.now(dt.UTC).date().isoformat(),
+        "date": _today(),
         "python": platform.python_version(),
         "processor": _processor(),
     }
     path = RESULTS / f"{name}.json"
     path.write_text(json.dumps({**figures, **made}, indent=2, ensure_ascii=False) + "\n")
     return path
+
+
+def update_results(name: str, figures: Mapping[str, float], part: str) -> Path:
+    """Replace some figures of a file; `PART_date` says when. The rest is as it was measured."""
+    path = RESULTS / f"{name}.json"
+    if not path.exists():
+        write_results(name, {})
+    kept = json.loads(path.read_text("utf-8"))
+    changed = {**kept, **figures, f"{part}_date": _today()}
+    path.write_text(json.dumps(changed, indent=2, ensure_ascii=False) + "\n")
+    return path
+
+
+def _today() -> str:
+    return dt.datetime.now(dt.UTC).date().isoformat()
 
 
 def _processor() -> str:

@@ -60,6 +60,11 @@ def read_weights(path: Path, digest: str, framework: Framework) -> dict[str, Any
             f"weights {path}: {path.stat().st_size} bytes have the digest {found}, and were "
             f"written with {digest}; the file is damaged, have it published again"
         )
+    return map_weights(path, framework)
+
+
+def map_weights(path: Path, framework: Framework) -> dict[str, Any]:
+    """Tensors that are read from the file where they are used; its digest is not checked."""
     try:
         with safe_open(path, framework=framework) as opened:
             return {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118
@@ -67,14 +72,19 @@ def read_weights(path: Path, digest: str, framework: Framework) -> dict[str, Any
         raise CorruptWeights(f"weights {path}: {error}; have them published again") from error
 
 
-def unpack_weights(content: bytes, digest: str, framework: Framework) -> dict[str, Any]:
-    """Tensors of a file whose bytes came another way than over the disk."""
+def check_weights(content: bytes | memoryview, digest: str) -> None:
+    """Raise `CorruptWeights` unless these are the bytes of the file with that digest."""
     found = hashlib.blake2b(content, digest_size=DIGEST_BYTES).hexdigest()
     if found != digest:
         raise CorruptWeights(
             f"{len(content)} bytes of weights have the digest {found}, and were sent with "
             f"{digest}; they were damaged on the way, have them sent again"
         )
+
+
+def unpack_weights(content: bytes, digest: str, framework: Framework) -> dict[str, Any]:
+    """Tensors of a file whose bytes came another way than over the disk."""
+    check_weights(content, digest)
     try:
         if framework == "pt":
             from safetensors import torch as torch_tensors

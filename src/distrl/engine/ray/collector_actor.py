@@ -88,6 +88,7 @@ class LearnerLink:
             thread.raise_failure()
         if self._superseded:
             raise CollectorsLost(f"{self.info} was given up by the learner, and replaced")
+        self.weight_receiver.close()
         last = self._heartbeat()
         ray.get(self.learner.deregister.remote(self.info, last), timeout=LAST_SECONDS)
 

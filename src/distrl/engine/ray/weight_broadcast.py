@@ -3,8 +3,8 @@
 The learner publishes to its `WeightStore` first and then puts the bytes of that file into the
 object store, which owns them for it: they go when the learner dies, and are put there again when it
 is back. A collector learns of a version by the reply to a heartbeat; a thread fetches it (the first
-on a node copies it there, the others read the same memory) while devices play on, and the policy
-batcher finds the tensors ready between two decisions.
+on a node fetches and checks it, the others map the same file: `node_weights`) while devices play
+on, and the policy batcher finds the tensors ready between two decisions.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ import numpy as np
 import ray
 from ray.exceptions import RayError
 
+from distrl.engine.ray.node_weights import NodeWeights
 from distrl.errors import CorruptWeights
-from distrl.weights.weight_file import unpack_weights
 from distrl.weights.weight_store import WeightStore
 
 if TYPE_CHECKING:
@@ -94,6 +94,15 @@ class WeightReceiver:
     def fetch(self, offer: WeightRef) -> None:
         """Fetch one. If its owner has died or a byte is wrong, the next offer is tried."""
         with contextlib.suppress(RayError, CorruptWeights):
-            content = ray.get(offer.content[0], timeout=FETCH_SECONDS)
-            weights = unpack_weights(content.tobytes(), offer.digest, "pt")
+            weights = _node_weights().load(
+                offer.digest, lambda: ray.get(offer.content[0], timeout=FETCH_SECONDS)
+            )
             self._newest, self.version = (weights, offer.version), offer.version
+
+    def close(self) -> None:
+        """The run is over: remove what was kept for the collectors of this node."""
+        _node_weights().close()
+
+
+def _node_weights() -> NodeWeights:
+    return NodeWeights(ray.get_runtime_context().get_node_id())
