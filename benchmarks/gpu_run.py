@@ -2,7 +2,7 @@
 
 A real `distrl train` of the starter on all training templates (both families), with the policy in a
 process of its own that decides for all phones. Rates and shares are of the time after the warm-up:
-the second at which the learner had made its first `WARM_UP_UPDATES` updates.
+the learner's first `WARM_UP_UPDATES` updates, or a quarter of all if there are few.
 
     gpu_run_decisions_per_s       of the policy process, for all phones
     gpu_run_trained_turns_per_s   turns in the learner's batches
@@ -65,8 +65,10 @@ def train(folder: Path, settings: Sequence[str], timeout: float) -> RunDirectory
 def figures_of(points: Sequence[Point], name: str) -> dict[str, float]:
     """Rates and shares between the end of the warm-up and the last point of the collection."""
     learned = [point for point in points if point.series == "learner"]
-    begun = learned[min(WARM_UP_UPDATES, len(learned) - 1)].seconds
+    begun = learned[min(WARM_UP_UPDATES, len(learned) // 4)].seconds
     sampled = [each for each in points if each.series == "collection" and each.seconds >= begun]
+    if len(sampled) < 2:
+        raise SystemExit(f"{len(learned)} updates and the run was over; give it more --minutes")
     first, last = sampled[0], sampled[-1]
     seconds = max(1e-9, last.seconds - first.seconds)
     steps = [point for point in learned if first.seconds < point.seconds <= last.seconds]
@@ -79,6 +81,7 @@ def figures_of(points: Sequence[Point], name: str) -> dict[str, float]:
 
     stages = [each for each in last.figures if each.startswith("seconds/")]
     phones = {each: gained(each) for each in stages if each != "seconds/deciding"}
+    phone_seconds = max(1e-9, sum(phones.values()))
     learner = {each: spent(each) for each in learned[-1].figures if each.startswith("seconds/")}
     return {
         f"{name}_decisions_per_s": gained("decisions") / seconds,
@@ -88,7 +91,7 @@ def figures_of(points: Sequence[Point], name: str) -> dict[str, float]:
         f"{name}_seconds": seconds,
         f"{name}_deciding_share": gained("seconds/deciding") / seconds,
         **{
-            f"{name}_phone_share_{stage.removeprefix('seconds/')}": each / sum(phones.values())
+            f"{name}_phone_share_{stage.removeprefix('seconds/')}": each / phone_seconds
             for stage, each in phones.items()
         },
         **{
