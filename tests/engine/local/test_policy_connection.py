@@ -3,30 +3,24 @@
 from __future__ import annotations
 
 import hashlib
-import socket
 import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.episodes.made_up_collectors import POOL, ListSink, Patient, phones, running, wait_until
+from tests.episodes.made_up_collectors import Patient, wait_until
 
 from distrl.engine.local.policy_connection import find_policy_process, policy_address
 from distrl.engine.local.policy_listener import PolicyListener
 from distrl.engine.serving.policy_client import PolicyClient
 from distrl.engine.serving.policy_server import PolicyServer
-from distrl.episodes.collector import Collector
-from distrl.episodes.device_pool import DevicePool
 from distrl.episodes.policy_batcher import PolicyBatcher
 from distrl.errors import PolicyServerGone
 from distrl.records import Answer, Decision, Observation, Screen
-from distrl.task_sets.curriculum import UniformTasks
-from phonesim.simulated_device import SimulatedDevice
-from phonesim.tasks.fact_judge import FactJudge
 
 
 class Reader(Patient):
@@ -132,49 +126,6 @@ def test_what_is_in_flight_when_it_ends_is_asked_again_of_its_replacement(tmp_pa
         with listening(tmp_path, second):
             assert asked.result(60.0).action == Answer(digests(seen))
     assert (first.batches, second.batches) == ([1], [1])
-
-
-def test_collectors_play_over_it_and_their_sessions_end_with_them(tmp_path: Path) -> None:
-    sink = ListSink()
-
-    def collector(number: int) -> Collector[SimulatedDevice]:
-        name = f"collector-{number}.1"
-        client = PolicyClient(name, partial(find_policy_process, tmp_path))
-        pool = DevicePool(phones(2))
-        return Collector(name, client, pool, UniformTasks(POOL), sink, FactJudge)
-
-    with listening(tmp_path, Patient()) as (server, _):
-        with ExitStack() as opened:
-            for number in range(2):
-                opened.enter_context(running(collector(number)))
-            wait_until(lambda: len(sink.all) >= 6)
-        wait_until(lambda: server.report().sessions == 0)
-    assert all(each.ending.judged for each in sink.all)
-
-
-def test_a_connection_that_sends_no_requests_is_dropped_and_others_go_on(tmp_path: Path) -> None:
-    with listening(tmp_path, Reader()):
-        for garbage in (b"", b"S", b"GET / HTTP/1.1\r\n\r\n"):
-            with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as stranger:
-                stranger.connect(policy_address(tmp_path))
-                stranger.sendall(garbage)
-                stranger.shutdown(socket.SHUT_WR)
-                with suppress(ConnectionResetError):
-                    assert stranger.recv(1) == b""
-        client = PolicyClient("collector-0.1", partial(find_policy_process, tmp_path))
-        seen = observation(1)
-        assert client.ask(client.enter(), seen).action == Answer(digests(seen))
-
-
-def test_processes_of_another_user_are_refused_on_both_sides(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with listening(tmp_path, Reader()):
-        monkeypatch.setattr("distrl.engine.local.policy_connection.os.getuid", lambda: 12345)
-        assert find_policy_process(tmp_path) is None
-        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as stranger:
-            stranger.connect(policy_address(tmp_path))
-            assert stranger.recv(1) == b""
 
 
 def test_every_run_has_an_address_of_its_own(tmp_path: Path) -> None:
