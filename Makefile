@@ -15,6 +15,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help train test test-phone test-all test-ray check format phone pictures bench-environment bench-phone bench-phones bench-policy bench-learner bench-replay bench-store bench-staleness bench-judge-noise bench-async bench-adb bench-adb-training bench-adb-circle bench-cluster bench-plan bench-time-to-success chaos chaos-quality soak clean
+.PHONY: help train test test-phone test-all test-ray check format phone pictures bench-environment bench-phone bench-policy bench-learner bench-replay bench-store bench-staleness bench-judge-noise bench-async bench-adb bench-adb-training bench-adb-circle bench-cluster bench-plan bench-gpu-run bench-time-to-success chaos chaos-quality soak clean
 
 help: ## List the targets
 	@echo "DistRL. Targets, each with its own set-up:"
@@ -105,6 +106,10 @@ bench-async: $(STAMP) ## What is gained when nobody waits; writes results/async.
 bench-time-to-success: $(STAMP) ## How much sooner success is there (2 min); writes results/time-to-success.json
 	@echo "→ benchmarks/time_to_success.py"
 	@$(BIN)/python -m benchmarks.time_to_success $(ARGS)
+
+bench-gpu-run: $(STAMP) ## Measure a whole run on a GPU (2 min); writes results/gpu-run.json
+	@echo "→ benchmarks/gpu_run.py"
+	@$(BIN)/python -m benchmarks.gpu_run $(ARGS)
 
 bench-plan: $(STAMP) ## Hold `distrl plan` against real runs (6 min); writes results/plan.json
 	@echo "→ benchmarks/plan.py"

@@ -148,3 +148,22 @@ def test_every_section_is_written_and_read_back(tmp_path: Path) -> None:
     for section in dataclasses.fields(TrainingConfig):
         assert f"[{section.name}]" in text
     assert "count = 8                                 # 1 to 4,096 devices" in text
+
+
+@pytest.mark.parametrize(
+    ("words", "shared"),
+    [
+        ([], False),
+        (["agent.policy.device=cuda"], True),
+        (["agent.policy.device=cuda", "engine.policy=collector"], False),
+        (["agent.policy.device=cuda", "engine.kind=ray"], False),
+        (["agent.policy.device=cuda", "tasks.curriculum=instruction_value"], False),
+        (["agent.policy.device=cuda", "collection.mode=one_process"], False),
+        (["engine.policy=node"], True),
+        (["engine.policy=node", "collection.mode=one_process"], False),
+    ],
+)
+def test_collectors_share_a_policy_where_it_is_on_a_gpu_or_where_they_are_told_to(
+    words: list[str], shared: bool
+) -> None:
+    assert load_config(None, words).one_policy_per_node is shared

@@ -32,7 +32,7 @@ ClockKind = Literal["virtual", "scaled", "real"]
 JudgeKind = Literal["facts", "vlm", "android_world"]
 CollectionMode = Literal["asynchronous", "synchronous", "one_process"]
 EngineKind = Literal["local", "ray"]
-PolicyHolder = Literal["collector", "node"]
+PolicyHolder = Literal["auto", "collector", "node"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,7 +309,7 @@ class ReportingSettings(Checked):
 
 @dataclass(frozen=True, slots=True)
 class EngineSettings:
-    """The engine; all but `kind` is for Ray. A run of the local engine needs none of it."""
+    """The engine; all but `kind` and `policy` is for Ray."""
 
     kind: EngineKind = "local"
     address: Annotated[
@@ -323,8 +323,12 @@ class EngineSettings:
         ),
     ] = "auto"
     policy: Annotated[
-        PolicyHolder, Meaning("which process holds the policy; node: one for all its collectors")
-    ] = "collector"
+        PolicyHolder,
+        Meaning(
+            "who has the policy; node: one process for all collectors of a machine; auto: that on "
+            "a GPU of this machine, else each collector"
+        ),
+    ] = "auto"
     collector_gpus: Annotated[float, Bounds(0.0, 8.0, "GPUs for each collector's policy")] = 0.0
     server_gpus: Annotated[float, Bounds(0.0, 1.0, "of a GPU for each node's server")] = 1.0
     shared_storage: Annotated[bool, Meaning("run.directory is on a disk that every node sees")] = (

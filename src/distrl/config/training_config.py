@@ -93,6 +93,17 @@ class TrainingConfig:
         """The most that any of them looks after."""
         return -(-self.devices.count // self.collection.collectors)
 
+    @property
+    def one_policy_per_node(self) -> bool:
+        """Does one process decide for all collectors of a machine (`engine.policy`)?"""
+        if self.collection.mode == "one_process" or self.learning.learner.mode == "offline":
+            return False
+        if self.engine.policy != "auto":
+            return self.engine.policy == "node"
+        on_gpu = self.agent.policy.device.startswith("cuda")
+        needs_critic = self.tasks.curriculum == "instruction_value"  # in each collector
+        return self.engine.kind == "local" and on_gpu and not needs_critic
+
     def _check_devices(self) -> None:
         source, kind, count = self.tasks.source, self.devices.kind, self.devices.count
         if self.collection.collectors > count:

@@ -24,7 +24,7 @@ from distrl.config.sections import TaskSettings
 from distrl.config.training_config import LearningSettings, TrainingConfig
 from distrl.devices.device import Device
 from distrl.engine.device_wiring import build_device_pool, build_judges
-from distrl.engine.serving.policy_server import PolicyServer
+from distrl.engine.serving.policy_server import SERVER_BATCH, PolicyServer
 from distrl.episodes.collector import Collector, CollectorSettings, TrajectorySink
 from distrl.episodes.device_pool import DevicePool
 from distrl.episodes.policy_batcher import (
@@ -148,9 +148,12 @@ def build_collector(
     return collector
 
 
-def build_server(config: TrainingConfig, name: str, weights: WeightSource) -> PolicyServer:
+def build_server(
+    config: TrainingConfig, name: str, weights: WeightSource, share: Share | None = None
+) -> PolicyServer:
     """The edges policy, weights ─► policy server, for collectors without a policy."""
     policy, batcher = build_batcher(config, name, weights)
+    policy.share = share if policy.shares_encodings else None
     return PolicyServer(name, batcher, policy.prompter.past_screens)
 
 
@@ -195,6 +198,7 @@ def build_pacing(config: TrainingConfig) -> Pacing:
 def build_batcher_settings(config: TrainingConfig) -> PolicyBatcherSettings:
     in_turns = config.collection.mode != "asynchronous"
     return PolicyBatcherSettings(
+        most=SERVER_BATCH if config.one_policy_per_node else PolicyBatcherSettings().most,
         swap="between_episodes" if in_turns else "between_decisions",
     )
 

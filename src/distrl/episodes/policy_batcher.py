@@ -202,7 +202,9 @@ class PolicyBatcher:
         with self._changed:
             if self._open:
                 self._waiting.append(request)
-                self._changed.notify()
+                first = len(self._waiting) == 1
+                if first or self._holds_back() or len(self._waiting) >= self._possible():
+                    self._changed.notify()  # `serve` need not wake for each
                 return request.decision
         request.decision.cancel()
         return request.decision

@@ -1,4 +1,4 @@
-"""Collector processes without a model or a phone; `Registration.state` says how one behaves."""
+"""Processes without a model or a phone; `Registration.state` says how a collector behaves."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from tests.replay.made_up_trajectories import trajectory
 
 from distrl.engine.ingest.messages import (
     Delivery,
+    Encodings,
     Heartbeat,
     MessageSocket,
     Pace,
@@ -21,7 +22,9 @@ from distrl.engine.ingest.messages import (
     Stop,
 )
 from distrl.engine.local.process_lifetime import set_up_process
+from distrl.engine.serving.policy_server import ServerReport
 from distrl.engine.supervision.collector_registry import Registration
+from distrl.episodes.policy_batcher import PolicyBatcherReport
 from distrl.replay.trajectory_encoding import encode_trajectory
 
 
@@ -58,3 +61,21 @@ def light_collector(connection: socket.socket, run: Path, registration: Registra
                 link.send(Heartbeat(report(trajectories=played, name=name), (), "paced"))
             case _:
                 pass
+
+
+def light_policy(connection: socket.socket, run: Path, registration: Registration) -> None:
+    """A policy process that decides nothing; a file in the run directory says how it behaves."""
+    name = registration.info.name
+    set_up_process(name, run / "logs" / f"{name}.log")
+    behaviour = (run / "behaviour").read_text()
+    link = MessageSocket(connection)
+    if behaviour == "fail":
+        sys.stderr.write("no GPU is left\n")
+        sys.stderr.flush()
+        os._exit(7)
+    batcher = PolicyBatcherReport(5, {5: 1}, 0, 2, 0.1, 0.0)
+    link.send(ServerReport(name, 1, 0, batcher))
+    if registration.state:
+        link.send(Encodings((("prompt", "screen"),), b"parts"))
+    while True:
+        signal.pause()

@@ -3,6 +3,8 @@
     collector → learner   Delivery, Heartbeat, Played, Encodings
     learner → collector   Received, Refused, Pace, Play, Stop
 
+Those of a policy process go over the same sockets (`serving.decision_messages`).
+
 As bytes a message is one letter for its kind and then msgpack, its types checked when it is read; a
 delivery is the encoded trajectory itself (`replay.trajectory_encoding`). Nothing is pickled. Both
 sides are of one installation, so a message that cannot be read is a bug and raises.
@@ -24,6 +26,13 @@ from typing import Any
 
 import msgspec
 
+from distrl.engine.serving.decision_messages import (
+    DecisionRequest,
+    Decisions,
+    EndSession,
+    ReportRequest,
+)
+from distrl.engine.serving.policy_server import ServerReport
 from distrl.episodes.collector_report import CollectorReport, FinishedEpisode
 from distrl.errors import UsageError
 
@@ -115,10 +124,15 @@ class Stop:
     finish_within: float
 
 
-Message = Delivery | Heartbeat | Played | Encodings | Received | Refused | Pace | Play | Stop
+Message = (
+    Delivery | Heartbeat | Played | Encodings | Received | Refused | Pace | Play | Stop
+    | DecisionRequest | EndSession | ReportRequest | Decisions | ServerReport
+)  # fmt: skip
 KINDS: dict[bytes, Callable[..., Any]] = {
     b"D": Delivery, b"H": Heartbeat, b"E": Played, b"F": Encodings,
     b"R": Received, b"N": Refused, b"P": Pace, b"C": Play, b"S": Stop,
+    b"Q": DecisionRequest, b"L": EndSession, b"W": ReportRequest, b"A": Decisions,
+    b"V": ServerReport,
 }  # fmt: skip
 LETTERS = {kind: letter for letter, kind in KINDS.items()}
 
@@ -160,6 +174,10 @@ class MessageSocket:
         self._sending = threading.Lock()
         self._buffer = bytearray()
         self._messages: deque[Message] = deque()
+
+    def wait_at_most(self, seconds: float) -> None:
+        """From now on, take a side that is silent for that long in `receive` for gone."""
+        self._socket.settimeout(seconds)
 
     def fileno(self) -> int:
         return self._socket.fileno()

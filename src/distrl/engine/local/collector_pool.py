@@ -67,6 +67,7 @@ SEND_SECONDS = 5.0  # a collector that takes nothing for that long is as good as
 EXIT_SECONDS = 5.0  # for its exit code, once it has ended
 TAIL_BYTES = 2000  # of its log, for the reader of an error
 TRIES, FIRST_PAUSE = 5, 0.1  # to start one, and seconds, which double, until the next try
+Work = Callable[[socket.socket, Path, Registration], None]  # the life of a process
 PRELOAD = "distrl.engine.local.collector_process"
 
 
@@ -140,7 +141,7 @@ class Forkserver:
     def __init__(
         self,
         modules: Sequence[str] = (PRELOAD,),
-        work: Callable[[socket.socket, Path, Registration], None] = collect,
+        work: Work = collect,
     ) -> None:
         self._modules = list(modules)
         self._work = work
@@ -169,13 +170,15 @@ class Forkserver:
         self._warming_up.raise_failure()
         return ready
 
-    def start(self, run: RunDirectory, registration: Registration) -> CollectorChild:
-        """A new collector process."""
+    def start(
+        self, run: RunDirectory, registration: Registration, work: Work | None = None
+    ) -> CollectorChild:
+        """A new process for that work; None: a collector."""
         ours, theirs = socket.socketpair()
         with ExitStack() as if_it_fails, theirs:
             if_it_fails.callback(ours.close)
             arguments = (theirs, run.path, registration)
-            process = self._fork(work_in, dict(os.environ), self._work, *arguments)
+            process = self._fork(work_in, dict(os.environ), work or self._work, *arguments)
             if_it_fails.pop_all()
         log = run.path / "logs" / f"{registration.info.name}.log"
         return CollectorChild(registration.info, log, MessageSocket(ours, SEND_SECONDS), process)
@@ -214,13 +217,15 @@ class CollectorPool:
     """Starts collector processes, reads from them, and sends them their orders.
 
     Without `rounds` collectors play without end. `on_encodings` gets what they have encoded to
-    decide; without it they are not asked for that.
+    decide; without it they are not asked for that. `check_policy` raises when no policy process
+    is left to decide for them.
     """
 
     registry: CollectorRegistry
     forkserver: Forkserver
     rounds: Rounds | None = None
     on_encodings: Callable[[Encodings], None] | None = None
+    check_policy: Callable[[], None] | None = None
     clock: Callable[[], float] = time.monotonic
     _selector: selectors.DefaultSelector = field(default_factory=selectors.DefaultSelector)
     _children: dict[int, CollectorChild] = field(default_factory=dict)
@@ -259,6 +264,8 @@ class CollectorPool:
         return reply
 
     def look_after(self) -> None:
+        if self.check_policy is not None:
+            self.check_policy()
         for info, trouble in self.registry.unresponsive():
             self._children[info.number].trouble = trouble
             self._children[info.number].kill()

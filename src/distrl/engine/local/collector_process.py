@@ -20,10 +20,11 @@ import socket
 import threading
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from distrl.agent.torch_device import use_threads
-from distrl.config.training_config import load_config
+from distrl.config.training_config import TrainingConfig, load_config
 from distrl.devices.device import Device
 from distrl.engine.ingest.delivery import TrajectorySender
 from distrl.engine.ingest.messages import (
@@ -37,11 +38,14 @@ from distrl.engine.ingest.messages import (
     Refused,
     Stop,
 )
-from distrl.engine.local.process_lifetime import set_up_process
+from distrl.engine.local.policy_connection import find_policy_process
+from distrl.engine.local.process_lifetime import end_process_with, set_up_process
 from distrl.engine.local.shared_encodings import EncodingSender
+from distrl.engine.serving.policy_client import PolicyClient
 from distrl.engine.supervision.collector_registry import PacedAdmission, Registration
 from distrl.engine.wiring import build_collector, build_weight_store
 from distrl.episodes.collector import Collector
+from distrl.episodes.policy_batcher import DecisionService
 from distrl.errors import LearnerGone
 from distrl.runs.run_directory import RunDirectory
 from distrl.weights.weight_store import WeightPoller
@@ -130,12 +134,19 @@ class CollectorService:
         self.link.send(Heartbeat(self.collector.report(), finished, state))
 
 
+def _policy_client(config: TrainingConfig, run: RunDirectory, name: str) -> DecisionService | None:
+    """Asks the policy process of this machine; None: the collector has its own policy."""
+    if not config.one_policy_per_node:
+        return None
+    return PolicyClient(name, partial(find_policy_process, run.path))
+
+
 def collect(connection: socket.socket, path: Path, registration: Registration) -> None:
     """The whole life of the process, from the fork to its end; never returns."""
     gc.freeze()  # memory that is shared with the forkserver stays shared: it is never collected
     info, run = registration.info, RunDirectory(path)
     set_up_process(info.name, path / "logs" / f"{info.name}.log")
-    threading.excepthook = _end_with  # a collector of which a part is missing is of no use
+    threading.excepthook = end_process_with
     link = MessageSocket(connection)
     config = load_config(run.config)
     use_threads(config.collection.threads)
@@ -151,6 +162,7 @@ def collect(connection: socket.socket, path: Path, registration: Registration) -
             admission=admission,
             opened=opened,
             logs=run.path / "logs",
+            batcher=_policy_client(config, run, info.name),
             share=encodings,
         )
         if registration.state:
@@ -165,10 +177,3 @@ def collect(connection: socket.socket, path: Path, registration: Registration) -
             log.warning("ended: %s", error)
     logging.shutdown()
     os._exit(0)  # a thread that hangs in a device cannot be waited for
-
-
-def _end_with(failed: threading.ExceptHookArgs) -> None:
-    where = failed.thread.name if failed.thread else "a thread"
-    log.critical("%s broke", where, exc_info=failed.exc_value)
-    logging.shutdown()
-    os._exit(1)

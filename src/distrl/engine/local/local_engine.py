@@ -21,6 +21,7 @@ from distrl.engine.ingest.episode_log import EpisodeLog
 from distrl.engine.ingest.messages import Encodings, Pace
 from distrl.engine.local.collector_pool import PRELOAD, CollectorPool, Forkserver
 from distrl.engine.local.one_process_collection import OneProcessCollection
+from distrl.engine.local.policy_supervisor import PolicySupervisor
 from distrl.engine.local.shared_encodings import encoding_receiver
 from distrl.engine.local.synchronous_collection import Rounds, SynchronousCollection
 from distrl.engine.run.collection import AsynchronousCollection, Collection
@@ -195,13 +196,26 @@ class LocalEngine:
         forkserver = opened.enter_context(
             Forkserver([PRELOAD, "peft"] if has_adapters(config) else [PRELOAD])
         )
+        check_policy: Callable[[], None] | None = None
+        if config.one_policy_per_node:
+            policy = opened.enter_context(
+                PolicySupervisor(
+                    self.directory,
+                    forkserver,
+                    settings.restarts,
+                    SILENT_HEARTBEATS * settings.heartbeat_seconds,
+                    self._view.say,
+                    on_encodings,
+                )
+            )
+            check_policy, on_encodings = policy.check, None  # collectors encode nothing
         collection: AsynchronousCollection
         if in_rounds:
             rounds, tasks = Rounds(arrivals.wake), config.devices_per_collector
-            pool = CollectorPool(registry, forkserver, rounds, on_encodings)
+            pool = CollectorPool(registry, forkserver, rounds, on_encodings, check_policy)
             collection = SynchronousCollection(registry, pool, receiver, arrivals, rounds, tasks)
         else:
-            pool = CollectorPool(registry, forkserver, on_encodings=on_encodings)
+            pool = CollectorPool(registry, forkserver, None, on_encodings, check_policy)
             collection = AsynchronousCollection(registry, pool, receiver, arrivals)
         opened.callback(collection.kill)
         return collection

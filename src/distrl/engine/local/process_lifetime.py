@@ -15,6 +15,7 @@ import os
 import select
 import signal
 import sys
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -72,6 +73,14 @@ def set_up_process(name: str, log: Path) -> None:
     assert learner is not None
     die_with_writer(learner.sentinel)
     log_to_stderr()
+
+
+def end_process_with(failed: threading.ExceptHookArgs) -> None:
+    """A `threading.excepthook`: a process of which a thread is missing is of no use."""
+    where = failed.thread.name if failed.thread else "a thread"
+    logging.getLogger(__name__).critical("%s broke", where, exc_info=failed.exc_value)
+    logging.shutdown()
+    os._exit(1)
 
 
 def work_in(environment: Mapping[str, str], work: Callable[..., None], *arguments: object) -> None:

@@ -202,7 +202,7 @@ class ConfiguredBuild:
         logs = Path(self.run) / "logs"  # of emulators, on the node where they are
         logs.mkdir(parents=True, exist_ok=True)
         batcher = None
-        if self.config.engine.policy == "node":
+        if self.config.one_policy_per_node:
             batcher = PolicyClient(info.name, partial(find_server, self.run, info.place))
         use_threads(self.config.collection.threads)
         return build_collector(

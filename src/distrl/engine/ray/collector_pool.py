@@ -59,7 +59,7 @@ class RayCollectorPool:
         self._build = build
         self._say = say
         self._slots = [] if offline else [_Slot(n) for n in range(config.collection.collectors)]
-        self._one_for_all = config.engine.policy == "node"
+        self._one_for_all = config.one_policy_per_node
         self._servers = PolicyServerPool(config, run, learner, say)
 
     def waited_for(self) -> list[Any]:

@@ -27,14 +27,13 @@ from distrl.config.training_config import TrainingConfig
 from distrl.engine.local.process_lifetime import log_to_stderr
 from distrl.engine.ray.placement import Node, alive_nodes, computing_on, is_done, server_options
 from distrl.engine.ray.weight_broadcast import WeightReceiver, WeightRef
-from distrl.engine.serving.policy_server import PolicyServer, ServerReport
+from distrl.engine.serving.policy_server import SERVER_BATCH, PolicyServer, ServerReport
 from distrl.engine.supervision.restart_budget import (
     MAX_PAUSE,
     SILENT_START_SECONDS,
     RestartBudget,
     patience_of,
 )
-from distrl.episodes.policy_batcher import PolicyBatcherSettings
 from distrl.errors import PolicyServerGone
 from distrl.records import Decision, Observation
 from distrl.watched_threads import WatchedThreads
@@ -43,7 +42,7 @@ POLL_SECONDS = 1.0  # between two requests for a server's report
 WEIGHT_POLL_SECONDS = 0.25  # between a server's requests for newer weights
 REPORT_SECONDS = 0.5  # to wait for a report
 LAST_SECONDS = 5.0  # for the weight thread to end
-MAX_WAITING = 2 * PolicyBatcherSettings().most  # one batch under way, and the next one complete
+MAX_WAITING = 2 * SERVER_BATCH  # one batch under way, and the next one complete
 
 log = logging.getLogger(__name__)
 

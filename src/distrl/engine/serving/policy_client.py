@@ -65,6 +65,7 @@ class PolicyClient:
     _open: bool = True
     _changed: threading.Condition = field(default_factory=threading.Condition)
     _threads: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(REQUESTS))
+    _finding: threading.Lock = field(default_factory=threading.Lock)  # guards `_line`
 
     # The devices' side --------------------------------------------------------------------------
 
@@ -188,16 +189,15 @@ class PolicyClient:
     # The server ---------------------------------------------------------------------------------
 
     def _reach(self) -> ServerLine | None:
-        with self._changed:
-            line = self._line
-        if line is None and (line := self.find()) is not None:
-            with self._changed:
-                self._line = line
-        return line
+        """One connection for all threads, found by the first that has none."""
+        with self._finding:
+            if self._line is None:
+                self._line = self.find()
+            return self._line
 
     def _lose(self, line: ServerLine) -> None:
         """Forget a connection that failed, unless another thread has replaced it already."""
-        with self._changed:
+        with self._finding:
             if self._line is line:
                 self._line = None
 

@@ -24,6 +24,7 @@ from distrl.episodes.policy_batcher import PolicyBatcher, PolicyBatcherReport
 from distrl.errors import PolicyServerGone
 from distrl.records import Decision, Observation
 
+SERVER_BATCH = 256  # observations at most: of all devices of a node
 SESSION_SECONDS = 120.0  # without a request, after which a session is dropped
 
 

@@ -325,17 +325,17 @@ class CollectorRegistry:
             return {number: slot.state for number, slot in self._slots.items() if slot.state}
 
 
-def new_name(run: RunDirectory, number: int) -> str:
-    """A name that no collector of the run has had; its log file is made here.
+def new_name(run: RunDirectory, number: int, role: str = "collector") -> str:
+    """A name that no process of the run has had; its log file is made here.
 
     Episode ids begin with the name, so they stay unique through restarts and resumes.
     """
     folder = run.path / "logs"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        start = 1 + len(_starts(run, number))
+        start = 1 + len(_starts(run, number, role))
         while True:
-            name = f"collector-{number}.{start}"
+            name = f"{role}-{number}.{start}"
             try:
                 (folder / f"{name}.log").touch(exist_ok=False)
             except FileExistsError:
@@ -343,10 +343,10 @@ def new_name(run: RunDirectory, number: int) -> str:
             else:
                 return name
     except OSError as error:
-        raise storage_error(error, f"making a log for collector {number} in {folder}") from error
+        raise storage_error(error, f"making a log for {role} {number} in {folder}") from error
 
 
-def _starts(run: RunDirectory, number: int) -> list[int]:
-    """The starts of that collector so far, by their logs."""
-    logs = (run.path / "logs").glob(f"collector-{number}.*.log")
+def _starts(run: RunDirectory, number: int, role: str = "collector") -> list[int]:
+    """The starts of that process so far, by their logs."""
+    logs = (run.path / "logs").glob(f"{role}-{number}.*.log")
     return [int(log.name.split(".")[1]) for log in logs if log.name.split(".")[1].isdigit()]

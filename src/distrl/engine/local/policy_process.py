@@ -1,0 +1,80 @@
+"""The policy process of a machine: one policy that decides for all of its collectors.
+
+It is forked by the forkserver as collectors are, and looked after by `PolicySupervisor` in the
+learner's process. It builds its `PolicyServer` from the run directory's config, takes requests from
+collectors (`policy_listener`), loads newer weights between two batches, and sends its report to the
+learner as a heartbeat, and what it encodes to decide where the learner has use for it. It keeps
+nothing: a replacement goes on in the middle of every episode.
+
+A process of its own, and no thread beside the learner: both are bound by Python and would take
+turns for its lock. Each has its own CUDA context, between which the GPU switches.
+"""
+
+from __future__ import annotations
+
+import gc
+import logging
+import os
+import socket
+import sys
+import threading
+from functools import partial
+from pathlib import Path
+
+from distrl.agent.torch_device import use_threads
+from distrl.config.training_config import TrainingConfig, load_config
+from distrl.engine.ingest.messages import MessageSocket
+from distrl.engine.local.policy_listener import PolicyListener
+from distrl.engine.local.process_lifetime import end_process_with, set_up_process
+from distrl.engine.local.shared_encodings import EncodingSender
+from distrl.engine.serving.policy_server import PolicyServer
+from distrl.engine.supervision.collector_registry import Registration
+from distrl.engine.wiring import build_server, build_weight_store
+from distrl.runs.run_directory import RunDirectory
+from distrl.weights.weight_store import WeightPoller
+
+SHARE_ENCODINGS = "share encodings"  # as the state of its registration
+SWITCH_SECONDS = 0.0002  # that a thread keeps Python's lock while others, the deciding one, wait
+
+log = logging.getLogger(__name__)
+
+
+def decide_for_collectors(
+    connection: socket.socket, path: Path, registration: Registration
+) -> None:
+    """The whole life of the process, from the fork to its end; never returns."""
+    gc.freeze()  # memory that is shared with the forkserver stays shared: it is never collected
+    name, run = registration.info.name, RunDirectory(path)
+    set_up_process(name, path / "logs" / f"{name}.log")
+    threading.excepthook = end_process_with
+    sys.setswitchinterval(SWITCH_SECONDS)
+    config, link = load_config(run.config), MessageSocket(connection)
+    use_threads(_threads(config))
+    share = EncodingSender(link.send, wanted=registration.state == SHARE_ENCODINGS)
+    weights = WeightPoller(build_weight_store(config, run.weights))
+    server = build_server(config, name, weights, share)
+    listener = PolicyListener(server, path)
+    log.info("%s is ready", name)
+    seconds = config.collection.heartbeat_seconds
+    for work in (listener.listen, listener.send_answers, partial(_report, server, link, seconds)):
+        threading.Thread(target=work, daemon=True).start()
+    server.serve(lambda: True)  # until it is killed
+
+
+def _threads(config: TrainingConfig) -> int:
+    """As many as the policies of all collectors together would have, at most one for each core."""
+    settings = config.collection
+    return min(settings.collectors * settings.threads, len(os.sched_getaffinity(0)))
+
+
+def _report(server: PolicyServer, link: MessageSocket, seconds: float) -> None:
+    """Send heartbeats; the learner kills a policy process that sends none."""
+    pause = threading.Event()
+    try:
+        while True:
+            link.send(server.report())
+            pause.wait(seconds)
+    except EOFError as error:
+        log.warning("the learner has gone: %s", error)
+        logging.shutdown()
+        os._exit(0)

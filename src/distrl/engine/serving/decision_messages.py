@@ -1,0 +1,140 @@
+"""The messages between a collector without a policy and the policy process of its machine.
+
+    collector → server   DecisionRequest, EndSession, ReportRequest
+    server → collector   Decisions, `ServerReport`
+
+They travel as those of `ingest.messages` do, nothing is pickled. The screens of an observation are
+in shared memory (`screen_memory`); an action is its kind and its values in order. Texts are bytes,
+since a policy may write halves of surrogate pairs, which msgpack refuses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from functools import cache
+from operator import attrgetter
+from typing import Any, get_args
+
+from distrl.errors import DistrlError, UsageError
+from distrl.records import Action, Decision, Observation, Screen
+
+Value = float | bytes
+PackedAction = tuple[str, tuple[Value, ...]]
+ACTIONS: dict[str, Callable[..., Action]] = {kind.__name__: kind for kind in get_args(Action)}
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionRequest:
+    """An observation to be decided; the answer carries the same `number`."""
+
+    number: int
+    session: str
+    instruction: bytes
+    past_actions: tuple[PackedAction, ...]
+    offset: int  # of its screens in the shared memory, oldest first
+    sizes: tuple[tuple[int, int], ...]  # height and width of each
+
+
+@dataclass(frozen=True, slots=True)
+class EndSession:
+    """The episode is over."""
+
+    session: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReportRequest:
+    """Asks for the server's report."""
+
+
+@dataclass(frozen=True, slots=True)
+class PackedDecision:
+    """The decision on the request of that number."""
+
+    number: int
+    action: PackedAction
+    text: bytes
+    token_ids: tuple[int, ...]
+    log_probs: tuple[float, ...]
+    weight_version: int
+
+
+@dataclass(frozen=True, slots=True)
+class Decisions:
+    """Decisions that were made together for one collector."""
+
+    decided: tuple[PackedDecision, ...]
+
+
+def decision_request(
+    number: int, session: str, observation: Observation, offset: int
+) -> DecisionRequest:
+    """The request for an observation whose screens are at that offset."""
+    screens = (*observation.past_screens, observation.screen)
+    return DecisionRequest(
+        number,
+        session,
+        _bytes(observation.instruction),
+        tuple(map(_packed, observation.past_actions)),
+        offset,
+        tuple((screen.height, screen.width) for screen in screens),
+    )
+
+
+def observation_of(request: DecisionRequest, screens: tuple[Screen, ...]) -> Observation:
+    """The observation of a request."""
+    *past_screens, screen = screens
+    past_actions = tuple(map(_unpacked, request.past_actions))
+    return Observation(_text(request.instruction), screen, past_actions, tuple(past_screens))
+
+
+def packed_decision(number: int, decision: Decision) -> PackedDecision:
+    return PackedDecision(
+        number,
+        _packed(decision.action),
+        _bytes(decision.text),
+        decision.token_ids,
+        decision.log_probs,
+        decision.weight_version,
+    )
+
+
+def decision_of(packed: PackedDecision) -> Decision:
+    return Decision(
+        _unpacked(packed.action),
+        _text(packed.text),
+        packed.token_ids,
+        packed.log_probs,
+        packed.weight_version,
+    )
+
+
+def _packed(action: Action) -> PackedAction:
+    kind: Any = type(action)
+    values = (getter(action) for getter in _getters(kind))
+    return kind.__name__, tuple(_bytes(v) if isinstance(v, str) else v for v in values)
+
+
+def _unpacked(packed: PackedAction) -> Action:
+    name, values = packed
+    try:
+        return ACTIONS[name](*(_text(v) if isinstance(v, bytes) else v for v in values))
+    except (KeyError, TypeError, DistrlError) as error:
+        raise UsageError(
+            f"an action {name!r} of {len(values)} values cannot be read ({error}); are both sides "
+            "of one version of distrl?"
+        ) from error
+
+
+@cache
+def _getters(kind: Any) -> tuple[Callable[[Any], Any], ...]:
+    return tuple(attrgetter(each.name) for each in fields(kind))
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "surrogatepass")
