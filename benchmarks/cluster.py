@@ -185,9 +185,11 @@ class CountingLearner:
         return total, count
 
     def _use(self) -> tuple[float, float]:
+        """Seconds that phones were at work, and all their seconds."""
         assert self._registry is not None
         time.sleep(2.5)  # so that every collector has told how it stands
-        return self._registry.device_seconds()
+        seconds = self._registry.phone_seconds()
+        return seconds.get("reset", 0.0) + seconds.get("act", 0.0), sum(seconds.values())
 
     def _when_ready(self) -> CollectorRegistry:
         self._ready.wait()

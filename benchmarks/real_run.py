@@ -141,7 +141,7 @@ class RealRun:
             self._algorithm,
             self._step,
             ReplayBuffer(ReplaySettings(capacity=plan.capacity)),
-            self.settings.pacing.new(),
+            self.settings.pacing.new(plan.batch_trajectories),
             self._arrivals,
             self._weights,
             LearnerSettings(

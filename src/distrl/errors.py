@@ -50,6 +50,7 @@ DistrlError
     │   ├── LearnerGone       the learner no longer answers its collectors
     │   ├── FollowerLost      a process that shares the learner's updates has ended
     │   ├── CollectorsLost    every collector failed more often than it may be restarted
+    │   ├── EvaluationLost    the process of an evaluation has ended before it was played
     │   └── PolicyServerGone  no policy server decides for the collectors of a node any more
     ├── ClusterError          the Ray cluster that a run is to be on
     │   ├── ClusterUnreachable  no Ray head answers at that address, or not to this machine
@@ -273,6 +274,10 @@ class FollowerLost(ProcessError):
 
 class CollectorsLost(ProcessError):
     """Every collector failed more often than it may be restarted."""
+
+
+class EvaluationLost(ProcessError):
+    """The process that played an evaluation beside training has ended before its end."""
 
 
 class PolicyServerGone(ProcessError):

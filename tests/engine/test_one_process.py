@@ -32,6 +32,7 @@ from distrl.errors import (
 from distrl.json_lines import read_lines
 from distrl.learning.checkpoint import read_checkpoint
 from distrl.runs.metrics import read_points
+from distrl.runs.run_account import RunAccount
 from distrl.runs.run_directory import RunDirectory
 from distrl.runs.run_records import EpisodeLine, Point
 
@@ -95,7 +96,14 @@ def test_a_run_leaves_all_that_was_promised(finished: RunDirectory) -> None:
     assert result["trajectories"] == len(read_lines(finished.episodes, EpisodeLine)) >= 4
     for stage in ("success_before", "success_after"):
         assert 0.0 <= result[stage]["low"] <= result[stage]["high"] <= 1.0
-    assert {"wall_s", "device_busy", "staleness_mean"} <= result.keys()
+    for shares in (result["phone_time"], result["learner_time"]):
+        assert sum(shares.values()) == pytest.approx(1.0, abs=1e-3)
+    assert 0.0 < result["training_s"] < result["wall_s"]  # which has the evaluations, too
+    assert result["weights_moved"]
+    assert result["gain"]["tasks"] == 1  # the same task before and after
+    account = RunAccount.of(read_points(finished.metrics))
+    again = {stage: round(share, 4) for stage, share in account.time.phones().items()}
+    assert again == result["phone_time"]  # the report's figures, and the view's
     assert "<html" in finished.report.read_text()
     assert [updates for updates, _ in figures(finished)] == [1, 2, 3, 4]
     assert list(finished.tensorboard.iterdir())

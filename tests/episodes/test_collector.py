@@ -275,6 +275,7 @@ def test_who_waits_for_whom_is_seen_in_the_stages() -> None:
         "reset": 4 * 2.0,
         "act": 4 * 3 * 3.0,
         "decide": 4 * 3 * 5.0,
+        "judge": 0.0,
         "deliver": 4 * 7.0,
         "admission": 0.0,
         "device": 0.0,

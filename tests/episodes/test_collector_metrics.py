@@ -45,12 +45,14 @@ class Counted:
         return self.metrics.report("c", self.scheduler, batcher, 0.0, ())
 
 
-def test_a_stage_counts_when_it_ends_and_a_device_and_a_thread_at_once() -> None:
+def test_stages_under_way_count_up_to_now_and_all_add_up_to_the_threads_time() -> None:
     counted = Counted()
     metrics, clock = counted.metrics, counted.clock
     with metrics.running(), metrics.slots_running():
         with metrics.stage("decide"):
             clock.advance(2.0)
+            assert counted.report().stages["decide"] == 2.0
+            assert counted.report().stages["own"] == 0.0
         clock.advance(1.0)
         lease = counted.lease()
 
@@ -68,6 +70,7 @@ def test_a_stage_counts_when_it_ends_and_a_device_and_a_thread_at_once() -> None
     assert report.stages["decide"] == 2.0
     assert report.stages["reset"] == 4.0
     assert report.stages["own"] == 1.0
+    assert sum(report.stages.values()) == 7.0
     assert report.busy == {"phone-0": 4.0, "phone-1": 0.0}
     assert (report.seconds, report.device_busy) == (7.0, 4.0 / 14.0)
     clock.advance(100.0)  # nothing runs any more

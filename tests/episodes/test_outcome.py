@@ -7,7 +7,15 @@ from collections.abc import Sequence
 import pytest
 
 from distrl.episodes.evaluation import play
-from distrl.episodes.outcome import Outcome, SuccessRate, endings, outcome_of, success_rate
+from distrl.episodes.outcome import (
+    Outcome,
+    PairedGain,
+    SuccessRate,
+    endings,
+    outcome_of,
+    paired_gain,
+    success_rate,
+)
 from distrl.records import Decision, Done, Ending, Observation, Unreadable
 from phonesim.simulated_device import SimulatedDevice
 from phonesim.tasks.task_sets import load_task
@@ -63,3 +71,18 @@ def test_an_outcome_counts_steps_and_what_could_not_be_read() -> None:
     assert (found.ending, found.steps, found.unreadable) == (Ending.FAILURE, 3, 2)
     assert found.weight_version == 7
     assert "new Note" in found.reason
+
+
+def test_a_gain_is_counted_on_the_tasks_that_both_have() -> None:
+    before = {"a": True, "b": False, "c": False, "only before": False}
+    after = {"a": False, "b": True, "c": True, "only after": True}
+    assert paired_gain(before, after) == PairedGain(tasks=3, gained=2, lost=1)
+    assert paired_gain({}, after).difference == 0.0
+
+
+def test_the_interval_of_a_gain_by_hand() -> None:
+    # Agresti and Min: n = 10 + 2, gained 6.5, lost 0.5: 0.5 ± 1.96 · sqrt(7 − 36 / 12) / 12
+    interval = PairedGain(tasks=10, gained=6, lost=0).interval
+    assert interval == pytest.approx((0.5 - 0.32666, 0.5 + 0.32666), abs=1e-4)
+    assert PairedGain(tasks=10, gained=6, lost=0).significant
+    assert not PairedGain(tasks=10, gained=3, lost=2).significant

@@ -107,3 +107,10 @@ class SmallCircle:
     def success_rate(self) -> float:
         """Of the learner's policy, exactly."""
         return Solution(DISCOUNT).success_rate(action_probabilities(self.policy))
+
+
+def ask(circle: SmallCircle) -> LearnerReport:
+    """A step that must be an update."""
+    report = circle.learner.step()
+    assert isinstance(report, LearnerReport)
+    return report

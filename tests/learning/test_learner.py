@@ -11,14 +11,14 @@ import pytest
 import torch
 from benchmarks.small_world import REWARDS, new_policy
 from numpy.typing import NDArray
-from tests.learning.small_circle import DISCOUNT, SmallCircle, a_ride
+from tests.learning.small_circle import DISCOUNT, SmallCircle, a_ride, ask
 
 from distrl.errors import InvalidSetting, UsageError
 from distrl.learning.algorithms.a_ride import ARide
 from distrl.learning.algorithms.algorithm import Algorithm, update_report
 from distrl.learning.algorithms.digirl import Digirl
 from distrl.learning.batch import batch_of
-from distrl.learning.gradient_step import GradientStep
+from distrl.learning.gradient_step import GradientStep, UpdateAbandoned
 from distrl.learning.learner import Learner
 from distrl.learning.learner_report import LearnerReport, Waiting
 from distrl.learning.learner_settings import LearnerSettings
@@ -26,13 +26,6 @@ from distrl.records import Decision, Ending, Trajectory
 from distrl.replay.buffer.pacing import Pacing
 from distrl.replay.buffer.priority import PriorityWeights, priority
 from distrl.weights.staleness import StalenessLimit
-
-
-def ask(circle: SmallCircle) -> LearnerReport:
-    """A step that must be an update."""
-    report = circle.learner.step()
-    assert isinstance(report, LearnerReport)
-    return report
 
 
 def priorities(circle: SmallCircle) -> NDArray[np.float64]:
@@ -91,40 +84,6 @@ def test_an_old_corpus_is_taken_and_does_not_age_the_learner() -> None:
     assert circle.versions == [1]
 
 
-# Pacing -------------------------------------------------------------------------------------------
-
-
-def test_it_waits_until_the_replay_is_filled() -> None:
-    circle = SmallCircle(pacing=Pacing(samples_per_insert=1.0, minimum_fill=10))
-    circle.collect("few", 9)
-    answer = circle.learner.step()
-    assert isinstance(answer, Waiting)
-    assert answer.gauges()["arrivals/stored"] == 9.0
-    assert answer.learner_status.updates == 0
-    circle.collect("one more", 1)
-    assert ask(circle).learner_status.updates == 1
-
-
-@pytest.mark.parametrize(("arriving", "ratio"), [(1, 2.0), (8, 2.0), (40, 0.5)])
-def test_the_pace_is_kept_by_whoever_is_too_fast(arriving: int, ratio: float) -> None:
-    pacing = Pacing(samples_per_insert=ratio, minimum_fill=20, tolerance=24.0)
-    circle = SmallCircle(pacing=pacing, batch_trajectories=16, refresh_trajectories=0)
-    answers = []
-    for number in range(80):
-        circle.collect(number, arriving)
-        answers.append(circle.learner.step())
-        assert abs(pacing.owed) <= 24.0 or pacing.inserted < 20
-    updates = sum(isinstance(answer, LearnerReport) for answer in answers)
-    assert pacing.sampled == 16 * updates
-    assert pacing.inserted + len(circle.arrivals) == 80 * arriving  # held back, not lost
-    assert pacing.sampled == pytest.approx(ratio * (pacing.inserted - 20), abs=24.0)
-
-
-def test_a_tolerance_that_could_lock_both_sides_is_refused_before_the_first_step() -> None:
-    with pytest.raises(InvalidSetting, match="wait for each other"):
-        SmallCircle(pacing=Pacing(samples_per_insert=1.0, tolerance=8.0), batch_trajectories=64)
-
-
 # What arrives -------------------------------------------------------------------------------------
 
 
@@ -141,39 +100,6 @@ def test_what_is_too_old_is_refused_and_counted() -> None:
     assert circle.learner.pacing.inserted == inserted + 3
     assert not any(each.id in circle.learner.replay for each in old)
     assert all(each.id in circle.learner.replay for each in fresh)
-
-
-def test_episodes_start_only_while_they_will_be_young_enough() -> None:
-    # 16 draws a version and 4 draws per insert: 4 trajectories in flight are a version to come.
-    circle = SmallCircle(
-        pacing=Pacing(4.0, minimum_fill=4, tolerance=16.0),
-        updates_per_publish=1,
-        staleness=StalenessLimit(at_start=1, at_arrival=None),
-    )
-    learner = circle.learner
-    assert learner.may_start(0, in_flight=11)  # the first 4 of them fill the replay
-    assert not learner.may_start(0, in_flight=12)
-    circle.collect("first", 4)
-    ask(circle)  # ahead of its pay, by the tolerance
-    assert learner.version == 1
-    assert learner.may_start(1, in_flight=11)
-    assert learner.may_start(0, in_flight=7)
-    assert not learner.may_start(0, in_flight=8)
-
-
-def test_no_version_comes_while_the_critic_warms_up() -> None:
-    circle = SmallCircle(
-        pacing=Pacing(4.0, minimum_fill=1, tolerance=40.0),
-        warm_up_updates=2,
-        updates_per_publish=1,
-        staleness=StalenessLimit(at_start=0, at_arrival=None),
-    )
-    assert circle.learner.may_start(0, in_flight=12)  # 44 draws: 2 updates to warm up and a bit
-    assert not circle.learner.may_start(0, in_flight=13)  # 48 draws: a third one
-
-
-def test_nobody_starts_while_the_learner_is_offline() -> None:
-    assert not SmallCircle(mode="offline").learner.may_start(0, in_flight=0)
 
 
 def test_the_report_says_how_old_the_batch_is() -> None:
@@ -213,6 +139,25 @@ def test_nothing_that_arrives_is_lost_from_the_accounts() -> None:
 
 
 # The update ---------------------------------------------------------------------------------------
+
+
+def test_an_abandoned_update_moves_nothing_and_is_drawn_again() -> None:
+    circle, calls = SmallCircle(refresh_trajectories=0), list[int]()
+    circle.collect("all", 20)
+
+    def abandon() -> None:
+        calls.append(1)
+        if len(calls) == 2:  # the forward pass is done, the backward pass is not
+            raise UpdateAbandoned
+
+    circle.learner.between = abandon
+    before = circle.policy.weights()
+    assert isinstance(circle.learner.step(), Waiting)
+    assert all(torch.equal(each, circle.policy.weights()[name]) for name, each in before.items())
+    assert (circle.learner.updates, circle.learner.pacing.sampled) == (0, 0)
+    circle.learner.score_batch(batch_of(circle.world.episodes(circle.collector, 2, "x"), REWARDS))
+    assert len(calls) == 2  # only an update is abandoned
+    assert ask(circle).learner_status.updates == 1
 
 
 def test_warming_up_moves_the_critic_alone() -> None:

@@ -53,3 +53,8 @@ def rough_plan(phones: int, **learner: object) -> PlanSettings:
             **learner,  # type: ignore[arg-type]
         ),
     )
+
+
+def unpaced(plan: PlanSettings) -> PlanSettings:
+    """The same, and neither side ever waits for the other's pace."""
+    return replace(plan, pacing=replace(plan.pacing, tolerance=float("inf")))

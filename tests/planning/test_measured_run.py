@@ -31,8 +31,8 @@ def made_up_run(folder: Path, looks: int = 10, *, learner: bool = True) -> RunDi
     run.write_config(config)
     run.trajectories.mkdir()
     (run.trajectories / "segment").write_bytes(bytes(looks * 10 * (STEPS + 1) * 20_000))
-    totals = dict.fromkeys(("trajectories", "decisions", "batches"), 0.0)
-    seconds = dict.fromkeys(("reset", "act", "decide", "deliver", "own", "deciding"), 0.0)
+    totals = dict.fromkeys(("trajectories", "decisions", "batches", "deciding_seconds"), 0.0)
+    seconds = dict.fromkeys(("reset", "act", "decide", "deliver", "judge", "own"), 0.0)
     with LineLog.open(run.metrics) as metrics, LineLog.open(run.episodes) as episodes:
         for look in range(looks + 1):
             figures = {**totals, **{f"seconds/{name}": each for name, each in seconds.items()}}
@@ -50,7 +50,7 @@ def made_up_run(folder: Path, looks: int = 10, *, learner: bool = True) -> RunDi
             seconds["reset"] += 10 * RESET
             seconds["act"] += 10 * STEPS * ACT
             seconds["own"] += 10 * 0.01
-            seconds["deciding"] += 10 * STEPS / size * deciding_seconds(size)
+            totals["deciding_seconds"] += 10 * STEPS / size * deciding_seconds(size)
             for number in range(10):
                 episodes.append(_line(look, number))
     return run

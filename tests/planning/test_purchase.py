@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tests.planning.made_up_plans import round_plan
+from tests.planning.made_up_plans import round_plan, unpaced
 
 from distrl.planning.plan_settings import LearnerPlan, PlanSettings, Prices
 from distrl.planning.purchase import advice, weigh
@@ -52,4 +52,4 @@ def test_prices_decide_between_what_both_help() -> None:
 
 def test_a_learner_that_falls_behind_without_holding_anybody_up_is_told() -> None:
     plan = round_plan(40, learner=replace(SLOW, staleness=StalenessLimit(None, None)))
-    assert "The learner falls behind" in advice(simulate(plan, minutes=60.0), [], 1.0)
+    assert "The learner falls behind" in advice(simulate(unpaced(plan), minutes=60.0), [], 1.0)

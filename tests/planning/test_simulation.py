@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 import pytest
-from tests.planning.made_up_plans import FREE, rough_plan, round_plan
+from tests.planning.made_up_plans import FREE, rough_plan, round_plan, unpaced
 from tests.slow_params import mostly_slow
 
 from distrl.errors import InvalidSetting
@@ -163,7 +163,7 @@ def test_more_phones_never_bring_less() -> None:
 
 def test_more_copies_of_the_policy_never_bring_less() -> None:
     def rate(copies: int) -> float:
-        plan = rough_plan(48, staleness=FREE)
+        plan = unpaced(rough_plan(48, staleness=FREE))
         policy = PolicyPlan(copies, (1, 8), (2.0, 4.0), most=8)
         return simulate(replace(plan, policy=policy)).trajectories_per_minute
 
@@ -192,7 +192,7 @@ def test_what_would_come_too_late_is_not_started() -> None:
 
 
 def test_what_came_too_late_is_not_learned_from() -> None:
-    plan = rough_plan(40, update=LogNormal(2.0), staleness=StalenessLimit(1, 4))
+    plan = unpaced(rough_plan(40, update=LogNormal(2.0), staleness=StalenessLimit(1, 4)))
     simulation = Simulation(plan)
     found = simulation.run()
     late = sum(behind > 4 for behind in simulation.learner.staleness)

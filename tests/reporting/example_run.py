@@ -21,6 +21,7 @@ from tests.learning.small_circle import SmallCircle
 from distrl.agent.simple_policies import MonkeyPolicy
 from distrl.episodes.demonstrations import ScriptedPolicy
 from distrl.episodes.episode import run_episode
+from distrl.episodes.outcome import PairedGain
 from distrl.errors import DeviceError
 from distrl.json_lines import LineLog
 from distrl.learning.learner_report import LearnerReport
@@ -122,8 +123,15 @@ def write_example_run(parent: Path, size: Size = Size()) -> RunDirectory:  # noq
             trajectories=size.episodes,
             updates=size.updates,
             wall_s=total,
-            device_busy=0.978,
+            training_s=total,
+            weights_moved=True,
+            gain=PairedGain(size.evaluation, size.evaluation // 2, 0),
+            phone_time={"playing": 0.978, "deciding": 0.022},
+            learner_time={"updating": 1.0},
+            phones_waiting_share=0.0,
             staleness_mean=2.4,
+            effective_sample_share=0.9,
+            samples_per_insert=4.0,
             seed=0,
         )
     )
@@ -148,11 +156,14 @@ def _evaluate(
 ) -> EvaluationLine:
     device = SimulatedDevice("evaluation")
     counts: dict[str, Counter[str]] = defaultdict(Counter)
+    successes: dict[str, bool] = {}
     with RecordingArchive.open(run) as recordings:
         for number, task in enumerate(islice(tasks("test"), size.evaluation)):
             trajectory = play(task, device, lost)
             counts[task.template]["episodes"] += trajectory.ending.judged
             counts[task.template]["successes"] += trajectory.success
+            if trajectory.ending.judged:
+                successes[task.id] = trajectory.success
             if number < size.recordings and stage != "during":
                 recordings.add(trajectory, stage, updates=updates, opinions=_opinions(trajectory))
     line = EvaluationLine(
@@ -165,6 +176,7 @@ def _evaluate(
             TemplateCount(name, count["successes"], count["episodes"])
             for name, count in counts.items()
         ),
+        successes,
     )
     with LineLog.open(run.evaluations) as log:
         log.append(line)
@@ -243,7 +255,10 @@ def _points(run: RunDirectory, learner: list[dict[str, float]], total: float) ->
             seconds = total * number / len(learner)
             log.append(Point("learner", number, seconds, figures))
             collection = {
-                "device_busy": min(1.0, 0.975 + rng.gauss(0, 0.01)),
+                "seconds/act": 0.9 * seconds,
+                "seconds/decide": 0.1 * seconds,
+                "learner_seconds/update": seconds,
+                "training_seconds": seconds,
                 "queue": float(rng.randrange(6)),
                 "trajectories_per_minute": rng.gauss(120, 8),
                 "faults": float(number // 10),

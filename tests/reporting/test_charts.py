@@ -101,7 +101,6 @@ def test_devices_are_busy_while_they_play() -> None:
     assert told.busy("phone-10", spans=4) == [1.0] * 4
     across = story(line("a", 2.0, 3.0), line("b", 0.0, 10.0)).busy("a", spans=4)
     assert across == pytest.approx([0.2, 0.2, 0.0, 0.0])
-    assert told.busy_share == 0.875
 
 
 def test_the_timeline_is_dark_where_a_device_played_and_marks_faults() -> None:

@@ -9,8 +9,8 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from distrl.episodes.outcome import SuccessRate
-from distrl.reporting.live_view import LiveView, curve, duration, panel, plain_line
+from distrl.episodes.outcome import PairedGain, SuccessRate
+from distrl.reporting.live_view import LiveView, curve, duration, gain_words, panel, plain_line
 from distrl.runs.run_status import RunStatus
 
 STATUS = RunStatus(
@@ -27,10 +27,11 @@ STATUS = RunStatus(
     weight_version=97,
     step_seconds=0.412,
     devices=8,
-    device_busy=0.978,
+    phone_time={"deciding": 0.7, "playing": 0.21, "admission": 0.085, "other": 0.005},
+    learner_time={"updating": 0.94, "waiting": 0.06},
     quarantined=1,
-    staleness_mean=2.7,
-    staleness_max=9,
+    staleness=2.7,
+    effective_sample_share=0.83,
     queue=3,
     replay=1400,
     faults={"device_lost": 2, "app_crash": 1},
@@ -60,10 +61,12 @@ def printed(status: RunStatus, width: int = 100) -> str:
         "34%  [26%, 43%]",
         "before training 9% [5%, 16%]",
         "274.6",
-        "8 · 98% at work, 1 away",
+        "8, 1 away",
+        "deciding 70%, playing 21%, admission 8%",
+        "updating 94%, waiting 6%",
         "412 ms",
         "version 97",
-        "2.7, most 9",
+        "2.7 · 83% effective",
         "3 · replay 1,400",
         "app crash 1, device lost 2",
         "5:00",
@@ -72,6 +75,30 @@ def printed(status: RunStatus, width: int = 100) -> str:
 )
 def test_the_panel_shows(words: str) -> None:
     assert words in printed(STATUS)
+
+
+@pytest.mark.parametrize(
+    ("gain", "moved", "words"),
+    [
+        (PairedGain(20, 10, 0), True, "+50 points [+23, +68] on the same 20 tasks"),
+        (PairedGain(20, 0, 10), True, "-50 points [-68, -23] on the same 20 tasks"),
+        (
+            PairedGain(4, 1, 0),
+            True,
+            "+25 points [-28, +61] on the same 4 tasks: no gain that counts",
+        ),
+        (
+            PairedGain(4, 4, 0),
+            False,
+            "no update moved the policy's weights: a difference means nothing",
+        ),
+        (PairedGain(0, 0, 0), True, "no task was played both before and after"),
+    ],
+)
+def test_a_gain_is_called_one_only_where_it_counts(
+    gain: PairedGain, moved: bool, words: str
+) -> None:
+    assert gain_words(gain, weights_moved=moved) == words
 
 
 def test_a_run_that_has_just_begun_says_what_it_does_not_know() -> None:
@@ -87,8 +114,9 @@ def test_the_panel_fits_a_small_terminal() -> None:
 
 def test_the_line_has_the_same_figures() -> None:
     assert plain_line(STATUS) == (
-        "5:00 · training · success 34% [26%, 43%] · 1432 trajectories (274.6/min) · devices 98% "
-        "at work · staleness 2.7 · update 388 (412 ms) · queue 3 · faults 3 · 3:20 to train"
+        "5:00 · training · success 34% [26%, 43%] · 1432 trajectories (274.6/min) · phones "
+        "deciding 70%, playing 21% · learner updating 94%, waiting 6% · staleness drawn 2.7 (83% "
+        "effective) · update 388 (412 ms) · queue 3 · faults 3 · 3:20 to train"
     )
 
 

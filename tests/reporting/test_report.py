@@ -70,7 +70,8 @@ def test_every_part_is_there(page: str) -> None:
         "Learning curve",
         "Before and after, task by task",
         "Devices",
-        "Staleness",
+        "Lag",
+        "staleness drawn",
         "How episodes ended",
         "The learner",
         "Episodes",
@@ -231,8 +232,8 @@ def test_the_story_counts_as_one_would_by_hand(run: RunDirectory) -> None:
     assert first == {"failure": 2}
     assert second == {"success": 1, "device_lost": 1}
     assert third == {"success": 1}
-    assert list(story.staleness().items())[:4] == [("0", 1), ("1", 2), ("2", 0), ("3", 1)]
-    assert story.staleness()["12+"] == 1
+    assert list(story.lags().items())[:4] == [("0", 1), ("1", 2), ("2", 0), ("3", 1)]
+    assert story.lags()["12+"] == 1
     assert story.success_curve() == []  # fewer than a window
 
 

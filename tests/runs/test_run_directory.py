@@ -6,19 +6,36 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
 import pytest
 
 from distrl.config.training_config import load_config
-from distrl.episodes.outcome import SuccessRate
+from distrl.episodes.outcome import PairedGain, SuccessRate
 from distrl.errors import DirectoryInUse, StorageError, StorageFull, UsageError
 from distrl.runs.run_directory import RunDirectory, write_whole
 from distrl.runs.run_records import RunResult
 
 NOW = datetime(2026, 1, 5, 8, 15)
-RESULT = RunResult(SuccessRate(9, 100), SuccessRate(41, 100), 1432, 388, 471.5, 0.978, 2.4, 3)
+RESULT = RunResult(
+    success_before=SuccessRate(9, 100),
+    success_after=SuccessRate(41, 100),
+    trajectories=1432,
+    updates=388,
+    wall_s=471.5,
+    training_s=400.0,
+    weights_moved=True,
+    gain=PairedGain(tasks=100, gained=35, lost=3),
+    phone_time={"playing": 0.6, "deciding": 0.3, "admission": 0.1},
+    learner_time={"updating": 1.0},
+    phones_waiting_share=0.1,
+    staleness_mean=2.4,
+    effective_sample_share=0.8,
+    samples_per_insert=9.0,
+    seed=3,
+)
 
 
 def test_every_run_gets_a_directory_of_its_own(tmp_path: Path) -> None:
@@ -45,14 +62,20 @@ def test_the_result_has_rates_with_their_intervals(tmp_path: Path) -> None:
     assert result["success_before"]["rate"] == 0.09
     assert result["success_after"]["low"] == pytest.approx(0.3187, abs=1e-3)
     assert result["success_after"]["high"] == pytest.approx(0.5080, abs=1e-3)
-    figures = {key: result[key] for key in ("trajectories", "wall_s", "device_busy")}
-    assert figures == {"trajectories": 1432, "wall_s": 471.5, "device_busy": 0.978}
+    figures = {key: result[key] for key in ("trajectories", "wall_s", "training_s")}
+    assert figures == {"trajectories": 1432, "wall_s": 471.5, "training_s": 400.0}
+    assert result["gain"]["difference"] == 0.32
+    assert 0.2 < result["gain"]["low"] < 0.32 < result["gain"]["high"] < 0.45
+    assert result["phone_time"]["playing"] == 0.6
     assert result["staleness_mean"] == 2.4
 
 
 def test_a_result_without_episodes_is_still_json(tmp_path: Path) -> None:
     run = RunDirectory.new(tmp_path, "train", NOW)
-    run.write_result(RunResult(SuccessRate(0, 0), SuccessRate(0, 0), 0, 0, 0.0, 0.0, 0.0, 0))
+    none = SuccessRate(0, 0)
+    run.write_result(
+        replace(RESULT, success_before=none, success_after=none, gain=PairedGain(0, 0, 0))
+    )
     assert json.loads(run.result.read_text())["success_before"]["rate"] is None
 
 

@@ -36,12 +36,12 @@ def test_an_episode_starts_only_if_it_will_be_young_enough() -> None:
 
 
 def test_versions_to_come_by_hand() -> None:
-    to_come = partial(versions_to_come, samples_per_insert=4.0, draws_per_version=64)
+    to_come = partial(versions_to_come, draws_per_insert=4.0, draws_per_version=64)
     # 40 draws since the last version, 12 paid for, 3 in flight worth 12 more: 64, one version.
-    assert to_come(3, owed=12.0, draws_since_version=40) == 1
-    assert to_come(3, owed=11.0, draws_since_version=40) == 0
+    assert to_come(3, draws_due=12.0, draws_since_version=40) == 1
+    assert to_come(3, draws_due=11.0, draws_since_version=40) == 0
     # While the replay fills, what comes in pays for nothing yet, so nobody has to wait for it.
-    assert to_come(50, owed=-400.0) == 0
+    assert to_come(50, draws_due=-400.0) == 0
 
 
 @given(
@@ -66,8 +66,8 @@ def test_a_paced_learner_never_meets_what_is_older_than_the_limit(
             version,
             versions_to_come(
                 len(in_flight),
-                owed=owed,
-                samples_per_insert=ratio,
+                draws_due=owed,
+                draws_per_insert=ratio,
                 draws_per_version=batch * updates_per_version,
                 draws_since_version=batch * (updates % updates_per_version),
             ),

@@ -160,14 +160,22 @@ def new_directory(config: TrainingConfig) -> RunDirectory:
 
 
 def _show_result(console: Console, run: RunDirectory, result: RunResult) -> None:
-    from distrl.reporting.live_view import rate_words
+    from distrl.reporting.live_view import duration, gain_words, rate_words, time_words
 
     before, after = rate_words(result.success_before), rate_words(result.success_after)
     console.print(
         f"success on unseen tasks: {before} before, {after} after "
-        f"{result.trajectories} trajectories and {result.updates} updates in {result.wall_s:.0f} s",
+        f"{result.trajectories} trajectories and {result.updates} updates in "
+        f"{duration(result.training_s)} of training ({duration(result.wall_s)} with evaluations)",
         highlight=False,
     )
+    if result.success_before.episodes and result.success_after.episodes:
+        words = gain_words(result.gain, weights_moved=result.weights_moved)
+        console.print(f"gain: {words}", highlight=False, markup=False)
+    if result.phone_time:
+        console.print(f"phones' time: {time_words(result.phone_time, most=8)}", highlight=False)
+    if result.learner_time:
+        console.print(f"learner's time: {time_words(result.learner_time, most=8)}", highlight=False)
     if result.lost_trajectories or result.damaged_files:
         files = ", ".join(result.damaged_files) or "none"
         console.print(

@@ -276,14 +276,19 @@ class PacingSettings:
 
     samples_per_insert: Annotated[float, Bounds(0.001, 1e6, "draws per trajectory")] = 4.0
     minimum_fill: Annotated[int, Bounds(1, unit="trajectories before the first update")] = 16
-    tolerance: Annotated[float, Bounds(0.5, math.inf, "draws ahead or behind")] = math.inf
+    tolerance: Annotated[
+        float | None, Bounds(0.5, math.inf, "draws ahead or behind; none: two batches, inf: any")
+    ] = None
 
     def __post_init__(self) -> None:
         check_bounds(self)
-        self.new()
+        self.new(batch_trajectories=1)
 
-    def new(self) -> Pacing:
-        return Pacing(self.samples_per_insert, self.minimum_fill, self.tolerance)
+    def new(self, batch_trajectories: int) -> Pacing:
+        """The pacing of a learner with such batches."""
+        least = (batch_trajectories + self.samples_per_insert) / 2  # or both sides could wait
+        tolerance = self.tolerance or max(2.0 * batch_trajectories, least)
+        return Pacing(self.samples_per_insert, self.minimum_fill, tolerance)
 
 
 @dataclass(frozen=True, slots=True)

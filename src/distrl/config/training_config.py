@@ -166,7 +166,7 @@ class TrainingConfig:
         """Both sides must be able to move with whole batches, and the replay must hold its fill."""
         batch = self.learning.learner.batch_trajectories
         try:
-            self.pacing.new().may_sample(batch)
+            self.pacing.new(batch).may_sample(batch)
         except InvalidSetting as error:
             raise InvalidSetting(
                 f"pacing.{error} (learning.learner.batch_trajectories={batch})"

@@ -185,10 +185,10 @@ def has_adapters(config: TrainingConfig) -> bool:
 
 def build_pacing(config: TrainingConfig) -> Pacing:
     """The pacing; tight in the modes where learner and collectors take turns."""
-    pacing = config.pacing.new()
+    batch = config.learning.learner.batch_trajectories
+    pacing = config.pacing.new(batch)
     if config.collection.mode == "asynchronous":
         return pacing
-    batch = config.learning.learner.batch_trajectories
     tight = (batch + pacing.samples_per_insert) / 2
     return Pacing(
         pacing.samples_per_insert, pacing.minimum_fill, min(max(tight, 0.5), pacing.tolerance)

@@ -227,7 +227,9 @@ class Collector(Generic[D]):
         finally:
             self._batcher.leave(handle)
         if episode.ended and not run.over:
-            self._deliver(lease, episode.trajectory())
+            with self._metrics.stage("judge"):
+                trajectory = episode.trajectory()
+            self._deliver(lease, trajectory)
         else:
             self._metrics.abandoned()
             with self._changed:

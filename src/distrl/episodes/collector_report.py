@@ -9,7 +9,8 @@ slots added up (a slot is one device that plays), so that a bottleneck shows at 
     admission    not allowed to start, since the weights are too old
     device       no device is free and healthy
     task         nothing left to play
-    own          the rest: judging, and the collector itself (in lockstep, deciding as well)
+    judge        the judge looks at the phone
+    own          the rest: the collector itself (in lockstep, deciding as well)
 """
 
 from __future__ import annotations
@@ -19,18 +20,18 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from distrl.episodes.episode import WORKS
 from distrl.episodes.policy_batcher import PolicyBatcherReport
 from distrl.episodes.scheduler import BlockedOn, EpisodeScheduler, Lease
+from distrl.episodes.stage_timer import StageTimer
 from distrl.records import Ending, Trajectory
 
-Stage = Literal["decide", "deliver"] | BlockedOn
-STAGES: tuple[Stage, ...] = ("decide", "deliver", "admission", "device", "task")
-RECORDED_STAGES = (*WORKS, *STAGES, "own")  # they add up to the time of all slots
+Stage = Literal["decide", "judge", "deliver"] | BlockedOn
+STAGES: tuple[Stage, ...] = ("decide", "judge", "deliver", "admission", "device", "task")
 MAX_FINISHED = 10_000  # finished episodes that are kept until `drain_finished`
 
 
@@ -66,7 +67,7 @@ class CollectorReport:
     quarantined: tuple[str, ...]  # now
     stuck: tuple[str, ...]  # threads that were left blocked in their device
     busy: dict[str, float]  # seconds at work, by device
-    stages: dict[str, float]  # seconds, see above
+    stages: dict[str, float]  # seconds, see above; they add up to those of all slots
     batcher: PolicyBatcherReport
     troubles: dict[str, str] = field(default_factory=dict)  # why a device failed last, by device
 
@@ -96,11 +97,7 @@ def gauges(reports: Sequence[CollectorReport]) -> dict[str, float]:
         "swaps": float(sum(each.swaps for each in batchers)),
         "quarantined": float(sum(len(report.quarantined) for report in reports)),
         "in_flight": float(sum(report.in_flight for report in reports)),
-        **{
-            f"seconds/{stage}": sum(report.stages.get(stage, 0.0) for report in reports)
-            for stage in RECORDED_STAGES
-        },
-        "seconds/deciding": sum(each.deciding_seconds for each in batchers),
+        "deciding_seconds": sum(each.deciding_seconds for each in batchers),
     }
 
 
@@ -110,7 +107,7 @@ class CollectorMetrics:
     def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
         self._clock = clock
         self._lock = threading.Lock()
-        self._stages: dict[str, float] = dict.fromkeys(STAGES, 0.0)
+        self._stages: StageTimer[Stage] = StageTimer(STAGES, clock)
         self._endings: Counter[str] = Counter()
         self._failed_starts: Counter[str] = Counter()
         self._troubles: dict[str, str] = {}  # of devices that failed last time
@@ -149,23 +146,13 @@ class CollectorMetrics:
                 self._slots_since.remove(entry)
                 self._slot_seconds += slots * (self._clock() - entry[1])
 
-    @contextmanager
-    def stage(self, name: Stage, slots: int = 1) -> Iterator[None]:
+    def stage(self, name: Stage, slots: int = 1) -> AbstractContextManager[None]:
         """Time what slots wait for."""
-        begun = self._clock()
-        try:
-            yield
-        finally:
-            self._add(name, slots * (self._clock() - begun))
+        return self._stages.at(name, slots)
 
     def time(self, name: Stage, awaited: Future[Any]) -> None:
         """Time one slot until `awaited` is done."""
-        begun = self._clock()
-        awaited.add_done_callback(lambda _: self._add(name, self._clock() - begun))
-
-    def _add(self, name: Stage, seconds: float) -> None:
-        with self._lock:
-            self._stages[name] += seconds
+        self._stages.until(awaited, name)
 
     def delivered(self, trajectory: Trajectory, lease: Lease[Any], *, new: bool) -> None:
         """Count an acknowledged trajectory; `new`: the sink did not have it before."""
@@ -209,7 +196,7 @@ class CollectorMetrics:
             stages: dict[str, float] = {
                 work: sum(each[work] for each in spent.values()) for work in WORKS
             }
-            stages |= self._stages
+            stages.update((str(stage), s) for stage, s in self._stages.spent().items())
             clock = self._clock()
             in_slots = self._slot_seconds + sum(
                 slots * (clock - begun) for slots, begun in self._slots_since

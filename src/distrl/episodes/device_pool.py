@@ -19,7 +19,8 @@ from typing import Annotated, Generic, TypeVar
 
 from distrl.bounds import Bounds, check_bounds
 from distrl.devices.device import Device
-from distrl.episodes.episode import DeviceTimer, Work
+from distrl.episodes.episode import WORKS, Work
+from distrl.episodes.stage_timer import StageTimer
 from distrl.errors import InvalidSetting
 
 D = TypeVar("D", bound=Device)
@@ -53,7 +54,7 @@ class _Health:
 class _Place(Generic[D]):
     index: int
     device: D
-    timer: DeviceTimer
+    timer: StageTimer[Work]
     health: _Health = field(default_factory=_Health)
 
 
@@ -70,7 +71,7 @@ class DevicePool(Generic[D]):
         self.settings = settings or HealthSettings()
         self.slots = len(devices)
         self._places = {
-            each.name: _Place(index, each, DeviceTimer(clock))
+            each.name: _Place(index, each, StageTimer(WORKS, clock))
             for index, each in enumerate((*devices, *spares))
         }
         self._names = list(self._places)
@@ -105,7 +106,7 @@ class DevicePool(Generic[D]):
         free = [self._names[index] for index in self._free]
         return [name for name in free if self._places[name].health.ready_from <= now]
 
-    def take(self, name: str) -> tuple[D, DeviceTimer]:
+    def take(self, name: str) -> tuple[D, StageTimer[Work]]:
         place = self._places[name]
         self._free.remove(place.index)
         return place.device, place.timer

@@ -11,15 +11,14 @@ the device fails before there is a first screen, there is no episode, and its er
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Generic, Literal, Self, TypeVar
 
 from distrl.agent.policy import Policy
 from distrl.devices.device import Device
+from distrl.episodes.stage_timer import StageTimer
 from distrl.errors import ActionFailed, AppCrashed, DeviceError, DryRun, JudgeError
 from distrl.judging.judge import Judge
 from distrl.records import (
@@ -42,38 +41,6 @@ T = TypeVar("T")
 D = TypeVar("D")
 
 
-class DeviceTimer:
-    """Real seconds that a device spends on resets and on actions, by `clock`.
-
-    `Device.seconds` is the time of one episode by the device's own clock (simulated phones have a
-    virtual one); this is wall time over all episodes, which says whether the device was kept busy.
-    Another thread may read it at any time; a call in progress counts up to now.
-    """
-
-    def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
-        self._clock = clock
-        self._spent: dict[Work, float] = dict.fromkeys(WORKS, 0.0)
-        self._under_way: tuple[Work, float] | None = None
-
-    def spent(self) -> dict[Work, float]:
-        """Seconds so far, by kind of work."""
-        spent, under_way = dict(self._spent), self._under_way
-        if under_way is not None:
-            work, begun = under_way
-            spent[work] += self._clock() - begun
-        return spent
-
-    @contextmanager
-    def at(self, work: Work) -> Iterator[None]:
-        begun = self._clock()
-        self._under_way = work, begun
-        try:
-            yield
-        finally:
-            self._under_way = None
-            self._spent[work] += self._clock() - begun
-
-
 @dataclass(slots=True)
 class Episode:
     """An attempt in progress. `begin` it, `take` decisions on its `observation` until it `ended`.
@@ -88,7 +55,7 @@ class Episode:
     stop_on_success: bool
     _device: Device
     _judge: Judge
-    _timer: DeviceTimer
+    _timer: StageTimer[Work]  # wall seconds of the device, over all its episodes
     _screens: list[Screen] = field(default_factory=list)
     _decisions: list[Decision] = field(default_factory=list)
     _notes: list[str] = field(default_factory=list)  # actions that the phone could not carry out
@@ -104,10 +71,10 @@ class Episode:
         *,
         episode_id: str = "",
         stop_on_success: bool = False,
-        timer: DeviceTimer | None = None,
+        timer: StageTimer[Work] | None = None,
     ) -> Self:
         """Reset the phone, set up the task on it, and take the first screen."""
-        timer = timer or DeviceTimer()
+        timer = timer or StageTimer(WORKS)
         episode = cls(task, episode_id or task.id, stop_on_success, device, judge, timer)
         with timer.at("reset"):
             device.reset(task.seed)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from distrl.records import Ending, Task, Trajectory, Unreadable
@@ -65,6 +65,43 @@ class SuccessRate:
     def __str__(self) -> str:
         low, high = self.interval
         return f"{self.rate:6.1%}  [{low:.1%}, {high:.1%}]"
+
+
+@dataclass(frozen=True, slots=True)
+class PairedGain:
+    """How success on the same tasks changed from one evaluation to another."""
+
+    tasks: int  # judged in both
+    gained: int  # failed in the first, done in the second
+    lost: int  # the other way round
+
+    @property
+    def difference(self) -> float:
+        return (self.gained - self.lost) / self.tasks if self.tasks else 0.0
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """95 %, by Agresti and Min (2005): half a task is added to each of the four cells."""
+        n, gained, lost = self.tasks + 2, self.gained + 0.5, self.lost + 0.5
+        middle = (gained - lost) / n
+        half = NORMAL_95 * math.sqrt(gained + lost - (gained - lost) ** 2 / n) / n
+        return max(-1.0, middle - half), min(1.0, middle + half)
+
+    @property
+    def significant(self) -> bool:
+        """Does the interval leave 0 out?"""
+        low, high = self.interval
+        return low > 0.0 or high < 0.0
+
+
+def paired_gain(before: Mapping[str, bool], after: Mapping[str, bool]) -> PairedGain:
+    """Compare successes by task id, on the tasks that both have."""
+    both = before.keys() & after.keys()
+    return PairedGain(
+        tasks=len(both),
+        gained=sum(after[task] and not before[task] for task in both),
+        lost=sum(before[task] and not after[task] for task in both),
+    )
 
 
 def success_rate(outcomes: Iterable[Outcome]) -> SuccessRate:

@@ -19,7 +19,8 @@ from typing import Any, Generic, Literal, Protocol, TypeVar
 
 from distrl.devices.device import Device
 from distrl.episodes.device_pool import DevicePool
-from distrl.episodes.episode import DeviceTimer
+from distrl.episodes.episode import Work
+from distrl.episodes.stage_timer import StageTimer
 from distrl.errors import (
     CorruptCheckpoint,
     DeviceError,
@@ -74,7 +75,7 @@ class Lease(Generic[D]):
     """A device reserved for one attempt at a task."""
 
     device: D
-    timer: DeviceTimer  # of the device
+    timer: StageTimer[Work]  # of the device
     assignment: Assignment
     episode_id: str
     began: float  # by the wall clock

@@ -83,8 +83,15 @@ class ReferencePolicy(Protocol):
     ) -> Scores: ...
 
 
+class UpdateAbandoned(Exception):
+    """An update was cut short between two micro-batches; the weights are as they were."""
+
+
 class GradientStep:
-    """Scores batches, and moves a policy and its critic."""
+    """Scores batches, and moves a policy and its critic.
+
+    `between` is called before every micro-batch, and may raise `UpdateAbandoned`.
+    """
 
     def __init__(
         self,
@@ -95,6 +102,7 @@ class GradientStep:
         self.policy = policy
         self.settings = settings or StepSettings()
         self.process_group = process_group or SingleProcess()
+        self.between: Callable[[], None] = lambda: None
         self.policy_parameters = list(policy.policy_parameters())
         self.critic_parameters = list(policy.critic_parameters())
         rate, critic_rate = self.settings.learning_rate, self.settings.critic_learning_rate
@@ -186,6 +194,7 @@ class GradientStep:
         self.critic_optimiser.zero_grad(set_to_none=True)
         sums: dict[str, Tensor] = {}  # read at the end: a GPU is not waited for
         for turns, scores in self._scored_turns(batch) if scored is None else _consumed(scored):
+            self.between()
             losses = loss(scores, turns)
             torch.autograd.backward(torch.stack(list(losses.values())).sum())
             for name, value in losses.items():
@@ -204,6 +213,7 @@ class GradientStep:
 
     def _scored_turns(self, batch: Batch) -> Iterator[tuple[Tensor, Scores]]:
         for turns in self._micro_batches(batch):
+            self.between()
             before = self._memory_in_use()
             scores = _score(self.policy, batch, turns)
             if torch.is_grad_enabled():

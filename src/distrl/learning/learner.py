@@ -11,6 +11,9 @@ A plain synchronous class: it knows nothing of processes, and it never sleeps. A
 - Published versions only grow, also after a restart from an older checkpoint: a version that was
   seen on an arrival is not given to other weights. Nothing is published while the critic warms up,
   since the policy is what it was.
+- `between` may raise `UpdateAbandoned` in the middle of an update: the weights are as before, and
+  what was drawn counts as not drawn. Where other ranks share the update it must not, since they
+  would wait. Of several optimiser steps for one update, those that were taken stand.
 - With `state_dict` and `load_state` a run goes on as if it had not been interrupted, bit by bit.
 
 On several GPUs rank 0 has the learner, and the other ranks follow it (`data_parallel`).
@@ -30,7 +33,7 @@ from distrl.errors import CorruptCheckpoint, CorruptData, InvalidSetting, UsageE
 from distrl.learning.algorithms.algorithm import Algorithm, UpdateReport, update_report
 from distrl.learning.batch import Batch, EarnedRewards, batch_of_draws
 from distrl.learning.checkpoint import split
-from distrl.learning.gradient_step import BatchScores, GradientStep, autocast
+from distrl.learning.gradient_step import BatchScores, GradientStep, UpdateAbandoned, autocast
 from distrl.learning.learner_report import (
     LearnerReport,
     LearnerStatus,
@@ -87,6 +90,7 @@ class Learner:
         self.incoming = arrivals
         self.publisher = publisher
         self.settings = settings or LearnerSettings()
+        self.between: Callable[[], None] = _nothing  # called between micro-batches of an update
         self.device = next(iter(policy.policy_parameters())).device
         self.updates = 0
         self.version = 0
@@ -101,7 +105,10 @@ class Learner:
     # The loop -----------------------------------------------------------------------------------
 
     def step(self) -> LearnerReport | Waiting:
-        """One step of the loop; `Waiting` if more trajectories must arrive first."""
+        """One step of the loop.
+
+        `Waiting` if more trajectories must arrive first, or if the update was abandoned.
+        """
         clock, before = StageClock(), work_of(self.policy)
         with clock.stage("drain"):
             self._drain()
@@ -115,7 +122,14 @@ class Learner:
         with clock.stage("update"), autocast(self.settings.precision, self.device):
             policy_moves = self.updates >= self.settings.warm_up_updates
             self._send(UpdateBatch(batch, policy_moves))
-            update = self.algorithm.update(batch, policy_moves=policy_moves)
+            try:
+                self.gradient_step.between = self.between
+                update = self.algorithm.update(batch, policy_moves=policy_moves)
+            except UpdateAbandoned:
+                self._undo_sample()
+                return Waiting(self.learner_status())
+            finally:
+                self.gradient_step.between = _nothing
             self.updates += 1
         with clock.stage("refresh"):
             self._reprioritise(draws, batch, update)
@@ -147,10 +161,11 @@ class Learner:
 
     def may_start(self, weight_version: int, in_flight: int) -> bool:
         """May a collector begin an episode with these weights, behind `in_flight` others?"""
+        due, per_insert = self.pacing.expected_draws()
         to_come = versions_to_come(
             in_flight,
-            owed=self.pacing.owed,
-            samples_per_insert=self.pacing.samples_per_insert,
+            draws_due=due,
+            draws_per_insert=per_insert,
             draws_per_version=self.settings.draws_per_version,
             draws_since_version=self.draws_since_version,
         )
@@ -158,11 +173,10 @@ class Learner:
         return not self._offline and limit.may_start(self.version, weight_version, to_come)
 
     def learner_status(self) -> LearnerStatus:
-        inserted = self.pacing.inserted
         return LearnerStatus(
             updates=self.updates,
             version=self.version,
-            samples_per_insert=self.pacing.sampled / inserted if inserted else 0.0,
+            samples_per_insert=self.pacing.ratio,
             owed=self.pacing.owed,
             arrivals=dict(self.arrivals),
             replay=self.replay.gauges(),
@@ -207,6 +221,11 @@ class Learner:
         if not self._offline:
             self.pacing.on_sample(n)
         return draws
+
+    def _undo_sample(self) -> None:
+        """What was drawn was not learned from: it may be drawn again."""
+        if not self._offline:
+            self.pacing.on_sample(-self.settings.batch_trajectories)
 
     def _refresh_slice(self, besides: set[int]) -> None:
         """Rescore the next few others, so that no priority stays outdated for ever."""
@@ -335,6 +354,10 @@ class Learner:
         if self.device.type == "cuda":
             torch.cuda.set_rng_state_all(state["cuda_rng"])
         return lost
+
+
+def _nothing() -> None:
+    """Between two micro-batches of what is not to be abandoned."""
 
 
 def take_over(

@@ -50,7 +50,7 @@ class LearnerStatus:
 
     updates: int  # made since the start
     version: int  # of the weights that are out
-    samples_per_insert: float  # drawn and inserted under pacing, since the start
+    samples_per_insert: float  # since the replay was filled
     owed: float  # draws that the inserts so far have paid for; see `Pacing`
     arrivals: dict[str, int]  # what became of all that arrived, since the start
     replay: dict[str, float]
@@ -120,6 +120,11 @@ class LearnerReport:
         return self.work.flops / (self._spent * self.peak_flops)
 
     @property
+    def effective_sample_share(self) -> float:
+        """Share of the turns that count, by their ratios; 1: all were on-policy."""
+        return self.effective_sample_size / max(1, self.turns)
+
+    @property
     def _spent(self) -> float:
         return max(sum(self.seconds.values()), 1e-9)
 
@@ -139,6 +144,7 @@ class LearnerReport:
             **named("algorithm", self.algorithm),
             **named("ratio", dict(zip(quantiles, self.ratio_quantiles, strict=True))),
             "ratio/effective_sample_size": self.effective_sample_size,
+            "ratio/effective_sample_share": self.effective_sample_share,
             "ratio/clip_fraction": self.clip_fraction,
             **named("staleness", dict(zip(bucket_names(), self.staleness, strict=True))),
             "staleness/mean": self.mean_staleness,

@@ -63,7 +63,7 @@ def measured_run(path: Path) -> MeasuredRun:
         collectors=plan.CollectorPlan(
             count=config.collection.collectors,
             nodes=1,
-            acknowledge=_per_episode(spent, "deliver", "own"),
+            acknowledge=_per_episode(spent, "deliver", "judge", "own"),
         ),
         policy=policy,
         learner=_learner(config, points),
@@ -80,13 +80,13 @@ def _differences(points: Sequence[Point], series: str) -> list[Figures]:
     found = []
     for before, after in pairwise(looks):
         step = {name: (after[name] or 0.0) - (before.get(name) or 0.0) for name in after}
-        if step.get("decisions", 0.0) > 0.0 and step.get("seconds/deciding", 0.0) >= 0.0:
+        if step.get("decisions", 0.0) > 0.0 and step.get("deciding_seconds", 0.0) >= 0.0:
             found.append(step)
     return found
 
 
 def _per_episode(spent: Figures, *stages: str) -> LogNormal:
-    seconds = sum(spent[f"seconds/{stage}"] for stage in stages)
+    seconds = sum(spent.get(f"seconds/{stage}", 0.0) for stage in stages)
     return LogNormal(max(0.0, seconds / max(1.0, spent["trajectories"])))
 
 
@@ -123,13 +123,13 @@ def _policy(
 ) -> tuple[plan.PolicyPlan, str]:
     """Fit a line to the seconds of batches of several sizes."""
     looks = [
-        (each["decisions"] / each["batches"], each["seconds/deciding"] / each["batches"])
+        (each["decisions"] / each["batches"], each["deciding_seconds"] / each["batches"])
         for each in grown
         if each.get("batches", 0.0) > 0.0
     ]
     sizes = [size for size, _ in looks]
     size = spent["decisions"] / spent["batches"]
-    seconds = spent["seconds/deciding"] / spent["batches"]
+    seconds = spent["deciding_seconds"] / spent["batches"]
     if len(looks) > 2 and max(sizes) >= LEAST_SPREAD * min(sizes):
         slope, _ = statistics.linear_regression(sizes, [took for _, took in looks])
         slope, note = min(max(0.0, slope), seconds / size), ""

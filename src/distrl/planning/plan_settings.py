@@ -169,7 +169,8 @@ class PlanSettings:
 
     def __post_init__(self) -> None:
         if self.learner.gpus:
-            self.pacing.new().may_sample(self.learner.batch_trajectories)
+            batch = self.learner.batch_trajectories
+            self.pacing.new(batch).may_sample(batch)
         counts = {
             "policy.copies": self.policy.copies,
             "collectors.count": self.collectors.count,

@@ -38,7 +38,7 @@ class PlannedLearner:
         self.stale = 0  # arrived too late to be learned from
         self.staleness: list[int] = []  # of all that arrived, in order
         self.learned_staleness: list[float] = []  # the mean of each batch that was drawn
-        self.pacing = pacing.new()
+        self.pacing = pacing.new(plan.batch_trajectories)
         self.busy = Level(events)
         self.waiting = Level(events)  # trajectories
         self._plan = plan
@@ -56,10 +56,11 @@ class PlannedLearner:
         """As `Learner.may_start`, with what is in flight and what waits here ahead of it."""
         if not self._plan.gpus:
             return True
+        due, per_insert = self.pacing.expected_draws()
         to_come = versions_to_come(
             in_flight + len(self._arrivals),
-            owed=self.pacing.owed,
-            samples_per_insert=self.pacing.samples_per_insert,
+            draws_due=due,
+            draws_per_insert=per_insert,
             draws_per_version=self._plan.draws_per_version,
             draws_since_version=self._updates_since_version * self._plan.batch_trajectories,
         )

@@ -107,7 +107,7 @@ def device_timeline(story: RunStory, width: int) -> Figure | None:
 
 def staleness_histogram(story: RunStory, width: int) -> Figure | None:
     """Shares of the trajectories by how many versions late they arrived."""
-    counts = story.staleness()
+    counts = story.lags()
     if not counts or not story.episodes:
         return None
     figure, axes = _new(width, 240)

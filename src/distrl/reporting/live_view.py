@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Self
 
@@ -20,7 +20,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from distrl.episodes.outcome import SuccessRate
+from distrl.episodes.outcome import PairedGain, SuccessRate
 from distrl.runs.run_status import RunStatus
 
 BARS = " ▁▂▃▄▅▆▇█"
@@ -79,13 +79,16 @@ def plain_line(status: RunStatus) -> str:
         status.phase,
         f"success {rate_words(status.success)}",
         f"{status.trajectories} trajectories ({status.trajectories_per_minute:.1f}/min)",
-        f"devices {status.device_busy:.0%} at work",
-        f"staleness {status.staleness_mean:.1f}",
+        f"phones {time_words(status.phone_time)}",
+        f"learner {time_words(status.learner_time)}",
+        f"staleness drawn {status.staleness:.1f} ({status.effective_sample_share:.0%} effective)",
         f"update {status.updates} ({_milliseconds(status.step_seconds)})",
         f"queue {status.queue}",
     ]
     if status.faults:
         parts.append(f"faults {sum(status.faults.values())}")
+    if status.evaluating:
+        parts.append(f"evaluating {status.evaluating}")
     if status.placement:
         parts.append(status.placement)
     if status.seconds_left is not None:
@@ -94,9 +97,17 @@ def plain_line(status: RunStatus) -> str:
 
 
 def panel(status: RunStatus) -> RenderableType:
-    places = (Text(), _figure("nodes", status.placement)) if status.placement else ()
+    wide = {
+        "phones' time": time_words(status.phone_time, most=6),
+        "learner's time": time_words(status.learner_time, most=6),
+        "evaluation": status.evaluating,
+        "nodes": status.placement,
+    }
+    lines = [
+        part for name, words in wide.items() if words for part in (Text(), _figure(name, words))
+    ]
     return Panel(
-        Group(_head(status), Text(), _figures(status), *places, Text(), _progress(status)),
+        Group(_head(status), Text(), _figures(status), *lines, Text(), _progress(status)),
         title=f"[bold]distrl[/] · {status.name}",
         title_align="left",
         subtitle=status.phase,
@@ -133,11 +144,13 @@ def _figures(status: RunStatus) -> Table:
     shown = {
         "trajectories": f"{status.trajectories:,}",
         "per minute": f"{status.trajectories_per_minute:.1f}",
-        "devices": f"{status.devices} · {status.device_busy:.0%} at work{away}",
+        "devices": f"{status.devices}{away}",
         "updates": f"{status.updates:,}",
         "step": _milliseconds(status.step_seconds),
         "weights": f"version {status.weight_version}",
-        "staleness": f"{status.staleness_mean:.1f}, most {status.staleness_max}",
+        "staleness drawn": (
+            f"{status.staleness:.1f} · {status.effective_sample_share:.0%} effective"
+        ),
         "queue": f"{status.queue} · replay {status.replay:,}",
     }
     cells = [_figure(name, value) for name, value in shown.items()]
@@ -178,6 +191,25 @@ def curve(rates: tuple[float, ...], width: int = SPARKS, rows: int = 3) -> list[
         bars = (BARS[min(8, max(0, height - 8 * row))] for height in eighths)
         lines.append(f"{label:>{LABEL}}" + "".join(bars))
     return lines
+
+
+def time_words(shares: Mapping[str, float], most: int = 2) -> str:
+    """Where time went: the largest shares first, those under 1 % left out."""
+    largest = sorted(shares.items(), key=lambda share: -share[1])[:most]
+    shown = [f"{stage} {share:.0%}" for stage, share in largest if share >= 0.01]
+    return ", ".join(shown) or "–"
+
+
+def gain_words(gain: PairedGain, *, weights_moved: bool) -> str:
+    """What two evaluations on the same tasks say about the training between them."""
+    if not weights_moved:
+        return "no update moved the policy's weights: a difference means nothing"
+    if not gain.tasks:
+        return "no task was played both before and after"
+    low, high = (f"{100 * bound:+.0f}" for bound in gain.interval)
+    counts = "" if gain.significant else ": no gain that counts"
+    points = f"{100 * gain.difference:+.0f} points [{low}, {high}]"
+    return f"{points} on the same {gain.tasks} tasks{counts}"
 
 
 def rate_words(rate: SuccessRate) -> str:

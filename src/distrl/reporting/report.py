@@ -20,11 +20,12 @@ from markupsafe import Markup
 
 import distrl
 from distrl.config.training_config import load_config
-from distrl.episodes.outcome import SuccessRate
+from distrl.episodes.outcome import SuccessRate, paired_gain
 from distrl.errors import DistrlError
 from distrl.reporting import charts
-from distrl.reporting.live_view import duration
+from distrl.reporting.live_view import duration, gain_words, time_words
 from distrl.reporting.run_story import RunStory, read_story
+from distrl.runs.run_account import RunAccount, waiting_share
 from distrl.runs.run_directory import RunDirectory, evaluation_words, resume_words, write_whole
 from distrl.runs.run_records import EvaluationLine, Series, Stage
 
@@ -82,6 +83,7 @@ def report_page(story: RunStory) -> str:
     style = environment.get_template("report.css").render()
     before, after = story.evaluation("before"), story.evaluation("after")
     settings = story.run.config.read_text("utf-8") if story.run.config.exists() else ""
+    account = story.account
     return environment.get_template("report.html").render(
         name=story.run.path.name,
         about=_about(settings),
@@ -92,9 +94,11 @@ def report_page(story: RunStory) -> str:
         whole=TemplateRow("all of them", before.rate, after.rate) if before and after else None,
         templates=_template_rows(before, after) if before and after else [],
         rows_shown=ROWS_SHOWN,
-        lasted=duration(story.seconds),
-        tiles=_tiles(story),
-        busy=story.busy_share,
+        lasted=duration(account.training_seconds or story.seconds),
+        gain=_gain(before, after, account) if before and after else "",
+        tiles=_tiles(story, account),
+        phone_time=time_words(account.time.phones(), most=8),
+        learner_time=time_words(account.time.learner(), most=8),
         losses=story.losses,
         charts={
             "success": charts.in_two_sizes(lambda width: charts.success_curve(story, width)),
@@ -140,20 +144,26 @@ def _template_rows(before: EvaluationLine, after: EvaluationLine) -> list[Templa
     return sorted(rows, key=lambda row: (-row.gain, row.name))
 
 
-def _tiles(story: RunStory) -> dict[str, str]:
+def _gain(before: EvaluationLine, after: EvaluationLine, account: RunAccount) -> str:
+    gain = paired_gain(before.successes, after.successes)
+    return gain_words(gain, weights_moved=account.weights_moved)
+
+
+def _tiles(story: RunStory, account: RunAccount) -> dict[str, str]:
     """The run in a few numbers, by what each is."""
     count, seconds = len(story.episodes), story.seconds
     if not count or not seconds:
         return {}
-    late = sum(episode.staleness for episode in story.episodes) / count
     updates = max((point.updates for point in story.points), default=0)
     return {
         "trajectories": f"{count:,}",
         "a minute": charts.short(60.0 * count / seconds),
-        f"of {len(story.devices)} devices in an episode": f"{story.busy_share:.1%}",
-        "versions late, on average": f"{late:.1f}",
+        "devices": f"{len(story.devices)}",
+        "of their time kept from playing": f"{waiting_share(account.time.phones()):.1%}",
+        "versions old when drawn, on average": f"{account.staleness:.1f}",
+        "of the turns effective": f"{account.effective_sample_share:.0%}",
         "updates": f"{updates:,}",
-        "of training": duration(seconds),
+        "of training": duration(account.training_seconds or seconds),
         "broken by the world": str(sum(not episode.judged for episode in story.episodes)),
     }
 

@@ -12,6 +12,7 @@ import numpy as np
 from distrl.episodes.outcome import SuccessRate
 from distrl.json_lines import read_lines
 from distrl.runs.metrics import read_points
+from distrl.runs.run_account import RunAccount
 from distrl.runs.run_directory import RunDirectory
 from distrl.runs.run_records import (
     EpisodeLine,
@@ -45,6 +46,10 @@ class RunStory:
         ends = [point.seconds for point in self.points[-1:]]
         return max([*ends, *(episode.ended for episode in self.episodes), 0.0])
 
+    @property
+    def account(self) -> RunAccount:
+        return RunAccount.of(self.points)
+
     def evaluation(self, stage: Stage) -> EvaluationLine | None:
         """The last one of that stage that had any episodes."""
         found = [each for each in self.evaluations if each.stage == stage and each.rate.episodes]
@@ -74,14 +79,6 @@ class RunStory:
                 seconds += np.maximum(0.0, played)
         return [float(each) for each in np.minimum(1.0, seconds / (self.seconds / spans))]
 
-    @property
-    def busy_share(self) -> float:
-        """Of all devices, over the whole run."""
-        if not self.episodes or not self.seconds:
-            return 0.0
-        played = sum(episode.ended - episode.began for episode in self.episodes)
-        return min(1.0, played / (self.seconds * len(self.devices)))
-
     def success_curve(self) -> list[tuple[float, SuccessRate]]:
         """Success of training episodes around a few seconds of the run, each over its window."""
         judged = [episode for episode in self.episodes if episode.judged]
@@ -96,7 +93,7 @@ class RunStory:
             for shown in windows
         ]
 
-    def staleness(self) -> dict[str, int]:
+    def lags(self) -> dict[str, int]:
         """How many trajectories arrived so many versions late."""
         counts = Counter(min(e.staleness, HIGHEST_STALENESS) for e in self.episodes)
         most = max(counts, default=0)

@@ -72,12 +72,13 @@ class Metrics:
     def seconds(self) -> float:
         return self._clock() - self._started
 
-    def record(self, series: Series, updates: int, figures: Mapping[str, float]) -> None:
+    def record(self, series: Series, updates: int, figures: Mapping[str, float]) -> Point:
         """Record the current figures; they are in the file when this returns."""
         point = Point(series, updates, self.seconds, figures)
         self._log.append(point)
         for sink in self._sinks:
             sink.add(point)
+        return point
 
     def close(self) -> None:
         for sink in self._sinks:

@@ -15,10 +15,10 @@ run's own clock, which stops between a crash and a resume, so that series contin
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from distrl.episodes.outcome import SuccessRate
+from distrl.episodes.outcome import PairedGain, SuccessRate
 from distrl.records import Ending
 
 Series = Literal["learner", "collection", "resumed"]
@@ -33,8 +33,8 @@ class Point:
     checkpoint at `updates`, so that earlier points with more updates no longer hold.
 
     Names that the report shows (others are kept): of `learner`, those of `LearnerReport.gauges`
-    (loss/…, ratio/…, staleness/mean, entropy, seconds/…); of `collection`, device_busy (a share),
-    queue, trajectories_per_minute and faults.
+    (loss/…, ratio/…, staleness/mean, entropy, seconds/…); of `collection`, queue, training_seconds,
+    and where time went (`run_account`).
     """
 
     series: Series
@@ -45,7 +45,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class EpisodeLine:
-    """One finished training episode. `staleness` is in weight versions, when it arrived."""
+    """One finished training episode. `staleness`: weight versions, when it arrived (its lag)."""
 
     id: str
     task: str
@@ -87,6 +87,7 @@ class EvaluationLine:
     weight_version: int
     seconds: float
     templates: tuple[TemplateCount, ...]
+    successes: Mapping[str, bool] = field(default_factory=dict)  # of judged episodes, by task id
 
     @property
     def rate(self) -> SuccessRate:
@@ -139,9 +140,16 @@ class RunResult:
     success_after: SuccessRate
     trajectories: int
     updates: int
-    wall_s: float
-    device_busy: float  # share of the devices' time at work, not waiting for anything
-    staleness_mean: float  # weight versions, of the trajectories that arrived
+    wall_s: float  # with evaluations
+    training_s: float  # without them
+    weights_moved: bool  # False: no update but those that warm the critic up
+    gain: PairedGain  # on the tasks that were played before and after
+    phone_time: Mapping[str, float]  # shares by stage, as in `run_account`
+    learner_time: Mapping[str, float]
+    phones_waiting_share: float  # of the phones' time
+    staleness_mean: float  # weight versions, of what was drawn, over all updates
+    effective_sample_share: float  # turns that count, by their ratios; 1: all of them
+    samples_per_insert: float  # draws for each trajectory since the replay was filled
     seed: int
     lost_trajectories: int = 0  # that resumes of the run did not find, or found damaged
     damaged_files: tuple[str, ...] = ()  # of the run directory: damaged, cut or gone
@@ -149,8 +157,14 @@ class RunResult:
     def to_json(self) -> dict[str, Any]:
         """Rates are tables: `rate`, and `low` and `high` of its 95 % interval."""
         plain = {name: getattr(self, name) for name in self.__slots__}
+        low, high = self.gain.interval
+        gain = {"tasks": self.gain.tasks, "difference": self.gain.difference}
         return plain | {
-            name: _table(rate) for name, rate in plain.items() if isinstance(rate, SuccessRate)
+            "success_before": _table(self.success_before),
+            "success_after": _table(self.success_after),
+            "gain": gain | {"low": low, "high": high, "significant": self.gain.significant},
+            "phone_time": {stage: round(share, 4) for stage, share in self.phone_time.items()},
+            "learner_time": {stage: round(share, 4) for stage, share in self.learner_time.items()},
         }
 
 

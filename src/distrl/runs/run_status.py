@@ -27,14 +27,16 @@ class RunStatus:
     weight_version: int
     step_seconds: float  # one recent update of the learner
     devices: int
-    device_busy: float  # recent share of device time at work; the rest waits for decisions
+    phone_time: Mapping[str, float]  # shares by stage (`run_account`); empty: not known yet
+    learner_time: Mapping[str, float]
     quarantined: int  # devices that failed too often
-    staleness_mean: float  # weight versions, of recent episodes
-    staleness_max: int
+    staleness: float  # weight versions, of what recent updates drew
+    effective_sample_share: float  # of the turns of recent updates, by their ratios
     queue: int  # trajectories waiting for the learner
     replay: int  # trajectories in the replay
     faults: Mapping[str, int] = field(default_factory=dict)  # since the start, by name
     seconds_left: float | None = None  # of training; None: no estimate yet
+    evaluating: str = ""  # what is evaluated beside training: its stage, episodes so far and in all
     placement: str = ""  # which part is on which node of a cluster
 
 

@@ -6,18 +6,18 @@ It counts published versions and is never below 0: a learner that came back from
 meet trajectories of versions that it has yet to reach again; those are as good as new.
 
 An episode costs minutes, so the decision belongs before it starts. What is in flight (running, or
-done and waiting) comes in before an episode that starts now. By then a paced learner was paid for
-so many draws, and publishes a version for each `draws_per_version` of them:
+done and waiting) comes in before an episode that starts now. By then the learner makes so many
+draws, and publishes a version for each `draws_per_version` of them:
 
-    to come   = ⌊(draws since the last version + owed + samples per insert · in flight)
-                 / draws per version⌋                         (`owed` as in replay.pacing)
+    to come   = ⌊(draws since the last version + draws due + draws per insert · in flight)
+                 / draws per version⌋                         (`Pacing.expected_draws`)
     may_start   staleness now + to come ≤ at_start
     admits      staleness at its end    ≤ at_arrival
 
-Where episodes end in the order of their start and the learner does not draw ahead of its pay, all
-that was let start is within `at_start` at its end. The second bound is for what took longer than
-that; it drops work that was paid for, so it is the looser one. Collectors ask `may_start`, the
-learner asks `admits`. Nothing here waits or counts.
+Where episodes end in the order of their start, all that was let start is within `at_start` at its
+end, give or take the tolerance of the pacing: by that many draws the learner may be ahead of its
+pay. The second bound is for what took longer than that; it drops work that was paid for, so it is
+the looser one. Collectors ask `may_start`, the learner asks `admits`. Nothing here waits or counts.
 """
 
 from __future__ import annotations
@@ -72,39 +72,39 @@ def staleness(learner_version: int, trajectory_version: int) -> int:
 def versions_to_come(
     in_flight: int,
     *,
-    owed: float,
-    samples_per_insert: float,
+    draws_due: float,  # before the next insert
+    draws_per_insert: float,
     draws_per_version: int,
     draws_since_version: int = 0,  # below 0 where draws are left that count for no version
 ) -> int:
     """How many versions are published while all that is in flight comes in; 0 or more."""
-    draws = draws_since_version + owed + samples_per_insert * in_flight
+    draws = draws_since_version + draws_due + draws_per_insert * in_flight
     return max(0, math.floor(draws / draws_per_version))
 
 
 def max_in_flight(
     versions: int,
     *,
-    owed: float,
-    samples_per_insert: float,
+    draws_due: float,
+    draws_per_insert: float,
     draws_per_version: int,
     draws_since_version: int = 0,
 ) -> int:
     """The inverse of `versions_to_come`: the most in flight for which no more than that many come.
 
-    Below 0 where none may be: `versions` is below 0, or what is owed already suffices for more.
+    Below 0 where none may be: `versions` is below 0, or the draws due already suffice for more.
     """
     if versions < 0:
         return -1
     to_come = partial(
         versions_to_come,
-        owed=owed,
-        samples_per_insert=samples_per_insert,
+        draws_due=draws_due,
+        draws_per_insert=draws_per_insert,
         draws_per_version=draws_per_version,
         draws_since_version=draws_since_version,
     )
-    draws = (versions + 1) * draws_per_version - draws_since_version - owed
-    room = max(-1, math.ceil(draws / samples_per_insert) - 1)
+    draws = (versions + 1) * draws_per_version - draws_since_version - draws_due
+    room = max(-1, math.ceil(draws / draws_per_insert) - 1)
     if to_come(room + 1) <= versions:  # the two formulas round differently
         return room + 1
     return room - 1 if room >= 0 and to_come(room) > versions else room

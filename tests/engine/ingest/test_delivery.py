@@ -68,6 +68,24 @@ def test_what_is_acknowledged_is_stored_and_on_its_way_to_the_learner(tmp_path: 
         assert hall.episode_log.trajectories == 2
 
 
+def test_no_more_is_stored_than_the_run_wants(tmp_path: Path) -> None:
+    with TrajectoryStore(tmp_path / "store") as store:
+        hall = Hall(tmp_path, store)
+        hall.receiver.limit = 3
+        answers: list[Received | Refused] = []
+        names = [f"c/{number}" for number in range(5)]
+        encoded = [encode_trajectory(trajectory(name, tokens=2)) for name in names]
+        hall.receiver.deliver_many([(each, answers.append) for each in encoded])
+        hall.receiver.deliver(encode_trajectory(trajectory("c/9", tokens=2)), answers.append)
+        assert not hall.receiver.put(trajectory("c/10", tokens=2))
+        assert (store.ids, len(hall.arrivals)) == (("c/0", "c/1", "c/2"), 3)
+        assert {(each.id, each.new) for each in answers if isinstance(each, Received)} == {
+            *((name, True) for name in names[:3]),
+            *((name, False) for name in (*names[3:], "c/9")),
+        }
+        assert hall.receiver.room == 0
+
+
 def test_a_disk_that_takes_nothing_is_answered_and_costs_nothing(tmp_path: Path) -> None:
     with TrajectoryStore(tmp_path / "store") as store:
         hall = Hall(tmp_path, store)
@@ -192,7 +210,7 @@ def test_a_line_is_written_once_its_collector_has_told_or_died(tmp_path: Path) -
         assert [line.id for line in read_lines(hall.lines, EpisodeLine)] == ["one.1/1", "one.1/2"]
         hall.episode_log.close()
         assert len(read_lines(hall.lines, EpisodeLine)) == 3
-        assert hall.episode_log.mean_staleness == 3.0
+        assert hall.episode_log.of_late().lag == 3.0
 
 
 def test_a_line_that_the_disk_does_not_take_is_written_with_the_next(tmp_path: Path) -> None:

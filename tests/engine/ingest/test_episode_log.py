@@ -142,15 +142,14 @@ def test_staleness_is_that_at_the_arrival(desk: Desk) -> None:
     desk.log.version = 9
     desk.log.close()
     assert [(line.weight_version, line.staleness) for line in desk.written] == [(5, 0), (1, 4)]
-    late = desk.log.of_late()
-    assert (late.staleness_mean, late.staleness_max, desk.log.mean_staleness) == (2.0, 4, 2.0)
+    assert desk.log.of_late().lag == 2.0
 
 
-def test_what_waits_for_its_verdict_is_not_in_the_mean_staleness(desk: Desk) -> None:
+def test_what_waits_for_its_verdict_is_not_in_the_lag(desk: Desk) -> None:
     desk.log.version = 5
     desk.log.arrived(of_version("c/1", 2))
     desk.arrive("c/2", Ending.AWAITING_VERDICT)
-    assert desk.log.mean_staleness == 3.0
+    assert desk.log.of_late().lag == 3.0
 
 
 def test_of_late_forgets_and_the_counts_do_not(desk: Desk) -> None:

@@ -131,15 +131,24 @@ def test_it_goes_on_from_its_state(tmp_path: Path, opened: ExitStack) -> None:
     assert not set(after) & {each.id for each in before}
 
 
+def test_it_plays_no_more_than_the_run_wants(tmp_path: Path, opened: ExitStack) -> None:
+    made = OneProcess(tmp_path, opened)
+    made.receiver.limit = AT_ONCE + 1
+    made.collection.wait(0.0)
+    made.collection.wait(0.0)
+    [report] = made.collection.reports()
+    assert (len(made.taken()), report.started) == (AT_ONCE + 1, AT_ONCE + 1)
+
+
 def test_reports_are_those_of_its_collector(tmp_path: Path, opened: ExitStack) -> None:
     made = OneProcess(tmp_path, opened)
     made.collection.wait(0.0)
     [report] = made.collection.reports()
     assert (report.name, report.slots) == ("collector-0.1", 2)
     assert report.trajectories == AT_ONCE
-    busy, available = made.collection.device_seconds()
-    assert busy == sum(report.busy.values())
-    assert available >= report.seconds * 2 > 0.0
+    seconds = made.collection.phone_seconds()
+    assert seconds["act"] + seconds["reset"] == pytest.approx(sum(report.busy.values()))
+    assert sum(seconds.values()) == pytest.approx(report.seconds, rel=0.05)  # of its one thread
 
 
 def test_what_is_known_already_is_not_stored_twice(tmp_path: Path, opened: ExitStack) -> None:

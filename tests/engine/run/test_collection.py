@@ -187,7 +187,7 @@ def test_what_is_delivered_is_stored_once_acknowledged_each_time_and_arrives(
     assert collecting.arrivals.popleft().id == "collector-0.1/1"
     assert collecting.collection.states() == {0: '{"started": 1}'}
     assert len(collecting.collection.reports()) == 1
-    assert collecting.collection.device_seconds() == (12.0, 20.0)
+    assert collecting.collection.phone_seconds() == {"decide": 1.5}
 
 
 def test_acknowledgements_wait_while_the_learner_is_behind(collecting: Collecting) -> None:
@@ -238,4 +238,4 @@ def test_a_run_that_learns_from_a_corpus_collects_nothing() -> None:
     nothing.pace(SmallCircle(mode="offline").learner)
     assert nothing.wait(3600.0)
     nothing.stop(3600.0)
-    assert (nothing.reports(), nothing.states(), nothing.device_seconds()) == ([], {}, (0.0, 0.0))
+    assert (nothing.reports(), nothing.states(), nothing.phone_seconds()) == ([], {}, {})

@@ -9,10 +9,15 @@ import pytest
 from tests.engine.tiny_runs import tiny_config
 from tests.learning.small_circle import SmallCircle
 
-from distrl.engine.run.evaluator import EvaluationStore, Evaluator
+from distrl.engine.run.evaluator import (
+    EvaluationRequest,
+    EvaluationStore,
+    Evaluator,
+    evaluation_line,
+)
 from distrl.engine.run.stop_request import StopRequest, StopRequested
 from distrl.engine.wiring import build_policy
-from distrl.episodes.outcome import SuccessRate
+from distrl.episodes.outcome import PairedGain
 from distrl.json_lines import LineLog, read_lines
 from distrl.records import Ending, Verdict
 from distrl.reporting.recording_archive import RecordingArchive
@@ -37,8 +42,8 @@ def test_a_stage_is_measured_once_its_line_is_there(tmp_path: Path) -> None:
     kept.keep(line("during", 2), [])
     kept.keep(line("during", 3), [])
     again = store(run, circle)
-    assert again.measured("before") == SuccessRate(1, 4)
-    assert again.measured("during") == SuccessRate(3, 4)  # the last of them
+    assert again.measured("before") == line("before")
+    assert again.measured("during") == line("during", 3)  # the last of them
     assert again.measured("after") is None
 
 
@@ -73,31 +78,41 @@ def test_recordings_have_the_estimates_of_the_learner(tmp_path: Path) -> None:
 
 def test_the_same_stage_gives_the_same_line(tmp_path: Path, model: Path) -> None:
     config = tiny_config(tmp_path, model)
-    policy, calls = build_policy(config), list[int]()
+    policy = build_policy(config)
     evaluator, before = Evaluator(config, policy, StopRequest()), policy.sampling
 
     def evaluate() -> tuple[EvaluationLine, list[str]]:
-        line, found = evaluator.run(
-            "before", 1, updates=0, version=7, seconds=1.5, after_each=lambda: calls.append(1)
-        )
+        request = EvaluationRequest("before", 1, updates=0, version=7, seconds=1.5)
+        found = list(evaluator.play(request))
         answers = [decision.text for each in found for decision in each.decisions]
-        return line, answers
+        return evaluation_line(request, "test", found), answers
 
     first = evaluate()
     policy.seed("something else")
     assert evaluate() == first
-    assert calls == [1, 1]
     assert policy.sampling == before
 
 
 def test_the_line_counts_by_template(tmp_path: Path, model: Path) -> None:
     config = tiny_config(tmp_path, model)
     evaluator = Evaluator(config, build_policy(config), StopRequest())
-    line, found = evaluator.run("after", 1, updates=3, version=7, seconds=1.5)
+    request = EvaluationRequest("after", 1, updates=3, version=7, seconds=1.5)
+    found = list(evaluator.play(request))
+    line = evaluation_line(request, "test", found)
     assert (line.stage, line.split, line.updates, line.weight_version) == ("after", "test", 3, 7)
     assert line.rate.episodes == sum(each.ending.judged for each in found)
     assert line.rate.successes == sum(each.success for each in found)
     assert {each.template for each in line.templates} <= set(config.tasks.template_names)
+    assert line.successes == {each.task.id: each.success for each in found if each.ending.judged}
+
+
+def test_before_and_after_are_compared_task_by_task(tmp_path: Path) -> None:
+    run, circle = RunDirectory(tmp_path), SmallCircle()
+    kept = store(run, circle)
+    assert kept.gain() == PairedGain(0, 0, 0)
+    kept.keep(replace(line("before"), successes={"a": False, "b": True, "c": False}), [])
+    kept.keep(replace(line("after"), successes={"a": True, "b": True, "d": True}), [])
+    assert kept.gain() == PairedGain(tasks=2, gained=1, lost=0)
 
 
 def test_a_stop_request_ends_it(tmp_path: Path, model: Path) -> None:
@@ -105,7 +120,7 @@ def test_a_stop_request_ends_it(tmp_path: Path, model: Path) -> None:
     policy = build_policy(config)
     before, stop.asked = policy.sampling, True
     with pytest.raises(StopRequested):
-        Evaluator(config, policy, stop).run("before", 1, updates=0, version=0, seconds=0.0)
+        list(Evaluator(config, policy, stop).play(EvaluationRequest("before", 1, 0, 0, 0.0)))
     assert policy.sampling == before
 
 

@@ -72,7 +72,7 @@ class Shown:
 
 
 class TwoCollectors(Collection):
-    """Reports of collectors that never played; their devices are half busy by its own clock."""
+    """Reports of collectors that never played; their phones decide half of the time."""
 
     def __init__(self) -> None:
         self.there = 0.0
@@ -80,8 +80,8 @@ class TwoCollectors(Collection):
     def reports(self) -> list[CollectorReport]:
         return [report(decisions=3), report(decisions=4)]
 
-    def device_seconds(self) -> tuple[float, float]:
-        return self.there / 2, self.there
+    def phone_seconds(self) -> dict[str, float]:
+        return {"decide": self.there / 2, "admission": self.there / 2}
 
 
 def test_points_and_the_view_come_when_they_are_due(tmp_path: Path) -> None:
@@ -96,18 +96,20 @@ def test_points_and_the_view_come_when_they_are_due(tmp_path: Path) -> None:
         monitor.begin("training", status, 0.0)
         steps = 2 * int(SAMPLE_SECONDS / SHOW_SECONDS)
         for _ in range(2 * steps):  # twice as often as the view is due
-            now += SHOW_SECONDS / 2
             collection.there += SHOW_SECONDS
-            monitor.look(status, now / 100.0, queue=5)
+            with monitor.learner_at("waiting"):
+                now += SHOW_SECONDS / 2
+                monitor.look(status, now / 100.0, queue=5)
     assert len(view.all) == 1 + steps
     points = read_points(run.metrics)
     assert [point.seconds for point in points] == [0.0, SAMPLE_SECONDS, 2 * SAMPLE_SECONDS]
     assert points[-1].figures["decisions"] == 7.0
-    assert points[-1].figures["device_busy"] == pytest.approx(0.5)
+    assert points[-1].figures["learner_seconds/waiting"] == 2 * SAMPLE_SECONDS
     last = view.all[-1]
     assert (last.updates, last.weight_version, last.replay, last.queue) == (7, 3, 11, 5)
     assert last.seconds_left == pytest.approx(100.0 - now)
-    assert last.device_busy == pytest.approx(0.5)
+    assert last.phone_time == {"deciding": 0.5, "admission": 0.5}
+    assert last.learner_time == {"waiting": 1.0, "other": 0.0}
 
 
 class TroubledPhones(Collection):

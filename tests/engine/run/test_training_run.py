@@ -2,29 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 from tests.engine.tiny_runs import tiny_config
 from tests.learning.small_circle import SmallCircle
+from torch import Tensor
 
 from distrl.engine.ingest.delivery import ArrivalQueue
 from distrl.engine.ingest.episode_log import EpisodeLog
 from distrl.engine.run.collection import Collection
-from distrl.engine.run.evaluator import EvaluationStore, Evaluator
+from distrl.engine.run.evaluator import (
+    EvaluationLane,
+    EvaluationRequest,
+    EvaluationStore,
+    Evaluator,
+    RunningEvaluation,
+)
 from distrl.engine.run.resume import TrainingState
 from distrl.engine.run.run_monitor import RunMonitor
 from distrl.engine.run.stop_request import StopRequest, StopRequested
 from distrl.engine.run.training_run import TrainingRun
-from distrl.json_lines import LineLog
+from distrl.errors import EvaluationLost
+from distrl.json_lines import LineLog, read_lines
 from distrl.learning.checkpoint import CheckpointFolder
 from distrl.learning.learner import Learner
 from distrl.reporting.recording_archive import RecordingArchive
 from distrl.runs.metrics import Metrics, read_points
 from distrl.runs.run_directory import RunDirectory
+from distrl.runs.run_records import EvaluationLine
 from distrl.runs.run_status import RunStatus
 
 
@@ -80,7 +90,13 @@ class Playing(Collection):
 class SmallRun:
     """A run of the small circle with real parts around it."""
 
-    def __init__(self, folder: Path, *settings: str, stop_at: int | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        *settings: str,
+        stop_at: int | None = None,
+        lane: EvaluationLane | None = None,
+    ) -> None:
         off = ("evaluation.before=0", "evaluation.after=0")
         config = tiny_config(folder, folder, *off, *settings)
         self.directory, self.circle, self.view = RunDirectory(folder), SmallCircle(), Said()
@@ -104,6 +120,7 @@ class SmallRun:
             EvaluationStore(evaluations, archive, self.circle.learner, 0),
             Evaluator(config, policy, stop),
             stop,
+            lane=lane,
             clock=self._tick,
         )
 
@@ -142,9 +159,117 @@ def test_it_trains_to_its_limit_and_leaves_a_checkpoint(
 
 
 def test_it_ends_by_the_clock_as_well(tmp_path: Path, opened: list[SmallRun]) -> None:
-    small = SmallRun(tmp_path, "run.minutes=1")  # sixty looks at its clock
+    small = SmallRun(tmp_path, "run.minutes=10")  # six hundred looks at its clock
     opened.append(small)
-    assert 0 < small.training.run().updates < 60
+    assert 0 < small.training.run().updates < 600
+
+
+def test_an_update_is_abandoned_when_the_time_is_up(tmp_path: Path, opened: list[SmallRun]) -> None:
+    small = SmallRun(tmp_path, "run.minutes=0.15")  # nine looks at its clock
+    opened.append(small)
+    small.circle.collect("all", 20)
+    before = small.circle.policy.weights()
+    assert small.training.run().updates == 0
+    after = small.circle.policy.weights()
+    assert all(torch.equal(before[name], after[name]) for name in before)
+    assert small.circle.learner.pacing.sampled == 0
+
+
+class Aside(RunningEvaluation):
+    """An evaluation of which the test says when it ends, and how."""
+
+    def __init__(self, request: EvaluationRequest) -> None:
+        super().__init__(request, iter(()), self._cancel)
+        self.ends_after = 3  # looks
+        self.lost = False
+        self.cancelled = 0
+
+    def finished(self, seconds: float = 0.0) -> bool:
+        self.ends_after -= 1
+        if self.ends_after < 0 and self.lost:
+            raise EvaluationLost("its process has gone")
+        return self.ends_after < 0
+
+    def _cancel(self) -> None:
+        self.cancelled += 1
+
+
+class Lane:
+    """Implements `EvaluationLane` by evaluations that `prepare` may change."""
+
+    def __init__(self, prepare: Callable[[Aside], None] = lambda aside: None) -> None:
+        self.started: list[tuple[Aside, bool]] = []  # and whether weights came with it
+        self._prepare = prepare
+
+    def start(self, request: EvaluationRequest, weights: Mapping[str, Tensor] | None) -> Aside:
+        aside = Aside(request)
+        self._prepare(aside)
+        self.started.append((aside, weights is not None))
+        return aside
+
+
+BEFORE = ("evaluation.before=4", "run.minutes=1000")
+
+
+def test_training_goes_on_while_the_first_weights_are_evaluated(
+    tmp_path: Path, opened: list[SmallRun]
+) -> None:
+    def prepare(aside: Aside) -> None:
+        aside.ends_after = 8  # later than training
+        aside.trajectories = circle.collect("evaluation", 4)
+
+    lane = Lane(prepare)
+    small = SmallRun(tmp_path, *BEFORE, "run.updates=4", lane=lane)
+    circle = small.circle
+    opened.append(small)
+    result = small.training.run()
+    assert result.updates == 4
+    [(aside, has_weights)] = lane.started
+    assert (aside.request.version, aside.request.updates, has_weights) == (0, 0, False)
+    assert (result.success_before.episodes, aside.cancelled) == (4, 1)
+    learned = [p for p in read_points(small.directory.metrics) if p.series == "learner"]
+    [line] = read_lines(small.directory.evaluations, EvaluationLine)
+    assert line.seconds < learned[0].seconds  # asked for before the first update
+    assert "evaluating before training" not in small.view.phases
+
+
+def test_evaluations_during_training_have_the_weights_of_their_version(
+    tmp_path: Path, opened: list[SmallRun]
+) -> None:
+    lane = Lane()
+    small = SmallRun(
+        tmp_path, "evaluation.every_minutes=0.1", "run.updates=12", "run.minutes=1000", lane=lane
+    )
+    opened.append(small)
+    small.training.run()
+    assert len(lane.started) > 1
+    for aside, has_weights in lane.started:
+        assert (aside.request.stage, has_weights) == ("during", True)
+    assert lane.started[-1][0].request.updates > lane.started[0][0].request.updates
+    lines = read_lines(small.directory.evaluations, EvaluationLine)
+    assert [line.updates for line in lines] == [each.request.updates for each, _ in lane.started]
+
+
+def test_a_lost_evaluation_is_said_and_costs_no_training(
+    tmp_path: Path, opened: list[SmallRun]
+) -> None:
+    small = SmallRun(
+        tmp_path, *BEFORE, "run.updates=4", lane=Lane(lambda aside: setattr(aside, "lost", True))
+    )
+    opened.append(small)
+    result = small.training.run()
+    assert (result.updates, result.success_before.episodes) == (4, 0)
+    assert small.training.episode_log.faults["evaluation_lost"] == 1
+    assert any("its process has gone" in said for said in small.view.sentences)
+
+
+def test_a_stop_request_ends_the_evaluation_as_well(tmp_path: Path, opened: list[SmallRun]) -> None:
+    lane = Lane(lambda aside: setattr(aside, "ends_after", 1000))
+    small = SmallRun(tmp_path, *BEFORE, "run.updates=50", stop_at=2, lane=lane)
+    opened.append(small)
+    with pytest.raises(StopRequested):
+        small.training.run()
+    assert lane.started[0][0].cancelled == 1
 
 
 def test_a_stop_request_saves_and_ends_the_collectors_at_once(

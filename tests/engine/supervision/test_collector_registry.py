@@ -278,16 +278,28 @@ def test_what_is_known_of_episodes_is_written_when_their_collector_goes(world: W
     assert registry.collectors() == []
 
 
+def test_no_more_episodes_start_than_the_run_wants(world: World) -> None:
+    registry, wanted = world.registry(), 5
+    registry.wanted = lambda: wanted
+    registry.set_pace(Pace(version=0, free=True))
+    first, second = registry.register(0).info, registry.register(1).info
+    registry.heartbeat(second, 3)
+    pace = registry.heartbeat(first, 0).pace
+    assert [pace.may_start(0, in_flight) for in_flight in (0, 1, 2)] == [True, True, False]
+    wanted = 3
+    assert not registry.orders(0).pace.may_start(0, 0)
+
+
 def test_devices_are_counted_also_of_collectors_that_have_ended(world: World) -> None:
     registry = world.registry()
-    assert registry.device_seconds() == (0.0, 0.0)
+    assert registry.phone_seconds() == {}
     for number in (0, 1):
         registry.heartbeat(registry.register(number).info, 1, beat())
     assert len(registry.reports()) == 2
-    assert registry.device_seconds() == (24.0, 40.0)  # (5 + 7) s at work, 2 devices for 10 s
+    assert registry.phone_seconds() == {"decide": 3.0}  # 1.5 s each
     registry.report_exit(0, "died")
     assert len(registry.reports()) == 1
-    assert registry.device_seconds() == (24.0, 40.0)
+    assert registry.phone_seconds() == {"decide": 3.0}
 
 
 def test_a_collector_starts_by_the_last_pace_that_it_was_told() -> None:

@@ -65,6 +65,24 @@ def test_an_infinite_tolerance_lets_both_run_free() -> None:
     assert pacing.may_insert()
 
 
+def test_paced_draws_are_expected_by_what_is_owed() -> None:
+    pacing = Pacing(samples_per_insert=4.0, minimum_fill=3, tolerance=20.0)
+    assert pacing.expected_draws() == (-12.0, 4.0)  # 3 inserts that pay for nothing
+    pacing.on_insert(5)
+    pacing.on_sample(6)
+    assert pacing.expected_draws() == (2.0, 4.0)
+
+
+def test_unpaced_draws_are_expected_by_the_ratio_so_far() -> None:
+    pacing = Pacing(samples_per_insert=4.0, minimum_fill=3)
+    pacing.on_insert(2)
+    assert pacing.expected_draws() == (-4.0, 4.0)  # nothing was measured yet
+    pacing.on_insert(101)
+    pacing.on_sample(150)  # owed 250, which nobody is going to draw
+    assert pacing.expected_draws() == (0.0, 1.5)
+    assert pacing.ratio == 1.5
+
+
 @given(
     st.floats(0.1, 20.0),
     st.integers(1, 20),

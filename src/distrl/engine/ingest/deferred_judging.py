@@ -146,17 +146,23 @@ def open_receiver(
     episode_log: EpisodeLog,
     say: Say,
     opened: ExitStack,
+    limit: int | None = None,
 ) -> TrajectoryReceiver:
     """A receiver; a trajectory that needs a verdict gets it on its way to the learner."""
     if not settings.later:
-        return TrajectoryReceiver(store, arrivals, episode_log)
+        return TrajectoryReceiver(store, arrivals, episode_log, limit=limit)
     judge = open_judge(settings, run.path / "judge_cache.jsonl", opened)
     log = opened.enter_context(LineLog.open(run.path / "judgements.jsonl"))
     judge_pool = opened.enter_context(JudgeThreadPool(judge, settings.at_once))
     verdicts = DeferredJudging(judge_pool, store, arrivals, episode_log, log.append, say)
     opened.callback(_report, run, verdicts, judge, say)
     return TrajectoryReceiver(
-        store, arrivals, episode_log, verdicts=verdicts, max_unjudged=settings.max_waiting
+        store,
+        arrivals,
+        episode_log,
+        verdicts=verdicts,
+        max_unjudged=settings.max_waiting,
+        limit=limit,
     )
 
 

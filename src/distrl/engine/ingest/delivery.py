@@ -11,6 +11,8 @@
   once, by the receiver, which refuses malformed ones; the learner gets the result.
 - Deliveries that come at once share one wait for the disk (group commit): those of one call of
   `deliver_many`, and those of threads that call while another thread stores.
+- No more than `limit` are stored: what comes when the run has all that it wants is acknowledged as
+  known, and dropped.
 - When too many wait for the learner, or for a judge (`deferred_judging`), acknowledgements wait as
   well, which holds collectors back: each device's thread waits for its own.
 
@@ -155,6 +157,7 @@ class TrajectoryReceiver:
     max_waiting: int = MAX_WAITING
     verdicts: DeferredJudging | None = None
     max_unjudged: int = MAX_WAITING
+    limit: int | None = None  # trajectories of the run; None: any number
     _inbox: deque[Decoded] = field(default_factory=deque)
     _lock: threading.Lock = field(
         default_factory=threading.Lock
@@ -177,7 +180,15 @@ class TrajectoryReceiver:
                 self._store_all(batch)
             self._release()
 
+    @property
+    def room(self) -> int | None:
+        """How many more the run wants; None: any number."""
+        return None if self.limit is None else max(0, self.limit - self.episode_log.trajectories)
+
     def _store_all(self, batch: list[Decoded]) -> None:
+        if self.room is not None:
+            batch, unwanted = batch[: self.room], batch[self.room :]
+            self._held.extend((reply, Received(each.id, new=False)) for each, _, reply in unwanted)
         try:
             new = self.store.append_encoded([(each.id, data) for each, data, _ in batch])
         except DistrlError as error:
@@ -195,6 +206,8 @@ class TrajectoryReceiver:
     def put(self, trajectory: Trajectory) -> bool:
         """Implements `TrajectorySink` for a collector of this process. Raises on a bad disk."""
         with self._lock:
+            if self.room == 0:
+                return False
             [position] = self.store.append_encoded([(trajectory.id, encode_trajectory(trajectory))])
             if position is not None:
                 self._hand_on(trajectory, position)

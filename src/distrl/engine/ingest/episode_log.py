@@ -72,7 +72,6 @@ class EpisodeLog:
         self._told: dict[str, EpisodeLine] = {}  # complete but for their verdict
         self._recent: deque[EpisodeLine] = deque(maxlen=REMEMBERED)
         self._history = SuccessHistory()
-        self._staleness_sum = 0
 
     # In -----------------------------------------------------------------------------------------
 
@@ -152,7 +151,6 @@ class EpisodeLog:
 
     def _count(self, line: EpisodeLine) -> None:
         self.endings[line.ending] += 1
-        self._staleness_sum += line.staleness
         self._recent.append(line)
         if line.judged:
             self._history.add(line.ended, success=line.success)
@@ -162,12 +160,6 @@ class EpisodeLog:
     @property
     def trajectories(self) -> int:
         return sum(self.endings.values())
-
-    @property
-    def mean_staleness(self) -> float:
-        """Of all that arrived and do not wait for a verdict."""
-        counted = self.trajectories - self.endings[Ending.AWAITING_VERDICT]
-        return self._staleness_sum / max(1, counted)
 
     def success_history(self) -> tuple[float, ...]:
         with self._lock:
@@ -183,8 +175,7 @@ class EpisodeLog:
         return RecentEpisodes(
             success=SuccessRate(sum(judged), len(judged)),
             per_minute=len(recent) / minutes,
-            staleness_mean=sum(behind) / max(1, len(behind)),
-            staleness_max=max(behind, default=0),
+            lag=sum(behind) / max(1, len(behind)),
         )
 
     def all_faults(self) -> dict[str, int]:
@@ -199,5 +190,4 @@ class RecentEpisodes:
 
     success: SuccessRate
     per_minute: float
-    staleness_mean: float
-    staleness_max: int
+    lag: float  # mean staleness when they arrived, in weight versions

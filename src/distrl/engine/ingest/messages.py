@@ -75,7 +75,10 @@ class Encodings:
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """The trajectory of that id is on the disk; `new`: for the first time."""
+    """The trajectory of that id is on the disk, or the run has all that it wants.
+
+    `new`: it was stored now.
+    """
 
     id: str
     new: bool
@@ -95,14 +98,18 @@ class Pace:
 
     `rooms[n]` is how many episodes may be in flight for one more to start with weights that are n
     versions behind; below 0: none. `elsewhere` are in flight at others. Or all are `free` to start.
+    No more than `wanted` may be in flight at the collector in any case.
     """
 
     version: int
     rooms: tuple[int, ...] = ()
     elsewhere: int = 0
     free: bool = False
+    wanted: int | None = None
 
     def may_start(self, weight_version: int, in_flight: int) -> bool:
+        if self.wanted is not None and in_flight >= self.wanted:
+            return False
         if self.free:
             return True
         behind = max(0, self.version - weight_version)

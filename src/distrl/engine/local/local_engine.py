@@ -20,6 +20,7 @@ from distrl.engine.ingest.delivery import ArrivalQueue, TrajectoryReceiver
 from distrl.engine.ingest.episode_log import EpisodeLog
 from distrl.engine.ingest.messages import Encodings, Pace
 from distrl.engine.local.collector_pool import PRELOAD, CollectorPool, Forkserver
+from distrl.engine.local.evaluation_process import EvaluationProcesses
 from distrl.engine.local.one_process_collection import OneProcessCollection
 from distrl.engine.local.policy_supervisor import PolicySupervisor
 from distrl.engine.local.shared_encodings import encoding_receiver
@@ -74,6 +75,7 @@ class LocalEngine:
                 self._arrivals,
                 open_publisher=lambda weights: weights,  # collectors read them from the disk
                 open_collection=self._open_collection,
+                lane=self._lane,
             ).assemble_and_run(resumed=resumed, accept_losses=accept_losses)
 
     def collect(self) -> int:
@@ -90,7 +92,14 @@ class LocalEngine:
             episodes = opened.enter_context(LineLog.open(run.episodes))
             episode_log = EpisodeLog(episodes, lambda: metrics.seconds)
             receiver = open_receiver(
-                config.judge, run, store, self._arrivals, episode_log, self._view.say, opened
+                config.judge,
+                run,
+                store,
+                self._arrivals,
+                episode_log,
+                self._view.say,
+                opened,
+                config.run.trajectories,
             )
             collection = self._asynchronous(opened, receiver, episode_log)
             opened.enter_context(self._view)
@@ -121,6 +130,15 @@ class LocalEngine:
                 self._arrivals.popleft()
             monitor.look(NO_LEARNER, done(), 0)
         collection.stop(0.0 if self._stop.asked else FINISH_SECONDS)
+
+    @property
+    def _lane(self) -> EvaluationProcesses | None:
+        """None where evaluations take turns with training: in one process, or offline."""
+        config = self.config
+        aside = (
+            config.collection.mode != "one_process" and config.learning.learner.mode != "offline"
+        )
+        return EvaluationProcesses(self.directory) if aside else None
 
     # Its parts ----------------------------------------------------------------------------------
 
@@ -189,6 +207,7 @@ class LocalEngine:
             run=self.directory,
             episode_log=episode_log,
             waiting=lambda: len(arrivals) + receiver.unjudged,
+            wanted=lambda: receiver.room,
             say=self._view.say,
             wake=arrivals.wake,
         )

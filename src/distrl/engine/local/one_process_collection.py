@@ -29,7 +29,9 @@ class OneProcessCollection(Collection):
 
     def wait(self, seconds: float) -> bool:
         if not self.receiver.unjudged:
-            self.collector.collect(self.episodes_at_once)
+            room = self.receiver.room
+            at_once = self.episodes_at_once
+            self.collector.collect(at_once if room is None else min(at_once, room))
             for episode in self.collector.drain_finished():
                 self.episode_log.finished(episode)
         return self.receiver.settle(seconds)
@@ -43,9 +45,8 @@ class OneProcessCollection(Collection):
     def reports(self) -> list[CollectorReport]:
         return [self.collector.report()]
 
-    def device_seconds(self) -> tuple[float, float]:
-        report = self.collector.report()
-        return sum(report.busy.values()), report.seconds * report.slots
+    def phone_seconds(self) -> dict[str, float]:
+        return self.collector.report().stages
 
     def states(self) -> dict[int, str]:
         return {0: json.dumps(self.collector.state())}

@@ -26,6 +26,7 @@ from distrl.config.training_config import TrainingConfig
 from distrl.engine.ingest.delivery import Acknowledge, ArrivalQueue, TrajectoryReceiver
 from distrl.engine.ingest.episode_log import EpisodeLog
 from distrl.engine.ingest.messages import Heartbeat, Received, Refused
+from distrl.engine.ray.evaluation_actor import evaluation_lane
 from distrl.engine.ray.placement import this_place
 from distrl.engine.ray.weight_broadcast import WeightBroadcast, WeightRef
 from distrl.engine.run.collection import Arrived, AsynchronousCollection, Collection
@@ -191,6 +192,7 @@ class RayLearner:
             open_publisher=self._open_broadcast,
             open_collection=self._open_collection,
             asks_first=not again,
+            lane=evaluation_lane(self._config),
         ).assemble_and_run(
             resumed=self._resumed or again, accept_losses=self._accept_losses and not again
         )
@@ -236,6 +238,7 @@ class RayLearner:
             run=self._run,
             episode_log=episode_log,
             waiting=lambda: len(arrivals) + receiver.unjudged,
+            wanted=lambda: receiver.room,
             say=self._view.say,
             wake=arrivals.wake,
         )

@@ -62,9 +62,9 @@ class Collection:
         """The last report of each collector."""
         return []
 
-    def device_seconds(self) -> tuple[float, float]:
-        """Seconds that devices were at work, and seconds that they were available, in all."""
-        return 0.0, 0.0
+    def phone_seconds(self) -> dict[str, float]:
+        """Seconds of all phones together, by stage (`collector_report`)."""
+        return {}
 
     def states(self) -> dict[int, str]:
         """What each collector would resume from (JSON), by number; for checkpoints."""
@@ -150,8 +150,8 @@ class AsynchronousCollection(Collection):
     def reports(self) -> list[CollectorReport]:
         return self._registry.reports()
 
-    def device_seconds(self) -> tuple[float, float]:
-        return self._registry.device_seconds()
+    def phone_seconds(self) -> dict[str, float]:
+        return self._registry.phone_seconds()
 
     def states(self) -> dict[int, str]:
         return self._registry.states()
@@ -194,11 +194,12 @@ def pace_of(learner: Learner) -> Pace:
         return Pace(learner.version)
     if limit is None:
         return Pace(learner.version, free=True)
+    due, per_insert = learner.pacing.expected_draws()
     rooms = (
         max_in_flight(
             limit - behind,
-            owed=learner.pacing.owed,
-            samples_per_insert=learner.pacing.samples_per_insert,
+            draws_due=due,
+            draws_per_insert=per_insert,
             draws_per_version=learner.settings.draws_per_version,
             draws_since_version=learner.draws_since_version,
         )

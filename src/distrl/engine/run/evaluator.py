@@ -1,35 +1,95 @@
 """Measures the policy on tasks that training never saw: before, during and after training.
 
-It plays in the learner's process, in lockstep, on simulated devices of its own, and counts the
-successes by template. The same stage of the same run plays the same tasks. `EvaluationStore` keeps
-the result, and recordings of some episodes with the learner's estimates.
+Evaluations are played in lockstep, on simulated devices of their own, and successes are counted by
+task and template. All stages of all runs play the same tasks, so that two of them can be compared
+task by task. Before and during training they are played beside it (`EvaluationLane`: a process of
+its own, or a Ray actor) with the weights of one version, and training goes on; after training, and
+in one-process mode, in the learner's process. `EvaluationStore` keeps the result, and recordings of
+some episodes with the learner's estimates.
 """
 
 from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, zip_longest
+from typing import TYPE_CHECKING, Protocol
 
 from distrl.agent.vlm_policy import VlmPolicy
 from distrl.config.training_config import TrainingConfig
 from distrl.engine.run.stop_request import StopRequest
 from distrl.episodes.evaluation import evaluation_tasks, play
-from distrl.episodes.outcome import SuccessRate
+from distrl.episodes.outcome import PairedGain, paired_gain
 from distrl.json_lines import LineLog, read_lines
 from distrl.learning.algorithms.algorithm import update_report
 from distrl.learning.batch import batch_of
 from distrl.learning.learner import Learner
 from distrl.records import Task, Trajectory
 from distrl.replay.buffer.entries import flaw
+from distrl.replay.trajectory_encoding import decode_trajectory
 from distrl.reporting.recording_archive import Opinions, RecordingArchive
 from distrl.runs.run_records import EvaluationLine, Stage, TemplateCount
+from distrl.watched_threads import WatchedThreads
 from phonesim.simulated_device import SimulatedDevice
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 DEVICES = 16  # played at once
 SEED = 0  # the same test tasks for every run, so that runs can be compared
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationRequest:
+    """What is to be measured: so many episodes with the weights of one version."""
+
+    stage: Stage
+    episodes: int
+    updates: int  # that the weights have had
+    version: int
+    seconds: float  # of the run, when it was asked for
+
+
+class RunningEvaluation:
+    """An evaluation that is played elsewhere while training goes on.
+
+    `encoded` gives its trajectories as they come, and raises `EvaluationLost` where no more will;
+    `end` ends what plays it, and may be called again.
+    """
+
+    def __init__(
+        self, request: EvaluationRequest, encoded: Iterator[bytes], end: Callable[[], None]
+    ) -> None:
+        self.request = request
+        self.trajectories: list[Trajectory] = []  # so far
+        self.cancel = end
+        self._encoded = encoded
+        self._reader = WatchedThreads("evaluation", self._read, lambda: None)
+        self._reader.start()
+
+    def finished(self, seconds: float = 0.0) -> bool:
+        """Has it ended, now or within `seconds`? `EvaluationLost`: it will not."""
+        if not self._reader.join(seconds):
+            return False
+        self.cancel()
+        self._reader.raise_failure()
+        return True
+
+    def _read(self) -> None:
+        for each in self._encoded:
+            self.trajectories.append(decode_trajectory(each))
+
+
+class EvaluationLane(Protocol):
+    """Where evaluations are played beside training, one at a time."""
+
+    def start(
+        self, request: EvaluationRequest, weights: Mapping[str, Tensor] | None
+    ) -> RunningEvaluation:
+        """Begin one; `weights` None: those that the run began with."""
+        ...
 
 
 @dataclass(slots=True)
@@ -40,57 +100,29 @@ class Evaluator:
     policy: VlmPolicy
     stop: StopRequest
 
-    def run(
-        self,
-        stage: Stage,
-        episodes: int,
-        *,
-        updates: int,
-        version: int,
-        seconds: float,
-        after_each: Callable[[], None] = lambda: None,
-    ) -> tuple[EvaluationLine, list[Trajectory]]:
-        """The successes, and every trajectory; `after_each` is called after each of them.
+    def play(self, request: EvaluationRequest) -> Iterator[Trajectory]:
+        """Every trajectory as it ends, the policy having the weights that are to be measured.
 
         Raises `StopRequested` on a stop request.
         """
-        seed = f"{SEED}/{stage}/{updates}"
-        trajectories = self._play(episodes, seed, after_each)
-        judged = [each for each in trajectories if each.ending.judged]
-        tried = Counter(each.task.template for each in judged)
-        done = Counter(each.task.template for each in judged if each.success)
-        line = EvaluationLine(
-            stage=stage,
-            split=self.config.evaluation.split,
-            updates=updates,
-            weight_version=version,
-            seconds=seconds,
-            templates=tuple(TemplateCount(each, done[each], tried[each]) for each in sorted(tried)),
-        )
-        return line, trajectories
-
-    def _play(self, episodes: int, seed: str, after_each: Callable[[], None]) -> list[Trajectory]:
         before = self.policy.sampling
-        self.policy.seed(seed)
+        self.policy.seed(f"{SEED}/{request.stage}/{request.updates}")
         self.policy.sampling = dataclasses.replace(before, greedy=self.config.evaluation.greedy)
         devices = [
             SimulatedDevice(f"test-phone-{n}", self.config.devices.phone_drift)
-            for n in range(min(DEVICES, episodes))
+            for n in range(min(DEVICES, request.episodes))
         ]
-        trajectories = []
         try:
             for trajectory in play(
-                self.tasks(episodes),
+                self.tasks(request.episodes),
                 lambda task, device, judge: self.policy,
                 devices,
                 stop_on_success=self.config.collection.stop_on_success,
             ):
-                trajectories.append(trajectory)
-                after_each()
+                yield trajectory
                 self.stop.check()
         finally:
             self.policy.sampling = before
-        return trajectories
 
     def tasks(self, episodes: int) -> list[Task]:
         """Test tasks of the trained templates if the split has them, else of the whole families."""
@@ -113,12 +145,18 @@ class EvaluationStore:
     learner: Learner
     recordings: int
 
-    def measured(self, stage: Stage) -> SuccessRate | None:
-        """The result of the last evaluation of that stage; None if there was none."""
+    def measured(self, stage: Stage) -> EvaluationLine | None:
+        """The last evaluation of that stage; None if there was none."""
         lines = read_lines(self.evaluations.path, EvaluationLine)
-        return next((line.rate for line in reversed(lines) if line.stage == stage), None)
+        return next((line for line in reversed(lines) if line.stage == stage), None)
+
+    def gain(self) -> PairedGain:
+        """From before training to after it, on the tasks that both evaluations played."""
+        before, after = self.measured("before"), self.measured("after")
+        return paired_gain(before.successes if before else {}, after.successes if after else {})
 
     def keep(self, line: EvaluationLine, trajectories: Sequence[Trajectory]) -> None:
+        """Write the evaluation and some recordings of it."""
         if line.stage != "during":
             for each in _some(trajectories, self.recordings // 2):
                 opinions = self._opinions(each)
@@ -139,6 +177,24 @@ class EvaluationStore:
             ratios=found.ratios[0].tolist(),
             advantages=found.td_errors[0].tolist(),
         )
+
+
+def evaluation_line(
+    request: EvaluationRequest, split: str, trajectories: Sequence[Trajectory]
+) -> EvaluationLine:
+    """Count the successes of an evaluation."""
+    judged = [each for each in trajectories if each.ending.judged]
+    tried = Counter(each.task.template for each in judged)
+    done = Counter(each.task.template for each in judged if each.success)
+    return EvaluationLine(
+        stage=request.stage,
+        split=split,
+        updates=request.updates,
+        weight_version=request.version,
+        seconds=request.seconds,
+        templates=tuple(TemplateCount(each, done[each], tried[each]) for each in sorted(tried)),
+        successes={each.task.id: each.success for each in judged},
+    )
 
 
 def _some(trajectories: Sequence[Trajectory], count: int) -> list[Trajectory]:

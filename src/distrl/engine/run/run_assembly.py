@@ -24,7 +24,7 @@ from distrl.engine.ingest.deferred_judging import open_receiver
 from distrl.engine.ingest.delivery import ArrivalQueue, TrajectoryReceiver
 from distrl.engine.ingest.episode_log import EpisodeLog
 from distrl.engine.run.collection import Collection
-from distrl.engine.run.evaluator import EvaluationStore, Evaluator
+from distrl.engine.run.evaluator import EvaluationLane, EvaluationStore, Evaluator
 from distrl.engine.run.follower_processes import learner_process_group
 from distrl.engine.run.losses import check_losses, note_progress
 from distrl.engine.run.preflight import preflight
@@ -40,7 +40,8 @@ from distrl.learning.learner import Publisher
 from distrl.replay.store.trajectory_store import TrajectoryStore
 from distrl.reporting.recording_archive import RecordingArchive
 from distrl.reporting.report import write_report
-from distrl.runs.metrics import Metrics, MetricSink, TensorBoardSink, WandbSink
+from distrl.runs.metrics import Metrics, MetricSink, TensorBoardSink, WandbSink, read_points
+from distrl.runs.run_account import RunAccount
 from distrl.runs.run_directory import RunDirectory
 from distrl.runs.run_records import Loss, RunResult
 from distrl.runs.run_status import RunView
@@ -69,6 +70,7 @@ class RunAssembly:
     open_publisher: OpenPublisher
     open_collection: OpenCollection
     asks_first: bool = True  # `preflight`; False: the run was under way, and its process died
+    lane: EvaluationLane | None = None  # for evaluations beside training; None: in between
 
     def assemble_and_run(self, *, resumed: bool, accept_losses: bool = False) -> RunResult:
         """Run to the end, write result and report. `StopRequested`: it was stopped before."""
@@ -117,7 +119,14 @@ class RunAssembly:
         episodes = opened.enter_context(LineLog.open(run.episodes))
         episode_log = EpisodeLog(episodes, lambda: metrics.seconds)
         receiver = open_receiver(
-            config.judge, run, store, self.arrivals, episode_log, self.view.say, opened
+            config.judge,
+            run,
+            store,
+            self.arrivals,
+            episode_log,
+            self.view.say,
+            opened,
+            config.run.trajectories,
         )
         recall(episode_log, run, store, receiver)
         collection = self.open_collection(opened, receiver, episode_log, state)
@@ -135,13 +144,23 @@ class RunAssembly:
             checkpoints=checkpoints,
             collection=collection,
             episode_log=episode_log,
-            monitor=RunMonitor(
-                run.path.name, config.devices.count, metrics, self.view, episode_log, collection
-            ),
+            monitor=self._monitor(metrics, episode_log, collection),
             evaluations=evaluations,
             evaluator=Evaluator(config, policy, self.stop),
+            lane=self.lane,
             stop=self.stop,
             note_checkpoint=lambda path: note_progress(run, path, self.arrivals.taken),
+        )
+
+    def _monitor(
+        self, metrics: Metrics, episode_log: EpisodeLog, collection: Collection
+    ) -> RunMonitor:
+        """Its account begins with what the run recorded before it was resumed."""
+        run = self.directory
+        account = RunAccount.of(read_points(run.metrics))
+        name, devices = run.path.name, self.config.devices.count
+        return RunMonitor(
+            name, devices, metrics, self.view, episode_log, collection, account=account
         )
 
 

@@ -8,14 +8,18 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import AbstractContextManager
+from typing import Literal
 
-from distrl.engine.ingest.episode_log import LATE_SECONDS, EpisodeLog
+from distrl.engine.ingest.episode_log import EpisodeLog
 from distrl.engine.run.collection import Collection
 from distrl.episodes.collector_report import gauges
 from distrl.episodes.outcome import SuccessRate
-from distrl.learning.learner_report import LearnerReport, LearnerStatus
+from distrl.episodes.stage_timer import StageTimer
+from distrl.learning.learner_report import LearnerReport, LearnerStatus, named
 from distrl.runs.metrics import Metrics
+from distrl.runs.run_account import RunAccount
+from distrl.runs.run_records import Series
 from distrl.runs.run_status import RunStatus, RunView
 
 SAMPLE_SECONDS = 5.0  # between two points of the series `collection`
@@ -23,13 +27,7 @@ SHOW_SECONDS = 0.25  # between two updates of the live view
 LEAST_SECONDS, LEAST_SHARE = 2.0, 0.002  # of training, before a pace says anything
 RECENT_STEPS = 20
 PROGRESSING = ("training", "collecting")  # phases
-
-
-@dataclass(frozen=True, slots=True)
-class _Use:
-    at: float
-    busy: float
-    there: float
+LearnerStage = Literal["update", "waiting", "checkpointing", "evaluating"]
 
 
 class Countdown:
@@ -73,9 +71,13 @@ class RunMonitor:
         episode_log: EpisodeLog,
         collection: Collection,
         clock: Callable[[], float] = time.monotonic,
+        account: RunAccount | None = None,  # of what the run recorded before it was resumed
     ) -> None:
+        self.account = account or RunAccount()
         self.phase = "starting"
         self.success_before: SuccessRate | None = None
+        self.evaluating = ""  # the evaluation that is played beside training, and how far it is
+        self.training_seconds = 0.0  # of the run; the training loop keeps it up to date
         self._name = name
         self._devices = devices
         self._metrics = metrics
@@ -83,8 +85,10 @@ class RunMonitor:
         self._episode_log = episode_log
         self._collection = collection
         self._clock = clock
-        self._steps: deque[float] = deque(maxlen=RECENT_STEPS)
-        self._uses: deque[_Use] = deque([_Use(clock(), 0.0, 0.0)])
+        self._recent: deque[LearnerReport] = deque(maxlen=RECENT_STEPS)
+        self._learner_stages: StageTimer[str] = StageTimer(clock=clock)
+        self._training_since: float | None = None
+        self._trained: dict[str, float] | None = None  # seconds by stage, once training has ended
         self._countdown = Countdown()
         self._failed_starts: dict[str, int] = {}  # counted so far, by collector
         self._troubles: dict[str, str] = {}  # kinds of errors that were said, by device
@@ -101,8 +105,18 @@ class RunMonitor:
 
     def learned(self, report: LearnerReport) -> None:
         """Record an update of the learner."""
-        self._steps.append(sum(report.seconds.values()))
-        self._metrics.record("learner", report.learner_status.updates, report.gauges())
+        self._recent.append(report)
+        for stage, seconds in report.seconds.items():
+            self._learner_stages.add(stage, seconds)
+            self._learner_stages.add("update", -seconds)  # as which the whole step was timed
+        self._record("learner", report.learner_status.updates, report.gauges())
+
+    def learner_at(self, stage: LearnerStage) -> AbstractContextManager[None]:
+        """Time what the learner's thread does: its steps as "update" until `learned` knows more."""
+        return self._learner_stages.at(stage)
+
+    def _record(self, series: Series, updates: int, figures: dict[str, float]) -> None:
+        self.account.add(self._metrics.record(series, updates, figures))
 
     def look(self, learner_status: LearnerStatus, progress: float, queue: int) -> None:
         """Record a point of the collection and update the view, each when due."""
@@ -110,7 +124,7 @@ class RunMonitor:
         self._countdown.see(now, progress, training=self.phase in PROGRESSING)
         if now - self._sampled >= SAMPLE_SECONDS:
             self._sampled = now
-            self._sample(now, learner_status, queue)
+            self.sample(learner_status, queue)
         if now - self._shown >= SHOW_SECONDS:
             self._shown = now
             self._note_troubles()
@@ -119,7 +133,14 @@ class RunMonitor:
     def begin(self, phase: str, learner_status: LearnerStatus, progress: float) -> None:
         """Enter a new phase and show it at once."""
         self.phase, self._shown = phase, -float("inf")
+        if phase == "training" and self._training_since is None:
+            self._training_since = self._clock()
         self.look(learner_status, progress, 0)
+
+    def end_training(self, learner_status: LearnerStatus, queue: int) -> None:
+        """Close the learner's account, with a last point."""
+        self.sample(learner_status, queue)
+        self._trained = self._learner_seconds()
 
     def _note_troubles(self) -> None:
         """Count episodes that could not start; say which phone failed and why, once per error."""
@@ -137,32 +158,30 @@ class RunMonitor:
 
     # Metrics and status -------------------------------------------------------------------------
 
-    def device_busy(self) -> float:
-        """The devices' share of time at work since this process started."""
-        busy, there = self._collection.device_seconds()
-        return busy / there if there else 0.0
-
-    def _sample(self, now: float, learner_status: LearnerStatus, queue: int) -> None:
-        self._uses.append(_Use(now, *self._collection.device_seconds()))
-        while self._uses[0].at < now - LATE_SECONDS:
-            self._uses.popleft()
+    def sample(self, learner_status: LearnerStatus, queue: int) -> None:
+        """Record a point of the collection, whether it is due or not."""
         late = self._episode_log.of_late()
         figures = {
-            "device_busy": self._busy_of_late(),
             "queue": float(queue),
             "trajectories": float(self._episode_log.trajectories),
             "trajectories_per_minute": late.per_minute,
             "success_rate": late.success.rate,
-            "staleness/mean": late.staleness_mean,
+            "lag/mean": late.lag,
             "faults": float(sum(self._episode_log.all_faults().values())),
+            "training_seconds": self.training_seconds,
         }
         figures |= gauges(self._collection.reports())
-        self._metrics.record("collection", learner_status.updates, figures)
+        figures |= named("seconds", self._collection.phone_seconds())
+        figures |= named("learner_seconds", self._learner_seconds())
+        self._record("collection", learner_status.updates, figures)
 
-    def _busy_of_late(self) -> float:
-        first, last = self._uses[0], self._uses[-1]
-        there = last.there - first.there
-        return min(1.0, max(0.0, (last.busy - first.busy) / there)) if there > 0.0 else 0.0
+    def _learner_seconds(self) -> dict[str, float]:
+        """Seconds of the learner's thread since training began, by stage."""
+        if self._trained is not None or self._training_since is None:
+            return self._trained or {}
+        stages = self._learner_stages.spent()
+        passed = self._clock() - self._training_since
+        return stages | {"other": max(0.0, passed - sum(stages.values()))}
 
     def _status(self, learner_status: LearnerStatus, progress: float, queue: int) -> RunStatus:
         late, reports = self._episode_log.of_late(), self._collection.reports()
@@ -178,14 +197,20 @@ class RunMonitor:
             trajectories_per_minute=late.per_minute,
             updates=learner_status.updates,
             weight_version=learner_status.version,
-            step_seconds=sum(self._steps) / max(1, len(self._steps)),
+            step_seconds=self._of_late(lambda each: sum(each.seconds.values())),
             devices=self._devices,
-            device_busy=self._busy_of_late(),
+            phone_time=self.account.time.phones(),
+            learner_time=self.account.time.learner(),
             quarantined=sum(len(each.quarantined) for each in reports),
-            staleness_mean=late.staleness_mean,
-            staleness_max=late.staleness_max,
+            staleness=self._of_late(lambda each: each.mean_staleness),
+            effective_sample_share=self._of_late(lambda each: each.effective_sample_share),
             queue=queue,
             replay=int(learner_status.replay.get("trajectories", 0)),
             faults=self._episode_log.all_faults(),
+            evaluating=self.evaluating,
             seconds_left=self._countdown.seconds_left(progress),
         )
+
+    def _of_late(self, figure: Callable[[LearnerReport], float]) -> float:
+        """The mean over recent updates; 0 before the first."""
+        return sum(map(figure, self._recent)) / max(1, len(self._recent))

@@ -1,19 +1,22 @@
 """A training run from the first evaluation to its result: the loop around the learner.
 
-    evaluate
+    begin an evaluation with the weights before training
     until a limit is reached:
         learner step; where it needs more trajectories, wait for them
-        pace the collectors; write a checkpoint and evaluate when due
-    evaluate
+        pace the collectors; write a checkpoint and begin an evaluation when due
+    evaluate what was trained
 
-It is the same for every way of collecting (`collection`). On a stop request the current step is
-finished, a checkpoint is written, and `StopRequested` says that the run can be resumed.
+Evaluations before and during training are played in a lane of their own where there is one, and
+training goes on. The loop is the same for every way of collecting (`collection`). On a stop request
+a checkpoint is written, and `StopRequested` says that the run can be resumed. An update under way
+is abandoned then, and when the run's time is up: before the optimiser's step, between two
+micro-batches. Where several ranks share it, it is finished.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,15 +26,25 @@ from distrl.agent.vlm_policy import VlmPolicy
 from distrl.config.training_config import TrainingConfig
 from distrl.engine.ingest.episode_log import EpisodeLog
 from distrl.engine.run.collection import Collection
-from distrl.engine.run.evaluator import EvaluationStore, Evaluator
+from distrl.engine.run.evaluator import (
+    EvaluationLane,
+    EvaluationRequest,
+    EvaluationStore,
+    Evaluator,
+    RunningEvaluation,
+    evaluation_line,
+)
 from distrl.engine.run.resume import TrainingState
 from distrl.engine.run.run_monitor import RunMonitor
 from distrl.engine.run.stop_request import StopRequest, StopRequested, progress
 from distrl.episodes.outcome import SuccessRate
-from distrl.errors import StorageError
+from distrl.errors import EvaluationLost, StorageError
 from distrl.learning.checkpoint import CheckpointFolder
+from distrl.learning.gradient_step import UpdateAbandoned
 from distrl.learning.learner_report import LearnerReport
 from distrl.process_environment import trim_heap
+from distrl.records import Trajectory
+from distrl.runs.run_account import waiting_share
 from distrl.runs.run_records import RunResult, Stage
 
 WAIT_SECONDS = 0.25  # for arrivals, before the view is updated
@@ -53,12 +66,14 @@ class TrainingRun:
     evaluations: EvaluationStore
     evaluator: Evaluator
     stop: StopRequest
+    lane: EvaluationLane | None = None  # None: evaluations are played here, between two steps
     clock: Callable[[], float] = time.monotonic
     note_checkpoint: Callable[[Path], None] = lambda path: None  # called when one was written
     _since: float | None = None  # when this stretch of training began; None: not training
     _before: float = 0.0  # seconds of training before it, earlier processes included
     _saved: float = 0.0  # when the last checkpoint was written
     _evaluated: float = 0.0
+    _aside: RunningEvaluation | None = None  # the evaluation that is played in the lane
 
     def run(self) -> RunResult:
         """Evaluate, train, evaluate. `StopRequested`: it was asked to end before."""
@@ -66,22 +81,42 @@ class TrainingRun:
         self.collection.start()
         try:
             self._pace()
-            before = self._evaluate("before", self.config.evaluation.before)
-            self.monitor.success_before = before if before.episodes else None
+            self._evaluate("before", self.config.evaluation.before)
             self._learn()
             self.collection.stop(FINISH_SECONDS)
         except StopRequested:
             self._leave()
             raise
-        after = self._evaluate("after", self.config.evaluation.after)
+        try:
+            self._evaluate("after", self.config.evaluation.after)
+            while self._aside is not None:
+                self._take_evaluation(WAIT_SECONDS)
+                self._show()
+                self.stop.check()
+        finally:
+            self._cancel_evaluation()
+        return self._result()
+
+    def _result(self) -> RunResult:
+        account, status = self.monitor.account, self.state.learner.learner_status()
+        before = self.evaluations.measured("before")
+        after = self.evaluations.measured("after") if self.config.evaluation.after else None
+        phone_time = account.time.phones()
         return RunResult(
-            success_before=before,
-            success_after=after,
+            success_before=before.rate if before else NOTHING,
+            success_after=after.rate if after else NOTHING,
+            gain=self.evaluations.gain(),
+            weights_moved=account.weights_moved,
             trajectories=self.episode_log.trajectories,
             updates=self.state.updates,
             wall_s=round(self.monitor.seconds, 3),
-            device_busy=round(min(1.0, self.monitor.device_busy()), 4),
-            staleness_mean=round(self.episode_log.mean_staleness, 4),
+            training_s=round(self._trained, 3),
+            phone_time=phone_time,
+            learner_time=account.time.learner(),
+            phones_waiting_share=round(waiting_share(phone_time), 4),
+            staleness_mean=round(account.staleness, 4),
+            effective_sample_share=round(account.effective_sample_share, 4),
+            samples_per_insert=round(status.samples_per_insert, 4),
             seed=self.config.run.seed,
         )
 
@@ -91,24 +126,39 @@ class TrainingRun:
         learner = self.state.learner
         self._since = self._saved = self._evaluated = self.clock()
         self.monitor.begin("training", learner.learner_status(), self._progress())
+        if learner.gradient_step.process_group.size == 1:
+            learner.between = self._between_micro_batches
         while self._progress() < 1.0:
             self.stop.check()
-            report = learner.step()
+            with self.monitor.learner_at("update"):
+                report = learner.step()
             self._pace()
             if isinstance(report, LearnerReport):
                 self.monitor.learned(report)
-            else:
+            elif self._progress() < 1.0:
+                self.stop.check()
                 self._wait()
             self._show()
             self._save_if_due()
+            self._take_evaluation()
             self._evaluate_if_due()
         self._save()
+        self._before, self._since = self._trained, None
+        self.monitor.training_seconds = self._before
+        self.monitor.end_training(learner.learner_status(), len(self.state.arrivals))
+
+    def _between_micro_batches(self) -> None:
+        """Show that a long update goes on; abandon it once the run is to end."""
+        self._show()
+        if self.stop.asked or self._progress() >= 1.0:
+            raise UpdateAbandoned
 
     def _wait(self) -> None:
         """Block until more trajectories may have arrived."""
-        while not self.collection.wait(WAIT_SECONDS) and self._progress() < 1.0:
-            self._show()
-            self.stop.check()
+        with self.monitor.learner_at("waiting"):
+            while not self.collection.wait(WAIT_SECONDS) and self._progress() < 1.0:
+                self._show()
+                self.stop.check()
 
     def _pace(self) -> None:
         self.episode_log.version = self.state.learner.version
@@ -116,6 +166,7 @@ class TrainingRun:
 
     def _show(self) -> None:
         learner = self.state.learner
+        self.monitor.training_seconds = self._trained
         self.monitor.look(learner.learner_status(), self._progress(), len(self.state.arrivals))
 
     def _progress(self) -> float:
@@ -143,7 +194,8 @@ class TrainingRun:
         self.state.seconds = self._trained
         self.state.collectors |= self.collection.states()
         try:
-            self.note_checkpoint(self.checkpoints.save(self.state))
+            with self.monitor.learner_at("checkpointing"):
+                self.note_checkpoint(self.checkpoints.save(self.state))
         except (OSError, SafetensorError, StorageError) as error:
             self.episode_log.faults["checkpoint_failed"] += 1
             self.monitor.say(f"no checkpoint could be written, the run goes on: {error}")
@@ -151,34 +203,83 @@ class TrainingRun:
 
     def _evaluate_if_due(self) -> None:
         every = self.config.evaluation.every_minutes
-        if every is not None and self.clock() - self._evaluated >= 60.0 * every:
-            self._before, self._since = self._trained, None  # evaluation is not training time
-            self._evaluate("during", self.config.evaluation.every_episodes)
-            self._since = self._evaluated = self.clock()
-            self.monitor.phase = "training"
+        if (
+            every is None
+            or self._aside is not None
+            or self.clock() - self._evaluated < 60.0 * every
+        ):
+            return
+        self._before, self._since = self._trained, None  # played here, it is not training time
+        self._evaluate("during", self.config.evaluation.every_episodes)
+        self._since = self._evaluated = self.clock()
+        self.monitor.phase = "training"
 
-    def _evaluate(self, stage: Stage, episodes: int) -> SuccessRate:
-        """Success on the test tasks; "before" is not measured again after a resume."""
+    def _evaluate(self, stage: Stage, episodes: int) -> None:
+        """Measure success on the test tasks; "before" is not measured again after a resume."""
         known = self.evaluations.measured(stage) if stage == "before" else None
+        if known is not None:
+            self.monitor.success_before = known.rate
         if known is not None or not episodes:
-            return known or NOTHING
+            return
+        request = self._request(stage, episodes)
+        if self.lane is not None and stage != "after":
+            weights = None if stage == "before" else self.state.learner.policy.weights()
+            self._aside = self.lane.start(request, weights)
+        else:
+            self._evaluate_here(request)
+
+    def _request(self, stage: Stage, episodes: int) -> EvaluationRequest:
         learner = self.state.learner
+        updates, version = (0, 0) if stage == "before" else (learner.updates, learner.version)
+        return EvaluationRequest(stage, episodes, updates, version, self.monitor.seconds)
+
+    def _evaluate_here(self, request: EvaluationRequest) -> None:
+        """Play an evaluation with the learner's own policy, which waits meanwhile."""
+        stage = request.stage
         phase = "evaluating" if stage == "during" else f"evaluating {stage} training"
-        self.monitor.begin(phase, learner.learner_status(), self._progress())
-        line, trajectories = self.evaluator.run(
-            stage,
-            episodes,
-            updates=learner.updates,
-            version=learner.version,
-            seconds=self.monitor.seconds,
-            after_each=self._show,
-        )
+        self.monitor.begin(phase, self.state.learner.learner_status(), self._progress())
+        trajectories = []
+        with self.monitor.learner_at("evaluating"):
+            for trajectory in self.evaluator.play(request):
+                trajectories.append(trajectory)
+                self._note_evaluation(request, len(trajectories))
+                self._show()
+            self._keep(request, trajectories)
+        self.monitor.evaluating = ""
+
+    def _take_evaluation(self, seconds: float = 0.0) -> None:
+        """Keep the evaluation that is played aside, if it ends within `seconds`."""
+        aside = self._aside
+        if aside is None:
+            return
+        self._note_evaluation(aside.request, len(aside.trajectories))
+        try:
+            if aside.finished(seconds):
+                self._cancel_evaluation()
+                self._keep(aside.request, aside.trajectories)
+        except EvaluationLost as error:
+            self._cancel_evaluation()
+            self.episode_log.faults["evaluation_lost"] += 1
+            self.monitor.say(f"not measured, the run goes on: {error}")
+
+    def _note_evaluation(self, request: EvaluationRequest, played: int) -> None:
+        self.monitor.evaluating = f"{request.stage} {played}/{request.episodes}"
+
+    def _keep(self, request: EvaluationRequest, trajectories: Sequence[Trajectory]) -> None:
+        line = evaluation_line(request, self.config.evaluation.split, trajectories)
         self.evaluations.keep(line, trajectories)
-        return line.rate
+        if request.stage == "before":
+            self.monitor.success_before = line.rate
+
+    def _cancel_evaluation(self) -> None:
+        if self._aside is not None:
+            self._aside.cancel()
+        self._aside, self.monitor.evaluating = None, ""
 
     def _leave(self) -> None:
         """End after a stop request: keep what was learned."""
         self.monitor.say("stopping: writing a checkpoint, then ending the collectors")
+        self._cancel_evaluation()
         if self.state.updates:
             self._save()
         self.collection.stop(0.0)

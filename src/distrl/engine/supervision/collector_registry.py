@@ -23,6 +23,7 @@ from __future__ import annotations
 import dataclasses
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
@@ -121,11 +122,11 @@ class CollectorRegistry:
     waiting: Callable[[], int]  # trajectories stored and not yet taken by the learner
     say: Callable[[str], None]
     wake: Callable[[], None]  # called when a slot was given up
+    wanted: Callable[[], int | None] = lambda: None  # trajectories that the run still wants
     clock: Callable[[], float] = time.monotonic
     stop_at: float | None = None  # when all must have ended; None: nobody asked for it
     _pace: Pace = Pace(version=0)
-    _busy: float = 0.0  # seconds at work of devices of collectors that have ended
-    _available: float = 0.0  # seconds that these devices were available
+    _ended: Counter[str] = field(default_factory=Counter)  # `stages` of those that have ended
     _slots: dict[int, _Slot] = field(default_factory=dict)
     _lock: threading.RLock = field(default_factory=threading.RLock)
 
@@ -215,8 +216,7 @@ class CollectorRegistry:
         if slot.info is not None:
             self.episode_log.close(f"{slot.info.name}/")
         if slot.report is not None:
-            self._busy += sum(slot.report.busy.values())
-            self._available += slot.report.seconds * slot.report.slots
+            self._ended.update(slot.report.stages)
         slot.info, slot.report, slot.in_flight, slot.ended = None, None, 0, True
 
     # Transports -------------------------------------------------------------------------------
@@ -225,7 +225,12 @@ class CollectorRegistry:
         """What the collector of that slot is to do now."""
         with self._lock:
             others = sum(slot.in_flight for at, slot in self._slots.items() if at != number)
-            pace = dataclasses.replace(self._pace, elsewhere=self.waiting() + others)
+            wanted = self.wanted()
+            pace = dataclasses.replace(
+                self._pace,
+                elsewhere=self.waiting() + others,
+                wanted=None if wanted is None else max(0, wanted - others),
+            )
             if self.stop_at is None:
                 return HeartbeatReply(pace)
             return HeartbeatReply(pace, max(0.0, self.stop_at - self.clock()))
@@ -312,12 +317,13 @@ class CollectorRegistry:
         with self._lock:
             return [slot.report for slot in self._slots.values() if slot.report is not None]
 
-    def device_seconds(self) -> tuple[float, float]:
-        """Seconds that devices were at work, and available, over all collectors of this run."""
+    def phone_seconds(self) -> dict[str, float]:
+        """Seconds of all phones by stage, over all collectors since this process started."""
         with self._lock:
-            reports = self.reports()
-            busy = self._busy + sum(sum(report.busy.values()) for report in reports)
-            return busy, self._available + sum(each.seconds * each.slots for each in reports)
+            total = Counter(self._ended)
+            for report in self.reports():
+                total.update(report.stages)
+            return dict(total)
 
     def states(self) -> dict[int, str]:
         """What each slot would resume from (JSON), by number."""

@@ -11,7 +11,9 @@ the learner is not too far behind:
     may_sample(n)   inserted ≥ minimum_fill   and   owed − n ≥ −tolerance
     may_insert(n)   inserted < minimum_fill   or   owed + n · samples_per_insert ≤ tolerance
 
-An infinite tolerance lets both run free once the replay is filled. Both sides could wait for each
+The tolerance is the error buffer of Reverb's SampleToInsertRatio: |owed| stays within it, so that
+draws per insert approach `samples_per_insert` however fast either side is. An infinite tolerance
+lets both run free once the replay is filled. Both sides could wait for each
 other for ever if 2 · tolerance < samples at once + inserts at once · samples_per_insert; such a
 tolerance is refused as soon as it is known. The engine asks before each step and reports after it;
 nothing here waits.
@@ -51,6 +53,23 @@ class Pacing:
     def owed(self) -> float:
         """Draws that the inserts so far have paid for and that were not made yet."""
         return self.samples_per_insert * (self.inserted - self.minimum_fill) - self.sampled
+
+    @property
+    def ratio(self) -> float:
+        """Draws made for each insert since the replay was filled; 0 before that."""
+        paying = self.inserted - self.minimum_fill
+        return self.sampled / paying if paying > 0 else 0.0
+
+    def expected_draws(self) -> tuple[float, float]:
+        """The draws to expect before the next insert, and those for each insert from then on.
+
+        The first is below 0 while the replay is filled, or the learner is ahead. Where nothing is
+        bounded, nothing is owed either: the learner goes on at the ratio that it has kept so far.
+        """
+        if math.isfinite(self.tolerance):
+            return self.owed, self.samples_per_insert
+        per_insert = self.ratio or self.samples_per_insert
+        return per_insert * min(0, self.inserted - self.minimum_fill), per_insert
 
     def may_sample(self, n: int = 1) -> bool:
         self._admit(samples=n, inserts=self._inserts_at_once)

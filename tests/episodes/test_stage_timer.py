@@ -6,7 +6,8 @@ import threading
 
 from tests.episodes.made_up_collectors import GatedPhone, ManualClock, TimedPhone, wait_until
 
-from distrl.episodes.episode import DeviceTimer, Episode
+from distrl.episodes.episode import WORKS, Episode
+from distrl.episodes.stage_timer import StageTimer
 from distrl.records import Decision, Ending, Wait
 from phonesim.faults import Faults
 from phonesim.latency import EVENT_DRIVEN
@@ -19,7 +20,10 @@ TASK = load_task(f"{template_names('train', 'general')[0]}/train/0")[0]
 def test_reset_and_action_are_timed_and_a_failing_one_as_well() -> None:
     clock = ManualClock()
     faults = Faults(schedule={2: "disconnect"})
-    timer, phone = DeviceTimer(clock), TimedPhone("a", clock, latency=EVENT_DRIVEN, faults=faults)
+    timer, phone = (
+        StageTimer(WORKS, clock),
+        TimedPhone("a", clock, latency=EVENT_DRIVEN, faults=faults),
+    )
     assert timer.spent() == {"reset": 0.0, "act": 0.0}
     episode = Episode.begin(TASK, phone, FactJudge(phone), timer=timer)
     episode.take(Decision(Wait(0.0)))
@@ -35,7 +39,7 @@ def test_reset_and_action_are_timed_and_a_failing_one_as_well() -> None:
 
 def test_work_in_progress_counts_up_to_now() -> None:
     clock, phone = ManualClock(), GatedPhone("a")
-    timer = DeviceTimer(clock)
+    timer = StageTimer(WORKS, clock)
 
     def begin() -> None:
         Episode.begin(TASK, phone, FactJudge(phone), timer=timer)

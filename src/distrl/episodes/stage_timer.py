@@ -1,0 +1,64 @@
+"""Seconds by stage, added up over all that pass them: also while they are being spent."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager
+from typing import Any, Generic, TypeVar
+
+S = TypeVar("S", bound=str)
+
+
+class StageTimer(Generic[S]):
+    """Times named stages by `clock`. Thread-safe; what is under way counts up to now."""
+
+    def __init__(
+        self, stages: Iterable[S] = (), clock: Callable[[], float] = time.perf_counter
+    ) -> None:
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._spent: dict[S, float] = dict.fromkeys(stages, 0.0)
+        self._under_way: dict[int, tuple[S, int, float]] = {}  # stage, how many at once, since when
+        self._begun = 0
+
+    @contextmanager
+    def at(self, stage: S, count: int = 1) -> Iterator[None]:
+        """Time `count` that are in this stage at once."""
+        number = self._begin(stage, count)
+        try:
+            yield
+        finally:
+            self._end(number)
+
+    def until(self, awaited: Future[Any], stage: S) -> None:
+        """Time one until `awaited` is done."""
+        number = self._begin(stage, 1)
+        awaited.add_done_callback(lambda _: self._end(number))
+
+    def add(self, stage: S, seconds: float) -> None:
+        """Count seconds that were timed elsewhere."""
+        with self._lock:
+            self._spent[stage] = self._spent.get(stage, 0.0) + seconds
+
+    def spent(self) -> dict[S, float]:
+        """Seconds so far, by stage."""
+        with self._lock:
+            now, spent = self._clock(), dict(self._spent)
+            for stage, count, begun in self._under_way.values():
+                spent[stage] = spent.get(stage, 0.0) + count * (now - begun)
+            return spent
+
+    def _begin(self, stage: S, count: int) -> int:
+        with self._lock:
+            self._begun += 1
+            self._under_way[self._begun] = stage, count, self._clock()
+            return self._begun
+
+    def _end(self, number: int) -> None:
+        with self._lock:
+            stage, count, begun = self._under_way.pop(number)
+            seconds = count * (self._clock() - begun)
+            self._spent[stage] = self._spent.get(stage, 0.0) + seconds

@@ -1,0 +1,152 @@
+"""The account of a run, added up from its points: where time went, and what was learned from.
+
+The live view, `result.json` and the report all read it, fed with the same points, so that they show
+the same figures. A run records seconds by stage, counted up since its process started, with every
+point of the series `collection`: `seconds/STAGE` of all phones together, `learner_seconds/STAGE` of
+the learner. Shares of them add up to 1. They count from the first update on (from the start while
+there was none), since before it the learner has nothing to do but wait.
+
+    phones     playing        the phone resets, acts, or draws its screen
+               deciding       the policy decides, or is busy with others
+               judging        the judge looks at the phone
+               delivery       the trajectory is being stored, or too much waits for the learner
+               admission      no episode may start: it would be too stale at its end
+               task           there is nothing to play
+               out of order   the phone is quarantined
+               other          the collector's own work
+    learner    the stages of its steps, and waiting (for trajectories), checkpointing, evaluating
+               and other (metrics, the view)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from distrl.runs.run_records import Point
+
+PHONE, LEARNER = "seconds/", "learner_seconds/"  # prefixes of figures
+PHONE_STAGES = {
+    "reset": "playing",
+    "act": "playing",
+    "decide": "deciding",
+    "judge": "judging",
+    "deliver": "delivery",
+    "admission": "admission",
+    "task": "task",
+    "device": "out of order",
+    "own": "other",
+}
+LEARNER_STAGES = {
+    "drain": "drawing",
+    "sample": "drawing",
+    "batch": "preparing",
+    "update": "updating",
+    "refresh": "re-prioritising",
+    "publish": "publishing",
+}
+PHONES_WAIT = ("delivery", "admission", "task", "out of order")
+Figures = Mapping[str, float | None]
+
+
+@dataclass(slots=True)
+class Counters:
+    """Adds up counters of one prefix; they begin again at 0 whenever a run is resumed."""
+
+    prefix: str
+    seconds: dict[str, float] = field(default_factory=dict)  # by stage
+    _last: dict[str, float] = field(default_factory=dict)
+
+    def add(self, figures: Figures) -> None:
+        found = {
+            name.removeprefix(self.prefix): seconds or 0.0
+            for name, seconds in figures.items()
+            if name.startswith(self.prefix)
+        }
+        if sum(found.values()) < sum(self._last.values()):
+            self._last = {}
+        for stage, seconds in found.items():  # one may fall: what is under way gets its name later
+            grown = seconds - self._last.get(stage, 0.0)
+            self.seconds[stage] = self.seconds.get(stage, 0.0) + grown
+        self._last = found or self._last
+
+    def shares(self, names: Mapping[str, str]) -> dict[str, float]:
+        """By shown name; a stage without one keeps its own. Empty where no time has passed."""
+        known = {stage: max(0.0, seconds) for stage, seconds in self.seconds.items()}
+        total, shares = sum(known.values()), dict[str, float]()
+        for stage, seconds in known.items():
+            if total > 0.0:
+                name = names.get(stage, stage)
+                shares[name] = shares.get(name, 0.0) + seconds / total
+        return shares
+
+
+@dataclass(slots=True)
+class TimeAccount:
+    """Time of phones and learner, by stage."""
+
+    _phones: Counters = field(default_factory=lambda: Counters(PHONE))
+    _learner: Counters = field(default_factory=lambda: Counters(LEARNER))
+    _updated: bool = False
+
+    def add(self, point: Point) -> None:
+        if point.series != "collection":
+            return
+        for counters in (self._phones, self._learner):
+            counters.add(point.figures)
+            if point.updates and not self._updated:
+                counters.seconds.clear()
+        self._updated |= point.updates > 0
+
+    def phones(self) -> dict[str, float]:
+        """Share of all phones' time in each stage; empty where none was recorded."""
+        return self._phones.shares(PHONE_STAGES)
+
+    def learner(self) -> dict[str, float]:
+        """Share of the learner's time in each stage; empty where none was recorded."""
+        return self._learner.shares(LEARNER_STAGES)
+
+
+@dataclass(slots=True)
+class RunAccount:
+    """All that is added up of a run; `add` its points, in order."""
+
+    time: TimeAccount = field(default_factory=TimeAccount)
+    weights_moved: bool = False  # by an update that was not for the critic alone
+    training_seconds: float = 0.0  # without evaluations
+    _updates: int = 0
+    _staleness_sum: float = 0.0  # over updates
+    _effective_sum: float = 0.0
+
+    @classmethod
+    def of(cls, points: Iterable[Point]) -> RunAccount:
+        account = cls()
+        for point in points:
+            account.add(point)
+        return account
+
+    def add(self, point: Point) -> None:
+        self.time.add(point)
+        figures = point.figures
+        if point.series == "learner":
+            self.weights_moved |= bool(figures.get("policy_moved"))
+            self._updates += 1
+            self._staleness_sum += figures.get("staleness/mean") or 0.0
+            self._effective_sum += figures.get("ratio/effective_sample_share") or 0.0
+        else:
+            self.training_seconds = figures.get("training_seconds") or self.training_seconds
+
+    @property
+    def staleness(self) -> float:
+        """Weight versions, mean of what was drawn, over all updates."""
+        return self._staleness_sum / max(1, self._updates)
+
+    @property
+    def effective_sample_share(self) -> float:
+        """Share of the turns that count, by their ratios; mean over all updates."""
+        return self._effective_sum / max(1, self._updates)
+
+
+def waiting_share(phones: Mapping[str, float]) -> float:
+    """The share of their time that phones were kept from playing."""
+    return sum(phones.get(stage, 0.0) for stage in PHONES_WAIT)

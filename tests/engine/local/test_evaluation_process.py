@@ -1,0 +1,58 @@
+"""An evaluation in a process of its own: the weights that it was given, and what becomes of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.engine.tiny_runs import tiny_config
+
+from distrl.engine.local.collector_pool import Forkserver
+from distrl.engine.local.evaluation_process import EvaluationProcesses
+from distrl.engine.run.evaluator import EvaluationRequest, Evaluator
+from distrl.engine.run.stop_request import StopRequest
+from distrl.engine.wiring import build_policy
+from distrl.errors import EvaluationLost
+from distrl.records import Trajectory
+from distrl.runs.run_directory import RunDirectory
+
+SECONDS = 300.0  # on a slow machine
+
+
+def answers(trajectories: list[Trajectory]) -> dict[str, list[str]]:
+    return {each.task.id: [d.text for d in each.decisions] for each in trajectories}
+
+
+@pytest.mark.slow
+def test_it_plays_what_the_learner_would_play_with_those_weights(
+    tmp_path: Path, model: Path
+) -> None:
+    config, run = tiny_config(tmp_path, model), RunDirectory(tmp_path)
+    run.write_config(config)
+    policy = build_policy(config)
+    weights = {name: each + 0.01 for name, each in policy.weights().items()}
+    request = EvaluationRequest("during", 2, updates=3, version=7, seconds=1.5)
+    with Forkserver():
+        first = EvaluationProcesses(run).start(request, None)
+        moved = EvaluationProcesses(run).start(request, weights)
+        assert first.finished(SECONDS)
+        assert moved.finished(SECONDS)
+    assert {each.weight_version for each in moved.trajectories} == {7}
+    assert list(run.path.glob(".evaluation-*")) == []
+    evaluator = Evaluator(config, policy, StopRequest())
+    assert answers(list(evaluator.play(request))) == answers(first.trajectories)
+    policy.load_weights(weights, 7)
+    assert answers(list(evaluator.play(request))) == answers(moved.trajectories)
+    assert answers(first.trajectories) != answers(moved.trajectories)
+
+
+def test_one_that_dies_is_lost_and_one_that_is_cancelled_is_gone(
+    tmp_path: Path, model: Path
+) -> None:
+    run = RunDirectory(tmp_path)
+    run.write_config(tiny_config(tmp_path, model))
+    with Forkserver():
+        running = EvaluationProcesses(run).start(EvaluationRequest("before", 9**6, 0, 0, 0.0), None)
+        running.cancel()
+        with pytest.raises(EvaluationLost, match=r"evaluation\.log says why"):
+            running.finished(SECONDS)
