@@ -93,6 +93,7 @@ class TrainingRun:
         self.monitor.begin("training", learner.learner_status(), self._progress())
         while self._progress() < 1.0:
             self.stop.check()
+            self._check_weights()
             report = learner.step()
             self._pace()
             if isinstance(report, LearnerReport):
@@ -103,6 +104,14 @@ class TrainingRun:
             self._save_if_due()
             self._evaluate_if_due()
         self._save()
+
+    def _check_weights(self) -> None:
+        """Raise `WeightsDiffer` where a collector acts with other weights than were published."""
+        for each in self.collection.reports():
+            batcher = each.batcher
+            self.state.learner.digests.check(
+                each.name, batcher.weight_version, batcher.weight_digest
+            )
 
     def _wait(self) -> None:
         """Block until more trajectories may have arrived."""
