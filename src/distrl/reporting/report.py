@@ -96,6 +96,7 @@ def report_page(story: RunStory) -> str:
         tiles=_tiles(story),
         busy=story.busy_share,
         losses=story.losses,
+        failed=story.failed_devices(),
         charts={
             "success": charts.in_two_sizes(lambda width: charts.success_curve(story, width)),
             "devices": charts.in_two_sizes(lambda width: charts.device_timeline(story, width)),

@@ -136,7 +136,13 @@ class RunAssembly:
             collection=collection,
             episode_log=episode_log,
             monitor=RunMonitor(
-                run.path.name, config.devices.count, metrics, self.view, episode_log, collection
+                run.path.name,
+                config.devices.count,
+                metrics,
+                self.view,
+                episode_log,
+                collection,
+                note_fault=opened.enter_context(LineLog.open(run.device_faults)).append,
             ),
             evaluations=evaluations,
             evaluator=Evaluator(config, policy, self.stop),

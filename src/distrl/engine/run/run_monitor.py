@@ -8,14 +8,17 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 
 from distrl.engine.ingest.episode_log import LATE_SECONDS, EpisodeLog
 from distrl.engine.run.collection import Collection
 from distrl.episodes.collector_report import gauges
 from distrl.episodes.outcome import SuccessRate
+from distrl.errors import StorageError
 from distrl.learning.learner_report import LearnerReport, LearnerStatus
 from distrl.runs.metrics import Metrics
+from distrl.runs.run_records import DeviceFault
 from distrl.runs.run_status import RunStatus, RunView
 
 SAMPLE_SECONDS = 5.0  # between two points of the series `collection`
@@ -73,6 +76,7 @@ class RunMonitor:
         episode_log: EpisodeLog,
         collection: Collection,
         clock: Callable[[], float] = time.monotonic,
+        note_fault: Callable[[DeviceFault], None] = lambda fault: None,
     ) -> None:
         self.phase = "starting"
         self.success_before: SuccessRate | None = None
@@ -83,6 +87,7 @@ class RunMonitor:
         self._episode_log = episode_log
         self._collection = collection
         self._clock = clock
+        self._note_fault = note_fault
         self._steps: deque[float] = deque(maxlen=RECENT_STEPS)
         self._uses: deque[_Use] = deque([_Use(clock(), 0.0, 0.0)])
         self._countdown = Countdown()
@@ -133,6 +138,8 @@ class RunMonitor:
                 said[device] = why.partition(":")[0]
                 if self._troubles.get(device) != said[device]:
                     self.say(f"{device} failed: {why}")
+                    with suppress(StorageError):  # a full disk costs its line in the log
+                        self._note_fault(DeviceFault(device, self.seconds, why))
         self._troubles = said
 
     # Metrics and status -------------------------------------------------------------------------
