@@ -98,7 +98,7 @@ class WeightUpdater:
         self._policy = policy
         self._source = source
         self._digest = digest
-        self.acting = policy.weight_version, digest()  # version and digest; replaced as one
+        self.acting = policy.weight_version, ""  # version and digest; replaced as one
         self._newer: tuple[Mapping[str, Tensor], int] | None = None
 
     @property

@@ -98,7 +98,6 @@ class Learner:
         self.peak_flops = peak_flops(self.device)
         self.watch = watch
         self.digests = WeightDigests()
-        self.digests.add(0, weight_digest(policy.weights()))
         self._earned = EarnedRewards(self.settings.rewards, replay.settings.capacity)
         self._newest_seen = 0
         self._synced = False  # do the other ranks have these weights?

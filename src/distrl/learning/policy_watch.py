@@ -7,7 +7,7 @@ kept, and compares with what was recorded when the turns were sampled. Now and t
 are scored with black screens: a learner whose scores stay exactly as they are does not see them.
 
 Encodings that collectors share are left out of it: who reuses another's encoding sees what it saw.
-A difference above `TOLERANCE` raises a `PolicyMismatch` that names the side, as far as the scores
+A difference above `tolerance_of` the weights raises a `PolicyMismatch` that names the side, as far as the scores
 tell it. The mean over tokens is compared: acting and learning batch differently, and single tokens
 in bfloat16 are apart by tenths.
 """
@@ -29,8 +29,9 @@ from distrl.errors import LogProbsDiffer, ScreensUnseen, WeightsDiffer
 from distrl.learning.batch import observation_of
 from distrl.records import Observation, Trajectory
 
-TOLERANCE = {torch.float32: 1e-3, torch.float64: 1e-3}  # nats per token, by type of the weights
-NARROW_TOLERANCE = 0.1  # of the others: bfloat16, float16
+WIDE = (torch.float32, torch.float64)
+CPU_TOLERANCE, GPU_TOLERANCE = 1e-3, 1e-2  # nats per token; a GPU convolves in TF32
+NARROW_TOLERANCE = 0.1  # of bfloat16 and float16
 TURNS = 2  # scored in a step
 BLANK_EVERY = 50  # comparisons between two with black screens
 KEPT_VERSIONS, KEPT_BYTES = 8, 1 << 30  # of weights; larger ones are not kept
@@ -59,8 +60,7 @@ class PolicyWatch:
 
     def __init__(self, policy: WatchedPolicy) -> None:
         self._policy = policy
-        dtype = next(iter(policy.policy_parameters())).dtype
-        self.tolerance = TOLERANCE.get(dtype, NARROW_TOLERANCE)
+        self.tolerance = tolerance_of(next(iter(policy.policy_parameters())))
         self.comparisons = 0
         self._kept: OrderedDict[int, Mapping[str, Tensor]] = OrderedDict()
         self._waiting: OrderedDict[str, _Played] = OrderedDict()  # by collector
@@ -155,6 +155,13 @@ class PolicyWatch:
             yield
         finally:
             self._policy.load_weights(own, own_version)
+
+
+def tolerance_of(weight: Tensor) -> float:
+    """How far acting and learning may be apart, in nats per token, with weights like this one."""
+    if weight.dtype not in WIDE:
+        return NARROW_TOLERANCE
+    return CPU_TOLERANCE if weight.device.type == "cpu" else GPU_TOLERANCE
 
 
 def _newest_turns(trajectory: Trajectory, collector: str) -> _Played | None:
