@@ -7,9 +7,9 @@ kept, and compares with what was recorded when the turns were sampled. Now and t
 are scored with black screens: a learner whose scores stay exactly as they are does not see them.
 
 Encodings that collectors share are left out of it: who reuses another's encoding sees what it saw.
-A difference above `tolerance_of` the weights raises a `PolicyMismatch` that names the side, as far as the scores
-tell it. The mean over tokens is compared: acting and learning batch differently, and single tokens
-in bfloat16 are apart by tenths.
+A difference above `tolerance_of` the weights raises a `PolicyMismatch` that names the side, as far
+as the scores tell it. The mean over tokens is compared: acting and learning batch differently, and
+single tokens in bfloat16 are apart by tenths.
 """
 
 from __future__ import annotations
