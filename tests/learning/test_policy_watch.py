@@ -14,6 +14,7 @@ from torch import Tensor
 
 from distrl.agent.encoding_cache import encoding_key
 from distrl.agent.loading import open_policy
+from distrl.agent.prompt import Prompt, Prompter
 from distrl.agent.simple_policies import blank_screens
 from distrl.agent.vlm_policy import VlmPolicy
 from distrl.agent.vlm_settings import VlmSettings
@@ -117,9 +118,12 @@ def test_a_learner_that_does_not_see_is_named_though_the_collector_is_as_blind(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     acting, learning = policy_of(), policy_of()
-    write = learning.prompter.write
-    black = lambda seen: write(blank_screens(seen))  # noqa: E731
-    monkeypatch.setattr(type(learning.prompter), "write", lambda self, seen: black(seen))
+    write = Prompter.write
+
+    def black(prompter: Prompter, seen: Observation) -> Prompt:
+        return write(prompter, blank_screens(seen))
+
+    monkeypatch.setattr(Prompter, "write", black)
     with pytest.raises(ScreensUnseen, match="the learner gives"):
         compared(PolicyWatch(learning), played(acting))
 
