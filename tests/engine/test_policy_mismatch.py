@@ -38,7 +38,7 @@ def test_a_run_that_is_in_order_is_watched_all_the_time(tmp_path: Path, model: P
     assert engine.train().updates == 4
     points = [each.figures for each in read_points(engine.directory.metrics)]
     gaps = [each["watch/logprob_gap"] for each in points if "watch/logprob_gap" in each]
-    assert len(gaps) >= 2
+    assert gaps
     assert max(each for each in gaps if each is not None) < 1e-4
 
 

@@ -70,7 +70,7 @@ def compared(watch: PolicyWatch, trajectory: Trajectory) -> float | None:
 @pytest.mark.parametrize("family", ["qwen3_vl", "auto_ui"])
 def test_the_same_policy_is_far_within_the_tolerance_and_is_left_as_it_was(family: str) -> None:
     acting, learning = policy_of(family), policy_of(family)
-    watch = PolicyWatch(learning)
+    watch = PolicyWatch(learning, share=1.0)
     assert watch.tolerance == 1e-3
     assert (compared(watch, played(acting)) or 1.0) < 1e-5
     weights = moved(acting)
@@ -85,7 +85,7 @@ def test_the_same_policy_is_far_within_the_tolerance_and_is_left_as_it_was(famil
 
 def test_weights_that_never_reached_the_policy_that_acts_are_found_with_their_version() -> None:
     acting, learning = policy_of(), policy_of()
-    watch = PolicyWatch(learning)
+    watch = PolicyWatch(learning, share=1.0)
     watch.published(4, moved(acting))
     acting.load_weights(acting.weights(), 4)  # the number has come, the weights have not
     with pytest.raises(WeightsDiffer, match=f"{NAME} says .*version 4.*those of version 0"):
@@ -95,7 +95,7 @@ def test_weights_that_never_reached_the_policy_that_acts_are_found_with_their_ve
 def test_a_collector_that_does_not_see_is_named() -> None:
     acting, learning = policy_of(), policy_of()
     with pytest.raises(ScreensUnseen, match=f"{NAME} played version 0 as if all screens"):
-        compared(PolicyWatch(learning), blindly(acting))
+        compared(PolicyWatch(learning, share=1.0), blindly(acting))
 
 
 def test_encodings_of_a_collector_that_does_not_see_hide_nothing(tmp_path: Path) -> None:
@@ -111,7 +111,7 @@ def test_encodings_of_a_collector_that_does_not_see_hide_nothing(tmp_path: Path)
     scores = learning.score(turns, [each.token_ids for each in trajectory.decisions])
     assert scores.log_probs[0, 0].item() == pytest.approx(recorded[0][0], abs=1e-5)
     with pytest.raises(ScreensUnseen, match=NAME):
-        compared(PolicyWatch(learning), trajectory)
+        compared(PolicyWatch(learning, share=1.0), trajectory)
 
 
 def test_a_learner_that_does_not_see_is_named_though_the_collector_is_as_blind(
@@ -125,12 +125,12 @@ def test_a_learner_that_does_not_see_is_named_though_the_collector_is_as_blind(
 
     monkeypatch.setattr(Prompter, "write", black)
     with pytest.raises(ScreensUnseen, match="the learner gives"):
-        compared(PolicyWatch(learning), played(acting))
+        compared(PolicyWatch(learning, share=1.0), played(acting))
 
 
 def test_another_temperature_is_a_difference_that_no_version_explains() -> None:
     acting, learning = policy_of(), policy_of()
-    watch = PolicyWatch(learning)
+    watch = PolicyWatch(learning, share=1.0)
     watch.published(1, moved(acting))
     acting.sampling = dataclasses.replace(SHARP, temperature=0.5)
     with pytest.raises(LogProbsDiffer, match=f"{NAME} and the learner are .*version 0"):
@@ -143,7 +143,7 @@ def test_weights_are_kept_within_bounds_and_unknown_versions_are_passed_over(
     acting, learning = policy_of(), policy_of()
     size = sum(each.nbytes for each in learning.weights().values())
     monkeypatch.setattr(policy_watch, "KEPT_BYTES", 2 * size)
-    watch = PolicyWatch(learning)
+    watch = PolicyWatch(learning, share=1.0)
     for version in (1, 2):
         watch.published(version, learning.weights())
     assert compared(watch, played(acting)) is None  # version 0 is gone
@@ -151,3 +151,20 @@ def test_weights_are_kept_within_bounds_and_unknown_versions_are_passed_over(
     watch.published(3, learning.weights())
     acting.load_weights(acting.weights(), 3)
     assert compared(watch, played(acting)) is None
+
+
+def test_comparisons_take_no_more_than_their_share_of_the_time() -> None:
+    acting, learning, now = policy_of(), policy_of(), [0.0]
+
+    def clock() -> float:
+        now[0] += 0.5  # each look takes half a second
+        return now[0]
+
+    watch = PolicyWatch(learning, share=0.1, clock=clock)
+    compared_in = 0
+    for version in range(1, 30):
+        watch.published(version, learning.weights())
+        acting.load_weights(learning.weights(), version)
+        compared_in += compared(watch, played(acting)) is not None
+    assert compared_in >= 3
+    assert 0.5 * (compared_in - 1) <= 0.1 * now[0]  # half a second for each but the last

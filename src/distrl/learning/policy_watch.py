@@ -3,10 +3,11 @@
 Two failures are silent and ruin a run: weights that never reach the policy that acts, and screens
 that are lost on the way to one of the two. Both show in log-probabilities. So each step scores a
 few turns that have just come in by the weights that played them, of which the last versions are
-kept, and compares with what was recorded when the turns were sampled. Now and then the same turns
-are scored with black screens: a learner whose scores stay exactly as they are does not see them.
+kept, and compares with what was recorded when the turns were sampled. Now and then encodings that
+collectors share are left out of it, since who reuses another's encoding sees what it saw, and the
+same turns are scored with black screens: a learner whose scores stay exactly as they are does not
+see them. All of it takes `SHARE` of the time; a step that would take more compares nothing.
 
-Encodings that collectors share are left out of it: who reuses another's encoding sees what it saw.
 A difference above `tolerance_of` the weights raises a `PolicyMismatch` that names the side, as far
 as the scores tell it. The mean over tokens is compared: acting and learning batch differently, and
 single tokens in bfloat16 are apart by tenths.
@@ -14,9 +15,10 @@ single tokens in bfloat16 are apart by tenths.
 
 from __future__ import annotations
 
+import time
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -33,6 +35,7 @@ WIDE = (torch.float32, torch.float64)
 CPU_TOLERANCE, GPU_TOLERANCE = 1e-3, 1e-2  # nats per token; a GPU convolves in TF32
 NARROW_TOLERANCE = 0.1  # of bfloat16 and float16
 TURNS = 2  # scored in a step
+SHARE = 0.02  # of the time that goes into comparisons, at most
 BLANK_EVERY = 50  # comparisons between two with black screens
 KEPT_VERSIONS, KEPT_BYTES = 8, 1 << 30  # of weights; larger ones are not kept
 MAX_WAITING = 256  # collectors whose turns wait to be compared
@@ -58,8 +61,16 @@ class _Played:
 class PolicyWatch:
     """Compares acting and learning. The learner calls it from its own thread."""
 
-    def __init__(self, policy: WatchedPolicy) -> None:
+    def __init__(
+        self,
+        policy: WatchedPolicy,
+        share: float = SHARE,
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> None:
         self._policy = policy
+        self._share = share
+        self._clock = clock
+        self._since, self._spent = clock(), 0.0
         self.tolerance = tolerance_of(next(iter(policy.policy_parameters())))
         self.comparisons = 0
         self._kept: OrderedDict[int, Mapping[str, Tensor]] = OrderedDict()
@@ -86,28 +97,33 @@ class PolicyWatch:
 
     def compare(self) -> float | None:
         """Compare what has waited longest; the mean difference in nats per token, None: nothing."""
-        while self._waiting:
+        begun = self._clock()
+        while self._waiting and self._spent <= self._share * (begun - self._since):
             _, played = self._waiting.popitem(last=False)
             if played.version in self._kept:
-                return self._compare(played)
+                gap = self._compare(played)
+                self._spent += self._clock() - begun
+                return gap
         return None
 
     def _compare(self, played: _Played) -> float:
         self._compared[played.collector] = played.version
-        with self._holding(played.version):
-            seen = self._score(played, played.observations)
-            gap = _gap(seen, played)
+        looks = self.comparisons % BLANK_EVERY == 0  # through to the pixels
+        with self._holding(played.version), nullcontext() if not looks else self._policy.uncached():
+            gap = _gap(self._score(played, played.observations), played)
             apart = not gap <= self.tolerance  # also where it is no number
-            if apart or self.comparisons % BLANK_EVERY == 0:
-                self._look_at_black(played, seen, gap)
+            if apart or looks:
+                self._look_at_black(played, gap)
         if apart:
             raise self._mismatch(played, gap)
         self.comparisons += 1
         return gap
 
-    def _look_at_black(self, played: _Played, seen: Scores, gap: float) -> None:
+    def _look_at_black(self, played: _Played, gap: float) -> None:
         """Raise `ScreensUnseen` where screens make no difference to one of the two sides."""
-        blank = self._score(played, [blank_screens(each) for each in played.observations])
+        with self._policy.uncached():
+            seen = self._score(played, played.observations)
+            blank = self._score(played, [blank_screens(each) for each in played.observations])
         if torch.equal(blank.log_probs, seen.log_probs) and torch.equal(
             blank.value_logits, seen.value_logits
         ):
@@ -143,7 +159,7 @@ class PolicyWatch:
         )
 
     def _score(self, played: _Played, observations: Sequence[Observation]) -> Scores:
-        with torch.no_grad(), self._policy.uncached():
+        with torch.no_grad():
             return self._policy.score(observations, played.answers)
 
     @contextmanager
