@@ -144,7 +144,10 @@ def build_collector(
         sink=sink,
         judge_for=build_judges(config),
         admission=admission,
-        settings=CollectorSettings(stop_on_success=config.collection.stop_on_success),
+        settings=CollectorSettings(
+            stop_on_success=config.collection.stop_on_success,
+            episode_seconds=config.collection.episode_seconds,
+        ),
     )
     opened.callback(collector.close_devices)
     return collector
