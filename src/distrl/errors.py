@@ -45,6 +45,10 @@ DistrlError
 │       ├── ChatServerUnreachable  no answer before the deadline, however often it was tried
 │       ├── RequestRefused    it will not answer this, now or later (a wrong key, say)
 │       └── UnusableAnswer    it answered, but not with what was asked for
+├── PolicyMismatch            what acts is not what learns: the run is stopped, nothing is learned
+│   ├── WeightsDiffer         a collector acts with other weights than the learner published
+│   ├── ScreensUnseen         the model of one side does not see the screens
+│   └── LogProbsDiffer        both sides give the same answers other log-probabilities
 └── InfrastructureError       a machine or process under a run failed; the run can be resumed
     ├── ProcessError          a process of a run is gone
     │   ├── LearnerGone       the learner no longer answers its collectors
@@ -254,6 +258,22 @@ class RequestRefused(ChatServerError):
 
 class UnusableAnswer(ChatServerError):
     """The server answered, but not with what was asked for."""
+
+
+class PolicyMismatch(DistrlError):
+    """What acts is not what learns; the message names the side."""
+
+
+class WeightsDiffer(PolicyMismatch):
+    """A collector acts with other weights than those that the learner published."""
+
+
+class ScreensUnseen(PolicyMismatch):
+    """The model of one side, the learner or a collector, does not see the screens."""
+
+
+class LogProbsDiffer(PolicyMismatch):
+    """Acting and learning give the same answers, by the same weights, other log-probabilities."""
 
 
 class InfrastructureError(DistrlError):

@@ -26,12 +26,23 @@ class WatchedThreads:
         self._threads = [
             threading.Thread(target=self._run, name=each, daemon=True) for each in names
         ]
+        self._name = name
         self._running = count
+        self._replaced: set[int] = set()  # threads in whose place others run
         self._lock = threading.Lock()
 
     def start(self) -> None:
         for thread in self._threads:
             thread.start()
+
+    def replace(self, ident: int) -> None:
+        """Start another thread in place of one that hangs; that one no longer counts as running."""
+        name = f"{self._name}-{len(self._threads)}"
+        thread = threading.Thread(target=self._run, name=name, daemon=True)
+        with self._lock:
+            self._replaced.add(ident)
+            self._threads.append(thread)
+        thread.start()
 
     @property
     def working(self) -> bool:
@@ -66,5 +77,5 @@ class WatchedThreads:
             self._failures.append(error)
         finally:
             with self._lock:
-                self._running -= 1
+                self._running -= threading.get_ident() not in self._replaced
             self._on_end()

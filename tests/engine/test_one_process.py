@@ -56,8 +56,10 @@ def learned(run: RunDirectory) -> dict[str, Any]:
 
 
 def figures(run: RunDirectory) -> list[tuple[int, dict[str, float | None]]]:
-    """The learner's series, without what depends on the machine's speed."""
-    timed = ("seconds/", "tokens_per_second", "model_tokens_per_second", "peak_share")
+    """The learner's series, without what depends on the machine's speed, and without the watch,
+    which knows no weights of an earlier process.
+    """
+    timed = ("seconds/", "watch/", "tokens_per_second", "model_tokens_per_second", "peak_share")
     return [
         (p.updates, {k: v for k, v in p.figures.items() if not k.startswith(timed)})
         for p in read_points(run.metrics)

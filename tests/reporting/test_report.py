@@ -17,6 +17,7 @@ from distrl.reporting.report import report_page, write_report
 from distrl.reporting.run_story import read_story
 from distrl.runs.run_directory import RunDirectory
 from distrl.runs.run_records import (
+    DeviceFault,
     EpisodeLine,
     EvaluationLine,
     RecordedStep,
@@ -251,3 +252,18 @@ def test_the_curve_is_over_judged_episodes_in_sliding_windows(run: RunDirectory)
     assert curve[-1][1].rate == 1.0
     assert {rate.episodes for _, rate in curve} == {12}
     assert [seconds for seconds, _ in curve] == sorted(seconds for seconds, _ in curve)
+
+
+def test_a_phone_that_was_lost_is_named_with_its_reason_and_what_it_cost(tmp_path: Path) -> None:
+    run = RunDirectory(tmp_path)
+    run.config.touch()
+    with LineLog.open(run.device_faults) as faults, LineLog.open(run.episodes) as episodes:
+        faults.append(DeviceFault("phone-1", 3.0, "DeviceTimeout: it hangs"))
+        faults.append(DeviceFault("phone-1", 9.0, "DeviceLocked: <b>a PIN</b> is wanted"))
+        for number, ending in enumerate((Ending.DEVICE_LOST, Ending.SUCCESS, Ending.DEVICE_LOST)):
+            line = EpisodeLine(f"e{number}", "t", "t", ending, 1, 0, 0, "phone-1", 0.0, 1.0)
+            episodes.append(line)
+    page = write_report(run).read_text("utf-8")
+    row = '<td>phone-1</td><td class="number">2</td><td class="number">2</td>'
+    assert f"{row}<td>DeviceLocked: &lt;b&gt;a PIN" in page
+    assert "it hangs" not in page

@@ -79,8 +79,13 @@ class BlankedPolicy:
     def _blanked(self, observation: r.Observation) -> r.Observation:
         if self.blank == "instruction":
             return replace(observation, instruction="")
-        past = tuple(_black(screen) for screen in observation.past_screens)
-        return replace(observation, screen=_black(observation.screen), past_screens=past)
+        return blank_screens(observation)
+
+
+def blank_screens(observation: r.Observation) -> r.Observation:
+    """The same with black screens."""
+    past = tuple(_black(screen) for screen in observation.past_screens)
+    return replace(observation, screen=_black(observation.screen), past_screens=past)
 
 
 def _black(screen: r.Screen) -> r.Screen:

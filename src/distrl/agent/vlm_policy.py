@@ -44,6 +44,7 @@ from distrl.agent.prompt import Prompt, Prompter
 from distrl.agent.token_scores import token_scores
 from distrl.agent.trainable_policy import Scores
 from distrl.agent.vlm_settings import VlmSettings
+from distrl.agent.weight_digest import weight_digest
 from distrl.errors import InvalidSetting, UsageError
 from distrl.records import Decision, Observation
 
@@ -211,6 +212,15 @@ class VlmPolicy:
         return tuple(torch.cat(parts) for parts in zip(*chunks, strict=True))
 
     @contextmanager
+    def uncached(self) -> Iterator[None]:
+        """Encode every prompt anew meanwhile, and keep nothing of it."""
+        cached, self._cached = self._cached, None
+        try:
+            yield
+        finally:
+            self._cached = cached
+
+    @contextmanager
     def _checkpointing(self) -> Iterator[None]:
         """Layers checkpoint while they say that they train; nothing else in them looks at that."""
         for layer in self._checkpointing_layers:
@@ -297,6 +307,10 @@ class VlmPolicy:
             name: parameter.detach().to("cpu", copy=True)
             for name, parameter in self._learned.items()
         }
+
+    def weight_digest(self) -> str:
+        """The digest of what is learned, as this policy has it now, computed where it is."""
+        return weight_digest(self._learned)
 
     def load_weights(self, weights: Mapping[str, Tensor], version: int) -> None:
         """Take over the weights of another policy of the same sizes; decisions carry `version`."""

@@ -258,6 +258,9 @@ class CollectionSettings:
     stop_on_success: Annotated[
         bool, Meaning("the judge ends an episode as soon as the task is done")
     ] = False
+    episode_seconds: Annotated[
+        float, Bounds(1.0, 1e6, "seconds for boot, reset, episode and judging on a real phone")
+    ] = 1800.0
     heartbeat_seconds: Annotated[float, Bounds(0.1, 3600.0, "seconds between heartbeats")] = 5.0
     restarts: Annotated[int, Bounds(0, 1000, "restarts of a collector")] = 5
     threads: Annotated[int, Bounds(1, 1024, "threads each collector computes with")] = 1

@@ -44,6 +44,7 @@ from distrl.learning.algorithms.ppo import Ppo
 from distrl.learning.algorithms.vtrace import VTraceActorCritic
 from distrl.learning.gradient_step import GradientStep, ReferencePolicy
 from distrl.learning.learner import Arrivals, Learner, Publisher
+from distrl.learning.policy_watch import PolicyWatch
 from distrl.learning.process_group import ProcessGroup
 from distrl.records import Task
 from distrl.replay.buffer.pacing import Pacing
@@ -91,6 +92,7 @@ def build_learner(
         arrivals=arrivals,
         publisher=weights,
         settings=config.learning.learner,
+        watch=None if config.learning.learner.mode == "offline" else PolicyWatch(policy),
     )
 
 
@@ -142,7 +144,10 @@ def build_collector(
         sink=sink,
         judge_for=build_judges(config),
         admission=admission,
-        settings=CollectorSettings(stop_on_success=config.collection.stop_on_success),
+        settings=CollectorSettings(
+            stop_on_success=config.collection.stop_on_success,
+            episode_seconds=config.collection.episode_seconds,
+        ),
     )
     opened.callback(collector.close_devices)
     return collector
@@ -163,7 +168,7 @@ def build_batcher(
     """A policy seeded by the run's seed and `name`, and its batcher."""
     policy = build_policy(config)
     policy.seed(f"{config.run.seed}/{name}")
-    updater = WeightUpdater(policy, weights)
+    updater = WeightUpdater(policy, weights, policy.weight_digest)
     return policy, PolicyBatcher(policy, build_batcher_settings(config), updater)
 
 

@@ -14,6 +14,9 @@ policy computes in the calling thread. `run` promises:
   its own ending. An acknowledged one is not sent again, and nothing is sent after `run` returned.
 - A task that ended without a verdict is retried on another device, a bounded number of times; a
   device that fails repeatedly is quarantined (`scheduler`, `device_pool`).
+- A device that hangs is taken back after `episode_seconds`: its task goes to another device,
+  another thread takes the place of its own, and what it still brings is dropped. If all devices
+  hang, `run` raises.
 - No episode starts whose trajectory would be too stale, if an `Admission` is given.
 - `stop` may be called from any thread and from a signal handler. Episodes may go on for as long as
   it says and are then abandoned; their tasks are kept and come first when the collector resumes.
@@ -29,6 +32,7 @@ The class knows nothing of processes; engines run it.
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -46,7 +50,7 @@ from distrl.episodes.device_pool import DevicePool
 from distrl.episodes.episode import Attempt, Episode, EpisodeBatch
 from distrl.episodes.policy_batcher import DecisionService
 from distrl.episodes.scheduler import Admission, EpisodeBudget, EpisodeScheduler, Lease
-from distrl.errors import DeviceError, JudgeError
+from distrl.errors import DeviceError, DeviceTimeout, JudgeError
 from distrl.judging.judge import Judge
 from distrl.records import Decision, Observation, Trajectory
 from distrl.task_sets.curriculum import State, TaskSource
@@ -76,6 +80,10 @@ class CollectorSettings(Checked):
     max_attempts: Annotated[
         int, Bounds(1, unit="attempts at a task that faults keep from a verdict")
     ] = 3
+    episode_seconds: Annotated[
+        float,
+        Bounds(0.0, unit="seconds for boot, reset, episode and judging, on a phone", open=True),
+    ] = 1800.0
     patience_seconds: Annotated[
         float, Bounds(0.0, unit="seconds for a device that hangs at the collector's end")
     ] = 10.0
@@ -117,15 +125,17 @@ class Collector(Generic[D]):
         self._sink = sink
         self._judge_for = judge_for
         self._clock = clock
+        self._blocking = device_pool.blocking
+        seconds = self.settings.episode_seconds if self._blocking else math.inf
         self._scheduler = EpisodeScheduler(
-            name, device_pool, source, admission, self.settings.max_attempts
+            name, device_pool, source, admission, self.settings.max_attempts, seconds
         )
         self._metrics = CollectorMetrics(clock)
         self._changed = threading.Condition()  # guards the scheduler
         self._lockstep_time: float | None = None  # device seconds that passed in `collect`
         self._stop_at: float | None = None
         self._stuck: tuple[str, ...] = ()
-        self._blocking = device_pool.blocking
+        self._players: dict[str, int] = {}  # the thread that plays an episode, by its id
 
     # With threads -------------------------------------------------------------------------------
 
@@ -139,7 +149,7 @@ class Collector(Generic[D]):
             threads.start()
             try:
                 grace = patience if self._blocking else 0.0
-                self._batcher.serve(lambda: threads.working and not self._overdue(grace))
+                self._batcher.serve(lambda: self._goes_on(threads, grace))
             finally:
                 run.over = self._stop_at is None or self._overdue(patience)
                 self._batcher.close()
@@ -147,6 +157,28 @@ class Collector(Generic[D]):
                 run.over = True
                 self._stuck = threads.alive
         threads.raise_failure()
+
+    def _goes_on(self, threads: WatchedThreads, grace: float) -> bool:
+        """Take back devices that hang, and say whether there is more to decide."""
+        with self._changed:
+            late = self._scheduler.take_back(self._now)
+            hung = self._scheduler.hung
+            for lease in late:
+                threads.replace(self._players.pop(lease.episode_id))
+        for lease in late:
+            self._metrics.failed_start(lease.device.name, self._too_late(lease))
+        if late and hung >= len(self._device_pool):
+            raise DeviceTimeout(
+                f"all {hung} devices of {self.name} hang, the last one: {self._too_late(late[-1])}"
+            )
+        return threads.working and not self._overdue(grace)
+
+    def _too_late(self, lease: Lease[D]) -> DeviceTimeout:
+        return DeviceTimeout(
+            f"device {lease.device.name}: boot, reset, episode and judging of {lease.episode_id} "
+            f"took more than collection.episode_seconds={self.settings.episode_seconds:g}; the "
+            "device was taken back and its task goes to another"
+        )
 
     def _threads(self, run: _Run) -> WatchedThreads:
         slots, wake = self._device_pool.slots, self._batcher.wake
@@ -174,6 +206,8 @@ class Collector(Generic[D]):
             while (lease := self._next_lease(run)) is not None:
                 for _ in self._episode(lease, run):  # its decisions are waited for in this thread
                     pass
+                if self._players.pop(lease.episode_id, None) is None:
+                    return  # it was taken back, and another thread has taken this one's place
 
     def _work(self, run: _Run) -> None:
         """The first of the worker threads starts episodes, the others advance them."""
@@ -204,6 +238,8 @@ class Collector(Generic[D]):
             while self._stop_at is None and not run.over:
                 lease = self._scheduler.lease(run.budget, self._batcher.version, self._now)
                 if isinstance(lease, Lease):
+                    if self._blocking:
+                        self._players[lease.episode_id] = threading.get_ident()
                     return lease
                 if self._scheduler.nothing_left(run.budget) and not self._scheduler.in_flight:
                     return None
@@ -219,16 +255,20 @@ class Collector(Generic[D]):
             return
         handle = self._batcher.enter()
         try:
-            while not episode.ended and not self._must_abandon(run):
+            while not episode.ended and not self._must_abandon(run, lease):
                 yield (decision := self._decision(handle, episode.observation))
                 episode.take(decision.result())
         except CancelledError:
             pass  # the batcher has closed: the episode is left as it is
         finally:
             self._batcher.leave(handle)
+        trajectory = None
         if episode.ended and not run.over:
             with self._metrics.stage("judge"):
                 trajectory = episode.trajectory()
+        if not self._settle(lease):
+            return
+        if trajectory is not None:
             self._deliver(lease, trajectory)
         else:
             self._metrics.abandoned()
@@ -247,8 +287,17 @@ class Collector(Generic[D]):
             decision.set_result(self._batcher.ask(handle, observation))
         return decision
 
-    def _must_abandon(self, run: _Run) -> bool:
-        return run.over or (self._stop_at is not None and self._clock() >= self._stop_at)
+    def _must_abandon(self, run: _Run, lease: Lease[D]) -> bool:
+        if run.over or not self._scheduler.is_out(lease):
+            return True
+        return self._stop_at is not None and self._clock() >= self._stop_at
+
+    def _settle(self, lease: Lease[D]) -> bool:
+        """Whether the lease is still ours to return; it was taken back otherwise."""
+        with self._changed:
+            ours = self._scheduler.settle(lease, self._now)
+            self._changed.notify_all()
+            return ours
 
     def _overdue(self, grace: float) -> bool:
         """Have `grace` seconds passed since the deadline of a stop?"""
@@ -314,6 +363,8 @@ class Collector(Generic[D]):
                 timer=lease.timer,
             )
         except (DeviceError, JudgeError) as error:
+            if not self._settle(lease):
+                return None
             self._metrics.failed_start(lease.device.name, error)
             with self._changed:
                 self._scheduler.failed_to_start(lease, error, self._now)

@@ -96,6 +96,7 @@ def gauges(reports: Sequence[CollectorReport]) -> dict[str, float]:
         "mean_batch": sum(each.mean_batch for each in batchers),
         "swaps": float(sum(each.swaps for each in batchers)),
         "quarantined": float(sum(len(report.quarantined) for report in reports)),
+        "failing": float(sum(len(report.troubles) for report in reports)),
         "in_flight": float(sum(report.in_flight for report in reports)),
         "deciding_seconds": sum(each.deciding_seconds for each in batchers),
     }

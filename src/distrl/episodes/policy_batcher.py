@@ -67,6 +67,7 @@ class PolicyBatcherReport:
     weight_version: int
     deciding_seconds: float  # in the policy
     swapping_seconds: float
+    weight_digest: str = ""  # of what decides now, under `weight_version`; empty: not computed
 
     @property
     def mean_batch(self) -> float:
@@ -83,11 +84,21 @@ class UpdatablePolicy(Protocol):
 
 
 class WeightUpdater:
-    """Keeps one policy up to date, for the thread that decides. Versions only grow."""
+    """Keeps one policy up to date, for the thread that decides. Versions only grow.
 
-    def __init__(self, policy: UpdatablePolicy, source: WeightSource) -> None:
+    `digest` computes the digest of what the policy holds; it is called after each change.
+    """
+
+    def __init__(
+        self,
+        policy: UpdatablePolicy,
+        source: WeightSource,
+        digest: Callable[[], str] = lambda: "",
+    ) -> None:
         self._policy = policy
         self._source = source
+        self._digest = digest
+        self.acting = policy.weight_version, ""  # version and digest; replaced as one
         self._newer: tuple[Mapping[str, Tensor], int] | None = None
 
     @property
@@ -112,6 +123,7 @@ class WeightUpdater:
         weights, version = self._source.newer_than(self._newer[1]) or self._newer
         self._newer = None
         self._policy.load_weights(weights, version)
+        self.acting = self._policy.weight_version, self._digest()
 
 
 class DecisionService(Policy, Protocol):
@@ -333,11 +345,13 @@ class PolicyBatcher:
 
     def report(self) -> PolicyBatcherReport:
         batches = dict(sorted(dict(self._batches).items()))
+        version, digest = (self.version, "") if self._updater is None else self._updater.acting
         return PolicyBatcherReport(
             decisions=sum(size * count for size, count in batches.items()),
             batches=batches,
             swaps=self._swaps,
-            weight_version=self.version,
+            weight_version=version,
             deciding_seconds=self._deciding_seconds,
             swapping_seconds=self._swapping_seconds,
+            weight_digest=digest,
         )

@@ -5,13 +5,17 @@ for a device that has not failed it yet, up to `max_attempts` attempts in all; q
 before fresh ones. Tasks of abandoned episodes are queued too, and are in the saved state, so that
 they come first when a collector resumes.
 
-Every lease is returned exactly once, with how its episode ended; until then it is in flight. The
+Every lease is returned exactly once, with how its episode ended; until then it is in flight. It has
+one deadline over boot, reset, episode and judging: after that the caller takes it back
+(`take_back`), its task is queued for another device, and the device is free again when the thread
+that hangs in it comes back (`settle`). The
 scheduler never blocks and reads no clock for its decisions: it returns what an episode would have
 to wait for, and its caller (`Collector`) passes the time and holds a lock around every call.
 """
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -79,6 +83,7 @@ class Lease(Generic[D]):
     assignment: Assignment
     episode_id: str
     began: float  # by the wall clock
+    deadline: float = math.inf  # by the caller's clock
 
 
 class EpisodeScheduler(Generic[D]):
@@ -91,6 +96,7 @@ class EpisodeScheduler(Generic[D]):
         source: TaskSource,
         admission: Admission | None = None,
         max_attempts: int = 3,
+        episode_seconds: float = math.inf,
     ) -> None:
         if max_attempts < 1:
             raise InvalidSetting(f"max_attempts={max_attempts!r}; give 1 or more")
@@ -103,7 +109,10 @@ class EpisodeScheduler(Generic[D]):
         self._source = source
         self._admission = admission
         self._max_attempts = max_attempts
+        self._episode_seconds = episode_seconds
         self._queued: list[Assignment] = []
+        self._out: dict[str, Lease[D]] = {}  # that may be taken back, by episode, oldest first
+        self.hung = 0  # devices that were taken back and are not free again
 
     def lease(self, budget: EpisodeBudget, weight_version: int, now: float) -> Lease[D] | BlockedOn:
         """Reserve a ready device for the next task, or return what is missing for that."""
@@ -124,7 +133,37 @@ class EpisodeScheduler(Generic[D]):
         self.in_flight += 1
         self.started += 1
         episode_id = f"{self._name}/{self.started}/{assignment.task.id}"
-        return Lease(*self.device_pool.take(device), assignment, episode_id, time.time())
+        taken, deadline = self.device_pool.take(device), now + self._episode_seconds
+        lease = Lease(*taken, assignment, episode_id, time.time(), deadline)
+        self._out[episode_id] = lease
+        return lease
+
+    def take_back(self, now: float) -> list[Lease[D]]:
+        """End the leases whose deadline has passed, and queue their tasks for other devices."""
+        late = []
+        for lease in list(self._out.values()):
+            if lease.deadline > now:
+                break  # all have the same time, and later ones began later
+            late.append(self._out.pop(lease.episode_id))
+            self._retry(lease)
+            self.in_flight -= 1
+            self.hung += 1
+        return late
+
+    def is_out(self, lease: Lease[D]) -> bool:
+        """False once it was taken back, or settled. Any thread may ask."""
+        return lease.episode_id in self._out
+
+    def settle(self, lease: Lease[D], now: float) -> bool:
+        """Keep a lease from being taken back while it is returned; False: it was taken back.
+
+        Then its device is free again from here on, and nothing else is to be returned.
+        """
+        if self._out.pop(lease.episode_id, None) is not None:
+            return True
+        self.hung -= 1
+        self.device_pool.give_back(lease.device.name, now, fault=True)
+        return False
 
     def nothing_left(self, budget: EpisodeBudget) -> bool:
         return not budget.fresh and not self._queued
@@ -167,6 +206,7 @@ class EpisodeScheduler(Generic[D]):
         self._queued.append(replace(tried, attempt=tried.attempt + 1, failed_on=failed_on))
 
     def _return(self, lease: Lease[D], now: float, *, fault: bool | None) -> None:
+        self._out.pop(lease.episode_id, None)
         self.device_pool.give_back(lease.device.name, now, fault=fault)
         self.in_flight -= 1
 

@@ -127,7 +127,7 @@ def _batch(
     return Batch(
         trajectories=tuple(trajectories),
         turns=tuple(turn for row, each in enumerate(trajectories) for turn in _turns(row, each)),
-        finals=tuple(_observation(each, len(each.decisions)) for each in trajectories),
+        finals=tuple(observation_of(each, len(each.decisions)) for each in trajectories),
         mask=_padded([np.ones(len(each), np.bool_) for each in earned]),
         rewards=_padded(earned).float(),
         invalid=_padded([invalid_steps(each) for each in trajectories]).float(),
@@ -176,12 +176,13 @@ def _answer_length(trajectory: Trajectory, decision: Decision) -> int:
 
 def _turns(row: int, trajectory: Trajectory) -> list[Turn]:
     return [
-        Turn(row, column, _observation(trajectory, column), decision.token_ids)
+        Turn(row, column, observation_of(trajectory, column), decision.token_ids)
         for column, decision in enumerate(trajectory.decisions)
     ]
 
 
-def _observation(trajectory: Trajectory, step: int) -> Observation:
+def observation_of(trajectory: Trajectory, step: int) -> Observation:
+    """What the policy got at a step of a trajectory."""
     past_actions = tuple(decision.action for decision in trajectory.decisions[:step])
     *past_screens, screen = trajectory.screens[: step + 1]
     return Observation(trajectory.task.instruction, screen, past_actions, tuple(past_screens))

@@ -29,6 +29,7 @@ import torch
 from torch import Tensor
 
 from distrl.agent.trainable_policy import TrainablePolicy
+from distrl.agent.weight_digest import weight_digest
 from distrl.errors import CorruptCheckpoint, CorruptData, InvalidSetting, UsageError
 from distrl.learning.algorithms.algorithm import Algorithm, UpdateReport, update_report
 from distrl.learning.batch import Batch, EarnedRewards, batch_of_draws
@@ -42,6 +43,7 @@ from distrl.learning.learner_report import (
     learner_report,
 )
 from distrl.learning.learner_settings import LearnerSettings
+from distrl.learning.policy_watch import PolicyWatch
 from distrl.learning.process_group import ScoreBatch, SyncState, UpdateBatch, WorkItem
 from distrl.learning.throughput import peak_flops, work_of, work_since
 from distrl.records import Trajectory
@@ -50,6 +52,7 @@ from distrl.replay.buffer.pacing import Pacing
 from distrl.replay.buffer.priority import priority
 from distrl.replay.buffer.replay_buffer import ReplayBuffer
 from distrl.weights.staleness import staleness, versions_to_come
+from distrl.weights.weight_digests import WeightDigests
 
 STALE = "stale"  # beside the replay's own outcomes
 
@@ -63,7 +66,7 @@ class Arrivals(Protocol):
 
 
 class Publisher(Protocol):
-    """Where new weights go. The publisher owns them: the learner keeps no reference."""
+    """Where new weights go. Neither it nor the learner changes them any more."""
 
     def publish(self, weights: Mapping[str, Tensor], version: int) -> None: ...
 
@@ -81,6 +84,7 @@ class Learner:
         arrivals: Arrivals,
         publisher: Publisher,
         settings: LearnerSettings | None = None,
+        watch: PolicyWatch | None = None,  # of this policy; None: acting is not compared with it
     ) -> None:
         self.policy = policy
         self.algorithm = algorithm
@@ -96,6 +100,8 @@ class Learner:
         self.version = 0
         self.arrivals = dict.fromkeys([STALE, *(outcome.value for outcome in Outcome)], 0)
         self.peak_flops = peak_flops(self.device)
+        self.watch = watch
+        self.digests = WeightDigests()
         self._earned = EarnedRewards(self.settings.rewards, replay.settings.capacity)
         self._newest_seen = 0
         self._synced = False  # do the other ranks have these weights?
@@ -109,11 +115,14 @@ class Learner:
 
         `Waiting` if more trajectories must arrive first, or if the update was abandoned.
         """
-        clock, before = StageClock(), work_of(self.policy)
+        clock = StageClock()
         with clock.stage("drain"):
             self._drain()
         if not self._may_sample():
             return Waiting(self.learner_status())
+        with clock.stage("watch"):
+            gap = None if self.watch is None else self.watch.compare()
+        before = work_of(self.policy)
         with clock.stage("sample"):
             draws = self._sample()
         with clock.stage("batch"):
@@ -146,6 +155,7 @@ class Learner:
             self.peak_flops,
             published=published,
             policy_moved=policy_moves,
+            watch={} if gap is None else {"logprob_gap": gap},
         )
 
     def preload(self, corpus: Iterable[Trajectory]) -> None:
@@ -193,6 +203,8 @@ class Learner:
             self._admit(self.incoming.popleft())
 
     def _admit(self, trajectory: Trajectory) -> None:
+        if self.watch is not None:
+            self.watch.arrived(trajectory)
         version = trajectory.weight_version
         in_it = (decision.weight_version for decision in trajectory.decisions)
         self._newest_seen = max([self._newest_seen, *in_it])
@@ -251,8 +263,16 @@ class Learner:
         if self.updates <= self.settings.warm_up_updates or self._updates_since_version:
             return False
         self.version = max(self.version, self._newest_seen) + 1
-        self.publisher.publish(self.policy.weights(), self.version)
+        self.publish_to(self.publisher)
         return True
+
+    def publish_to(self, publisher: Publisher) -> None:
+        """Publish the weights as they are, under the current version."""
+        weights = self.policy.weights()
+        self.digests.add(self.version, weight_digest(weights))
+        if self.watch is not None:
+            self.watch.published(self.version, weights)
+        publisher.publish(weights, self.version)
 
     @property
     def draws_since_version(self) -> int:

@@ -20,7 +20,7 @@ from distrl.learning.losses.averages import step_mean
 from distrl.learning.targets import ratios
 from distrl.learning.throughput import Work
 
-STAGES = ("drain", "sample", "batch", "update", "refresh", "publish")
+STAGES = ("drain", "watch", "sample", "batch", "update", "refresh", "publish")
 STALENESS_EDGES = (0, 1, 2, 4, 8, 16, 32)  # the highest in each bucket; one more for the rest
 RATIO_LIMIT = 1.0  # Retrace cuts ratios off above it
 
@@ -101,6 +101,7 @@ class LearnerReport:
     work: Work | None  # of the model, all passes of the step; None if the policy does not count it
     peak_flops: float | None = field(compare=False)  # of the device, per second; None: not known
     seconds: dict[str, float] = field(compare=False)  # by stage
+    watch: dict[str, float] = field(compare=False)  # how far acting and learning are apart
 
     @property
     def tokens_per_second(self) -> float:
@@ -158,6 +159,7 @@ class LearnerReport:
             "tokens_per_second": self.tokens_per_second,
             **{name: figure for name, figure in device.items() if figure is not None},
             **named("seconds", self.seconds),
+            **named("watch", self.watch),
         }
 
 
@@ -172,6 +174,7 @@ def learner_report(
     *,
     published: bool,
     policy_moved: bool,
+    watch: dict[str, float],
 ) -> LearnerReport:
     """The report of an update; the batch is on the CPU."""
     mask, turn_ratios, values = batch.mask, update.ratios.cpu(), update.values.cpu()
@@ -197,6 +200,7 @@ def learner_report(
         work=work,
         peak_flops=peak_flops,
         seconds=seconds,
+        watch=watch,
     )
 
 

@@ -100,6 +100,7 @@ def report_page(story: RunStory) -> str:
         phone_time=time_words(account.time.phones(), most=8),
         learner_time=time_words(account.time.learner(), most=8),
         losses=story.losses,
+        failed=story.failed_devices(),
         charts={
             "success": charts.in_two_sizes(lambda width: charts.success_curve(story, width)),
             "devices": charts.in_two_sizes(lambda width: charts.device_timeline(story, width)),

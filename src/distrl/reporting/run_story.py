@@ -11,10 +11,12 @@ import numpy as np
 
 from distrl.episodes.outcome import SuccessRate
 from distrl.json_lines import read_lines
+from distrl.records import Ending
 from distrl.runs.metrics import read_points
 from distrl.runs.run_account import RunAccount
 from distrl.runs.run_directory import RunDirectory
 from distrl.runs.run_records import (
+    DeviceFault,
     EpisodeLine,
     EvaluationLine,
     Loss,
@@ -30,6 +32,16 @@ HIGHEST_STALENESS = 12  # bars of their own; what is older shares one
 
 
 @dataclass(frozen=True, slots=True)
+class FailedDevice:
+    """What the failures of a device cost, and what was wrong last."""
+
+    name: str
+    episodes: int  # that it broke
+    times: int  # that it began to fail
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class RunStory:
     """What there is; any of it may be missing while a run goes on, or after a crash."""
 
@@ -39,6 +51,7 @@ class RunStory:
     evaluations: Sequence[EvaluationLine]
     recordings: Sequence[Recording]
     losses: Sequence[Loss] = ()
+    device_faults: Sequence[DeviceFault] = ()
 
     @property
     def seconds(self) -> float:
@@ -111,6 +124,14 @@ class RunStory:
             counts[span][episode.ending.value] += 1
         return counts
 
+    def failed_devices(self) -> list[FailedDevice]:
+        """Devices that failed, those that cost most episodes first."""
+        last = {fault.device: fault for fault in self.device_faults}
+        lost = Counter(e.device for e in self.episodes if e.ending is Ending.DEVICE_LOST)
+        times = Counter(fault.device for fault in self.device_faults)
+        rows = [FailedDevice(each, lost[each], times[each], last[each].reason) for each in last]
+        return sorted(rows, key=lambda row: (-row.episodes, row.name))
+
 
 def read_story(run: RunDirectory) -> RunStory:
     """Read a run directory, whatever state it is in."""
@@ -121,4 +142,5 @@ def read_story(run: RunDirectory) -> RunStory:
         evaluations=read_lines(run.evaluations, EvaluationLine),
         recordings=read_lines(run.recordings, Recording),
         losses=read_lines(run.losses, Loss),
+        device_faults=read_lines(run.device_faults, DeviceFault),
     )

@@ -4,6 +4,7 @@
         config.toml         every setting, resolved; `distrl train --resume` reads it
         metrics.jsonl       metrics over the run, also in tensorboard/  (`run_records`)
         episodes.jsonl      every finished training episode
+        device_faults.jsonl  which device failed when, and why
         evaluations.jsonl   success by template, before, during and after
         recordings.jsonl    a few episodes to look at; their screens are in pictures/
         trajectories/       the trajectory store
@@ -54,6 +55,7 @@ class RunDirectory:
         self.metrics = path / "metrics.jsonl"
         self.tensorboard = path / "tensorboard"
         self.episodes = path / "episodes.jsonl"
+        self.device_faults = path / "device_faults.jsonl"
         self.evaluations = path / "evaluations.jsonl"
         self.recordings = path / "recordings.jsonl"
         self.pictures = path / "pictures"

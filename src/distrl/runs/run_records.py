@@ -133,6 +133,15 @@ class Loss:
 
 
 @dataclass(frozen=True, slots=True)
+class DeviceFault:
+    """A device that began to fail, or fails for another reason than before."""
+
+    device: str
+    seconds: float  # of the run
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class RunResult:
     """The result of a run. Success before and after is on tasks that training never saw."""
 

@@ -33,7 +33,7 @@ from distrl.errors import (
     DeviceTimeout,
     DeviceUnauthorized,
 )
-from distrl.records import Decision, Ending, Home, Observation, OpenApp, Pixels, Tap
+from distrl.records import Action, Decision, Ending, Home, Observation, OpenApp, Pixels, Tap
 from phonesim.adb_daemon.commands import dumpsys
 from phonesim.simulated_device import SimulatedDevice
 from phonesim.tasks.fact_judge import FactJudge
@@ -105,6 +105,28 @@ def test_a_cable_that_breaks_within_a_picture_is_a_lost_phone(
         device.screen()
     device.reset(1)
     assert device.screen().pixels.any()
+
+
+ACKNOWLEDGED = 24  # bytes by which the phone says that it has a command, before its output
+
+
+def test_a_tap_whose_answer_is_lost_is_not_tapped_again(
+    phones: ServedPhones, device: AdbDevice, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    handset, done = phones.handset(), list[Action]()
+    perform = handset.perform
+
+    def counted(action: Action) -> None:
+        done.append(action)
+        perform(action)
+
+    monkeypatch.setattr(handset, "perform", counted)
+    phones.phones.phones[0].cable.break_after(ACKNOWLEDGED)
+    with pytest.raises(DeviceDisconnected):
+        device.perform(Tap(0.5, 0.5))
+    stays_out_of_order(device, DeviceDisconnected)
+    device.reset(1)
+    assert [type(each) for each in done] == [Tap]
 
 
 class HalfPictures:

@@ -16,6 +16,7 @@ from distrl.json_lines import LineLog
 from distrl.learning.learner_report import LearnerStatus
 from distrl.runs.metrics import Metrics, read_points
 from distrl.runs.run_directory import RunDirectory
+from distrl.runs.run_records import DeviceFault
 from distrl.runs.run_status import RunStatus
 
 
@@ -129,7 +130,10 @@ def test_a_phone_that_cannot_be_reset_is_counted_and_named_with_the_reason(tmp_p
     status = LearnerStatus(0, 0, 0.0, 0.0, {}, {})
     with Metrics.begin(run, clock=lambda: now) as metrics, LineLog.open(run.episodes) as lines:
         log = EpisodeLog(lines, lambda: now)
-        monitor = RunMonitor("small", 4, metrics, view, log, phones, clock=lambda: now)
+        noted: list[DeviceFault] = []
+        monitor = RunMonitor(
+            "small", 4, metrics, view, log, phones, lambda: now, note_fault=noted.append
+        )
 
         def look() -> int:
             nonlocal now
@@ -151,6 +155,9 @@ def test_a_phone_that_cannot_be_reset_is_counted_and_named_with_the_reason(tmp_p
         phones.troubles = {"phone-1": "DeviceDisconnected: device R5: not found"}
         look()
         assert len(view.said) == 3  # and is lost again
+    assert [each.reason.partition(":")[0] for each in noted] == [
+        "DeviceLocked", "DeviceDisconnected", "DeviceDisconnected"
+    ]  # fmt: skip
 
 
 def test_a_new_phase_is_shown_at_once(tmp_path: Path) -> None:

@@ -104,7 +104,13 @@ class LocalEngine:
             collection = self._asynchronous(opened, receiver, episode_log)
             opened.enter_context(self._view)
             monitor = RunMonitor(
-                run.path.name, config.devices.count, metrics, self._view, episode_log, collection
+                run.path.name,
+                config.devices.count,
+                metrics,
+                self._view,
+                episode_log,
+                collection,
+                note_fault=opened.enter_context(LineLog.open(run.device_faults)).append,
             )
             self._collect(collection, episode_log, monitor)
             return episode_log.trajectories

@@ -116,7 +116,7 @@ def _publish_again(learner: Learner, weights: WeightStore) -> None:
         return
     if latest is not None and latest > learner.version:
         learner.version = latest + 1
-    weights.publish(learner.policy.weights(), learner.version)
+    learner.publish_to(weights)
 
 
 def recall(

@@ -43,7 +43,7 @@ from distrl.reporting.report import write_report
 from distrl.runs.metrics import Metrics, MetricSink, TensorBoardSink, WandbSink, read_points
 from distrl.runs.run_account import RunAccount
 from distrl.runs.run_directory import RunDirectory
-from distrl.runs.run_records import Loss, RunResult
+from distrl.runs.run_records import DeviceFault, Loss, RunResult
 from distrl.runs.run_status import RunView
 from distrl.weights.weight_store import WeightStore
 
@@ -144,7 +144,12 @@ class RunAssembly:
             checkpoints=checkpoints,
             collection=collection,
             episode_log=episode_log,
-            monitor=self._monitor(metrics, episode_log, collection),
+            monitor=self._monitor(
+                metrics,
+                episode_log,
+                collection,
+                opened.enter_context(LineLog.open(run.device_faults)).append,
+            ),
             evaluations=evaluations,
             evaluator=Evaluator(config, policy, self.stop),
             lane=self.lane,
@@ -153,14 +158,25 @@ class RunAssembly:
         )
 
     def _monitor(
-        self, metrics: Metrics, episode_log: EpisodeLog, collection: Collection
+        self,
+        metrics: Metrics,
+        episode_log: EpisodeLog,
+        collection: Collection,
+        note_fault: Callable[[DeviceFault], None],
     ) -> RunMonitor:
         """Its account begins with what the run recorded before it was resumed."""
         run = self.directory
         account = RunAccount.of(read_points(run.metrics))
         name, devices = run.path.name, self.config.devices.count
         return RunMonitor(
-            name, devices, metrics, self.view, episode_log, collection, account=account
+            name,
+            devices,
+            metrics,
+            self.view,
+            episode_log,
+            collection,
+            account=account,
+            note_fault=note_fault,
         )
 
 

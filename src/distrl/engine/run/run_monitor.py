@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from typing import Literal
 
 from distrl.engine.ingest.episode_log import EpisodeLog
@@ -16,10 +16,11 @@ from distrl.engine.run.collection import Collection
 from distrl.episodes.collector_report import gauges
 from distrl.episodes.outcome import SuccessRate
 from distrl.episodes.stage_timer import StageTimer
+from distrl.errors import StorageError
 from distrl.learning.learner_report import LearnerReport, LearnerStatus, named
 from distrl.runs.metrics import Metrics
 from distrl.runs.run_account import RunAccount
-from distrl.runs.run_records import Series
+from distrl.runs.run_records import DeviceFault, Series
 from distrl.runs.run_status import RunStatus, RunView
 
 SAMPLE_SECONDS = 5.0  # between two points of the series `collection`
@@ -72,6 +73,7 @@ class RunMonitor:
         collection: Collection,
         clock: Callable[[], float] = time.monotonic,
         account: RunAccount | None = None,  # of what the run recorded before it was resumed
+        note_fault: Callable[[DeviceFault], None] = lambda fault: None,
     ) -> None:
         self.account = account or RunAccount()
         self.phase = "starting"
@@ -89,6 +91,7 @@ class RunMonitor:
         self._learner_stages: StageTimer[str] = StageTimer(clock=clock)
         self._training_since: float | None = None
         self._trained: dict[str, float] | None = None  # seconds by stage, once training has ended
+        self._note_fault = note_fault
         self._countdown = Countdown()
         self._failed_starts: dict[str, int] = {}  # counted so far, by collector
         self._troubles: dict[str, str] = {}  # kinds of errors that were said, by device
@@ -154,6 +157,8 @@ class RunMonitor:
                 said[device] = why.partition(":")[0]
                 if self._troubles.get(device) != said[device]:
                     self.say(f"{device} failed: {why}")
+                    with suppress(StorageError):  # a full disk costs its line in the log
+                        self._note_fault(DeviceFault(device, self.seconds, why))
         self._troubles = said
 
     # Metrics and status -------------------------------------------------------------------------

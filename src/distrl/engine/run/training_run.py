@@ -130,6 +130,7 @@ class TrainingRun:
             learner.between = self._between_micro_batches
         while self._progress() < 1.0:
             self.stop.check()
+            self._check_weights()
             with self.monitor.learner_at("update"):
                 report = learner.step()
             self._pace()
@@ -152,6 +153,14 @@ class TrainingRun:
         self._show()
         if self.stop.asked or self._progress() >= 1.0:
             raise UpdateAbandoned
+
+    def _check_weights(self) -> None:
+        """Raise `WeightsDiffer` where a collector acts with other weights than were published."""
+        for each in self.collection.reports():
+            batcher = each.batcher
+            self.state.learner.digests.check(
+                each.name, batcher.weight_version, batcher.weight_digest
+            )
 
     def _wait(self) -> None:
         """Block until more trajectories may have arrived."""

@@ -184,6 +184,7 @@ class PolicyClient:
             weight_version=self._version,
             deciding_seconds=share * server.deciding_seconds,
             swapping_seconds=share * server.swapping_seconds,
+            weight_digest=server.weight_digest if server.weight_version == self._version else "",
         )
 
     # The server ---------------------------------------------------------------------------------
