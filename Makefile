@@ -110,7 +110,7 @@ bench-cluster: $(STAMP) ## What a cluster costs, and how far it scales (20 min);
 	@echo "→ benchmarks/cluster.py"
 	@$(BIN)/python -m benchmarks.cluster $(ARGS)
 
-chaos: $(STAMP) ## 200 kills, torn files, a full disk: nothing may be lost; writes results/chaos.json
+chaos: $(STAMP) ## 1,000 kills, torn files, a full disk: nothing may be lost; writes results/chaos.json
 	@echo "→ benchmarks/chaos.py"
 	@$(BIN)/python -m benchmarks.chaos $(ARGS)
 
@@ -118,7 +118,7 @@ chaos-quality: $(STAMP) ## Is a run that is killed as good in the end? (15 min);
 	@echo "→ benchmarks/chaos_quality.py"
 	@$(BIN)/python -m benchmarks.chaos_quality $(ARGS)
 
-soak: $(STAMP) ## Half an hour with nothing growing; writes results/soak.json
+soak: $(STAMP) ## An hour with 2 % faults and nothing growing; writes results/soak.json
 	@echo "→ benchmarks/soak.py"
 	@$(BIN)/python -m benchmarks.soak $(ARGS)
 

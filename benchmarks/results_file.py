@@ -26,6 +26,13 @@ def write_results(name: str, figures: Mapping[str, float], command: str = "") ->
     return path
 
 
+def earlier(name: str) -> dict[str, float]:
+    """The figures of an earlier run of the benchmark; none where there was no such run."""
+    path = RESULTS / f"{name}.json"
+    found = json.loads(path.read_text("utf-8")) if path.exists() else {}
+    return {key: value for key, value in found.items() if isinstance(value, int | float)}
+
+
 def _processor() -> str:
     if sys.platform == "linux":
         for line in Path("/proc/cpuinfo").read_text().splitlines():

@@ -24,6 +24,7 @@ from distrl.episodes.outcome import SuccessRate
 from distrl.errors import DistrlError
 from distrl.reporting import charts
 from distrl.reporting.live_view import duration
+from distrl.reporting.recording_archive import picture_digest
 from distrl.reporting.run_story import RunStory, read_story
 from distrl.runs.run_directory import RunDirectory, evaluation_words, resume_words, write_whole
 from distrl.runs.run_records import EvaluationLine, Series, Stage
@@ -81,7 +82,8 @@ def report_page(story: RunStory) -> str:
     }
     style = environment.get_template("report.css").render()
     before, after = story.evaluation("before"), story.evaluation("after")
-    settings = story.run.config.read_text("utf-8") if story.run.config.exists() else ""
+    config = story.run.config
+    settings = config.read_text("utf-8", "replace") if config.exists() else ""
     return environment.get_template("report.html").render(
         name=story.run.path.name,
         about=_about(settings),
@@ -119,7 +121,10 @@ def _percent(share: float, digits: int = 0) -> str:
 
 def _about(settings: str) -> str:
     """The run in one line, from its settings."""
-    tree = tomllib.loads(settings)
+    try:
+        tree = tomllib.loads(settings)
+    except ValueError:  # among the losses
+        tree = {}
     agent, devices = tree.get("agent", {}), tree.get("devices", {})
     parts = [
         "A training run of DistRL",
@@ -171,10 +176,11 @@ def _metrics(story: RunStory) -> Iterator[dict[str, str | Markup | None]]:
 
 
 def _data_url(picture: Path) -> str | None:
-    """The picture as a data URL; None: it is gone."""
-    if not picture.is_file():
+    """The picture as a data URL; None: it is gone, or not what it is named after."""
+    content = picture.read_bytes() if picture.is_file() else b""
+    if picture_digest(content) != picture.stem:
         return None
-    encoded = base64.b64encode(picture.read_bytes()).decode("ascii")
+    encoded = base64.b64encode(content).decode("ascii")
     return f"data:image/{picture.suffix.removeprefix('.')};base64,{encoded}"
 
 

@@ -13,6 +13,7 @@ from distrl.episodes.outcome import SuccessRate
 from distrl.json_lines import read_lines
 from distrl.runs.metrics import read_points
 from distrl.runs.run_directory import RunDirectory
+from distrl.runs.run_progress import config_losses, read_progress
 from distrl.runs.run_records import (
     EpisodeLine,
     EvaluationLine,
@@ -123,5 +124,5 @@ def read_story(run: RunDirectory) -> RunStory:
         episodes=sorted(read_lines(run.episodes, EpisodeLine), key=lambda e: e.ended),
         evaluations=read_lines(run.evaluations, EvaluationLine),
         recordings=read_lines(run.recordings, Recording),
-        losses=read_lines(run.losses, Loss),
+        losses=[*read_lines(run.losses, Loss), *config_losses(run), *read_progress(run)[1]],
     )

@@ -34,7 +34,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from distrl.agent.export_directory import IN_A_RUN
-from distrl.config.toml_writer import to_toml
+from distrl.config.toml_writer import to_toml, with_checksum
 from distrl.errors import StorageFull, UsageError, storage_error
 from distrl.replay.store.directory_lock import DirectoryLock
 from distrl.runs.run_records import RunResult
@@ -118,7 +118,7 @@ class RunDirectory:
         return not self.path.exists()
 
     def write_config(self, config: TrainingConfig) -> None:
-        write_whole(self.config, to_toml(config))
+        write_whole(self.config, with_checksum(to_toml(config)))
 
     def write_result(self, result: RunResult) -> None:
         text = json.dumps(result.to_json(), indent=2, allow_nan=False)
