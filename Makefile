@@ -14,7 +14,7 @@ STAMP := $(VENV)/.installed
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help train test test-phone test-all test-ray check format phone pictures bench-environment bench-phone bench-policy bench-learner bench-replay bench-store bench-staleness bench-judge-noise bench-async bench-adb bench-adb-training bench-adb-circle bench-cluster bench-plan bench-time-to-success chaos chaos-quality soak clean
+.PHONY: help train test test-phone test-all test-ray check format phone pictures bench-environment bench-phone bench-policy bench-learner bench-replay bench-store bench-staleness bench-judge-noise bench-async bench-adb bench-adb-training bench-adb-circle bench-cluster bench-plan bench-time-to-success chaos chaos-quality fuzz soak clean
 
 help: ## List the targets
 	@echo "DistRL. Targets, each with its own set-up:"
@@ -113,6 +113,10 @@ bench-cluster: $(STAMP) ## What a cluster costs, and how far it scales (20 min);
 chaos: $(STAMP) ## 1,000 kills, torn files, a full disk: nothing may be lost; writes results/chaos.json
 	@echo "→ benchmarks/chaos.py"
 	@$(BIN)/python -m benchmarks.chaos $(ARGS)
+
+fuzz: $(STAMP) ## A million broken inputs for every reader of bytes (20 min); writes results/fuzz.json
+	@echo "→ benchmarks/fuzz.py"
+	@$(BIN)/python -m benchmarks.fuzz $(ARGS)
 
 chaos-quality: $(STAMP) ## Is a run that is killed as good in the end? (15 min); writes results/chaos-quality.json
 	@echo "→ benchmarks/chaos_quality.py"

@@ -100,7 +100,7 @@ def read_manifest(directory: Path) -> Manifest:
         counts = (manifest.weight_version, manifest.past_actions, manifest.past_screens)
         if manifest.kind not in ("adapters", "whole") or not all(type(n) is int for n in counts):
             raise ValueError(f"kind={manifest.kind!r}, version and past {counts!r}")
-    except (OSError, KeyError, TypeError, ValueError, AttributeError) as error:
+    except (OSError, KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise CorruptModel(f"{directory / MANIFEST} cannot be read: {error!r}") from error
     if (name, version) != (FORMAT, FORMAT_VERSION):
         raise CorruptModel(

@@ -11,6 +11,7 @@ from __future__ import annotations
 import base64
 import math
 import tomllib
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -98,6 +99,7 @@ def report_page(story: RunStory) -> str:
         tiles=_tiles(story),
         busy=story.busy_share,
         losses=story.losses,
+        refusals=Counter((each.action.partition("(")[0], each.why) for each in story.refusals),
         charts={
             "success": charts.in_two_sizes(lambda width: charts.success_curve(story, width)),
             "devices": charts.in_two_sizes(lambda width: charts.device_timeline(story, width)),

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from distrl.devices.safety.safety import Refusal
 from distrl.episodes.outcome import SuccessRate
 from distrl.json_lines import read_lines
 from distrl.runs.metrics import read_points
@@ -39,6 +40,7 @@ class RunStory:
     evaluations: Sequence[EvaluationLine]
     recordings: Sequence[Recording]
     losses: Sequence[Loss] = ()
+    refusals: Sequence[Refusal] = ()  # actions that guarded phones did not carry out
 
     @property
     def seconds(self) -> float:
@@ -125,4 +127,5 @@ def read_story(run: RunDirectory) -> RunStory:
         evaluations=read_lines(run.evaluations, EvaluationLine),
         recordings=read_lines(run.recordings, Recording),
         losses=[*read_lines(run.losses, Loss), *config_losses(run), *read_progress(run)[1]],
+        refusals=read_lines(run.refusals, Refusal),
     )

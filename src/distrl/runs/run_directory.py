@@ -11,6 +11,7 @@
         checkpoints/        what a restarted learner continues from
         progress.json       what there was at the last checkpoint; a resume that finds less refuses
         losses.jsonl        what a resume was told to do without
+        refusals.jsonl      what guarded phones did not carry out, and why
         learner.json        on which machine of a cluster the learner is
         policy/             what was trained, as a model; `distrl evaluate RUN` finds it here
         result.json         the result; written last, so its presence says that the run is done
@@ -63,6 +64,7 @@ class RunDirectory:
         self.progress = path / "progress.json"
         self.learner_home = path / "learner.json"
         self.losses = path / "losses.jsonl"
+        self.refusals = path / "refusals.jsonl"
         self.policy = path / IN_A_RUN
         self.result = path / "result.json"
         self.report = path / "report.html"

@@ -7,10 +7,9 @@ has fewer whole lines than that has lost some. Checkpoint and position of the st
 
 from __future__ import annotations
 
-import contextlib
 import os
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,12 +31,8 @@ class RunProgress:
 
 def note_progress(run: RunDirectory, checkpoint: Path | None, position: int) -> None:
     """Write down what the run has now, once it is on the disk."""
-    files = {}
     try:
-        for path in sorted(run.path.glob("*.jsonl")):
-            with path.open("rb") as file:
-                os.fsync(file.fileno())
-                files[path.name] = end_of_last_line(file.fileno())
+        files = _log_sizes(run, os.fsync)
     except OSError as error:
         raise storage_error(error, f"writing the logs of {run.path} to the disk") from error
     progress = RunProgress(checkpoint.name if checkpoint else "", position, files)
@@ -71,9 +66,19 @@ def read_progress(run: RunDirectory) -> tuple[RunProgress, list[Loss]]:
 
 
 def _missing(run: RunDirectory, progress: RunProgress) -> Iterator[Loss]:
+    sizes = _log_sizes(run)
     for name, nbytes in progress.files.items():
-        found = 0
-        with contextlib.suppress(FileNotFoundError), (run.path / name).open("rb") as file:
-            found = end_of_last_line(file.fileno())
-        if found < nbytes:
+        if (found := sizes.get(name, 0)) < nbytes:
             yield Loss("file", name, f"has {found} bytes of whole lines, and had {nbytes}")
+
+
+def _log_sizes(
+    run: RunDirectory, sync: Callable[[int], None] = lambda file: None
+) -> dict[str, int]:
+    """Bytes of whole lines, by name."""
+    sizes = {}
+    for path in sorted(run.path.glob("*.jsonl")):
+        with path.open("rb") as file:
+            sync(file.fileno())
+            sizes[path.name] = end_of_last_line(file.fileno())
+    return sizes

@@ -39,7 +39,7 @@ FORMAT = 1
 POLL_SECONDS = 0.1  # between two looks of a poller
 LATEST = "latest.json"
 UNFINISHED = ".unfinished-"
-NAME = re.compile(r"weights-(\d{9,})-([0-9a-f]{32})\.safetensors")
+NAME = re.compile(r"weights-(\d{9,18})-([0-9a-f]{32})\.safetensors")
 
 
 class PublishedWeights(NamedTuple):
