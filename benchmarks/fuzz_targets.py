@@ -22,7 +22,8 @@ from PIL import Image
 
 from distrl.agent.dialects import DIALECTS
 from distrl.agent.dialects.dialect import ImageSize
-from distrl.agent.policy_weights import MANIFEST, read_manifest
+from distrl.agent.export_directory import MANIFEST
+from distrl.agent.policy_weights import read_manifest
 from distrl.agent.prompt import Prompter
 from distrl.agent.served_policy import ServedPolicy, ServedSampling
 from distrl.chat.chat_server import ChatServer, ServerSettings
@@ -160,7 +161,7 @@ def answering(data: bytes) -> ChatServer:
     status, _, header = first.partition(b" ")
     code = int(status) if status.isdigit() and 200 <= int(status) <= 599 else 200
     wait = header.decode("latin-1").replace("\r", "").replace("\0", "")
-    response = httpx.Response(code, headers={"Retry-After": wait.encode("latin-1")}, content=body)
+    response = httpx.Response(code, headers={b"Retry-After": wait.encode("latin-1")}, content=body)
     transport = httpx.MockTransport(lambda request: response)  # httpx's own: no socket is opened
     settings = ServerSettings("http://localhost:1/v1", tries=2)
     return ChatServer(settings, httpx.Client(transport=transport), wait=lambda seconds: True)
