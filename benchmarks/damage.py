@@ -68,6 +68,7 @@ SETTINGS = (
 )
 RESUMED = ("evaluation.after=0",)  # nothing is played: a resume costs a second
 GONE = "this picture is gone or damaged"
+UNREAD = ("logs/", "tensorboard/", "report.html", "result.json", "writer.lock")  # for people
 TIMED = ("wall_s", "device_busy")  # figures of a result that differ from run to run
 
 
@@ -173,7 +174,8 @@ def readers_of(file: str) -> tuple[str, ...]:
     """Who reads a file; a resume comes last, since it changes the run."""
     folder, _, rest = file.partition("/")
     if not rest:
-        return ("report", "resume")
+        shown = file.endswith(".jsonl") or file in ("config.toml", "progress.json")
+        return ("report", "resume") if shown else ("resume",)
     return {
         "policy": ("policy",),  # a resume writes it anew
         "pictures": ("report", "resume"),
@@ -206,11 +208,17 @@ class DamagedRuns:
         path = self._whole.path
         return sorted(str(f.relative_to(path)) for f in path.rglob("*") if f.is_file())
 
+    def content(self, name: str) -> bytes:
+        return (self._whole.path / name).read_bytes()
+
     def cases(self, rng: random.Random, flips: int) -> Iterator[Case]:
         """Every damage of every file."""
         for name in self.files():
-            data = (self._whole.path / name).read_bytes()
-            for way, content in damages(data, rng, flips).items() if data else ():
+            data = self.content(name)
+            ways = damages(data, rng, flips) if data else {}
+            if name.startswith(UNREAD):
+                ways = {way: ways[way] for way in ways if way in ("cut to 0", "removed")}
+            for way, content in ways.items():
                 yield self.case(name, way, content)
 
     def case(self, name: str, way: str, content: bytes | None) -> Case:
