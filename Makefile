@@ -14,8 +14,7 @@ STAMP := $(VENV)/.installed
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help train test test-phone test-all test-ray check format phone pictures bench-environment bench-phone bench-phones bench-policy bench-learner bench-replay bench-store bench-staleness bench-judge-noise bench-async bench-adb bench-adb-training bench-adb-circle bench-cluster bench-plan bench-time-to-success chaos chaos-quality soak clean
-.PHONY: help train test test-phone test-all test-ray check format phone pictures bench-environment bench-phone bench-policy bench-learner bench-replay bench-store bench-staleness bench-judge-noise bench-async bench-adb bench-adb-training bench-adb-circle bench-cluster bench-plan bench-gpu-run bench-time-to-success chaos chaos-quality soak clean
+.PHONY: help train test test-phone test-all test-ray check format phone pictures bench-phone bench-phones bench-policy bench-learner bench-replay bench-store bench-staleness bench-environment bench-async bench-time-to-success bench-gpu-run bench-plan bench-cluster chaos fuzz chaos-quality soak bench-judge-noise bench-adb bench-adb-training bench-adb-circle clean
 
 help: ## List the targets
 	@echo "DistRL. Targets, each with its own set-up:"
@@ -119,15 +118,19 @@ bench-cluster: $(STAMP) ## What a cluster costs, and how far it scales (20 min);
 	@echo "→ benchmarks/cluster.py"
 	@$(BIN)/python -m benchmarks.cluster $(ARGS)
 
-chaos: $(STAMP) ## 200 kills, torn files, a full disk: nothing may be lost; writes results/chaos.json
+chaos: $(STAMP) ## 1,000 kills, torn files, a full disk: nothing may be lost; writes results/chaos.json
 	@echo "→ benchmarks/chaos.py"
 	@$(BIN)/python -m benchmarks.chaos $(ARGS)
+
+fuzz: $(STAMP) ## A million broken inputs for every reader of bytes (20 min); writes results/fuzz.json
+	@echo "→ benchmarks/fuzz.py"
+	@$(BIN)/python -m benchmarks.fuzz $(ARGS)
 
 chaos-quality: $(STAMP) ## Is a run that is killed as good in the end? (15 min); writes results/chaos-quality.json
 	@echo "→ benchmarks/chaos_quality.py"
 	@$(BIN)/python -m benchmarks.chaos_quality $(ARGS)
 
-soak: $(STAMP) ## Half an hour with nothing growing; writes results/soak.json
+soak: $(STAMP) ## An hour with 2 % faults and nothing growing; writes results/soak.json
 	@echo "→ benchmarks/soak.py"
 	@$(BIN)/python -m benchmarks.soak $(ARGS)
 

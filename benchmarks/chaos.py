@@ -1,18 +1,24 @@
 """Nothing acknowledged is lost, nothing is counted twice: `make chaos` kills until it knows.
 
 A real training run (`distrl train`, a tiny model, collectors in processes of their own) is sent
-SIGKILLs at random moments, to collectors and to the learner itself, which is then resumed. Between
-them other things go wrong: phones freeze for seconds, a collector hangs (SIGSTOP), the process that
-collectors are forked from is killed, the end of the store's write-ahead log is torn as by a power
-cut, half-written files lie about in the run directory, and the disk is full for a while: really
-full where a small one may be mounted (`--disk`, needs root), else by a quota on file sizes. At last
-the run is left alone and must end by itself. Then everything is counted:
+SIGKILLs at random moments, to one or more collectors and to the learner itself, which is then
+resumed. Between them other things go wrong: phones freeze for seconds, a collector hangs (SIGSTOP),
+the process that collectors are forked from is killed, the end of the store's write-ahead log is
+torn as by a power cut, half-written files lie about in the run directory, and the disk is full for
+a while: really full where a small one may be mounted (`--disk`, needs root), else by a quota on
+file sizes. At last the run is left alone and must end by itself. Then everything is counted:
 
     kills          SIGKILLs that hit a collector or the learner
     acknowledged   trajectories whose collector was told that they are stored, by its own log
     lost           acknowledged, and not readable in the store
     doubled        ids that are in the store twice, in episodes.jsonl twice, or counted twice
     jumps          where the metrics go back in time, leave an update out or have it twice
+
+Then every file of a finished run is damaged in every way (`benchmarks.damage`), and no damage may
+go unnoticed (`damage_silent`).
+
+`--add` adds the figures to those of earlier batches, so that a thousand kills may be several runs
+with seeds of their own, one after the other or side by side.
 """
 
 from __future__ import annotations
@@ -20,6 +26,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import ctypes
+import functools
 import json
 import os
 import random
@@ -30,14 +37,15 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks.results_file import write_results
+from benchmarks.damage import damage_figures
+from benchmarks.results_file import earlier, write_results
 from benchmarks.train_runs import COMMAND, keep_output, set_words, tiny_model
 from distrl.json_lines import read_lines
 from distrl.process_environment import for_forkserver
@@ -53,14 +61,14 @@ SETTINGS = {
     "run.free_gigabytes": "0.01",
     "run.checkpoint_minutes": "0.02",
     "tasks.templates": "clock.turn_off_alarm,clock.delete_alarm",
-    "devices.count": "4",
+    "devices.count": "8",
     "devices.clock": "scaled",
     "devices.clock_speed": "100",  # a phone that freezes is given up after 3 seconds
     "devices.faults.freeze": "0.002",
     "agent.policy.sampling.max_new_tokens": "3",
-    "collection.collectors": "2",
+    "collection.collectors": "8",
     "collection.heartbeat_seconds": "0.5",
-    "collection.restarts": "1000",
+    "collection.restarts": "10000",
     "pacing.samples_per_insert": "1",
     "pacing.minimum_fill": "2",
     "pacing.tolerance": "8",
@@ -72,7 +80,7 @@ SETTINGS = {
     "reporting.recordings": "0",
     "reporting.line_seconds": "5",
 }
-LEARNER_SHARE = 0.15  # of the kills; each costs a start with all its imports
+LEARNER_SHARE = 0.15  # of the strikes; each costs a start with all its imports
 ENDING_UPDATES = 30  # that the run must still make when it is left alone
 PATIENCE, ENDING_PATIENCE = 300.0, 1200.0  # seconds without any progress, and for the end
 LISTEN_SECONDS = 10.0  # for the last words of a run that has ended
@@ -169,16 +177,15 @@ class Chaos:
         while self.kills < kills:
             self.let_it_work()
             self.strike()
-            if self.kills % 20 == 0:
-                said = f"{self.kills} kills, {self.updates()} updates, {self.stored()} stored"
-                self.console.print(said, highlight=False)
+            said = f"{self.kills} kills, {self.updates()} updates, {self.stored()} stored"
+            self.console.print(said, highlight=False)
 
     def strike(self) -> None:
         """Kill somebody, or do some other harm."""
         if self.rng.random() < LEARNER_SHARE:
             self.kill_learner()
         else:
-            self.hurt_collector()
+            self.hurt_collectors()
 
     def let_it_work(self) -> None:
         """A moment, mostly after something has come in: what never works cannot lose anything."""
@@ -187,18 +194,19 @@ class Chaos:
             self.wait_until(lambda: self.acknowledged_count() > before, "a trajectory")
         time.sleep(self.rng.uniform(0.0, 1.5))
 
-    def hurt_collector(self) -> None:
+    def hurt_collectors(self) -> None:
         found = self.collectors()
         if not found:
             return
-        victim = self.rng.choice(found)
+        victims = self.rng.sample(found, self.rng.randint(1, len(found)))
         if self.rng.random() < 0.05:
-            self._signal(victim, signal.SIGSTOP, "hung")
+            self._signal(victims[0], signal.SIGSTOP, "hung")
         elif self.rng.random() < 0.05:
             for each in self.forkservers():
                 self._signal(each, signal.SIGKILL, "forkserver_killed")
-        elif self._signal(victim, signal.SIGKILL, "collector_killed"):
-            self.kills += 1
+        else:
+            hit = [self._signal(each, signal.SIGKILL, "collector_killed") for each in victims]
+            self.kills += sum(hit)
 
     def kill_learner(self) -> None:
         assert self.process is not None
@@ -359,11 +367,39 @@ def mount_small_disk(folder: Path) -> None:
             raise SystemExit(f"--disk: no disk can be mounted at {folder}: {why}; be root")
 
 
+def killed_run(chaos: Chaos, kills: int) -> dict[str, float]:
+    try:
+        chaos.begin()
+        chaos.torment(kills)
+        chaos.finish()
+        return chaos.figures()
+    finally:
+        if chaos.process is not None and chaos.process.poll() is None:
+            chaos.process.kill()
+            chaos.process.wait()
+
+
+def added(figures: Mapping[str, float], before: Mapping[str, float]) -> dict[str, float]:
+    """The counts of this batch and of those before it, which had other seeds."""
+    both = Counter(before)
+    both.update({"batches": 1, **figures})
+    return dict(both)
+
+
+def _command(chosen: argparse.Namespace) -> str:
+    words = [f"--kills {chosen.kills}", f"--flips {chosen.flips}"]
+    words += ["--disk"] if chosen.disk else []
+    words += ["--seed … --add"] if chosen.add else []
+    return f'make chaos ARGS="{" ".join(words)}"'
+
+
 def main() -> None:
     words = argparse.ArgumentParser(description=__doc__)
-    words.add_argument("--kills", type=int, default=200)
+    words.add_argument("--kills", type=int, default=1000)
+    words.add_argument("--flips", type=int, default=5, help="random bits flipped in every file")
     words.add_argument("--seed", type=int, default=0)
     words.add_argument("--keep", type=Path)
+    words.add_argument("--add", action="store_true", help="add up with the batches so far")
     words.add_argument("--disk", action="store_true", help="use a small disk, and fill it")
     chosen = words.parse_args()
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # leave no run behind
@@ -375,23 +411,22 @@ def main() -> None:
             mount_small_disk(folder)
         rng = random.Random(f"chaos/{chosen.seed}")
         chaos = Chaos(folder, tiny_run(folder), console, rng, own_disk=chosen.disk)
+        figures: dict[str, float] = {}
         try:
-            chaos.begin()
-            chaos.torment(chosen.kills)
-            chaos.finish()
-            figures = chaos.figures()
+            if chosen.kills:
+                figures |= killed_run(chaos, chosen.kills)
+            if chosen.flips:
+                say = functools.partial(console.print, highlight=False, markup=False)
+                figures |= damage_figures(folder / "damage", rng, chosen.flips, say)
         finally:
-            if chaos.process is not None and chaos.process.poll() is None:
-                chaos.process.kill()
-                chaos.process.wait()
             if chaos.own_disk:
                 ctypes.CDLL(None).umount2(bytes(folder), DETACH)
     for name, value in figures.items():
         console.print(f"{name:20} {value:g}", highlight=False)
-    if chosen.kills >= 200:
-        command = 'make chaos ARGS="--disk"' if chosen.disk else "make chaos"
-        console.print(write_results("chaos", figures, command))
-    if figures["lost"] or figures["doubled"] or figures["jumps"]:
+    if chosen.add or chosen.kills >= 200:
+        batches = added(figures, earlier("chaos") if chosen.add else {})
+        console.print(write_results("chaos", batches, _command(chosen)))
+    if any(figures.get(name) for name in ("lost", "doubled", "jumps", "damage_silent")):
         raise SystemExit("chaos has won")
 
 

@@ -41,6 +41,13 @@ def _today() -> str:
     return dt.datetime.now(dt.UTC).date().isoformat()
 
 
+def earlier(name: str) -> dict[str, float]:
+    """The figures of an earlier run of the benchmark; none where there was no such run."""
+    path = RESULTS / f"{name}.json"
+    found = json.loads(path.read_text("utf-8")) if path.exists() else {}
+    return {key: value for key, value in found.items() if isinstance(value, int | float)}
+
+
 def _processor() -> str:
     if sys.platform == "linux":
         for line in Path("/proc/cpuinfo").read_text().splitlines():

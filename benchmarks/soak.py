@@ -1,16 +1,17 @@
-"""Half an hour of training with nothing growing: `make soak` watches memory, files and threads.
+"""An hour of training with nothing growing: `make soak` watches memory, files and threads.
 
 A real run (`distrl train`, a tiny model, two collectors in processes of their own, evaluations and
 checkpoints now and then) is left alone, and every few seconds the kernel is asked what each of its
-processes holds. Growth is the slope of a straight line through the second half, where replay and
-caches are full, times the length of that half; what counts is the process that grew most. The start
-and the last evaluation, when there are no collectors, are left out.
+processes holds. Two actions in a hundred meet a fault of the phone (`FAULTS`). Growth is the slope
+of a straight line through the second half, where replay and caches are full, times the length of
+that half; what counts is the process that grew most. The start and the last evaluation, when there
+are no collectors, are left out.
 
     rss_growth_mb    memory of its own (RssAnon), without what is shared or can be read again
     fds_growth       open files and connections
     threads_growth   threads
 
-`--minutes` says how long (30), `--keep FOLDER` where the run stays to be looked at.
+`--minutes` says how long (60), `--keep FOLDER` where the run stays to be looked at.
 """
 
 from __future__ import annotations
@@ -32,16 +33,25 @@ from rich.console import Console
 
 from benchmarks.results_file import write_results
 from benchmarks.train_runs import COMMAND, set_words, tiny_model
+from distrl.json_lines import read_lines
 from distrl.process_environment import for_forkserver
+from distrl.runs.run_directory import RunDirectory
+from distrl.runs.run_records import EpisodeLine
 
+FAULTS = {  # chances per action; together 2 %
+    "freeze": 0.004,
+    "disconnect": 0.004,
+    "app_crash": 0.004,
+    "black_screen": 0.004,
+    "white_screen": 0.004,
+}
 SETTINGS = {
     "run.name": "soak",
     "run.free_gigabytes": "0.01",
     "run.checkpoint_minutes": "0.5",
     "tasks.templates": "clock.turn_off_alarm,clock.delete_alarm",
     "devices.count": "8",
-    "devices.faults.freeze": "0.002",
-    "devices.faults.disconnect": "0.002",
+    **{f"devices.faults.{kind}": chance for kind, chance in FAULTS.items()},
     "agent.policy.sampling.max_new_tokens": "3",
     "collection.collectors": "2",
     "replay.capacity": "100",
@@ -151,7 +161,18 @@ def soak(folder: Path, minutes: float) -> dict[str, float]:
         raise SystemExit((folder / "log").read_text("utf-8", "replace")[-2000:])
     [path] = (folder / "runs").iterdir()
     result = json.loads((path / "result.json").read_text("utf-8"))
-    return {**figures(held), "trajectories": result["trajectories"], "updates": result["updates"]}
+    return {
+        **figures(held),
+        "fault_chance": round(sum(FAULTS.values()), 4),
+        "faults": faults(RunDirectory(path)),
+        "trajectories": result["trajectories"],
+        "updates": result["updates"],
+    }
+
+
+def faults(run: RunDirectory) -> int:
+    """Training episodes that a fault of the phone ended."""
+    return sum(not line.judged for line in read_lines(run.episodes, EpisodeLine))
 
 
 def figures(held: dict[str, list[Holding]]) -> dict[str, float]:
@@ -180,7 +201,7 @@ def collecting(held: dict[str, list[Holding]]) -> dict[str, list[Holding]]:
 
 def main() -> None:
     words = argparse.ArgumentParser(description=__doc__)
-    words.add_argument("--minutes", type=float, default=30.0)
+    words.add_argument("--minutes", type=float, default=60.0)
     words.add_argument("--keep", type=Path)
     chosen = words.parse_args()
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # leave no run behind
@@ -192,7 +213,8 @@ def main() -> None:
     for name, value in found.items():
         console.print(f"{name:32} {value:g}", highlight=False)
     if chosen.minutes >= 30.0:
-        console.print(write_results("soak", found, "make soak"))
+        command = f'make soak ARGS="--minutes {chosen.minutes:g}"'
+        console.print(write_results("soak", found, command))
 
 
 if __name__ == "__main__":

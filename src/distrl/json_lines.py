@@ -6,14 +6,18 @@ What a killed process or a full disk left half-written is truncated: at the next
 once. Readers skip a torn last line, since a writer may be in the middle of it; any other line that
 is not such a record is an error.
 
-Lines are strict JSON: NaN and infinities become null. msgspec converts and checks the types.
+Lines are strict JSON: NaN and infinities become null. msgspec converts and checks the types. The
+last key of a line is `crc32`, a checksum of what comes before it: a line in which a disk flipped a
+bit is an error rather than another record. Lines without one, of other writers, are read as well.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import time
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self, TypeVar
@@ -24,6 +28,8 @@ from distrl.errors import CorruptLog, storage_error
 
 T = TypeVar("T")
 SYNC_SECONDS = 5.0
+CHECKSUM = re.compile(rb',"crc32":"([0-9a-f]{8})"\}')
+CHECKSUM_BYTES = 20
 
 
 class LineLog:
@@ -40,7 +46,7 @@ class LineLog:
         """Continue a file, or create it; a torn last line is truncated."""
         try:
             file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-            os.ftruncate(file, _end_of_last_line(file))
+            os.ftruncate(file, end_of_last_line(file))
         except OSError as error:
             raise storage_error(error, f"opening {path} to write to it") from error
         return cls(path, file)
@@ -103,21 +109,40 @@ def whole_lines(path: Path) -> list[bytes]:
 
 
 def encode_line(record: Any) -> bytes:
-    """A dataclass or plain value as one line of JSON, with its newline."""
+    """A dataclass or plain value as one line of JSON, with its checksum and its newline."""
     try:
-        return msgspec.json.encode(record, enc_hook=_plain) + b"\n"
+        line = msgspec.json.encode(record, enc_hook=_plain)
     except UnicodeEncodeError:  # a lone surrogate, from a model's answer say: only escaped in JSON
         text = json.dumps(msgspec.to_builtins(record, enc_hook=_plain))
-        return json.dumps(json.loads(text, parse_constant=lambda _: None)).encode() + b"\n"
+        line = json.dumps(json.loads(text, parse_constant=lambda _: None)).encode()
+    return _with_checksum(line) + b"\n"
 
 
 def decode_line(line: bytes, kind: type[T]) -> T:
     """The record on a line; `ValueError` says what is wrong with it."""
+    line = _without_checksum(line.rstrip(b"\n"))
     try:
         plain = json.loads(line)  # it reads lone surrogates, msgspec does not
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
     return msgspec.convert(plain, kind)
+
+
+def _with_checksum(line: bytes) -> bytes:
+    """Only an object with members has room for one."""
+    if not line.endswith(b"}") or line == b"{}":
+        return line
+    return line[:-1] + b',"crc32":"%08x"}' % zlib.crc32(line[:-1])
+
+
+def _without_checksum(line: bytes) -> bytes:
+    found = CHECKSUM.fullmatch(line[-CHECKSUM_BYTES:])
+    if found is None:
+        return line
+    body = line[:-CHECKSUM_BYTES]
+    if zlib.crc32(body) != int(found[1], 16):
+        raise ValueError("its checksum does not match")
+    return body + b"}"
 
 
 def _plain(value: object) -> object:
@@ -129,8 +154,8 @@ def _plain(value: object) -> object:
     raise TypeError(f"a {type(value).__name__} cannot be written as JSON: {value!r}")
 
 
-def _end_of_last_line(file: int) -> int:
-    """The size of the file without a torn last line; reads backwards, the file may be large."""
+def end_of_last_line(file: int) -> int:
+    """The size of an open file without a torn last line; reads backwards, the file may be large."""
     size = os.fstat(file).st_size
     place, step = size, 64 * 1024
     while place > 0:

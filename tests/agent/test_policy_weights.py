@@ -151,7 +151,10 @@ def test_a_manifest_that_is_none_is_refused(tmp_path: Path) -> None:
     manifest = tmp_path / "export" / "policy.json"
     good = manifest.read_text("utf-8")
     assert read_manifest(tmp_path / "export").weight_version == 0
-    change_json(manifest, format_version=99)
+    change_json(manifest, past_actions=7)
+    with pytest.raises(CorruptModel, match="its checksum does not match"):
+        read_manifest(tmp_path / "export")
+    change_json(manifest, format_version=99, checksum=None)
     with pytest.raises(CorruptModel, match="version 99, this reads 1"):
         read_manifest(tmp_path / "export")
     swapped = (good.replace('"rank"', '"size"'), good.replace('"adapters"', '"code"'))

@@ -71,7 +71,7 @@ def test_what_is_refused_leaves_no_directory(tmp_path: Path) -> None:
     ("kept", "said"),
     [
         (0, r"lacks (\d+) of \1 settings \(run\.name, run\.directory, run\.seed, …\)"),
-        (20, r"settings \(tasks\.aitw\.test_file, "),
+        (21, r"settings \(tasks\.aitw\.test_file, "),
         (-3, r"lacks 3 of \d+ settings \(engine\.collector_gpus, "),
     ],
 )
@@ -89,8 +89,20 @@ def test_a_run_whose_settings_were_cut_is_not_resumed(tmp_path: Path, kept: int,
 def test_what_is_missing_may_be_given(tmp_path: Path) -> None:
     config = tiny_config(tmp_path, tmp_path)
     run = new_directory(config)
-    run.config.write_text(run.config.read_text().replace("capacity =", "# capacity ="))
+    _, _, lines = run.config.read_text().partition("\n")  # without the checksum
+    run.config.write_text(lines.replace("capacity =", "# capacity ="))
     with pytest.raises(InvalidSetting, match=r"lacks 1 of \d+ settings \(replay\.capacity\)"):
         load_run_config(run.config)
     given = [f"replay.capacity={config.replay.capacity}"]
     assert load_run_config(run.config, given) == config
+
+
+def test_settings_of_a_run_that_a_disk_has_changed_are_refused(tmp_path: Path) -> None:
+    run = new_directory(tiny_config(tmp_path, tmp_path, "devices.count=6"))
+    written = run.config.read_text("utf-8")
+    run.config.write_text(written.replace("\ncount = 6", "\ncount = 7"), "utf-8")
+    with pytest.raises(InvalidSetting, match=r"config\.toml is not as the run wrote it"):
+        load_run_config(run.config)
+    _, _, by_hand = run.config.read_text("utf-8").partition("\n")
+    run.config.write_text(by_hand, "utf-8")
+    assert load_run_config(run.config).devices.count == 7

@@ -18,9 +18,10 @@ from tests.engine.tiny_runs import tiny_config
 from tests.task_sets.android_world_server import LightSwitch, android_world
 
 from distrl.cli.train import new_directory, run_command
-from distrl.devices.safety.safety import SENTENCE
+from distrl.devices.safety.safety import SENTENCE, Refusal
 from distrl.engine.local.local_engine import LocalEngine
 from distrl.errors import ConsentMissing, DeviceDisconnected, InvalidSetting
+from distrl.json_lines import read_lines
 from distrl.records import Ending
 from distrl.runs.run_directory import RunDirectory
 
@@ -94,12 +95,10 @@ def test_a_handset_needs_consent_and_is_guarded(
     tmp_path: Path, model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DISTRL_CONSENT", str(tmp_path / "consent"))
-    record = tmp_path / "stopped.jsonl"
     with served_phones(1) as phones, serving(Reply(by_the_question)) as (url, judge):
         pretend(phones, "qcom", monkeypatch)
         words = [*over_adb(phones), *aitw_settings(tmp_path), *vlm(url)]
-        words += ["devices.android.safety.dry_run=true", f"devices.android.safety.record={record}"]
-        words += ["agent.policy.sampling.max_new_tokens=24"]
+        words += ["devices.android.safety.dry_run=true", "agent.policy.sampling.max_new_tokens=24"]
         engine, _ = engine_for(tmp_path, Path("starter"), *words)
         with pytest.raises(ConsentMissing, match="is a handset"):
             engine.train()
@@ -119,7 +118,8 @@ def test_a_handset_needs_consent_and_is_guarded(
     assert len(lines(run)) >= 2
     assert dict(after.facts.tables()) == dict(before.facts.tables())
     assert (after.front, after.actions) == (before.front, before.actions)  # no reset either
-    assert "dry run" in record.read_text()
+    assert {each.why for each in read_lines(run.refusals, Refusal)} == {"this is a dry run"}
+    assert "Not carried out" in run.report.read_text("utf-8")
     assert {ending for _, ending in lines(run)} == {Ending.DRY_RUN}
     assert not judge.completions  # what never happened is not judged,
     assert json.loads((run.path / "result.json").read_text())["updates"] == 0  # nor learned from

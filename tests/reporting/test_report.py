@@ -170,6 +170,26 @@ def test_a_lost_picture_is_a_gap_and_no_error(example_run: RunDirectory, tmp_pat
     assert "this picture is gone" in report_page(read_story(RunDirectory(tmp_path / "run")))
 
 
+def test_a_picture_that_is_not_what_it_is_named_after_is_a_gap(
+    example_run: RunDirectory, tmp_path: Path
+) -> None:
+    shutil.copytree(example_run.path, tmp_path / "run")
+    picture = next((tmp_path / "run" / "pictures").iterdir())
+    picture.write_bytes(picture.read_bytes()[:-1] + b"x")
+    assert "gone or damaged" in report_page(read_story(RunDirectory(tmp_path / "run")))
+
+
+@pytest.mark.parametrize("damage", [b"", b"seed = 0", b"\xff = ["])
+def test_settings_that_are_damaged_are_among_the_losses(
+    example_run: RunDirectory, tmp_path: Path, damage: bytes
+) -> None:
+    shutil.copytree(example_run.path, tmp_path / "run")
+    run = RunDirectory(tmp_path / "run")
+    run.config.write_bytes(b"# crc32 of the lines below: 00000000\n" + damage if damage else b"")
+    assert [loss.name for loss in read_story(run).losses] == ["config.toml"]
+    assert "Lost on the way" in report_page(read_story(run))
+
+
 def test_whatever_a_task_says_is_text_and_nothing_else(run: RunDirectory) -> None:
     evil = "</p><script>alert('&')</script>"
     run.config.write_text(f"# {evil}\n[run]\nseed = 0\n")

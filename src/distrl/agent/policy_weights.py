@@ -90,6 +90,8 @@ def read_manifest(directory: Path) -> Manifest:
     """Read and check policy.json; raise if a file is not as it was written."""
     try:
         found = json.loads((directory / MANIFEST).read_text("utf-8"))
+        if found.pop("checksum", None) not in (None, _digest(found)):
+            raise ValueError("its checksum does not match")
         name, version = found.pop("format"), found.pop("format_version")
         lora = found.pop("lora")
         critic = CriticSettings(**found.pop("critic"))
@@ -98,7 +100,7 @@ def read_manifest(directory: Path) -> Manifest:
         counts = (manifest.weight_version, manifest.past_actions, manifest.past_screens)
         if manifest.kind not in ("adapters", "whole") or not all(type(n) is int for n in counts):
             raise ValueError(f"kind={manifest.kind!r}, version and past {counts!r}")
-    except (OSError, KeyError, TypeError, ValueError, AttributeError) as error:
+    except (OSError, KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise CorruptModel(f"{directory / MANIFEST} cannot be read: {error!r}") from error
     if (name, version) != (FORMAT, FORMAT_VERSION):
         raise CorruptModel(
@@ -149,8 +151,11 @@ def _write(policy: VlmPolicy, directory: Path, version: int) -> None:
         "past_screens": policy.prompter.past_screens,
         "lora": asdict(policy.lora) if policy.lora else None,
         "critic": asdict(policy.critic.settings),
-        "files": {each.name: _checksum(each) for each in sorted(directory.glob("*.safetensors"))},
+        "files": {
+            each.name: _checksum(each) for each in sorted(directory.iterdir()) if each.is_file()
+        },
     }
+    manifest["checksum"] = _digest(manifest)
     (directory / MANIFEST).write_text(json.dumps(manifest, indent=2), encoding="utf-8")
 
 
@@ -191,6 +196,11 @@ def _peft_name(name: str) -> str:
 def _own_name(name: str) -> str:
     plain = name.removeprefix("base_model.model.")
     return plain.replace(".lora_A.", ".lora_A.default.").replace(".lora_B.", ".lora_B.default.")
+
+
+def _digest(manifest: Mapping[str, object]) -> str:
+    text = json.dumps(manifest, sort_keys=True)
+    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
 
 def _checksum(path: Path) -> str:

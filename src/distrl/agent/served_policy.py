@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -214,8 +215,8 @@ def _fault_in_tokens(ids: object, log_probs: Sequence[object]) -> str:
     if len(ids) != len(log_probs):
         return f"{len(ids)} token ids with {len(log_probs)} log-probabilities"
     for value in log_probs:
-        if not isinstance(value, int | float) or not math.isfinite(value):
-            return f"a log-probability that is no number: {value!r}"
+        if not isinstance(value, int | float) or not -sys.float_info.max <= value < math.inf:
+            return f"a log-probability that is no number: {str(value)[:80]}"
         if value > LARGEST_LOG_PROB:
             return f"a log-probability above 0: {value!r}"
     return ""

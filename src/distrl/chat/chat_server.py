@@ -234,10 +234,10 @@ def _retry_after(response: httpx.Response) -> float:
         return max(0.0, float(said))
     try:
         at = email.utils.parsedate_to_datetime(said)
-    except ValueError:
+        at = at if at.tzinfo else at.replace(tzinfo=UTC)
+        return max(0.0, (at - datetime.now(UTC)).total_seconds())
+    except (ValueError, OverflowError):  # no date, or one that no calendar has
         return 0.0
-    at = at if at.tzinfo else at.replace(tzinfo=UTC)
-    return max(0.0, (at - datetime.now(UTC)).total_seconds())
 
 
 ImageSize = tuple[int, int]  # width, height

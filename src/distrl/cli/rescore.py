@@ -114,6 +114,8 @@ def rescore_run(
         stored = (found for name in store.ids if (found := store.find(name)) is not None)
         wanted = without_verdict(stored) if only_unjudged else stored
         counts = Rescoring(store, judge_pool, log.append, dry_run=dry_run).rescore(wanted)
+    for damage in store.damages:
+        console.print(f"left out, {damage}", highlight=False, markup=False)
     for line in _summary(directory, settings.model, counts, dry_run=dry_run):
         console.print(line, highlight=False, markup=False)
     if second := second_opinion_summary(judge):

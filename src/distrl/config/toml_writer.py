@@ -1,17 +1,33 @@
 """Write a config as TOML, section by section, with the range or the meaning of every setting.
 
 `load_config` reads it back to an equal config. `distrl train --dry-run` prints it, and a run leaves
-it in its directory.
+it in its directory, with a checksum in the first line: a digit that a disk has changed would be
+another experiment.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import json
+import zlib
 from collections.abc import Iterator, Mapping
 
 from distrl.bounds import description
 from distrl.config.typed_reader import settings_of
+
+CHECKSUM = "# crc32 of the lines below: {:08x} (leave this line out when you change one)\n"
+
+
+def with_checksum(text: str) -> str:
+    return CHECKSUM.format(zlib.crc32(text.encode())) + text
+
+
+def is_as_written(content: bytes) -> bool:
+    """Whether the lines are those that the checksum was made of; True where there is none."""
+    if not content.startswith(b"#"):
+        return bool(content)
+    first, _, rest = content.partition(b"\n")
+    return first + b"\n" == CHECKSUM.format(zlib.crc32(rest)).encode()
 
 
 def to_toml(config: object) -> str:

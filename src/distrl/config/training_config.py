@@ -16,6 +16,7 @@ from distrl.bounds import Bounds, Checked, Meaning
 from distrl.config import sections
 from distrl.config import typed_reader as reader
 from distrl.config.renamed import refuse_old_names
+from distrl.config.toml_writer import is_as_written
 from distrl.errors import InvalidSetting
 from distrl.learning.algorithms.a_ride import ARideSettings
 from distrl.learning.algorithms.digirl import DigirlSettings
@@ -217,6 +218,11 @@ def load_run_config(path: Path, overrides: Sequence[str] = ()) -> TrainingConfig
             f"{path} lacks {len(missing)} of {len(names)} settings ({listed}): it was cut or "
             "emptied, or another version wrote it, and the run would not be what it was begun as; "
             "restore the file, or give each of them as it was: --set NAME=VALUE"
+        )
+    if not is_as_written(path.read_bytes()):
+        raise InvalidSetting(
+            f"{path} is not as the run wrote it: its checksum does not match. If you have changed "
+            "it, take out its first line; if a disk damaged it, restore the file"
         )
     return _seeded(reader.read_section(TrainingConfig(), tree))
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import ExitStack, closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,6 +36,7 @@ from distrl.devices.safety.safety import SafeDevice
 from distrl.episodes.device_pool import DevicePool
 from distrl.errors import InvalidSetting, NotInstalled
 from distrl.judging.judge import DeferredJudge, DryRunJudge, Judge
+from distrl.runs.run_directory import RunDirectory
 from distrl.task_sets.android_world import AndroidWorldJudge, AndroidWorldPhone
 from phonesim import latency
 from phonesim.clock import Clock, RealClock, ScaledClock, VirtualClock
@@ -168,14 +169,24 @@ def check_adb(config: TrainingConfig) -> Sizes:
     return sizes
 
 
-def open_adb_devices(config: TrainingConfig, names: dict[str, int]) -> list[AdbPhone]:
+def build_adb(share: CollectorShare) -> list[Device]:
+    """What guarded phones refuse is recorded in the run's directory, unless a file is given."""
+    record = str(RunDirectory(share.logs.parent).refusals)
+    return [*open_adb_devices(share.config, share.names, record)]
+
+
+def open_adb_devices(
+    config: TrainingConfig, names: dict[str, int], record: str = ""
+) -> list[AdbPhone]:
     """Open phones by their index among the serials; simulated tasks need served phones."""
     settings = config.devices
-    server = running_server(settings.android.adb_port)
+    safety = settings.android.safety
+    android = replace(settings.android, safety=replace(safety, record=safety.record or record))
+    server = running_server(android.adb_port)
     serials = choose_serials(server, settings.serials, settings.count + settings.spares)
     devices: list[AdbPhone] = []
     for name, place in names.items():
-        device = open_phone(name, serials[place], server, settings.android)
+        device = open_phone(name, serials[place], server, android)
         simulated = config.tasks.source == "simulated"
         if simulated and not isinstance(device, SimulatedAdbDevice):
             raise InvalidSetting(
@@ -255,7 +266,7 @@ def _container(url: str) -> AndroidWorldContainer:
 
 KINDS: dict[DeviceKind, Kind] = {
     "simulated": Kind(build_simulated, lambda config: {"a simulated phone": (WIDTH, HEIGHT)}),
-    "adb": Kind(lambda share: [*open_adb_devices(share.config, share.names)], check_adb),
+    "adb": Kind(build_adb, check_adb),
     "emulator": Kind(build_emulators, check_emulators, keeps_spares=True),
     "android_world": Kind(build_android_world, check_android_world),
 }

@@ -153,7 +153,7 @@ class VlmJudge:
         tokens = {
             name: count
             for name in (PROMPT, ANSWER)
-            if type(count := counts.get(name)) is int and count > 0
+            if type(count := counts.get(name)) is int and 0 < count < 2**53
         }
         spent.update(tokens)
         self.budget.spend(self._cost(Counter(tokens)))

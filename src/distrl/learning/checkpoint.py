@@ -120,7 +120,7 @@ def read_checkpoint(path: Path) -> dict[str, Any]:
     try:
         tree = json.loads((path / STATE).read_text("utf-8"))
         state = join(tree, load_file(path / TENSORS))
-    except (OSError, KeyError, TypeError, ValueError, SafetensorError) as error:
+    except (OSError, KeyError, TypeError, ValueError, RecursionError, SafetensorError) as error:
         raise _corrupt(path, f"its files do not fit together: {error!r}") from error
     if not isinstance(state, dict):
         raise _corrupt(path, f"{STATE} holds a {type(state).__name__}")
@@ -133,7 +133,7 @@ def _manifest(path: Path) -> dict[str, dict[str, Any]]:
         manifest = json.loads((path / MANIFEST).read_text("utf-8"))
         name, version, files = manifest["format"], manifest["version"], manifest["files"]
         fingerprints = {each: dict(files[each]) for each in (STATE, TENSORS)}
-    except (OSError, KeyError, TypeError, ValueError) as error:
+    except (OSError, KeyError, TypeError, ValueError, RecursionError) as error:
         raise _corrupt(path, f"{MANIFEST} cannot be read: {error!r}") from error
     if (name, version) != (FORMAT, VERSION):
         raise _corrupt(

@@ -25,6 +25,11 @@ WIDTH = 240  # pixels: two for each that a page shows, for sharp screens
 QUALITY = 80
 
 
+def picture_digest(content: bytes) -> str:
+    """What a picture is named after."""
+    return hashlib.blake2b(content, digest_size=12).hexdigest()
+
+
 class Opinions(NamedTuple):
     """What the learner thought of each step of an episode; a row of its `UpdateReport`."""
 
@@ -83,7 +88,7 @@ class RecordingArchive:
         small = marked.resize((WIDTH, height), Image.Resampling.LANCZOS)
         encoded = io.BytesIO()
         small.save(encoded, "WEBP", quality=QUALITY, method=4)
-        name = f"{hashlib.blake2b(encoded.getvalue(), digest_size=12).hexdigest()}.webp"
+        name = f"{picture_digest(encoded.getvalue())}.webp"
         try:
             self._pictures.mkdir(parents=True, exist_ok=True)
             if not (self._pictures / name).exists():

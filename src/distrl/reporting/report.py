@@ -11,6 +11,7 @@ from __future__ import annotations
 import base64
 import math
 import tomllib
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +25,7 @@ from distrl.episodes.outcome import SuccessRate, paired_gain
 from distrl.errors import DistrlError
 from distrl.reporting import charts
 from distrl.reporting.live_view import duration, gain_words, time_words
+from distrl.reporting.recording_archive import picture_digest
 from distrl.reporting.run_story import RunStory, read_story
 from distrl.runs.run_account import RunAccount, waiting_share
 from distrl.runs.run_directory import RunDirectory, evaluation_words, resume_words, write_whole
@@ -82,8 +84,8 @@ def report_page(story: RunStory) -> str:
     }
     style = environment.get_template("report.css").render()
     before, after = story.evaluation("before"), story.evaluation("after")
-    settings = story.run.config.read_text("utf-8") if story.run.config.exists() else ""
-    account = story.account
+    config, account = story.run.config, story.account
+    settings = config.read_text("utf-8", "replace") if config.exists() else ""
     return environment.get_template("report.html").render(
         name=story.run.path.name,
         about=_about(settings),
@@ -101,6 +103,7 @@ def report_page(story: RunStory) -> str:
         learner_time=time_words(account.time.learner(), most=8),
         losses=story.losses,
         failed=story.failed_devices(),
+        refusals=Counter((each.action.partition("(")[0], each.why) for each in story.refusals),
         charts={
             "success": charts.in_two_sizes(lambda width: charts.success_curve(story, width)),
             "devices": charts.in_two_sizes(lambda width: charts.device_timeline(story, width)),
@@ -124,7 +127,10 @@ def _percent(share: float, digits: int = 0) -> str:
 
 def _about(settings: str) -> str:
     """The run in one line, from its settings."""
-    tree = tomllib.loads(settings)
+    try:
+        tree = tomllib.loads(settings)
+    except ValueError:  # among the losses
+        tree = {}
     agent, devices = tree.get("agent", {}), tree.get("devices", {})
     parts = [
         "A training run of DistRL",
@@ -182,10 +188,11 @@ def _metrics(story: RunStory) -> Iterator[dict[str, str | Markup | None]]:
 
 
 def _data_url(picture: Path) -> str | None:
-    """The picture as a data URL; None: it is gone."""
-    if not picture.is_file():
+    """The picture as a data URL; None: it is gone, or not what it is named after."""
+    content = picture.read_bytes() if picture.is_file() else b""
+    if picture_digest(content) != picture.stem:
         return None
-    encoded = base64.b64encode(picture.read_bytes()).decode("ascii")
+    encoded = base64.b64encode(content).decode("ascii")
     return f"data:image/{picture.suffix.removeprefix('.')};base64,{encoded}"
 
 

@@ -9,12 +9,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from distrl.devices.safety.safety import Refusal
 from distrl.episodes.outcome import SuccessRate
 from distrl.json_lines import read_lines
 from distrl.records import Ending
 from distrl.runs.metrics import read_points
 from distrl.runs.run_account import RunAccount
 from distrl.runs.run_directory import RunDirectory
+from distrl.runs.run_progress import config_losses, read_progress
 from distrl.runs.run_records import (
     DeviceFault,
     EpisodeLine,
@@ -52,6 +54,7 @@ class RunStory:
     recordings: Sequence[Recording]
     losses: Sequence[Loss] = ()
     device_faults: Sequence[DeviceFault] = ()
+    refusals: Sequence[Refusal] = ()  # actions that guarded phones did not carry out
 
     @property
     def seconds(self) -> float:
@@ -141,6 +144,7 @@ def read_story(run: RunDirectory) -> RunStory:
         episodes=sorted(read_lines(run.episodes, EpisodeLine), key=lambda e: e.ended),
         evaluations=read_lines(run.evaluations, EvaluationLine),
         recordings=read_lines(run.recordings, Recording),
-        losses=read_lines(run.losses, Loss),
+        losses=[*read_lines(run.losses, Loss), *config_losses(run), *read_progress(run)[1]],
         device_faults=read_lines(run.device_faults, DeviceFault),
+        refusals=read_lines(run.refusals, Refusal),
     )

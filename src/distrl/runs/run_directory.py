@@ -12,6 +12,7 @@
         checkpoints/        what a restarted learner continues from
         progress.json       what there was at the last checkpoint; a resume that finds less refuses
         losses.jsonl        what a resume was told to do without
+        refusals.jsonl      what guarded phones did not carry out, and why
         learner.json        on which machine of a cluster the learner is
         policy/             what was trained, as a model; `distrl evaluate RUN` finds it here
         result.json         the result; written last, so its presence says that the run is done
@@ -35,7 +36,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from distrl.agent.export_directory import IN_A_RUN
-from distrl.config.toml_writer import to_toml
+from distrl.config.toml_writer import to_toml, with_checksum
 from distrl.errors import StorageFull, UsageError, storage_error
 from distrl.replay.store.directory_lock import DirectoryLock
 from distrl.runs.run_records import RunResult
@@ -65,6 +66,7 @@ class RunDirectory:
         self.progress = path / "progress.json"
         self.learner_home = path / "learner.json"
         self.losses = path / "losses.jsonl"
+        self.refusals = path / "refusals.jsonl"
         self.policy = path / IN_A_RUN
         self.result = path / "result.json"
         self.report = path / "report.html"
@@ -120,7 +122,7 @@ class RunDirectory:
         return not self.path.exists()
 
     def write_config(self, config: TrainingConfig) -> None:
-        write_whole(self.config, to_toml(config))
+        write_whole(self.config, with_checksum(to_toml(config)))
 
     def write_result(self, result: RunResult) -> None:
         text = json.dumps(result.to_json(), indent=2, allow_nan=False)

@@ -20,7 +20,6 @@ decisions; Ray's `WeightSource` is `engine.ray.weight_broadcast`.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import time
@@ -30,6 +29,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from distrl.errors import CorruptWeights, InvalidSetting, UsageError, storage_error
+from distrl.json_lines import decode_line, encode_line
 from distrl.weights.weight_file import Framework, Weights, read_weights, write_weights
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ FORMAT = 1
 POLL_SECONDS = 0.1  # between two looks of a poller
 LATEST = "latest.json"
 UNFINISHED = ".unfinished-"
-NAME = re.compile(r"weights-(\d{9,})-([0-9a-f]{32})\.safetensors")
+NAME = re.compile(r"weights-(\d{9,18})-([0-9a-f]{32})\.safetensors")
 
 
 class PublishedWeights(NamedTuple):
@@ -119,8 +119,8 @@ class WeightStore:
 
     def _announce(self, kept: dict[int, str]) -> None:
         unfinished = self.directory / f"{UNFINISHED}{LATEST}"
-        with unfinished.open("w", encoding="utf-8") as file:
-            json.dump({"format": FORMAT, "kept": list(kept.values())}, file)
+        with unfinished.open("wb") as file:
+            file.write(encode_line({"format": FORMAT, "kept": list(kept.values())}))
             file.flush()
             os.fsync(file.fileno())
         unfinished.rename(self.directory / LATEST)
@@ -188,7 +188,7 @@ class WeightStore:
     def _kept(self) -> dict[int, str]:
         """File names by version: those announced, or, where that cannot be read, those found."""
         try:
-            announced = json.loads((self.directory / LATEST).read_bytes())
+            announced = decode_line((self.directory / LATEST).read_bytes(), dict[str, Any])
             form, names = announced["format"], list(announced["kept"])
         except (OSError, ValueError, LookupError, TypeError):
             form, names = FORMAT, [path.name for path in self.directory.glob("weights-*")]

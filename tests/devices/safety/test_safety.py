@@ -17,13 +17,13 @@ from tests.devices.adb.served_phones import AT_ONCE_SETTINGS, ServedPhones, serv
 
 from distrl.devices.adb.adb_device import AdbDevice
 from distrl.devices.safety.safety import (
-    BLOCKED_WORDS,
     HIDDEN,
     SENTENCE,
     Consent,
     SafeDevice,
     SafetySettings,
     blocked_word,
+    blocked_words,
     consent_path,
     read_consent,
 )
@@ -219,10 +219,13 @@ def test_the_shade_is_closed_at_once_and_nothing_in_it_is_tapped(phones: ServedP
     [
         "Power off", "Restart", "Delete", "Clear data", "Erase all data (factory reset)",
         "Sign out", "UNINSTALL", "Ausschalten", "Löschen", "Apagar", "Supprimer", "关机", "再起動",
+        "Удалить всё", "삭제하기", "भुगतान करें", "إرسال الآن", "מחק הכול", "ชำระเงินตอนนี้",
+        "Usuń konto", "Verwijderen?", "Satın al", "Xóa dữ liệu",
+        "Lo\u0308schen", "De\u00adlete", "ＤＥＬＥＴＥ",
     ],
 )  # fmt: skip
 def test_what_cannot_be_undone_is_blocked(label: str) -> None:
-    assert blocked_word(label, BLOCKED_WORDS)
+    assert blocked_word(label, blocked_words())
 
 
 def test_private_regions_are_black_and_their_labels_hidden(phones: ServedPhones) -> None:
@@ -252,7 +255,7 @@ def test_regions_that_make_no_sense_are_refused() -> None:
         ("Pay €12.99", "pay"),
         ("Payload", ""),
         ("Uninstall", "uninstall"),
-        ("Erase all data (factory reset)", "factory reset"),
+        ("Erase all data (factory reset)", "erase"),
         ("Jetzt bezahlen", "bezahlen"),
         ("Désinstaller", "désinstaller"),
         ("确认支付订单", "支付"),
@@ -261,7 +264,7 @@ def test_regions_that_make_no_sense_are_refused() -> None:
     ],
 )
 def test_blocked_words(label: str, word: str) -> None:
-    assert blocked_word(label, BLOCKED_WORDS) == word
+    assert blocked_word(label, blocked_words()) == word
 
 
 # Consent -----------------------------------------------------------------------------------------

@@ -21,12 +21,11 @@ from distrl.engine.local.local_engine import LocalEngine
 from distrl.engine.run.losses import (
     LearnerHome,
     check_losses,
-    note_progress,
     read_home,
     write_home,
 )
 from distrl.engine.run.resume import TrainingState
-from distrl.errors import DataLost
+from distrl.errors import CorruptLog, DataLost
 from distrl.json_lines import LineLog, read_lines
 from distrl.learning.checkpoint import CheckpointFolder
 from distrl.replay.store.trajectory_database import NAME
@@ -34,6 +33,7 @@ from distrl.replay.store.trajectory_store import TrajectoryStore
 from distrl.replay.trajectory_encoding import encode_trajectory
 from distrl.reporting.report import write_report
 from distrl.runs.run_directory import RunDirectory
+from distrl.runs.run_progress import note_progress
 from distrl.runs.run_records import Loss
 
 IDS = ("c/1", "c/2", "c/3")
@@ -179,3 +179,17 @@ def test_a_file_that_is_lost_again_is_another_loss(tmp_path: Path) -> None:
             check(run)
         check(run, accept=True)
         assert len(read_lines(run.losses, Loss)) == losses
+
+
+def test_a_log_that_lost_its_last_newline_has_less_than_it_had(tmp_path: Path) -> None:
+    run = made_run(tmp_path)
+    run.episodes.write_bytes(run.episodes.read_bytes()[:-1] + b"x")
+    with pytest.raises(DataLost, match=r"episodes\.jsonl has \d+ bytes of whole lines"):
+        check(run)
+
+
+def test_a_damaged_line_of_any_log_is_refused_before_anything_is_changed(tmp_path: Path) -> None:
+    run = made_run(tmp_path)
+    run.recordings.write_bytes(b"{}\n")
+    with pytest.raises(CorruptLog, match="line 1 is no Recording"):
+        check(run)

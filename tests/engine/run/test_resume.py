@@ -69,6 +69,21 @@ def test_the_weights_of_the_checkpoint_get_a_version_of_their_own(
     assert (weights.latest_version() or 0) == then
 
 
+def test_published_weights_that_are_damaged_are_published_anew(tmp_path: Path) -> None:
+    config, state = (
+        tiny_config(tmp_path, tmp_path),
+        TrainingState(SmallCircle().learner, ArrivalQueue()),
+    )
+    weights = WeightStore(tmp_path / "weights")
+    weights.publish(state.learner.policy.weights(), 0)
+    [file] = weights.directory.glob("*.safetensors")
+    file.write_bytes(file.read_bytes()[:-1])
+    with TrajectoryStore(tmp_path / "store") as store:
+        resume(config, state, CheckpointFolder(tmp_path / "checkpoints"), store, weights)
+    assert state.learner.version == 1
+    assert WeightStore(weights.directory).load().version == 1
+
+
 def test_the_episode_log_is_completed_from_the_store(tmp_path: Path) -> None:
     run = RunDirectory(tmp_path)
     with TrajectoryStore(run.trajectories) as store:

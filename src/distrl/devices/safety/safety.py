@@ -18,19 +18,22 @@ sentence, and lists the apps. Removing it withdraws the consent: it is read agai
     sentence = "I agree that DistRL operates this phone."
     apps = ["com.android.settings", "com.google.android.deskclock"]
 
-Labels are read from the phone's view hierarchy at the moment of the tap. A list of blocked words
-cannot cover every app: it supplements the allow-list.
+Labels are read from the phone's view hierarchy at the moment of the tap. The blocked words are a
+list for each of 25 languages (`blocked_words.toml`), all of them on every phone. Such a list cannot
+cover every app: it supplements the allow-list.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import time
 import tomllib
+import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
+from importlib import resources
 from pathlib import Path
 from typing import Annotated, NamedTuple, Self
 
@@ -41,6 +44,7 @@ from distrl.devices.adb.android_device import AndroidDevice
 from distrl.devices.adb.android_state import SYSTEM_UI
 from distrl.errors import ConsentMissing, InvalidSetting, ScreenRestless
 from distrl.hierarchy import Element
+from distrl.json_lines import encode_line
 from distrl.records import (
     ONLY_SAID,
     Action,
@@ -59,31 +63,6 @@ from distrl.records import (
 Region = tuple[float, float, float, float]  # left, top, right, bottom, as shares of the screen
 HIDDEN = "(hidden)"
 
-# Whole words in the label of what is tapped: a row for each language.
-BLOCKED_WORDS = (
-    # What reaches others or costs money, what is lost for good, what takes the phone away from us.
-    "send", "pay", "buy", "purchase", "order", "checkout", "call", "dial", "video call", "transfer",
-    "subscribe", "donate", "emergency", "post", "publish", "install",
-    "factory reset", "reset phone", "reset all", "reset settings", "reset options",
-    "format sd card", "uninstall", "delete", "erase", "wipe", "clear data", "clear storage",
-    "clear all data", "power off", "turn off phone", "shut down", "restart", "reboot",
-    "unlock bootloader", "sign out", "log out", "remove account",
-    "senden", "bezahlen", "kaufen", "anrufen", "überweisen", "abonnieren", "installieren",
-    "deinstallieren", "löschen", "daten löschen", "zurücksetzen", "formatieren", "ausschalten",
-    "herunterfahren", "neu starten", "neustart", "abmelden", "konto entfernen",
-    "enviar", "pagar", "comprar", "llamar", "transferir", "suscribirse", "instalar",
-    "desinstalar", "eliminar", "borrar", "borrar datos", "restablecer", "formatear", "apagar",
-    "reiniciar", "cerrar sesión", "quitar cuenta",
-    "envoyer", "payer", "acheter", "appeler", "virer", "installer", "désinstaller", "supprimer",
-    "effacer", "réinitialiser", "formater", "éteindre", "redémarrer", "se déconnecter",
-    "inviare", "invia", "paga", "acquista", "chiama", "disinstalla", "elimina", "cancella",
-    "ripristina", "spegni", "riavvia", "esci",
-    "ligar", "desinstalar", "excluir", "apagar dados", "redefinir", "desligar", "sair da conta",
-    "发送", "支付", "付款", "购买", "拨打", "转账", "安装", "卸载", "删除", "清除数据",
-    "恢复出厂设置", "格式化", "关机", "重启", "退出登录",
-    "送信", "支払う", "購入", "電話をかける", "アンインストール", "削除", "初期化", "電源を切る",
-    "再起動", "ログアウト",
-)  # fmt: skip
 BLOCKED_PACKAGES = (
     SYSTEM_UI,  # the shade and the power menu: settings, replies, power off
     "com.android.packageinstaller",
@@ -112,7 +91,7 @@ class SafetySettings:
     ] = ()
     dry_run: Annotated[bool, Meaning("carry nothing out")] = False
     record: Annotated[
-        str, Meaning("a file of lines: what was stopped, when and why; empty: none")
+        str, Meaning("a file of what was stopped, when and why; empty: refusals.jsonl of the run")
     ] = ""
 
     def __post_init__(self) -> None:
@@ -128,6 +107,16 @@ class SafetySettings:
 class Stopped(NamedTuple):
     """An action that was not carried out."""
 
+    action: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A line of the record: an action that was not carried out."""
+
+    time: float  # seconds since 1970
+    device: str
     action: str
     why: str
 
@@ -227,7 +216,7 @@ class SafeDevice:
 
     def _label_objection(self, x: float, y: float) -> str:
         """Check every label at that point: a button's text may be on the view around it."""
-        words = (*BLOCKED_WORDS, *self.settings.more_blocked_words)
+        words = (*blocked_words(), *self.settings.more_blocked_words)
         screen = self.device.screen()
         point = x * screen.width, y * screen.height
         try:
@@ -260,11 +249,10 @@ class SafeDevice:
             said = f"TypeText of {len(action.text)} characters"
         self.stopped.append(Stopped(said, why))
         if self.settings.record:
-            line = {"time": time.time(), "device": self.name, "action": said, "why": why}
             path = Path(self.settings.record)
             path.parent.mkdir(parents=True, exist_ok=True)
-            with path.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(line, ensure_ascii=False) + "\n")
+            with path.open("ab", buffering=0) as file:  # one write: collectors share the file
+                file.write(encode_line(Refusal(time.time(), self.name, said, why)))
 
     # Secrets -----------------------------------------------------------------------------------
 
@@ -286,14 +274,36 @@ class SafeDevice:
         return element
 
 
+@cache
+def blocked_words() -> tuple[str, ...]:
+    """Those of every language."""
+    text = resources.files(__package__).joinpath("blocked_words.toml").read_text("utf-8")
+    return tuple(word for words in tomllib.loads(text).values() for word in words)
+
+
 def blocked_word(label: str, words: tuple[str, ...]) -> str:
-    """The first blocked word in a label: whole words, but Chinese has no spaces between them."""
-    lowered = label.casefold()
-    for word in words:
-        edge = r"\b" if word[0] < "\u2e80" else ""
-        if re.search(f"{edge}{re.escape(word.casefold())}{edge}", lowered):
-            return word
-    return ""
+    """The first blocked word in a label; empty: none. Whole words, where a script has spaces."""
+    found = _pattern(words).search(_plain(label))
+    return next(word for word in words if _plain(word) == found[0]) if found else ""
+
+
+@cache
+def _pattern(words: tuple[str, ...]) -> re.Pattern[str]:
+    """Longer words first, so that the whole of what is meant is named."""
+    plain = sorted({_plain(word) for word in words}, key=len, reverse=True)
+    edged = (rf"(?<!\w){re.escape(word)}(?!\w)" if _has_spaces(word) else word for word in plain)
+    return re.compile("|".join(edged))
+
+
+def _has_spaces(word: str) -> bool:
+    """Chinese, Japanese and Thai have none between words, and Korean endings follow at once."""
+    return word[0] < "\u2e80" and not "\u0e00" <= word[0] < "\u0e80"
+
+
+def _plain(text: str) -> str:
+    """One spelling for each letter, small, and without marks that nobody sees."""
+    seen = "".join(each for each in text if unicodedata.category(each) != "Cf")
+    return unicodedata.normalize("NFKC", seen).casefold()
 
 
 def _in_pixels(region: Region, screen: Screen) -> tuple[int, int, int, int]:

@@ -159,7 +159,7 @@ def from_bytes(data: bytes) -> Message:
         if kind is not None:
             message: Message = msgspec.msgpack.decode(data[1:], type=kind)
             return message
-    except msgspec.DecodeError as error:
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise UsageError(
             f"a message of {len(data)} bytes is no {kind.__name__}: {error}; are both sides of one "
             "version of distrl?"

@@ -1,6 +1,6 @@
 """What a run had and a resume does not find: damaged or missing trajectories, checkpoints and logs.
 
-With every checkpoint a run notes in `progress.json` what it had by then (`note_progress`). A resume
+With every checkpoint a run notes in `progress.json` what it had by then (`run_progress`). A resume
 compares (`check_losses`), reads every stored trajectory, and looks for the id of every logged one.
 If anything is missing it raises `DataLost` before anything is changed; going on without it would be
 another experiment. Where the user accepts that, each loss is a line in `losses.jsonl`, which the
@@ -9,31 +9,20 @@ result and the report count, and the next resume does not ask again.
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
-import msgspec
-
-from distrl.errors import DataLost, storage_error
-from distrl.json_lines import LineLog, read_lines
+from distrl.errors import DataLost
+from distrl.json_lines import LineLog, decode_line, encode_line, read_lines
 from distrl.learning.checkpoint import CheckpointFolder
 from distrl.replay.store.trajectory_store import TrajectoryStore
+from distrl.reporting.run_story import read_story
 from distrl.runs.run_directory import RunDirectory, write_whole
+from distrl.runs.run_progress import note_progress, read_progress
 from distrl.runs.run_records import EpisodeLine, Loss
 
 NAMED = 3  # losses that are named in a sentence; the rest is counted
-
-
-@dataclass(frozen=True, slots=True)
-class RunProgress:
-    """What a run had at its last checkpoint."""
-
-    checkpoint: str  # its name; empty: there was none
-    position: int  # of the newest trajectory or correction in the store
-    files: dict[str, int]  # bytes of files that are only ever appended to, by name
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +37,7 @@ class LearnerHome:
 
 
 def write_home(run: RunDirectory, home: LearnerHome) -> None:
-    write_whole(run.learner_home, msgspec.json.encode(home).decode())
+    write_whole(run.learner_home, encode_line(home).decode())
 
 
 def read_home(run: RunDirectory) -> LearnerHome | None:
@@ -56,26 +45,12 @@ def read_home(run: RunDirectory) -> LearnerHome | None:
     if not run.learner_home.exists():
         return None
     try:
-        return msgspec.json.decode(run.learner_home.read_bytes(), type=LearnerHome)
-    except (OSError, msgspec.MsgspecError) as error:
+        return decode_line(run.learner_home.read_bytes(), LearnerHome)
+    except (OSError, ValueError) as error:
         raise DataLost(
             f"{run.learner_home} cannot be read ({error}); it names the machine that the learner "
             "of this run was on: resume the run there, or remove the file to start over here"
         ) from error
-
-
-def note_progress(run: RunDirectory, checkpoint: Path | None, position: int) -> None:
-    """Write down what the run has now, once it is on the disk."""
-    files = {}
-    try:
-        for path in sorted(run.path.glob("*.jsonl")):
-            with path.open("rb") as file:
-                os.fsync(file.fileno())
-                files[path.name] = os.fstat(file.fileno()).st_size
-    except OSError as error:
-        raise storage_error(error, f"writing the logs of {run.path} to the disk") from error
-    progress = RunProgress(checkpoint.name if checkpoint else "", position, files)
-    write_whole(run.progress, msgspec.json.encode(progress).decode())
 
 
 def check_losses(
@@ -87,7 +62,8 @@ def check_losses(
     accept: bool,
 ) -> None:
     """Raise `DataLost` if the run has less than it had; or accept that, and keep a record."""
-    accepted = {each.name for each in read_lines(run.losses, Loss) if each.kind == "trajectory"}
+    story = read_story(run)  # every line of every log: `CorruptLog` before anything is changed
+    accepted = {each.name for each in story.losses if each.kind == "trajectory"}
     found = _losses(run, store, checkpoints)
     losses = [each for each in found if each.kind == "file" or each.name not in accepted]
     if not losses:
@@ -113,20 +89,11 @@ def _losses(
     if home is not None and not run.metrics.exists():
         yield Loss("file", run.path.name, f"was never worked in here: its learner was on {home}")
     latest = checkpoints.latest()
-    progress = RunProgress("", 0, {})
-    if run.progress.exists():
-        try:
-            progress = msgspec.json.decode(run.progress.read_bytes(), type=RunProgress)
-        except (OSError, msgspec.MsgspecError) as error:
-            yield Loss("file", run.progress.name, f"cannot be read: {error}")
+    progress, missing = read_progress(run)
+    yield from missing
     if progress.checkpoint and (latest is None or latest.name < progress.checkpoint):
         left = "none is left" if latest is None else f"{latest.name} is the newest left"
         yield Loss("file", f"checkpoints/{progress.checkpoint}", f"is gone, and {left}")
-    for name, nbytes in progress.files.items():
-        path = run.path / name
-        size = path.stat().st_size if path.exists() else 0
-        if size < nbytes:
-            yield Loss("file", name, f"has {size} bytes, and had {nbytes}")
     if store.position < progress.position:
         reason = f"ends at position {store.position}, and was at {progress.position}"
         yield Loss("file", "trajectories", reason)

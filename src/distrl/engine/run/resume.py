@@ -17,7 +17,7 @@ from typing import Any
 from distrl.config.training_config import TrainingConfig, load_config
 from distrl.engine.ingest.delivery import ArrivalQueue, TrajectoryReceiver
 from distrl.engine.ingest.episode_log import EpisodeLog
-from distrl.errors import CorruptCheckpoint, UsageError
+from distrl.errors import CorruptCheckpoint, CorruptWeights, UsageError
 from distrl.json_lines import read_lines
 from distrl.learning.checkpoint import CheckpointFolder
 from distrl.learning.learner import Learner
@@ -111,12 +111,20 @@ def resume(
 
 
 def _publish_again(learner: Learner, weights: WeightStore) -> None:
+    """Publish the checkpoint's weights, unless the newest that were published are those, whole."""
     latest = weights.latest_version()
-    if (latest or 0) == learner.version:
+    if (latest or 0) == learner.version and (latest is None or _is_whole(weights, latest)):
         return
-    if latest is not None and latest > learner.version:
+    if latest is not None and latest >= learner.version:
         learner.version = latest + 1
     learner.publish_to(weights)
+
+
+def _is_whole(weights: WeightStore, version: int) -> bool:
+    try:
+        return weights.load().version == version
+    except CorruptWeights:
+        return False
 
 
 def recall(

@@ -26,7 +26,7 @@ from distrl.engine.ingest.episode_log import EpisodeLog
 from distrl.engine.run.collection import Collection
 from distrl.engine.run.evaluator import EvaluationLane, EvaluationStore, Evaluator
 from distrl.engine.run.follower_processes import learner_process_group
-from distrl.engine.run.losses import check_losses, note_progress
+from distrl.engine.run.losses import check_losses
 from distrl.engine.run.preflight import preflight
 from distrl.engine.run.resume import TrainingState, begin, recall, resume
 from distrl.engine.run.run_monitor import RunMonitor
@@ -43,6 +43,7 @@ from distrl.reporting.report import write_report
 from distrl.runs.metrics import Metrics, MetricSink, TensorBoardSink, WandbSink, read_points
 from distrl.runs.run_account import RunAccount
 from distrl.runs.run_directory import RunDirectory
+from distrl.runs.run_progress import note_progress
 from distrl.runs.run_records import DeviceFault, Loss, RunResult
 from distrl.runs.run_status import RunView
 from distrl.weights.weight_store import WeightStore
@@ -90,6 +91,7 @@ class RunAssembly:
                 damaged_files=tuple(dict.fromkeys(e.name for e in lost if e.kind == "file")),
             )
             self.directory.write_result(result)
+            note_progress(self.directory, run.checkpoints.latest(), self.arrivals.taken)
         write_report(self.directory)
         return result
 

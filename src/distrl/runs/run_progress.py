@@ -1,0 +1,84 @@
+"""What a run had at its last checkpoint, noted in `progress.json`, and what is missing since.
+
+The sizes of the logs are noted, once they are on the disk: a log that is only ever appended to and
+has fewer whole lines than that has lost some. Checkpoint and position of the store are for a resume
+(`engine.run.losses`).
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from distrl.config.toml_writer import is_as_written
+from distrl.errors import storage_error
+from distrl.json_lines import decode_line, encode_line, end_of_last_line
+from distrl.runs.run_directory import RunDirectory, write_whole
+from distrl.runs.run_records import Loss
+
+
+@dataclass(frozen=True, slots=True)
+class RunProgress:
+    """What a run had at its last checkpoint."""
+
+    checkpoint: str  # its name; empty: there was none
+    position: int  # of the newest trajectory or correction in the store
+    files: dict[str, int]  # bytes of files that are only ever appended to, by name
+
+
+def note_progress(run: RunDirectory, checkpoint: Path | None, position: int) -> None:
+    """Write down what the run has now, once it is on the disk."""
+    try:
+        files = _log_sizes(run, os.fsync)
+    except OSError as error:
+        raise storage_error(error, f"writing the logs of {run.path} to the disk") from error
+    progress = RunProgress(checkpoint.name if checkpoint else "", position, files)
+    write_whole(run.progress, encode_line(progress).decode())
+
+
+def config_losses(run: RunDirectory) -> list[Loss]:
+    """Whether the settings are still those that the run wrote down."""
+    if not run.config.is_file():
+        return [Loss("file", run.config.name, "is gone")]
+    content = run.config.read_bytes()
+    try:
+        tomllib.loads(content.decode("utf-8"))
+    except ValueError as error:
+        return [Loss("file", run.config.name, f"cannot be read: {error}")]
+    if is_as_written(content):
+        return []
+    return [Loss("file", run.config.name, "is not as it was written: its checksum does not match")]
+
+
+def read_progress(run: RunDirectory) -> tuple[RunProgress, list[Loss]]:
+    """What was noted, and whatever is missing of the logs since; nothing before the first note."""
+    progress = RunProgress("", 0, {})
+    if not run.progress.exists():
+        return progress, []
+    try:
+        progress = decode_line(run.progress.read_bytes(), RunProgress)
+    except (OSError, ValueError) as error:
+        return progress, [Loss("file", run.progress.name, f"cannot be read: {error}")]
+    return progress, list(_missing(run, progress))
+
+
+def _missing(run: RunDirectory, progress: RunProgress) -> Iterator[Loss]:
+    sizes = _log_sizes(run)
+    for name, nbytes in progress.files.items():
+        if (found := sizes.get(name, 0)) < nbytes:
+            yield Loss("file", name, f"has {found} bytes of whole lines, and had {nbytes}")
+
+
+def _log_sizes(
+    run: RunDirectory, sync: Callable[[int], None] = lambda file: None
+) -> dict[str, int]:
+    """Bytes of whole lines, by name."""
+    sizes = {}
+    for path in sorted(run.path.glob("*.jsonl")):
+        with path.open("rb") as file:
+            sync(file.fileno())
+            sizes[path.name] = end_of_last_line(file.fileno())
+    return sizes
