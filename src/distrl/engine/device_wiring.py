@@ -24,6 +24,7 @@ from distrl.devices.adb.android_phones import (
     choose_serials,
     emulator_pool,
     open_phone,
+    reserve_serials,
 )
 from distrl.devices.adb.android_state import screen_size
 from distrl.devices.adb.android_tools import find_tool, running_server
@@ -155,10 +156,12 @@ def build_clock(settings: DeviceSettings) -> Clock:
 
 
 def check_adb(config: TrainingConfig) -> Sizes:
+    if config.engine.kind == "ray":
+        return {}  # phones are on the nodes of collectors, and each opens its own
     settings = config.devices
     places = {f"phone-{n}": n for n in range(settings.count + settings.spares)}
     sizes: Sizes = {}
-    for device in open_adb_devices(config, places):
+    for device in open_adb_devices(config, _serials_by_index(config, places)):
         if isinstance(device, SafeDevice):
             device.consent()  # raises, and says what the owner has to write where
         inner = device if isinstance(device, AndroidDevice) else device.device
@@ -168,18 +171,34 @@ def check_adb(config: TrainingConfig) -> Sizes:
     return sizes
 
 
-def open_adb_devices(config: TrainingConfig, names: dict[str, int]) -> list[AdbPhone]:
-    """Open phones by their index among the serials; simulated tasks need served phones."""
+def build_adb(share: CollectorShare) -> list[Device]:
+    """Open the share's phones: by their index, or on a cluster any that its node has free."""
+    config = share.config
+    if config.engine.kind != "ray":
+        return list(open_adb_devices(config, _serials_by_index(config, share.names)))
+    server = running_server(config.devices.android.adb_port)
+    free = reserve_serials(server, config.devices.serials, len(share.names), share.opened)
+    return list(open_adb_devices(config, dict(zip(share.names, free, strict=True))))
+
+
+def _serials_by_index(config: TrainingConfig, names: dict[str, int]) -> dict[str, str]:
     settings = config.devices
     server = running_server(settings.android.adb_port)
     serials = choose_serials(server, settings.serials, settings.count + settings.spares)
+    return {name: serials[place] for name, place in names.items()}
+
+
+def open_adb_devices(config: TrainingConfig, serials: dict[str, str]) -> list[AdbPhone]:
+    """Open phones by name and serial; simulated tasks need served phones."""
+    settings = config.devices
+    server = running_server(settings.android.adb_port)
     devices: list[AdbPhone] = []
-    for name, place in names.items():
-        device = open_phone(name, serials[place], server, settings.android)
+    for name, serial in serials.items():
+        device = open_phone(name, serial, server, settings.android)
         simulated = config.tasks.source == "simulated"
         if simulated and not isinstance(device, SimulatedAdbDevice):
             raise InvalidSetting(
-                f"devices.kind='adb' with {serials[place]}, which is no served simulated phone: "
+                f"devices.kind='adb' with {serial}, which is no served simulated phone: "
                 "tasks.source='simulated' are facts on one, and `distrl phone serve` starts them; "
                 "on other phones give tasks.source='aitw' and judge.kind='vlm'"
             )
@@ -255,7 +274,7 @@ def _container(url: str) -> AndroidWorldContainer:
 
 KINDS: dict[DeviceKind, Kind] = {
     "simulated": Kind(build_simulated, lambda config: {"a simulated phone": (WIDTH, HEIGHT)}),
-    "adb": Kind(lambda share: [*open_adb_devices(share.config, share.names)], check_adb),
+    "adb": Kind(build_adb, check_adb),
     "emulator": Kind(build_emulators, check_emulators, keeps_spares=True),
     "android_world": Kind(build_android_world, check_android_world),
 }
