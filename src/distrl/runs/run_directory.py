@@ -12,6 +12,7 @@
         progress.json       what there was at the last checkpoint; a resume that finds less refuses
         losses.jsonl        what a resume was told to do without
         learner.json        on which machine of a cluster the learner is
+        replica.json        this is a copy: of the run on which machine, and of when
         policy/             what was trained, as a model; `distrl evaluate RUN` finds it here
         result.json         the result; written last, so its presence says that the run is done
         report.html         the page to look at
@@ -62,6 +63,7 @@ class RunDirectory:
         self.checkpoints = path / "checkpoints"
         self.progress = path / "progress.json"
         self.learner_home = path / "learner.json"
+        self.replica = path / "replica.json"
         self.losses = path / "losses.jsonl"
         self.policy = path / IN_A_RUN
         self.result = path / "result.json"
