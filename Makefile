@@ -14,7 +14,7 @@ STAMP := $(VENV)/.installed
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help train test test-phone test-all test-ray check format phone pictures bench-environment bench-phone bench-policy bench-learner bench-replay bench-store bench-staleness bench-judge-noise bench-async bench-adb bench-adb-training bench-adb-circle bench-cluster bench-plan bench-time-to-success chaos chaos-quality soak clean
+.PHONY: help train test test-phone test-all test-ray test-machines check format phone pictures bench-environment bench-phone bench-policy bench-learner bench-replay bench-store bench-staleness bench-judge-noise bench-async bench-adb bench-adb-training bench-adb-circle bench-cluster bench-plan bench-time-to-success chaos chaos-quality soak clean
 
 help: ## List the targets
 	@echo "DistRL. Targets, each with its own set-up:"
@@ -40,6 +40,10 @@ test-all: $(STAMP) ## Run every test, with every seed of every task
 test-ray: $(STAMP) ## Run the tests on a real Ray cluster on this machine, one at a time
 	@echo "→ pytest -m ray"
 	@$(BIN)/python -m pytest -m ray tests/engine/ray $(ARGS)
+
+test-machines: $(STAMP) ## Cut links between three hosts (namespaces; needs root); writes results/machines.json
+	@echo "→ pytest -m machines"
+	@$(BIN)/python -m pytest -m machines --write-results tests/machines $(ARGS)
 
 check: $(STAMP) ## Format, lint, types and architecture: what must hold before every commit
 	@echo "→ format"
