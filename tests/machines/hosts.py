@@ -28,11 +28,11 @@ KEPT = ("HOME", "PATH", "LANG", "LC_ALL", "TERM")  # of our environment, beside 
 
 FIRST_PROCESS = """
 set -e
-for each in $SOFTWARE; do exec {fd}<"$each"; fds="$fds $fd"; done
-mount -t tmpfs tmpfs /tmp
 mount -t tmpfs tmpfs /dev/shm
-set -- $fds
-for each in $SOFTWARE; do mkdir -p "$each"; mount --bind "/proc/self/fd/$1" "$each"; shift; done
+for each in $SOFTWARE; do mkdir -p "/dev/shm$each"; mount --bind "$each" "/dev/shm$each"; done
+mount -t tmpfs tmpfs /tmp
+for each in $SOFTWARE; do mkdir -p "$each"; mount --move "/dev/shm$each" "$each"; done
+find /dev/shm -mindepth 1 -type d -delete
 mkdir -p "$HOME"
 echo "$NAME" > /proc/sys/kernel/hostname
 ip link set lo up
