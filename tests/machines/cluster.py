@@ -45,6 +45,7 @@ class Cluster:
     def __init__(self, folder: Path) -> None:
         self._model = write_model(folder)
         self._switch = Switch()
+        self._shared: tuple[tuple[Host, tuple[str, ...]], ClusterRun] | None = None
         self.token = secrets.token_hex(24)
 
     def __enter__(self) -> Self:
@@ -101,6 +102,21 @@ class Cluster:
         words = [word for each in (*RUN, *settings) for word in ("--set", each)]
         command = host.distrl("train", "tiny.toml", "--engine", "ray", "--address", "auto", *words)
         return ClusterRun(command, learner or self.bertil)
+
+    def run_from(self, host: Host, *settings: str) -> ClusterRun:
+        """The run that several tests share; one with other settings is ended before."""
+        if self._shared is None or self._shared[0] != (host, settings):
+            self.end_run()
+            self._shared = (host, settings), self.train(host, *settings)
+        return self._shared[1]
+
+    def end_run(self) -> None:
+        """End the shared run in order, if there is one."""
+        shared, self._shared = self._shared, None
+        if shared is not None:
+            code = shared[1].end()
+            assert code == 130, f"Ctrl-C ended with {code}: {shared[1].sentences()[-4000:]}"
+            assert f"distrl train --resume {shared[1].path}" in shared[1].sentences()
 
     def resume(self, host: Host, path: str, *words: str, learner: Host | None = None) -> ClusterRun:
         command = host.distrl("train", "--resume", path, *words)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator
 
 import pytest
 from tests.machines.cluster import PATIENCE, PHONES, Cluster, ClusterRun
@@ -17,6 +16,7 @@ from tests.machines.hosts import Command, Host, wait_until
 from distrl.devices.adb.android_tools import find_tool
 
 pytestmark = [pytest.mark.machines, pytest.mark.timeout(1800)]
+ONE_TOO_MANY = ("collection.collectors=3", "devices.count=6")  # a collector waits for a host
 LINES = 3  # that an error may take on a wide terminal
 
 
@@ -71,51 +71,35 @@ def test_a_run_across_hosts_ends_with_its_result(cluster: Cluster) -> None:
         assert f"is on {place.address}/" in run.sentences()
 
 
-@pytest.fixture(scope="module")
-def run_from_anna(cluster: Cluster) -> Iterator[ClusterRun]:
-    """A run whose command is on the head's host."""
-    run = cluster.train(cluster.anna)
-    yield run
-    run.end()
-
-
 @pytest.mark.parametrize("kind", ["phones", "learner", "head_and_command"])
 def test_a_run_goes_on_after_a_cut(
-    cluster: Cluster, run_from_anna: ClusterRun, cut_seconds: float, figures: Figures, kind: str
+    cluster: Cluster, cut_seconds: float, figures: Figures, kind: str
 ) -> None:
     hosts = {
         "phones": cluster.cecilia,
         "learner": cluster.bertil,
         "head_and_command": cluster.anna,
     }
-    run_from_anna.wait_for_episodes(2, cluster.anna, cluster.cecilia)
-    cut_and_mend(run_from_anna, hosts[kind], cluster, cut_seconds, figures, kind)
-
-
-@pytest.fixture(scope="module")
-def run_from_cecilia(cluster: Cluster, run_from_anna: ClusterRun) -> Iterator[ClusterRun]:
-    """A run whose command is on another host than the head; the other one has ended."""
-    assert run_from_anna.end() == 130, run_from_anna.command.said()[-4000:]
-    assert f"distrl train --resume {run_from_anna.path}" in run_from_anna.command.said()
-    run = cluster.train(cluster.cecilia)
-    yield run
-    run.end()
+    run = cluster.run_from(cluster.anna)
+    run.wait_for_episodes(2, cluster.anna, cluster.cecilia)
+    cut_and_mend(run, hosts[kind], cluster, cut_seconds, figures, kind)
 
 
 @pytest.mark.parametrize("kind", ["command", "head"])
 def test_a_command_that_was_dropped_joins_again_and_resumes(
-    cluster: Cluster, run_from_cecilia: ClusterRun, cut_seconds: float, figures: Figures, kind: str
+    cluster: Cluster, cut_seconds: float, figures: Figures, kind: str
 ) -> None:
     host = {"command": cluster.cecilia, "head": cluster.anna}[kind]
-    run_from_cecilia.wait_for_episodes(2, cluster.anna, cluster.cecilia)
-    cut_and_mend(run_from_cecilia, host, cluster, cut_seconds, figures, kind)
-    assert "this machine was cut off from the cluster" in run_from_cecilia.command.said()
+    run = cluster.run_from(cluster.cecilia)
+    run.wait_for_episodes(2, cluster.anna, cluster.cecilia)
+    cut_and_mend(run, host, cluster, cut_seconds, figures, kind)
+    assert "this machine was cut off from the cluster" in run.command.said()
 
 
 def test_policy_servers_on_both_hosts_with_phones(
-    cluster: Cluster, run_from_cecilia: ClusterRun
+    cluster: Cluster,
 ) -> None:
-    run_from_cecilia.end()
+    cluster.end_run()
     settings = ("engine.policy=node", "engine.server_gpus=0", "run.trajectories=8")
     run = cluster.train(cluster.anna, *settings)
     assert run.command.wait(2 * PATIENCE) == 0, run.command.said()[-4000:]
@@ -134,6 +118,7 @@ def serve_phones(host: Host) -> Command:
 
 
 def test_adb_phones_on_two_hosts(cluster: Cluster) -> None:
+    cluster.end_run()
     served = [serve_phones(host) for host in (cluster.anna, cluster.cecilia)]
     run = cluster.train(cluster.anna, "devices.kind=adb", "run.trajectories=6")
     assert run.command.wait(2 * PATIENCE) == 0, run.command.said()[-4000:]
@@ -145,67 +130,57 @@ def test_adb_phones_on_two_hosts(cluster: Cluster) -> None:
         each.wait(PATIENCE)
 
 
-@pytest.fixture(scope="module")
-def long_run(cluster: Cluster) -> Iterator[ClusterRun]:
-    """A run with a collector more than there are hosts for."""
-    run = cluster.train(cluster.anna, "collection.collectors=3", "devices.count=6")
-    yield run
-    run.end()
-
-
 def test_a_host_that_joins_late_gets_a_collector_and_one_that_never_returns_ends_nothing(
-    cluster: Cluster, long_run: ClusterRun, figures: Figures
+    cluster: Cluster, figures: Figures
 ) -> None:
-    long_run.wait_for_episodes(2, cluster.anna, cluster.cecilia)
+    run = cluster.run_from(cluster.anna, *ONE_TOO_MANY)
+    run.wait_for_episodes(2, cluster.anna, cluster.cecilia)
     dora = cluster.host("dora")
     cluster.join(dora, PHONES)
     cluster.wait_for_node(dora)
     figures["late_host_seconds_until_its_collector_plays"] = round(
-        long_run.wait_for_episodes(1, dora), 1
+        run.wait_for_episodes(1, dora), 1
     )
-    before = long_run.episodes()
+    before = run.episodes()
     dora.kill()
     del cluster.nodes[dora]
     figures["phones_host_gone_for_good_went_on"] = 0
-    long_run.wait_for_episodes(4, cluster.anna, cluster.cecilia)
-    check_nothing_lost(long_run, before, figures)
+    run.wait_for_episodes(4, cluster.anna, cluster.cecilia)
+    check_nothing_lost(run, before, figures)
     figures["phones_host_gone_for_good_went_on"] = 1
 
 
 def test_the_learners_host_never_returns_and_the_run_goes_on_from_its_copy(
-    cluster: Cluster, long_run: ClusterRun, figures: Figures
+    cluster: Cluster, figures: Figures
 ) -> None:
-    copy = cluster.anna
+    run, copy = cluster.run_from(cluster.anna, *ONE_TOO_MANY), cluster.anna
+    run.wait_for_episodes(2, cluster.anna, cluster.cecilia)
     wait_until(
-        lambda: f"a copy of the run is kept on anna ({copy.address})" in long_run.sentences(),
+        lambda: f"a copy of the run is kept on anna ({copy.address})" in run.sentences(),
         PATIENCE,
-        long_run.sentences,
+        run.sentences,
     )
-    known = len(long_run.episodes(copy))
-    wait_until(
-        lambda: len(long_run.episodes(copy)) > known, PATIENCE, lambda: "the copy is kept up"
-    )
-    logged = len(long_run.episodes())
+    known = len(run.episodes(copy))
+    wait_until(lambda: len(run.episodes(copy)) > known, PATIENCE, lambda: "the copy is kept up")
+    logged = len(run.episodes())
     cluster.bertil.kill()
     del cluster.nodes[cluster.bertil]
-    wait_until(
-        lambda: "the learner's node bertil" in long_run.sentences(), PATIENCE, long_run.sentences
-    )
-    assert long_run.end() == 2
-    last = long_run.sentences().splitlines()[-1]
+    wait_until(lambda: "the learner's node bertil" in run.sentences(), PATIENCE, run.sentences)
+    assert run.end() == 2
+    last = run.sentences().splitlines()[-1]
     assert last.startswith("LearnerGone: ")
-    assert f"distrl train --resume {long_run.path}; from the copy on anna" in last
+    assert f"distrl train --resume {run.path}; from the copy on anna" in last
 
-    copied = long_run.episodes(copy)
-    refused = cluster.resume(cluster.anna, long_run.path, learner=copy)
+    copied = run.episodes(copy)
+    refused = cluster.resume(cluster.anna, run.path, learner=copy)
     assert refused.command.wait(PATIENCE) == 2
     assert re.search(
         r"DataLost: .* is a copy on anna .*, of the run on bertil", refused.sentences()
     )
-    assert long_run.episodes(copy) == copied
+    assert run.episodes(copy) == copied
 
     begun = time.monotonic()
-    resumed = cluster.resume(cluster.anna, long_run.path, "--accept-losses", learner=copy)
+    resumed = cluster.resume(cluster.anna, run.path, "--accept-losses", learner=copy)
     resumed.wait_for_episodes(len(copied) + 1, cluster.anna, cluster.cecilia)
     figures["learner_host_gone_for_good_seconds_until_collectors_are_back"] = round(
         time.monotonic() - begun, 1
