@@ -49,8 +49,9 @@ RAY_FOLDER = "r"
 # Ray replaces 127.0.0.1 by an address that others can reach, unless it believes that this system
 # has no clusters; only with a node address of 127.0.0.1 do all its processes listen on loopback.
 LOOPBACK_ONLY = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
-# What Ray's C++ side of this process writes to the terminal is of no use to its user.
-QUIET = {"RAY_BACKEND_LOG_LEVEL": "fatal"}
+# For a process that joins: what Ray's C++ side writes to the terminal is of no use to its user, and
+# after a minute without the head Ray would end the process (its default is 60 s).
+JOINED = {"RAY_BACKEND_LOG_LEVEL": "fatal", "RAY_gcs_rpc_server_reconnect_timeout_s": "900"}
 TOKENS = ("RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH")
 
 
@@ -175,7 +176,7 @@ def _join(address: str, needs: Mapping[str, float]) -> None:
     check_joinable(cluster, needs)
     loopback = LOOPBACK_ONLY if cluster.is_on_loopback else {}
     before = dict(os.environ)
-    set_environment({**QUIET, **environment, **loopback})
+    set_environment({**JOINED, **environment, **loopback})
     _open(_Connection(before, None), address=cluster.address)
 
 
