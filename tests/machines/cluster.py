@@ -13,6 +13,7 @@ import json
 import re
 import secrets
 import shutil
+from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -49,8 +50,8 @@ class Cluster:
         self.token = secrets.token_hex(24)
 
     def __enter__(self) -> Self:
-        self._switch.__enter__()
-        try:
+        with ExitStack() as undo:
+            undo.enter_context(self._switch)
             self.anna, self.bertil, self.cecilia = map(self.host, ("anna", "bertil", "cecilia"))
             self.head = f"{self.anna.address}:6379"
             self.nodes = {
@@ -63,9 +64,7 @@ class Cluster:
             self.join(self.cecilia, PHONES)
             for host in self.nodes:
                 self.wait_for_node(host)
-        except BaseException:
-            self._switch.__exit__(None, None, None)
-            raise
+            undo.pop_all()
         return self
 
     def __exit__(
