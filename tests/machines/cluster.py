@@ -35,6 +35,7 @@ RUN = (
     "devices.clock=scaled",
     "devices.clock_speed=2",
     "pacing.samples_per_insert=1",
+    "store.byte_limit=100000000",
     "evaluation.before=0",
     "evaluation.after=0",
 )

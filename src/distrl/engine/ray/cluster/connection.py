@@ -49,9 +49,8 @@ RAY_FOLDER = "r"
 # Ray replaces 127.0.0.1 by an address that others can reach, unless it believes that this system
 # has no clusters; only with a node address of 127.0.0.1 do all its processes listen on loopback.
 LOOPBACK_ONLY = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
-# For a process that joins: what Ray's C++ side writes to the terminal is of no use to its user, and
-# after a minute without the head Ray would end the process (its default is 60 s).
-JOINED = {"RAY_BACKEND_LOG_LEVEL": "fatal", "RAY_gcs_rpc_server_reconnect_timeout_s": "900"}
+# Ray ends a process that has joined and been without the head for so long; its default is a minute.
+JOINED = {"RAY_gcs_rpc_server_reconnect_timeout_s": "900"}
 TOKENS = ("RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH")
 
 
