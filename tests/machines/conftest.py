@@ -11,10 +11,11 @@ from tests.machines.cluster import Cluster
 from tests.machines.hosts import why_not
 
 Figures = dict[str, float]
+CUT_SECONDS = 20.0
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--cut-seconds", type=float, default=20.0, help="how long links are cut")
+    parser.addoption("--cut-seconds", type=float, default=CUT_SECONDS, help="of a link's cut")
     parser.addoption(
         "--write-results", action="store_true", help="write benchmarks/results/machines.json"
     )
@@ -22,7 +23,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture(scope="session")
 def cut_seconds(request: pytest.FixtureRequest) -> float:
-    return float(request.config.getoption("cut_seconds"))
+    return float(request.config.getoption("cut_seconds", CUT_SECONDS))
 
 
 @pytest.fixture(scope="session")
@@ -32,7 +33,7 @@ def figures(request: pytest.FixtureRequest) -> Iterator[Figures]:
     yield found
     width = max(map(len, found), default=0)
     lines = [f"  {name:<{width}}  {value:g}" for name, value in found.items()]
-    if request.config.getoption("write_results"):
+    if request.config.getoption("write_results", default=False):
         lines.append(str(write_results("machines", found, "make test-machines")))
     reporter = request.config.pluginmanager.getplugin("terminalreporter")
     assert reporter is not None
