@@ -14,7 +14,7 @@ STAMP := $(VENV)/.installed
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help train test test-phone test-all test-ray check format phone pictures bench-phone bench-phones bench-policy bench-learner bench-replay bench-store bench-staleness bench-environment bench-async bench-time-to-success bench-gpu-run bench-plan bench-cluster chaos fuzz chaos-quality soak bench-judge-noise bench-adb bench-adb-training bench-adb-circle clean
+.PHONY: help train test test-phone test-all test-ray test-machines check format phone pictures bench-phone bench-phones bench-policy bench-learner bench-replay bench-store bench-staleness bench-environment bench-async bench-time-to-success bench-gpu-run bench-plan bench-cluster chaos fuzz chaos-quality soak bench-judge-noise bench-adb bench-adb-training bench-adb-circle clean
 
 help: ## List the targets
 	@echo "DistRL. Targets, each with its own set-up:"
@@ -40,6 +40,10 @@ test-all: $(STAMP) ## Run every test, with every seed of every task
 test-ray: $(STAMP) ## Run the tests on a real Ray cluster on this machine, one at a time
 	@echo "→ pytest -m ray"
 	@$(BIN)/python -m pytest -m ray tests/engine/ray $(ARGS)
+
+test-machines: $(STAMP) ## Cut links between three hosts (namespaces; needs root); writes results/machines.json
+	@echo "→ pytest -m machines"
+	@$(BIN)/python -m pytest -m machines --write-results tests/machines $(ARGS)
 
 check: $(STAMP) ## Format, lint, types and architecture: what must hold before every commit
 	@echo "→ format"

@@ -2,9 +2,10 @@
 
 Slow ones start first and have ten minutes; a test that runs out of time leaves the stacks of all
 threads on stderr, also where xdist only says that its worker crashed. GPU tests are skipped where
-there is no GPU, those on a Ray cluster run only when they are asked for (`-m ray`: one cluster at a
-time is enough for a machine). Property tests draw the same examples every time; they, and tests
-that repeat themselves on many phones or seeds, take a part of them unless `--all-seeds` is given.
+there is no GPU, those on a Ray cluster run only when they are asked for (`-m ray`, `-m machines`:
+one cluster at a time is enough for a machine). Property tests draw the same examples every time;
+they, and tests that repeat themselves on many phones or seeds, take a part of them unless
+`--all-seeds` is given.
 """
 
 from __future__ import annotations
@@ -75,8 +76,10 @@ def all_seeds(request: pytest.FixtureRequest) -> bool:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Slow tests first, so that no worker is left alone with one at the end."""
-    if "ray" not in str(config.getoption("markexpr")):
-        left_out = [item for item in items if item.get_closest_marker("ray")]
+    for marker in ("ray", "machines"):
+        if marker in str(config.getoption("markexpr")):
+            continue
+        left_out = [item for item in items if item.get_closest_marker(marker)]
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item not in left_out]
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)

@@ -24,6 +24,7 @@ from distrl.devices.adb.android_phones import (
     choose_serials,
     emulator_pool,
     open_phone,
+    reserve_serials,
 )
 from distrl.devices.adb.android_state import screen_size
 from distrl.devices.adb.android_tools import find_tool, running_server
@@ -156,10 +157,12 @@ def build_clock(settings: DeviceSettings) -> Clock:
 
 
 def check_adb(config: TrainingConfig) -> Sizes:
+    if config.engine.kind == "ray":
+        return {}  # phones are on the nodes of collectors, and each opens its own
     settings = config.devices
     places = {f"phone-{n}": n for n in range(settings.count + settings.spares)}
     sizes: Sizes = {}
-    for device in open_adb_devices(config, places):
+    for device in open_adb_devices(config, _serials_by_index(config, places)):
         if isinstance(device, SafeDevice):
             device.consent()  # raises, and says what the owner has to write where
         inner = device if isinstance(device, AndroidDevice) else device.device
@@ -170,27 +173,42 @@ def check_adb(config: TrainingConfig) -> Sizes:
 
 
 def build_adb(share: CollectorShare) -> list[Device]:
-    """What guarded phones refuse is recorded in the run's directory, unless a file is given."""
-    record = str(RunDirectory(share.logs.parent).refusals)
-    return [*open_adb_devices(share.config, share.names, record)]
+    """Open the share's phones: by their index, or on a cluster any that its node has free.
+
+    What guarded phones refuse is recorded in the run's directory, unless a file is given.
+    """
+    config, record = share.config, str(RunDirectory(share.logs.parent).refusals)
+    if config.engine.kind != "ray":
+        serials = _serials_by_index(config, share.names)
+        return list(open_adb_devices(config, serials, record))
+    server = running_server(config.devices.android.adb_port)
+    free = reserve_serials(server, config.devices.serials, len(share.names), share.opened)
+    return list(open_adb_devices(config, dict(zip(share.names, free, strict=True)), record))
+
+
+def _serials_by_index(config: TrainingConfig, names: dict[str, int]) -> dict[str, str]:
+    settings = config.devices
+    server = running_server(settings.android.adb_port)
+    serials = choose_serials(server, settings.serials, settings.count + settings.spares)
+    return {name: serials[place] for name, place in names.items()}
 
 
 def open_adb_devices(
-    config: TrainingConfig, names: dict[str, int], record: str = ""
+    config: TrainingConfig, serials: dict[str, str], record: str = ""
 ) -> list[AdbPhone]:
-    """Open phones by their index among the serials; simulated tasks need served phones."""
-    settings = config.devices
-    safety = settings.android.safety
-    android = replace(settings.android, safety=replace(safety, record=safety.record or record))
+    """Open phones by name and serial; simulated tasks need served phones."""
+    safety = config.devices.android.safety
+    android = replace(
+        config.devices.android, safety=replace(safety, record=safety.record or record)
+    )
     server = running_server(android.adb_port)
-    serials = choose_serials(server, settings.serials, settings.count + settings.spares)
     devices: list[AdbPhone] = []
-    for name, place in names.items():
-        device = open_phone(name, serials[place], server, android)
+    for name, serial in serials.items():
+        device = open_phone(name, serial, server, android)
         simulated = config.tasks.source == "simulated"
         if simulated and not isinstance(device, SimulatedAdbDevice):
             raise InvalidSetting(
-                f"devices.kind='adb' with {serials[place]}, which is no served simulated phone: "
+                f"devices.kind='adb' with {serial}, which is no served simulated phone: "
                 "tasks.source='simulated' are facts on one, and `distrl phone serve` starts them; "
                 "on other phones give tasks.source='aitw' and judge.kind='vlm'"
             )

@@ -14,6 +14,7 @@
         losses.jsonl        what a resume was told to do without
         refusals.jsonl      what guarded phones did not carry out, and why
         learner.json        on which machine of a cluster the learner is
+        replica.json        this is a copy: of the run on which machine, and of when
         policy/             what was trained, as a model; `distrl evaluate RUN` finds it here
         result.json         the result; written last, so its presence says that the run is done
         report.html         the page to look at
@@ -65,6 +66,7 @@ class RunDirectory:
         self.checkpoints = path / "checkpoints"
         self.progress = path / "progress.json"
         self.learner_home = path / "learner.json"
+        self.replica = path / "replica.json"
         self.losses = path / "losses.jsonl"
         self.refusals = path / "refusals.jsonl"
         self.policy = path / IN_A_RUN

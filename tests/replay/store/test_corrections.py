@@ -161,3 +161,31 @@ def test_it_comes_back_as_it_was() -> None:
     assert decode_correction(encode_correction(FAILED)) == FAILED
     with pytest.raises(ValueError, match="device_lost"):
         Correction(Ending.DEVICE_LOST, FAILED.verdict)
+
+
+def test_a_copy_has_the_same_verdicts_also_when_copying_was_interrupted(tmp_path: Path) -> None:
+    source, copy = tmp_path / "source", tmp_path / "copy"
+    with TrajectoryStore(source) as store:
+        store.append_all([trajectory("a"), trajectory("b"), trajectory("c")])
+        store.correct("a", FAILED)
+    with TrajectoryStore(copy) as store:
+        store.take_rows(TrajectoryReader(source).rows(0, nbytes=1))
+        assert store.position == 1  # not 4, where the verdict on it was changed
+    with TrajectoryStore(copy) as store:
+        while (copied := TrajectoryReader(source).rows(store.position, nbytes=1)).rows:
+            store.take_rows(copied)
+        assert store.position == 4
+    assert read(copy) == read(source)
+
+
+def test_a_copy_drops_what_its_source_dropped(tmp_path: Path) -> None:
+    source, copy = tmp_path / "source", tmp_path / "copy"
+    small = TrajectoryStoreSettings(byte_limit=LEAST_BYTES, wait_for_disk=False)
+    with TrajectoryStore(source, small) as store, TrajectoryStore(copy) as copied:
+        for number in range(40):
+            store.append(replace(trajectory(str(number)), notes=("x" * 11_000,)))
+            copied.take_rows(TrajectoryReader(source).rows(copied.position, nbytes=2**20))
+        assert copied.ids == store.ids
+        assert "0" in copied  # its id stays taken
+    assert 0 < len(read(source)) < 40
+    assert read(copy) == read(source)

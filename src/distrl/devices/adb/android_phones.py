@@ -5,8 +5,13 @@ treated as a handset.
 
 from __future__ import annotations
 
+import os
+import socket
+import tempfile
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
+from urllib.parse import quote
 
 from distrl.devices.adb.adb import AdbServer
 from distrl.devices.adb.adb_device import AdbDevice, FreshStart, go_home, new_simulation
@@ -17,7 +22,7 @@ from distrl.devices.adb.simulated_adb_device import SimulatedAdbDevice
 from distrl.devices.adb.stillness import AT_ONCE, StillnessSettings
 from distrl.devices.emulator.emulator import Emulator
 from distrl.devices.emulator.emulator_pool import EmulatorPool, EmulatorPoolSettings
-from distrl.devices.emulator.emulator_ports import EmulatorPorts
+from distrl.devices.emulator.emulator_ports import EmulatorPorts, try_lock
 from distrl.devices.emulator.process_watch import ProcessWatch
 from distrl.devices.safety.safety import SafeDevice, read_consent
 from distrl.errors import DeviceDisconnected, InvalidSetting
@@ -39,6 +44,34 @@ def choose_serials(server: AdbServer, named: tuple[str, ...], wanted: int) -> tu
             "devices.count and devices.spares (`distrl devices` shows what each lacks)"
         )
     return usable[:wanted]
+
+
+def reserve_serials(
+    server: AdbServer, named: tuple[str, ...], wanted: int, opened: ExitStack
+) -> tuple[str, ...]:
+    """Reserve usable phones of this machine (of the named ones, if any) until `opened` closes.
+
+    A lock on a file for each serial, which every DistRL process of this user respects, and which
+    goes away with the process that holds it.
+    """
+    folder = Path(tempfile.gettempdir()) / f"distrl-phones-{os.getuid()}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    listed = [each for each in server.devices() if not named or each.serial in named]
+    free: list[str] = []
+    for each in listed:
+        if len(free) < wanted and each.usable:
+            lock = try_lock(folder / quote(each.serial, safe=""))
+            if lock >= 0:
+                opened.callback(os.close, lock)
+                free.append(each.serial)
+    if len(free) < wanted:
+        states = ", ".join(f"{each.serial} ({each.state})" for each in listed) or "none at all"
+        raise InvalidSetting(
+            f"{wanted} phones are wanted on {socket.gethostname()}, {len(free)} are free, and adb "
+            f"lists there: {states}; connect more, or join the cluster with as many as there are: "
+            f"distrl cluster join HEAD:PORT --resource phone={len(listed)}"
+        )
+    return tuple(free)
 
 
 def open_phone(name: str, serial: str, server: AdbServer, settings: AndroidSettings) -> AdbPhone:

@@ -58,7 +58,7 @@ class EmulatorPorts:
         folder = Path(tempfile.gettempdir()) / f"distrl-emulator-ports-{os.getuid()}"
         folder.mkdir(mode=0o700, exist_ok=True)
         for console in range(self.first, self.last + 1, 2):
-            lock = _try_lock(folder / str(console))
+            lock = try_lock(folder / str(console))
             if lock < 0:
                 continue
             pair = PortPair(console, lock)
@@ -71,7 +71,7 @@ class EmulatorPorts:
         )
 
 
-def _try_lock(path: Path) -> int:
+def try_lock(path: Path) -> int:
     """A descriptor that holds the lock, or -1 while another process does."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:

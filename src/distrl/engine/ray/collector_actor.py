@@ -3,6 +3,8 @@
 It calls the learner, never the other way round: it registers, delivers each trajectory and waits
 for its acknowledgement, and sends heartbeats, whose replies bring the pace, new weights and the
 end. Should the learner die, its calls wait until Ray has restarted it; episodes go on meanwhile.
+A collector that has had no reply for `LOST_SECONDS` abandons its episodes and fails, so that its
+phones are left alone within a minute of a cut.
 The collector in it is the same class as everywhere; a `Build` makes it, `ConfiguredBuild` by the
 settings of the run.
 """
@@ -21,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import ray
-from ray.exceptions import RayError
+from ray.exceptions import GetTimeoutError, RayError
 
 from distrl.config.training_config import TrainingConfig
 from distrl.engine.ingest.delivery import TrajectorySender
@@ -38,11 +40,12 @@ from distrl.engine.supervision.collector_registry import (
 )
 from distrl.episodes.collector import Collector, TrajectorySink
 from distrl.episodes.scheduler import Admission
-from distrl.errors import CollectorsLost
+from distrl.errors import CollectorsLost, LearnerGone
 from distrl.watched_threads import WatchedThreads
 from distrl.weights.weight_store import WeightSource
 
 LAST_SECONDS = 5.0  # for threads and for deregistering, at the end
+LOST_SECONDS = 40.0  # without a reply to a heartbeat; a blocked device may take ten more to abandon
 Build = Callable[
     [CollectorInfo, TrajectorySink, WeightSource, Admission, ExitStack], Collector[Any]
 ]
@@ -62,6 +65,7 @@ class LearnerLink:
     beat_seconds: float
     heartbeat_seconds: float
     fetches_weights: bool = field(kw_only=True)
+    lost_seconds: float = LOST_SECONDS
     _over: threading.Event = field(default_factory=threading.Event)
     _told_to_stop: bool = False
     _superseded: bool = False
@@ -109,7 +113,7 @@ class LearnerLink:
         now = time.monotonic()
         full = now - self._last_full >= self.heartbeat_seconds
         self._last_full = now if full else self._last_full
-        reply: tuple[HeartbeatReply, WeightRef | None] = ray.get(
+        orders, offer = self._reply(
             self.learner.heartbeat.remote(
                 self.info,
                 self.collector.report().in_flight,
@@ -117,13 +121,24 @@ class LearnerLink:
                 self.weight_receiver.version if self.fetches_weights else None,
             )
         )
-        orders, offer = reply
         self.admission.pace = orders.pace
         self._superseded |= orders.superseded
         if orders.finish_within is not None and not self._told_to_stop:
             self._told_to_stop = True
             self.collector.stop(orders.finish_within)
         return offer
+
+    def _reply(self, call: Any) -> tuple[HeartbeatReply, WeightRef | None]:
+        try:
+            reply: tuple[HeartbeatReply, WeightRef | None] = ray.get(
+                call, timeout=self.lost_seconds
+            )
+        except GetTimeoutError:
+            raise LearnerGone(
+                f"{self.info} had no reply of the learner for {self.lost_seconds:g} s and leaves "
+                "its phones alone; another collector is started when the learner answers"
+            ) from None
+        return reply
 
     def _heartbeat(self) -> Heartbeat:
         finished = tuple(self.collector.drain_finished())

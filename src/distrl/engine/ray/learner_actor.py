@@ -28,6 +28,7 @@ from distrl.engine.ingest.episode_log import EpisodeLog
 from distrl.engine.ingest.messages import Heartbeat, Received, Refused
 from distrl.engine.ray.evaluation_actor import evaluation_lane
 from distrl.engine.ray.placement import this_place
+from distrl.engine.ray.run_replica import list_files, read_part, read_rows
 from distrl.engine.ray.weight_broadcast import WeightBroadcast, WeightRef
 from distrl.engine.run.collection import Arrived, AsynchronousCollection, Collection
 from distrl.engine.run.resume import TrainingState
@@ -41,13 +42,14 @@ from distrl.engine.supervision.collector_registry import (
 )
 from distrl.engine.supervision.restart_budget import patience_of
 from distrl.errors import CollectorsLost, DataLost
+from distrl.replay.store.trajectory_reader import StoreRows
 from distrl.runs.run_directory import RunDirectory
 from distrl.runs.run_records import RunResult
 from distrl.runs.run_status import RunStatus
 from distrl.weights.weight_store import WeightStore
 
 # Threads for each kind of call. Deliveries wait while the learner is behind, and hold up no other.
-GROUPS = {"train": 1, "deliver": 16, "talk": 8}
+GROUPS = {"train": 1, "deliver": 16, "talk": 8, "copy": 1}
 ANSWER_SECONDS = 0.1  # between two looks whether the run has ended meanwhile
 KEPT = 1000  # sentences that were not polled yet
 
@@ -286,6 +288,20 @@ class RayLearner:
         self._ready.wait()
         assert self._registry is not None
         return self._registry
+
+    # For the copy of the run ---------------------------------------------------------------------
+
+    @ray.method(concurrency_group="copy")
+    def list_files(self) -> dict[str, int]:
+        return list_files(self._run)
+
+    @ray.method(concurrency_group="copy")
+    def read_part(self, name: str, offset: int) -> bytes:
+        return read_part(self._run, name, offset)
+
+    @ray.method(concurrency_group="copy")
+    def read_rows(self, after: int) -> StoreRows:
+        return read_rows(self._run, after)
 
     # For the command that started it -------------------------------------------------------------
 

@@ -5,6 +5,8 @@
                  replaced by a `collector_pool`
     servers      actors (`policy_server_pool`), one on each node that has collectors, where these
                  have no policy of their own
+    replica      an actor (`run_replica`) on another machine than the learner, that keeps a copy of
+                 the run there, unless all see one disk
 
 This process owns them all, shows how the run goes, and passes Ctrl-C on. When it ends, so do they;
 the run can be resumed.
@@ -12,6 +14,7 @@ the run can be resumed.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import time
 from collections import Counter
@@ -23,7 +26,12 @@ from rich.console import Console
 
 from distrl.config.training_config import TrainingConfig
 from distrl.engine.device_wiring import is_dry
-from distrl.engine.ray.cluster.connection import connect, disconnect, head_address
+from distrl.engine.ray.cluster.connection import (
+    connect,
+    disconnect,
+    head_address,
+    is_dropped,
+)
 from distrl.engine.ray.collector_actor import Build, ConfiguredBuild
 from distrl.engine.ray.collector_pool import RayCollectorPool
 from distrl.engine.ray.learner_actor import RunSnapshot, learner_actor
@@ -36,16 +44,18 @@ from distrl.engine.ray.placement import (
     learner_node,
     learner_options,
 )
+from distrl.engine.ray.run_replica import ReplicaPool
 from distrl.engine.run.losses import LearnerHome, read_home, write_home
 from distrl.engine.run.stop_request import StopRequest, StopRequested
-from distrl.errors import DistrlError, LearnerGone
+from distrl.errors import ClusterError, DistrlError, LearnerGone
 from distrl.reporting.live_view import LiveView
 from distrl.runs.run_directory import RunDirectory
 from distrl.runs.run_records import RunResult
 
 LOOK_SECONDS = 0.25  # between two looks at the run
 NODE_LOOK_SECONDS = 2.0  # between two looks whether the learner's node is there
-NODE_SECONDS = 600.0  # that it may be cut off
+NODE_SECONDS = 600.0  # that it, or the command's own node, may be cut off
+REJOINS = 20  # of the command's node in one run
 
 
 class RayEngine:
@@ -67,32 +77,67 @@ class RayEngine:
         self._node: Node | None = None  # of the learner
         self._node_gone: float | None = None  # since when
         self._node_looked = -float("inf")
-        self._remembered = False  # is it written down where the learner is?
+        self._remembered: LearnerHome | None = None  # where the learner is, as it was written down
+        self._replica: ReplicaPool | None = None
 
     def train(self, *, resumed: bool = False, accept_losses: bool = False) -> RunResult:
-        """Train to the end. `StopRequested`: it was stopped before."""
+        """Train to the end. `StopRequested`: it was stopped before.
+
+        Where the cluster has given up the node of this command, because its link was cut, Ray has
+        ended all actors of the run; it is resumed when the node has joined again.
+        """
         connect(self.config.engine.address or None, needs=self._needs())
+        rejoins = 0
         try:
             with self._stop, self._view:
-                return self._run(resumed=resumed, accept_losses=accept_losses)
+                while True:
+                    try:
+                        return self._run(resumed=resumed, accept_losses=accept_losses)
+                    except LearnerGone as error:
+                        rejoins += 1
+                        if self._is_private or rejoins > REJOINS or not is_dropped():
+                            raise
+                        self._rejoin(error)
+                    resumed, accept_losses = True, False
         finally:
             disconnect()
+
+    def _rejoin(self, error: LearnerGone) -> None:
+        """Join the cluster anew, once this machine and the learner's are nodes of it again."""
+        disconnect()
+        self._view.say(
+            f"this machine was cut off from the cluster; waiting {NODE_SECONDS:g} s to join again"
+        )
+        home = None if self.config.engine.shared_storage else read_home(self.directory)
+        until = time.monotonic() + NODE_SECONDS
+        while not self._stop.asked and time.monotonic() < until:
+            with contextlib.suppress(ClusterError, RayError):
+                connect(self.config.engine.address, needs=self._needs())
+                if home is None or learner_node(alive_nodes(), "", home=home) is not None:
+                    return
+            time.sleep(NODE_LOOK_SECONDS)
+        raise error
+
+    @property
+    def _is_private(self) -> bool:
+        return self.config.engine.address in {"", "local"}
 
     def _needs(self) -> dict[str, float]:
         """What the cluster must have; a private one is given phones for all collectors."""
         settings = self.config.engine
         if settings.phones == "auto":
             return {}
-        private = settings.address in {"", "local"}
         one_share = self.config.devices_per_collector
-        return {settings.phones: float(self.config.devices.count if private else one_share)}
+        wanted = self.config.devices.count if self._is_private else one_share
+        return {settings.phones: float(wanted)}
 
     def _run(self, *, resumed: bool, accept_losses: bool) -> RunResult:
         path = str(self.directory.path.absolute())
         home = read_home(self.directory) if resumed else None
-        began_here = resumed and self.directory.metrics.exists()
-        node = self._learner_node(home, anywhere=began_here or accept_losses)
-        self._node = node
+        is_copy = self.directory.replica.exists()
+        began_here = resumed and self.directory.metrics.exists() and not is_copy
+        node = self._learner_node(home, began_here=began_here, accept_losses=accept_losses)
+        self._node, self._node_gone = node, None
         options = learner_options(
             self.config.engine, alive_nodes(), node, self.config.learning.gpus
         )
@@ -104,6 +149,8 @@ class RayEngine:
             home=str(home or ("the machine of this command" if began_here else "")),
         )
         pool = RayCollectorPool(self.config, path, learner, self._build, self._view.say)
+        replica = ReplicaPool(path, self.config.store, learner, node, self._view.say)
+        self._replica = None if self.config.engine.shared_storage else replica
         try:
             training = learner.train.remote()
             self._look_after(learner, training, pool)
@@ -112,19 +159,25 @@ class RayEngine:
             return self._result(training)
         finally:
             pool.kill()
+            replica.kill()
             ray.kill(learner)
 
-    def _learner_node(self, home: LearnerHome | None, *, anywhere: bool) -> Node:
+    def _learner_node(
+        self, home: LearnerHome | None, *, began_here: bool, accept_losses: bool
+    ) -> Node:
         """The node of the learner: where it was before, if that is a node of the cluster now.
 
         Where it is not, any other will do if the run can be seen from here as well (a disk that all
-        see, though `shared_storage` was not said), or is to start over.
+        see, though `shared_storage` was not said); else the one that has a copy of the run; else
+        any other if the run is to start over.
         """
         nodes, here = alive_nodes(), ray.get_runtime_context().get_node_id()
         gpus = self.config.learning.gpus
         at_home = None if self.config.engine.shared_storage else home
         node = learner_node(nodes, here, gpus, at_home)
-        if node is None and anywhere:
+        if node is None and home is not None and home.copy is not None and not began_here:
+            node = learner_node(nodes, here, gpus, home.copy)
+        if node is None and (began_here or accept_losses):
             node = learner_node(nodes, here, gpus)
         if node is None:
             raise LearnerGone(
@@ -146,7 +199,7 @@ class RayEngine:
             raise LearnerGone(
                 f"the learner died more than {LEARNER_RESTARTS} times, or its node is gone "
                 f"({type(error).__name__}); when that is mended, go on from its checkpoint: distrl "
-                f"train --resume {self.directory.path}"
+                f"train --resume {self.directory.path}{self._copy_words()}"
             ) from None
         return result
 
@@ -155,11 +208,14 @@ class RayEngine:
     def _look_after(self, learner: Any, training: Any, pool: RayCollectorPool) -> None:
         """Until the training has ended, or failed."""
         last: RunSnapshot | None = None
+        here = ray.get_runtime_context().get_node_id()
         looking, looked, told_to_stop = learner.look.remote(None), time.monotonic(), False
         while not is_done(training):
             self._check_node(time.monotonic())
             ray.wait([training, *pool.waited_for()], num_returns=1, timeout=LOOK_SECONDS)
             pool.look_after(time.monotonic())
+            if self._replica is not None:
+                self._replica.look_after(time.monotonic(), here)
             if (self._stop.asked or pool.failure) and not told_to_stop:
                 told_to_stop = True
                 learner.stop.remote()
@@ -175,10 +231,13 @@ class RayEngine:
 
     def _remember_home(self, snapshot: RunSnapshot) -> None:
         """Once there is something to lose, write down on which machine it is."""
-        if self._remembered or self._node is None or not snapshot.began:
+        if self._node is None or not snapshot.began:
             return
-        self._remembered = True
-        write_home(self.directory, LearnerHome(self._node.hostname, self._node.address))
+        copy = self._replica.host if self._replica else None
+        home = LearnerHome(self._node.hostname, self._node.address, copy)
+        if home != self._remembered:
+            self._remembered = home
+            write_home(self.directory, home)
 
     def _check_node(self, now: float) -> None:
         """Say that the learner's node is gone; raise when it has not come back in time."""
@@ -197,12 +256,16 @@ class RayEngine:
                 f"the learner's node {self._node.hostname} ({self._node.address}) is cut off; "
                 f"waiting {NODE_SECONDS:g} s for it"
             )
-        elif now - self._node_gone > NODE_SECONDS:
+        elif now - self._node_gone > NODE_SECONDS or self._stop.asked:
             raise LearnerGone(
                 f"the learner's node {self._node.hostname} ({self._node.address}) was gone for "
                 f"{now - self._node_gone:.0f} s; what it learned is on its disk: when it is back, "
-                f"go on with distrl train --resume {self.directory.path}"
+                f"go on with distrl train --resume {self.directory.path}{self._copy_words()}"
             )
+
+    def _copy_words(self) -> str:
+        copy = self._replica.host if self._replica else None
+        return f"; from the copy on {copy}: the same with --accept-losses" if copy else ""
 
     def _show(
         self, looking: Any, last: RunSnapshot | None, pool: RayCollectorPool

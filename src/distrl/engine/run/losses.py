@@ -11,7 +11,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TypeVar
 
 from distrl.errors import DataLost
 from distrl.json_lines import LineLog, decode_line, encode_line, read_lines
@@ -22,6 +25,7 @@ from distrl.runs.run_directory import RunDirectory, write_whole
 from distrl.runs.run_progress import note_progress, read_progress
 from distrl.runs.run_records import EpisodeLine, Loss
 
+T = TypeVar("T")
 NAMED = 3  # losses that are named in a sentence; the rest is counted
 
 
@@ -31,9 +35,24 @@ class LearnerHome:
 
     hostname: str
     address: str
+    copy: LearnerHome | None = None  # the machine that has a copy of the run
 
     def __str__(self) -> str:
         return f"{self.hostname} ({self.address})"
+
+
+@dataclass(frozen=True, slots=True)
+class ReplicaNote:
+    """`replica.json`: the directory is a copy of a run, on `host`, of the one on `learner`."""
+
+    learner: LearnerHome
+    host: LearnerHome
+    written: float  # seconds since 1970; 0: it is not complete
+
+    def __str__(self) -> str:
+        when = datetime.fromtimestamp(self.written, UTC)
+        of = f"of {when:%Y-%m-%d %H:%M:%S} UTC" if self.written else "not complete"
+        return f"a copy on {self.host}, {of}, of the run on {self.learner}"
 
 
 def write_home(run: RunDirectory, home: LearnerHome) -> None:
@@ -42,13 +61,20 @@ def write_home(run: RunDirectory, home: LearnerHome) -> None:
 
 def read_home(run: RunDirectory) -> LearnerHome | None:
     """None: no learner has begun on a cluster."""
-    if not run.learner_home.exists():
-        return None
+    if run.learner_home.exists():
+        return _read_note(run.learner_home, LearnerHome)
+    if run.replica.exists():
+        note = _read_note(run.replica, ReplicaNote)
+        return replace(note.learner, copy=note.host)
+    return None
+
+
+def _read_note(path: Path, kind: type[T]) -> T:
     try:
-        return decode_line(run.learner_home.read_bytes(), LearnerHome)
+        return decode_line(path.read_bytes(), kind)
     except (OSError, ValueError) as error:
         raise DataLost(
-            f"{run.learner_home} cannot be read ({error}); it names the machine that the learner "
+            f"{path} cannot be read ({error}); it names the machine that the learner "
             "of this run was on: resume the run there, or remove the file to start over here"
         ) from error
 
@@ -78,7 +104,8 @@ def check_losses(
         for each in losses:
             log.append(each)
     note_progress(run, checkpoints.latest(), store.position)
-    run.learner_home.unlink(missing_ok=True)  # from now on it is here
+    for note in (run.learner_home, run.replica):  # from now on it is here
+        note.unlink(missing_ok=True)
     say(f"going on without what was lost: {_words(losses)}")
 
 
@@ -88,6 +115,9 @@ def _losses(
     home = read_home(run)
     if home is not None and not run.metrics.exists():
         yield Loss("file", run.path.name, f"was never worked in here: its learner was on {home}")
+    if run.replica.exists():
+        note = _read_note(run.replica, ReplicaNote)
+        yield Loss("file", run.path.name, f"is {note}: what came later is there alone")
     latest = checkpoints.latest()
     progress, missing = read_progress(run)
     yield from missing

@@ -45,6 +45,24 @@ SELECT corrected AS position, seq FROM trajectories
 WHERE corrected > :cursor AND (seq <= :after OR corrected > :known)
 ORDER BY position LIMIT :limit
 """
+CHANGED = """
+SELECT seq AS position, seq FROM trajectories WHERE seq > :after
+UNION ALL
+SELECT corrected AS position, seq FROM trajectories WHERE corrected > :after
+ORDER BY position LIMIT :limit
+"""
+ROW = """
+SELECT seq, id, corrected, correction, checksum, body FROM trajectories LEFT JOIN bodies USING (seq)
+WHERE seq = ?
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class StoreRows:
+    """Rows of a store for a copy of it (`TrajectoryStore.take_rows`), none of them decoded."""
+
+    rows: tuple[tuple[Any, ...], ...]  # seq, id, corrected, correction, checksum, body
+    oldest: int  # the first trajectory that has not been dropped
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +116,27 @@ class TrajectoryReader:
                         trajectory = self.find(connection, "seq", seq)
                         if trajectory is not None:
                             yield StoredTrajectory(trajectory, cursor)
+
+    def rows(self, after: Position, nbytes: int) -> StoreRows:
+        """What changed after `after`: about so many bytes of it, none if that is all."""
+        with typed_errors(self._directory, "read"):
+            connection = connect_reader(self._directory)
+            if connection is None:
+                return StoreRows((), 0)
+            with closing(connection):
+                connection.execute("BEGIN")  # one state of the store for all queries
+                oldest = connection.execute("SELECT min(seq) FROM bodies").fetchone()[0]
+                changed = connection.execute(CHANGED, {"after": after, "limit": AT_ONCE})
+                rows: list[tuple[Any, ...]] = []
+                for position, seq in changed.fetchall():
+                    row = connection.execute(ROW, (seq,)).fetchone()
+                    # a correction that lies further on comes again, in its turn
+                    early = row[2] is not None and row[2] > position
+                    rows.append((*row[:2], None, None, *row[4:]) if early else row)
+                    nbytes -= len(row[5] or b"")
+                    if nbytes <= 0:
+                        break
+        return StoreRows(tuple(rows), oldest or 0)
 
     def find(
         self, connection: sqlite3.Connection, column: str, value: int | bytes

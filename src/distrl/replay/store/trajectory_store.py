@@ -48,6 +48,7 @@ from distrl.replay.store.trajectory_reader import (
     Damage,
     Position,
     StoredTrajectory,
+    StoreRows,
     TrajectoryReader,
     last_position,
 )
@@ -152,6 +153,17 @@ class TrajectoryStore:
                     database.execute("INSERT INTO bodies VALUES (?, ?, ?)", content)
                     positions[name] = seq
         return [positions.pop(name, None) for name, _ in trajectories]
+
+    def take_rows(self, copied: StoreRows) -> None:
+        """Store rows of the store that this one is a copy of, durably."""
+        with self._transaction(f"copy {len(copied.rows)} trajectories") as database:
+            for seq, name, corrected, correction, checksum, body in copied.rows:
+                entry = (seq, name, corrected, correction)
+                database.execute("INSERT OR REPLACE INTO trajectories VALUES (?, ?, ?, ?)", entry)
+                if body is not None:
+                    content = (seq, checksum, body)
+                    database.execute("INSERT OR REPLACE INTO bodies VALUES (?, ?, ?)", content)
+            database.execute("DELETE FROM bodies WHERE seq < ?", (copied.oldest,))
 
     def correct(self, trajectory_id: str, correction: Correction) -> bool:
         """Give a stored trajectory a new verdict, durably. False: it is not here (any more)."""

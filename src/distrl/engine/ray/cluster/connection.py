@@ -27,7 +27,10 @@ from pathlib import Path
 from typing import Any
 
 from distrl.engine.ray.cluster.probe import ProbedCluster, probe
-from distrl.engine.ray.cluster.ray_internals import reread_environment
+from distrl.engine.ray.cluster.ray_internals import (
+    keep_messages_off_the_terminal,
+    reread_environment,
+)
 from distrl.errors import (
     ClusterError,
     ClusterUnreachable,
@@ -46,6 +49,8 @@ RAY_FOLDER = "r"
 # Ray replaces 127.0.0.1 by an address that others can reach, unless it believes that this system
 # has no clusters; only with a node address of 127.0.0.1 do all its processes listen on loopback.
 LOOPBACK_ONLY = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
+# Ray ends a process that has joined and been without the head for so long; its default is a minute.
+JOINED = {"RAY_gcs_rpc_server_reconnect_timeout_s": "900"}
 TOKENS = ("RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH")
 
 
@@ -97,6 +102,17 @@ def is_connected() -> bool:
     import ray
 
     return bool(ray.is_initialized())
+
+
+def is_dropped() -> bool:
+    """Has the cluster given up the node that this process joined it by?"""
+    import ray
+
+    ours = ray.get_runtime_context().get_node_id()
+    try:
+        return all(node["NodeID"] != ours or not node["Alive"] for node in ray.nodes())
+    except ray.exceptions.RayError:
+        return True  # it does not answer at all
 
 
 def head_address() -> str:
@@ -159,7 +175,7 @@ def _join(address: str, needs: Mapping[str, float]) -> None:
     check_joinable(cluster, needs)
     loopback = LOOPBACK_ONLY if cluster.is_on_loopback else {}
     before = dict(os.environ)
-    set_environment({**environment, **loopback})
+    set_environment({**JOINED, **environment, **loopback})
     _open(_Connection(before, None), address=cluster.address)
 
 
@@ -249,6 +265,7 @@ def _open(connection: _Connection, **settings: Any) -> None:
     _connection = connection
     import ray
 
+    keep_messages_off_the_terminal()
     try:
         ray.init(log_to_driver=False, logging_level=logging.ERROR, **settings)
     except (RuntimeError, OSError, ValueError, ray.exceptions.RayError) as error:

@@ -1,4 +1,4 @@
-"""The two uses of Ray's private API, each with what was looked for in its place (Ray 2.60).
+"""The three uses of Ray's private API, each with what was looked for in its place (Ray 2.60).
 
 Nothing else in DistRL imports `ray._raylet` or `ray._private` (checked by the architecture tests).
 """
@@ -6,7 +6,10 @@ Nothing else in DistRL imports `ray._raylet` or `ray._private` (checked by the a
 from __future__ import annotations
 
 import importlib
+import logging
 from typing import Any
+
+log = logging.getLogger(__name__)
 
 
 def control_store(address: str) -> Any:
@@ -37,3 +40,17 @@ def reread_environment(*, loopback_only: bool) -> None:
     raylet.Config.initialize("")
     raylet.AuthenticationTokenLoader.instance().reset_cache()
     constants.ENABLE_RAY_CLUSTER = not loopback_only
+
+
+def keep_messages_off_the_terminal() -> None:
+    """Log what Ray prints of its nodes and retries, such as the stack of every raylet that ended.
+
+    Ray prints them to standard output whatever `log_to_driver` and `logging_level` say, and has no
+    setting for it. The run says in its own words what it lost.
+    """
+    worker: Any = importlib.import_module("ray._private.worker")
+    worker.print_to_stdstream = _log_message
+
+
+def _log_message(data: dict[str, Any], ignore_prefix: bool) -> None:  # noqa: ARG001
+    log.info("%s", "\n".join(data["lines"]))

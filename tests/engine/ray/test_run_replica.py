@@ -1,0 +1,95 @@
+"""The copy of a run on another machine: a run that can be resumed, and says that it is a copy."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("ray")
+
+from tests.engine.run.test_losses import check, made_run
+from tests.replay.made_up_trajectories import trajectory
+
+from distrl.engine.ray.run_replica import RunCopy, RunSource, list_files, read_part, read_rows
+from distrl.engine.run.losses import LearnerHome, read_home
+from distrl.errors import DataLost
+from distrl.json_lines import read_lines
+from distrl.replay.store.trajectory_store import TrajectoryStore, TrajectoryStoreSettings
+from distrl.runs.run_directory import RunDirectory
+from distrl.runs.run_records import EpisodeLine, Loss
+
+ANNA, BERTIL = LearnerHome("anna", "10.0.0.1"), LearnerHome("bertil", "10.0.0.2")
+
+
+def source_of(run: RunDirectory) -> RunSource:
+    return RunSource(
+        lambda: list_files(run),
+        lambda name, offset: read_part(run, name, offset),
+        lambda after: read_rows(run, after),
+    )
+
+
+def begun_run(folder: Path) -> RunDirectory:
+    run = made_run(folder)
+    run.metrics.write_text("{}\n", "utf-8")
+    return run
+
+
+def copier(run: RunDirectory, copy: RunDirectory) -> RunCopy:
+    return RunCopy(copy, source_of(run), TrajectoryStoreSettings())
+
+
+def test_a_copy_is_refused_as_a_copy_and_goes_on_when_that_is_accepted(tmp_path: Path) -> None:
+    run, copy = begun_run(tmp_path / "run"), RunDirectory(tmp_path / "copy")
+    copying = copier(run, copy)
+    assert copying.begin()
+    assert copying.update(ANNA, BERTIL, now=86_400.0)
+    assert read_home(copy) == LearnerHome("anna", "10.0.0.1", copy=BERTIL)
+    with pytest.raises(DataLost, match=r"bertil .*, of 1970-01-02 00:00:00 UTC") as refused:
+        check(copy)
+    assert "--accept-losses" in str(refused.value)
+    [said] = check(copy, accept=True)
+    assert "anna (10.0.0.1)" in said
+    assert [each.kind for each in read_lines(copy.losses, Loss)] == ["file"]  # no trajectory
+    assert check(copy) == []  # from now on it is a run like others
+    assert read_lines(copy.episodes, EpisodeLine) == read_lines(run.episodes, EpisodeLine)
+    with TrajectoryStore(copy.trajectories) as store:
+        assert store.ids == ("c/1", "c/2", "c/3")
+
+
+def test_only_what_changed_is_copied_again(tmp_path: Path) -> None:
+    run, copy = begun_run(tmp_path / "run"), RunDirectory(tmp_path / "copy")
+    asked: list[str] = []
+    source = source_of(run)
+
+    def part(name: str, offset: int) -> bytes:
+        asked.append(f"{name} from {offset}")
+        return source.part(name, offset)
+
+    copying = RunCopy(copy, RunSource(source.files, part, source.rows), TrajectoryStoreSettings())
+    copying.begin()
+    copying.update(ANNA, BERTIL, 1.0)
+    asked.clear()
+    with TrajectoryStore(run.trajectories) as store:
+        store.append(trajectory("c/4"))
+    with run.metrics.open("a") as metrics:
+        metrics.write("{}\n")
+    copying.update(ANNA, BERTIL, 2.0)
+    assert "metrics.jsonl from 3" in asked
+    assert not [each for each in asked if each.startswith("checkpoints/")]
+    assert copy.metrics.read_text("utf-8") == "{}\n{}\n"
+    with TrajectoryStore(copy.trajectories) as store:
+        assert store.ids[-1] == "c/4"
+
+
+def test_a_run_that_was_worked_on_is_never_overwritten(tmp_path: Path) -> None:
+    run = begun_run(tmp_path / "run")  # a disk that both machines see
+    assert not copier(run, run).begin()
+    assert check(run) == []
+
+
+def test_a_run_that_has_not_begun_leaves_no_copy(tmp_path: Path) -> None:
+    run, copy = made_run(tmp_path / "run"), RunDirectory(tmp_path / "copy")
+    assert not copier(run, copy).update(ANNA, BERTIL, 1.0)
+    assert not copy.path.exists()
