@@ -154,5 +154,5 @@ $(STAMP): pyproject.toml constraints.txt
 		$(PYTHON) -m venv $(VENV); }
 	@echo "→ installing DistRL and its tools into $(VENV) (a minute the first time)"
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check \
-		-c constraints.txt -e ".[dev,gym,learn,data,served,android,android-env,ray]"
+		-c constraints.txt -e ".[dev,gym,learn,data,served,android,android-env,ray,join]"
 	@touch $@

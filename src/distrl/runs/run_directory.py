@@ -12,6 +12,7 @@
         progress.json       what there was at the last checkpoint; a resume that finds less refuses
         losses.jsonl        what a resume was told to do without
         learner.json        on which machine of a cluster the learner is
+        join/               certificate, token and members, where collectors join (`engine.join`)
         policy/             what was trained, as a model; `distrl evaluate RUN` finds it here
         result.json         the result; written last, so its presence says that the run is done
         report.html         the page to look at

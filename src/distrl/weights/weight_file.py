@@ -51,6 +51,16 @@ def write_weights(path: Path, weights: Weights, metadata: Mapping[str, str]) -> 
 
 def read_weights(path: Path, digest: str, framework: Framework) -> dict[str, Any]:
     """Tensors of the file; `FileNotFoundError` if it is gone."""
+    read_digest(path, digest)
+    try:
+        with safe_open(path, framework=framework) as opened:
+            return {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118
+    except SafetensorError as error:
+        raise CorruptWeights(f"weights {path}: {error}; have them published again") from error
+
+
+def read_digest(path: Path, digest: str) -> None:
+    """Raise `CorruptWeights` if the content of the file has another digest."""
     with path.open("rb") as file:
         found = hashlib.file_digest(
             file, lambda: hashlib.blake2b(digest_size=DIGEST_BYTES)
@@ -60,11 +70,6 @@ def read_weights(path: Path, digest: str, framework: Framework) -> dict[str, Any
             f"weights {path}: {path.stat().st_size} bytes have the digest {found}, and were "
             f"written with {digest}; the file is damaged, have it published again"
         )
-    try:
-        with safe_open(path, framework=framework) as opened:
-            return {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118
-    except SafetensorError as error:
-        raise CorruptWeights(f"weights {path}: {error}; have them published again") from error
 
 
 def unpack_weights(content: bytes, digest: str, framework: Framework) -> dict[str, Any]:
