@@ -153,7 +153,7 @@ def test_every_section_is_written_and_read_back(tmp_path: Path) -> None:
     assert load_config(written(tmp_path, text)) == config
     for section in dataclasses.fields(TrainingConfig):
         assert f"[{section.name}]" in text
-    assert "count = 8                                 # 1 to 4,096 devices" in text
+    assert "count = 8                                 # 1 to 100,000 devices" in text
 
 
 # Joined collectors --------------------------------------------------------------------------------
