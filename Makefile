@@ -14,7 +14,7 @@ STAMP := $(VENV)/.installed
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help train test test-phone test-all test-ray check format phone pictures bench-environment bench-phone bench-policy bench-learner bench-replay bench-store bench-staleness bench-judge-noise bench-async bench-adb bench-adb-training bench-adb-circle bench-cluster bench-plan bench-time-to-success chaos chaos-quality soak clean
+.PHONY: help train test test-phone test-all test-ray check format phone pictures bench-environment bench-phone bench-policy bench-learner bench-replay bench-store bench-staleness bench-judge-noise bench-async bench-adb bench-adb-training bench-adb-circle bench-cluster bench-join bench-plan bench-time-to-success chaos chaos-quality soak clean
 
 help: ## List the targets
 	@echo "DistRL. Targets, each with its own set-up:"
@@ -109,6 +109,10 @@ bench-plan: $(STAMP) ## Hold `distrl plan` against real runs (6 min); writes res
 bench-cluster: $(STAMP) ## What a cluster costs, and how far it scales (20 min); writes results/cluster.json
 	@echo "→ benchmarks/cluster.py"
 	@$(BIN)/python -m benchmarks.cluster $(ARGS)
+
+bench-join: $(STAMP) ## Joined collectors: throughput, cuts, 1,000 joins, 100,000 hostile requests (15 min); writes results/join.json
+	@echo "→ benchmarks/join.py"
+	@$(BIN)/python -m benchmarks.join $(ARGS)
 
 chaos: $(STAMP) ## 200 kills, torn files, a full disk: nothing may be lost; writes results/chaos.json
 	@echo "→ benchmarks/chaos.py"

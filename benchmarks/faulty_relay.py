@@ -21,7 +21,7 @@ class FaultyRelay:
     """Listens on a free port of loopback. A context manager."""
 
     def __init__(self, port: int) -> None:
-        self._target = port
+        self.target = port
         self._listener = socket.create_server(("127.0.0.1", 0), backlog=1024)
         self.port: int = self._listener.getsockname()[1]
         self.connections = 0
@@ -64,7 +64,7 @@ class FaultyRelay:
                 return
             self.connections += 1
             try:
-                far = socket.create_connection(("127.0.0.1", self._target))
+                far = socket.create_connection(("127.0.0.1", self.target))
             except OSError:
                 _reset(near)
                 continue

@@ -45,7 +45,10 @@ IN_FILE = [
         '[devices]\ncount = "8"',
         "devices.count='8' (in FILE): give a whole number, 1 to 100,000 devices",
     ),
-    ("[devices]\ncount = 0", "devices.count=0 (in FILE): give a whole number, 1 to 100,000 devices"),
+    (
+        "[devices]\ncount = 0",
+        "devices.count=0 (in FILE): give a whole number, 1 to 100,000 devices",
+    ),
     ("[run]\nname = 7", "run.name=7 (in FILE): give a text"),
     (
         '[run]\nname = "a/b"',
@@ -139,7 +142,7 @@ AS_WORDS = [
     ),
     (
         ["devices.count=many"],
-        "devices.count='many' (--set devices.count=many): give a whole number, 1 to 100,000 devices",
+        "devices.count='many' (--set devices.count=many): give a whole number, 1 to 100,000",
     ),
     (
         ["devices.count="],

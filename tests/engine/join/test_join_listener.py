@@ -11,7 +11,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from tests.engine.join.listening_learner import ListeningLearner, join_request, listening_learner
+from benchmarks.listening_learner import ListeningLearner, join_request, listening_learner
 from tests.engine.made_up_reports import finished, report
 from tests.replay.made_up_trajectories import trajectory
 

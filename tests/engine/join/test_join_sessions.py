@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.engine.join.listening_learner import join_request
+from benchmarks.listening_learner import join_request
 
 from distrl.engine.ingest.episode_log import EpisodeLog
 from distrl.engine.join import join_sessions

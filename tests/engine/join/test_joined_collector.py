@@ -8,11 +8,12 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from benchmarks.cheap_joined import join_cheaply
 from benchmarks.faulty_relay import FaultyRelay
-from tests.engine.join.cheap_joined import join_cheaply
-from tests.engine.join.listening_learner import ListeningLearner, listening_learner
+from benchmarks.listening_learner import ListeningLearner, listening_learner
 
 from distrl.engine.join import join_session, joined_collector, learner_client
+from distrl.engine.join.trajectory_spool import TrajectorySpool
 from distrl.errors import JoinRefused, LearnerGone, WrongFingerprint
 
 LONG = 120.0
@@ -40,7 +41,7 @@ def test_it_plays_until_the_run_is_over_and_leaves(
     learner: ListeningLearner, tmp_path: Path, opened: ExitStack
 ) -> None:
     learner.publish(5)
-    joined = join_cheaply(learner.client(), tmp_path / "spool", opened)
+    joined = join_cheaply(learner.client(), TrajectorySpool(tmp_path / "spool", 8), opened)
     until(lambda: len(learner.arrivals) >= 4)
     learner.registry.stop(20.0)
     assert joined.ended.wait(LONG)
@@ -71,7 +72,9 @@ def test_nothing_is_lost_or_doubled_when_answers_are_dropped_and_connections_cut
     monkeypatch.setattr(learner_client, "DELIVERY_SECONDS", 0.5)
     monkeypatch.setattr(join_session, "RETRY_SECONDS", 0.02)
     relay = opened.enter_context(FaultyRelay(learner.port))
-    joined = join_cheaply(learner.client(relay.port), tmp_path / "spool", opened)
+    joined = join_cheaply(
+        learner.client(relay.port), TrajectorySpool(tmp_path / "spool", 8), opened
+    )
     for _ in range(3):
         wanted = len(learner.arrivals) + 2
         until(lambda: len(learner.arrivals) >= wanted)  # noqa: B023 — it is called at once
@@ -103,7 +106,9 @@ def test_a_lost_learner_stops_the_phones_and_is_found_again(
     monkeypatch.setattr(joined_collector, "MAX_PAUSE", 0.1)
     with listening_learner(tmp_path / "learner") as first:
         relay = opened.enter_context(FaultyRelay(first.port))
-        joined = join_cheaply(first.client(relay.port), tmp_path / "spool", opened)
+        joined = join_cheaply(
+            first.client(relay.port), TrajectorySpool(tmp_path / "spool", 8), opened
+        )
         until(lambda: len(first.arrivals) >= 2)
         relay.cut()
         until(lambda: any("no phone is touched" in each for each in joined.said))
@@ -111,7 +116,7 @@ def test_a_lost_learner_stops_the_phones_and_is_found_again(
         already = len(first.stored())
     relay.mend()
     with listening_learner(tmp_path / "learner") as second:  # the same run, after a restart
-        relay._target = second.port
+        relay.target = second.port
         until(lambda: len(second.arrivals) >= waiting + 2)
         second.registry.stop(20.0)
         assert joined.ended.wait(LONG)
@@ -134,7 +139,9 @@ def test_a_refused_join_ends_it_and_nobody_there_is_given_up(
             (learner.client(port=1), LearnerGone),
         )
     ):
-        joined = join_cheaply(client, tmp_path / f"spool-{number}", opened, give_up_seconds=0.0)
+        joined = join_cheaply(
+            client, TrajectorySpool(tmp_path / f"spool-{number}", 8), opened, give_up_seconds=0.0
+        )
         assert joined.ended.wait(LONG)
         with pytest.raises(error):
             joined.thread.raise_failure()
@@ -143,7 +150,7 @@ def test_a_refused_join_ends_it_and_nobody_there_is_given_up(
 def test_who_is_asked_to_stop_delivers_and_leaves(
     learner: ListeningLearner, tmp_path: Path, opened: ExitStack
 ) -> None:
-    joined = join_cheaply(learner.client(), tmp_path / "spool", opened)
+    joined = join_cheaply(learner.client(), TrajectorySpool(tmp_path / "spool", 8), opened)
     until(lambda: len(learner.arrivals) >= 2)
     joined.stop.asked = True
     joined.stop.wake()

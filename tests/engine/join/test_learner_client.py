@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from benchmarks.faulty_relay import FaultyRelay
-from tests.engine.join.listening_learner import ListeningLearner, join_request, listening_learner
+from benchmarks.listening_learner import ListeningLearner, join_request, listening_learner
 
 from distrl.engine.join import learner_client
 from distrl.engine.join.join_messages import JoinHeartbeat, WeightOffer

@@ -46,7 +46,7 @@ class JoinRequest:
     member: Hex
     session: Hex
     place: Annotated[str, Meta(max_length=100)]  # the name of its machine, for people
-    devices: Annotated[int, Meta(ge=1, le=4096)]
+    devices: Annotated[int, Meta(ge=1, le=10**6)]
 
 
 @dataclass(frozen=True, slots=True)

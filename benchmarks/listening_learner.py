@@ -1,4 +1,4 @@
-"""A learner's side with a real listener on loopback, and what a test wants to see of it."""
+"""A learner's side with a real listener on loopback, and nobody who learns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Joined collectors without a model, in threads of a test."""
+"""Joined collectors without a model, in threads, for tests and figures."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import threading
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from distrl.config.training_config import TrainingConfig
@@ -48,9 +47,9 @@ def build_cheap(
     config: TrainingConfig,
     name: str,
     sink: TrajectorySink,
-    weights: WeightSource,
+    weights: WeightSource,  # noqa: ARG001 — this policy has none
     admission: Admission,
-    opened: ExitStack,
+    opened: ExitStack,  # noqa: ARG001 — nothing is to be closed
 ) -> Collector[Any]:
     names = [f"phone-{n}" for n in range(config.devices.count)]
     return Collector(
@@ -76,10 +75,14 @@ class CheapJoined:
 
 
 def join_cheaply(
-    client: LearnerClient, folder: Path, opened: ExitStack, give_up_seconds: float = float("inf")
+    client: LearnerClient,
+    spool: TrajectorySpool,
+    opened: ExitStack,
+    give_up_seconds: float = float("inf"),
 ) -> CheapJoined:
+    """Start one; when `opened` is closed it is stopped, and its spool closed."""
     opened.enter_context(client)
-    spool = opened.enter_context(TrajectorySpool(folder, 8))
+    opened.enter_context(spool)
     said, ended, stop = list[str](), threading.Event(), InAThread()
     collector = JoinedCollector(
         client,
