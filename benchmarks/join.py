@@ -153,7 +153,9 @@ def measure_cuts(folder: Path, cuts: int, restarts: int) -> Figures:
                 relay.target = learner.port
                 for _ in range(cuts // (restarts + 1)):
                     _cut(relay, learner)
+                relay.mend()
                 if life == restarts:
+                    until(lambda: len(learner.registry.collectors()) == COLLECTORS, "all to join")
                     learner.registry.stop(60.0)
                     until(lambda: not any(len(each) for each in spools), "the last deliveries")
                     until(learner.registry.is_over, "the end of all sessions")
