@@ -14,7 +14,7 @@ STAMP := $(VENV)/.installed
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help train test test-phone test-all test-ray test-machines check format phone pictures bench-phone bench-phones bench-policy bench-learner bench-replay bench-store bench-staleness bench-environment bench-async bench-time-to-success bench-gpu-run bench-plan bench-cluster chaos fuzz chaos-quality soak bench-judge-noise bench-adb bench-adb-training bench-adb-circle clean
+.PHONY: help train test test-phone test-all test-ray test-machines check format phone pictures bench-phone bench-phones bench-policy bench-learner bench-replay bench-store bench-staleness bench-environment bench-async bench-time-to-success bench-gpu-run bench-plan bench-cluster chaos bench-join fuzz chaos-quality soak bench-judge-noise bench-adb bench-adb-training bench-adb-circle clean
 
 help: ## List the targets
 	@echo "DistRL. Targets, each with its own set-up:"
@@ -122,6 +122,10 @@ bench-cluster: $(STAMP) ## What a cluster costs, and how far it scales (20 min);
 	@echo "→ benchmarks/cluster.py"
 	@$(BIN)/python -m benchmarks.cluster $(ARGS)
 
+bench-join: $(STAMP) ## Joined collectors: throughput, cuts, 1,000 joins, 100,000 hostile requests (15 min); writes results/join.json
+	@echo "→ benchmarks/join.py"
+	@$(BIN)/python -m benchmarks.join $(ARGS)
+
 chaos: $(STAMP) ## 1,000 kills, torn files, a full disk: nothing may be lost; writes results/chaos.json
 	@echo "→ benchmarks/chaos.py"
 	@$(BIN)/python -m benchmarks.chaos $(ARGS)
@@ -170,5 +174,5 @@ $(STAMP): pyproject.toml constraints.txt
 		$(PYTHON) -m venv $(VENV); }
 	@echo "→ installing DistRL and its tools into $(VENV) (a minute the first time)"
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check \
-		-c constraints.txt -e ".[dev,gym,learn,data,served,android,android-env,ray]"
+		-c constraints.txt -e ".[dev,gym,learn,data,served,android,android-env,ray,join]"
 	@touch $@

@@ -72,6 +72,9 @@ PHONE_LAYERS = (
 # Heavy or far-reaching packages, and the only places that may import them.
 ONLY_IN: dict[str, tuple[str, ...]] = {
     "ray": ("distrl.engine",),
+    "uvicorn": ("distrl.engine.join",),
+    "starlette": ("distrl.engine.join",),
+    "cryptography": ("distrl.engine.join",),
     "torch": ("distrl.agent", "distrl.imitation", "distrl.learning"),
     "transformers": ("distrl.agent", "distrl.learning"),
     "peft": ("distrl.agent", "distrl.learning"),

@@ -61,6 +61,9 @@ DistrlError
     │   ├── TokenRefused      it wants another token than ours, or we have none
     │   ├── VersionsDiffer    Ray or Python there is another than here
     │   └── ResourceMissing   its nodes together have less of something than was asked for
+    ├── JoinError             a collector of another machine and the learner that it joins
+    │   ├── JoinRefused       the learner will not have this request
+    │   └── WrongFingerprint  whoever answers there is not the learner that was named
     ├── StorageError          a disk failed; what it was to keep is not acknowledged
     │   └── StorageFull       no space left, or no more of it for us
     └── DirectoryInUse        another process writes to that directory
@@ -322,6 +325,23 @@ class VersionsDiffer(ClusterError):
 
 class ResourceMissing(ClusterError):
     """The cluster's nodes together have less of a resource than was asked for."""
+
+
+class JoinError(InfrastructureError):
+    """A collector of another machine and the learner cannot work together."""
+
+
+class JoinRefused(JoinError):
+    """The learner refuses a request of a joined collector; `reason` is what it counts it as."""
+
+    def __init__(self, message: str, reason: str = "", status: int = 400) -> None:
+        super().__init__(message)
+        self.reason = reason
+        self.status = status  # of HTTP
+
+
+class WrongFingerprint(JoinError):
+    """Whoever answers at that address has another certificate than the learner that was named."""
 
 
 class StorageError(InfrastructureError):

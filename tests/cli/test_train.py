@@ -72,7 +72,7 @@ def test_what_is_refused_leaves_no_directory(tmp_path: Path) -> None:
     [
         (0, r"lacks (\d+) of \1 settings \(run\.name, run\.directory, run\.seed, …\)"),
         (21, r"settings \(tasks\.aitw\.test_file, "),
-        (-3, r"lacks 3 of \d+ settings \(engine\.collector_gpus, "),
+        (-3, r"lacks 2 of \d+ settings \(engine\.join\.listen, "),
     ],
 )
 def test_a_run_whose_settings_were_cut_is_not_resumed(tmp_path: Path, kept: int, said: str) -> None:

@@ -35,17 +35,20 @@ IN_FILE = [
     ),
     (
         "[devices]\ncount = true",
-        "devices.count=True (in FILE): give a whole number, 1 to 4,096 devices",
+        "devices.count=True (in FILE): give a whole number, 1 to 100,000 devices",
     ),
     (
         "[devices]\ncount = 8.0",
-        "devices.count=8.0 (in FILE): give a whole number, 1 to 4,096 devices",
+        "devices.count=8.0 (in FILE): give a whole number, 1 to 100,000 devices",
     ),
     (
         '[devices]\ncount = "8"',
-        "devices.count='8' (in FILE): give a whole number, 1 to 4,096 devices",
+        "devices.count='8' (in FILE): give a whole number, 1 to 100,000 devices",
     ),
-    ("[devices]\ncount = 0", "devices.count=0 (in FILE): give a whole number, 1 to 4,096 devices"),
+    (
+        "[devices]\ncount = 0",
+        "devices.count=0 (in FILE): give a whole number, 1 to 100,000 devices",
+    ),
     ("[run]\nname = 7", "run.name=7 (in FILE): give a text"),
     (
         '[run]\nname = "a/b"',
@@ -90,7 +93,7 @@ IN_FILE = [
         "[devices.count]\nx = 1",
         (
             "devices.count is a single setting, but in FILE has a section of that name; "
-            "give a whole number, 1 to 4,096 devices"
+            "give a whole number, 1 to 100,000 devices"
         ),
     ),
     (
@@ -139,11 +142,11 @@ AS_WORDS = [
     ),
     (
         ["devices.count=many"],
-        "devices.count='many' (--set devices.count=many): give a whole number, 1 to 4,096 devices",
+        "devices.count='many' (--set devices.count=many): give a whole number, 1 to 100,000",
     ),
     (
         ["devices.count="],
-        "devices.count='' (--set devices.count=): give a whole number, 1 to 4,096 devices",
+        "devices.count='' (--set devices.count=): give a whole number, 1 to 100,000 devices",
     ),
     (
         ["collection.stop_on_success=True"],
@@ -299,6 +302,6 @@ def test_a_file_without_permission_is_refused(tmp_path: Path) -> None:
 
 def test_a_section_made_in_code_checks_its_range_too() -> None:
     with pytest.raises(
-        InvalidSetting, match=r"DeviceSettings\.count=0; give a whole number, 1 to 4,096 devices"
+        InvalidSetting, match=r"DeviceSettings\.count=0; give a whole number, 1 to 100,000 devices"
     ):
         DeviceSettings(count=0)

@@ -10,9 +10,15 @@ from hypothesis import strategies as st
 
 from distrl.agent.lora import LoraSettings
 from distrl.agent.vlm_settings import VlmSettings
-from distrl.config.sections import AgentSettings, RunSettings
+from distrl.config.sections import AgentSettings, DeviceSettings, EngineSettings, RunSettings
 from distrl.config.toml_writer import to_toml
-from distrl.config.training_config import LearningSettings, TrainingConfig, load_config
+from distrl.config.training_config import (
+    LearningSettings,
+    TrainingConfig,
+    load_config,
+    load_joined_config,
+)
+from distrl.errors import InvalidSetting
 from distrl.learning.algorithms.clipped_objective import ClipSettings
 from distrl.learning.learner_settings import LearnerSettings
 
@@ -147,7 +153,7 @@ def test_every_section_is_written_and_read_back(tmp_path: Path) -> None:
     assert load_config(written(tmp_path, text)) == config
     for section in dataclasses.fields(TrainingConfig):
         assert f"[{section.name}]" in text
-    assert "count = 8                                 # 1 to 4,096 devices" in text
+    assert "count = 8                                 # 1 to 100,000 devices" in text
 
 
 @pytest.mark.parametrize(
@@ -167,3 +173,50 @@ def test_collectors_share_a_policy_where_it_is_on_a_gpu_or_where_they_are_told_t
     words: list[str], shared: bool
 ) -> None:
     assert load_config(None, words).one_policy_per_node is shared
+
+
+# Joined collectors --------------------------------------------------------------------------------
+
+
+def test_a_joined_collector_has_the_learners_settings_and_its_own_devices() -> None:
+    learner = load_config(
+        None,
+        [
+            "devices.count=64", "devices.latency=paper_emulator", "collection.collectors=8",
+            "collection.stop_on_success=true", "tasks.templates=clock.turn_off_alarm",
+            "run.directory=/learner/runs", "run.seed=3", "engine.join.listen=0.0.0.0:7700",
+            "agent.policy.device=cuda", "learning.learner.precision=bf16",
+        ],
+    )  # fmt: skip
+    own = ["devices.count=2", "agent.model=here/model", "agent.policy.device=cpu"]
+    joined = load_joined_config(to_toml(learner), 1024, None, own)
+    assert joined.devices == dataclasses.replace(DeviceSettings(), count=2)
+    assert joined.collection == dataclasses.replace(learner.collection, collectors=1)
+    assert joined.tasks == learner.tasks
+    assert joined.agent.model == "here/model"
+    assert joined.engine == EngineSettings()
+    assert joined.run.directory == "runs"
+    seeds = {load_joined_config(to_toml(learner), n, None, own).run.seed for n in range(1024, 1034)}
+    assert len(seeds | {3}) == 11  # each draws other tasks
+    assert joined.agent.policy.seed == joined.run.seed
+
+
+def test_a_joined_collector_cannot_change_what_the_learner_says() -> None:
+    with pytest.raises(InvalidSetting, match=r"tasks\.split='test'.*the learner sets that"):
+        load_joined_config("", 1024, None, ["tasks.split=test"])
+    with pytest.raises(InvalidSetting, match="not valid TOML"):
+        load_joined_config("[run", 1024)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["engine.join.listen=nowhere"], "HOST:PORT"),
+        (["engine.join.listen=h:1", "engine.kind=ray"], "distrl cluster join"),
+        (["engine.join.listen=h:1", "collection.mode=synchronous"], "never wait for each other"),
+        (["collection.collectors=0"], "nobody would play"),
+    ],
+)
+def test_settings_of_joining_that_make_no_sense(words: list[str], said: str) -> None:
+    with pytest.raises(InvalidSetting, match=said):
+        load_config(None, words)

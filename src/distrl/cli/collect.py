@@ -1,20 +1,53 @@
-"""`distrl collect`: a run directory full of trajectories, to look at or to learn from offline."""
+"""`distrl collect`: a directory full of trajectories, or a collector for a learner elsewhere."""
 
 from __future__ import annotations
+
+import logging
+from functools import partial
+from pathlib import Path
+from typing import Annotated
 
 import typer
 from rich.console import Console
 
-from distrl.cli.train import ConfigFile, Overrides, new_directory
+from distrl.cli.train import ConfigFile, Listen, Overrides, listen_words, new_directory
+from distrl.errors import UsageError
 
 
-def collect(config: ConfigFile = None, settings: Overrides = None) -> None:
-    """Collect trajectories without learning: a corpus to train on offline."""
+def collect(
+    config: ConfigFile = None,
+    settings: Overrides = None,
+    listen: Listen = None,
+    join: Annotated[
+        str | None, typer.Option(help="The learner to collect for: https://HOST:PORT.")
+    ] = None,
+    fingerprint: Annotated[
+        str, typer.Option(help="With --join: SHA-256 of the learner's certificate.")
+    ] = "",
+    token_file: Annotated[
+        Path | None, typer.Option(help="With --join: a file with the learner's token.")
+    ] = None,
+    spool: Annotated[
+        Path | None,
+        typer.Option(help="With --join: a folder for what is not delivered yet; runs/joined."),
+    ] = None,
+    give_up: Annotated[
+        float, typer.Option(min=0.0, help="With --join: minutes to try when nobody answers.")
+    ] = float("inf"),
+) -> None:
+    """Collect trajectories without learning, to train on offline; or for a learner elsewhere."""
+    if join is not None:
+        if token_file is None or not fingerprint:
+            raise UsageError(
+                "--join needs --fingerprint and --token-file; the learner prints the whole command"
+            )
+        _join(config, settings or [], join, fingerprint, token_file, spool, 60.0 * give_up)
+        return
     from distrl.config.training_config import load_config
     from distrl.engine.device_wiring import DRY_RUN_ENDED, is_dry
     from distrl.engine.local.local_engine import LocalEngine
 
-    loaded = load_config(config, settings or [])
+    loaded = load_config(config, [*(settings or []), *listen_words(listen)])
     run = new_directory(loaded)
     typer.echo(run.path)
     count = LocalEngine(loaded, run, Console()).collect()
@@ -26,3 +59,40 @@ def collect(config: ConfigFile = None, settings: Overrides = None) -> None:
         f"agent.model={loaded.agent.model} --set learning.learner.mode=offline --set "
         f"learning.corpus={run.path}"
     )
+
+
+def _join(
+    config: Path | None,
+    settings: list[str],
+    url: str,
+    fingerprint: str,
+    token_file: Path,
+    spool: Path | None,
+    give_up_seconds: float,
+) -> None:
+    """Collect for the learner at that address until it says that the run is over."""
+    from distrl.config.training_config import load_joined_config
+    from distrl.engine.join.identity import read_token
+    from distrl.engine.join.joined_collector import JoinedCollector, OwnSettings, build_joined
+    from distrl.engine.join.learner_client import LearnerClient
+    from distrl.engine.join.trajectory_spool import TrajectorySpool
+    from distrl.engine.local.process_lifetime import log_to_stderr
+
+    own = load_joined_config("", 0, config, settings)  # what is wrong here is said before joining
+    folder = spool or Path(own.run.directory) / "joined"
+    count = own.devices.count + own.devices.spares
+    log_to_stderr()
+    logging.getLogger("httpx").setLevel(logging.WARNING)  # a line for each request
+    with (
+        LearnerClient(url, read_token(token_file), fingerprint) as client,
+        TrajectorySpool(folder, max_waiting=max(8, 2 * count)) as kept,
+    ):
+        JoinedCollector(
+            client,
+            kept,
+            OwnSettings(config, settings),
+            count,
+            give_up_seconds,
+            typer.echo,
+            partial(build_joined, logs=folder / "logs"),
+        ).run()

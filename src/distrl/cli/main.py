@@ -38,6 +38,7 @@ EXTRAS = {  # by package: the extra that installs it
     **dict.fromkeys(LEARN, "learn"),
     "gymnasium": "gym", "pyarrow": "data", "adbutils": "android", "grpc": "android",
     "httpx": "served", "ray": "ray",
+    "starlette": "join", "uvicorn": "join", "cryptography": "join",
 }  # fmt: skip
 
 app = typer.Typer(

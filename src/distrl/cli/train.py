@@ -32,6 +32,10 @@ Overrides = Annotated[
         "--set", help="A setting to change, such as replay.capacity=500; may be repeated."
     ),
 ]
+Listen = Annotated[
+    str | None,
+    typer.Option(help="HOST:PORT for collectors that join; the same as --set engine.join.listen=…"),
+]
 
 
 def train(
@@ -56,16 +60,22 @@ def train(
         str | None,
         typer.Option(help="The Ray cluster: HOST:PORT, auto, or local for a private one."),
     ] = None,
+    listen: Listen = None,
 ) -> None:
     """Train an agent: collectors play, a learner learns, and a report shows the result."""
     overrides = list(settings or [])
     overrides += [f"engine.kind={engine}"] if engine is not None else []
     overrides += [f'engine.address="{address}"'] if address is not None else []
+    overrides += listen_words(listen)
     raise typer.Exit(
         run_command(
             Console(), config, overrides, resume, dry_run=dry_run, accept_losses=accept_losses
         )
     )
+
+
+def listen_words(listen: str | None) -> list[str]:
+    return [] if listen is None else [f'engine.join.listen="{listen}"']
 
 
 def run_command(

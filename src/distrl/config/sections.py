@@ -254,7 +254,7 @@ class CollectionSettings:
     """Who plays. `one_process` has learner and collector take turns, to debug and to repeat."""
 
     mode: Annotated[CollectionMode, Meaning("whether episodes wait for updates")] = "asynchronous"
-    collectors: Annotated[int, Bounds(1, 1024, "processes")] = 1
+    collectors: Annotated[int, Bounds(0, 1024, "processes; 0: only those that join")] = 1
     stop_on_success: Annotated[
         bool, Meaning("the judge ends an episode as soon as the task is done")
     ] = False
@@ -316,8 +316,24 @@ class ReportingSettings(Checked):
 
 
 @dataclass(frozen=True, slots=True)
+class JoinSettings(Checked):
+    """Collectors of other machines, which reach the learner over TLS alone; see `engine.join`."""
+
+    listen: Annotated[
+        str,
+        Meaning(
+            "HOST:PORT to listen on for `distrl collect --join`; empty: nobody can join",
+            r"|(\[[0-9A-Fa-f:]+\]|[A-Za-z0-9._-]+):\d{1,5}",
+        ),
+    ] = ""
+    identity: Annotated[
+        str, Meaning("a folder for certificate, key and token; empty: join/ in the run directory")
+    ] = ""
+
+
+@dataclass(frozen=True, slots=True)
 class EngineSettings:
-    """The engine; all but `kind` and `policy` is for Ray."""
+    """The engine. `join` is for the local one, all else but `kind` and `policy` for Ray."""
 
     kind: EngineKind = "local"
     address: Annotated[
@@ -342,9 +358,15 @@ class EngineSettings:
     shared_storage: Annotated[bool, Meaning("run.directory is on a disk that every node sees")] = (
         False
     )
+    join: JoinSettings = field(default_factory=JoinSettings)
 
     def __post_init__(self) -> None:
         check_bounds(self)
+        if self.join.listen and self.kind != "local":
+            raise InvalidSetting(
+                f"join.listen={self.join.listen!r} with kind={self.kind!r}; on a cluster machines "
+                "join by `distrl cluster join`: leave it out, or give the engine local"
+            )
         if self.policy == "node" and self.collector_gpus:
             raise InvalidSetting(
                 f"collector_gpus={self.collector_gpus!r} with policy='node'; collectors have no "

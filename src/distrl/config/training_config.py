@@ -92,7 +92,7 @@ class TrainingConfig:
     @property
     def devices_per_collector(self) -> int:
         """The most that any of them looks after."""
-        return -(-self.devices.count // self.collection.collectors)
+        return -(-self.devices.count // max(1, self.collection.collectors))
 
     @property
     def one_policy_per_node(self) -> bool:
@@ -192,6 +192,17 @@ class TrainingConfig:
             )
 
     def _check_engine(self) -> None:
+        listen, mode = self.engine.join.listen, self.collection.mode
+        if listen and mode != "asynchronous":
+            raise InvalidSetting(
+                f"engine.join.listen={listen!r} with collection.mode={mode!r}; collectors of other "
+                "machines never wait for each other: give asynchronous, or do not listen"
+            )
+        if not self.collection.collectors and not listen:
+            raise InvalidSetting(
+                "collection.collectors=0 without engine.join.listen; nobody would play: give 1 or "
+                "more, or the HOST:PORT where collectors of other machines join"
+            )
         if self.engine.kind == "ray" and self.collection.mode != "asynchronous":
             raise InvalidSetting(
                 f"collection.mode={self.collection.mode!r} with engine.kind='ray'; collectors on a "
@@ -227,6 +238,51 @@ def load_run_config(path: Path, overrides: Sequence[str] = ()) -> TrainingConfig
     return _seeded(reader.read_section(TrainingConfig(), tree))
 
 
+# What the machine of a joined collector says itself; everything else is the learner's.
+OWN = (
+    "devices.", "agent.model", "agent.adapter", "agent.policy.device", "collection.threads",
+    "run.directory", "run.free_gigabytes",
+)  # fmt: skip
+SEED_STEP = 10_000  # between the seeds of joined collectors, which draw different tasks by it
+
+
+def load_joined_config(
+    settings: str, number: int, path: Path | None = None, overrides: Sequence[str] = ()
+) -> TrainingConfig:
+    """The settings of the joined collector `number`: those of the learner (TOML), and its own.
+
+    It is the only collector of its machine, with all devices there; its own seed draws its tasks.
+    """
+    own = _tree(path, overrides)
+    for name, given in reader.leaves(own):
+        if not name.startswith(OWN):
+            raise InvalidSetting(
+                f"{name}={given.value!r} ({given.source}): the learner sets that; a collector that "
+                f"joins sets {', '.join(OWN)} alone"
+            )
+    tree = {name: reader.plant(each, "the learner") for name, each in _learner_tree(settings)}
+    for word in ("collection.collectors=1", "collection.mode=asynchronous"):
+        _override(tree, word)
+    _override(tree, "learning.learner.precision=full")  # nothing is learned here
+    for name, given in reader.leaves(own):
+        _put(tree, name, given)
+    config = reader.read_section(TrainingConfig(), tree)
+    seed = (config.run.seed + SEED_STEP * (number + 1)) % 2**31
+    return _seeded(dataclasses.replace(config, run=dataclasses.replace(config.run, seed=seed)))
+
+
+def _learner_tree(settings: str) -> list[tuple[str, object]]:
+    """Its sections, but for what only its own machine is concerned with."""
+    try:
+        content = reader.loads_toml(settings)
+    except ValueError as error:
+        raise InvalidSetting(f"the learner's settings are not valid TOML: {error}") from error
+    run = content.get("run", {})
+    if isinstance(run, dict):
+        content["run"] = {name: run[name] for name in run.keys() - {"directory", "free_gigabytes"}}
+    return [(name, each) for name, each in content.items() if name not in ("devices", "engine")]
+
+
 def _tree(path: Path | None, overrides: Sequence[str]) -> dict[str, reader.Node]:
     tree = {} if path is None else reader.read_toml(path)
     for word in overrides:
@@ -241,7 +297,12 @@ def _override(tree: dict[str, reader.Node], word: str) -> None:
         raise InvalidSetting(
             f"--set {word}: give a setting and its value, such as --set replay.capacity=500"
         )
-    *path, last = key.split(".")
+    _put(tree, key, reader.plant(_value_of(text), f"--set {word}", text))
+
+
+def _put(tree: dict[str, reader.Node], name: str, value: reader.Node) -> None:
+    """Set the setting of that full name."""
+    *path, last = name.split(".")
     here = tree
     for place, section in enumerate(path, start=1):
         inside = here.setdefault(section, {})
@@ -249,7 +310,7 @@ def _override(tree: dict[str, reader.Node], word: str) -> None:
             at = ".".join(path[:place])
             raise InvalidSetting(f"{at}={inside.value!r} ({inside.source}): {at} is a section")
         here = inside
-    here[last] = reader.plant(_value_of(text), f"--set {word}", text)
+    here[last] = value
 
 
 def _value_of(text: str) -> object:

@@ -15,6 +15,7 @@
         refusals.jsonl      what guarded phones did not carry out, and why
         learner.json        on which machine of a cluster the learner is
         replica.json        this is a copy: of the run on which machine, and of when
+        join/               certificate, token and members, where collectors join (`engine.join`)
         policy/             what was trained, as a model; `distrl evaluate RUN` finds it here
         result.json         the result; written last, so its presence says that the run is done
         report.html         the page to look at

@@ -51,6 +51,12 @@ def write_weights(path: Path, weights: Weights, metadata: Mapping[str, str]) -> 
 
 def read_weights(path: Path, digest: str, framework: Framework) -> dict[str, Any]:
     """Tensors of the file; `FileNotFoundError` if it is gone."""
+    read_digest(path, digest)
+    return map_weights(path, framework)
+
+
+def read_digest(path: Path, digest: str) -> None:
+    """Raise `CorruptWeights` if the content of the file has another digest."""
     with path.open("rb") as file:
         found = hashlib.file_digest(
             file, lambda: hashlib.blake2b(digest_size=DIGEST_BYTES)
@@ -60,7 +66,6 @@ def read_weights(path: Path, digest: str, framework: Framework) -> dict[str, Any
             f"weights {path}: {path.stat().st_size} bytes have the digest {found}, and were "
             f"written with {digest}; the file is damaged, have it published again"
         )
-    return map_weights(path, framework)
 
 
 def map_weights(path: Path, framework: Framework) -> dict[str, Any]:

@@ -30,7 +30,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from distrl.errors import CorruptWeights, InvalidSetting, UsageError, storage_error
 from distrl.json_lines import decode_line, encode_line
-from distrl.weights.weight_file import Framework, Weights, read_weights, write_weights
+from distrl.weights.weight_file import (
+    Framework,
+    Weights,
+    read_digest,
+    read_weights,
+    write_weights,
+)
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -55,6 +61,14 @@ class PackedWeights(NamedTuple):
     version: int
     digest: str
     content: bytes
+
+
+class WeightFile(NamedTuple):
+    """Where a version is on the disk."""
+
+    version: int
+    digest: str
+    path: Path
 
 
 class WeightStore:
@@ -88,11 +102,7 @@ class WeightStore:
         try:
             self.directory.mkdir(parents=True, exist_ok=True)
             kept[version] = self._write(weights, version)
-            kept = {each: kept[each] for each in sorted(kept)[-self.keep :]}
-            self._announce(kept)
-            for path in self.directory.glob("weights-*.safetensors"):
-                if path.name not in kept.values():  # a reader that has it open goes on to its end
-                    path.unlink(missing_ok=True)
+            self._keep_newest(kept)
         except OSError as error:
             raise storage_error(
                 error, f"could not publish version {version} of the weights in {self.directory}"
@@ -101,6 +111,33 @@ class WeightStore:
             for unfinished in self.directory.glob(f"{UNFINISHED}*"):
                 with suppress(OSError):
                     unfinished.unlink()
+
+    def adopt(self, fetched: Path, version: int, digest: str) -> None:
+        """Publish a file that came from the store of another machine; it is moved here.
+
+        Raises `CorruptWeights`, and removes the file, where its content is not of that digest. A
+        version that is not newer than the latest is removed as well.
+        """
+        kept = self._kept()
+        try:
+            read_digest(fetched, digest)
+            if version > max(kept, default=-1):
+                kept[version] = f"weights-{version:09d}-{digest}.safetensors"
+                fetched.rename(self.directory / kept[version])
+                self._sync_names()
+                self._keep_newest(kept)
+        except OSError as error:
+            raise storage_error(error, f"keeping weights {version} in {self.directory}") from error
+        finally:
+            fetched.unlink(missing_ok=True)
+
+    def _keep_newest(self, kept: dict[int, str]) -> None:
+        """Announce the newest of these versions, and remove the files of all others."""
+        kept = {each: kept[each] for each in sorted(kept)[-self.keep :]}
+        self._announce(kept)
+        for path in self.directory.glob("weights-*.safetensors"):
+            if path.name not in kept.values():  # a reader that has it open goes on to its end
+                path.unlink(missing_ok=True)
 
     def _write(self, weights: Weights, version: int) -> str:
         unfinished = self.directory / f"{UNFINISHED}{version}"
@@ -150,22 +187,31 @@ class WeightStore:
             f"weights {self.directory}: nothing was published yet; ask latest_version first"
         )
 
+    def newest_file(self) -> WeightFile | None:
+        """Where the newest version is, those that proved damaged left out; None before the first.
+
+        A newer one may take its place at any time: then the file is gone.
+        """
+        return max(self.files(), default=None)
+
+    def files(self) -> list[WeightFile]:
+        """Where each version is that is kept and did not prove damaged."""
+        found = (NAME.fullmatch(name) for name in self._kept().values())
+        files = [WeightFile(int(p[1]), p[2], self.directory / p[0]) for p in found if p]
+        return [each for each in files if each.version not in self.damages]
+
     def packed(self) -> PackedWeights | None:
         """The newest version as it is on the disk; None before the first."""
-        while (latest := self.latest_version()) is not None:
-            name = self._kept().get(latest, "")
-            parts = NAME.fullmatch(name)
-            if parts is None:
-                continue  # a newer one has just taken its place
+        while (newest := self.newest_file()) is not None:
             try:
-                content = (self.directory / name).read_bytes()
+                content = newest.path.read_bytes()
             except FileNotFoundError:
-                if self._kept().get(latest) == name:
-                    self.damages[latest] = f"weights {self.directory / name}: it is gone"
+                if self._kept().get(newest.version) == newest.path.name:
+                    self.damages[newest.version] = f"weights {newest.path}: it is gone"
                 continue
             except OSError as error:
-                raise storage_error(error, f"reading weights {self.directory / name}") from error
-            return PackedWeights(latest, parts[2], content)
+                raise storage_error(error, f"reading weights {newest.path}") from error
+            return PackedWeights(newest.version, newest.digest, content)
         return None
 
     def _first_whole(self, kept: dict[int, str]) -> PublishedWeights:

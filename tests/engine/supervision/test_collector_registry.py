@@ -13,6 +13,8 @@ from tests.replay.made_up_trajectories import trajectory
 from distrl.engine.ingest.episode_log import EpisodeLog
 from distrl.engine.ingest.messages import Heartbeat, Pace
 from distrl.engine.supervision.collector_registry import (
+    FIRST_JOINED,
+    JOINED_SILENT_SECONDS,
     LAST_SECONDS,
     CollectorInfo,
     CollectorRegistry,
@@ -308,3 +310,40 @@ def test_a_collector_starts_by_the_last_pace_that_it_was_told() -> None:
     admission.pace = Pace(version=3, rooms=(2, 0), elsewhere=1)
     assert [admission.may_start(3, n) for n in (0, 1, 2)] == [True, True, False]
     assert not admission.may_start(2, 0)
+
+
+def test_a_joined_collector_that_falls_silent_is_nobody_to_kill_or_to_start(world: World) -> None:
+    registry = world.registry(count=1)
+    own = registry.register(0).info
+    registry.load_states({FIRST_JOINED: '{"started": 4}'})
+    registry.admit(FIRST_JOINED)
+    assert registry.due() == []
+    joined = registry.register(FIRST_JOINED, "attic")
+    assert (joined.info.name, joined.state) == (f"collector-{FIRST_JOINED}.1", '{"started": 4}')
+    registry.heartbeat(joined.info, 1, beat('{"started": 5}'))
+    registry.heartbeat(own, 1)
+    world.now = JOINED_SILENT_SECONDS  # it may be cut off for longer than one of our own
+    registry.heartbeat(own, 1)
+    assert registry.unresponsive() == []
+    assert registry.collectors() == [own, joined.info]
+    world.now += 1.0
+    assert registry.unresponsive() == []
+    assert registry.collectors() == [own]
+    assert registry.due() == []
+    assert world.episode_log.faults["collector_lost"] == 1
+    assert registry.heartbeat(joined.info, 1).superseded
+    assert registry.register(FIRST_JOINED, "attic").state == '{"started": 5}'
+    assert registry.numbers() == {0}
+
+
+def test_a_run_goes_on_with_those_who_joined_when_its_own_are_given_up(world: World) -> None:
+    registry = world.registry(count=1, restarts=0)
+    registry.register(0)
+    registry.admit(FIRST_JOINED)
+    joined = registry.register(FIRST_JOINED, "attic").info
+    registry.report_exit(0, "died")
+    registry.check()
+    registry.deregister(joined)
+    with pytest.raises(CollectorsLost):
+        registry.check()
+    world.registry(count=0).check()  # it has none of its own, and waits

@@ -243,4 +243,16 @@ class LocalEngine:
             pool = CollectorPool(registry, forkserver, None, on_encodings, check_policy)
             collection = AsynchronousCollection(registry, pool, receiver, arrivals)
         opened.callback(collection.kill)
+        if config.engine.join.listen:
+            self._listen(opened, registry, receiver)
         return collection
+
+    def _listen(
+        self, opened: ExitStack, registry: CollectorRegistry, receiver: TrajectoryReceiver
+    ) -> None:
+        """Let collectors of other machines join, and say how."""
+        from distrl.engine.join.join_listener import open_listener
+
+        weights = build_weight_store(self.config, self.directory.weights)
+        words = open_listener(self.config, self.directory, registry, receiver, weights, opened)
+        self._view.say(words)

@@ -61,10 +61,16 @@ def checks(config: TrainingConfig, folder: Path) -> list[Check]:
     if config.learning.learner.mode == "offline":
         return asked  # no episodes are played
     asked.append(Check("tasks", lambda: task_words(config)))
-    asked.append(Check("phones", lambda: check_screens(config, check_phones(config))))
+    if config.collection.collectors:  # else all phones are elsewhere
+        asked.append(Check("phones", lambda: check_phones_here(config)))
     if config.judge.later:
         asked.append(Check("judge", lambda: check_judge(config.judge)))
     return asked
+
+
+def check_phones_here(config: TrainingConfig) -> str:
+    """Raise what is wrong with the phones of this machine, or with their screens."""
+    return check_screens(config, check_phones(config))
 
 
 def check_disk(config: TrainingConfig, folder: Path) -> str:

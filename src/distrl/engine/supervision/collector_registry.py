@@ -11,6 +11,9 @@ sockets; `ray.collector_pool` and `ray.learner_actor`: actors), by these rules:
 - `report_exit` says when a replacement may start: after a pause that grows with each failure of a
   collector that had delivered nothing. After `restarts` failures within `WINDOW` seconds the slot
   is given up; when all slots are, `check` raises `CollectorsLost`. A lost node costs no restart.
+- Slots from `FIRST_JOINED` on are of collectors that join from other machines (`engine.join`), and
+  are made when these come. Nobody here can start or kill one: where it falls silent its slot is
+  free until it joins again, and no restart is counted.
 - A process that was replaced and comes back (its network had failed, say) is told to stop, and
   changes nothing. After a restart of the learner the newest process of a slot is recognised by its
   next heartbeat.
@@ -39,6 +42,8 @@ from distrl.episodes.collector_report import CollectorReport
 from distrl.errors import CollectorsLost, storage_error
 from distrl.runs.run_directory import RunDirectory
 
+FIRST_JOINED = 1024  # number of the first slot of joined collectors; others have lower ones
+JOINED_SILENT_SECONDS = 60.0  # without a heartbeat: as long as it may play without its learner
 LAST_SECONDS = 10.0  # after the deadline of a stop, before collectors that remain are killed
 
 
@@ -132,12 +137,23 @@ class CollectorRegistry:
 
     def __post_init__(self) -> None:
         for number in range(self.count):
-            newest = max(_starts(self.run, number), default=0)
-            self._slots[number] = _Slot(RestartBudget(self.restarts), newest)
+            self._add(number, start_at=-float("inf"))
+
+    def _add(self, number: int, start_at: float | None) -> None:
+        newest = max(_starts(self.run, number), default=0)
+        self._slots[number] = _Slot(RestartBudget(self.restarts), newest, start_at=start_at)
+
+    def admit(self, number: int) -> None:
+        """Make the slot of a joined collector, unless there is one."""
+        with self._lock:
+            if number not in self._slots:
+                self._add(number, start_at=None)
 
     def load_states(self, states: Mapping[int, str]) -> None:
         """What collectors resume from, by number; from a checkpoint."""
         for number, state in states.items():
+            if number >= FIRST_JOINED:
+                self.admit(number)
             if number in self._slots:
                 self._slots[number].state = state
 
@@ -236,18 +252,27 @@ class CollectorRegistry:
             return HeartbeatReply(pace, max(0.0, self.stop_at - self.clock()))
 
     def unresponsive(self) -> list[tuple[CollectorInfo, str]]:
-        """Collectors that must be killed, and why."""
-        now, found = self.clock(), []
+        """Collectors that must be killed, and why; a joined one loses its slot instead."""
+        found = []
         with self._lock:
-            for slot in self._slots.values():
-                if slot.info is None:
-                    continue
-                silent, stalled = now - slot.heard, now - slot.progressed
-                if silent > (self.silent_seconds if slot.spoken else SILENT_START_SECONDS):
-                    found.append((slot.info, f"was silent for {silent:.0f} s"))
-                elif stalled > STALLED_SECONDS:
-                    found.append((slot.info, f"did nothing for {stalled:.0f} s"))
+            for number, slot in self._slots.items():
+                trouble = self._trouble(slot, joined=number >= FIRST_JOINED)
+                if trouble and number >= FIRST_JOINED:
+                    self._lose(slot, trouble)
+                elif trouble and slot.info is not None:
+                    found.append((slot.info, trouble))
         return found
+
+    def _trouble(self, slot: _Slot, *, joined: bool) -> str:
+        """What is wrong with the process of that slot; empty: nothing, or there is none."""
+        if slot.info is None:
+            return ""
+        now = self.clock()
+        silent, stalled = now - slot.heard, now - slot.progressed
+        allowed = max(self.silent_seconds, JOINED_SILENT_SECONDS if joined else 0.0)
+        if silent > (allowed if slot.spoken else SILENT_START_SECONDS):
+            return f"was silent for {silent:.0f} s"
+        return f"did nothing for {stalled:.0f} s" if stalled > STALLED_SECONDS else ""
 
     def report_exit(self, number: int, trouble: str, *, node_lost: bool = False) -> float | None:
         """The process of that slot has died. Seconds until another may start; None: given up."""
@@ -295,8 +320,8 @@ class CollectorRegistry:
         self.episode_log.close()
 
     def check(self) -> None:
-        """Raise `CollectorsLost` when every slot was given up."""
-        if not self.numbers():
+        """Raise `CollectorsLost` when every slot was given up, and nobody has joined."""
+        if self.count and not self.numbers() and not self.collectors():
             raise CollectorsLost(
                 f"all {self.count} collectors failed more than collection.restarts="
                 f"{self.restarts} times in {WINDOW:g} s; see logs/ in the run directory for why, "
@@ -304,8 +329,9 @@ class CollectorRegistry:
             )
 
     def numbers(self) -> set[int]:
-        """Slots that were not given up."""
-        return {number for number, slot in self._slots.items() if not slot.given_up}
+        """Slots of this run's own collectors that were not given up."""
+        slots = self._slots.items()
+        return {at for at, slot in slots if not slot.given_up and at < FIRST_JOINED}
 
     def collectors(self) -> list[CollectorInfo]:
         """Processes that have a slot now."""

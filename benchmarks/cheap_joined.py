@@ -1,0 +1,107 @@
+"""Joined collectors without a model, in threads, for tests and figures."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import Any
+
+from distrl.config.training_config import TrainingConfig
+from distrl.engine.join.joined_collector import JoinedCollector, OwnSettings
+from distrl.engine.join.learner_client import LearnerClient
+from distrl.engine.join.trajectory_spool import TrajectorySpool
+from distrl.engine.run.stop_request import StopRequest
+from distrl.episodes.collector import Collector, TrajectorySink
+from distrl.episodes.device_pool import DevicePool
+from distrl.episodes.policy_batcher import PolicyBatcher, PolicyBatcherSettings
+from distrl.episodes.scheduler import Admission
+from distrl.records import Decision, Done, Observation
+from distrl.task_sets.curriculum import UniformTasks
+from distrl.task_sets.task_pool import SimulatedTasks
+from distrl.watched_threads import WatchedThreads
+from distrl.weights.weight_store import WeightSource
+from phonesim.simulated_device import SimulatedDevice
+from phonesim.tasks.fact_judge import FactJudge
+
+
+class InAThread(StopRequest):
+    """Signals are for the main thread."""
+
+    def __enter__(self) -> InAThread:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+
+class DonePolicy:
+    """Says at once that it is done."""
+
+    def decide(self, observations: Sequence[Observation]) -> list[Decision]:
+        return [Decision(Done()) for _ in observations]
+
+
+def build_cheap(
+    config: TrainingConfig,
+    name: str,
+    sink: TrajectorySink,
+    weights: WeightSource,  # noqa: ARG001 — this policy has none
+    admission: Admission,
+    opened: ExitStack,  # noqa: ARG001 — nothing is to be closed
+) -> Collector[Any]:
+    names = [f"phone-{n}" for n in range(config.devices.count)]
+    return Collector(
+        name=name,
+        batcher=PolicyBatcher(DonePolicy(), PolicyBatcherSettings(max_wait_seconds=0.0)),
+        device_pool=DevicePool([SimulatedDevice(each) for each in names]),
+        source=UniformTasks(SimulatedTasks(config.tasks.template_names, seed=config.run.seed)),
+        sink=sink,
+        judge_for=FactJudge,
+        admission=admission,
+    )
+
+
+@dataclass
+class CheapJoined:
+    """One that runs in a thread until it ends."""
+
+    spool: TrajectorySpool
+    stop: StopRequest
+    thread: WatchedThreads
+    ended: threading.Event
+    said: list[str] = field(default_factory=list)
+
+
+def join_cheaply(
+    client: LearnerClient,
+    spool: TrajectorySpool,
+    opened: ExitStack,
+    give_up_seconds: float = float("inf"),
+) -> CheapJoined:
+    """Start one; when `opened` is closed it is stopped, and its spool closed."""
+    opened.enter_context(client)
+    opened.enter_context(spool)
+    said, ended, stop = list[str](), threading.Event(), InAThread()
+    collector = JoinedCollector(
+        client,
+        spool,
+        OwnSettings(None, ["devices.count=2"]),
+        2,
+        give_up_seconds,
+        said.append,
+        build_cheap,
+        stop,
+    )
+    thread = WatchedThreads("joined", collector.run, ended.set)
+    joined = CheapJoined(spool, stop, thread, ended, said)
+
+    def end() -> None:
+        stop.asked = True
+        stop.wake()
+        thread.join(60.0)
+
+    opened.callback(end)
+    thread.start()
+    return joined

@@ -1,0 +1,301 @@
+"""What does it cost to join from another machine, and what do cuts and strangers do to it?
+
+`make bench-join` answers, over TLS, all on the machine that it runs on:
+
+    throughput_ratio   trajectories a second of a joined collector over those of a local one, in one
+                       run of `distrl collect`, at the same time, on as many phones each
+    trajectories       played by joined collectors whose connections are cut, whose answers are
+                       swallowed, and whose learner is restarted; of these
+    lost, doubled      are not in the learner's store; are in its store or its log twice
+    joins              collectors that join, deliver a trajectory and leave
+    hostile_requests   of strangers and of members (`hostile_requests`), while a member delivers
+    refused, crashes   of these; how often the listener failed rather than refused
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from multiprocessing import get_context
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.cheap_joined import join_cheaply
+from benchmarks.faulty_relay import FaultyRelay
+from benchmarks.hostile_requests import HostilePeer
+from benchmarks.listening_learner import ListeningLearner, join_request, listening_learner
+from benchmarks.results_file import write_results
+from distrl.engine.join.join_messages import Deliveries, JoinHeartbeat
+from distrl.engine.join.trajectory_spool import TrajectorySpool
+from distrl.json_lines import read_lines
+from distrl.process_environment import for_forkserver
+from distrl.records import Decision, Done, Ending, Screen, Task, Trajectory, Verdict
+from distrl.replay.trajectory_encoding import encode_trajectory
+from distrl.runs.run_records import EpisodeLine
+
+Figures = dict[str, float]
+PHONES = 8  # of each of the two collectors that are compared
+SETTINGS = (
+    "tasks.templates=clock.turn_off_alarm,clock.delete_alarm", "devices.latency=paper_emulator",
+    "devices.clock=scaled", "devices.clock_speed=20", f"devices.count={PHONES}",
+)  # fmt: skip
+COLLECTORS = 3  # joined, while connections are cut
+ATTACKERS = 2  # processes
+JOINERS = 16  # threads
+LONG = 900.0  # seconds for anything
+TASK = Task("bench.join/train/1", "Do it", "general", "bench", "train", 1, (), "easy", 20)
+
+
+def command(*words: str) -> list[str]:
+    return [sys.executable, "-c", "from distrl.cli.main import main; main()", *words]
+
+
+def until(condition: Callable[[], object], what: str) -> None:
+    end = time.monotonic() + LONG
+    while not condition():
+        if time.monotonic() > end:
+            raise SystemExit(f"{what} did not come to be in {LONG:.0f} s")
+        time.sleep(0.02)
+
+
+# Throughput ---------------------------------------------------------------------------------------
+
+
+def measure_throughput(folder: Path, seconds: float) -> Figures:
+    """One run, a local and a joined collector in it, counted while both play."""
+    words = ["collect", "--listen", "127.0.0.1:0", "--set", f"run.directory={folder}"]
+    for each in (*SETTINGS, f"run.minutes={LONG / 60}", "collection.heartbeat_seconds=1"):
+        words += ["--set", each]
+    log = folder / "learner.log"
+    with log.open("wb") as output:
+        run = subprocess.Popen(
+            command(*words), stdout=output, stderr=output, env=for_forkserver(os.environ)
+        )
+    joined: subprocess.Popen[bytes] | None = None
+    try:
+        until(lambda: "(copy that file" in log.read_text("utf-8"), "the listener")
+        said = re.sub(r"\s+", " ", log.read_text("utf-8"))
+        found = re.search(r"collect (--join \S+ --fingerprint \S+) --token-file", said)
+        assert found is not None
+        [run_folder] = folder.glob("*/join")
+        words = ["collect", *found[1].split(), "--token-file", str(run_folder / "token")]
+        words += ["--spool", str(folder / "spool")]
+        for each in SETTINGS[1:]:
+            words += ["--set", each]
+        with (folder / "joined.log").open("wb") as output:
+            joined = subprocess.Popen(command(*words), stdout=output, stderr=output)
+        return _rates(run_folder.parent / "episodes.jsonl", seconds)
+    finally:
+        for process in (joined, run):
+            if process is not None:
+                process.terminate()
+                process.wait()
+
+
+def _rates(episodes: Path, seconds: float) -> Figures:
+    def counts() -> Counter[str]:
+        lines = read_lines(episodes, EpisodeLine) if episodes.exists() else ()
+        return Counter("joined" if "-1024." in each.id else "local" for each in lines)
+
+    until(lambda: counts()["joined"] >= 2 * PHONES <= counts()["local"], "play on both sides")
+    before, since = counts(), time.monotonic()
+    time.sleep(seconds)
+    after, spent = counts(), time.monotonic() - since
+    rates = {side: (after[side] - before[side]) / spent for side in ("joined", "local")}
+    return {
+        "throughput_ratio": rates["joined"] / rates["local"],
+        "joined_trajectories_per_s": rates["joined"],
+        "local_trajectories_per_s": rates["local"],
+        "compared_trajectories": sum(after.values()) - sum(before.values()),
+    }
+
+
+# Cuts ---------------------------------------------------------------------------------------------
+
+
+class CountedSpool(TrajectorySpool):
+    """Remembers what it was given."""
+
+    def __init__(self, folder: Path, max_waiting: int) -> None:
+        super().__init__(folder, max_waiting)
+        self.given: list[str] = []
+
+    def put(self, trajectory: Trajectory) -> bool:
+        self.given.append(trajectory.id)
+        return super().put(trajectory)
+
+
+def measure_cuts(folder: Path, cuts: int, restarts: int) -> Figures:
+    with ExitStack() as opened:
+        spools: list[CountedSpool] = []
+        relay: FaultyRelay | None = None
+        arrived: Counter[str] = Counter()
+        for life in range(restarts + 1):
+            with listening_learner(folder / "learner") as learner:
+                if relay is None:
+                    relay = opened.enter_context(FaultyRelay(learner.port))
+                    for number in range(COLLECTORS):
+                        spool = CountedSpool(folder / f"spool-{number}", 8)
+                        join_cheaply(learner.client(relay.port), spool, opened)
+                        spools.append(spool)
+                relay.target = learner.port
+                for _ in range(cuts // (restarts + 1)):
+                    _cut(relay, learner)
+                relay.mend()
+                if life == restarts:
+                    until(lambda: len(learner.registry.collectors()) == COLLECTORS, "all to join")
+                    learner.registry.stop(60.0)
+                    until(lambda: not any(len(each) for each in spools), "the last deliveries")
+                    until(learner.registry.is_over, "the end of all sessions")
+                while len(learner.arrivals):
+                    arrived[learner.arrivals.popleft().id] += 1
+                stored = Counter(learner.stored())
+        given = {each for spool in spools for each in spool.given}
+        return {
+            "trajectories": len(given),
+            "lost": len(given - stored.keys()),
+            "doubled": sum(n - 1 for n in stored.values()) + sum(n - 1 for n in arrived.values()),
+            "cuts": cuts,
+            "learner_restarts": restarts,
+        }
+
+
+def _cut(relay: FaultyRelay, learner: ListeningLearner) -> None:
+    """Cut when something is on its way; every second time its answer is swallowed before."""
+    relay.mend()
+    wanted = len(learner.arrivals) + 5
+    until(lambda: len(learner.arrivals) >= wanted, "deliveries after a cut")
+    if wanted % 2:
+        relay.drop_answers()
+        more = len(learner.arrivals) + 1
+        until(lambda: len(learner.arrivals) >= more, "a delivery without an answer")
+    relay.cut()
+
+
+# Joins and strangers ------------------------------------------------------------------------------
+
+
+def measure_joins(folder: Path, count: int) -> Figures:
+    with listening_learner(folder) as learner, ThreadPoolExecutor(JOINERS) as threads:
+        since = time.monotonic()
+        list(threads.map(lambda number: _visit(learner, number), range(count)))
+        spent = time.monotonic() - since
+        stored = learner.stored()
+        if len(stored) != count or len(set(stored)) != count:
+            raise SystemExit(f"{len(stored)} trajectories of {count} collectors that joined")
+        left = len(learner.registry.collectors())
+        return {"joins": count, "joins_per_s": count / spent, "joins_that_did_not_leave": left}
+
+
+def _visit(learner: ListeningLearner, number: int) -> None:
+    with learner.client() as client:
+        name = client.join(join_request(f"{number:032x}")).name
+        client.heartbeat(JoinHeartbeat(1))
+        client.deliver(Deliveries((episode(name, 1),)))
+        client.leave(JoinHeartbeat(0))
+
+
+def episode(name: str, number: int) -> bytes:
+    pixels = np.random.default_rng(number).integers(0, 256, (40, 20, 3), dtype=np.uint8)
+    verdict = Verdict(True, "", "bench")
+    return encode_trajectory(
+        Trajectory(
+            f"{name}/{number}/x", TASK, (Decision(Done()),), (Screen(pixels),) * 2, Ending.SUCCESS,
+            verdict, 1.0,
+        )
+    )  # fmt: skip
+
+
+@dataclass
+class Failures(logging.Handler):
+    """Counts what the server logs as an error: an exception of ours that nobody caught."""
+
+    sentences: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        super().__init__(logging.ERROR)
+
+    __hash__ = logging.Handler.__hash__
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.sentences.append(record.getMessage())
+
+
+def attack(port: int, token: str, session: str, seed: int, count: int) -> Counter[int]:
+    peer = HostilePeer(port, token, session, seed)
+    peer.attack(count)
+    return peer.statuses
+
+
+def measure_strangers(folder: Path, count: int) -> Figures:
+    failures = Failures()
+    for name in ("uvicorn.error", "asyncio"):
+        logging.getLogger(name).addHandler(failures)
+    processes = ProcessPoolExecutor(ATTACKERS, get_context("spawn"))
+    with listening_learner(folder) as learner, processes, learner.client() as client:
+        request = join_request()
+        name = client.join(request).name
+        token, share = learner.identity.token(), count // ATTACKERS
+        attacks = [
+            processes.submit(attack, learner.port, token, join_request().session, seed, share)
+            for seed in range(ATTACKERS)
+        ]
+        delivered = 0
+        while not all(each.done() for each in attacks):
+            delivered += 1
+            client.deliver(Deliveries((episode(name, delivered),)))
+            time.sleep(0.1)
+        statuses = sum((each.result() for each in attacks), Counter[int]())
+        if len(learner.stored()) != delivered:
+            raise SystemExit(f"{delivered} were delivered, {len(learner.stored())} are stored")
+        served = sum(n for status, n in statuses.items() if 200 <= status < 300)
+        print(dict(sorted(statuses.items())), learner.refusals, failures.sentences[:3])
+        return {
+            "hostile_requests": share * ATTACKERS,
+            "refused": share * ATTACKERS - served,
+            "counted_refusals": sum(learner.refusals.values()),
+            "closed_without_an_answer": statuses[0],
+            "crashes": statuses[500] + len(failures.sentences),
+            "delivered_meanwhile": delivered,
+        }
+
+
+def main() -> None:
+    words = argparse.ArgumentParser(description=__doc__)
+    words.add_argument("--seconds", type=float, default=120.0, help="of the throughput")
+    words.add_argument("--cuts", type=int, default=60)
+    words.add_argument("--restarts", type=int, default=3, help="of the learner")
+    words.add_argument("--joins", type=int, default=1000)
+    words.add_argument("--requests", type=int, default=100_000, help="hostile ones")
+    chosen = words.parse_args()
+    logging.getLogger("distrl").setLevel(logging.ERROR)
+    parts: list[Callable[[Path], Figures]] = [
+        lambda folder: measure_joins(folder, chosen.joins),
+        lambda folder: measure_cuts(folder, chosen.cuts, chosen.restarts),
+        lambda folder: measure_strangers(folder, chosen.requests),
+        lambda folder: measure_throughput(folder, chosen.seconds),
+    ]
+    figures: Figures = {}
+    for part in parts:
+        with tempfile.TemporaryDirectory(prefix="bench-join-") as folder:
+            found = part(Path(folder))
+        for name, value in found.items():
+            print(f"{name:26} {value:,.4g}", flush=True)
+        figures |= found
+    print(write_results("join", figures))
+
+
+if __name__ == "__main__":
+    main()

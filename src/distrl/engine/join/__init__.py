@@ -1,0 +1,1 @@
+"""Collectors of other machines that reach the learner over outgoing TLS connections alone."""

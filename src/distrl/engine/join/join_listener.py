@@ -1,0 +1,360 @@
+"""The learner's side of joined collectors: an HTTPS server in a thread of the learner's process.
+
+It is one more way in beside processes and actors: what it hears goes to the same registry and the
+same receiver, and replies to heartbeats are the same orders. A delivery is answered when it is
+durable, and later while the learner is behind (for `HOLD_SECONDS` at most), which holds its
+collector back.
+
+Plain requests over HTTP/1.1 with keep-alive rather than a websocket: each can be sent again by
+itself after a cut, a library on each side knows how, and a delivery of megabytes delays no
+heartbeat, which has a connection of its own. uvicorn serves, Starlette routes and sends files.
+
+Before a body is read, the token, its size, the session and the number of the request are checked
+(`join_sessions`); connections that send no request are closed. Whatever is refused is counted.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import socket
+from collections.abc import Awaitable, Callable, Iterator
+from concurrent.futures import Future
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import FileResponse, PlainTextResponse, Response
+from starlette.routing import Route
+from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
+
+from distrl.config.toml_writer import to_toml
+from distrl.config.training_config import TrainingConfig
+from distrl.engine.ingest.delivery import TrajectoryReceiver
+from distrl.engine.ingest.messages import Received, Refused
+from distrl.engine.join.identity import Identity
+from distrl.engine.join.join_messages import (
+    LIMITS,
+    REASON,
+    SEQUENCE,
+    SESSION,
+    Deliveries,
+    DeliveryReply,
+    JoinHeartbeat,
+    JoinRequest,
+    Orders,
+    WeightOffer,
+    Welcome,
+    pack,
+    unpack,
+)
+from distrl.engine.join.join_sessions import JoinSessions, Session
+from distrl.engine.supervision.collector_registry import CollectorRegistry, HeartbeatReply
+from distrl.errors import CorruptRecord, InvalidSetting, JoinRefused
+from distrl.replay.trajectory_encoding import decode_trajectory
+from distrl.runs.run_directory import RunDirectory
+from distrl.watched_threads import WatchedThreads
+from distrl.weights.weight_store import WeightStore
+
+HOLD_SECONDS = 20.0  # that a stored delivery may wait for the learner
+BODY_SECONDS = 60.0  # for a body to arrive
+FIRST_REQUEST_SECONDS = 15.0  # for a request to arrive on a new connection
+IDLE_SECONDS = 75  # that a connection may be silent between requests
+MAX_CONNECTIONS = 2048
+BODIES_AT_ONCE = 8  # deliveries that are held in memory
+MAX_HEADER_BYTES = 1 << 14
+START_SECONDS, END_SECONDS = 30.0, 5.0
+BEAT_SECONDS, BEATS_PER_SECOND = 0.25, 100.0  # of one collector, at least; of all, at most
+
+log = logging.getLogger(__name__)
+
+
+class BoundedProtocol(H11Protocol):
+    """uvicorn's HTTP/1.1, with a bound on connections, also on those that send no request."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        if len(self.connections) > MAX_CONNECTIONS:
+            transport.abort()
+        else:
+            self.loop.call_later(FIRST_REQUEST_SECONDS, self._close_if_silent)
+
+    def shutdown(self) -> None:
+        """The server ends: a peer that is idle is not waited for."""
+        super().shutdown()
+        if self._is_idle():
+            self.transport.abort()
+
+    def _close_if_silent(self) -> None:
+        if self._last_request() is None and not self.transport.is_closing():
+            self.transport.abort()
+
+    def _is_idle(self) -> bool:
+        last = self._last_request()
+        return last is None or last.response_complete
+
+    def _last_request(self) -> RequestResponseCycle | None:
+        return self.cycle  # None before the first one, whatever its type says
+
+
+@dataclass(slots=True)
+class JoinService:
+    """What requests of joined collectors do, one method for each path."""
+
+    sessions: JoinSessions
+    registry: CollectorRegistry
+    receiver: TrajectoryReceiver
+    weights: WeightStore
+    settings: str  # TOML
+    _bodies: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(BODIES_AT_ONCE))
+
+    def application(self) -> Starlette:
+        posts = {
+            "join": self.join,
+            "heartbeat": self.heartbeat,
+            "deliver": self.deliver,
+            "leave": self.leave,
+        }
+        routes = [
+            Route(f"/{kind}", partial(self._answer, handle), methods=["POST"])
+            for kind, handle in posts.items()
+        ]
+        routes.append(Route("/weights/{digest}", partial(self._answer, self.file), methods=["GET"]))
+        unknown = {HTTPException: self._unknown}
+        return Starlette(routes=routes, exception_handlers=unknown)  # type: ignore[arg-type]
+
+    async def _answer(
+        self, handle: Callable[[Request], Awaitable[Response]], request: Request
+    ) -> Response:
+        peer = request.client.host if request.client else ""
+        try:
+            response = await handle(request)
+        except JoinRefused as refusal:
+            return self._refused(refusal, peer)
+        except ClientDisconnect:
+            return Response(status_code=400)  # nobody hears it
+        self.sessions.succeeded(peer)
+        return response
+
+    def _refused(self, refusal: JoinRefused, peer: str) -> Response:
+        headers = {REASON: refusal.reason}
+        if self.sessions.refuse(refusal, peer):
+            headers["connection"] = "close"
+        return PlainTextResponse(str(refusal), refusal.status, headers)
+
+    async def _unknown(self, request: Request, error: HTTPException) -> Response:
+        peer = request.client.host if request.client else ""
+        return self._refused(JoinRefused(error.detail, "unknown_path", error.status_code), peer)
+
+    # Paths --------------------------------------------------------------------------------------
+
+    async def join(self, request: Request) -> Response:
+        self.sessions.check_token(request.headers.get("authorization", ""))
+        asked = unpack(await self._body(request, "join"), JoinRequest)
+        self._check_open()
+        registration = await run_in_threadpool(self.sessions.join, asked)
+        info = registration.info
+        welcome = Welcome(
+            self.sessions.run, info.name, info.number, registration.state, self.settings
+        )
+        return Response(pack(welcome))
+
+    async def heartbeat(self, request: Request) -> Response:
+        session, body = await self._claim(request, "heartbeat")
+        beat = unpack(body, JoinHeartbeat)
+        reply = await run_in_threadpool(
+            self.registry.heartbeat, session.info, beat.in_flight, beat.full
+        )
+        return Response(pack(await self._orders(reply)))
+
+    async def leave(self, request: Request) -> Response:
+        session, body = await self._claim(request, "leave")
+        last = unpack(body, JoinHeartbeat)
+        await run_in_threadpool(self.registry.deregister, session.info, last.full)
+        self.sessions.leave(session)
+        return Response(pack(await self._orders(self.registry.orders(session.info.number))))
+
+    async def deliver(self, request: Request) -> Response:
+        async with self._bodies:
+            session, body = await self._claim(request, "deliver")
+            self._check_open()
+            trajectories = unpack(body, Deliveries).trajectories
+            stored, unusable = await run_in_threadpool(self._store, session, trajectories)
+        waiting = [asyncio.wrap_future(future) for future in stored.values()]
+        if waiting:
+            await asyncio.wait(waiting, timeout=HOLD_SECONDS)
+        answers = [
+            future.result() if future.done() else Received(trajectory_id, new=True)
+            for trajectory_id, future in stored.items()
+        ]  # all are stored by now, or were refused
+        return Response(pack(DeliveryReply.of(answers, unusable)))
+
+    async def file(self, request: Request) -> Response:
+        """Weights that are kept, from the byte on that the request names (`Range`)."""
+        self.sessions.check_token(request.headers.get("authorization", ""))
+        digest = request.path_params["digest"]
+        for each in await run_in_threadpool(self.weights.files):
+            if each.digest == digest:
+                with contextlib.suppress(FileNotFoundError):  # it has just gone
+                    return FileResponse(each.path, stat_result=each.path.stat())
+        return PlainTextResponse("those weights are not kept any more", 404)
+
+    # Requests -----------------------------------------------------------------------------------
+
+    async def _claim(self, request: Request, kind: str) -> tuple[Session, bytes]:
+        """The session of a request, and its body; raises what it is refused for."""
+        headers = request.headers
+        self.sessions.check_token(headers.get("authorization", ""))
+        _check_size(request, kind)
+        session = self.sessions.claim(headers.get(SESSION, ""), kind, headers.get(SEQUENCE, ""))
+        return session, await self._body(request, kind)
+
+    async def _body(self, request: Request, kind: str) -> bytes:
+        _check_size(request, kind)
+        try:
+            async with asyncio.timeout(BODY_SECONDS):
+                return await request.body()  # no longer than its header says: h11 sees to it
+        except TimeoutError:
+            raise JoinRefused(f"no whole body in {BODY_SECONDS:g} s", "too_slow", 408) from None
+
+    def _check_open(self) -> None:
+        if self.registry.is_over():
+            raise JoinRefused("the run has ended; keep what is left for its resume", "ended", 503)
+
+    async def _orders(self, reply: HeartbeatReply) -> Orders:
+        newest = await run_in_threadpool(self.weights.newest_file)
+        offer = None
+        if newest is not None:
+            with contextlib.suppress(FileNotFoundError):  # a newer one has just taken its place
+                size = newest.path.stat().st_size
+                offer = WeightOffer(newest.version, newest.digest, size)
+        return Orders(reply, offer, max(BEAT_SECONDS, len(self.sessions) / BEATS_PER_SECOND))
+
+    def _store(
+        self, session: Session, trajectories: tuple[bytes, ...]
+    ) -> tuple[dict[str, Future[Received | Refused]], list[tuple[int, str]]]:
+        """Store what is sound; answers come when the learner has caught up. Any thread."""
+        answers: dict[str, Future[Received | Refused]] = {}
+        sound, unusable = [], []
+        for place, encoded in enumerate(trajectories):
+            try:
+                trajectory = decode_trajectory(encoded, verify=True)  # a stranger's bytes
+                if not session.owns(trajectory.id):
+                    raise CorruptRecord(f"{trajectory.id} is no episode of {session.info.name}")
+            except CorruptRecord as error:
+                self.sessions.refuse(JoinRefused(str(error), "unusable"), session.info.place)
+                unusable.append((place, str(error)))
+                continue
+            answer = answers[trajectory.id] = Future[Received | Refused]()
+            sound.append((encoded, partial(self._acknowledge, answer)))
+        self.receiver.deliver_many(sound)
+        return answers, unusable
+
+    def _acknowledge(self, waiting: Future[Received | Refused], answer: Received | Refused) -> None:
+        if isinstance(answer, Received):
+            self.registry.delivered(answer.id.split("/")[0])
+        if not waiting.done():
+            waiting.set_result(answer)
+
+
+def _check_size(request: Request, kind: str) -> None:
+    """Before anything is read: its length is known, and not more than this kind may have."""
+    length = request.headers.get("content-length", "")
+    if not length.isdecimal():
+        raise JoinRefused("a request must say how long it is (Content-Length)", "no_length", 411)
+    if len(length) > 18 or int(length) > LIMITS[kind]:
+        raise JoinRefused(
+            f"{length[:20]} bytes, and a {kind} has {LIMITS[kind]} at most", "oversized", 413
+        )
+    if "content-encoding" in request.headers:
+        raise JoinRefused("send bodies as they are, not compressed", "compressed", 415)
+
+
+# The server ---------------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def listening(service: JoinService, identity: Identity, address: str) -> Iterator[int]:
+    """Serve on HOST:PORT until the context ends; gives the port (0 chooses one)."""
+    with open_socket(address) as opened:
+        server = uvicorn.Server(
+            uvicorn.Config(
+                service.application(),
+                http=BoundedProtocol,
+                loop="asyncio",
+                ws="none",
+                lifespan="off",
+                log_config=None,
+                log_level=logging.ERROR,
+                access_log=False,
+                proxy_headers=False,
+                server_header=False,
+                h11_max_incomplete_event_size=MAX_HEADER_BYTES,
+                timeout_keep_alive=IDLE_SECONDS,
+                timeout_graceful_shutdown=int(END_SECONDS),
+                ssl_certfile=identity.certificate,
+                ssl_keyfile=identity.key,
+            )
+        )
+        thread = WatchedThreads("join", lambda: server.run(sockets=[opened]), lambda: None)
+        thread.start()
+        try:
+            yield opened.getsockname()[1]
+        finally:
+            server.should_exit = True
+            thread.join(2 * END_SECONDS)
+        thread.raise_failure()
+
+
+def open_listener(
+    config: TrainingConfig,
+    run: RunDirectory,
+    registry: CollectorRegistry,
+    receiver: TrajectoryReceiver,
+    weights: WeightStore,
+    opened: ExitStack,
+) -> str:
+    """Listen as the settings say until `opened` is closed; returns the command to join with."""
+    own = run.path / "join"
+    settings = config.engine.join
+    identity = Identity.in_folder(Path(settings.identity) if settings.identity else own)
+    own.mkdir(mode=0o700, exist_ok=True)
+    sessions = JoinSessions(registry, identity.token(), own / "members.json")
+    service = JoinService(sessions, registry, receiver, weights, to_toml(config))
+    port = opened.enter_context(listening(service, identity, settings.listen))
+    return join_words(settings.listen, port, identity)
+
+
+def open_socket(address: str) -> socket.socket:
+    """A listening socket on HOST:PORT, or a sentence why there is none."""
+    try:
+        parts = urlsplit(f"//{address}")
+        host, port = parts.hostname or "", parts.port or 0
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        return socket.create_server((host, port), family=family, backlog=MAX_CONNECTIONS)
+    except (OSError, ValueError) as error:
+        raise InvalidSetting(
+            f"engine.join.listen={address!r}: {error}; give an address of this machine and a port "
+            "that is free, such as 0.0.0.0:7700"
+        ) from error
+
+
+def join_words(address: str, port: int, identity: Identity) -> str:
+    """The command for the other machine."""
+    host = urlsplit(f"//{address}").hostname or ""
+    if host in ("0.0.0.0", "::"):
+        host = socket.gethostname()
+    host = f"[{host}]" if ":" in host else host
+    return (
+        f"collectors of other machines join with: distrl collect --join https://{host}:{port} "
+        f"--fingerprint {identity.fingerprint} --token-file {identity.token_file} "
+        "(copy that file there)"
+    )

@@ -1,0 +1,128 @@
+"""What a joined collector and the learner say to each other: requests, replies, and their bounds.
+
+    POST /join        JoinRequest → Welcome           a session begins
+    POST /heartbeat   JoinHeartbeat → Orders          every second or so
+    POST /deliver     Deliveries → DeliveryReply      answered when all of it is durable
+    POST /leave       JoinHeartbeat → Orders          the session ends
+    GET  /weights/X   the file of the weights of digest X, from any byte on (`Range`)
+
+Bodies are msgpack whose types are checked when it is read; trajectories in it are encoded as they
+are stored (`replay.trajectory_encoding`). Nothing is pickled, and no body is compressed: screens
+are packed already. `LIMITS` has the most bytes that a body of each kind may have.
+
+Each request has the token, the session that the collector drew when it joined, and a number that
+grows with each request of its kind. The learner takes each number once; a collector that hears no
+answer sends the same content again under the next number. What is delivered twice is stored once,
+by its id.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any, TypeVar
+
+import msgspec
+from msgspec import Meta
+
+from distrl.engine.ingest.messages import Heartbeat, Received, Refused
+from distrl.engine.supervision.collector_registry import HeartbeatReply
+from distrl.errors import JoinRefused
+
+PROTOCOL = 1
+SESSION, SEQUENCE, REASON = "distrl-session", "distrl-sequence", "distrl-refused"  # headers
+MAX_DELIVERY_BYTES = 1 << 26  # a trajectory of a hundred large screens
+MAX_DELIVERIES = 64  # trajectories in one request
+LIMITS = {"join": 1 << 12, "heartbeat": 1 << 22, "leave": 1 << 22, "deliver": MAX_DELIVERY_BYTES}
+MAX_REPLY_BYTES = 1 << 23  # of everything but weights
+Hex = Annotated[str, Meta(pattern=r"^[0-9a-f]{32}$")]
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class JoinRequest:
+    """Who wants to join. `member` is drawn once for each spool directory and stays."""
+
+    protocol: int
+    member: Hex
+    session: Hex
+    place: Annotated[str, Meta(max_length=100)]  # the name of its machine, for people
+    devices: Annotated[int, Meta(ge=1, le=10**6)]
+
+
+@dataclass(frozen=True, slots=True)
+class Welcome:
+    """What a joined collector begins with; `run` names the run, whatever the learner restarts."""
+
+    run: str
+    name: str  # of the collector; its episode ids begin with it
+    number: int  # of its slot
+    state: str  # JSON, to resume from; empty: from nothing
+    settings: str  # TOML, all of the learner's
+
+
+@dataclass(frozen=True, slots=True)
+class JoinHeartbeat:
+    """`in_flight`: episodes under way or not yet delivered; `full`: now and then."""
+
+    in_flight: Annotated[int, Meta(ge=0, le=1 << 20)]
+    full: Heartbeat | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WeightOffer:
+    """The newest weights."""
+
+    version: int
+    digest: Hex
+    nbytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Orders:
+    """The learner's reply to a heartbeat; `beat_seconds`: until the next one."""
+
+    reply: HeartbeatReply
+    weights: WeightOffer | None
+    beat_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Deliveries:
+    """Encoded trajectories."""
+
+    trajectories: Annotated[tuple[bytes, ...], Meta(min_length=1, max_length=MAX_DELIVERIES)]
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryReply:
+    """Ids that are stored, those to send again later, and places of what is no trajectory."""
+
+    received: tuple[tuple[str, bool], ...]  # and whether it is new
+    refused: tuple[tuple[str, str], ...]  # and why
+    unusable: tuple[tuple[int, str], ...]  # and why; to be sent no more
+
+    @classmethod
+    def of(
+        cls, answers: list[Received | Refused], unusable: list[tuple[int, str]]
+    ) -> DeliveryReply:
+        return cls(
+            tuple((each.id, each.new) for each in answers if isinstance(each, Received)),
+            tuple((each.id, each.reason) for each in answers if isinstance(each, Refused)),
+            tuple(unusable),
+        )
+
+
+def pack(message: Any) -> bytes:
+    return msgspec.msgpack.encode(message)
+
+
+def unpack(data: bytes, kind: type[T]) -> T:
+    """The message of that kind in these bytes; `JoinRefused` where there is none."""
+    try:
+        return msgspec.msgpack.decode(data, type=kind)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, ValueError) as error:
+        raise JoinRefused(
+            f"{len(data)} bytes are no {kind.__name__}: {error}; are both sides of one version of "
+            "distrl?",
+            "malformed",
+        ) from error

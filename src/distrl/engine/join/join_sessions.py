@@ -1,0 +1,188 @@
+"""Who has joined: members, their slots and sessions, and which requests are refused and counted.
+
+A member is a machine's spool directory; it keeps its slot for as long as the run lives
+(`members.json`), so that what it delivers after a restart of either side is known to be its own. A
+session begins with each join and ends the one before. Only the newest session of a member is heard.
+
+`refusals` counts what was refused, by reason; the run's faults have the same counts. Synchronous;
+any thread may call.
+"""
+
+from __future__ import annotations
+
+import hmac
+import re
+import secrets
+import threading
+from collections import Counter, OrderedDict
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import msgspec
+
+from distrl.engine.join.join_messages import PROTOCOL, Hex, JoinRequest
+from distrl.engine.supervision.collector_registry import (
+    FIRST_JOINED,
+    CollectorInfo,
+    CollectorRegistry,
+    Registration,
+)
+from distrl.errors import DataLost, JoinRefused
+from distrl.runs.run_directory import write_whole
+
+MAX_MEMBERS = 4096
+MAX_SESSIONS = 1 << 16  # that are remembered, so that none can be begun twice
+MAX_PEERS = 4096  # whose failures are counted
+MAX_FAILURES = 20  # of one peer in a row, then its connection is closed with each one
+NUMBER = re.compile(r"\d{1,18}")
+NAME = re.compile(r"collector-(\d+)\.\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class Members:
+    """`members.json`: an id of the run, and the slot of each member."""
+
+    run: str
+    numbers: dict[Hex, int]
+
+
+@dataclass(slots=True)
+class Session:
+    """One join of a member; `sequences`: the last number of each kind of request."""
+
+    member: str
+    info: CollectorInfo
+    sequences: dict[str, int] = field(default_factory=dict)
+
+    def owns(self, trajectory_id: str) -> bool:
+        """Is it of this member, from whichever of its sessions?"""
+        name = NAME.fullmatch(trajectory_id.partition("/")[0])
+        return name is not None and int(name[1]) == self.info.number
+
+
+class JoinSessions:
+    """The members of a run. `token` is what all of them must show."""
+
+    def __init__(self, registry: CollectorRegistry, token: str, file: Path) -> None:
+        self.refusals: Counter[str] = Counter()
+        self._registry = registry
+        self._header = f"Bearer {token}".encode()
+        self._file = file
+        self._members = _read(file)
+        self._sessions: dict[str, Session] = {}
+        self._newest: dict[str, str] = {}  # by member: its session
+        self._begun: OrderedDict[str, None] = OrderedDict()  # sessions, also those that ended
+        self._failures: OrderedDict[str, int] = OrderedDict()  # in a row, by peer
+        self._lock = threading.Lock()
+
+    @property
+    def run(self) -> str:
+        return self._members.run
+
+    # Refusals -----------------------------------------------------------------------------------
+
+    def check_token(self, header: str) -> None:
+        """Raise unless it is `Bearer` and the token; compared in constant time."""
+        if not hmac.compare_digest(header.encode("utf-8", "replace"), self._header):
+            raise JoinRefused(
+                "that is not this run's token; copy the token file from the learner's machine",
+                "wrong_token",
+                401,
+            )
+
+    def refuse(self, refusal: JoinRefused, peer: str) -> bool:
+        """Count a refusal; True: this peer has failed too often, close its connection."""
+        with self._lock:
+            self.refusals[refusal.reason] += 1
+            self._registry.episode_log.faults[f"join_{refusal.reason}"] += 1
+            failures = self._failures.pop(peer, 0) + 1
+            self._failures[peer] = failures
+            if len(self._failures) > MAX_PEERS:
+                self._failures.popitem(last=False)
+        if self.refusals[refusal.reason] == 1:  # said once, counted always
+            self._registry.say(f"refused a request of {peer} ({refusal.reason}): {refusal}")
+        return failures > MAX_FAILURES
+
+    def succeeded(self, peer: str) -> None:
+        """A request of that peer was in order."""
+        if peer in self._failures:
+            with self._lock:
+                self._failures.pop(peer, None)
+
+    # Sessions -----------------------------------------------------------------------------------
+
+    def join(self, request: JoinRequest) -> Registration:
+        """Begin a session: its collector gets its name, and the state that it resumes from."""
+        with self._lock:
+            if request.protocol != PROTOCOL:
+                raise JoinRefused(
+                    f"this learner speaks version {PROTOCOL} of the protocol, not "
+                    f"{request.protocol}; install the same distrl on both machines",
+                    "other_version",
+                    426,
+                )
+            if request.session in self._begun:
+                raise JoinRefused("this session was begun before", "replayed", 409)
+            number = self._number(request.member)
+            self._remember(request)
+            place = "".join(c if c.isprintable() else "?" for c in request.place) or "elsewhere"
+            self._registry.admit(number)
+            registration = self._registry.register(number, place)
+            self._sessions[request.session] = Session(request.member, registration.info)
+            return registration
+
+    def _number(self, member: str) -> int:
+        """The slot of that member; a new one for a new member."""
+        numbers = self._members.numbers
+        if member not in numbers:
+            if len(numbers) >= MAX_MEMBERS:
+                raise JoinRefused(f"{MAX_MEMBERS} have joined, which is the most", "full", 503)
+            numbers[member] = FIRST_JOINED + len(numbers)
+            write_whole(self._file, msgspec.json.encode(self._members).decode())
+        return numbers[member]
+
+    def _remember(self, request: JoinRequest) -> None:
+        before = self._newest.get(request.member)
+        if before is not None:
+            self._sessions.pop(before, None)
+        self._newest[request.member] = request.session
+        self._begun[request.session] = None
+        if len(self._begun) > MAX_SESSIONS:
+            self._begun.popitem(last=False)
+
+    def claim(self, session_id: str, kind: str, sequence: str) -> Session:
+        """The session of a request, whose number is taken: no second request can have it."""
+        with self._lock:
+            session = self._sessions.get(session_id)
+            if session is None:
+                raise JoinRefused("there is no such session; join again", "unknown_session", 410)
+            if not NUMBER.fullmatch(sequence):
+                raise JoinRefused(f"{sequence[:20]!r} is no number of a request", "malformed")
+            last = session.sequences.get(kind, -1)
+            if int(sequence) <= last:
+                raise JoinRefused(
+                    f"request {sequence} came before, or after request {last}", "replayed", 409
+                )
+            session.sequences[kind] = int(sequence)
+            return session
+
+    def leave(self, session: Session) -> None:
+        with self._lock:
+            session_id = self._newest.get(session.member)
+            if session_id is not None and self._sessions.get(session_id) is session:
+                del self._sessions[session_id], self._newest[session.member]
+
+    def __len__(self) -> int:
+        return len(self._sessions)
+
+
+def _read(file: Path) -> Members:
+    if not file.exists():
+        return Members(secrets.token_hex(16), {})
+    try:
+        return msgspec.json.decode(file.read_bytes(), type=Members)
+    except (OSError, msgspec.MsgspecError) as error:
+        raise DataLost(
+            f"{file} cannot be read ({error}); it says which collectors of other machines have "
+            "joined this run: restore it, or remove it, and what they have not delivered is lost"
+        ) from error

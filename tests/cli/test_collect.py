@@ -1,0 +1,52 @@
+"""`distrl collect --join` on the command line: what is missing or wrong is said before anything."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from distrl.cli.main import app
+from distrl.errors import DistrlError, InvalidSetting, LearnerGone, UsageError
+
+TOKEN = "t" * 43
+
+
+def failure(*words: str) -> BaseException | None:
+    return CliRunner().invoke(app, ["collect", *words]).exception
+
+
+@pytest.mark.parametrize(
+    ("words", "error", "said"),
+    [
+        ([], UsageError, "--join needs --fingerprint and --token-file"),
+        (["--fingerprint", "ab"], UsageError, "--token-file"),
+        (["--fingerprint", "ab", "--token-file", "{}"], InvalidSetting, "64 hexadecimal digits"),
+        (["--fingerprint", "0" * 64, "--token-file", "no"], InvalidSetting, "cannot be read"),
+        (
+            ["--fingerprint", "0" * 64, "--token-file", "{}", "--set", "run.seed=3"],
+            InvalidSetting,
+            "the learner sets that",
+        ),
+        (
+            ["--fingerprint", "0" * 64, "--token-file", "{}", "--give-up", "0"],
+            LearnerGone,
+            "does not answer",
+        ),
+    ],
+)
+def test_what_is_wrong_is_said(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    words: list[str],
+    error: type[DistrlError],
+    said: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    token = tmp_path / "token"
+    token.write_text(TOKEN)
+    given = [each.format(token) for each in words]
+    found = failure("--join", "https://127.0.0.1:1", *given)
+    assert isinstance(found, error)
+    assert said in str(found)

@@ -1,0 +1,51 @@
+"""Certificate, key and token: made once, found again, private."""
+
+from __future__ import annotations
+
+import ssl
+from pathlib import Path
+
+import pytest
+
+from distrl.engine.join.identity import Identity, fingerprint_of, read_token
+from distrl.errors import InvalidSetting, StorageError
+
+
+def test_it_is_made_once_and_found_again(tmp_path: Path) -> None:
+    first = Identity.in_folder(tmp_path / "join")
+    again = Identity.in_folder(tmp_path / "join")
+    assert (again.fingerprint, again.token()) == (first.fingerprint, first.token())
+    other = Identity.in_folder(tmp_path / "other")
+    assert other.fingerprint != first.fingerprint
+    assert other.token() != first.token()
+    for secret in (first.key, first.token_file):
+        assert secret.stat().st_mode & 0o077 == 0
+    assert first.folder.stat().st_mode & 0o077 == 0
+
+
+def test_the_certificate_is_its_own_and_no_authority(tmp_path: Path) -> None:
+    identity = Identity.in_folder(tmp_path)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(identity.certificate, identity.key)  # they belong together
+    trusting = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    trusting.load_verify_locations(identity.certificate)
+    assert trusting.get_ca_certs() == []
+    assert identity.fingerprint == fingerprint_of(identity.certificate.read_text())
+    assert len(identity.fingerprint) == 64
+
+
+@pytest.mark.parametrize("content", ["", "short", "two words and more of them", "ä" * 30])
+def test_what_is_no_token_is_refused_and_not_shown(tmp_path: Path, content: str) -> None:
+    file = tmp_path / "token"
+    file.write_text(content, "utf-8")
+    with pytest.raises(InvalidSetting, match="holds no token") as caught:
+        read_token(file)
+    assert not content or content not in str(caught.value)
+    with pytest.raises(InvalidSetting, match="cannot be read"):
+        read_token(tmp_path / "missing")
+
+
+def test_a_folder_that_cannot_be_made_is_said(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StorageError, match="certificate to join with"):
+        Identity.in_folder(tmp_path / "file" / "join")

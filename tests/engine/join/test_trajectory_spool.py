@@ -1,0 +1,112 @@
+"""What was played is on the disk before the collector goes on, until the learner has it."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+from tests.replay.made_up_trajectories import trajectory
+
+from distrl.engine.join import trajectory_spool
+from distrl.engine.join.join_messages import MAX_DELIVERIES
+from distrl.engine.join.trajectory_spool import TrajectorySpool
+from distrl.errors import DirectoryInUse
+from distrl.replay.trajectory_encoding import decode_trajectory
+
+LONG = 60.0
+
+
+def ids(spool: TrajectorySpool) -> list[str]:
+    return [each.id for each in spool.batch(0.0)]
+
+
+def test_it_is_kept_over_a_restart_until_it_is_delivered(tmp_path: Path) -> None:
+    with TrajectorySpool(tmp_path / "spool", 10) as spool:
+        member = spool.member
+        spool.begin("run")
+        assert spool.put(trajectory("c/1"))
+        assert spool.put(trajectory("c/2"))
+        assert not spool.put(trajectory("c/1"))
+    with TrajectorySpool(tmp_path / "spool", 10) as spool:
+        assert spool.member == member
+        spool.begin("run")
+        first, second = spool.batch(0.0)
+        assert (first.id, second.id) == ("c/1", "c/2")
+        assert decode_trajectory(first.data).id == "c/1"
+        spool.delivered(["c/1", "never heard of"])
+        assert "c/1" not in spool
+        assert "c/2" in spool
+    with TrajectorySpool(tmp_path / "spool", 10) as spool:
+        spool.begin("run")
+        assert ids(spool) == ["c/2"]
+
+
+def test_runs_are_kept_apart(tmp_path: Path) -> None:
+    with TrajectorySpool(tmp_path, 10) as spool:
+        spool.begin("one")
+        spool.put(trajectory("c/1"))
+        spool.begin("two")
+        assert (len(spool), spool.elsewhere(), ids(spool)) == (0, 1, [])
+        assert spool.put(trajectory("c/1"))  # the same id, of another run
+        spool.delivered(["c/1"])
+        spool.begin("one")
+        assert ids(spool) == ["c/1"]
+
+
+def test_who_puts_waits_while_too_many_are_not_acknowledged(tmp_path: Path) -> None:
+    with TrajectorySpool(tmp_path, 2) as spool:
+        spool.begin("run")
+        spool.put(trajectory("c/1"))
+        through = threading.Event()
+
+        def put() -> None:
+            spool.put(trajectory("c/2"))
+            through.set()
+
+        threading.Thread(target=put, daemon=True).start()
+        while len(spool) < 2:  # it is durable before it waits
+            spool.batch(0.01)
+        assert ids(spool) == ["c/1", "c/2"]
+        assert not through.wait(0.1)
+        spool.delivered(["c/1"])
+        assert through.wait(LONG)
+        third = threading.Thread(target=lambda: spool.put(trajectory("c/3")), daemon=True)
+        third.start()
+        while len(spool) < 2:
+            spool.batch(0.01)
+        spool.release()  # the session has ended
+        third.join(LONG)
+        assert not third.is_alive()
+        assert ids(spool) == ["c/2", "c/3"]
+
+
+def test_a_batch_is_bounded_in_number_and_in_bytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with TrajectorySpool(tmp_path, 1000) as spool:
+        spool.begin("run")
+        for number in range(MAX_DELIVERIES + 5):
+            spool.put(trajectory(f"c/{number}"))
+        assert len(spool.batch(0.0)) == MAX_DELIVERIES
+        size = len(spool.batch(0.0)[0].data)
+        monkeypatch.setattr(trajectory_spool, "BATCH_BYTES", 3 * size)
+        assert len(spool.batch(0.0)) == 3
+        monkeypatch.setattr(trajectory_spool, "BATCH_BYTES", 1)
+        assert len(spool.batch(0.0)) == 1  # a large one goes alone
+
+
+def test_what_the_learner_never_takes_is_set_aside(tmp_path: Path) -> None:
+    with TrajectorySpool(tmp_path, 10) as spool:
+        spool.begin("run")
+        spool.put(trajectory("c/1"))
+        spool.put(trajectory("c/2"))
+        spool.set_aside(spool.batch(0.0)[0], "no trajectory")
+        assert (ids(spool), spool.unusable) == (["c/2"], 1)
+        rows = spool._database.execute("SELECT id, reason FROM unusable").fetchall()
+        assert rows == [("c/1", "no trajectory")]
+
+
+def test_it_has_one_user_at_a_time(tmp_path: Path) -> None:
+    with TrajectorySpool(tmp_path, 10), pytest.raises(DirectoryInUse):
+        TrajectorySpool(tmp_path, 10).__enter__()
