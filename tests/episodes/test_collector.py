@@ -183,7 +183,7 @@ def test_a_device_that_hangs_is_taken_back_and_its_task_is_played_on_another() -
     report = collecting.report()
     assert len({each.task.id for each in sink.all}) == len(sink.sent) == 4
     assert (report.in_flight, report.retried, report.failed_starts) == (0, 1, {"DeviceTimeout": 1})
-    assert "collection.episode_seconds=100" in report.troubles["phone-0"]
+    assert "longer than collection.episode_seconds" in report.troubles["phone-0"]
     hanging.let_go.set()
     wait_until(lambda: devices.ready(clock.now) == ["phone-0", "phone-1"])
     assert len(sink.sent) == 4  # what came after the deadline is dropped
@@ -200,7 +200,7 @@ def test_when_all_devices_hang_the_run_ends_and_says_so() -> None:
         run = beside.submit(collecting.run)
         assert hanging.hangs.wait(60.0)
         clock.advance(101.0)
-        with pytest.raises(DeviceTimeout, match="all 1 devices of collector-0 hang"):
+        with pytest.raises(DeviceTimeout, match="all devices of collector-0 hang"):
             run.result(60.0)
     hanging.let_go.set()
     wait_until(no_device_thread)

@@ -161,24 +161,14 @@ class Collector(Generic[D]):
     def _goes_on(self, threads: WatchedThreads, grace: float) -> bool:
         """Take back devices that hang, and say whether there is more to decide."""
         with self._changed:
-            late = self._scheduler.take_back(self._now)
-            hung = self._scheduler.hung
+            late, all_hang = self._scheduler.take_back(self._now), self._scheduler.all_hang
             for lease in late:
                 threads.replace(self._players.pop(lease.episode_id))
         for lease in late:
-            self._metrics.failed_start(lease.device.name, self._too_late(lease))
-        if late and hung >= len(self._device_pool):
-            raise DeviceTimeout(
-                f"all {hung} devices of {self.name} hang, the last one: {self._too_late(late[-1])}"
-            )
+            self._metrics.failed_start(lease.device.name, lease.expired())
+        if late and all_hang:
+            raise DeviceTimeout(f"all devices of {self.name} hang; {late[-1].expired()}")
         return threads.working and not self._overdue(grace)
-
-    def _too_late(self, lease: Lease[D]) -> DeviceTimeout:
-        return DeviceTimeout(
-            f"device {lease.device.name}: boot, reset, episode and judging of {lease.episode_id} "
-            f"took more than collection.episode_seconds={self.settings.episode_seconds:g}; the "
-            "device was taken back and its task goes to another"
-        )
 
     def _threads(self, run: _Run) -> WatchedThreads:
         slots, wake = self._device_pool.slots, self._batcher.wake

@@ -28,6 +28,7 @@ from distrl.episodes.stage_timer import StageTimer
 from distrl.errors import (
     CorruptCheckpoint,
     DeviceError,
+    DeviceTimeout,
     InvalidSetting,
     UnknownTask,
     WorldError,
@@ -85,6 +86,13 @@ class Lease(Generic[D]):
     began: float  # by the wall clock
     deadline: float = math.inf  # by the caller's clock
 
+    def expired(self) -> DeviceTimeout:
+        return DeviceTimeout(
+            f"device {self.device.name}: boot, reset, episode and judging of {self.episode_id} "
+            "took longer than collection.episode_seconds; the device was taken back, and its task "
+            "goes to another"
+        )
+
 
 class EpisodeScheduler(Generic[D]):
     """Leases devices of a pool for tasks of a source. Episode ids begin with `name`."""
@@ -112,7 +120,7 @@ class EpisodeScheduler(Generic[D]):
         self._episode_seconds = episode_seconds
         self._queued: list[Assignment] = []
         self._out: dict[str, Lease[D]] = {}  # that may be taken back, by episode, oldest first
-        self.hung = 0  # devices that were taken back and are not free again
+        self._hung = 0  # devices that were taken back and are not free again
 
     def lease(self, budget: EpisodeBudget, weight_version: int, now: float) -> Lease[D] | BlockedOn:
         """Reserve a ready device for the next task, or return what is missing for that."""
@@ -147,8 +155,13 @@ class EpisodeScheduler(Generic[D]):
             late.append(self._out.pop(lease.episode_id))
             self._retry(lease)
             self.in_flight -= 1
-            self.hung += 1
+            self._hung += 1
         return late
+
+    @property
+    def all_hang(self) -> bool:
+        """Was every device taken back from a thread that still hangs in it?"""
+        return self._hung >= len(self.device_pool)
 
     def is_out(self, lease: Lease[D]) -> bool:
         """False once it was taken back, or settled. Any thread may ask."""
@@ -161,7 +174,7 @@ class EpisodeScheduler(Generic[D]):
         """
         if self._out.pop(lease.episode_id, None) is not None:
             return True
-        self.hung -= 1
+        self._hung -= 1
         self.device_pool.give_back(lease.device.name, now, fault=True)
         return False
 
