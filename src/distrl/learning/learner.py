@@ -12,6 +12,8 @@ A plain synchronous class: it knows nothing of processes, and it never sleeps. A
   seen on an arrival is not given to other weights. Nothing is published while the critic warms up,
   since the policy is what it was.
 - With `state_dict` and `load_state` a run goes on as if it had not been interrupted, bit by bit.
+  With a `prefetcher` the next batch is drawn and made ready while a step computes: its priorities
+  are one step late, and a resumed run draws another one.
 
 On several GPUs rank 0 has the learner, and the other ranks follow it (`data_parallel`).
 """
@@ -29,6 +31,7 @@ from distrl.agent.trainable_policy import TrainablePolicy
 from distrl.errors import CorruptCheckpoint, CorruptData, InvalidSetting, UsageError
 from distrl.learning.algorithms.algorithm import Algorithm, UpdateReport, update_report
 from distrl.learning.batch import Batch, EarnedRewards, batch_of_draws
+from distrl.learning.batch_prefetcher import BatchPrefetcher, ready_batch
 from distrl.learning.checkpoint import split
 from distrl.learning.gradient_step import BatchScores, GradientStep, autocast
 from distrl.learning.learner_report import (
@@ -78,6 +81,7 @@ class Learner:
         arrivals: Arrivals,
         publisher: Publisher,
         settings: LearnerSettings | None = None,
+        prefetcher: BatchPrefetcher | None = None,
     ) -> None:
         self.policy = policy
         self.algorithm = algorithm
@@ -87,6 +91,7 @@ class Learner:
         self.incoming = arrivals
         self.publisher = publisher
         self.settings = settings or LearnerSettings()
+        self.prefetcher = prefetcher
         self.device = next(iter(policy.policy_parameters())).device
         self.updates = 0
         self.version = 0
@@ -107,10 +112,15 @@ class Learner:
             self._drain()
         if not self._may_sample():
             return Waiting(self.learner_status())
-        with clock.stage("sample"):
-            draws = self._sample()
         with clock.stage("batch"):
-            batch = batch_of_draws(draws, self._earned.of(draws))
+            ready = self.prefetcher.take() if self.prefetcher is not None else None
+        with clock.stage("sample"):
+            draws = ready.draws if ready is not None else self._sample()
+            self._count(draws)
+            if self.prefetcher is not None:
+                self.prefetcher.start(self._sample(), self._earned)
+        with clock.stage("batch"):
+            batch = (ready or ready_batch(draws, self._earned)).batch
             behind = [staleness(self.version, d.trajectory.weight_version) for d in draws]
         with clock.stage("update"), autocast(self.settings.precision, self.device):
             policy_moves = self.updates >= self.settings.warm_up_updates
@@ -203,10 +213,13 @@ class Learner:
     def _sample(self) -> list[Draw]:
         n = self.settings.batch_trajectories
         beta, together = self.settings.beta, self.settings.attempts_together
-        draws = self.replay.sample(n, self._rng, beta=beta, together=together)
+        return self.replay.sample(n, self._rng, beta=beta, together=together, counted=False)
+
+    def _count(self, draws: Sequence[Draw]) -> None:
+        """These draws are trained on now."""
+        self.replay.count_draws(draws)
         if not self._offline:
-            self.pacing.on_sample(n)
-        return draws
+            self.pacing.on_sample(len(draws))
 
     def _refresh_slice(self, besides: set[int]) -> None:
         """Rescore the next few others, so that no priority stays outdated for ever."""
@@ -323,6 +336,8 @@ class Learner:
     ) -> tuple[str, ...]:
         take_over(self.policy, self.gradient_step, state)
         self._synced = False
+        if self.prefetcher is not None:
+            self.prefetcher.take()  # of the replay as it was
         lost = self.replay.load_state(state["replay"], find)
         self._earned.forget()
         self.pacing.load_state(state["pacing"])
