@@ -97,10 +97,10 @@ def build_learner(
 
 
 def build_prefetcher(config: TrainingConfig, policy: VlmPolicy) -> BatchPrefetcher | None:
-    """Makes batches ready during steps; none where learner and collectors take turns, since runs
-    repeat there.
+    """Makes batches ready during steps; none where a run repeats bit by bit, resumed or not: where
+    learner and collectors take turns, and where there is a corpus alone.
     """
-    if config.collection.mode != "asynchronous":
+    if config.collection.mode != "asynchronous" or config.learning.learner.mode == "offline":
         return None
     precision = config.learning.learner.precision
 
