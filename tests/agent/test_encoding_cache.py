@@ -144,13 +144,19 @@ def starter(cache_megabytes: int) -> VlmPolicy:
     return open_policy(starter_directory(), settings)
 
 
-def test_a_known_screen_is_never_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("prepared", [False, True])
+def test_a_known_screen_is_never_unpacked(monkeypatch: pytest.MonkeyPatch, prepared: bool) -> None:
     """And scores are those of a policy that keeps nothing, gradients as well."""
     keeping, plain = starter(cache_megabytes=64), starter(cache_megabytes=0)
     seen = [Observation(f"Go {n}", compress(blocks(n, 360, 720)), ()) for n in range(3)]
     answers = [decision.token_ids for decision in plain.decide(seen)]
     wanted = plain.score(seen, answers)
-    keeping.score(seen, answers)
+    if prepared:
+        keeping.prepare(seen)
+        keeping.prepare(seen)
+    else:
+        keeping.score(seen, answers)
+    assert keeping.encodings.encoded == 3
 
     def unpack(self: object) -> None:
         raise NoPixels

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack, nullcontext
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 from tests.engine.tiny_runs import tiny_config
@@ -23,6 +23,7 @@ from distrl.engine.wiring import (
     build_pacing,
     build_policy,
     build_pool,
+    build_prefetcher,
     build_tasks,
     build_weight_store,
     has_adapters,
@@ -51,6 +52,7 @@ def test_the_learner_has_the_parts_of_its_settings(tmp_path: Path, model: Path) 
     assert learner.replay.settings.capacity == 17
     assert learner.policy is policy
     assert learner.settings == config.learning.learner
+    assert learner.prefetcher is not None
 
 
 def test_a_policy_draws_by_its_collectors_name_and_the_seed(tmp_path: Path, model: Path) -> None:
@@ -72,6 +74,8 @@ def test_who_takes_turns_goes_as_far_as_the_other_has_paid_for(tmp_path: Path, m
     assert build_pacing(turns).tolerance == (10 + 4) / 2
     assert build_batcher_settings(free).swap == "between_decisions"
     assert build_batcher_settings(turns).swap == "between_episodes"
+    nothing: Any = None  # no policy is asked here
+    assert build_prefetcher(turns, nothing) is None  # so that a run can be repeated
 
 
 def test_a_store_of_adapters_says_which_model_they_are_for(tmp_path: Path, model: Path) -> None:

@@ -18,6 +18,7 @@ from torch import Tensor
 
 from distrl.learning.algorithms.a_ride import ARide, ARideSettings
 from distrl.learning.algorithms.algorithm import Algorithm
+from distrl.learning.batch_prefetcher import BatchPrefetcher
 from distrl.learning.gradient_step import GradientStep, StepSettings
 from distrl.learning.learner import Learner
 from distrl.learning.learner_report import LearnerReport, Waiting
@@ -49,6 +50,7 @@ class SmallCircle:
         critic_learning_rate: float = 0.05,
         make: Callable[[GradientStep], Algorithm] = a_ride,
         process_group: ProcessGroup | None = None,
+        prefetcher: BatchPrefetcher | None = None,
         **settings: Any,
     ) -> None:
         self.seed = world_seed
@@ -81,6 +83,7 @@ class SmallCircle:
                     **settings,
                 }
             ),
+            prefetcher=prefetcher,
         )
 
     def publish(self, weights: Mapping[str, Tensor], version: int) -> None:

@@ -20,7 +20,8 @@ def recorded(compute: Callable[[], Tensor]) -> Callable[[], Tensor]:
             compute()
     torch.cuda.current_stream().wait_stream(aside)
     graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
+    # Other threads, that of a learner's next batch say, may use the GPU meanwhile.
+    with torch.cuda.graph(graph, capture_error_mode="thread_local"):
         result = compute()
 
     def replay() -> Tensor:

@@ -68,6 +68,15 @@ class EncodingCache:
                 if all(key in self._rows for key in keys):  # others may have driven some out
                     return self._gathered(keys)
 
+    def add_missing(self, keys: Sequence[Key], encode: Callable[[list[int]], Parts]) -> None:
+        """Encode the rows of a batch that are not known yet, to be asked for soon."""
+        with self._lock:
+            new = {key: place for place, key in enumerate(keys) if key not in self._rows}
+            self._touch(keys)
+        if new:
+            self.encoded += len(new)
+            self.put(list(new), encode(list(new.values())))
+
     def _gathered(self, keys: Sequence[Key]) -> Parts:
         self._touch(keys)
         index = torch.tensor([self._rows[key] for key in keys], device=self._parts[0].device)

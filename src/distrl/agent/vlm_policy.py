@@ -178,6 +178,18 @@ class VlmPolicy:
         prompts = [Prompt("", instruction, ()) for instruction in instructions]
         return self.critic.instruction_values(self._prompt_states(prompts))
 
+    @torch.no_grad()
+    def prepare(self, observations: Sequence[Observation]) -> None:
+        """Encode those that are not known yet, where encodings are kept. Any thread may call."""
+        architecture = self._cached
+        if architecture is None:
+            return
+        prompts = [self.prompter.write(each) for each in observations]
+        self.encodings.add_missing(
+            [encoding_key(prompt) for prompt in prompts],
+            lambda new: self._encoded(architecture, [prompts[at] for at in new]),
+        )
+
     def policy_parameters(self) -> Iterable[nn.Parameter]:
         return [each for each in self.network.parameters() if each.requires_grad]
 

@@ -11,7 +11,7 @@ around the learner by `run.run_assembly`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -42,11 +42,12 @@ from distrl.learning.algorithms.filtered_bc import FilteredBc
 from distrl.learning.algorithms.grpo import Grpo
 from distrl.learning.algorithms.ppo import Ppo
 from distrl.learning.algorithms.vtrace import VTraceActorCritic
-from distrl.learning.gradient_step import GradientStep, ReferencePolicy
+from distrl.learning.batch_prefetcher import BatchPrefetcher
+from distrl.learning.gradient_step import GradientStep, ReferencePolicy, autocast
 from distrl.learning.learner import Arrivals, Learner, Publisher
 from distrl.learning.policy_watch import PolicyWatch
 from distrl.learning.process_group import ProcessGroup
-from distrl.records import Task
+from distrl.records import Observation, Task
 from distrl.replay.buffer.pacing import Pacing
 from distrl.replay.buffer.replay_buffer import ReplayBuffer
 from distrl.task_sets.aitw import AitwTasks, load_aitw
@@ -93,7 +94,23 @@ def build_learner(
         publisher=weights,
         settings=config.learning.learner,
         watch=None if config.learning.learner.mode == "offline" else PolicyWatch(policy),
+        prefetcher=build_prefetcher(config, policy),
     )
+
+
+def build_prefetcher(config: TrainingConfig, policy: VlmPolicy) -> BatchPrefetcher | None:
+    """Makes batches ready during steps; none where a run repeats bit by bit, resumed or not: where
+    learner and collectors take turns, and where there is a corpus alone.
+    """
+    if config.collection.mode != "asynchronous" or config.learning.learner.mode == "offline":
+        return None
+    precision = config.learning.learner.precision
+
+    def prepare(observations: Sequence[Observation]) -> None:
+        with autocast(precision, policy.device):
+            policy.prepare(observations)
+
+    return BatchPrefetcher(prepare if config.learning.gpus == 1 else None)
 
 
 def build_update(

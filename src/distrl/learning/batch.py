@@ -8,6 +8,7 @@ CPU, where targets and weights are made: they are tiny beside what a model compu
 
 from __future__ import annotations
 
+import threading
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -194,13 +195,14 @@ class EarnedRewards:
     A trajectory is drawn and refreshed many times and its rewards never change, but to find
     repeated actions its screens must be decoded, which takes longer than all other arithmetic
     around a batch. A replay slot keeps one trajectory for life, so slots are the keys; when the
-    replay is filled anew, call `forget`.
+    replay is filled anew, call `forget`. Any thread may ask.
     """
 
     def __init__(self, settings: RewardSettings, most: int) -> None:
         self.settings = settings
         self.most = most
         self._known: OrderedDict[int, Floats] = OrderedDict()
+        self._lock = threading.Lock()
 
     def __len__(self) -> int:
         return len(self._known)
@@ -213,11 +215,13 @@ class EarnedRewards:
         self._known.clear()
 
     def _of(self, entry: Draw | Entry) -> Floats:
-        earned = self._known.pop(entry.slot_id, None)
+        with self._lock:
+            earned = self._known.pop(entry.slot_id, None)
         if earned is None:
             earned = step_rewards(entry.trajectory, self.settings).total
             earned.flags.writeable = False
-        self._known[entry.slot_id] = earned  # the last one to be forgotten
-        if len(self._known) > self.most:
-            self._known.popitem(last=False)
+        with self._lock:
+            self._known[entry.slot_id] = earned  # the last one to be forgotten
+            if len(self._known) > self.most:
+                self._known.popitem(last=False)
         return earned

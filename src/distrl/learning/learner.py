@@ -15,6 +15,8 @@ A plain synchronous class: it knows nothing of processes, and it never sleeps. A
   what was drawn counts as not drawn. Where other ranks share the update it must not, since they
   would wait. Of several optimiser steps for one update, those that were taken stand.
 - With `state_dict` and `load_state` a run goes on as if it had not been interrupted, bit by bit.
+  With a `prefetcher` the next batch is drawn and made ready while a step computes: its priorities
+  are one step late, and a resumed run draws another one.
 
 On several GPUs rank 0 has the learner, and the other ranks follow it (`data_parallel`).
 """
@@ -33,6 +35,7 @@ from distrl.agent.weight_digest import weight_digest
 from distrl.errors import CorruptCheckpoint, CorruptData, InvalidSetting, UsageError
 from distrl.learning.algorithms.algorithm import Algorithm, UpdateReport, update_report
 from distrl.learning.batch import Batch, EarnedRewards, batch_of_draws
+from distrl.learning.batch_prefetcher import BatchPrefetcher, ready_batch
 from distrl.learning.checkpoint import split
 from distrl.learning.gradient_step import BatchScores, GradientStep, UpdateAbandoned, autocast
 from distrl.learning.learner_report import (
@@ -85,6 +88,7 @@ class Learner:
         publisher: Publisher,
         settings: LearnerSettings | None = None,
         watch: PolicyWatch | None = None,  # of this policy; None: acting is not compared with it
+        prefetcher: BatchPrefetcher | None = None,
     ) -> None:
         self.policy = policy
         self.algorithm = algorithm
@@ -95,6 +99,7 @@ class Learner:
         self.publisher = publisher
         self.settings = settings or LearnerSettings()
         self.between: Callable[[], None] = _nothing  # called between micro-batches of an update
+        self.prefetcher = prefetcher
         self.device = next(iter(policy.policy_parameters())).device
         self.updates = 0
         self.version = 0
@@ -123,10 +128,15 @@ class Learner:
         with clock.stage("watch"):
             gap = None if self.watch is None else self.watch.compare()
         before = work_of(self.policy)
-        with clock.stage("sample"):
-            draws = self._sample()
         with clock.stage("batch"):
-            batch = batch_of_draws(draws, self._earned.of(draws))
+            ready = self.prefetcher.take() if self.prefetcher is not None else None
+        with clock.stage("sample"):
+            draws = ready.draws if ready is not None else self._sample()
+            self._count(draws)
+            if self.prefetcher is not None:
+                self.prefetcher.start(self._sample(), self._earned)
+        with clock.stage("batch"):
+            batch = (ready or ready_batch(draws, self._earned)).batch
             behind = [staleness(self.version, d.trajectory.weight_version) for d in draws]
         with clock.stage("update"), autocast(self.settings.precision, self.device):
             policy_moves = self.updates >= self.settings.warm_up_updates
@@ -229,10 +239,13 @@ class Learner:
     def _sample(self) -> list[Draw]:
         n = self.settings.batch_trajectories
         beta, together = self.settings.beta, self.settings.attempts_together
-        draws = self.replay.sample(n, self._rng, beta=beta, together=together)
+        return self.replay.sample(n, self._rng, beta=beta, together=together, counted=False)
+
+    def _count(self, draws: Sequence[Draw]) -> None:
+        """These draws are trained on now."""
+        self.replay.count_draws(draws)
         if not self._offline:
-            self.pacing.on_sample(n)
-        return draws
+            self.pacing.on_sample(len(draws))
 
     def _undo_sample(self) -> None:
         """What was drawn was not learned from: it may be drawn again."""
@@ -362,6 +375,8 @@ class Learner:
     ) -> tuple[str, ...]:
         take_over(self.policy, self.gradient_step, state)
         self._synced = False
+        if self.prefetcher is not None:
+            self.prefetcher.take()  # of the replay as it was
         lost = self.replay.load_state(state["replay"], find)
         self._earned.forget()
         self.pacing.load_state(state["pacing"])

@@ -22,7 +22,7 @@ Insert, draw and update cost O(log n). The learner calls it, one thread at a tim
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
@@ -159,13 +159,20 @@ class ReplayBuffer:
     # Draws and priorities -----------------------------------------------------------------------
 
     def sample(
-        self, n: int, rng: np.random.Generator, *, beta: float = 0.0, together: int = 1
+        self,
+        n: int,
+        rng: np.random.Generator,
+        *,
+        beta: float = 0.0,
+        together: int = 1,
+        counted: bool = True,
     ) -> list[Draw]:
         """Draw n times, with replacement, in proportion to priority^alpha.
 
         `beta` from 0 to 1 says how much of the preference the draws' weights correct for. With
         `together` above 1 each draw brings other attempts at its task along, whatever their own
-        priority, up to so many in all; where there are not enough of them, more is drawn.
+        priority, up to so many in all; where there are not enough of them, more is drawn. Draws
+        that are not `counted` may be given to `count_draws` when they are used.
         """
         if not len(self):
             raise UsageError(f"{n} draws from an empty replay; ask Pacing.may_sample first")
@@ -177,8 +184,9 @@ class ReplayBuffer:
         places = self._places(n, together, rng)
         probabilities = self._shares.values(places) / self._shares.total
         weights = (len(self) * probabilities) ** -beta
-        np.add.at(self._times_drawn, places, 1)
-        self._counts["drawn"] += n
+        if counted:
+            np.add.at(self._times_drawn, places, 1)
+            self._counts["drawn"] += n
         columns = (
             self._slots_at(places),
             map(self._at, places.tolist()),
@@ -188,6 +196,13 @@ class ReplayBuffer:
             (weights / weights.max()).tolist(),
         )
         return [Draw(*values) for values in zip(*columns, strict=True)]
+
+    def count_draws(self, draws: Sequence[Draw]) -> None:
+        """Count draws that were made without it; of slots that are gone only the number."""
+        slots = np.array([draw.slot_id for draw in draws], dtype=np.int64)
+        present = slots[(slots >= self._oldest) & (slots < self._next)]
+        np.add.at(self._times_drawn, present % self.settings.capacity, 1)
+        self._counts["drawn"] += len(slots)
 
     def _places(self, n: int, together: int, rng: np.random.Generator) -> Indices:
         stratified = self.settings.stratified

@@ -1,0 +1,62 @@
+"""The learner's next batch, made ready in a thread while the current step computes.
+
+The learner's own thread draws it (`start`), one step ahead: priorities that the current update
+changes and trajectories that arrive during it count from the draw after that. The thread makes the
+rest: rewards, for which screens are unpacked; arrays; and by `prepare` what the policy can keep of
+the batch's observations, its encodings say, so that the step itself needs no pixels.
+
+A batch counts as drawn when the learner takes it, not before: one that was made ready and never
+trained on is in no account and in no checkpoint.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+
+from distrl.learning.batch import Batch, EarnedRewards, batch_of_draws
+from distrl.records import Observation
+from distrl.replay.buffer.entries import Draw
+
+Prepare = Callable[[Sequence[Observation]], None]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadyBatch:
+    """Draws, and the batch that was made of them."""
+
+    draws: list[Draw]
+    batch: Batch
+
+
+def ready_batch(draws: list[Draw], earned: EarnedRewards) -> ReadyBatch:
+    return ReadyBatch(draws, batch_of_draws(draws, earned.of(draws)))
+
+
+class BatchPrefetcher:
+    """Makes one batch ready at a time."""
+
+    def __init__(self, prepare: Prepare | None = None) -> None:
+        self._prepare = prepare
+        self._thread = ThreadPoolExecutor(1, "prefetch")
+        self._next: Future[ReadyBatch] | None = None
+
+    def start(self, draws: list[Draw], earned: EarnedRewards) -> None:
+        """Make a batch of these draws ready, in place of any that was not taken."""
+        self._next = self._thread.submit(self._make, draws, earned)
+
+    def take(self) -> ReadyBatch | None:
+        """The batch that was started last, waited for; None: none was. Raises what failed."""
+        started, self._next = self._next, None
+        return None if started is None else started.result()
+
+    def _make(self, draws: list[Draw], earned: EarnedRewards) -> ReadyBatch:
+        ready = ready_batch(draws, earned)
+        if self._prepare is not None:
+            batch = ready.batch
+            cut_off = batch.bootstrap.nonzero().flatten().tolist()  # their last screens count
+            self._prepare(
+                [turn.observation for turn in batch.turns] + [batch.finals[row] for row in cut_off]
+            )
+        return ready
