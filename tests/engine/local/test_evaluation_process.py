@@ -19,8 +19,12 @@ from distrl.runs.run_directory import RunDirectory
 SECONDS = 300.0  # on a slow machine
 
 
-def answers(trajectories: list[Trajectory]) -> dict[str, list[str]]:
-    return {each.task.id: [d.text for d in each.decisions] for each in trajectories}
+def answers(trajectories: list[Trajectory]) -> dict[str, list[tuple[str, list[float]]]]:
+    """What was said to each task, and how likely it was."""
+    return {
+        each.task.id: [(d.text, [round(p, 3) for p in d.log_probs]) for d in each.decisions]
+        for each in trajectories
+    }
 
 
 @pytest.mark.slow
@@ -30,7 +34,7 @@ def test_it_plays_what_the_learner_would_play_with_those_weights(
     config, run = tiny_config(tmp_path, model), RunDirectory(tmp_path)
     run.write_config(config)
     policy = build_policy(config)
-    weights = {name: each + 0.01 for name, each in policy.weights().items()}
+    weights = {name: 1.5 * each for name, each in policy.weights().items()}
     request = EvaluationRequest("during", 2, updates=3, version=7, seconds=1.5)
     with Forkserver():
         first = EvaluationProcesses(run).start(request, None)

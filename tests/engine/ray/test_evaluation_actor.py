@@ -36,7 +36,7 @@ def test_an_actor_plays_with_the_weights_that_it_was_given(
     config = tiny_config(tmp_path, model)
     lane, policy = evaluation_lane(config), build_policy(config)
     assert lane is not None
-    weights = {name: each + 0.01 for name, each in policy.weights().items()}
+    weights = {name: 1.5 * each for name, each in policy.weights().items()}
     request = EvaluationRequest("during", 2, updates=3, version=7, seconds=1.5)
     running = lane.start(request, weights)
     assert running.finished(SECONDS)
