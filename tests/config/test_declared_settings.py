@@ -18,7 +18,7 @@ from distrl.config.typed_reader import section_of, setting_names, settings_of
 from distrl.errors import InvalidSetting
 from distrl.planning.plan_settings import PlanSettings
 
-MAX_SETTINGS = 194
+MAX_SETTINGS = 195
 
 
 def declarations(kind: type, path: str = "") -> Iterator[tuple[str, Any]]:
