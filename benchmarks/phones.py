@@ -11,7 +11,7 @@ seconds after that:
     phones_N_ready_s       until every phone plays
     phones_N_stop_s        from Ctrl-C to the end of the command, which must be an orderly one
 
-`--counts` says how many phones (100 1000 10000). A run that would take more than `--most-gb` is
+`--counts` says how many phones (100 1000 10000). A run that would take more than `--max-gb` is
 ended and reported as such.
 """
 
@@ -86,7 +86,7 @@ def recorded(run: Path) -> tuple[float, float, float]:
     return last
 
 
-def measure(phones: int, folder: Path, most_gb: float, limit_s: float) -> dict[str, float]:
+def measure(phones: int, folder: Path, max_gb: float, limit_s: float) -> dict[str, float]:
     """One run with so many phones."""
     places = {"agent.model": tiny_model(folder), "run.directory": folder / "runs"}
     settings = {**SETTINGS, **places, "devices.count": phones}
@@ -99,7 +99,7 @@ def measure(phones: int, folder: Path, most_gb: float, limit_s: float) -> dict[s
             stderr=output,
         )
     try:
-        found = watch(process, folder / "runs", phones, most_gb, limit_s)
+        found = watch(process, folder / "runs", phones, max_gb, limit_s)
         begun = time.monotonic()
         process.send_signal(signal.SIGINT)
         code = process.wait(120.0)
@@ -113,7 +113,7 @@ def measure(phones: int, folder: Path, most_gb: float, limit_s: float) -> dict[s
 
 
 def watch(
-    process: subprocess.Popen[bytes], run: Path, phones: int, most_gb: float, limit_s: float
+    process: subprocess.Popen[bytes], run: Path, phones: int, max_gb: float, limit_s: float
 ) -> dict[str, float]:
     """The most that the run takes, and its speed once (almost) every phone plays."""
     begun, gigabytes, threads = time.monotonic(), 0.0, 0
@@ -122,8 +122,8 @@ def watch(
         time.sleep(POLL_SECONDS)
         now, threads = memory_and_threads(process.pid)
         gigabytes = max(gigabytes, now)
-        if now > most_gb:
-            raise SystemExit(f"{phones} phones take {now:.1f} GB, and --most-gb is {most_gb:g}")
+        if now > max_gb:
+            raise SystemExit(f"{phones} phones take {now:.1f} GB, and --max-gb is {max_gb:g}")
         seconds, in_flight, decisions = recorded(run)
         if first is None and in_flight >= 0.97 * phones:  # the others are between two episodes
             first, ready = (seconds, in_flight, decisions), time.monotonic() - begun
@@ -136,14 +136,14 @@ def watch(
 def main() -> None:
     words = argparse.ArgumentParser(description=__doc__)
     words.add_argument("--counts", type=int, nargs="+", default=[100, 1000, 10_000])
-    words.add_argument("--most-gb", type=float, default=14.0)
+    words.add_argument("--max-gb", type=float, default=14.0)
     words.add_argument("--limit-s", type=float, default=3600.0)
     chosen = words.parse_args()
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # leave no run behind
     figures: dict[str, float] = {}
     for phones in chosen.counts:
         with tempfile.TemporaryDirectory(prefix="distrl-phones-") as folder:
-            figures |= measure(phones, Path(folder), chosen.most_gb, chosen.limit_s)
+            figures |= measure(phones, Path(folder), chosen.max_gb, chosen.limit_s)
         update_results("phones", figures, f"phones_{phones}")
     table = Table("figure", "value", box=None, padding=(0, 2, 0, 0))
     for name, value in figures.items():

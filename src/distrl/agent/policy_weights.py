@@ -86,6 +86,11 @@ def load_exported(policy: VlmPolicy, directory: Path) -> int:
     return manifest.weight_version
 
 
+def adapter_weights(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """The adapters among a policy's weights, by the names that PEFT gives them."""
+    return {_peft_name(name): each for name, each in _part(weights, POLICY).items()}
+
+
 def read_manifest(directory: Path) -> Manifest:
     """Read and check policy.json; raise if a file is not as it was written."""
     try:
@@ -137,8 +142,7 @@ def _write(policy: VlmPolicy, directory: Path, version: int) -> None:
         config.base_model_name_or_path = str(policy.directory)
         config.inference_mode = True
         config.save_pretrained(str(directory))
-        adapter = {_peft_name(name): each for name, each in _part(weights, POLICY).items()}
-        save_file(adapter, directory / ADAPTER_FILE, metadata={"format": "pt"})
+        save_file(adapter_weights(weights), directory / ADAPTER_FILE, metadata={"format": "pt"})
     manifest = {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,

@@ -16,8 +16,9 @@ What the server must be, for decisions that a learner may use:
 Every knob that would bend the distribution is sent at rest, because servers otherwise take top-k,
 top-p and penalties from the model's own generation_config.json.
 
-Which weights answered is read from each answer: SGLang says so in `metadata.weight_version`; a vLLM
-that swaps adapters says so in the model's name, `policy-v17`.
+Which weights answered is read from each answer: SGLang says so in `metadata.weight_version`; a
+server that swaps adapters says so in the model's name, `policy-v17`. With `ServedAdapters` it is an
+`UpdatablePolicy`: new weights are handed over to the server, and the next requests ask for them.
 """
 
 from __future__ import annotations
@@ -28,14 +29,19 @@ import sys
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from distrl.agent.dialects.dialect import ImageSize
 from distrl.agent.prompt import Prompt, Prompter
 from distrl.bounds import Bounds, check_bounds
 from distrl.chat.chat_server import ChatServer, PictureUrls
-from distrl.errors import InvalidSetting, UnusableAnswer
+from distrl.errors import InvalidSetting, UnusableAnswer, UsageError
 from distrl.records import Decision, Observation, Screen
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from distrl.agent.served_adapters import ServedAdapters
 
 CONCURRENCY = 64  # requests at once; the others of a batch wait for a free thread
 LARGEST_LOG_PROB = 1e-3  # above 0 by rounding alone
@@ -105,17 +111,31 @@ class ServedPolicy:
         *,
         model: str = "",
         concurrency: int = CONCURRENCY,
+        adapters: ServedAdapters | None = None,
     ) -> None:
         self._server = server
         self._prompter = prompter
         self._sampling = sampling
-        self._wanted = self._model = model
+        self._adapters = adapters
+        self._wanted = self._model = adapters.base if adapters else model
+        self._version = 0
         self._pictures = PictureUrls()
         self._threads = ThreadPoolExecutor(concurrency, thread_name_prefix="served-policy")
 
     def close(self) -> None:
         self._server.close()
         self._threads.shutdown()
+
+    @property
+    def weight_version(self) -> int:
+        """The version that is asked for."""
+        return self._version
+
+    def load_weights(self, weights: Mapping[str, Tensor], version: int) -> None:
+        """Hand adapters over to the server; requests that are under way keep theirs."""
+        if self._adapters is None:
+            raise UsageError(f"{self._server.settings.url} was opened without adapters")
+        self._model, self._version = self._adapters.load(weights, version), version
 
     def refresh(self) -> str:
         """Look for a newer model, between episodes; the name that will be asked for."""
@@ -138,7 +158,7 @@ class ServedPolicy:
                 future.cancel()  # where one has failed, the others are not worth asking
 
     def _decide(self, observation: Observation) -> Decision:
-        answer = self._server.post("/chat/completions", self._request(observation))
+        answer = self._server.post("/chat/completions", asked := self._request(observation))
         choice = next(iter(_objects(answer.get("choices"))), None)
         if choice is None or not isinstance(choice.get("message"), dict):
             raise UnusableAnswer(
@@ -148,12 +168,20 @@ class ServedPolicy:
         text = text if isinstance(text, str) else ""  # null for an empty answer
         seen = self._prompter.seen_size(observation.screen)
         token_ids, log_probs = self._tokens(choice)
+        version = weight_version_of(answer)
+        if self._adapters is not None:
+            version = version_in_name(asked["model"])
+            if answer.get("model") not in (asked["model"], self._adapters.base):
+                raise UnusableAnswer(
+                    f"{self._server.settings.url}: {asked['model']} was asked and "
+                    f"{answer.get('model')!r} answered; see which adapters the server has loaded"
+                )
         return Decision(
             action=self._prompter.dialect.read(text, seen),
             text=text,
             token_ids=token_ids,
             log_probs=log_probs,
-            weight_version=weight_version_of(answer),
+            weight_version=version,
         )
 
     def _request(self, observation: Observation) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 from urllib.parse import urlsplit
 
 import httpx
@@ -44,6 +44,7 @@ BUSY_OR_BROKEN = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 NO_LIST = frozenset({404, 405, 501})  # a server that has no GET /models answers so
 MAX_ANSWER = 32 * 2**20  # bytes
 MAX_QUOTE = 300  # characters of what a server said that go into a message
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +86,25 @@ class _MayPass(Exception):
         self.final = final
 
 
+def _answer(content: bytes) -> dict[str, Any]:
+    try:
+        answer = json.loads(content)
+    except (ValueError, RecursionError) as error:  # of JSON or of UTF-8; nested too deeply
+        what = f"the answer is no JSON ({error}): {content[:MAX_QUOTE]!r}"
+        raise _MayPass(what, final=UnusableAnswer) from error
+    if not isinstance(answer, dict):
+        raise _MayPass(f"the answer is no object: {content[:MAX_QUOTE]!r}", final=UnusableAnswer)
+    choices = answer.get("choices")
+    first = choices[0] if isinstance(choices, list) and choices else None
+    if isinstance(first, dict) and first.get("finish_reason") == "abort":
+        raise _MayPass("the server aborted the request")
+    return answer
+
+
+def _text(content: bytes) -> str:
+    return content.decode("utf-8", errors="replace")[:MAX_QUOTE]
+
+
 class ChatServer:
     """Calls to one server. `open` it; it is a context manager."""
 
@@ -123,18 +143,25 @@ class ChatServer:
         self.close()
 
     def get(self, path: str) -> dict[str, Any]:
-        return self._call("GET", path, b"")
+        return self._call("GET", path, b"", _answer)
 
     def post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
-        return self._call("POST", path, json.dumps(body).encode())
+        return self._call("POST", path, json.dumps(body).encode(), _answer)
 
-    def _call(self, method: str, path: str, body: bytes) -> dict[str, Any]:
-        url = f"{self.settings.url.rstrip('/')}{path}"
+    def tell(self, path: str, body: dict[str, Any]) -> str:
+        """A call whose answer is text for people; a path from /../ is beside /v1."""
+        return self._call("POST", path, json.dumps(body).encode(), _text)
+
+    def _call(self, method: str, path: str, body: bytes, read: Callable[[bytes], T]) -> T:
+        url = self.settings.url.rstrip("/")
+        if path.startswith("/../"):
+            url, path = url.rpartition("/")[0], path.removeprefix("/..")
+        url += path
         started = time.monotonic()
         deadline = started + self.settings.deadline_s
         for attempt in range(1, self.settings.tries + 1):
             try:
-                return self._try(method, url, body, deadline)
+                return read(self._try(method, url, body, deadline))
             except _MayPass as trouble:
                 doubled = self.settings.first_wait_s * 2.0 ** (attempt - 1)
                 back_off = min(self.settings.max_wait_s, doubled) * self._rng.uniform(0.5, 1.0)
@@ -149,7 +176,7 @@ class ChatServer:
                     ) from trouble.__cause__
         raise AssertionError("unreachable: the last try returns or raises")
 
-    def _try(self, method: str, url: str, body: bytes, deadline: float) -> dict[str, Any]:
+    def _try(self, method: str, url: str, body: bytes, deadline: float) -> bytes:
         if self._closing.is_set():
             raise ChatServerUnreachable(f"{method} {url}: the connection was closed here")
         left = max(deadline - time.monotonic(), 0.001)
@@ -160,7 +187,7 @@ class ChatServer:
             raise _MayPass(f"{type(error).__name__}: {error}") from error
         if not response.is_success:
             raise self._refusal(method, url, response, content)
-        return _answer(content)
+        return content
 
     def _refusal(
         self, method: str, url: str, response: httpx.Response, content: bytes
@@ -210,21 +237,6 @@ def _content(response: httpx.Response, deadline: float) -> bytes:
         if len(content) > MAX_ANSWER:
             raise UnusableAnswer(f"{response.url}: an answer of more than {MAX_ANSWER} bytes")
     return bytes(content)
-
-
-def _answer(content: bytes) -> dict[str, Any]:
-    try:
-        answer = json.loads(content)
-    except (ValueError, RecursionError) as error:  # of JSON or of UTF-8; nested too deeply
-        what = f"the answer is no JSON ({error}): {content[:MAX_QUOTE]!r}"
-        raise _MayPass(what, final=UnusableAnswer) from error
-    if not isinstance(answer, dict):
-        raise _MayPass(f"the answer is no object: {content[:MAX_QUOTE]!r}", final=UnusableAnswer)
-    choices = answer.get("choices")
-    first = choices[0] if isinstance(choices, list) and choices else None
-    if isinstance(first, dict) and first.get("finish_reason") == "abort":
-        raise _MayPass("the server aborted the request")
-    return answer
 
 
 def _retry_after(response: httpx.Response) -> float:

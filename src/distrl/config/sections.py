@@ -246,6 +246,9 @@ class AgentSettings(Checked):
     adapter: Annotated[
         str, Meaning("a directory with a PEFT adapter to continue from; empty: none")
     ] = ""
+    server: Annotated[
+        str, Meaning("url of a vLLM or SGLang that decides for collectors, up to and with /v1")
+    ] = ""
     policy: VlmSettings = field(default_factory=VlmSettings)
 
 

@@ -88,6 +88,7 @@ class TrainingConfig:
         self._check_pace()
         self._check_learner()
         self._check_engine()
+        self._check_server()
 
     @property
     def devices_per_collector(self) -> int:
@@ -212,6 +213,21 @@ class TrainingConfig:
             raise InvalidSetting(
                 "tasks.curriculum='instruction_value' with engine.policy='node'; collectors have "
                 "no critic of their own then: give uniform or success_rate, or the policy collector"
+            )
+
+    def _check_server(self) -> None:
+        if not self.agent.server:
+            return
+        if self.agent.policy.lora is None or self.agent.adapter:
+            raise InvalidSetting(
+                "agent.server takes new weights as adapters alone, onto the model that it serves: "
+                "give agent.policy.lora.rank=16, and leave agent.adapter empty"
+            )
+        if self.engine.policy == "node" or self.tasks.curriculum == "instruction_value":
+            raise InvalidSetting(
+                f"agent.server with engine.policy={self.engine.policy!r} and tasks.curriculum="
+                f"{self.tasks.curriculum!r}; collectors have no model of their own then: give "
+                "engine.policy='collector', and uniform or success_rate"
             )
 
 

@@ -12,10 +12,11 @@ around the learner by `run.run_assembly`.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager, ExitStack, closing
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from distrl.agent.loading import open_policy
 from distrl.agent.reference_policy import start_policy
@@ -34,7 +35,7 @@ from distrl.episodes.policy_batcher import (
     WeightUpdater,
 )
 from distrl.episodes.scheduler import Admission
-from distrl.errors import InvalidSetting
+from distrl.errors import InvalidSetting, NotInstalled
 from distrl.learning.algorithms.a_ride import ARide
 from distrl.learning.algorithms.algorithm import Algorithm
 from distrl.learning.algorithms.digirl import Digirl
@@ -62,6 +63,9 @@ from distrl.task_sets.curriculum import (
 )
 from distrl.task_sets.task_pool import ListedTasks, SimulatedTasks, TaskPool
 from distrl.weights.weight_store import WeightSource, WeightStore
+
+if TYPE_CHECKING:
+    from distrl.agent.served_policy import ServedPolicy
 
 MakeAlgorithm = Callable[[GradientStep, LearningSettings, ReferencePolicy | None], Algorithm]
 
@@ -148,6 +152,8 @@ def build_collector(
 ) -> Collector[Device]:
     """The edges tasks, devices, policy ─► collector ─► sink, and weights ─► collector."""
     critic: LockedCritic | None = None
+    if config.agent.server:
+        batcher = build_served_batcher(config, weights, logs.parent, opened)
     if batcher is None:
         policy, own = build_batcher(config, name, weights)
         policy.share = share if policy.shares_encodings else None
@@ -187,6 +193,26 @@ def build_batcher(
     policy.seed(f"{config.run.seed}/{name}")
     updater = WeightUpdater(policy, weights, policy.weight_digest)
     return policy, PolicyBatcher(policy, build_batcher_settings(config), updater)
+
+
+def build_served_batcher(
+    config: TrainingConfig, weights: WeightSource, run: Path, opened: ExitStack
+) -> PolicyBatcher:
+    """A batcher whose policy asks `agent.server`; new weights go there as adapters."""
+    policy = opened.enter_context(closing(build_served(config, run)))
+    return PolicyBatcher(policy, build_batcher_settings(config), WeightUpdater(policy, weights))
+
+
+def build_served(config: TrainingConfig, run: Path) -> ServedPolicy:
+    try:
+        from distrl.agent.served_loading import open_served
+    except ModuleNotFoundError as error:
+        raise NotInstalled(
+            f"agent.server needs the package {error.name!r}: pip install 'distrl[served]'"
+        ) from error
+
+    agent = config.agent
+    return open_served(agent.model, agent.policy, agent.server, run / "adapters")
 
 
 def build_policy(config: TrainingConfig) -> VlmPolicy:

@@ -98,9 +98,11 @@ class _Run:
     ready: SimpleQueue[Episodic | None] = field(default_factory=SimpleQueue)  # to be advanced
     starting: threading.Lock = field(default_factory=threading.Lock)
 
-    def resume(self, episode: Episodic) -> Callable[[Future[Decision]], None]:
-        """What has a worker go on with an episode when its decision is there."""
-        return lambda _: self.ready.put(episode)
+    def advance(self, episode: Episodic) -> None:
+        """Go on to the next decision; when it is there, the episode is ready again."""
+        decision = next(episode, None)
+        if decision is not None:
+            decision.add_done_callback(lambda _: self.ready.put(episode))
 
 
 class Collector(Generic[D]):
@@ -205,16 +207,14 @@ class Collector(Generic[D]):
             self._start_episodes(run)
             return
         while (episode := run.ready.get()) is not None:
-            decision = next(episode, None)
-            if decision is not None:
-                decision.add_done_callback(run.resume(episode))
+            run.advance(episode)
 
     def _start_episodes(self, run: _Run) -> None:
         """Start episodes until there are no more; end the workers when the last has ended."""
         try:
             with self._metrics.slots_running(self._device_pool.slots):
                 while (lease := self._next_lease(run)) is not None:
-                    run.ready.put(self._episode(lease, run))
+                    run.advance(self._episode(lease, run))  # resets the device, here and now
                 with self._changed:
                     while self._scheduler.in_flight and not run.over:
                         self._changed.wait(POLL_SECONDS)

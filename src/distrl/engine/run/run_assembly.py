@@ -11,12 +11,13 @@ import dataclasses
 import shutil
 import time
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING
 
 from safetensors import SafetensorError
 
 from distrl.agent.policy_weights import export_policy
+from distrl.agent.served_gap import check_gap
 from distrl.agent.torch_device import use_threads
 from distrl.agent.vlm_policy import VlmPolicy
 from distrl.config.training_config import TrainingConfig
@@ -32,7 +33,12 @@ from distrl.engine.run.resume import TrainingState, begin, recall, resume
 from distrl.engine.run.run_monitor import RunMonitor
 from distrl.engine.run.stop_request import StopRequest
 from distrl.engine.run.training_run import TrainingRun
-from distrl.engine.wiring import build_learner, build_policy, build_weight_store
+from distrl.engine.wiring import (
+    build_learner,
+    build_policy,
+    build_served,
+    build_weight_store,
+)
 from distrl.errors import StorageFull
 from distrl.json_lines import LineLog, read_lines
 from distrl.learning.checkpoint import CheckpointFolder
@@ -107,6 +113,9 @@ class RunAssembly:
         weights = build_weight_store(config, run.weights)
         use_threads(config.learning.threads)
         policy = build_policy(config)
+        if config.agent.server and self.asks_first:
+            with closing(build_served(config, run.path)) as served:
+                self.view.say(check_gap(served, policy))
         group = opened.enter_context(learner_process_group(config, run))
         publisher = PatientPublisher(self.open_publisher(weights), self.stop, self.view.say)
         learner = build_learner(config, policy, self.arrivals, publisher, group)

@@ -1,0 +1,37 @@
+"""A policy by the name of its model, with the model itself on a server: for collectors in a run."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+
+from distrl.agent.dialects import dialect_named
+from distrl.agent.loading import model_path
+from distrl.agent.model_directory import known_family, local_directory, open_inputs
+from distrl.agent.prompt import Prompter
+from distrl.agent.served_adapters import ServedAdapters
+from distrl.agent.served_policy import ServedPolicy, ServedSampling
+from distrl.agent.vlm_settings import VlmSettings
+from distrl.chat.chat_server import ChatServer, ServerSettings
+
+
+def open_served(model: str | Path, settings: VlmSettings, url: str, folder: Path) -> ServedPolicy:
+    """The policy of `open_policy` with its model on a server; adapters go there by `folder`.
+
+    Log-probabilities are taken as sampled: `served_gap` sees whether they are.
+    """
+    directory = local_directory(model_path(model))
+    family, sampling = known_family(directory), settings.sampling
+    prompter = Prompter(
+        dialect_named(family.dialect),
+        family.past_actions if settings.past_actions is None else settings.past_actions,
+        settings.past_screens,
+        seen_size=open_inputs(directory).seen_size,
+    )
+    assert settings.lora is not None  # settings without adapters are refused
+    with ExitStack() as on_failure:
+        server = on_failure.enter_context(ChatServer.open(ServerSettings(url)))
+        adapters = ServedAdapters(server, folder, settings.lora)
+        on_failure.pop_all()
+    answers = ServedSampling(sampling.temperature, sampling.max_new_tokens, "processed")
+    return ServedPolicy(server, prompter, answers, adapters=adapters)

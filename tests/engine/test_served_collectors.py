@@ -1,0 +1,65 @@
+"""Collectors whose policy is on a server: settings, and a collector that plays by adapters."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from tests.agent.lora_server import LoraServer, serving_adapters
+from tests.agent.test_served_adapters import FAMILY, SETTINGS, own_policy, trained
+from tests.agent.tiny_models import tiny_model
+from tests.engine.tiny_runs import tiny_config
+from tests.episodes.made_up_collectors import ListSink
+
+from distrl.engine.wiring import build_collector, build_weight_store
+from distrl.errors import InvalidSetting
+from distrl.weights.weight_store import WeightPoller
+
+LORA = (
+    "agent.policy.lora.rank=2",
+    f"agent.policy.lora.targets={SETTINGS.lora.targets!r}" if SETTINGS.lora else "",
+    "agent.policy.sampling.max_new_tokens=5",
+)
+
+
+@pytest.mark.parametrize(
+    ("also", "words"),
+    [
+        ((), "as adapters alone"),
+        ((*LORA, "agent.adapter=somewhere"), "leave agent.adapter empty"),
+        ((*LORA, "engine.policy=node"), "no model of their own"),
+        ((*LORA, "tasks.curriculum=instruction_value"), "no model of their own"),
+    ],
+)
+def test_what_a_server_cannot_do_is_refused(
+    tmp_path: Path, also: tuple[str, ...], words: str
+) -> None:
+    with pytest.raises(InvalidSetting, match=words):
+        tiny_config(tmp_path, tmp_path, "agent.server=http://127.0.0.1:1/v1", *also)
+
+
+def test_a_collector_plays_by_the_adapters_that_the_learner_published(tmp_path: Path) -> None:
+    server, own, sink = LoraServer("vllm", tiny_model(FAMILY)), own_policy(), ListSink()
+    with serving_adapters(server) as url, ExitStack() as opened:
+        config = tiny_config(tmp_path, tiny_model(FAMILY), f"agent.server={url}", *LORA)
+        store = build_weight_store(config, tmp_path / "weights")
+        collector = build_collector(
+            config,
+            "collector-0.1",
+            0,
+            sink=sink,
+            weights=WeightPoller(store, poll_seconds=0.0),
+            admission=None,
+            opened=opened,
+            logs=tmp_path / "run" / "logs",
+        )
+        collector.run(1)
+        store.publish(trained(own, 2).weights(), 2)
+        collector.run(1)
+    first, second = sink.all
+    assert {each.weight_version for each in first.decisions} == {0}
+    assert {each.weight_version for each in second.decisions} == {2}
+    assert all(len(each.token_ids) == len(each.log_probs) > 0 for each in second.decisions)
+    [handed_over] = (tmp_path / "run" / "adapters").iterdir()
+    assert list(server.adapters) == [handed_over.name]
