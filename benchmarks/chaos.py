@@ -68,7 +68,7 @@ SETTINGS = {
     "agent.policy.sampling.max_new_tokens": "3",
     "collection.collectors": "8",
     "collection.heartbeat_seconds": "0.5",
-    "collection.restarts": "10000",
+    "collection.restarts": "1000",
     "pacing.samples_per_insert": "1",
     "pacing.minimum_fill": "2",
     "pacing.tolerance": "8",

@@ -7,8 +7,8 @@ another kind. (Atheris was weighed: it instruments CPython and has no wheels for
 we support; mutation from whole examples reaches these readers without it.) What counts:
 
     inputs          that were read
-    crashes         any error that is none of ours, a reader that takes longer than `--seconds-each`
-                    or wants more than `--megabytes`
+    crashes         any error that is none of ours, and a reader that takes more than
+                    `--seconds-each` of the processor or `--megabytes` of memory
     host_commands   processes that a reader tried to start, whatever the input said
 
 Every input follows from `--seed`, its target and its number. The first input of each kind of crash
@@ -153,17 +153,17 @@ class TooSlow(Exception):
 
 @contextmanager
 def limited(megabytes: int) -> Iterator[None]:
-    """No more address space than this on top of what is in use, and an alarm that raises."""
+    """No more address space than this on top of what is in use, and a timer that raises."""
     pages = int(Path("/proc/self/statm").read_text().split()[0])
     before = resource.getrlimit(resource.RLIMIT_AS)
     most = pages * resource.getpagesize() + megabytes * 2**20
     resource.setrlimit(resource.RLIMIT_AS, (most, before[1]))
-    old = signal.signal(signal.SIGALRM, _too_slow)
+    old = signal.signal(signal.SIGPROF, _too_slow)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0.0)
-        signal.signal(signal.SIGALRM, old)
+        signal.setitimer(signal.ITIMER_PROF, 0.0)
+        signal.signal(signal.SIGPROF, old)
         resource.setrlimit(resource.RLIMIT_AS, before)
 
 
@@ -192,13 +192,13 @@ class Fuzzer:
         self.inputs[target.name] += number
 
     def _try(self, target: Target, data: bytes) -> None:
-        signal.setitimer(signal.ITIMER_REAL, self.seconds_each)
+        signal.setitimer(signal.ITIMER_PROF, self.seconds_each)
         try:
             refusal = run_target(target, data)
-            signal.setitimer(signal.ITIMER_REAL, 0.0)
+            signal.setitimer(signal.ITIMER_PROF, 0.0)
             self.refused[target.name] += refusal is not None
         except Exception as error:  # noqa: BLE001 - whatever is not ours is what we look for
-            signal.setitimer(signal.ITIMER_REAL, 0.0)
+            signal.setitimer(signal.ITIMER_PROF, 0.0)
             self._keep(target, data, error)
 
     def _keep(self, target: Target, data: bytes, error: Exception) -> None:

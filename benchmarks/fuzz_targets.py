@@ -194,12 +194,13 @@ def server_targets() -> list[Target]:
     action = DIALECTS["android_world"].write(Tap(0.5, 0.5), IMAGE)
     verdicts = ("Reason: it is done.\nVerdict: success", "Verdict: failure", "I cannot tell")
     return [
-        Target("judge", [b"200 \n" + chat_reply(each) for each in verdicts], judge),
+        Target("judge", [b"200 \n" + chat_reply(each) for each in verdicts], judge, share=0.4),
         Target("served-policy", [b"200 \n" + chat_reply(action, **tokens)], decide, share=0.2),
         Target(
             "server-status",
             [b"429 3\n{}", b"503 Mon, 16 Nov 2026 07:00:00 GMT\n", b"404 \n{"],
             judge,
+            share=0.3,
             whole=False,
         ),
     ]
@@ -272,9 +273,9 @@ def settings_targets(folder: Path) -> list[Target]:
     )
     words = [b"replay.capacity=500", b"agent.policy.lora.rank=8", b'tasks.templates=["a"]']
     return [
-        Target("toml", [short], load),
+        Target("toml", [short], load, share=0.4),
         Target("toml-of-a-run", [to_toml(TrainingConfig()).encode()], load_run, share=0.02),
-        Target("set", words, override),
+        Target("set", words, override, share=0.2),
     ]
 
 

@@ -33,6 +33,7 @@ JudgeKind = Literal["facts", "vlm", "android_world"]
 CollectionMode = Literal["asynchronous", "synchronous", "one_process"]
 EngineKind = Literal["local", "ray"]
 PolicyHolder = Literal["auto", "collector", "node"]
+LONGEST_PATTERN = 200  # characters of a pattern for the names of templates
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +144,8 @@ class TaskSettings:
         return tuple(dict.fromkeys(found))
 
     def _matches(self, pattern: str) -> list[str]:
+        if len(pattern) > LONGEST_PATTERN:  # fnmatch takes the square of its length
+            return []
         return [name for name in self._names() if fnmatchcase(name, pattern)]
 
     def _names(self) -> list[str]:
