@@ -13,6 +13,8 @@ policy server goes to the node whose collectors ask it, and nowhere else.
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,8 +25,10 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 from distrl.config.sections import EngineSettings
 from distrl.config.training_config import TrainingConfig
 from distrl.engine.run.losses import LearnerHome
+from distrl.errors import ClusterUnreachable
 from distrl.process_environment import ONE_THREAD, WANTED
 
+HEAD_SECONDS = 30.0  # for an answer of the head; one that is started again takes a few
 LEARNER_RESTARTS = 20  # by Ray: a learner that dies more often than that does not get better
 PHONE = "phone"  # the resource that nodes with phones have, if no other is named
 
@@ -56,6 +60,19 @@ def is_done(call: Any) -> bool:
 
 
 def alive_nodes() -> list[Node]:
+    """The nodes by the head; `ClusterUnreachable`: it has not answered for `HEAD_SECONDS`.
+
+    A question on its way when the link is cut is never answered: Ray gives it no deadline.
+    """
+    answer: Future[list[dict[str, Any]]] = Future()
+    threading.Thread(target=lambda: answer.set_result(ray.nodes()), daemon=True).start()
+    try:
+        found = answer.result(HEAD_SECONDS)
+    except TimeoutError:
+        raise ClusterUnreachable(
+            f"the head of the cluster has not answered for {HEAD_SECONDS:g} s; when it does, go on "
+            "with distrl train --resume RUN"
+        ) from None
     return [
         Node(
             each["NodeID"],
@@ -64,7 +81,7 @@ def alive_nodes() -> list[Node]:
             each["NodeManagerHostname"],
             each["NodeManagerAddress"],
         )
-        for each in ray.nodes()
+        for each in found
         if each["Alive"]
     ]
 
