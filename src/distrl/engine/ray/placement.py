@@ -14,11 +14,13 @@ policy server goes to the node whose collectors ask it, and nowhere else.
 from __future__ import annotations
 
 import threading
+import time
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from typing import Any
 
 import ray
+from ray.exceptions import RayError
 from ray.util import get_node_ip_address
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
@@ -28,7 +30,8 @@ from distrl.engine.run.losses import LearnerHome
 from distrl.errors import ClusterUnreachable
 from distrl.process_environment import ONE_THREAD, WANTED
 
-HEAD_SECONDS = 30.0  # for an answer of the head; one that is started again takes a few
+HEAD_SECONDS = 40.0  # for an answer of the head; one that is started again takes some
+AGAIN_SECONDS = 0.5  # before the head is asked again
 LEARNER_RESTARTS = 20  # by Ray: a learner that dies more often than that does not get better
 PHONE = "phone"  # the resource that nodes with phones have, if no other is named
 
@@ -65,7 +68,8 @@ def alive_nodes() -> list[Node]:
     A question on its way when the link is cut is never answered: Ray gives it no deadline.
     """
     answer: Future[list[dict[str, Any]]] = Future()
-    threading.Thread(target=lambda: answer.set_result(ray.nodes()), daemon=True).start()
+    until = time.monotonic() + HEAD_SECONDS
+    threading.Thread(target=lambda: _ask_head(answer, until), daemon=True).start()
     try:
         found = answer.result(HEAD_SECONDS)
     except TimeoutError:
@@ -84,6 +88,15 @@ def alive_nodes() -> list[Node]:
         for each in found
         if each["Alive"]
     ]
+
+
+def _ask_head(answer: Future[list[dict[str, Any]]], until: float) -> None:
+    while time.monotonic() < until:
+        try:
+            answer.set_result(ray.nodes())
+            return
+        except RayError:  # it is being started again
+            time.sleep(AGAIN_SECONDS)
 
 
 def learner_node(

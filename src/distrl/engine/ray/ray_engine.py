@@ -90,15 +90,17 @@ class RayEngine:
                         return self._run(resumed=resumed, accept_losses=accept_losses)
                     except (LearnerGone, ClusterUnreachable) as error:
                         rejoins += 1
-                        if self._is_private or rejoins > REJOINS or not self._is_dropped():
+                        if rejoins > REJOINS or not self._may_rejoin(error):
                             raise
                         self._rejoin(error)
                     resumed, accept_losses = True, False
         finally:
             disconnect()
 
-    def _is_dropped(self) -> bool:
+    def _may_rejoin(self, error: LearnerGone | ClusterUnreachable) -> bool:
         """Has the cluster given up the node that this process joined it by?"""
+        if self._is_private or isinstance(error, ClusterUnreachable):
+            return not self._is_private
         ours = ray.get_runtime_context().get_node_id()
         try:
             return all(node.id != ours for node in alive_nodes())
@@ -107,10 +109,10 @@ class RayEngine:
 
     def _rejoin(self, error: LearnerGone | ClusterUnreachable) -> None:
         """Join the cluster anew, once this machine and the learner's are nodes of it again."""
-        disconnect()
         self._view.say(
             f"this machine was cut off from the cluster; waiting {NODE_SECONDS:g} s to join again"
         )
+        disconnect()
         home = None if self.config.engine.shared_storage else read_home(self.directory)
         until = time.monotonic() + NODE_SECONDS
         while not self._stop.asked and time.monotonic() < until:
