@@ -13,18 +13,25 @@ policy server goes to the node whose collectors ask it, and nowhere else.
 
 from __future__ import annotations
 
+import threading
+import time
+from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from typing import Any
 
 import ray
+from ray.exceptions import RayError
 from ray.util import get_node_ip_address
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from distrl.config.sections import EngineSettings
 from distrl.config.training_config import TrainingConfig
 from distrl.engine.run.losses import LearnerHome
+from distrl.errors import ClusterUnreachable
 from distrl.process_environment import ONE_THREAD, WANTED
 
+HEAD_SECONDS = 40.0  # for an answer of the head; one that is started again takes some
+AGAIN_SECONDS = 0.5  # before the head is asked again
 LEARNER_RESTARTS = 20  # by Ray: a learner that dies more often than that does not get better
 PHONE = "phone"  # the resource that nodes with phones have, if no other is named
 
@@ -56,6 +63,20 @@ def is_done(call: Any) -> bool:
 
 
 def alive_nodes() -> list[Node]:
+    """The nodes by the head; `ClusterUnreachable`: it has not answered for `HEAD_SECONDS`.
+
+    A question on its way when the link is cut is never answered: Ray gives it no deadline.
+    """
+    answer: Future[list[dict[str, Any]]] = Future()
+    until = time.monotonic() + HEAD_SECONDS
+    threading.Thread(target=lambda: _ask_head(answer, until), daemon=True).start()
+    try:
+        found = answer.result(HEAD_SECONDS)
+    except TimeoutError:
+        raise ClusterUnreachable(
+            f"the head of the cluster has not answered for {HEAD_SECONDS:g} s; when it does, go on "
+            "with distrl train --resume RUN"
+        ) from None
     return [
         Node(
             each["NodeID"],
@@ -64,9 +85,18 @@ def alive_nodes() -> list[Node]:
             each["NodeManagerHostname"],
             each["NodeManagerAddress"],
         )
-        for each in ray.nodes()
+        for each in found
         if each["Alive"]
     ]
+
+
+def _ask_head(answer: Future[list[dict[str, Any]]], until: float) -> None:
+    while time.monotonic() < until:
+        try:
+            answer.set_result(ray.nodes())
+            return
+        except RayError:  # it is being started again
+            time.sleep(AGAIN_SECONDS)
 
 
 def learner_node(

@@ -26,12 +26,7 @@ from rich.console import Console
 
 from distrl.config.training_config import TrainingConfig
 from distrl.engine.device_wiring import is_dry
-from distrl.engine.ray.cluster.connection import (
-    connect,
-    disconnect,
-    head_address,
-    is_dropped,
-)
+from distrl.engine.ray.cluster.connection import connect, disconnect, head_address
 from distrl.engine.ray.collector_actor import Build, ConfiguredBuild
 from distrl.engine.ray.collector_pool import RayCollectorPool
 from distrl.engine.ray.learner_actor import RunSnapshot, learner_actor
@@ -47,7 +42,7 @@ from distrl.engine.ray.placement import (
 from distrl.engine.ray.run_replica import ReplicaPool
 from distrl.engine.run.losses import LearnerHome, read_home, write_home
 from distrl.engine.run.stop_request import StopRequest, StopRequested
-from distrl.errors import ClusterError, DistrlError, LearnerGone
+from distrl.errors import ClusterError, ClusterUnreachable, DistrlError, LearnerGone
 from distrl.reporting.live_view import LiveView
 from distrl.runs.run_directory import RunDirectory
 from distrl.runs.run_records import RunResult
@@ -93,21 +88,31 @@ class RayEngine:
                 while True:
                     try:
                         return self._run(resumed=resumed, accept_losses=accept_losses)
-                    except LearnerGone as error:
+                    except (LearnerGone, ClusterUnreachable) as error:
                         rejoins += 1
-                        if self._is_private or rejoins > REJOINS or not is_dropped():
+                        if rejoins > REJOINS or not self._may_rejoin(error):
                             raise
                         self._rejoin(error)
                     resumed, accept_losses = True, False
         finally:
             disconnect()
 
-    def _rejoin(self, error: LearnerGone) -> None:
+    def _may_rejoin(self, error: LearnerGone | ClusterUnreachable) -> bool:
+        """Has the cluster given up the node that this process joined it by?"""
+        if self._is_private or isinstance(error, ClusterUnreachable):
+            return not self._is_private
+        ours = ray.get_runtime_context().get_node_id()
+        try:
+            return all(node.id != ours for node in alive_nodes())
+        except ClusterUnreachable:
+            return True
+
+    def _rejoin(self, error: LearnerGone | ClusterUnreachable) -> None:
         """Join the cluster anew, once this machine and the learner's are nodes of it again."""
-        disconnect()
         self._view.say(
             f"this machine was cut off from the cluster; waiting {NODE_SECONDS:g} s to join again"
         )
+        disconnect()
         home = None if self.config.engine.shared_storage else read_home(self.directory)
         until = time.monotonic() + NODE_SECONDS
         while not self._stop.asked and time.monotonic() < until:
@@ -244,10 +249,7 @@ class RayEngine:
         if now - self._node_looked < NODE_LOOK_SECONDS or self._node is None:
             return
         self._node_looked = now
-        try:
-            there = {node.address for node in alive_nodes()}
-        except RayError:
-            return  # the head does not answer: Ray itself waits for it, and gives up in time
+        there = {node.address for node in alive_nodes()}
         if self._node.address in there or self.config.engine.shared_storage:
             self._node_gone = None
         elif self._node_gone is None:

@@ -104,17 +104,6 @@ def is_connected() -> bool:
     return bool(ray.is_initialized())
 
 
-def is_dropped() -> bool:
-    """Has the cluster given up the node that this process joined it by?"""
-    import ray
-
-    ours = ray.get_runtime_context().get_node_id()
-    try:
-        return all(node["NodeID"] != ours or not node["Alive"] for node in ray.nodes())
-    except ray.exceptions.RayError:
-        return True  # it does not answer at all
-
-
 def head_address() -> str:
     """HOST:PORT of the head of the cluster that this process has joined."""
     import ray
