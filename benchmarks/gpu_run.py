@@ -74,13 +74,13 @@ def figures_of(points: Sequence[Point], name: str) -> dict[str, float]:
     steps = [point for point in learned if first.seconds < point.seconds <= last.seconds]
 
     def gained(figure: str) -> float:
-        return (last.figures[figure] or 0.0) - (first.figures[figure] or 0.0)
+        return (last.figures.get(figure) or 0.0) - (first.figures.get(figure) or 0.0)
 
     def spent(stage: str) -> float:
-        return sum(point.figures[stage] or 0.0 for point in steps) / seconds
+        return sum(point.figures.get(stage) or 0.0 for point in steps) / seconds
 
     stages = [each for each in last.figures if each.startswith("seconds/")]
-    phones = {each: gained(each) for each in stages if each != "seconds/deciding"}
+    phones = {each: gained(each) for each in stages}
     phone_seconds = max(1e-9, sum(phones.values()))
     learner = {each: spent(each) for each in learned[-1].figures if each.startswith("seconds/")}
     return {
@@ -89,7 +89,7 @@ def figures_of(points: Sequence[Point], name: str) -> dict[str, float]:
         f"{name}_trajectories_per_s": gained("trajectories") / seconds,
         f"{name}_updates_per_s": len(steps) / seconds,
         f"{name}_seconds": seconds,
-        f"{name}_deciding_share": gained("seconds/deciding") / seconds,
+        f"{name}_deciding_share": gained("deciding_seconds") / seconds,
         **{
             f"{name}_phone_share_{stage.removeprefix('seconds/')}": each / phone_seconds
             for stage, each in phones.items()

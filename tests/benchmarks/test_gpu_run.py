@@ -11,7 +11,7 @@ from distrl.runs.run_records import Point
 def collected(seconds: float, decisions: float, act: float, decide: float) -> Point:
     figures = {
         "decisions": decisions, "trajectories": decisions / 5, "seconds/act": act,
-        "seconds/decide": decide, "seconds/deciding": 0.6 * seconds,
+        "seconds/decide": decide, "deciding_seconds": 0.6 * seconds,
     }  # fmt: skip
     return Point("collection", 0, seconds, figures)
 

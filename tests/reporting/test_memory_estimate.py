@@ -38,6 +38,9 @@ def test_processes_phones_replay_and_copies_of_the_model_are_counted(tmp_path: P
     assert adapters["gradients and optimiser"] == 90
     alone = [*words, "collection.collectors=1", "collection.mode=one_process"]
     assert estimate_memory(load_config(None, alone))["1 process"] == PROCESS_BYTES
+    shared = estimate_memory(load_config(None, [*words, "engine.policy=node"]))
+    assert shared["4 processes"] == 4 * PROCESS_BYTES
+    assert shared["2 copies of the model"] == 2000  # the learner's, and one for all collectors
 
 
 def test_a_dry_run_prints_all_settings_and_the_sum() -> None:

@@ -29,13 +29,16 @@ def estimate_memory(config: TrainingConfig) -> dict[str, int]:
     trained = known if config.agent.policy.lora is None else round(ADAPTER_SHARE * known)
     collectors = config.collection.collectors
     processes = 1 if config.collection.mode == "one_process" else 1 + collectors
+    policies = processes
+    if config.one_policy_per_node:
+        processes, policies = processes + 1, 2  # the learner's, and that of the policy process
     phones = config.devices.count + config.devices.spares
     simulated = config.devices.kind == "simulated"
     parts = {
         f"{processes} process{'es' if processes > 1 else ''}": processes * PROCESS_BYTES,
         f"{phones} phones": phones * DEVICE_BYTES if simulated else 0,
         "replay, when full": config.replay.byte_limit + PLACE_BYTES * config.replay.capacity,
-        f"{processes} copies of the model": processes * known,
+        f"{policies} copies of the model": policies * known,
         "gradients and optimiser": TRAINED_COPIES * trained,
     }
     return {name: size for name, size in parts.items() if size}
