@@ -1,6 +1,6 @@
 """How many phones fit on one machine? `make bench-phones` answers.
 
-A real run (`distrl train` with a tiny model, four collectors, simulated phones on the virtual clock)
+A real run (`distrl train`, a tiny model, four collectors, simulated phones on the virtual clock)
 for each number of phones, watched from outside until every phone is in an episode and for some
 seconds after that:
 
