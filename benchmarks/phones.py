@@ -1,6 +1,6 @@
 """How many phones fit on one machine? `make bench-phones` answers.
 
-A real run (`distrl train` with a tiny model, two collectors, simulated phones on the virtual clock)
+A real run (`distrl train`, a tiny model, four collectors, simulated phones on the virtual clock)
 for each number of phones, watched from outside until every phone is in an episode and for some
 seconds after that:
 
@@ -39,7 +39,7 @@ SETTINGS = {
     "run.minutes": "120",
     "run.free_gigabytes": "0.01",
     "agent.policy.sampling.max_new_tokens": "3",
-    "collection.collectors": "2",
+    "collection.collectors": "4",
     "collection.heartbeat_seconds": "2",
     "replay.capacity": "200",
     "pacing.samples_per_insert": "0.05",

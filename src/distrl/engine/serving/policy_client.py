@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from distrl.engine.serving.policy_server import ServerReport
-from distrl.episodes.policy_batcher import PolicyBatcherReport, PolicyBatcherSettings
+from distrl.episodes.policy_batcher import PolicyBatcherReport
 from distrl.errors import PolicyServerGone
 from distrl.records import Decision, Observation
 
@@ -33,7 +33,7 @@ PATIENCE_SECONDS = 300.0  # a replacement server loads its model first
 POLL_SECONDS = 0.25  # between two requests for the server's report
 CLOSING_SECONDS = 0.2  # between a waiting thread's checks whether the client has closed
 RETRY_SECONDS = 0.1  # between two attempts to find a server
-REQUESTS = 2 * PolicyBatcherSettings().most  # at once: one batch under way, and the next complete
+REQUESTS = 512  # at once, each in a thread: enough for a GPU's batch and the next one
 
 
 class ServerLine(Protocol):
