@@ -25,7 +25,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import ctypes
 import functools
 import json
 import os
@@ -33,19 +32,21 @@ import random
 import re
 import signal
 import subprocess
+import sys
 import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from pathlib import Path
 
 from rich.console import Console
 
 from benchmarks.damage import damage_figures
-from benchmarks.results_file import earlier, write_results
+from benchmarks.results_file import added, write_results
+from benchmarks.run_figures import jumps
+from benchmarks.small_disk import small_disk
 from benchmarks.train_runs import COMMAND, keep_output, set_words, tiny_model
 from distrl.json_lines import read_lines
 from distrl.process_environment import for_forkserver
@@ -84,8 +85,6 @@ LEARNER_SHARE = 0.15  # of the strikes; each costs a start with all its imports
 ENDING_UPDATES = 30  # that the run must still make when it is left alone
 PATIENCE, ENDING_PATIENCE = 300.0, 1200.0  # seconds without any progress, and for the end
 LISTEN_SECONDS = 10.0  # for the last words of a run that has ended
-DISK_BYTES = 3 * 2**30
-OWN_MOUNTS, PRIVATE_TREE, DETACH = 0x00020000, 0x00044000, 2  # as the kernel's headers have them
 
 
 @dataclass(slots=True)
@@ -340,31 +339,9 @@ class Chaos:
         }
 
 
-def jumps(run: RunDirectory) -> int:
-    """Where time goes back, or an update of the learner is missing or there twice."""
-    points = read_points(run.metrics)
-    back = sum(later.seconds < earlier.seconds for earlier, later in pairwise(points))
-    updates = [p.updates for p in points if p.series == "learner"]
-    return back + sum(later != earlier + 1 for earlier, later in pairwise([0, *updates]))
-
-
 def tiny_run(folder: Path) -> list[str]:
     """A run whose restarts cost seconds."""
     return set_words({**SETTINGS, "agent.model": tiny_model(folder)})
-
-
-def mount_small_disk(folder: Path) -> None:
-    """Only this process and its children see it, and with the last of them it is gone."""
-    kernel = ctypes.CDLL(None, use_errno=True)
-    steps: tuple[Callable[[], int], ...] = (
-        lambda: kernel.unshare(OWN_MOUNTS),
-        lambda: kernel.mount(b"none", b"/", None, PRIVATE_TREE, None),
-        lambda: kernel.mount(b"none", bytes(folder), b"tmpfs", 0, f"size={DISK_BYTES}".encode()),
-    )
-    for step in steps:
-        if step():
-            why = os.strerror(ctypes.get_errno())
-            raise SystemExit(f"--disk: no disk can be mounted at {folder}: {why}; be root")
 
 
 def killed_run(chaos: Chaos, kills: int) -> dict[str, float]:
@@ -379,18 +356,17 @@ def killed_run(chaos: Chaos, kills: int) -> dict[str, float]:
             chaos.process.wait()
 
 
-def added(figures: Mapping[str, float], before: Mapping[str, float]) -> dict[str, float]:
-    """The counts of this batch and of those before it, which had other seeds."""
-    both = Counter(before)
-    both.update({"batches": 1, **figures})
-    return dict(both)
-
-
-def _command(chosen: argparse.Namespace) -> str:
-    words = [f"--kills {chosen.kills}", f"--flips {chosen.flips}"]
-    words += ["--disk"] if chosen.disk else []
-    words += ["--seed … --add"] if chosen.add else []
-    return f'make chaos ARGS="{" ".join(words)}"'
+def chaos_figures(chosen: argparse.Namespace, folder: Path, console: Console) -> dict[str, float]:
+    """Kills first, then damage of files; 0 of either leaves it out."""
+    rng = random.Random(f"chaos/{chosen.seed}")
+    figures: dict[str, float] = {}
+    if chosen.kills:
+        chaos = Chaos(folder, tiny_run(folder), console, rng, own_disk=chosen.disk)
+        figures |= killed_run(chaos, chosen.kills)
+    if chosen.flips:
+        say = functools.partial(console.print, highlight=False, markup=False)
+        figures |= damage_figures(folder / "damage", rng, chosen.flips, say)
+    return figures
 
 
 def main() -> None:
@@ -407,25 +383,14 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="distrl-chaos-") as scratch:
         folder = chosen.keep or Path(scratch)
         folder.mkdir(parents=True, exist_ok=True)
-        if chosen.disk:
-            mount_small_disk(folder)
-        rng = random.Random(f"chaos/{chosen.seed}")
-        chaos = Chaos(folder, tiny_run(folder), console, rng, own_disk=chosen.disk)
-        figures: dict[str, float] = {}
-        try:
-            if chosen.kills:
-                figures |= killed_run(chaos, chosen.kills)
-            if chosen.flips:
-                say = functools.partial(console.print, highlight=False, markup=False)
-                figures |= damage_figures(folder / "damage", rng, chosen.flips, say)
-        finally:
-            if chaos.own_disk:
-                ctypes.CDLL(None).umount2(bytes(folder), DETACH)
+        with small_disk(folder) if chosen.disk else contextlib.nullcontext():
+            figures = chaos_figures(chosen, folder, console)
     for name, value in figures.items():
         console.print(f"{name:20} {value:g}", highlight=False)
     if chosen.add or chosen.kills >= 200:
-        batches = added(figures, earlier("chaos") if chosen.add else {})
-        console.print(write_results("chaos", batches, _command(chosen)))
+        batches = added("chaos", figures) if chosen.add else figures
+        command = f'make chaos ARGS="{" ".join(sys.argv[1:])}"'
+        console.print(write_results("chaos", batches, command))
     if any(figures.get(name) for name in ("lost", "doubled", "jumps", "damage_silent")):
         raise SystemExit("chaos has won")
 

@@ -20,8 +20,8 @@ import httpx
 import numpy as np
 from PIL import Image
 
+from benchmarks.fuzz_examples import ACTIONS, IMAGE, LINES, made_up_trajectory
 from distrl.agent.dialects import DIALECTS
-from distrl.agent.dialects.dialect import ImageSize
 from distrl.agent.export_directory import MANIFEST
 from distrl.agent.policy_weights import read_manifest
 from distrl.agent.prompt import Prompter
@@ -35,7 +35,7 @@ from distrl.devices.adb.android_state import read_focus
 from distrl.devices.adb.screen_capture import read_framebuffer, read_png, read_raw
 from distrl.devices.adb.uiautomator import read_hierarchy
 from distrl.engine.ingest import messages
-from distrl.engine.run.losses import LearnerHome, read_home
+from distrl.engine.run.losses import read_home
 from distrl.episodes.outcome_log import OutcomeLog
 from distrl.errors import DistrlError
 from distrl.json_lines import encode_line
@@ -44,61 +44,18 @@ from distrl.judging.rate_budget import RateBudget
 from distrl.judging.vlm_judge import JudgeCache, VlmJudge, VlmJudgeSettings
 from distrl.learning import checkpoint
 from distrl.records import (
-    Action,
-    Answer,
-    Back,
-    Decision,
-    Done,
     Ending,
     Observation,
-    OpenApp,
     Screen,
-    Swipe,
     Tap,
-    Task,
-    Trajectory,
-    TypeText,
     Verdict,
 )  # fmt: skip
 from distrl.replay.store.trajectory_database import Correction, decode_correction, encode_correction
 from distrl.replay.trajectory_encoding import decode_trajectory, encode_trajectory
 from distrl.reporting.run_story import read_story
 from distrl.runs.run_directory import RunDirectory
-from distrl.runs.run_progress import RunProgress
-from distrl.runs.run_records import (
-    EpisodeLine,
-    EvaluationLine,
-    Loss,
-    Point,
-    RecordedStep,
-    Recording,
-    TemplateCount,
-)  # fmt: skip
 from distrl.weights.weight_file import DIGEST_BYTES, unpack_weights, write_weights
 from distrl.weights.weight_store import WeightStore
-
-IMAGE = ImageSize(540, 960)
-TASK = Task("made.up/train/1", "Do it", "general", "made.up", "train", 1, (), "easy", 10)
-ACTIONS: tuple[Action, ...] = (
-    Tap(0.25, 0.5), Swipe(0.5, 0.8, 0.5, 0.2), TypeText("two words, “quoted”"), OpenApp("Clock"),
-    Back(), Answer("42"), Done(),
-)  # fmt: skip
-LINES: dict[str, object] = {
-    "metrics.jsonl": Point("learner", 3, 1.5, {"loss/policy": 0.5, "entropy": None}),
-    "episodes.jsonl": EpisodeLine(
-        "c/1", TASK.id, TASK.template, Ending.SUCCESS, 3, 1, 0, "phone-0", 0.5, 1.5
-    ),
-    "evaluations.jsonl": EvaluationLine(
-        "after", "test", 3, 2, 9.0, (TemplateCount("made.up", 1, 2),)
-    ),
-    "recordings.jsonl": Recording(
-        "c/1", "after", "made.up", "Do it", Ending.FAILURE, "no", 3, 2,
-        (RecordedStep("0.webp", "tap", 0.5, 1.0, None),),
-    ),
-    "losses.jsonl": Loss("file", "metrics.jsonl", "is gone"),
-    "progress.json": RunProgress("update-000000003.000", 4, {"metrics.jsonl": 100}),
-    "learner.json": LearnerHome("node-1", "10.0.0.1"),
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -325,16 +282,6 @@ def run_file_targets(folder: Path) -> list[Target]:
 
 def _trajectory(data: bytes) -> object:
     return decode_trajectory(data, verify=True)
-
-
-def made_up_trajectory() -> Trajectory:
-    rng = np.random.default_rng(0)
-    screens = tuple(
-        Screen(rng.integers(0, 256, (12, 8, 3), dtype=np.uint8)) for _ in range(len(ACTIONS) + 1)
-    )
-    decisions = tuple(Decision(each, "text", (1, 2), (-0.5, -0.25), 3) for each in ACTIONS)
-    verdict = Verdict(True, "it is done", "facts")
-    return Trajectory("c/1", TASK, decisions, screens, Ending.SUCCESS, verdict, 1.0, ("a note",))
 
 
 def checkpoint_target(path: Path) -> Target:

@@ -6,6 +6,7 @@ import datetime as dt
 import json
 import platform
 import sys
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -41,11 +42,13 @@ def _today() -> str:
     return dt.datetime.now(dt.UTC).date().isoformat()
 
 
-def earlier(name: str) -> dict[str, float]:
-    """The figures of an earlier run of the benchmark; none where there was no such run."""
+def added(name: str, counts: Mapping[str, float]) -> dict[str, float]:
+    """The counts of this batch and of those that the file has of batches before it."""
     path = RESULTS / f"{name}.json"
-    found = json.loads(path.read_text("utf-8")) if path.exists() else {}
-    return {key: value for key, value in found.items() if isinstance(value, int | float)}
+    before = json.loads(path.read_text("utf-8")) if path.exists() else {}
+    both = Counter({key: n for key, n in before.items() if isinstance(n, int | float)})
+    both.update({"batches": 1, **counts})
+    return dict(both)
 
 
 def _processor() -> str:

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
+
+from distrl.runs.metrics import read_points
+from distrl.runs.run_directory import RunDirectory
 
 
 def run_figures(name: str, result: Mapping[str, Any]) -> dict[str, float]:
@@ -15,3 +19,11 @@ def run_figures(name: str, result: Mapping[str, Any]) -> dict[str, float]:
         figures |= {f"{name}_{stage}_{end}": rate[end] for end in ("low", "high")}
     counts = {f"{name}_{of}": result[of] for of in ("trajectories", "updates", "wall_s")}
     return figures | counts | {f"{name}_per_min": 60.0 * result["trajectories"] / result["wall_s"]}
+
+
+def jumps(run: RunDirectory) -> int:
+    """Where time goes back, or an update of the learner is missing or there twice."""
+    points = read_points(run.metrics)
+    back = sum(later.seconds < earlier.seconds for earlier, later in pairwise(points))
+    updates = [p.updates for p in points if p.series == "learner"]
+    return back + sum(later != earlier + 1 for earlier, later in pairwise([0, *updates]))

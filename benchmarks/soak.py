@@ -38,7 +38,7 @@ from distrl.process_environment import for_forkserver
 from distrl.runs.run_directory import RunDirectory
 from distrl.runs.run_records import EpisodeLine
 
-FAULTS = {  # chances per action; together 2 %
+FAULTS = {  # probabilities per action; together 2 %
     "freeze": 0.004,
     "disconnect": 0.004,
     "app_crash": 0.004,
@@ -51,7 +51,7 @@ SETTINGS = {
     "run.checkpoint_minutes": "0.5",
     "tasks.templates": "clock.turn_off_alarm,clock.delete_alarm",
     "devices.count": "8",
-    **{f"devices.faults.{kind}": chance for kind, chance in FAULTS.items()},
+    **{f"devices.faults.{kind}": share for kind, share in FAULTS.items()},
     "agent.policy.sampling.max_new_tokens": "3",
     "collection.collectors": "2",
     "replay.capacity": "100",
@@ -163,7 +163,7 @@ def soak(folder: Path, minutes: float) -> dict[str, float]:
     result = json.loads((path / "result.json").read_text("utf-8"))
     return {
         **figures(held),
-        "fault_chance": round(sum(FAULTS.values()), 4),
+        "fault_probability": round(sum(FAULTS.values()), 4),
         "faults": faults(RunDirectory(path)),
         "trajectories": result["trajectories"],
         "updates": result["updates"],
