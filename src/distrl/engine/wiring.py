@@ -46,7 +46,7 @@ from distrl.learning.algorithms.vtrace import VTraceActorCritic
 from distrl.learning.batch_prefetcher import BatchPrefetcher
 from distrl.learning.gradient_step import GradientStep, ReferencePolicy, autocast
 from distrl.learning.learner import Arrivals, Learner, Publisher
-from distrl.learning.policy_watch import PolicyWatch
+from distrl.learning.policy_watch import NARROW_TOLERANCE, PolicyWatch
 from distrl.learning.process_group import ProcessGroup
 from distrl.records import Observation, Task
 from distrl.replay.buffer.pacing import Pacing
@@ -97,9 +97,16 @@ def build_learner(
         arrivals=arrivals,
         publisher=weights,
         settings=config.learning.learner,
-        watch=None if config.learning.learner.mode == "offline" else PolicyWatch(policy),
+        watch=build_watch(config, policy),
         prefetcher=build_prefetcher(config, policy),
     )
+
+
+def build_watch(config: TrainingConfig, policy: VlmPolicy) -> PolicyWatch | None:
+    """Compares acting with learning; a server computes in a precision of its own."""
+    if config.learning.learner.mode == "offline":
+        return None
+    return PolicyWatch(policy, NARROW_TOLERANCE if config.agent.server else None)
 
 
 def build_prefetcher(config: TrainingConfig, policy: VlmPolicy) -> BatchPrefetcher | None:

@@ -125,11 +125,11 @@ class Learner:
             self._drain()
         if not self._may_sample():
             return Waiting(self.learner_status())
-        with clock.stage("watch"):
-            gap = None if self.watch is None else self.watch.compare()
-        before = work_of(self.policy)
         with clock.stage("batch"):
             ready = self.prefetcher.take() if self.prefetcher is not None else None
+        with clock.stage("watch"):  # while no other thread uses the policy: its weights change
+            gap = None if self.watch is None else self.watch.compare()
+        before = work_of(self.policy)
         with clock.stage("sample"):
             draws = ready.draws if ready is not None else self._sample()
             self._count(draws)

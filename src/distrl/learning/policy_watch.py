@@ -64,6 +64,7 @@ class PolicyWatch:
     def __init__(
         self,
         policy: WatchedPolicy,
+        tolerance: float | None = None,  # None: by the type of the weights
         share: float = SHARE,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
@@ -71,7 +72,8 @@ class PolicyWatch:
         self._share = share
         self._clock = clock
         self._since, self._spent = clock(), 0.0
-        self.tolerance = tolerance_of(next(iter(policy.policy_parameters())))
+        weight = next(iter(policy.policy_parameters()))
+        self.tolerance = tolerance_of(weight) if tolerance is None else tolerance
         self.comparisons = 0
         self._kept: OrderedDict[int, Mapping[str, Tensor]] = OrderedDict()
         self._waiting: OrderedDict[str, _Played] = OrderedDict()  # by collector
