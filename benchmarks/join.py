@@ -25,10 +25,11 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from multiprocessing import get_context
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
@@ -39,12 +40,14 @@ from benchmarks.listening_learner import ListeningLearner, join_request, listeni
 from benchmarks.results_file import write_results
 from distrl.engine.join.join_messages import Deliveries, JoinHeartbeat
 from distrl.engine.join.trajectory_spool import TrajectorySpool
+from distrl.errors import JoinRefused, LearnerGone
 from distrl.json_lines import read_lines
 from distrl.process_environment import for_forkserver
 from distrl.records import Decision, Done, Ending, Screen, Task, Trajectory, Verdict
 from distrl.replay.trajectory_encoding import encode_trajectory
 from distrl.runs.run_records import EpisodeLine
 
+T = TypeVar("T")
 Figures = dict[str, float]
 PHONES = 8  # of each of the two collectors that are compared
 SETTINGS = (
@@ -201,10 +204,20 @@ def measure_joins(folder: Path, count: int) -> Figures:
 
 def _visit(learner: ListeningLearner, number: int) -> None:
     with learner.client() as client:
-        name = client.join(join_request(f"{number:032x}")).name
-        client.heartbeat(JoinHeartbeat(1))
-        client.deliver(Deliveries((episode(name, 1),)))
-        client.leave(JoinHeartbeat(0))
+        name = patiently(lambda: client.join(join_request(f"{number:032x}"))).name
+        patiently(lambda: client.heartbeat(JoinHeartbeat(1)))
+        patiently(lambda: client.deliver(Deliveries((episode(name, 1),))))
+        with suppress(JoinRefused):  # it was heard before, and its answer came too late
+            patiently(lambda: client.leave(JoinHeartbeat(0)))
+
+
+def patiently(ask: Callable[[], T]) -> T:
+    """Ask again where no answer came in time, as a collector does; a busy machine may need it."""
+    while True:
+        try:
+            return ask()
+        except LearnerGone as error:
+            print(f"again: {error}", flush=True)
 
 
 def episode(name: str, number: int) -> bytes:
@@ -255,7 +268,8 @@ def measure_strangers(folder: Path, count: int) -> Figures:
         delivered = 0
         while not all(each.done() for each in attacks):
             delivered += 1
-            client.deliver(Deliveries((episode(name, delivered),)))
+            encoded = episode(name, delivered)
+            patiently(lambda: client.deliver(Deliveries((encoded,))))  # noqa: B023 — at once
             time.sleep(0.1)
         statuses = sum((each.result() for each in attacks), Counter[int]())
         if len(learner.stored()) != delivered:

@@ -180,7 +180,8 @@ class JoinService:
         last = unpack(body, JoinHeartbeat)
         await run_in_threadpool(self.registry.deregister, session.info, last.full)
         self.sessions.leave(session)
-        return Response(pack(await self._orders(self.registry.orders(session.info.number))))
+        reply = await run_in_threadpool(self.registry.orders, session.info.number)
+        return Response(pack(await self._orders(reply)))
 
     async def deliver(self, request: Request) -> Response:
         async with self._bodies:

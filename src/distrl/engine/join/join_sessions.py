@@ -73,7 +73,8 @@ class JoinSessions:
         self._newest: dict[str, str] = {}  # by member: its session
         self._begun: OrderedDict[str, None] = OrderedDict()  # sessions, also those that ended
         self._failures: OrderedDict[str, int] = OrderedDict()  # in a row, by peer
-        self._lock = threading.Lock()
+        self._joining = threading.Lock()  # held while a join waits for the disk
+        self._lock = threading.Lock()  # guards the above; never held for long
 
     @property
     def run(self) -> str:
@@ -113,22 +114,22 @@ class JoinSessions:
 
     def join(self, request: JoinRequest) -> Registration:
         """Begin a session: its collector gets its name, and the state that it resumes from."""
-        with self._lock:
-            if request.protocol != PROTOCOL:
-                raise JoinRefused(
-                    f"this learner speaks version {PROTOCOL} of the protocol, not "
-                    f"{request.protocol}; install the same distrl on both machines",
-                    "other_version",
-                    426,
-                )
+        if request.protocol != PROTOCOL:
+            raise JoinRefused(
+                f"this learner speaks version {PROTOCOL} of the protocol, not {request.protocol}; "
+                "install the same distrl on both machines",
+                "other_version",
+                426,
+            )
+        with self._joining:
             if request.session in self._begun:
                 raise JoinRefused("this session was begun before", "replayed", 409)
             number = self._number(request.member)
-            self._remember(request)
             place = "".join(c if c.isprintable() else "?" for c in request.place) or "elsewhere"
             self._registry.admit(number)
             registration = self._registry.register(number, place)
-            self._sessions[request.session] = Session(request.member, registration.info)
+            with self._lock:
+                self._remember(request, Session(request.member, registration.info))
             return registration
 
     def _number(self, member: str) -> int:
@@ -141,11 +142,12 @@ class JoinSessions:
             write_whole(self._file, msgspec.json.encode(self._members).decode())
         return numbers[member]
 
-    def _remember(self, request: JoinRequest) -> None:
+    def _remember(self, request: JoinRequest, session: Session) -> None:
         before = self._newest.get(request.member)
         if before is not None:
             self._sessions.pop(before, None)
         self._newest[request.member] = request.session
+        self._sessions[request.session] = session
         self._begun[request.session] = None
         if len(self._begun) > MAX_SESSIONS:
             self._begun.popitem(last=False)
