@@ -34,7 +34,8 @@ from distrl.agent.feature_cache import FeatureCache
 from distrl.agent.loading import load_policy
 from distrl.agent.lora import LoraSettings
 from distrl.agent.model_directory import OpenedModel
-from distrl.agent.vlm_policy import VlmPolicy, vlm_policy
+from distrl.agent.policy_builder import vlm_policy
+from distrl.agent.vlm_policy import VlmPolicy
 from distrl.agent.vlm_settings import VlmSettings
 from distrl.episodes.demonstrations import demonstrate
 from distrl.records import Decision, Observation

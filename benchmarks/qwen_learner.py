@@ -30,7 +30,8 @@ from benchmarks.random_qwen import random_qwen
 from distrl.agent.answer_sampling import SamplingSettings
 from distrl.agent.dialects import dialect_named
 from distrl.agent.lora import LoraSettings
-from distrl.agent.vlm_policy import VlmPolicy, vlm_policy
+from distrl.agent.policy_builder import vlm_policy
+from distrl.agent.vlm_policy import VlmPolicy
 from distrl.agent.vlm_settings import VlmSettings
 from distrl.episodes.demonstrations import demonstrate
 from distrl.learning.learner_report import LearnerReport

@@ -26,8 +26,9 @@ from PIL import Image
 from distrl.agent.answer_sampling import SamplingSettings, sample_answers
 from distrl.agent.dialects.compact import COMPACT
 from distrl.agent.model_directory import open_model
+from distrl.agent.policy_builder import vlm_policy
 from distrl.agent.prompt import Prompt
-from distrl.agent.vlm_policy import VlmPolicy, vlm_policy
+from distrl.agent.vlm_policy import VlmPolicy
 from distrl.agent.vlm_settings import VlmSettings
 from distrl.records import Screen
 

@@ -19,8 +19,9 @@ from distrl.agent.dialects.compact import COMPACT
 from distrl.agent.loading import open_policy
 from distrl.agent.lora import LoraSettings
 from distrl.agent.model_directory import open_model
+from distrl.agent.policy_builder import vlm_policy
 from distrl.agent.policy_weights import export_policy, load_exported, read_manifest
-from distrl.agent.vlm_policy import VlmPolicy, vlm_policy
+from distrl.agent.vlm_policy import VlmPolicy
 from distrl.agent.vlm_settings import VlmSettings
 from distrl.errors import CorruptModel, UsageError
 from distrl.records import Decision

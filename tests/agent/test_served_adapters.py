@@ -15,11 +15,12 @@ from distrl.agent.answer_sampling import SamplingSettings
 from distrl.agent.dialects import dialect_named
 from distrl.agent.lora import LoraSettings
 from distrl.agent.model_directory import open_model
+from distrl.agent.policy_builder import vlm_policy
 from distrl.agent.served_adapters import KEPT
 from distrl.agent.served_gap import check_gap, measure_gap, probes
 from distrl.agent.served_loading import open_served
 from distrl.agent.served_policy import ServedPolicy
-from distrl.agent.vlm_policy import VlmPolicy, vlm_policy
+from distrl.agent.vlm_policy import VlmPolicy
 from distrl.agent.vlm_settings import VlmSettings
 from distrl.errors import RequestRefused, UnusableAnswer
 

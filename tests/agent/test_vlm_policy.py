@@ -17,8 +17,9 @@ from tests.agent.vlm_policies import (
 )
 
 from distrl.agent.answer_sampling import SamplingSettings
+from distrl.agent.policy_builder import set_weight_type
 from distrl.agent.prompt import Prompt
-from distrl.agent.vlm_policy import VlmPolicy, set_weight_type
+from distrl.agent.vlm_policy import VlmPolicy
 from distrl.agent.vlm_settings import VlmSettings
 from distrl.errors import InvalidSetting, UsageError
 from distrl.records import Observation, Unreadable

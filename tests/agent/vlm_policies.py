@@ -12,7 +12,8 @@ from tests.agent.tiny_models import BUILDERS, tiny_model
 from distrl.agent.answer_sampling import SamplingSettings
 from distrl.agent.dialects.compact import COMPACT
 from distrl.agent.model_directory import open_model
-from distrl.agent.vlm_policy import VlmPolicy, vlm_policy
+from distrl.agent.policy_builder import vlm_policy
+from distrl.agent.vlm_policy import VlmPolicy
 from distrl.agent.vlm_settings import VlmSettings
 from distrl.records import Back, Observation, Screen, Tap, Unreadable
 

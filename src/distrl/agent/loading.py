@@ -18,9 +18,10 @@ from distrl.agent.dialects import dialect_named
 from distrl.agent.export_directory import trained_directory
 from distrl.agent.families.model_family import InputBuilder
 from distrl.agent.model_directory import local_directory, open_inputs, open_model, saved_type
+from distrl.agent.policy_builder import vlm_policy
 from distrl.agent.policy_weights import load_exported, read_manifest
 from distrl.agent.torch_device import require_device
-from distrl.agent.vlm_policy import VlmPolicy, vlm_policy
+from distrl.agent.vlm_policy import VlmPolicy
 from distrl.agent.vlm_settings import VlmSettings, WeightType
 from distrl.errors import NotAModel
 

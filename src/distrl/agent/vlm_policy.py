@@ -14,13 +14,11 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 import torch
 from torch import Tensor, nn
@@ -33,19 +31,17 @@ from distrl.agent.architectures.decoder_only import DecoderOnly
 from distrl.agent.architectures.encoder_decoder import EncoderDecoder
 from distrl.agent.architectures.packed_decoder import FEATURES, PackedDecoder, can_be_packed
 from distrl.agent.critic import Critic
-from distrl.agent.dialects.dialect import Dialect, ImageSize
+from distrl.agent.dialects.dialect import ImageSize
 from distrl.agent.encoding_cache import EncodingCache, Parts, encoding_key
 from distrl.agent.families.model_family import InputBuilder, ModelInputs
 from distrl.agent.families.qwen_vl import QwenInputs
 from distrl.agent.feature_cache import FeatureCache
-from distrl.agent.lora import AdaptedLayers, LoraSettings, attach_lora
-from distrl.agent.model_directory import OpenedModel
+from distrl.agent.lora import AdaptedLayers, LoraSettings
 from distrl.agent.prompt import Prompt, Prompter
 from distrl.agent.token_scores import token_scores
 from distrl.agent.trainable_policy import Scores
-from distrl.agent.vlm_settings import VlmSettings
 from distrl.agent.weight_digest import weight_digest
-from distrl.errors import InvalidSetting, UsageError
+from distrl.errors import UsageError
 from distrl.records import Decision, Observation
 
 Share = Callable[[Sequence[Prompt], Parts], None]
@@ -55,7 +51,7 @@ POLICY, CRITIC = "policy.", "critic."  # what the names of weights begin with
 
 
 class VlmPolicy:
-    """Implements `TrainablePolicy`. Build one with `vlm_policy`.
+    """Implements `TrainablePolicy`. Build one with `policy_builder.vlm_policy`.
 
     `sampling` may be replaced between two decisions, for a greedy evaluation say.
     """
@@ -344,50 +340,6 @@ class VlmPolicy:
         self._version = version
 
 
-def vlm_policy(
-    opened: OpenedModel, dialect: Dialect, settings: VlmSettings | None = None
-) -> VlmPolicy:
-    """A policy around a model that was just opened; the model is changed in place."""
-    settings = settings or VlmSettings()
-    network: Any = opened.model
-    builder, lora = opened.input_builder, settings.lora
-    set_weight_type(network, getattr(torch, settings.weights))
-    network.to(settings.device)
-    for name, parameter in network.named_parameters():
-        parameter.requires_grad_(not re.fullmatch(opened.family.frozen or "", name))
-    if lora is not None:
-        lora = replace(lora, targets=lora.targets or opened.family.adapter_targets)
-        attach_lora(network, lora, settings.seed)
-    network.eval()
-    if settings.gradient_checkpointing:
-        _enable_checkpointing(network)
-    if settings.compile_vision:
-        _compile_vision(network)
-    critic = Critic(network.config.get_text_config().hidden_size, settings.critic, settings.seed)
-    return VlmPolicy(
-        network,
-        critic.to(settings.device),
-        builder,
-        Prompter(
-            dialect,
-            opened.family.past_actions if settings.past_actions is None else settings.past_actions,
-            settings.past_screens,
-            seen_size=builder.seen_size,
-        ),
-        settings.sampling,
-        directory=opened.directory,
-        lora=lora,
-        cache_bytes=settings.cache_megabytes << 20,
-        seed=settings.seed,
-    )
-
-
-def set_weight_type(network: nn.Module, dtype: torch.dtype) -> None:
-    """The weights alone: frequencies of positions are buffers, and useless in half precision."""
-    for parameter in network.parameters():
-        parameter.data = parameter.data.to(dtype)
-
-
 def architecture_of(network: PreTrainedModel, builder: InputBuilder) -> Architecture:
     if network.config.is_encoder_decoder:
         return EncoderDecoder(network)
@@ -413,23 +365,3 @@ def _learned(network: PreTrainedModel, critic: Critic) -> dict[str, nn.Parameter
     return {f"{POLICY}{name}": each for name, each in trained.items()} | {
         f"{CRITIC}{name}": each for name, each in critic.named_parameters()
     }
-
-
-def _compile_vision(network: Any) -> None:
-    if not can_be_packed(network):
-        raise InvalidSetting(
-            f"policy.compile_vision=True: for Qwen-VL alone, this is a {type(network).__name__}"
-        )
-    for block in network.model.visual.blocks:
-        block.compile(dynamic=True)
-
-
-def _enable_checkpointing(network: Any) -> None:
-    if not network.supports_gradient_checkpointing:
-        raise InvalidSetting(
-            f"policy.gradient_checkpointing=True: a {type(network).__name__} cannot do that; "
-            "take smaller micro-batches instead"
-        )
-    network.gradient_checkpointing_enable({"use_reentrant": False})
-    # It also makes embeddings ask for gradients, which this kind of checkpointing does not need.
-    network.disable_input_require_grads()

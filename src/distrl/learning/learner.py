@@ -145,7 +145,8 @@ class Learner:
                 self.gradient_step.between = self.between
                 update = self.algorithm.update(batch, policy_moves=policy_moves)
             except UpdateAbandoned:
-                self._undo_sample()
+                if not self._offline:
+                    self.pacing.on_sample(-len(draws))  # they may be drawn again
                 return Waiting(self.learner_status())
             finally:
                 self.gradient_step.between = _nothing
@@ -246,11 +247,6 @@ class Learner:
         self.replay.count_draws(draws)
         if not self._offline:
             self.pacing.on_sample(len(draws))
-
-    def _undo_sample(self) -> None:
-        """What was drawn was not learned from: it may be drawn again."""
-        if not self._offline:
-            self.pacing.on_sample(-self.settings.batch_trajectories)
 
     def _refresh_slice(self, besides: set[int]) -> None:
         """Rescore the next few others, so that no priority stays outdated for ever."""

@@ -50,7 +50,7 @@ from distrl.runs.metrics import Metrics, MetricSink, TensorBoardSink, WandbSink,
 from distrl.runs.run_account import RunAccount
 from distrl.runs.run_directory import RunDirectory
 from distrl.runs.run_progress import note_progress
-from distrl.runs.run_records import DeviceFault, Loss, RunResult
+from distrl.runs.run_records import Loss, RunResult
 from distrl.runs.run_status import RunView
 from distrl.weights.weight_store import WeightStore
 
@@ -112,10 +112,7 @@ class RunAssembly:
             check_losses(run, store, checkpoints, self.view.say, accept=accept_losses)
         weights = build_weight_store(config, run.weights)
         use_threads(config.learning.threads)
-        policy = build_policy(config)
-        if config.agent.server and self.asks_first:
-            with closing(build_served(config, run.path)) as served:
-                self.view.say(check_gap(served, policy))
+        policy = self._policy()
         group = opened.enter_context(learner_process_group(config, run))
         publisher = PatientPublisher(self.open_publisher(weights), self.stop, self.view.say)
         learner = build_learner(config, policy, self.arrivals, publisher, group)
@@ -155,12 +152,7 @@ class RunAssembly:
             checkpoints=checkpoints,
             collection=collection,
             episode_log=episode_log,
-            monitor=self._monitor(
-                metrics,
-                episode_log,
-                collection,
-                opened.enter_context(LineLog.open(run.device_faults)).append,
-            ),
+            monitor=self._monitor(metrics, episode_log, collection, opened),
             evaluations=evaluations,
             evaluator=Evaluator(config, policy, self.stop),
             lane=self.lane,
@@ -168,12 +160,20 @@ class RunAssembly:
             note_checkpoint=lambda path: note_progress(run, path, self.arrivals.taken),
         )
 
+    def _policy(self) -> VlmPolicy:
+        """The policy that learns; where a server acts, it is asked for the gap between the two."""
+        policy = build_policy(self.config)
+        if self.config.agent.server and self.asks_first:
+            with closing(build_served(self.config, self.directory.path)) as served:
+                self.view.say(check_gap(served, policy))
+        return policy
+
     def _monitor(
         self,
         metrics: Metrics,
         episode_log: EpisodeLog,
         collection: Collection,
-        note_fault: Callable[[DeviceFault], None],
+        opened: ExitStack,
     ) -> RunMonitor:
         """Its account begins with what the run recorded before it was resumed."""
         run = self.directory
@@ -187,7 +187,7 @@ class RunAssembly:
             episode_log,
             collection,
             account=account,
-            note_fault=note_fault,
+            note_fault=opened.enter_context(LineLog.open(run.device_faults)).append,
         )
 
 
