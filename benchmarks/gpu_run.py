@@ -65,7 +65,8 @@ def train(folder: Path, settings: Sequence[str], timeout: float) -> RunDirectory
 def figures_of(points: Sequence[Point], name: str) -> dict[str, float]:
     """Rates and shares between the end of the warm-up and the last point of the collection."""
     learned = [point for point in points if point.series == "learner"]
-    begun = learned[min(WARM_UP_UPDATES, len(learned) // 4)].seconds
+    warm = learned[: min(WARM_UP_UPDATES, len(learned) // 4) + 1]
+    begun = warm[-1].seconds if warm else float("inf")
     sampled = [each for each in points if each.series == "collection" and each.seconds >= begun]
     if len(sampled) < 2:
         raise SystemExit(f"{len(learned)} updates and the run was over; give it more --minutes")

@@ -45,3 +45,5 @@ def test_rates_and_shares_are_of_the_time_after_the_warm_up() -> None:
 def test_a_run_that_was_too_short_is_no_measurement() -> None:
     with pytest.raises(SystemExit, match="more --minutes"):
         figures_of([learned(1.0, 5.0), collected(2.0, 5.0, 1.0, 1.0)], "gpu_run")
+    with pytest.raises(SystemExit, match="0 updates"):
+        figures_of([collected(2.0, 5.0, 1.0, 1.0)], "gpu_run")
