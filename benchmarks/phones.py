@@ -40,7 +40,6 @@ SETTINGS = {
     "run.free_gigabytes": "0.01",
     "agent.policy.sampling.max_new_tokens": "3",
     "collection.collectors": "4",
-    "collection.heartbeat_seconds": "2",
     "replay.capacity": "200",
     "pacing.samples_per_insert": "0.05",
     "pacing.tolerance": "1e6",
