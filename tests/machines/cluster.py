@@ -21,7 +21,7 @@ from typing import Self
 from tests.engine.tiny_runs import SETTINGS, write_model
 from tests.machines.hosts import HOME, Command, Host, Switch, wait_until
 
-PATIENCE = 240.0  # seconds for what a quiet machine does in twenty
+PATIENCE = 480.0  # seconds for what a quiet machine does in twenty
 STORE = ("--", "--object-store-memory=80000000", "--num-cpus=2")
 PHONES = "phone=2"
 RUN = (

@@ -12,6 +12,7 @@ from tests.machines.hosts import why_not
 
 Figures = dict[str, float]
 CUT_SECONDS = 20.0
+FIGURES = pytest.StashKey[Figures]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -27,17 +28,22 @@ def cut_seconds(request: pytest.FixtureRequest) -> float:
 
 
 @pytest.fixture(scope="session")
-def figures(request: pytest.FixtureRequest) -> Iterator[Figures]:
-    """Flat: name -> number. Printed at the end, and written if that was asked for."""
-    found: Figures = {}
-    yield found
+def figures(request: pytest.FixtureRequest) -> Figures:
+    """Flat: name -> number."""
+    return request.config.stash.setdefault(FIGURES, {})
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    """Print the figures, and write them if that was asked for."""
+    found = config.stash.get(FIGURES, {})
     width = max(map(len, found), default=0)
-    lines = [f"  {name:<{width}}  {value:g}" for name, value in found.items()]
-    if request.config.getoption("write_results", default=False):
-        lines.append(str(write_results("machines", found, "make test-machines")))
-    reporter = request.config.pluginmanager.getplugin("terminalreporter")
-    assert reporter is not None
-    reporter.write_line("\n".join(["", *lines]))
+    for name, value in found.items():
+        terminalreporter.write_line(f"  {name:<{width}}  {value:g}")
+    if found and config.getoption("write_results", default=False):
+        path = write_results("machines", found, "make test-machines")
+        terminalreporter.write_line(str(path))
 
 
 @pytest.fixture(scope="session")
