@@ -36,6 +36,7 @@ from distrl.engine.run.losses import LearnerHome, write_home
 from distrl.engine.run.resume import corpus
 from distrl.errors import DataLost, DistrlError
 from distrl.json_lines import LineLog, read_lines
+from distrl.learning.checkpoint import CheckpointFolder
 from distrl.records import Ending, Verdict
 from distrl.replay.store.trajectory_database import Correction
 from distrl.replay.store.trajectory_store import TrajectoryStore
@@ -44,6 +45,7 @@ from distrl.reporting.report import report_page
 from distrl.reporting.run_story import read_story
 from distrl.runs.metrics import read_points
 from distrl.runs.run_directory import RunDirectory
+from distrl.runs.run_progress import note_progress
 from distrl.runs.run_records import EpisodeLine, Loss
 from distrl.weights.weight_store import WeightStore
 
@@ -278,6 +280,7 @@ def whole_run(folder: Path) -> RunDirectory:
     with TrajectoryStore(run.trajectories) as store:  # copied while its log is in use
         verdict = Verdict(success=False, reason="judged anew", judge="facts")
         store.correct(store.ids[0], Correction(Ending.GAVE_UP, verdict))
+        note_progress(run, CheckpointFolder(run.checkpoints).latest(), store.position)
         shutil.copytree(run.path, whole.path, ignore=shutil.ignore_patterns("*-shm"))
     return whole
 

@@ -97,8 +97,10 @@ def rescore_run(
     from distrl.json_lines import LineLog
     from distrl.judging.judge_thread_pool import JudgeThreadPool
     from distrl.judging.rescoring import Rescoring, without_verdict
+    from distrl.learning.checkpoint import CheckpointFolder
     from distrl.replay.store.trajectory_store import TrajectoryStore
     from distrl.runs.run_directory import RunDirectory
+    from distrl.runs.run_progress import note_progress
 
     run = RunDirectory.existing(directory)
     if not run.trajectories.is_dir():
@@ -114,6 +116,7 @@ def rescore_run(
         stored = (found for name in store.ids if (found := store.find(name)) is not None)
         wanted = without_verdict(stored) if only_unjudged else stored
         counts = Rescoring(store, judge_pool, log.append, dry_run=dry_run).rescore(wanted)
+        note_progress(run, CheckpointFolder(run.checkpoints).latest(), store.position)
     for damage in store.damages:
         console.print(f"left out, {damage}", highlight=False, markup=False)
     for line in _summary(directory, settings.model, counts, dry_run=dry_run):

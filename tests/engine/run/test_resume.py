@@ -17,9 +17,11 @@ from distrl.engine.run.resume import TrainingState, begin, corpus, recall, resum
 from distrl.errors import CorruptCheckpoint, UsageError
 from distrl.json_lines import LineLog, read_lines
 from distrl.learning.checkpoint import CheckpointFolder
-from distrl.records import Ending, Split
+from distrl.records import Ending, Split, Verdict
+from distrl.replay.store.trajectory_database import Correction
 from distrl.replay.store.trajectory_store import TrajectoryStore
 from distrl.runs.run_directory import RunDirectory
+from distrl.runs.run_progress import note_progress
 from distrl.runs.run_records import EpisodeLine
 from distrl.weights.weight_store import WeightStore
 
@@ -120,6 +122,19 @@ def test_what_cannot_be_read_of_a_corpus_is_said(tmp_path: Path) -> None:
     assert [each.id for each in corpus(str(tmp_path), said.append)] == ["c/1"]
     assert len(said) == 1
     assert "left out, trajectory number 2: its checksum does not match" in said[0]
+
+
+def test_a_corpus_that_has_less_than_its_run_noted_says_so(tmp_path: Path) -> None:
+    with TrajectoryStore(tmp_path / "trajectories") as store:
+        store.append(trajectory("c/1"))
+        store.correct("c/1", Correction(Ending.FAILURE, Verdict(False, "no", "facts")))
+    said: list[str] = []
+    note_progress(RunDirectory(tmp_path), None, 2)
+    assert [each.id for each in corpus(str(tmp_path), said.append)] == ["c/1"]
+    assert said == []
+    note_progress(RunDirectory(tmp_path), None, 3)  # a correction whose log was damaged
+    list(corpus(str(tmp_path), said.append))
+    assert said == [f"learning.corpus='{tmp_path}' ends at position 2, and was at 3"]
 
 
 def test_a_new_run_preloads_its_corpus(tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ from distrl.records import Ending, Trajectory
 from distrl.replay.store.trajectory_reader import TrajectoryReader
 from distrl.replay.store.trajectory_store import TrajectoryStore
 from distrl.runs.run_directory import RunDirectory
+from distrl.runs.run_progress import read_progress
 from distrl.runs.run_records import EpisodeLine
 from distrl.weights.weight_store import WeightStore
 
@@ -183,6 +184,9 @@ def corpus(directory: str, say: Callable[[str], None] = lambda said: None) -> It
     for stored in reader.read():
         found = True
         yield stored.trajectory
+    last, noted = reader.position, read_progress(RunDirectory(path))[0].position
+    if last < noted:
+        say(f"learning.corpus={directory!r} ends at position {last}, and was at {noted}")
     for damage in reader.damages:
         say(f"learning.corpus={directory!r}: left out, {damage}")
     if not found:

@@ -96,6 +96,16 @@ class TrajectoryReader:
         """What could not be read so far, each once."""
         return tuple(self._damages.values())
 
+    @property
+    def position(self) -> Position:
+        """Of the newest trajectory or correction."""
+        with typed_errors(self._directory, "find the last position"):
+            connection = connect_reader(self._directory)
+            if connection is None:
+                return BEGINNING
+            with closing(connection):
+                return last_position(connection)
+
     def read(self, after: Position = BEGINNING) -> Iterator[StoredTrajectory]:
         """All that is stored after `after` by now; ask again later with the last position.
 
