@@ -24,10 +24,9 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
-from multiprocessing import get_context
 from pathlib import Path
 from typing import TypeVar
 
@@ -55,7 +54,7 @@ SETTINGS = (
     "devices.clock=scaled", "devices.clock_speed=20", f"devices.count={PHONES}",
 )  # fmt: skip
 COLLECTORS = 3  # joined, while connections are cut
-ATTACKERS = 2  # processes
+ATTACKERS = 8  # threads
 JOINERS = 16  # threads
 LONG = 900.0  # seconds for anything
 TASK = Task("bench.join/train/1", "Do it", "general", "bench", "train", 1, (), "easy", 20)
@@ -256,13 +255,13 @@ def measure_strangers(folder: Path, count: int) -> Figures:
     failures = Failures()
     for name in ("uvicorn.error", "asyncio"):
         logging.getLogger(name).addHandler(failures)
-    processes = ProcessPoolExecutor(ATTACKERS, get_context("spawn"))
-    with listening_learner(folder) as learner, processes, learner.client() as client:
+    threads = ThreadPoolExecutor(ATTACKERS)
+    with listening_learner(folder) as learner, threads, learner.client() as client:
         request = join_request()
         name = client.join(request).name
         token, share = learner.identity.token(), count // ATTACKERS
         attacks = [
-            processes.submit(attack, learner.port, token, join_request().session, seed, share)
+            threads.submit(attack, learner.port, token, join_request().session, seed, share)
             for seed in range(ATTACKERS)
         ]
         delivered = 0

@@ -242,3 +242,29 @@ def test_the_command_to_join_with_names_all_that_is_needed(tmp_path: Path) -> No
     assert f"--fingerprint {identity.fingerprint} --token-file {identity.token_file}" in words
     assert identity.token() not in words
     assert f"https://{socket.gethostname()}:7700 " in join_words("0.0.0.0:0", 7700, identity)
+
+
+def test_nothing_touches_the_store_once_the_listener_is_closed(tmp_path: Path) -> None:
+    """SQLite does not survive a thread that stores while its database is being closed."""
+    with listening_learner(tmp_path) as learner:
+        member = Member(learner)
+        service, closed = learner.service, list[str]()
+
+        def close() -> None:
+            service.close()
+            closed.append("closed")
+
+        closing = threading.Thread(target=close, daemon=True)
+        sending = threading.Thread(target=member.deliver, args=(member.episode(1),), daemon=True)
+        with service.receiver._lock:  # another thread stores meanwhile
+            sending.start()
+            while not service._working:
+                sending.join(0.01)
+            closing.start()
+            closing.join(0.2)
+            assert not closed
+        closing.join(LONG)
+        assert closed
+        assert learner.stored() == [f"{member.welcome.name}/1/t"]
+        assert member.post("deliver", pack(Deliveries((member.episode(2),)))).status_code == 503
+        assert len(learner.stored()) == 1

@@ -203,6 +203,11 @@ class TrajectoryReceiver:
                 self._hand_on(trajectory, position)
             self._held.append((acknowledge, Received(trajectory.id, position is not None)))
 
+    def __contains__(self, trajectory_id: str) -> bool:
+        """Is it stored, acknowledged or not?"""
+        with self._lock:
+            return trajectory_id in self.store
+
     def put(self, trajectory: Trajectory) -> bool:
         """Implements `TrajectorySink` for a collector of this process. Raises on a bad disk."""
         with self._lock:

@@ -19,12 +19,14 @@ import asyncio
 import contextlib
 import logging
 import socket
+import threading
 from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import Future
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import ParamSpec, TypeVar
 from urllib.parse import urlsplit
 
 import uvicorn
@@ -74,7 +76,8 @@ MAX_HEADER_BYTES = 1 << 14
 START_SECONDS, END_SECONDS = 30.0, 5.0
 BEAT_SECONDS, BEATS_PER_SECOND = 0.25, 100.0  # of one collector, at least; of all, at most
 
-log = logging.getLogger(__name__)
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 class BoundedProtocol(H11Protocol):
@@ -114,6 +117,9 @@ class JoinService:
     receiver: TrajectoryReceiver
     weights: WeightStore
     settings: str  # TOML
+    _idle: threading.Condition = field(default_factory=threading.Condition)
+    _working: int = 0  # threads in `_in_thread`
+    _closed: bool = False
     _bodies: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(BODIES_AT_ONCE))
 
     def application(self) -> Starlette:
@@ -160,7 +166,7 @@ class JoinService:
         self.sessions.check_token(request.headers.get("authorization", ""))
         asked = unpack(await self._body(request, "join"), JoinRequest)
         self._check_open()
-        registration = await run_in_threadpool(self.sessions.join, asked)
+        registration = await self._in_thread(self.sessions.join, asked)
         info = registration.info
         welcome = Welcome(
             self.sessions.run, info.name, info.number, registration.state, self.settings
@@ -170,7 +176,7 @@ class JoinService:
     async def heartbeat(self, request: Request) -> Response:
         session, body = await self._claim(request, "heartbeat")
         beat = unpack(body, JoinHeartbeat)
-        reply = await run_in_threadpool(
+        reply = await self._in_thread(
             self.registry.heartbeat, session.info, beat.in_flight, beat.full
         )
         return Response(pack(await self._orders(reply)))
@@ -178,9 +184,9 @@ class JoinService:
     async def leave(self, request: Request) -> Response:
         session, body = await self._claim(request, "leave")
         last = unpack(body, JoinHeartbeat)
-        await run_in_threadpool(self.registry.deregister, session.info, last.full)
+        await self._in_thread(self.registry.deregister, session.info, last.full)
         self.sessions.leave(session)
-        reply = await run_in_threadpool(self.registry.orders, session.info.number)
+        reply = await self._in_thread(self.registry.orders, session.info.number)
         return Response(pack(await self._orders(reply)))
 
     async def deliver(self, request: Request) -> Response:
@@ -188,21 +194,21 @@ class JoinService:
             session, body = await self._claim(request, "deliver")
             self._check_open()
             trajectories = unpack(body, Deliveries).trajectories
-            stored, unusable = await run_in_threadpool(self._store, session, trajectories)
+            stored, unusable = await self._in_thread(self._store, session, trajectories)
         waiting = [asyncio.wrap_future(future) for future in stored.values()]
         if waiting:
             await asyncio.wait(waiting, timeout=HOLD_SECONDS)
         answers = [
-            future.result() if future.done() else Received(trajectory_id, new=True)
+            future.result() if future.done() else await self._in_thread(self._held, trajectory_id)
             for trajectory_id, future in stored.items()
-        ]  # all are stored by now, or were refused
+        ]
         return Response(pack(DeliveryReply.of(answers, unusable)))
 
     async def file(self, request: Request) -> Response:
         """Weights that are kept, from the byte on that the request names (`Range`)."""
         self.sessions.check_token(request.headers.get("authorization", ""))
         digest = request.path_params["digest"]
-        for each in await run_in_threadpool(self.weights.files):
+        for each in await self._in_thread(self.weights.files):
             if each.digest == digest:
                 with contextlib.suppress(FileNotFoundError):  # it has just gone
                     return FileResponse(each.path, stat_result=each.path.stat())
@@ -231,7 +237,7 @@ class JoinService:
             raise JoinRefused("the run has ended; keep what is left for its resume", "ended", 503)
 
     async def _orders(self, reply: HeartbeatReply) -> Orders:
-        newest = await run_in_threadpool(self.weights.newest_file)
+        newest = await self._in_thread(self.weights.newest_file)
         offer = None
         if newest is not None:
             with contextlib.suppress(FileNotFoundError):  # a newer one has just taken its place
@@ -258,6 +264,35 @@ class JoinService:
             sound.append((encoded, partial(self._acknowledge, answer)))
         self.receiver.deliver_many(sound)
         return answers, unusable
+
+    def _held(self, trajectory_id: str) -> Received | Refused:
+        """The answer on one that is not acknowledged yet: the learner is behind."""
+        if trajectory_id in self.receiver:
+            return Received(trajectory_id, new=True)
+        return Refused(trajectory_id, "it was not stored")
+
+    async def _in_thread(self, work: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
+        """Do what may wait for a lock or for the disk; nothing is begun after `close`."""
+
+        def guarded() -> T:
+            with self._idle:
+                if self._closed:
+                    raise JoinRefused("the learner has ended", "ended", 503)
+                self._working += 1
+            try:
+                return work(*arguments, **named)
+            finally:
+                with self._idle:
+                    self._working -= 1
+                    self._idle.notify_all()
+
+        return await run_in_threadpool(guarded)
+
+    def close(self) -> None:
+        """Wait for what is being stored, and begin nothing more: the store may be closed then."""
+        with self._idle:
+            self._closed = True
+            self._idle.wait_for(lambda: not self._working)
 
     def _acknowledge(self, waiting: Future[Received | Refused], answer: Received | Refused) -> None:
         if isinstance(answer, Received):
@@ -312,6 +347,7 @@ def listening(service: JoinService, identity: Identity, address: str) -> Iterato
         finally:
             server.should_exit = True
             thread.join(2 * END_SECONDS)
+            service.close()
         thread.raise_failure()
 
 
