@@ -119,7 +119,11 @@ def main() -> None:
     parser.add_argument("--set", action="append", default=[], help="a setting of the run, a.b=c")
     parser.add_argument("--keep", type=Path, help="a new folder for the run")
     parser.add_argument("--out", type=Path, help="a file for the figures as well")
+    parser.add_argument("--gpu-from", type=Path, help="take the figures of such a file")
     given = parser.parse_args()
+    if given.gpu_from is not None:
+        write_results("gpu-run", json.loads(given.gpu_from.read_text("utf-8")))
+        return
     settings = SETTINGS | {
         "agent.policy.device": given.device,
         "engine.policy": "node",

@@ -8,7 +8,7 @@ useful arithmetic of a turn of L tokens is 4·P·L (2·P·L forward, 2·P·L bac
 the vision tower, whose features are kept), its share is of 790 TFLOP/s. Measured: a batch that one
 forward pass does (4 trajectories), one that is scored first (16), and with `--old DIRECTORY`, a
 checkout of the code before, that code with a batch of 4 in a process of its own. The figures go
-into `learner.json` with `python -m benchmarks.learner --gpu-from FILE`.
+into `learner.json`, on another machine with `--gpu-from FILE`.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ import torch
 
 from benchmarks.learner import learner_for, of_old_tree
 from benchmarks.random_qwen import random_qwen
+from benchmarks.results_file import update_results
 from distrl.agent.answer_sampling import SamplingSettings
 from distrl.agent.dialects import dialect_named
 from distrl.agent.lora import LoraSettings
@@ -111,8 +112,12 @@ def main() -> None:
     parser.add_argument("--updates", type=int, default=4)
     parser.add_argument("--only", type=int, help="trajectories in a batch; prints JSON")
     parser.add_argument("--old", type=Path, help="a checkout of the code before")
-    parser.add_argument("--out", type=Path, required=False)
+    parser.add_argument("--out", type=Path, help="write the figures here and not to the results")
+    parser.add_argument("--gpu-from", type=Path, help="take the figures of such a file")
     given = parser.parse_args()
+    if given.gpu_from:
+        update_results("learner", json.loads(given.gpu_from.read_text("utf-8")), "gpu_qwen_3b")
+        return
     if given.only:
         print(json.dumps(measure(given.only, given.micro, given.updates)))
         return
@@ -129,6 +134,8 @@ def main() -> None:
     print(json.dumps(figures, indent=2))
     if given.out:
         given.out.write_text(json.dumps(figures, indent=2) + "\n", "utf-8")
+    else:
+        update_results("learner", figures, "gpu_qwen_3b")
 
 
 if __name__ == "__main__":

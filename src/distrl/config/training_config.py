@@ -102,7 +102,7 @@ class TrainingConfig:
             return False
         if self.engine.policy != "auto":
             return self.engine.policy == "node"
-        on_gpu = self.agent.policy.device.startswith("cuda")
+        on_gpu = self.agent.policy.device.startswith("cuda") and not self.agent.server
         needs_critic = self.tasks.curriculum == "instruction_value"  # in each collector
         return self.engine.kind == "local" and on_gpu and not needs_critic
 

@@ -132,7 +132,6 @@ class Learner:
         before = work_of(self.policy)
         with clock.stage("sample"):
             draws = ready.draws if ready is not None else self._sample()
-            self._count(draws)
             if self.prefetcher is not None:
                 self.prefetcher.start(self._sample(), self._earned)
         with clock.stage("batch"):
@@ -145,11 +144,10 @@ class Learner:
                 self.gradient_step.between = self.between
                 update = self.algorithm.update(batch, policy_moves=policy_moves)
             except UpdateAbandoned:
-                if not self._offline:
-                    self.pacing.on_sample(-len(draws))  # they may be drawn again
                 return Waiting(self.learner_status())
             finally:
                 self.gradient_step.between = _nothing
+            self._count(draws)
             self.updates += 1
         with clock.stage("refresh"):
             self._reprioritise(draws, batch, update)
@@ -243,7 +241,7 @@ class Learner:
         return self.replay.sample(n, self._rng, beta=beta, together=together, counted=False)
 
     def _count(self, draws: Sequence[Draw]) -> None:
-        """These draws are trained on now."""
+        """These draws were trained on."""
         self.replay.count_draws(draws)
         if not self._offline:
             self.pacing.on_sample(len(draws))
