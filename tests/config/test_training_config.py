@@ -163,7 +163,7 @@ def test_every_section_is_written_and_read_back(tmp_path: Path) -> None:
         (["agent.policy.device=cuda"], True),
         (["agent.policy.device=cuda", "engine.policy=collector"], False),
         (["agent.policy.device=cuda", "engine.kind=ray"], False),
-        (["agent.policy.device=cuda", "agent.server=http://here:8000", "agent.policy.lora.rank=4"], False),
+        (
             [
                 "agent.policy.device=cuda",
                 "agent.server=http://here:8000/v1",

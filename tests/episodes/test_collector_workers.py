@@ -123,7 +123,9 @@ def test_the_time_of_all_slots_is_accounted_for() -> None:
         gate.opened.set()
     stages = collecting.report().stages
     assert stages["decide"] >= 5.0  # of one at least: the others may have asked later
-    assert sum(stages.values()) == pytest.approx(4 * 5.0)
+    assert sum(stages.values()) >= 4 * 5.0 - 1e-6
+    on_devices = stages["reset"] + stages["act"]  # which have a clock of their own
+    assert sum(stages.values()) - on_devices <= 4 * 5.0 + 1e-6
 
 
 def test_a_phone_that_waits_holds_no_pixels() -> None:

@@ -56,6 +56,7 @@ class Counters:
     prefix: str
     seconds: dict[str, float] = field(default_factory=dict)  # by stage
     _last: dict[str, float] = field(default_factory=dict)
+    _begun: dict[str, float] = field(default_factory=dict)  # what was there when counting began
 
     def add(self, figures: Figures) -> None:
         found = {
@@ -70,9 +71,18 @@ class Counters:
             self.seconds[stage] = self.seconds.get(stage, 0.0) + grown
         self._last = found or self._last
 
+    def begin(self) -> None:
+        """Count from here on, once there is something after it."""
+        self._begun = dict(self.seconds)
+
     def shares(self, names: Mapping[str, str]) -> dict[str, float]:
         """By shown name; a stage without one keeps its own. Empty where no time has passed."""
-        known = {stage: max(0.0, seconds) for stage, seconds in self.seconds.items()}
+        since = {
+            stage: max(0.0, seconds - self._begun.get(stage, 0.0))
+            for stage, seconds in self.seconds.items()
+        }
+        whole = {stage: max(0.0, seconds) for stage, seconds in self.seconds.items()}
+        known = since if sum(since.values()) > 0.0 else whole
         total, shares = sum(known.values()), dict[str, float]()
         for stage, seconds in known.items():
             if total > 0.0:
@@ -95,7 +105,7 @@ class TimeAccount:
         for counters in (self._phones, self._learner):
             counters.add(point.figures)
             if point.updates and not self._updated:
-                counters.seconds.clear()
+                counters.begin()
         self._updated |= point.updates > 0
 
     def phones(self) -> dict[str, float]:

@@ -25,6 +25,14 @@ from distrl.engine.ingest.messages import (
     from_bytes,
     to_bytes,
 )
+from distrl.engine.serving.decision_messages import (
+    DecisionRequest,
+    Decisions,
+    EndSession,
+    PackedDecision,
+    ReportRequest,
+)
+from distrl.engine.serving.policy_server import ServerReport
 from distrl.errors import UsageError
 
 MESSAGES: list[Message] = [
@@ -39,6 +47,11 @@ MESSAGES: list[Message] = [
     Play(None),
     Play(7, share_encodings=True),
     Stop(1.5),
+    DecisionRequest(3, "a", b"Go home", (("Tap", (0.2, 0.3)),), 4096, ((720, 360),)),
+    EndSession("a"),
+    ReportRequest(),
+    Decisions((PackedDecision(3, ("Back", ()), b"back", (1, 2), (-0.5, -0.25), 7),)),
+    ServerReport("node", 2, 1, report().batcher),
 ]
 
 

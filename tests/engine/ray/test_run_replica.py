@@ -14,11 +14,12 @@ from tests.replay.made_up_trajectories import trajectory
 from distrl.engine.ray.run_replica import RunCopy, RunSource, list_files, read_part, read_rows
 from distrl.engine.run.losses import LearnerHome, read_home
 from distrl.errors import DataLost
-from distrl.json_lines import read_lines
+from distrl.json_lines import encode_line, read_lines
 from distrl.replay.store.trajectory_store import TrajectoryStore, TrajectoryStoreSettings
 from distrl.runs.run_directory import RunDirectory
-from distrl.runs.run_records import EpisodeLine, Loss
+from distrl.runs.run_records import EpisodeLine, Loss, Point
 
+POINT = encode_line(Point("learner", 1, 1.0, {}))
 ANNA, BERTIL = LearnerHome("anna", "10.0.0.1"), LearnerHome("bertil", "10.0.0.2")
 
 
@@ -32,7 +33,7 @@ def source_of(run: RunDirectory) -> RunSource:
 
 def begun_run(folder: Path) -> RunDirectory:
     run = made_run(folder)
-    run.metrics.write_text("{}\n", "utf-8")
+    run.metrics.write_bytes(POINT)
     return run
 
 
@@ -73,12 +74,12 @@ def test_only_what_changed_is_copied_again(tmp_path: Path) -> None:
     asked.clear()
     with TrajectoryStore(run.trajectories) as store:
         store.append(trajectory("c/4"))
-    with run.metrics.open("a") as metrics:
-        metrics.write("{}\n")
+    with run.metrics.open("ab") as metrics:
+        metrics.write(POINT)
     copying.update(ANNA, BERTIL, 2.0)
-    assert "metrics.jsonl from 3" in asked
+    assert f"metrics.jsonl from {len(POINT)}" in asked
     assert not [each for each in asked if each.startswith("checkpoints/")]
-    assert copy.metrics.read_text("utf-8") == "{}\n{}\n"
+    assert copy.metrics.read_bytes() == 2 * POINT
     with TrajectoryStore(copy.trajectories) as store:
         assert store.ids[-1] == "c/4"
 
