@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import torch
 from tests.agent.vlm_policies import SHARP, observations, screen, tiny_policy
+from tests.slow_params import mostly_slow
 
 from distrl.agent.architectures.decoder_only import DecoderOnly
 from distrl.agent.architectures.packed_decoder import PackedDecoder
@@ -41,7 +42,7 @@ def many_pictures() -> list[Observation]:
 
 
 @pytest.mark.parametrize("lora", [None, LoraSettings(rank=4)], ids=["whole", "lora"])
-@pytest.mark.parametrize("family", QWEN)
+@pytest.mark.parametrize("family", mostly_slow(QWEN, quick=["qwen2_5_vl"]))
 def test_same_scores_and_gradients_as_the_padded_reference(
     family: str, lora: LoraSettings | None
 ) -> None:
@@ -66,7 +67,7 @@ def test_same_scores_and_gradients_as_the_padded_reference(
             assert float((found - wanted).norm()) < 1e-5 * float(norm)
 
 
-@pytest.mark.parametrize("family", QWEN)
+@pytest.mark.parametrize("family", mostly_slow(QWEN, quick=["qwen2_5_vl"]))
 @torch.no_grad()
 def test_two_seven_and_one_picture_are_the_same_together_as_alone(family: str) -> None:
     policy = tiny_policy(family, past_screens=6)
@@ -78,7 +79,7 @@ def test_two_seven_and_one_picture_are_the_same_together_as_alone(family: str) -
         torch.testing.assert_close(found, alone, atol=1e-5, rtol=1e-4)
 
 
-@pytest.mark.parametrize("family", QWEN)
+@pytest.mark.parametrize("family", mostly_slow(QWEN, quick=["qwen2_5_vl"]))
 @torch.no_grad()
 def test_decoding_goes_on_with_the_rows_that_are_kept(family: str) -> None:
     policy = tiny_policy(family)

@@ -101,6 +101,7 @@ def test_a_server_started_without_adapters_is_told_how_to_be(kind: str, tmp_path
         policy.load_weights(own_policy().weights(), 1)
 
 
+@pytest.mark.slow
 def test_two_collectors_hand_over_the_same_version_and_old_ones_go(tmp_path: Path) -> None:
     server, own = LoraServer("vllm", tiny_model(FAMILY)), own_policy()
     with (

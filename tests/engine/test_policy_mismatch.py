@@ -33,6 +33,7 @@ def test_weights_that_are_announced_and_not_loaded_stop_the_run(
         engine.train()
 
 
+@pytest.mark.slow
 def test_a_run_that_is_in_order_is_watched_all_the_time(tmp_path: Path, model: Path) -> None:
     engine = begin(tmp_path, model, "run.updates=4", *UNTESTED)
     assert engine.train().updates == 4

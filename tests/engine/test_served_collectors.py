@@ -39,6 +39,7 @@ def test_what_a_server_cannot_do_is_refused(
         tiny_config(tmp_path, tmp_path, "agent.server=http://127.0.0.1:1/v1", *also)
 
 
+@pytest.mark.slow
 def test_a_collector_plays_by_the_adapters_that_the_learner_published(tmp_path: Path) -> None:
     server, own, sink = LoraServer("vllm", tiny_model(FAMILY)), own_policy(), ListSink()
     with serving_adapters(server) as url, ExitStack() as opened:

@@ -202,6 +202,7 @@ def test_a_container_that_is_not_there_is_said_at_once(tmp_path: Path, any_size:
         engine.train()
 
 
+@pytest.mark.slow
 def test_a_phone_of_android_world_that_breaks_is_no_failure_of_the_agent(
     tmp_path: Path, any_size: Path
 ) -> None:

@@ -8,6 +8,8 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
 from distrl.replay.store.trajectory_reader import TrajectoryReader
 
 ROOT = Path(__file__).parents[3]
@@ -28,6 +30,7 @@ def deliver_and_kill(directory: Path, first: int, answers: int) -> list[tuple[st
     return [(name, word) for name, word in map(str.split, heard)]
 
 
+@pytest.mark.slow
 def test_killed_while_threads_share_commits(tmp_path: Path) -> None:
     rng = random.Random("group commits/0")
     new: Counter[str] = Counter()

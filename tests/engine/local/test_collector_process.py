@@ -221,6 +221,7 @@ def test_heartbeats_come_by_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
         learner.served.result(LONG)
 
 
+@pytest.mark.slow
 def test_it_ends_when_the_learner_is_gone_and_says_what_was_not_stored(
     learner: LearnersEnd,
 ) -> None:

@@ -123,6 +123,7 @@ def test_collectors_share_a_server_and_batches_go_beyond_each() -> None:
         assert 1.0 < report.mean_batch <= 6.0
 
 
+@pytest.mark.slow
 def test_a_server_in_place_of_one_that_died_goes_on_with_its_episodes() -> None:
     sink, lines = ListSink(), list[Beside]()
     batcher = PolicyClient("collector-0.1", lambda: lines[-1] if not lines[-1].is_cut else None)
