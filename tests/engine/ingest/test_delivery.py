@@ -79,9 +79,10 @@ def test_no_more_is_stored_than_the_run_wants(tmp_path: Path) -> None:
         hall.receiver.deliver(encode_trajectory(trajectory("c/9", tokens=2)), answers.append)
         assert not hall.receiver.put(trajectory("c/10", tokens=2))
         assert (store.ids, len(hall.arrivals)) == (("c/0", "c/1", "c/2"), 3)
-        assert {(each.id, each.new) for each in answers if isinstance(each, Received)} == {
-            *((name, True) for name in names[:3]),
-            *((name, False) for name in (*names[3:], "c/9")),
+        told = {(each.id, each.new, each.kept) for each in answers if isinstance(each, Received)}
+        assert told == {
+            *((name, True, True) for name in names[:3]),
+            *((name, False, False) for name in (*names[3:], "c/9")),
         }
         assert hall.receiver.room == 0
 

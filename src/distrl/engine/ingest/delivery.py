@@ -11,8 +11,8 @@
   once, by the receiver, which refuses malformed ones; the learner gets the result.
 - Deliveries that come at once share one wait for the disk (group commit): those of one call of
   `deliver_many`, and those of threads that call while another thread stores.
-- No more than `limit` are stored: what comes when the run has all that it wants is acknowledged as
-  known, and dropped.
+- No more than `limit` are stored: what comes when the run has all that it wants is dropped, and its
+  collector is told so.
 - When too many wait for the learner, or for a judge (`deferred_judging`), acknowledgements wait as
   well, which holds collectors back: each device's thread waits for its own.
 
@@ -114,7 +114,8 @@ class TrajectorySender:
         while True:
             answer = self._delivered(trajectory.id, delivery)
             if isinstance(answer, Received):
-                log.info("acknowledged %s", trajectory.id)
+                word = "acknowledged" if answer.kept else "not kept, the run has all that it wants:"
+                log.info("%s %s", word, trajectory.id)
                 return answer.new
             log.warning("not stored, will be sent again: %s: %s", answer.id, answer.reason)
             if self._gone.wait(self._retry_seconds):
@@ -188,7 +189,9 @@ class TrajectoryReceiver:
     def _store_all(self, batch: list[Decoded]) -> None:
         if self.room is not None:
             batch, unwanted = batch[: self.room], batch[self.room :]
-            self._held.extend((reply, Received(each.id, new=False)) for each, _, reply in unwanted)
+            self._held.extend(
+                (reply, Received(each.id, new=False, kept=False)) for each, _, reply in unwanted
+            )
         try:
             new = self.store.append_encoded([(each.id, data) for each, data, _ in batch])
         except DistrlError as error:

@@ -82,6 +82,7 @@ class Received:
 
     id: str
     new: bool
+    kept: bool = True  # False: the run has all that it wants, and this one was dropped
 
 
 @dataclass(frozen=True, slots=True)
