@@ -71,7 +71,7 @@ SETTINGS = (
 RESUMED = ("evaluation.after=0",)  # nothing is played: a resume costs a second
 GONE = "this picture is gone or damaged"
 UNREAD = ("logs/", "tensorboard/", "report.html", "result.json", "writer.lock")  # for people
-TIMED = ("wall_s", "device_busy")  # figures of a result that differ from run to run
+TIMED = ("wall_s", "training_s", "phone_time", "learner_time", "phones_waiting_share")  # differ
 
 
 # What is done to a file ---------------------------------------------------------------------------

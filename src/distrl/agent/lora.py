@@ -115,6 +115,9 @@ def _low_rank(layer: Any) -> tuple[Tensor, Tensor]:
 
 def _adapted(layer: Any, states: Tensor) -> Tensor:
     base = layer.base_layer
+    if layer.disable_adapters:  # the reference that a KL penalty compares with
+        without: Tensor = base(states)
+        return without
     if layer.acts:
         return nn.functional.linear(states, layer.merged_weight, base.bias)
     down, up = (part.to(states.dtype) for part in _low_rank(layer))

@@ -28,6 +28,7 @@ PATIENCE = 600.0  # seconds; a busy machine needs minutes, a hang would need for
 UPDATES = 180  # enough to last until everything has happened
 SETTINGS = (
     f"run.updates={UPDATES}",
+    "run.minutes=20",
     "devices.count=6",
     "collection.collectors=3",
     "evaluation.before=0",
