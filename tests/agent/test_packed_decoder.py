@@ -120,6 +120,19 @@ def test_a_known_screen_is_not_looked_at_again() -> None:
     assert policy.features.computed == computed
 
 
+def test_uncached_features_are_computed_anew_and_not_kept() -> None:
+    policy = tiny_policy("qwen2_5_vl", lora=LoraSettings(rank=4))
+    wanted = policy.score(observations(), ANSWERS).log_probs
+    kept = policy.features
+    counts = kept.found, kept.computed
+    with policy.uncached():
+        found = policy.score(observations(), ANSWERS).log_probs
+        assert policy.features.computed == kept.computed
+    assert policy.features is kept
+    assert (kept.found, kept.computed) == counts
+    torch.testing.assert_close(found, wanted, atol=0, rtol=0)
+
+
 def test_a_vision_tower_that_learns_is_computed_each_time() -> None:
     policy = tiny_policy("qwen2_5_vl")
     scores = policy.score(observations(), ANSWERS)

@@ -222,11 +222,12 @@ class VlmPolicy:
     @contextmanager
     def uncached(self) -> Iterator[None]:
         """Encode every prompt anew meanwhile, and keep nothing of it."""
-        cached, self._cached = self._cached, None
+        cached, features = self._cached, self.features
+        self._cached, self.features = None, FeatureCache(0)
         try:
             yield
         finally:
-            self._cached = cached
+            self._cached, self.features = cached, features
 
     @contextmanager
     def _checkpointing(self) -> Iterator[None]:
