@@ -27,7 +27,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.results_file import write_results
+from benchmarks.results_file import RESULTS, write_results
 from benchmarks.train_runs import COMMAND, set_words
 from distrl.process_environment import for_forkserver
 from distrl.runs.metrics import read_points
@@ -122,7 +122,7 @@ def main() -> None:
     parser.add_argument("--gpu-from", type=Path, help="take the figures of such a file")
     given = parser.parse_args()
     if given.gpu_from is not None:
-        write_results("gpu-run", json.loads(given.gpu_from.read_text("utf-8")))
+        (RESULTS / "gpu-run.json").write_text(given.gpu_from.read_text("utf-8"), "utf-8")
         return
     settings = SETTINGS | {
         "agent.policy.device": given.device,

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import signal
 import subprocess
 import tempfile
@@ -31,8 +30,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.results_file import update_results
-from benchmarks.train_runs import COMMAND, set_words, tiny_model
-from distrl.process_environment import for_forkserver
+from benchmarks.train_runs import start_run, tiny_model
 
 SETTINGS = {
     "run.name": "phones",
@@ -89,14 +87,7 @@ def measure(phones: int, folder: Path, max_gb: float, limit_s: float) -> dict[st
     """One run with so many phones."""
     places = {"agent.model": tiny_model(folder), "run.directory": folder / "runs"}
     settings = {**SETTINGS, **places, "devices.count": phones}
-    with (folder / "log").open("ab") as output:
-        process = subprocess.Popen(
-            [*COMMAND, *set_words(settings)],
-            env=for_forkserver(os.environ),
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=output,
-        )
+    process = start_run(settings, folder / "log")
     try:
         found = watch(process, folder / "runs", phones, max_gb, limit_s)
         begun = time.monotonic()

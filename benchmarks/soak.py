@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import signal
 import subprocess
 import tempfile
@@ -32,9 +31,8 @@ import numpy as np
 from rich.console import Console
 
 from benchmarks.results_file import write_results
-from benchmarks.train_runs import COMMAND, set_words, tiny_model
+from benchmarks.train_runs import start_run, tiny_model
 from distrl.json_lines import read_lines
-from distrl.process_environment import for_forkserver
 from distrl.runs.run_directory import RunDirectory
 from distrl.runs.run_records import EpisodeLine
 
@@ -144,14 +142,7 @@ def soak(folder: Path, minutes: float) -> dict[str, float]:
     """One run, watched from outside, and what came of it."""
     places = {"agent.model": tiny_model(folder), "run.directory": folder / "runs"}
     settings = {**SETTINGS, **places, "run.minutes": minutes}
-    with (folder / "log").open("ab") as output:
-        process = subprocess.Popen(
-            [*COMMAND, *set_words(settings)],
-            env=for_forkserver(os.environ),
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=output,
-        )
+    process = start_run(settings, folder / "log")
     try:
         held = watch(process)
     finally:

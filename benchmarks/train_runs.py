@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import subprocess
 import sys
 import time
 from collections.abc import Mapping
@@ -12,6 +13,7 @@ from typing import IO
 
 from distrl.agent.starter.building import new_model
 from distrl.imitation.pretraining import save
+from distrl.process_environment import for_forkserver
 from phonesim.drawing.icons import ICONS
 
 COMMAND = [sys.executable, "-c", "from distrl.cli.main import main; main()", "train"]
@@ -21,6 +23,18 @@ SIZES = {"width": 48, "heads": 4, "reader_width": 16, "encoder_layers": 1, "deco
 def set_words(settings: Mapping[str, object]) -> list[str]:
     """The settings as words of the command."""
     return [word for name, value in settings.items() for word in ("--set", f"{name}={value}")]
+
+
+def start_run(settings: Mapping[str, object], log: Path) -> subprocess.Popen[bytes]:
+    """Start a run; all that it says goes to the end of the log."""
+    with log.open("ab") as output:
+        return subprocess.Popen(
+            [*COMMAND, *set_words(settings)],
+            env=for_forkserver(os.environ),
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+        )
 
 
 def tiny_model(folder: Path) -> Path:
