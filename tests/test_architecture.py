@@ -55,9 +55,10 @@ MAY_IMPORT: dict[str, set[str]] = {
     "imitation": {"devices", "agent", "episodes"},
     "runs": BELOW,
     "reporting": BELOW | {"runs"},
+    "view": BELOW | {"runs", "reporting"},  # reads what runs write, and changes nothing
     "planning": BELOW | {"runs", "reporting"},  # the circle on paper, and beside a real one
     "engine": BELOW | {"runs", "reporting"},
-    "cli": BELOW | {"runs", "reporting", "engine", "planning"},
+    "cli": BELOW | {"runs", "reporting", "engine", "planning", "view"},
 }
 
 # The phone is a package of its own that knows nothing of learning: of distrl it sees only what
@@ -72,8 +73,8 @@ PHONE_LAYERS = (
 # Heavy or far-reaching packages, and the only places that may import them.
 ONLY_IN: dict[str, tuple[str, ...]] = {
     "ray": ("distrl.engine",),
-    "uvicorn": ("distrl.engine.join",),
-    "starlette": ("distrl.engine.join",),
+    "uvicorn": ("distrl.engine.join", "distrl.view"),
+    "starlette": ("distrl.engine.join", "distrl.view"),
     "cryptography": ("distrl.engine.join",),
     "torch": ("distrl.agent", "distrl.imitation", "distrl.learning"),
     "transformers": ("distrl.agent", "distrl.learning"),

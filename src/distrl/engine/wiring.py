@@ -28,6 +28,7 @@ from distrl.engine.device_wiring import build_device_pool, build_judges
 from distrl.engine.serving.policy_server import SERVER_BATCH, PolicyServer
 from distrl.episodes.collector import Collector, CollectorSettings, TrajectorySink
 from distrl.episodes.device_pool import DevicePool
+from distrl.episodes.live_feed import LiveFeed
 from distrl.episodes.policy_batcher import (
     DecisionService,
     PolicyBatcher,
@@ -166,6 +167,8 @@ def build_collector(
         policy.share = share if policy.shares_encodings else None
         batcher, critic = own, LockedCritic(policy, own.policy_lock)
     device_pool = build_device_pool(config, number, opened, logs)
+    live = LiveFeed(logs.parent, name, [device.name for device in device_pool.devices])
+    opened.callback(live.close)
     collector = Collector(
         name=name,
         batcher=batcher,
@@ -178,6 +181,7 @@ def build_collector(
             stop_on_success=config.collection.stop_on_success,
             episode_seconds=config.collection.episode_seconds,
         ),
+        live=live,
     )
     opened.callback(collector.close_devices)
     return collector

@@ -4,6 +4,7 @@
     DecisionService    batches the observations of all devices into calls of the policy
     TrajectorySink     makes trajectories durable
     CollectorMetrics   counts endings and times what devices wait for
+    LiveFeed           publishes what each device shows, while somebody watches
 
 An episode is a generator (`_episode`) that yields the decisions it waits for. `run` gives each
 device that may block a thread of its own, so that one which waits for its screen delays no other;
@@ -25,9 +26,8 @@ policy computes in the calling thread. `run` promises:
 `collect` plays without threads, in lockstep: the same seeds, devices and weights give the same
 trajectories bit by bit; weights are updated once, at its beginning.
 
-Episode ids begin with the collector's name: a restarted collector must get a new name, unless it
-resumes exactly from its saved state, or its episodes would be taken for duplicates of earlier ones.
-The class knows nothing of processes; engines run it.
+Episode ids begin with the collector's name: a restarted one needs a new name, unless it resumes
+exactly from its saved state, or its episodes would be taken for duplicates. Engines run the class.
 """
 
 from __future__ import annotations
@@ -48,6 +48,7 @@ from distrl.devices.device import Device
 from distrl.episodes.collector_report import CollectorMetrics, CollectorReport, FinishedEpisode
 from distrl.episodes.device_pool import DevicePool
 from distrl.episodes.episode import Attempt, Episode, EpisodeBatch
+from distrl.episodes.live_feed import LiveFeed
 from distrl.episodes.policy_batcher import DecisionService
 from distrl.episodes.scheduler import Admission, EpisodeBudget, EpisodeScheduler, Lease
 from distrl.errors import DeviceError, DeviceTimeout, JudgeError
@@ -119,8 +120,10 @@ class Collector(Generic[D]):
         admission: Admission | None = None,
         settings: CollectorSettings | None = None,
         clock: Callable[[], float] = time.monotonic,
+        live: LiveFeed | None = None,
     ) -> None:
         self.name = name
+        self._live = live or LiveFeed(None)
         self.settings = settings or CollectorSettings()
         self._batcher = batcher
         self._device_pool = device_pool
@@ -184,10 +187,7 @@ class Collector(Generic[D]):
         self._stop_at = self._clock() + finish_within
 
     def close_devices(self) -> None:
-        """Close all devices while none is played on; the next reset opens them again.
-
-        A device that fails to close is left as it is: its next reset raises.
-        """
+        """Close all devices; the next reset opens them, or raises for one that did not close."""
         for device in self._device_pool.devices:
             with suppress(DeviceError):
                 device.close()
@@ -246,7 +246,9 @@ class Collector(Generic[D]):
         handle = self._batcher.enter()
         try:
             while not episode.ended and not self._must_abandon(run, lease):
+                self._live.show(lease, "deciding", episode)
                 yield (decision := self._decision(handle, episode.observation))
+                self._live.show(lease, "acting", episode, decision.result())
                 episode.take(decision.result())
         except CancelledError:
             pass  # the batcher has closed: the episode is left as it is
@@ -343,6 +345,7 @@ class Collector(Generic[D]):
 
     def _begin(self, lease: Lease[D]) -> Episode | None:
         """Reset the device for the task; None if there is no first screen."""
+        self._live.show(lease, "resetting")
         try:
             return Episode.begin(
                 lease.assignment.task,
@@ -356,14 +359,17 @@ class Collector(Generic[D]):
             if not self._settle(lease):
                 return None
             self._metrics.failed_start(lease.device.name, error)
+            self._live.show(lease, "failed", fault=error)
             with self._changed:
                 self._scheduler.failed_to_start(lease, error, self._now)
                 self._changed.notify_all()
             return None
 
     def _deliver(self, lease: Lease[D], trajectory: Trajectory) -> None:
+        self._live.show(lease, "delivering", ended=trajectory)
         with self._metrics.stage("deliver"):
             new = self._sink.put(trajectory)
+        self._live.show(lease, "idle", ended=trajectory)
         self._metrics.delivered(trajectory, lease, new=new)
         with self._changed:
             self._scheduler.ended(lease, trajectory.ending, self._now)
@@ -383,10 +389,7 @@ class Collector(Generic[D]):
         return self._metrics.drain_finished()
 
     def state(self) -> State:
-        """What another collector needs to resume from here, as plain JSON: counts and tasks.
-
-        The random state of the policy is not in it; seed the policy when resuming.
-        """
+        """What another needs to resume from here, as JSON: all but the policy's random state."""
         with self._changed:
             return self._scheduler.state()
 

@@ -92,6 +92,11 @@ class Episode:
         return Observation(self.task.instruction, screen, past_actions, tuple(past_screens))
 
     @property
+    def decisions(self) -> tuple[Decision, ...]:
+        """Those that were carried out so far."""
+        return tuple(self._decisions)
+
+    @property
     def ended(self) -> bool:
         return (
             self._fault is not None

@@ -165,6 +165,7 @@ class Learner:
             published=published,
             policy_moved=policy_moves,
             watch={} if gap is None else {"logprob_gap": gap},
+            draws=draws,
         )
 
     def preload(self, corpus: Iterable[Trajectory]) -> None:

@@ -19,6 +19,7 @@ from distrl.learning.batch import Batch
 from distrl.learning.losses.averages import step_mean
 from distrl.learning.targets import ratios
 from distrl.learning.throughput import Work
+from distrl.replay.buffer.entries import Draw
 
 STAGES = ("drain", "watch", "sample", "batch", "update", "refresh", "publish")
 STALENESS_EDGES = (0, 1, 2, 4, 8, 16, 32)  # the highest in each bucket; one more for the rest
@@ -67,6 +68,18 @@ class LearnerStatus:
 
 
 @dataclass(frozen=True, slots=True)
+class Drawn:
+    """A trajectory of a batch, and what the update thought of its steps, [t] each."""
+
+    id: str
+    priority: float  # that it was drawn by
+    times_drawn: int  # this time included
+    values: tuple[float, ...]
+    ratios: tuple[float, ...]
+    advantages: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Waiting:
     """A step without an update: more trajectories must come first."""
 
@@ -102,6 +115,7 @@ class LearnerReport:
     peak_flops: float | None = field(compare=False)  # of the device, per second; None: not known
     seconds: dict[str, float] = field(compare=False)  # by stage
     watch: dict[str, float] = field(compare=False)  # how far acting and learning are apart
+    drawn: tuple[Drawn, ...] = field(default=(), compare=False)
 
     @property
     def tokens_per_second(self) -> float:
@@ -175,6 +189,7 @@ def learner_report(
     published: bool,
     policy_moved: bool,
     watch: dict[str, float],
+    draws: Sequence[Draw] = (),
 ) -> LearnerReport:
     """The report of an update; the batch is on the CPU."""
     mask, turn_ratios, values = batch.mask, update.ratios.cpu(), update.values.cpu()
@@ -201,7 +216,20 @@ def learner_report(
         peak_flops=peak_flops,
         seconds=seconds,
         watch=watch,
+        drawn=tuple(_drawn(draws, update)),
     )
+
+
+def _drawn(draws: Sequence[Draw], update: UpdateReport) -> Iterator[Drawn]:
+    for row, draw in enumerate(draws):
+        steps = len(draw.trajectory.decisions)
+        values, ratios_, advantages = (
+            tuple(tensor[row, :steps].tolist())
+            for tensor in (update.values, update.ratios, update.advantages)
+        )
+        yield Drawn(
+            draw.trajectory.id, draw.priority, draw.times_drawn, values, ratios_, advantages
+        )
 
 
 def staleness_histogram(behind: Sequence[int]) -> tuple[int, ...]:

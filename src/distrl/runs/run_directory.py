@@ -5,6 +5,8 @@
         metrics.jsonl       metrics over the run, also in tensorboard/  (`run_records`)
         episodes.jsonl      every finished training episode
         device_faults.jsonl  which device failed when, and why
+        draws.sqlite        what the learner thought of each trajectory when it last drew it
+        live/               what the phones show now, while somebody watches (`distrl view`)
         evaluations.jsonl   success by template, before, during and after
         recordings.jsonl    a few episodes to look at; their screens are in pictures/
         trajectories/       the trajectory store
@@ -62,6 +64,7 @@ class RunDirectory:
         self.evaluations = path / "evaluations.jsonl"
         self.recordings = path / "recordings.jsonl"
         self.pictures = path / "pictures"
+        self.draws = path / "draws.sqlite"
         self.trajectories = path / "trajectories"
         self.weights = path / "weights"
         self.checkpoints = path / "checkpoints"

@@ -46,6 +46,7 @@ from distrl.learning.learner import Publisher
 from distrl.replay.store.trajectory_store import TrajectoryStore
 from distrl.reporting.recording_archive import RecordingArchive
 from distrl.reporting.report import write_report
+from distrl.runs.draw_log import DrawLog
 from distrl.runs.metrics import Metrics, MetricSink, TensorBoardSink, WandbSink, read_points
 from distrl.runs.run_account import RunAccount
 from distrl.runs.run_directory import RunDirectory
@@ -188,6 +189,7 @@ class RunAssembly:
             collection,
             account=account,
             note_fault=opened.enter_context(LineLog.open(run.device_faults)).append,
+            draw_log=opened.enter_context(DrawLog.open(run.draws)),
         )
 
 

@@ -18,6 +18,7 @@ from distrl.episodes.outcome import SuccessRate
 from distrl.episodes.stage_timer import StageTimer
 from distrl.errors import StorageError
 from distrl.learning.learner_report import LearnerReport, LearnerStatus, named
+from distrl.runs.draw_log import DrawLog
 from distrl.runs.metrics import Metrics
 from distrl.runs.run_account import RunAccount
 from distrl.runs.run_records import DeviceFault, Series
@@ -74,6 +75,7 @@ class RunMonitor:
         clock: Callable[[], float] = time.monotonic,
         account: RunAccount | None = None,  # of what the run recorded before it was resumed
         note_fault: Callable[[DeviceFault], None] = lambda fault: None,
+        draw_log: DrawLog | None = None,
     ) -> None:
         self.account = account or RunAccount()
         self.phase = "starting"
@@ -92,6 +94,7 @@ class RunMonitor:
         self._training_since: float | None = None
         self._trained: dict[str, float] | None = None  # seconds by stage, once training has ended
         self._note_fault = note_fault
+        self._draw_log = draw_log or DrawLog(None)
         self._countdown = Countdown()
         self._failed_starts: dict[str, int] = {}  # counted so far, by collector
         self._troubles: dict[str, str] = {}  # kinds of errors that were said, by device
@@ -113,6 +116,7 @@ class RunMonitor:
             self._learner_stages.add(stage, seconds)
             self._learner_stages.add("update", -seconds)  # as which the whole step was timed
         self._record("learner", report.learner_status.updates, report.gauges())
+        self._draw_log.add(report.learner_status.updates, report.drawn)
 
     def learner_at(self, stage: LearnerStage) -> AbstractContextManager[None]:
         """Time what the learner's thread does: its steps as "update" until `learned` knows more."""

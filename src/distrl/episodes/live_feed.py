@@ -1,0 +1,266 @@
+"""What the phones of a collector show right now, published for `distrl view` while it is watched.
+
+A collector writes the state of each phone and a thumbnail of its screen into a file of fixed slots,
+one per phone, below `RUN/live/`. It does so only while somebody watches: the page renews a lease
+there (`Audience`), and a collector looks for it once a second; otherwise a step costs one
+comparison. Thumbnails take at most `SHARE` of a collector's time, whatever its phones do: when they
+change faster, fewer of them are drawn. Each slot has a checksum, so that a reader needs no lock: a
+slot that is just being written is read again later. Nothing depends on the feed; where the disk
+refuses it, it goes dark.
+"""
+
+from __future__ import annotations
+
+import io
+import logging
+import math
+import mmap
+import os
+import struct
+import threading
+import time
+import zlib
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+from PIL import Image
+
+from distrl.errors import DistrlError
+from distrl.records import Action, Decision, Screen, Task, Trajectory
+
+if TYPE_CHECKING:
+    from distrl.episodes.episode import Episode
+    from distrl.episodes.scheduler import Lease
+
+FOLDER, LEASE = "live", "watching"
+SLOT = struct.Struct("<QQIII")  # changes, pictures, bytes of state and picture, checksum of both
+SLOT_BYTES = 16384
+LEASE_SECONDS = 6.0  # that a lease holds after its last renewal
+LOOK_SECONDS = 1.0  # between two looks for it
+SHARE = 0.02  # of a collector's time for thumbnails
+BURST_SECONDS = 0.05  # of thumbnails that may be drawn at once, before the share counts
+PICTURE_SECONDS = 0.2  # between two thumbnails of one phone, at least
+THUMBNAIL_WIDTH, QUALITY = 90, 62  # pixels, JPEG's quality
+MAX_TEXT = 400  # characters of an instruction or an answer
+
+LiveStage = Literal["resetting", "deciding", "acting", "delivering", "idle", "failed"]
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class PhoneState:
+    """What one phone does. `written` is the wall clock, the same for all processes."""
+
+    device: str
+    collector: str
+    stage: LiveStage
+    written: float
+    episode: str = ""
+    task: str = ""
+    instruction: str = ""
+    step: int = 0  # decisions taken so far
+    step_limit: int = 0
+    action: dict[str, Any] = field(default_factory=dict)  # the last one, with its kind
+    answer: str = ""  # of the policy, that became this action
+    confidence: float | None = None  # probability of that answer's tokens, their geometric mean
+    version: int = 0  # of the weights that decided
+    ending: str = ""  # of the episode that has just ended
+    fault: str = ""
+
+
+class Audience:
+    """Renews the lease of those who watch; without it collectors publish nothing."""
+
+    def __init__(self, run: Path) -> None:
+        self._lease = run / FOLDER / LEASE
+
+    def renew(self) -> bool:
+        """False where it cannot be written: a run that is over, on a read-only disk."""
+        try:
+            self._lease.parent.mkdir(mode=0o700, exist_ok=True)
+            self._lease.touch()
+        except OSError:
+            return False
+        return True
+
+
+class LiveFeed:
+    """Publishes the phones of one collector. Any thread may call it, one at a time for a phone."""
+
+    def __init__(
+        self,
+        run: Path | None,  # None: nobody will ever watch
+        collector: str = "",
+        devices: Sequence[str] = (),
+        clock: Callable[[], float] = time.time,
+        timer: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        self._folder = (run or Path()) / FOLDER
+        self._collector = collector
+        self._slots = {name: number for number, name in enumerate(devices)}
+        self._clock = clock
+        self._timer = timer
+        self._lock = threading.Lock()
+        self._memory: mmap.mmap | None = None
+        self._broken = run is None
+        self._watched_since: float | None = None
+        self._look_at = 0.0  # when to look for the lease again
+        self._spent = 0.0  # seconds of thumbnails since `_watched_since`
+        self._pictures: dict[str, tuple[float, int, bytes]] = {}  # by phone: when, which, what
+        self._changes: dict[str, int] = {}
+
+    @property
+    def watched(self) -> bool:
+        """Does anybody watch? Looks at most once a second."""
+        if self._broken:
+            return False
+        now = self._clock()
+        if now >= self._look_at:
+            self._look_at = now + LOOK_SECONDS
+            try:
+                age = now - (self._folder / LEASE).stat().st_mtime
+            except OSError:
+                age = LEASE_SECONDS
+            if age >= LEASE_SECONDS:
+                self._watched_since, self._spent = None, 0.0
+            elif self._watched_since is None:
+                self._watched_since = now
+        return self._watched_since is not None
+
+    def show(
+        self,
+        lease: Lease[Any],
+        stage: LiveStage,
+        episode: Episode | None = None,  # in progress; while it waits for a decision, its screen
+        decided: Decision | None = None,
+        *,
+        ended: Trajectory | None = None,
+        fault: DistrlError | None = None,
+    ) -> None:
+        """Publish what a phone does, if it is watched."""
+        device = lease.device.name
+        if not self.watched or device not in self._slots:
+            return
+        decisions = ended.decisions if ended else episode.decisions if episode else ()
+        screen = episode.observation.screen if episode and decided is None else None
+        self._publish(
+            device, stage, lease.assignment.task, lease.episode_id, len(decisions),
+            decided or (decisions[-1] if decisions else None),
+            screen=ended.screens[-1] if ended and stage == "delivering" else screen,
+            ending=ended.ending.value if ended else "",
+            fault=_fault_words(fault, ended),
+        )  # fmt: skip
+
+    def _publish(
+        self,
+        device: str,
+        stage: LiveStage,
+        task: Task,
+        episode: str,
+        steps: int,
+        decision: Decision | None,
+        *,
+        screen: Screen | None,
+        ending: str,
+        fault: str,
+    ) -> None:
+        state = PhoneState(
+            device=device,
+            collector=self._collector,
+            stage=stage,
+            written=round(self._clock(), 3),
+            episode=episode,
+            task=task.id,
+            instruction=task.instruction[:MAX_TEXT],
+            step=steps,
+            step_limit=task.step_limit,
+            action=described(decision.action) if decision else {},
+            answer=decision.text[:MAX_TEXT] if decision else "",
+            confidence=confidence(decision) if decision else None,
+            version=decision.weight_version if decision else 0,
+            ending=ending,
+            fault=fault[:MAX_TEXT],
+        )
+        if screen is not None and self._may_draw(device):
+            self._draw(device, screen)
+        self._write(device, msgspec.json.encode(state))
+
+    def close(self) -> None:
+        """Release the memory; what was written stays, and gets old."""
+        with self._lock:
+            self._broken = True
+            if self._memory is not None:
+                self._memory.close()
+
+    def _may_draw(self, device: str) -> bool:
+        now, since = self._clock(), self._watched_since
+        if since is None or self._spent > BURST_SECONDS + SHARE * (now - since):
+            return False
+        return device not in self._pictures or now - self._pictures[device][0] >= PICTURE_SECONDS
+
+    def _draw(self, device: str, screen: Screen) -> None:
+        begun = self._timer()
+        _, number, _ = self._pictures.get(device, (0.0, 0, b""))
+        self._pictures[device] = self._clock(), number + 1, thumbnail(screen)
+        self._spent += self._timer() - begun
+
+    def _write(self, device: str, state: bytes) -> None:
+        _, number, picture = self._pictures.get(device, (0.0, 0, b""))
+        if SLOT.size + len(state) + len(picture) > SLOT_BYTES:
+            number, picture = 0, b""
+        content = state + picture
+        if SLOT.size + len(content) > SLOT_BYTES:
+            return
+        self._changes[device] = changes = self._changes.get(device, 0) + 1
+        header = SLOT.pack(changes, number, len(state), len(picture), zlib.crc32(content))
+        with self._lock:
+            memory = self._open()
+            if memory is not None:
+                start = self._slots[device] * SLOT_BYTES
+                memory[start : start + SLOT.size + len(content)] = header + content
+
+    def _open(self) -> mmap.mmap | None:
+        if self._memory is None and not self._broken:
+            size = len(self._slots) * SLOT_BYTES
+            try:
+                path = self._folder / f"{self._collector}.phones"
+                file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+                try:
+                    os.posix_fallocate(file, 0, size)  # a full disk is an error here, not a SIGBUS
+                    self._memory = mmap.mmap(file, size)
+                finally:
+                    os.close(file)
+            except OSError as error:
+                self._broken = True
+                log.warning("nothing is shown live: %s", error)
+        return None if self._broken else self._memory
+
+
+def _fault_words(fault: DistrlError | None, ended: Trajectory | None) -> str:
+    if fault is not None:
+        return f"{type(fault).__name__}: {fault}"
+    return " ".join(ended.notes) if ended is not None and ended.ending.broken else ""
+
+
+def described(action: Action) -> dict[str, Any]:
+    """The action as plain values, its kind among them."""
+    return {"kind": type(action).__name__, **asdict(action)}
+
+
+def confidence(decision: Decision) -> float | None:
+    """The geometric mean of its tokens' probabilities; None where it has none."""
+    if not decision.log_probs:
+        return None
+    return math.exp(sum(decision.log_probs) / len(decision.log_probs))
+
+
+def thumbnail(screen: Screen) -> bytes:
+    """The screen as a small JPEG: averaged down by whole numbers, which is quick and clean."""
+    factor = max(1, round(screen.width / THUMBNAIL_WIDTH))
+    small = Image.fromarray(screen.pixels).reduce(factor)
+    encoded = io.BytesIO()
+    small.save(encoded, "JPEG", quality=QUALITY)
+    return encoded.getvalue()

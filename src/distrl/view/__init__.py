@@ -1,0 +1,1 @@
+"""`distrl view`: a run, its phones and its episodes as a page in the browser."""

@@ -1,0 +1,131 @@
+"""Phones are published while somebody watches, within bounds, and never otherwise."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from tests.episodes.made_up_collectors import (
+    POOL,
+    ListSink,
+    ManualClock,
+    Patient,
+)
+
+from distrl.episodes.collector import Collector
+from distrl.episodes.device_pool import DevicePool
+from distrl.episodes.live_feed import (
+    BURST_SECONDS,
+    FOLDER,
+    LEASE,
+    LEASE_SECONDS,
+    SHARE,
+    Audience,
+    LiveFeed,
+)
+from distrl.episodes.policy_batcher import PolicyBatcher
+from distrl.task_sets.curriculum import UniformTasks
+from distrl.view.live_wall import LiveWall
+from phonesim.simulated_device import SimulatedDevice
+from phonesim.tasks.fact_judge import FactJudge
+
+
+def watched_at(run: Path, moment: float) -> None:
+    assert Audience(run).renew()
+    os.utime(run / FOLDER / LEASE, (moment, moment))
+
+
+def played(feed: LiveFeed, phones: int = 2, episodes: int = 4) -> None:
+    devices = [SimulatedDevice(name) for name in names(phones)]
+    Collector[SimulatedDevice](
+        "collector-0.1", PolicyBatcher(Patient()), DevicePool(devices), UniformTasks(POOL),
+        ListSink(), FactJudge, live=feed,
+    ).run(episodes)  # fmt: skip
+
+
+def names(phones: int) -> list[str]:
+    return [f"phone-{number}" for number in range(phones)]
+
+
+def test_nothing_is_written_while_nobody_watches(tmp_path: Path) -> None:
+    played(LiveFeed(tmp_path, "collector-0.1", names(2)))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_watched_is_seen_with_its_screen(tmp_path: Path) -> None:
+    Audience(tmp_path).renew()
+    played(LiveFeed(tmp_path, "collector-0.1", names(2)))
+    seen = {each.state.device: each for each in LiveWall(tmp_path).changed()}
+    assert set(seen) == set(names(2))
+    for each in seen.values():
+        assert each.state.stage == "idle"
+        assert each.state.action == {"kind": "Done"}
+        assert (each.state.step, each.state.ending) == (3, "failure")
+        assert each.picture is not None
+        assert each.picture.startswith(b"\xff\xd8")
+
+
+def test_only_what_changed_is_read_again(tmp_path: Path) -> None:
+    Audience(tmp_path).renew()
+    feed, wall = LiveFeed(tmp_path, "collector-0.1", names(2)), LiveWall(tmp_path)
+    played(feed, episodes=2)
+    assert len(list(wall.changed())) == 2
+    assert list(wall.changed()) == []
+    played(feed, phones=1, episodes=1)
+    [again] = wall.changed()
+    assert again.state.device == names(1)[0]
+
+
+def test_a_slot_that_is_being_written_is_left_for_later(tmp_path: Path) -> None:
+    Audience(tmp_path).renew()
+    played(LiveFeed(tmp_path, "collector-0.1", names(1)), phones=1)
+    [path] = (tmp_path / FOLDER).glob("*.phones")
+    content = bytearray(path.read_bytes())
+    content[60] ^= 1
+    path.write_bytes(content)
+    wall = LiveWall(tmp_path)
+    assert list(wall.changed()) == []
+    content[60] ^= 1
+    path.write_bytes(content)
+    assert len(list(wall.changed())) == 1
+
+
+def test_a_lease_runs_out(tmp_path: Path) -> None:
+    clock = ManualClock()
+    clock.advance(1000.0)
+    watched_at(tmp_path, 1000.0)
+    feed = LiveFeed(tmp_path, "collector-0.1", names(1), clock)
+    assert feed.watched
+    clock.advance(LEASE_SECONDS - 0.5)
+    assert feed.watched
+    clock.advance(1.0)
+    assert not feed.watched
+
+
+def test_thumbnails_take_no_more_than_their_share(tmp_path: Path) -> None:
+    """A timer on which each thumbnail takes 10 ms, on a clock that stands still."""
+    clock, timer = ManualClock(), ManualClock()
+    clock.advance(1000.0)
+    watched_at(tmp_path, 1000.0)
+
+    def slow() -> float:
+        timer.advance(0.005)
+        return timer.now
+
+    phones = 40
+    feed = LiveFeed(tmp_path, "collector-0.1", names(phones), clock, slow)
+    played(feed, phones=phones, episodes=phones)
+    drawn = timer.now / 0.01  # two readings for each
+    allowed = round(BURST_SECONDS / 0.005) + 1
+    assert 0 < drawn <= allowed < phones
+    clock.advance(0.005 * 10 / SHARE)
+    watched_at(tmp_path, clock.now)
+    played(feed, phones=phones, episodes=phones)
+    assert drawn < timer.now / 0.01 <= drawn + 11
+
+
+def test_a_disk_that_refuses_costs_the_wall_alone(tmp_path: Path) -> None:
+    Audience(tmp_path).renew()
+    (tmp_path / FOLDER / "collector-0.1.phones").mkdir()
+    played(LiveFeed(tmp_path, "collector-0.1", names(1)), phones=1)
+    assert list(LiveWall(tmp_path).changed()) == []
