@@ -31,6 +31,7 @@ from typing import (
     get_type_hints,
 )
 
+from distrl import plugins
 from distrl.errors import InvalidSetting
 
 M = TypeVar("M")
@@ -72,6 +73,21 @@ class Meaning:
 
     def __str__(self) -> str:
         return self.text
+
+
+@dataclass(frozen=True, slots=True)
+class PartName:
+    """The name of a part: one of ours, or one that was registered (`plugins`)."""
+
+    kind: plugins.PartKind
+    empty: str = ""  # what the empty text means; empty: a name must be given
+
+    def admit(self, name: str) -> bool:
+        return name in plugins.names(self.kind) or (not name and bool(self.empty))
+
+    def __str__(self) -> str:
+        listed = _listed([*plugins.names(self.kind), "a registered one"])
+        return f"{listed}; empty: {self.empty}" if self.empty else listed
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +133,9 @@ def admits(hint: Any, value: object) -> bool:
     choices = choices_of(hint)
     if choices and value not in choices:
         return False
+    part = declared(hint, PartName)
+    if part is not None and not part.admit(str(value)):
+        return False
     bounds, meaning = declared(hint, Bounds), declared(hint, Meaning)
     if bounds is not None and isinstance(value, int | float) and not bounds.admit(value):
         return False
@@ -156,6 +175,8 @@ def choices_of(hint: Any) -> tuple[Any, ...]:
 
 def wanted(hint: Any) -> str:
     """What may be given: the type or the choices, and what is declared beside them."""
+    if (part := declared(hint, PartName)) is not None:
+        return str(part)
     bounds, meaning = declared(hint, Bounds), declared(hint, Meaning)
     return _type_text(hint) + (f", {bounds}" if bounds else f": {meaning}" if meaning else "")
 
@@ -164,7 +185,7 @@ def description(hint: Any) -> str:
     """What `--dry-run` says beside a value; a number's type can be seen. Empty: not declared."""
     bare = _bare(hint)
     choices = choices_of(get_args(bare)[0] if get_origin(bare) is tuple else hint)
-    text = str(declared(hint, Bounds) or declared(hint, Meaning) or "")
+    text = str(declared(hint, Bounds) or declared(hint, Meaning) or declared(hint, PartName) or "")
     if choices:
         text = _listed([str(choice) for choice in choices]) + (f" ({text})" if text else "")
     explained = "none:" in text or NoneType not in alternatives(hint)

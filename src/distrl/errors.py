@@ -8,6 +8,8 @@ DistrlError
 │   ├── UnknownApp            no app of that name on this phone
 │   ├── OtherSettings         what is to be resumed was begun with other settings
 │   ├── NotInstalled          a package of an optional extra is not installed
+│   ├── InvalidPlugin         a registered part that is not of the shape of its kind
+│   ├── UnknownPlugin         no registered part of that name, or a broken one
 │   ├── UnusableModel         a model that no policy can be made of
 │   │   ├── NotAModel         no model of that name, or a directory that holds none
 │   │   ├── UnknownModelFamily  a model of a family that we have no inputs for
@@ -102,6 +104,14 @@ class UnknownApp(UsageError):
 
 class OtherSettings(UsageError):
     """What is to be resumed was begun with other settings."""
+
+
+class InvalidPlugin(UsageError):
+    """A registered part that is not of the shape of its kind, or whose name is taken."""
+
+
+class UnknownPlugin(UsageError):
+    """No registered part of that name in this process, or one that could not be loaded."""
 
 
 class NotInstalled(UsageError):

@@ -7,12 +7,11 @@ import sys
 import types
 from collections.abc import Callable
 from pathlib import Path
-from typing import get_args
 
 import numpy as np
 import pytest
 
-from distrl.config.sections import DeviceKind
+from distrl import plugins
 from distrl.config.training_config import TASK_SOURCES
 from distrl.devices.device import Device
 from distrl.engine.device_wiring import KINDS
@@ -50,4 +49,4 @@ def test_the_example_keeps_the_contract(device_class: Callable[[str], Device]) -
 
 
 def test_every_kind_has_its_rows() -> None:
-    assert set(KINDS) == set(TASK_SOURCES) == set(get_args(DeviceKind))
+    assert set(KINDS) == set(TASK_SOURCES) == set(plugins.BUILT_IN["device"])

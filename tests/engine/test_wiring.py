@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from contextlib import ExitStack, nullcontext
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 from tests.engine.tiny_runs import tiny_config
 from tests.episodes.made_up_collectors import Versions
 
-from distrl.config.training_config import AlgorithmName, TrainingConfig
+from distrl import plugins
+from distrl.config.training_config import TrainingConfig
 from distrl.devices.device import Device
 from distrl.engine.device_wiring import build_device_pool
 from distrl.engine.ingest.delivery import ArrivalQueue
@@ -40,7 +41,7 @@ from distrl.task_sets.curriculum import (
 
 
 def test_every_algorithm_of_the_settings_can_be_built() -> None:
-    assert set(ALGORITHMS) == set(get_args(AlgorithmName))
+    assert set(ALGORITHMS) == set(plugins.BUILT_IN["algorithm"])
 
 
 def test_the_learner_has_the_parts_of_its_settings(tmp_path: Path, model: Path) -> None:

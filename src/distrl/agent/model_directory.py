@@ -28,6 +28,7 @@ from transformers import (
 )
 from transformers.utils import logging as transformers_logging
 
+from distrl import plugins
 from distrl.agent.families.auto_ui import AUTO_UI
 from distrl.agent.families.gemma import GEMMA
 from distrl.agent.families.idefics import IDEFICS
@@ -37,7 +38,7 @@ from distrl.agent.families.qwen_vl import QWEN2_VL, QWEN3_VL
 from distrl.agent.starter.building import STARTER_FAMILY
 from distrl.errors import CorruptModel, NotAModel, UnknownModelFamily
 
-# Every family of models that a policy can be. To add one, write its file and list it here.
+# Every family of models that a policy can be, beside those that others register.
 FAMILIES: tuple[ModelFamily, ...] = (
     QWEN2_VL, QWEN3_VL, IDEFICS, GEMMA, INTERN_VL, AUTO_UI, STARTER_FAMILY,
 )  # fmt: skip
@@ -111,9 +112,13 @@ def known_family(directory: Path) -> ModelFamily:
         raise NotAModel(f"{directory} is no model: it has no config.json (it has {found})")
     settings = read_json(directory / "config.json")
     model_type = str(settings.get("model_type", ""))
-    family = next((each for each in FAMILIES if model_type in each.model_types), None)
+    families: tuple[ModelFamily, ...] = (
+        *FAMILIES,
+        *(each.part for each in plugins.plugins("model_family")),
+    )
+    family = next((each for each in families if model_type in each.model_types), None)
     if family is None:
-        known = "; ".join(f"{f.name} ({', '.join(f.model_types)})" for f in FAMILIES)
+        known = "; ".join(f"{f.name} ({', '.join(f.model_types)})" for f in families)
         own_code = " It wants to run code of its own, which is never done here; look for a version "
         own_code += "that transformers knows (often named …-hf)." if "auto_map" in settings else ""
         raise UnknownModelFamily(

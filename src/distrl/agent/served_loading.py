@@ -15,7 +15,9 @@ from distrl.agent.vlm_settings import VlmSettings
 from distrl.chat.chat_server import ChatServer, ServerSettings
 
 
-def open_served(model: str | Path, settings: VlmSettings, url: str, folder: Path) -> ServedPolicy:
+def open_served(
+    model: str | Path, settings: VlmSettings, url: str, folder: Path, *, dialect: str = ""
+) -> ServedPolicy:
     """The policy of `open_policy` with its model on a server; adapters go there by `folder`.
 
     Log-probabilities are taken as sampled: `served_gap` sees whether they are.
@@ -23,7 +25,7 @@ def open_served(model: str | Path, settings: VlmSettings, url: str, folder: Path
     directory = local_directory(model_path(model))
     family, sampling = known_family(directory), settings.sampling
     prompter = Prompter(
-        dialect_named(family.dialect),
+        dialect_named(dialect or family.dialect),
         family.past_actions if settings.past_actions is None else settings.past_actions,
         settings.past_screens,
         seen_size=open_inputs(directory).seen_size,

@@ -26,6 +26,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from distrl import plugins
 from distrl.errors import DistrlError
 from distrl.process_environment import WANTED, available_memory, missing
 
@@ -123,6 +124,7 @@ def examine(folder: Path = Path()) -> Iterator[Finding]:
     yield environment_finding(os.environ)
     yield from android_findings(os.environ)
     yield kvm_finding(Path("/dev/kvm"))
+    yield from plugin_findings()
 
 
 def run_findings(config: Path, folder: Path) -> Iterator[Finding]:
@@ -279,6 +281,16 @@ def android_findings(environment: Mapping[str, str]) -> Iterator[Finding]:
         else:
             advice = "only for real phones: install Android's SDK and put it on the PATH"
             yield Finding(program, "note", "not found", advice)
+
+
+def plugin_findings() -> Iterator[Finding]:
+    """Parts that installed packages bring."""
+    for kind in plugins.KINDS:
+        for each in plugins.plugins(kind):
+            yield Finding(f"plug-in {kind}", "good", f"{each.name}, of {each.source}")
+    for broken in plugins.broken():
+        advice = "the rest works; mend that package, or uninstall it"
+        yield Finding(f"plug-in {broken.kind}", "note", str(broken), advice)
 
 
 def kvm_finding(device: Path) -> Finding:

@@ -8,13 +8,15 @@ own dataclasses; `TrainingConfig` has them as sections.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
+from distrl import plugins
 from distrl.agent.vlm_settings import VlmSettings
-from distrl.bounds import Bounds, Checked, Fixed, Meaning, check_bounds
+from distrl.bounds import Bounds, Checked, Fixed, Meaning, PartName, check_bounds
 from distrl.devices.adb.android_settings import AndroidSettings
 from distrl.errors import InvalidSetting
 from distrl.records import FAMILIES, Family, Split
@@ -24,12 +26,10 @@ from phonesim.drift import NO_DRIFT, Drift
 from phonesim.faults import Faults
 from phonesim.tasks.task_sets import template_names
 
-TaskSourceName = Literal["simulated", "aitw", "android_world"]
+TaskSourceName = Literal["simulated", "aitw", "android_world", "registered"]
 Curriculum = Literal["uniform", "success_rate", "instruction_value"]
-DeviceKind = Literal["simulated", "adb", "emulator", "android_world"]
 LatencyName = Literal["none", "paper_emulator", "snapshot_emulator", "event_driven"]
 ClockKind = Literal["virtual", "scaled", "real"]
-JudgeKind = Literal["facts", "vlm", "android_world"]
 CollectionMode = Literal["asynchronous", "synchronous", "one_process"]
 EngineKind = Literal["local", "ray"]
 PolicyHolder = Literal["auto", "collector", "node"]
@@ -92,7 +92,7 @@ class TaskSettings:
 
     simulated: the tasks of our simulated phone, without end, each with its facts. aitw: Android in
     the Wild's instructions, from text files of yours. android_world: AndroidWorld's tasks, on the
-    phones of its containers.
+    phones of its containers. registered: every `Task` given to `register_task`.
     """
 
     source: TaskSourceName = "simulated"
@@ -160,7 +160,7 @@ class DeviceSettings:
     after (`devices.android.emulator`). android_world: the containers of `tasks.android_world`.
     """
 
-    kind: DeviceKind = "simulated"
+    kind: Annotated[str, PartName("device")] = "simulated"
     count: Annotated[int, Bounds(1, 100_000, "devices")] = 8
     spares: Annotated[int, Bounds(0, 4096, "devices kept ready for those that fail")] = 0
     serials: Annotated[
@@ -172,6 +172,9 @@ class DeviceSettings:
     drift: Annotated[
         bool, Meaning("simulated phones differ in look, layout, app versions, pop-ups and ads")
     ] = True
+    options: Annotated[
+        Mapping[str, str], Meaning("what a registered device is made with, by name")
+    ] = field(default_factory=dict)
     faults: Faults = field(default_factory=Faults)
     android: AndroidSettings = field(default_factory=AndroidSettings)  # of those on adb
 
@@ -182,6 +185,11 @@ class DeviceSettings:
 
     def __post_init__(self) -> None:
         check_bounds(self)
+        if self.options and self.kind in plugins.BUILT_IN["device"]:
+            raise InvalidSetting(
+                f"options={dict(self.options)} with kind={self.kind!r}; they are for devices that "
+                "others have registered"
+            )
         if self.serials and self.kind != "adb":
             raise InvalidSetting(
                 f"serials={list(self.serials)} with kind={self.kind!r}; only adb devices have them"
@@ -203,7 +211,7 @@ class JudgeSettings:
     environment variable `DISTRL_JUDGE_KEY`.
     """
 
-    kind: JudgeKind = "facts"
+    kind: Annotated[str, PartName("judge")] = "facts"
     server: Annotated[str, Meaning("an OpenAI-compatible url, up to and with /v1")] = ""
     model: Annotated[str, Meaning("name of the model on that server")] = ""
     examples: Annotated[str, Meaning("a TOML file of examples for the prompt; empty: ours")] = ""
@@ -236,7 +244,16 @@ class JudgeSettings:
     @property
     def later(self) -> bool:
         """Does the verdict come after the episode, and need nothing of the phone?"""
-        return self.kind == "vlm"
+        return self.kind == "vlm" or (self.is_registered and not self._judges_on_device)
+
+    @property
+    def is_registered(self) -> bool:
+        """Is it a judge of somebody else (`plugins`)?"""
+        return self.kind not in plugins.BUILT_IN["judge"]
+
+    @property
+    def _judges_on_device(self) -> bool:
+        return isinstance(plugins.find("judge", self.kind), type)
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,6 +266,7 @@ class AgentSettings(Checked):
     adapter: Annotated[
         str, Meaning("a directory with a PEFT adapter to continue from; empty: none")
     ] = ""
+    dialect: Annotated[str, PartName("dialect", "that of the model's family")] = ""
     server: Annotated[
         str, Meaning("url of a vLLM or SGLang that decides for collectors, up to and with /v1")
     ] = ""

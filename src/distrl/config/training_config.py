@@ -7,12 +7,13 @@ own class, so that every default is written once. Learner and policy are seeded 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
-from distrl.bounds import Bounds, Checked, Meaning
+from distrl import plugins
+from distrl.bounds import Bounds, Meaning, PartName, check_bounds
 from distrl.config import sections
 from distrl.config import typed_reader as reader
 from distrl.config.renamed import refuse_old_names
@@ -29,22 +30,26 @@ from distrl.learning.learner_settings import LearnerSettings
 from distrl.replay.buffer.replay_buffer import ReplaySettings
 from distrl.replay.store.trajectory_store import TrajectoryStoreSettings
 
-AlgorithmName = Literal["a_ride", "digirl", "filtered_bc", "vtrace", "ppo", "grpo"]
 # Which tasks each kind of device can be given. Simulated tasks are facts on a simulated phone;
-# instructions of Android in the Wild go to any; AndroidWorld's need its own phones.
-TASK_SOURCES: dict[sections.DeviceKind, tuple[sections.TaskSourceName, ...]] = {
-    "simulated": ("simulated", "aitw"),
-    "adb": ("simulated", "aitw"),
-    "emulator": ("aitw",),
+# instructions of Android in the Wild and registered tasks go to any; AndroidWorld's need its own
+# phones.
+TASK_SOURCES: dict[str, tuple[sections.TaskSourceName, ...]] = {
+    "simulated": ("simulated", "aitw", "registered"),
+    "adb": ("simulated", "aitw", "registered"),
+    "emulator": ("aitw", "registered"),
     "android_world": ("android_world",),
 }
+OWN_DEVICE_SOURCES: tuple[sections.TaskSourceName, ...] = ("simulated", "aitw", "registered")
 
 
 @dataclass(frozen=True, slots=True)
-class LearningSettings(Checked):
+class LearningSettings:
     """Which algorithm learns, and how; the settings of the others wait beside it."""
 
-    algorithm: AlgorithmName = "a_ride"
+    algorithm: Annotated[str, PartName("algorithm")] = "a_ride"
+    options: Annotated[
+        Mapping[str, float], Meaning("what a registered algorithm is made with, by name")
+    ] = field(default_factory=dict)
     corpus: Annotated[
         str, Meaning("a directory of stored trajectories to preload; offline training needs it")
     ] = ""
@@ -61,6 +66,14 @@ class LearningSettings(Checked):
     vtrace: VTraceSettings = field(default_factory=VTraceSettings)
     ppo: PpoSettings = field(default_factory=PpoSettings)
     grpo: GrpoSettings = field(default_factory=GrpoSettings)
+
+    def __post_init__(self) -> None:
+        check_bounds(self)
+        if self.options and self.algorithm in plugins.BUILT_IN["algorithm"]:
+            raise InvalidSetting(
+                f"options={dict(self.options)} with algorithm={self.algorithm!r}; they are for "
+                f"algorithms that others have registered: give learning.{self.algorithm}.NAME"
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +126,7 @@ class TrainingConfig:
                 f"collection.collectors={self.collection.collectors} for devices.count={count}; "
                 "some would have no device: give at most that many"
             )
-        fits = source in TASK_SOURCES[kind]
+        fits = source in TASK_SOURCES.get(kind, OWN_DEVICE_SOURCES)
         if not fits and source == "simulated":
             raise InvalidSetting(
                 f"devices.kind={kind!r} with tasks.source='simulated'; those tasks are facts on a "
@@ -139,17 +152,19 @@ class TrainingConfig:
             raise InvalidSetting(
                 f"judge.kind={kind!r} with tasks.source={source!r}; only tasks of the "
                 f"source {needs} can be judged by that: give judge.kind='vlm' with judge.server "
-                "and judge.model" + (", or android_world" if source == "android_world" else "")
+                "and judge.model"
+                + (", or android_world" if source == "android_world" else "")
+                + ", or a judge that you register"
             )
         if self.judge.later and self.collection.stop_on_success:
             raise InvalidSetting(
-                "collection.stop_on_success=True with judge.kind='vlm'; its verdicts come after "
-                "the episode: leave it out"
+                f"collection.stop_on_success=True with judge.kind={self.judge.kind!r}; its "
+                "verdicts come after the episode: leave it out"
             )
         if self.judge.later and self.tasks.curriculum == "success_rate":
             raise InvalidSetting(
-                "tasks.curriculum='success_rate' with judge.kind='vlm'; collectors hear no "
-                "verdicts that come later: give uniform or instruction_value"
+                f"tasks.curriculum='success_rate' with judge.kind={self.judge.kind!r}; collectors "
+                "hear no verdicts that come later: give uniform or instruction_value"
             )
 
     def _check_evaluation(self) -> None:

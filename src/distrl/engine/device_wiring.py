@@ -6,6 +6,8 @@ simulated       in this process, with facts for a judge
 adb             the devices that adb lists; a handset is guarded and needs its owner's consent
 emulator        emulators of our own, from a pool that replaces broken ones by booted spares
 android_world   AndroidWorld's containers, which judge as well
+
+Any other kind was registered by somebody else (`distrl.plugins`).
 """
 
 from __future__ import annotations
@@ -16,7 +18,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from distrl.config.sections import DeviceKind, DeviceSettings
+from distrl import plugins
+from distrl.config.sections import DeviceSettings
 from distrl.config.training_config import TrainingConfig
 from distrl.devices.adb.android_device import AndroidDevice, AndroidDeviceSettings
 from distrl.devices.adb.android_phones import (
@@ -35,8 +38,8 @@ from distrl.devices.emulator.emulator_pool import EmulatedDevice
 from distrl.devices.emulator.process_watch import ProcessWatch
 from distrl.devices.safety.safety import SafeDevice
 from distrl.episodes.device_pool import DevicePool
-from distrl.errors import InvalidSetting, NotInstalled
-from distrl.judging.judge import DeferredJudge, DryRunJudge, Judge
+from distrl.errors import InvalidPlugin, InvalidSetting, NotInstalled
+from distrl.judging.judge import DeferredJudge, DryRunJudge, Judge, PreparedJudge
 from distrl.runs.run_directory import RunDirectory
 from distrl.task_sets.android_world import AndroidWorldJudge, AndroidWorldPhone
 from phonesim import latency
@@ -89,7 +92,7 @@ def build_device_pool(
     mine = range(number, settings.count, collectors)
     spares = range(number, settings.spares, collectors)
     names = {f"phone-{n}": n for n in mine}
-    kind = KINDS[settings.kind]
+    kind = KINDS.get(settings.kind, REGISTERED)
     if kind.keeps_spares:
         share = CollectorShare(config, names, len(spares), opened, logs)
         return DevicePool(kind.build(share))
@@ -101,6 +104,7 @@ def build_device_pool(
 def build_judges(config: TrainingConfig) -> Callable[[Device], Judge]:
     """Return what makes the judge of an episode: it prepares the task, and judges now or later."""
     simulated = config.tasks.source == "simulated"
+    own = config.judge.is_registered and not config.judge.later
 
     def judge_on_device(device: Device) -> Judge | None:
         if simulated and isinstance(device, SimulatedDevice | SimulatedAdbDevice):
@@ -111,6 +115,9 @@ def build_judges(config: TrainingConfig) -> Callable[[Device], Judge]:
         if isinstance(device, SafeDevice) and device.settings.dry_run:
             return DryRunJudge()
         judge = judge_on_device(device)
+        if own:
+            registered: Judge = plugins.find("judge", config.judge.kind)(device)
+            return PreparedJudge(registered, judge) if judge is not None else registered
         return DeferredJudge(judge) if config.judge.later or judge is None else judge
 
     return judge_for
@@ -132,7 +139,7 @@ def check_phones(config: TrainingConfig) -> Sizes:
 
     No device is reset.
     """
-    return KINDS[config.devices.kind].check(config)
+    return KINDS.get(config.devices.kind, REGISTERED).check(config)
 
 
 # Simulated ---------------------------------------------------------------------------------------
@@ -280,9 +287,44 @@ def _container(url: str) -> AndroidWorldContainer:
     return AndroidWorldContainer.open(url)
 
 
+# Of others ---------------------------------------------------------------------------------------
+
+
+def build_registered(share: CollectorShare) -> list[Device]:
+    return [make_registered(share.config.devices, name) for name in share.names]
+
+
+def check_registered(config: TrainingConfig) -> Sizes:
+    """Make one, and give it back at once: a wrong option is known before the run."""
+    make_registered(config.devices, "phone-0").close()
+    return {}
+
+
+def make_registered(settings: DeviceSettings, name: str) -> Device:
+    make = plugins.find("device", settings.kind)
+    try:
+        device: Device = make(name, **settings.options)
+    except TypeError as error:
+        raise InvalidPlugin(
+            f"the device {settings.kind!r} cannot be made with the name {name!r} and "
+            f"devices.options={dict(settings.options)}: {error}"
+        ) from error
+    lacking = [
+        member for member in ("blocking", *plugins.DEVICE_CALLS) if not hasattr(device, member)
+    ]
+    if lacking or device.name != name:
+        trouble = f"it lacks {', '.join(lacking)}" if lacking else f"its name is {device.name!r}"
+        raise InvalidPlugin(
+            f"the device {settings.kind!r} made {device!r:.60} for the name {name!r}: {trouble}; "
+            "distrl.devices.device says what a device has"
+        )
+    return device
+
+
 # The table: one row for each kind of device. docs/add-a-device.md shows how to add one -----------
 
-KINDS: dict[DeviceKind, Kind] = {
+REGISTERED = Kind(build_registered, check_registered)
+KINDS: dict[str, Kind] = {
     "simulated": Kind(build_simulated, lambda config: {"a simulated phone": (WIDTH, HEIGHT)}),
     "adb": Kind(build_adb, check_adb),
     "emulator": Kind(build_emulators, check_emulators, keeps_spares=True),

@@ -18,6 +18,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from distrl import plugins
 from distrl.agent.loading import open_policy
 from distrl.agent.reference_policy import start_policy
 from distrl.agent.vlm_policy import Share, VlmPolicy
@@ -36,7 +37,7 @@ from distrl.episodes.policy_batcher import (
     WeightUpdater,
 )
 from distrl.episodes.scheduler import Admission
-from distrl.errors import InvalidSetting, NotInstalled
+from distrl.errors import InvalidPlugin, InvalidSetting, NotInstalled
 from distrl.learning.algorithms.a_ride import ARide
 from distrl.learning.algorithms.algorithm import Algorithm
 from distrl.learning.algorithms.digirl import Digirl
@@ -131,7 +132,28 @@ def build_update(
     """What computes updates: the same parts in the learner and in each of its followers."""
     step = GradientStep(policy, config.learning.step, process_group)
     reference = build_reference(config, policy)
-    return step, ALGORITHMS[config.learning.algorithm](step, config.learning, reference)
+    make = ALGORITHMS.get(config.learning.algorithm, make_registered)
+    return step, make(step, config.learning, reference)
+
+
+def make_registered(
+    step: GradientStep, settings: LearningSettings, _: ReferencePolicy | None
+) -> Algorithm:
+    """An algorithm of somebody else, with `learning.options`."""
+    make = plugins.find("algorithm", settings.algorithm)
+    try:
+        algorithm: Algorithm = make(step, **settings.options)
+    except TypeError as error:
+        raise InvalidPlugin(
+            f"the algorithm {settings.algorithm!r} cannot be made with a GradientStep and "
+            f"learning.options={dict(settings.options)}: {error}"
+        ) from error
+    if lacking := [name for name in ("update", "discount") if not hasattr(algorithm, name)]:
+        raise InvalidPlugin(
+            f"the algorithm {settings.algorithm!r} made {algorithm!r:.60}, which lacks "
+            f"{', '.join(lacking)}; docs/add-an-algorithm.md has a whole one"
+        )
+    return algorithm
 
 
 def build_reference(config: TrainingConfig, policy: VlmPolicy) -> ReferencePolicy | None:
@@ -223,11 +245,16 @@ def build_served(config: TrainingConfig, run: Path) -> ServedPolicy:
         ) from error
 
     agent = config.agent
-    return open_served(agent.model, agent.policy, agent.server, run / "adapters")
+    return open_served(
+        agent.model, agent.policy, agent.server, run / "adapters", dialect=agent.dialect
+    )
 
 
 def build_policy(config: TrainingConfig) -> VlmPolicy:
-    return open_policy(config.agent.model, config.agent.policy, adapter=start_adapter(config))
+    agent = config.agent
+    return open_policy(
+        agent.model, agent.policy, dialect=agent.dialect or None, adapter=start_adapter(config)
+    )
 
 
 def start_adapter(config: TrainingConfig) -> Path | None:
@@ -302,11 +329,30 @@ def build_pool(config: TrainingConfig, number: int, device_pool: DevicePool[Devi
         return ListedTasks(listed, seed, number, shares)
     if settings.source == "android_world":
         return ListedTasks(_android_world(settings, device_pool), seed, number, shares)
+    if settings.source == "registered":
+        return ListedTasks(registered_tasks(settings), seed, number, shares)
     return SimulatedTasks(settings.template_names, settings.split, seed, number, shares)
+
+
+def registered_tasks(settings: TaskSettings) -> list[Task]:
+    """The tasks of the split that others have registered."""
+    parts = [plugin.part for plugin in plugins.plugins("task")]
+    tasks = [each for each in parts if isinstance(each, Task) and each.split == settings.split]
+    patterns = settings.templates or ("*",)
+    wanted = [each for each in tasks if any(fnmatchcase(each.template, p) for p in patterns)]
+    if not wanted:
+        raise InvalidSetting(
+            f"tasks.source='registered' with tasks.templates={list(settings.templates)}; none of "
+            f"{len(tasks)} registered tasks of the split {settings.split} is of a template like "
+            "that: hand a distrl.records.Task to distrl.register_task"
+        )
+    return wanted
 
 
 def task_words(config: TrainingConfig) -> str:
     """A sentence about the tasks to show before a run; raises if they cannot be read."""
+    if config.tasks.source == "registered":
+        return f"{len(registered_tasks(config.tasks))} registered tasks"
     if config.tasks.source != "aitw":
         return ""
     return f"Android in the Wild, {config.tasks.aitw.subset}: {read_aitw(config.tasks)}"

@@ -11,10 +11,12 @@ action, as in `episodes.episode`.
 from __future__ import annotations
 
 import dataclasses
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from distrl.errors import DryRun
+from distrl.errors import DryRun, JudgeError
 from distrl.records import FINAL_ACTIONS, Ending, Impossible, Task, Trajectory, Verdict
 
 
@@ -43,6 +45,21 @@ class DeferredJudge:
 
     def verdict(self, answer: str | None) -> None:
         return None
+
+
+class PreparedJudge:
+    """Has `preparing` put the task on the phone; the verdict is the other judge's."""
+
+    def __init__(self, judge: Judge, preparing: Judge) -> None:
+        self._judge = judge
+        self._preparing = preparing
+
+    def begin(self, task: Task) -> None:
+        self._preparing.begin(task)
+        self._judge.begin(task)
+
+    def verdict(self, answer: str | None) -> Verdict | None:
+        return self._judge.verdict(answer)
 
 
 class DryRunJudge:
@@ -89,6 +106,24 @@ class TrajectoryJudge(Protocol):
     """Judges finished trajectories, from many threads; raises `JudgeError` for no verdict."""
 
     def judge(self, trajectory: Trajectory) -> Judgement: ...
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionJudge:
+    """Implements `TrajectoryJudge` by a registered function."""
+
+    name: str
+    function: Callable[[Trajectory], Verdict]
+
+    def judge(self, trajectory: Trajectory) -> Judgement:
+        start = time.perf_counter()
+        verdict = self.function(trajectory)
+        if not isinstance(verdict, Verdict):
+            raise JudgeError(
+                f"the judge {self.name!r} gave {verdict!r:.60} for trajectory {trajectory.id}, "
+                "which is no distrl.records.Verdict"
+            )
+        return Judgement(verdict, time.perf_counter() - start)
 
 
 def may_be_judged(trajectory: Trajectory) -> bool:

@@ -14,7 +14,8 @@ import random
 from collections.abc import Iterator
 from functools import cache
 
-from distrl.errors import UnknownTask
+from distrl import plugins
+from distrl.errors import InvalidPlugin, UnknownTask
 from distrl.records import SPLITS, Difficulty, Family, Split, Task
 from phonesim.tasks.domains import domain_of
 from phonesim.tasks.general import GENERAL_TEMPLATES
@@ -26,9 +27,24 @@ STEP_LIMITS: dict[Difficulty, int] = {"easy": 10, "medium": 15, "hard": 25}
 PHONES = 10_000  # in each split
 
 
-@cache
 def templates() -> dict[str, type[Template]]:
-    """Every template by name."""
+    """Every template by name, those of plug-ins last."""
+    return _templates(plugins.generation("task"))
+
+
+@cache
+def _templates(_generation: int) -> dict[str, type[Template]]:
+    found = dict(_built_in())
+    for plugin in plugins.plugins("task"):
+        if plugin.name in found:
+            raise InvalidPlugin(f"{plugin} has the name of a template of ours; take another")
+        if isinstance(plugin.part, type):
+            found[plugin.name] = plugin.part
+    return found
+
+
+@cache
+def _built_in() -> dict[str, type[Template]]:
     found: dict[str, type[Template]] = {}
     for template in (*GENERAL_TEMPLATES, *SHOPPING_TEMPLATES):
         if template.name in found:

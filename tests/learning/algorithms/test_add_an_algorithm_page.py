@@ -18,6 +18,7 @@ from tests.learning.algorithms.algorithm_checks import (
     check_report,
 )
 
+from distrl import plugins
 from distrl.errors import InvalidSetting
 
 PAGE = Path(__file__).parents[3] / "docs" / "add-an-algorithm.md"
@@ -26,7 +27,7 @@ PAGE = Path(__file__).parents[3] / "docs" / "add-an-algorithm.md"
 @pytest.fixture(scope="module")
 def example(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModuleType]:
     """The page's file, imported."""
-    [code] = re.findall(r"```python\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
+    code = "\n".join(re.findall(r"```python\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL))
     path = tmp_path_factory.mktemp("page") / "reinforce.py"
     path.write_text(code, "utf-8")
     spec = importlib.util.spec_from_file_location("reinforce", path)
@@ -51,6 +52,10 @@ def test_it_keeps_the_rules_of_every_algorithm(example: ModuleType) -> None:
     check_padding(example.Reinforce)
     check_policy_stays(example.Reinforce)
     check_report(example.Reinforce)
+
+
+def test_it_is_registered(example: ModuleType) -> None:
+    assert "reinforce" in plugins.names("algorithm")
 
 
 def test_a_setting_out_of_its_range_is_refused(example: ModuleType) -> None:

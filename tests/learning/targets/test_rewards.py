@@ -123,11 +123,14 @@ def test_the_defaults_leave_success_worth_having() -> None:
     assert step_rewards(clumsy).total.sum() > step_rewards(quitter).total.sum()
 
 
-@pytest.mark.parametrize("name", [field.name for field in dataclasses.fields(RewardSettings)])
+NUMBERS = [each.name for each in dataclasses.fields(RewardSettings) if each.name != "kind"]
+
+
+@pytest.mark.parametrize("name", NUMBERS)
 @pytest.mark.parametrize("value", [-0.1, math.inf, math.nan])
 def test_settings_out_of_range_are_refused(name: str, value: float) -> None:
     with pytest.raises(InvalidSetting, match=rf"RewardSettings\.{name}="):
-        RewardSettings(**{name: value})
+        RewardSettings(**{name: value})  # type: ignore[arg-type]
 
 
 def test_a_success_must_be_worth_something() -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from distrl import plugins
 from distrl.agent.dialects.aitw import AITW
 from distrl.agent.dialects.android_world import ANDROID_WORLD
 from distrl.agent.dialects.autoglm import AUTOGLM
@@ -25,9 +26,12 @@ DIALECTS: Mapping[str, Dialect] = MappingProxyType({dialect.name: dialect for di
 
 
 def dialect_named(name: str) -> Dialect:
-    """The dialect of that name."""
-    if name not in DIALECTS:
-        raise InvalidSetting(
-            f"dialect={name!r}; there is none of that name, only {', '.join(DIALECTS)}"
-        )
-    return DIALECTS[name]
+    """The dialect of that name, one of ours or a registered one."""
+    if name in DIALECTS:
+        return DIALECTS[name]
+    if name in plugins.names("dialect"):
+        registered: Dialect = plugins.find("dialect", name)
+        return registered
+    raise InvalidSetting(
+        f"dialect={name!r}; there is none of that name, only {', '.join(plugins.names('dialect'))}"
+    )

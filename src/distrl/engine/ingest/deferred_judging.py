@@ -22,12 +22,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from distrl import plugins
 from distrl.config.sections import JudgeSettings
 from distrl.engine.ingest.delivery import ArrivalQueue, TrajectoryReceiver
 from distrl.engine.ingest.episode_log import EpisodeLog
 from distrl.errors import NotInstalled, StorageError
 from distrl.json_lines import LineLog
-from distrl.judging.judge import JudgeRecord, TrajectoryJudge, record_of
+from distrl.judging.judge import FunctionJudge, JudgeRecord, TrajectoryJudge, record_of
 from distrl.judging.judge_agreement import SecondOpinion
 from distrl.judging.judge_prompt import BUILT_IN, JudgePrompt, read_examples
 from distrl.judging.judge_thread_pool import Judged, JudgeThreadPool
@@ -181,6 +182,8 @@ def _report(run: RunDirectory, verdicts: DeferredJudging, judge: TrajectoryJudge
 
 def open_judge(settings: JudgeSettings, cache: Path, opened: ExitStack) -> TrajectoryJudge:
     """The judge, with a second one beside it where that is wanted; `opened` closes both."""
+    if settings.is_registered:
+        return FunctionJudge(settings.kind, plugins.find("judge", settings.kind))
     examples = read_examples(Path(settings.examples)) if settings.examples else BUILT_IN
     prompt = JudgePrompt(examples, last_screens=settings.last_screens)
     first = _open_one(settings, settings.server, settings.model, prompt, cache, opened)

@@ -49,7 +49,7 @@ from distrl.engine.ingest.messages import (
     Stop,
 )
 from distrl.engine.local.collector_process import collect
-from distrl.engine.local.process_lifetime import import_all, work_in
+from distrl.engine.local.process_lifetime import Surroundings, import_all, work_in
 from distrl.engine.local.synchronous_collection import Rounds
 from distrl.engine.run.collection import Arrived
 from distrl.engine.supervision.collector_registry import (
@@ -178,7 +178,7 @@ class Forkserver:
         with ExitStack() as if_it_fails, theirs:
             if_it_fails.callback(ours.close)
             arguments = (theirs, run.path, registration)
-            process = self._fork(work_in, dict(os.environ), work or self._work, *arguments)
+            process = self._fork(work_in, Surroundings.here(), work or self._work, *arguments)
             if_it_fails.pop_all()
         log = run.path / "logs" / f"{registration.info.name}.log"
         return CollectorChild(registration.info, log, MessageSocket(ours, SEND_SECONDS), process)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from distrl.agent.torch_device import use_threads
 from distrl.config.training_config import load_config
-from distrl.engine.local.process_lifetime import set_up_process, work_in
+from distrl.engine.local.process_lifetime import Surroundings, set_up_process, work_in
 from distrl.engine.run.evaluator import EvaluationRequest, Evaluator, RunningEvaluation
 from distrl.engine.run.stop_request import StopRequest
 from distrl.engine.wiring import build_policy
@@ -55,7 +55,7 @@ class EvaluationProcesses:
         with theirs:
             arguments = (theirs, self._run.path, request, file, digest)
             process = self._context.Process(
-                target=work_in, args=(dict(os.environ), evaluate, *arguments), daemon=True
+                target=work_in, args=(Surroundings.here(), evaluate, *arguments), daemon=True
             )
             process.start()
 

@@ -12,12 +12,17 @@ import importlib
 import logging
 import multiprocessing
 import os
+import pickle
 import select
 import signal
 import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
+
+from distrl import plugins
 
 PR_SET_PDEATHSIG, PR_SET_NAME = 1, 15
 F_SETSIG = 10  # not in `fcntl`
@@ -83,10 +88,23 @@ def end_process_with(failed: threading.ExceptHookArgs) -> None:
     os._exit(1)
 
 
-def work_in(environment: Mapping[str, str], work: Callable[..., None], *arguments: object) -> None:
-    """Do `work` in this environment; the forkserver's own is as old as the first run."""
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a process that the forkserver starts takes over from the one that asked for it."""
+
+    environment: Mapping[str, str]  # the forkserver's own is as old as the first run
+    plugins: bytes  # `plugins.portable`
+
+    @classmethod
+    def here(cls) -> Self:
+        return cls(dict(os.environ), plugins.portable())
+
+
+def work_in(surroundings: Surroundings, work: Callable[..., None], *arguments: object) -> None:
+    """Do `work` with the environment and the registered parts of the process that asked for it."""
     os.environ.clear()
-    os.environ.update(environment)
+    os.environ.update(surroundings.environment)
+    plugins.install(pickle.loads(surroundings.plugins))  # our own parent's, over its pipe
     work(*arguments)
 
 

@@ -63,7 +63,7 @@ def checks(config: TrainingConfig, folder: Path) -> list[Check]:
     asked.append(Check("tasks", lambda: task_words(config)))
     if config.collection.collectors:  # else all phones are elsewhere
         asked.append(Check("phones", lambda: check_phones_here(config)))
-    if config.judge.later:
+    if config.judge.later and not config.judge.is_registered:
         asked.append(Check("judge", lambda: check_judge(config.judge)))
     return asked
 

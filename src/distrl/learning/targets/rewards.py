@@ -15,8 +15,9 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import NDArray
 
-from distrl.bounds import Bounds, Checked, Fixed
-from distrl.errors import UsageError
+from distrl import plugins
+from distrl.bounds import Bounds, Checked, Fixed, PartName
+from distrl.errors import InvalidPlugin, UsageError
 from distrl.records import Action, Screen, Trajectory, Unreadable
 
 Floats = NDArray[np.float64]
@@ -24,8 +25,13 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class RewardSettings(Checked):
-    """What each thing is worth. Costs and penalties are written as positive numbers."""
+    """What each thing is worth. Costs and penalties are written as positive numbers.
 
+    `kind` terms: the terms below. Any other is a registered function, which rewards each step in
+    place of all of them.
+    """
+
+    kind: Annotated[str, PartName("reward")] = "terms"
     success: Annotated[float, Bounds(0.0, 1e6, "at the last step of a success", open=True)] = 1.0
     step_cost: Annotated[float, Bounds(0.0, 1e6, "for every step")] = 0.01
     repetition_penalty: Annotated[
@@ -63,6 +69,8 @@ def step_rewards(trajectory: Trajectory, settings: RewardSettings = DEFAULT_REWA
     agent saying so, is not one.
     """
     _check_judged(trajectory)
+    if settings.kind not in plugins.BUILT_IN["reward"]:
+        return _registered_rewards(trajectory, settings.kind)
     actions = [decision.action for decision in trajectory.decisions]
     task = np.zeros(len(actions))
     task[-1] = settings.success if trajectory.success else 0.0
@@ -73,6 +81,18 @@ def step_rewards(trajectory: Trajectory, settings: RewardSettings = DEFAULT_REWA
         repetition=-settings.repetition_penalty * repeated,
         invalid=-settings.invalid_penalty * invalid_steps(trajectory),
     )
+
+
+def _registered_rewards(trajectory: Trajectory, kind: str) -> StepRewards:
+    """What a registered function gives; all of it counts as the task's reward."""
+    given = np.asarray(plugins.find("reward", kind)(trajectory), np.float64)
+    if given.shape != (len(trajectory.decisions),) or not np.isfinite(given).all():
+        raise InvalidPlugin(
+            f"the reward {kind!r} gave {given!r:.80} for trajectory {trajectory.id}; it has to "
+            f"give {len(trajectory.decisions)} finite numbers, one for each decision"
+        )
+    none = np.zeros_like(given)
+    return StepRewards(task=given, step_cost=none, repetition=none, invalid=none)
 
 
 def invalid_steps(trajectory: Trajectory) -> Floats:

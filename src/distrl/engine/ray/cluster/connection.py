@@ -20,12 +20,13 @@ import secrets
 import shutil
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from distrl import plugins
 from distrl.engine.ray.cluster.probe import ProbedCluster, probe
 from distrl.engine.ray.cluster.ray_internals import (
     keep_messages_off_the_terminal,
@@ -255,6 +256,8 @@ def _open(connection: _Connection, **settings: Any) -> None:
     import ray
 
     keep_messages_off_the_terminal()
+    if ours := plugins.registered():  # what packages bring is found by each worker itself
+        settings["runtime_env"] = {"worker_process_setup_hook": _installer(ours)}
     try:
         ray.init(log_to_driver=False, logging_level=logging.ERROR, **settings)
     except (RuntimeError, OSError, ValueError, ray.exceptions.RayError) as error:
@@ -263,6 +266,15 @@ def _open(connection: _Connection, **settings: Any) -> None:
             f"Ray could not be joined with {settings} ({error}); see whether memory, disk space "
             f"and ports are free on this machine, and try again"
         ) from error
+
+
+def _installer(ours: tuple[plugins.Plugin, ...]) -> Callable[[], None]:
+    """What each worker of this job does first; Ray pickles parts of a script by value."""
+
+    def install_plugins() -> None:
+        plugins.install(ours)
+
+    return install_plugins
 
 
 def set_environment(environment: Mapping[str, str]) -> None:

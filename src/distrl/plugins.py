@@ -1,0 +1,406 @@
+"""Parts of others, known by name: a run uses them without any change to DistRL.
+
+    distrl.register_judge("polite", PoliteJudge)    # in a script, at the top of the module
+
+    [project.entry-points."distrl.judges"]          # or in the pyproject.toml of a package
+    polite = "distrl_polite:PoliteJudge"
+
+Settings name a part (`judge.kind = "polite"`), and every process finds it: entry points are loaded
+where a kind is first asked for; what a script has registered travels to the processes it starts
+(`registered`, `install`), and to those of a Ray cluster. `SHAPES` says what each kind of part looks
+like; what does not is refused at registration. A package that cannot be loaded is named by `broken`
+and by whoever asks for its part, and stops nothing else.
+
+Everything may import this module; it imports nothing of DistRL but its errors. pluggy and stevedore
+were weighed: both are about hooks that many implement; here a name means one object, which is what
+`importlib.metadata` has.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import logging
+import pickle
+import re
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
+
+from distrl.errors import InvalidPlugin, UnknownPlugin
+
+if TYPE_CHECKING:
+    from distrl.agent.dialects.dialect import Dialect
+    from distrl.agent.families.model_family import ModelFamily
+    from distrl.devices.device import Device
+    from distrl.judging.judge import Judge
+    from distrl.learning.algorithms.algorithm import Algorithm
+    from distrl.records import Task, Trajectory, Verdict
+    from phonesim.tasks.template import Template
+
+PartKind = Literal["task", "judge", "device", "model_family", "algorithm", "dialect", "reward"]
+KINDS: tuple[PartKind, ...] = get_args(PartKind)
+GROUPS: dict[PartKind, str] = {
+    kind: "distrl.model_families" if kind == "model_family" else f"distrl.{kind}s" for kind in KINDS
+}
+BUILT_IN: dict[PartKind, tuple[str, ...]] = {  # names that settings give to parts of our own
+    "judge": ("facts", "vlm", "android_world"),
+    "device": ("simulated", "adb", "emulator", "android_world"),
+    "algorithm": ("a_ride", "digirl", "filtered_bc", "vtrace", "ppo", "grpo"),
+    "dialect": (
+        "compact", "aitw", "android_world", "autoglm", "qwen2_5_vl", "qwen3_vl", "ui_tars",
+        "ui_tars_1_5",
+    ),
+    "reward": ("terms",),
+}  # fmt: skip
+NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,79}(/\w+/\w+)?")  # a task has split and number, too
+P = TypeVar("P")
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What a part looks like: its attributes, and with how many arguments each is called.
+
+    The call "" is that of the part itself.
+    """
+
+    words: str
+    calls: Mapping[str, int]
+    attributes: Mapping[str, type] = field(default_factory=dict)
+
+
+DEVICE_CALLS = {
+    "reset": 1, "screen": 0, "perform": 1, "elements": 0, "close": 0, "__enter__": 0, "__exit__": 3,
+}  # fmt: skip
+TEMPLATE = Shape(
+    "a frozen dataclass that inherits phonesim.tasks.template.Template, with name, apps, "
+    "difficulty, phrasings, missing(start, end) and solve(start)",
+    {"missing": 2, "solve": 1, "draw": 2, "prepare": 2},
+    {"name": str, "apps": tuple, "difficulty": str, "phrasings": tuple},
+)
+LISTED_TASK = Shape(
+    "a distrl.records.Task", {}, {"id": str, "instruction": str, "split": str, "step_limit": int}
+)
+JUDGE_CLASS = Shape(
+    "a class made with the device, Judge(device), with begin(task) and verdict(answer) -> Verdict",
+    {"": 1, "begin": 1, "verdict": 1},
+)
+JUDGE_FUNCTION = Shape("a function judge(trajectory) -> Verdict", {"": 1})
+DEVICE_CLASS = Shape(
+    "a class Device(name, **options) with reset(seed), screen(), perform(action), elements(), "
+    "close(), __enter__ and __exit__: see distrl.devices.device",
+    {"": 1, **DEVICE_CALLS},
+)
+DEVICE_FUNCTION = Shape("a function make(name, **options) -> Device", {"": 1})
+FAMILY = Shape(
+    "a distrl.agent.families.model_family.ModelFamily",
+    {"input_builder": 1},
+    {"name": str, "model_types": tuple, "dialect": str, "adapter_targets": str},
+)
+ALGORITHM = Shape(
+    "a class or function make(step, **options) -> Algorithm: see docs/add-an-algorithm.md", {"": 1}
+)
+DIALECT = Shape(
+    "a distrl.agent.dialects.dialect.Dialect with writer(action, scale) and reader(text, scale)",
+    {"writer": 2, "reader": 2, "write": 2, "read": 2},
+    {"name": str, "instructions": str},
+)
+REWARD = Shape("a function reward(trajectory) -> one number for each decision", {"": 1})
+SHAPES: dict[PartKind, tuple[Shape, Shape]] = {  # of a class, and of anything else
+    "task": (TEMPLATE, LISTED_TASK),
+    "judge": (JUDGE_CLASS, JUDGE_FUNCTION),
+    "device": (DEVICE_CLASS, DEVICE_FUNCTION),
+    "model_family": (FAMILY, FAMILY),
+    "algorithm": (ALGORITHM, ALGORITHM),
+    "dialect": (DIALECT, DIALECT),
+    "reward": (REWARD, REWARD),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Plugin:
+    """A registered part, and where it came from."""
+
+    kind: PartKind
+    name: str
+    part: Any
+    source: str  # "package version", or the module that registered it
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.name!r} of {self.source}"
+
+
+@dataclass(frozen=True, slots=True)
+class BrokenPlugin:
+    """An entry point that could not be loaded, or is not of the shape of its kind."""
+
+    kind: PartKind
+    name: str
+    source: str
+    error: str
+
+    def __str__(self) -> str:
+        return f"the plug-in {self.kind} {self.name!r} of {self.source} is broken: {self.error}"
+
+
+# Registration ------------------------------------------------------------------------------------
+
+
+def register_task(task: P) -> P:
+    """Register a template for the simulated phone, or a `Task` (`tasks.source = "registered"`).
+
+    May be used as a decorator of the template.
+    """
+    made: type[Template] | Task = task  # type: ignore[assignment]
+    name = getattr(made, "name", "") if isinstance(made, type) else getattr(made, "id", "")
+    return _register("task", name, task)
+
+
+def register_judge(
+    name: str, judge: Callable[[Any], Judge] | Callable[[Trajectory], Verdict]
+) -> None:
+    """Register a class whose instances judge during episodes, or a function that judges after."""
+    _register("judge", name, judge)
+
+
+def register_device(name: str, device: Callable[..., Device]) -> None:
+    """Register what makes a device from its name and the table `devices.options`."""
+    _register("device", name, device)
+
+
+def register_model_family(family: ModelFamily) -> None:
+    """Register a family; its models are known by the `model_type` in their config.json."""
+    _register("model_family", getattr(family, "name", ""), family)
+
+
+def register_algorithm(name: str, algorithm: Callable[..., Algorithm]) -> None:
+    """Register what makes an algorithm from a `GradientStep` and the table `learning.options`."""
+    _register("algorithm", name, algorithm)
+
+
+def register_dialect(dialect: Dialect) -> None:
+    """Register a way of writing actions (`agent.dialect`, or that of a family)."""
+    _register("dialect", getattr(dialect, "name", ""), dialect)
+
+
+def register_reward(name: str, reward: Callable[[Trajectory], Sequence[float]]) -> None:
+    """Register a function that rewards each step (`learning.learner.rewards.kind`)."""
+    _register("reward", name, reward)
+
+
+# Looking up --------------------------------------------------------------------------------------
+
+
+def names(kind: PartKind) -> tuple[str, ...]:
+    """What a setting of that kind may be: our own parts, then those of others."""
+    return (*BUILT_IN.get(kind, ()), *(plugin.name for plugin in plugins(kind)))
+
+
+def find(kind: PartKind, name: str) -> Any:
+    """The registered part of that name; `UnknownPlugin` says which ones there are."""
+    _load_installed(kind)
+    if (kind, name) in _registry.found:
+        return _registry.found[kind, name].part
+    for each in _registry.broken:
+        if (each.kind, each.name) == (kind, name):
+            raise UnknownPlugin(f"{each}; mend or uninstall it")
+    raise UnknownPlugin(
+        f"no {kind} called {name!r} is registered in this process (there are: "
+        f"{', '.join(names(kind)) or 'none'}); register it at the top of a module, outside of "
+        f"`if __name__ == '__main__'`, or by an entry point of the group {GROUPS[kind]}"
+    )
+
+
+def plugins(kind: PartKind) -> tuple[Plugin, ...]:
+    """The parts of others of one kind."""
+    _load_installed(kind)
+    return tuple(each for each in _registry.found.values() if each.kind == kind)
+
+
+def broken() -> tuple[BrokenPlugin, ...]:
+    """What is installed and cannot be used; call `plugins` for the kinds in question first."""
+    return tuple(_registry.broken)
+
+
+def generation(kind: PartKind) -> int:
+    """Another number whenever parts were added; for caches."""
+    _load_installed(kind)
+    return _registry.generation
+
+
+# To other processes ------------------------------------------------------------------------------
+
+
+def registered() -> tuple[Plugin, ...]:
+    """What this process has registered itself; installed packages are found everywhere."""
+    return tuple(each for each in _registry.found.values() if each not in _registry.installed)
+
+
+def portable() -> bytes:
+    """`registered` for a child process of the same program: parts are pickled by their name.
+
+    One that has no name in a module (a lambda) is left out: the child registers it itself where
+    that is done at the top of a module.
+    """
+    taken = []
+    for each in registered():
+        try:
+            pickle.dumps(each)
+        except (pickle.PicklingError, AttributeError, TypeError):
+            log.debug("%s has no name that another process could find it by", each)
+        else:
+            taken.append(each)
+    return pickle.dumps(tuple(taken))
+
+
+def install(given: Sequence[Plugin]) -> None:
+    """Register what another process of this run has registered."""
+    for each in given:
+        _registry.add(each)
+
+
+# The registry of this process --------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Registry:
+    found: dict[tuple[PartKind, str], Plugin] = field(default_factory=dict)
+    installed: list[Plugin] = field(default_factory=list)
+    broken: list[BrokenPlugin] = field(default_factory=list)
+    loaded: set[PartKind] = field(default_factory=set)
+    generation: int = 0
+    lock: threading.RLock = field(default_factory=threading.RLock)
+
+    def add(self, plugin: Plugin) -> None:
+        """Add a part; one of the same name may replace it if it is the same one, made anew."""
+        with self.lock:
+            known = self.found.get((plugin.kind, plugin.name))
+            if known is not None and _origin(known.part) != _origin(plugin.part):
+                raise InvalidPlugin(
+                    f"two parts are called so: {known}, and {plugin}; rename one of them"
+                )
+            self.found[plugin.kind, plugin.name] = plugin
+            self.generation += 1
+
+
+_registry = _Registry()
+
+
+def _register(kind: PartKind, name: str, part: P) -> P:
+    check_part(kind, name, part)
+    _registry.add(Plugin(kind, name, part, str(getattr(part, "__module__", "this process"))))
+    return part
+
+
+def _load_installed(kind: PartKind) -> None:
+    """Load the entry points of a kind, once."""
+    with _registry.lock:
+        if kind in _registry.loaded:
+            return
+        _registry.loaded.add(kind)  # first: what is loaded may ask for parts itself
+        for entry in _entry_points():
+            if entry.group == GROUPS[kind]:
+                _load(kind, entry)
+
+
+def _load(kind: PartKind, entry: EntryPoint) -> None:
+    source = f"{entry.dist.name} {entry.dist.version}" if entry.dist else entry.value
+    try:
+        part = entry.load()
+        check_part(kind, entry.name, part)
+        plugin = Plugin(kind, entry.name, part, source)
+        _registry.add(plugin)
+    except Exception as error:  # noqa: BLE001 (a package of others may raise anything)
+        trouble = BrokenPlugin(kind, entry.name, source, f"{type(error).__name__}: {error}")
+        _registry.broken.append(trouble)
+        log.warning("%s", trouble)
+    else:
+        _registry.installed.append(plugin)
+
+
+@cache
+def _entry_points() -> tuple[EntryPoint, ...]:
+    return tuple(each for group in GROUPS.values() for each in entry_points(group=group))
+
+
+def _origin(part: object) -> tuple[object, ...]:
+    """The same for a part that its module has made twice, as `__main__` is in child processes."""
+    if not hasattr(part, "__qualname__"):
+        return type(part), getattr(part, "name", getattr(part, "id", ""))
+    module = str(getattr(part, "__module__", "")).replace("__mp_main__", "__main__")
+    return module, part.__qualname__
+
+
+# What a part looks like --------------------------------------------------------------------------
+
+
+def check_part(kind: PartKind, name: str, part: object) -> None:
+    """Refuse a part that is not of the shape of its kind, or has the name of one of ours."""
+    if not NAME.fullmatch(name if isinstance(name, str) else ""):
+        raise InvalidPlugin(
+            f"a {kind} called {name!r}; names begin with a letter and have letters, digits, dots, "
+            f"hyphens and underscores. Expected: {_shape(kind, part).words}"
+        )
+    if name in BUILT_IN.get(kind, ()):
+        raise InvalidPlugin(f"a {kind} called {name!r}; DistRL has one of that name: take another")
+    shape = _shape(kind, part)
+    trouble = _misshapen(shape, part)
+    if kind == "task" and isinstance(part, type):
+        trouble = trouble or _unfinished(part)
+    if trouble:
+        raise InvalidPlugin(f"{kind} {name!r}: {trouble}. Expected: {shape.words}")
+
+
+def _unfinished(template: type) -> str:
+    if not dataclasses.is_dataclass(template):
+        return "it is no dataclass"
+    inherited = [
+        name
+        for name in ("missing", "solve")
+        if getattr(template, name).__qualname__ == f"Template.{name}"
+    ]
+    return f"it does not say {' and '.join(inherited)}" if inherited else ""
+
+
+def _shape(kind: PartKind, part: object) -> Shape:
+    of_class, of_others = SHAPES[kind]
+    return of_class if isinstance(part, type) else of_others
+
+
+def _misshapen(shape: Shape, part: object) -> str:
+    """What is wrong with a part; empty: nothing."""
+    for name, kind in shape.attributes.items():
+        if not isinstance(getattr(part, name, None), kind):
+            return f"{name} is {getattr(part, name, 'missing')!r:.60}, no {kind.__name__}"
+    for name, count in shape.calls.items():
+        called = getattr(part, name, None) if name else part
+        if not callable(called):
+            return f"{name or 'it'} cannot be called" if called is not None else f"no {name}()"
+        is_method = isinstance(part, type) and inspect.isfunction(
+            inspect.getattr_static(part, name or "__doc__", None)
+        )
+        if not _takes(called, count + (1 if is_method else 0)):
+            return f"{name or 'it'}{_signature(called)} cannot be called with {count} arguments"
+    return ""
+
+
+def _takes(called: Callable[..., object], count: int) -> bool:
+    try:
+        inspect.signature(called).bind(*[None] * count)
+    except TypeError:
+        return False
+    except ValueError:
+        return True  # a built-in that does not say
+    return True
+
+
+def _signature(called: Callable[..., object]) -> str:
+    try:
+        return str(inspect.signature(called))
+    except (TypeError, ValueError):
+        return "(…)"

@@ -1,0 +1,285 @@
+"""Parts of others: what is refused, what is found, and that a whole package trains."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import pickle
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.engine.tiny_runs import command, tiny_config, write_model
+from tests.plugin_package.src.distrl_quiet.grayscale_phone import GrayscalePhone
+from tests.plugin_package.src.distrl_quiet.patient_judge import PatientJudge, judge_by_length
+from tests.plugin_package.src.distrl_quiet.quiet_tasks import SilenceQuietly
+from tests.plugin_package.src.distrl_quiet.sooner_reward import sooner
+
+import distrl
+from distrl import plugins
+from distrl.agent.dialects import DIALECTS, dialect_named
+from distrl.agent.dialects.compact import COMPACT
+from distrl.engine.device_wiring import make_registered
+from distrl.engine.wiring import registered_tasks
+from distrl.episodes.evaluation import SIMPLE_AGENTS, evaluate
+from distrl.errors import InvalidPlugin, InvalidSetting, UnknownPlugin
+from distrl.process_environment import for_forkserver
+from distrl.records import Ending, Task
+from distrl.replay.store.trajectory_reader import TrajectoryReader
+from phonesim.simulated_device import SimulatedDevice
+from phonesim.tasks.task_sets import load_task, template_names
+
+PACKAGE = Path(__file__).parent / "plugin_package"
+TASK = Task("mine.nap/train/0", "Take a nap", "general", "mine.nap", "train", 0, (), "easy", 10)
+
+
+@pytest.fixture(autouse=True)
+def own_registry(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A registry without what other tests register; a number of its own for every cache."""
+    first = plugins._registry.generation + 1000
+    monkeypatch.setattr(plugins, "_registry", plugins._Registry(generation=first))
+    yield
+    monkeypatch.undo()
+    plugins._registry.generation = first + 1000
+
+
+# What is refused ---------------------------------------------------------------------------------
+
+
+class Forgetful(GrayscalePhone):
+    reset = None  # type: ignore[assignment]
+
+
+class HastyJudge:
+    def begin(self) -> None: ...
+
+    def verdict(self, answer: str | None) -> None: ...
+
+
+@dataclasses.dataclass(frozen=True)
+class NoGoal(SilenceQuietly):
+    name = "quiet.no_goal"
+    missing = SilenceQuietly.__mro__[1].missing  # type: ignore[attr-defined]
+
+
+def no_arguments() -> None: ...
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "part", "said"),
+    [
+        ("device", "forgetful", Forgetful, r"no reset\(\)\. Expected: a class Device\(name"),
+        ("device", "nothing", no_arguments, r"cannot be called with 1 arguments\. Expected: a fun"),
+        ("device", "adb", GrayscalePhone, "DistRL has one of that name"),
+        ("device", "a b", GrayscalePhone, "names begin with a letter"),
+        ("judge", "hasty", HastyJudge, "Expected: a class made with the device"),
+        ("judge", "none", no_arguments, r"judge\(trajectory\) -> Verdict"),
+        ("task", "quiet.no_goal", NoGoal, "it does not say missing"),
+        ("task", "list", list, "name is 'missing', no str"),
+        ("task", "words", "words", "id is 'missing', no str"),
+        ("model_family", "text", "qwen", "name is 'missing', no str"),
+        ("algorithm", "none", no_arguments, r"make\(step, \*\*options\)"),
+        ("dialect", "text", "compact", "name is 'missing', no str"),
+        ("reward", "none", no_arguments, r"reward\(trajectory\) -> one number"),
+    ],
+)
+def test_a_part_of_another_shape_is_refused(
+    kind: plugins.PartKind, name: str, part: Any, said: str
+) -> None:
+    with pytest.raises(InvalidPlugin, match=said):
+        plugins.check_part(kind, name, part)
+
+
+def test_two_parts_of_one_name_are_refused_and_the_same_twice_is_not() -> None:
+    distrl.register_judge("patient", PatientJudge)
+    distrl.register_judge("patient", PatientJudge)
+    with pytest.raises(InvalidPlugin, match="two parts are called so"):
+        distrl.register_judge("patient", judge_by_length)
+
+
+def test_names_of_our_own_parts_are_reserved() -> None:
+    assert set(plugins.BUILT_IN["dialect"]) == set(DIALECTS)
+
+
+def test_a_part_that_nobody_registered_says_what_to_do() -> None:
+    with pytest.raises(UnknownPlugin, match=r"there are: facts, vlm.*group distrl\.judges"):
+        plugins.find("judge", "polite")
+
+
+# What settings may name --------------------------------------------------------------------------
+
+
+def test_settings_take_registered_names_alone(tmp_path: Path) -> None:
+    with pytest.raises(InvalidSetting, match="simulated, adb, emulator, android_world or a regis"):
+        tiny_config(tmp_path, tmp_path, "devices.kind=grayscale")
+    distrl.register_device("grayscale", GrayscalePhone)
+    config = tiny_config(tmp_path, tmp_path, "devices.kind=grayscale", "devices.options.strength=1")
+    device = make_registered(config.devices, "phone-0")
+    assert device.name == "phone-0"
+    options = {"colour": "none"}
+    with pytest.raises(InvalidPlugin, match="unexpected keyword argument 'colour'"):
+        make_registered(dataclasses.replace(config.devices, options=options), "phone-0")
+    with pytest.raises(InvalidSetting, match="for devices that others have registered"):
+        tiny_config(tmp_path, tmp_path, "devices.options.strength=1")
+
+
+def test_a_function_judges_later_and_a_class_at_once(tmp_path: Path) -> None:
+    distrl.register_judge("patient", PatientJudge)
+    distrl.register_judge("by_length", judge_by_length)
+    assert not tiny_config(tmp_path, tmp_path, "judge.kind=patient").judge.later
+    assert tiny_config(tmp_path, tmp_path, "judge.kind=by_length").judge.later
+
+
+def test_a_template_is_a_task_like_any_other() -> None:
+    distrl.register_task(SilenceQuietly)
+    assert "quiet.silence_alarm" in template_names("train", "general")
+    tasks = [load_task(f"quiet.silence_alarm/train/{n}")[0] for n in range(3)]
+    outcomes = evaluate(tasks, SIMPLE_AGENTS["scripted"], [SimulatedDevice("phone")])
+    assert [each.ending for each in outcomes] == [Ending.SUCCESS] * 3
+
+
+def test_a_task_without_a_template_is_drawn_by_its_source(tmp_path: Path) -> None:
+    distrl.register_task(TASK)
+    distrl.register_judge("patient", PatientJudge)
+    words = ("tasks.source=registered", "judge.kind=patient", "tasks.templates=mine.*")
+    none = ("evaluation.before=0", "evaluation.after=0")
+    config = tiny_config(tmp_path, tmp_path, *words, *none)
+    assert registered_tasks(config.tasks) == [TASK]
+
+
+def test_a_dialect_is_found_by_its_name() -> None:
+    distrl.register_dialect(dataclasses.replace(COMPACT, name="brief"))
+    assert dialect_named("brief").name == "brief"
+
+
+def test_what_a_child_process_gets() -> None:
+    distrl.register_judge("patient", PatientJudge)
+    distrl.register_judge("unnamed", lambda trajectory: judge_by_length(trajectory))
+    taken = pickle.loads(plugins.portable())
+    assert [(each.name, each.part) for each in taken] == [("patient", PatientJudge)]
+    plugins._registry.found.clear()
+    plugins.install(taken)
+    assert plugins.find("judge", "patient") is PatientJudge
+
+
+# A whole package ---------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The environment of a process that finds the plug-in package installed."""
+    target = tmp_path_factory.mktemp("site")
+    source = tmp_path_factory.mktemp("package") / "distrl-quiet"
+    copy = ["cp", "-r", str(PACKAGE), str(source)]  # a build leaves its folders there
+    build = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation"]
+    for words in (copy, [*build, "--target", str(target), str(source)]):
+        subprocess.run(words, check=True, capture_output=True, text=True)
+    environment = for_forkserver(os.environ)
+    path = os.pathsep.join([str(target), *(each for each in sys.path if each)])
+    return {**environment, "PYTHONPATH": path}
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_model(tmp_path_factory.mktemp("model"))
+
+
+PARTS = (
+    "devices.kind=grayscale", "devices.options.strength=0.5", "tasks.templates=quiet.*",
+    "judge.kind=patient", "learning.algorithm=reinforce", "learning.options.discount=0.9",
+    "learning.learner.rewards.kind=sooner", "run.updates=1", "devices.count=1",
+)  # fmt: skip
+
+
+def trained(words: list[str], environment: dict[str, str], folder: Path) -> Path:
+    """The run of a command that trains with parts of the package; checks what it left."""
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
+    [run] = (folder / "runs").iterdir()
+    assert json.loads((run / "result.json").read_text("utf-8"))["updates"] >= 1
+    stored = [each.trajectory for each in TrajectoryReader(run / "trajectories").read()]
+    assert {each.task.template for each in stored} == {"quiet.silence_alarm"}
+    assert {each.verdict.judge for each in stored if each.verdict} == {"patient"}
+    pixels = stored[0].screens[0].pixels.astype(int)
+    assert 0 < (pixels.max(2) - pixels.min(2)).max() < 200  # half of the colour is gone
+    return run
+
+
+def test_doctor_names_what_is_installed_and_what_is_broken(installed: dict[str, str]) -> None:
+    code = (
+        "from distrl.cli.doctor import plugin_findings\n"
+        "for found in plugin_findings(): print(found.verdict, found.what, found.found)"
+    )
+    words = [sys.executable, "-c", code]
+    done = subprocess.run(words, env=installed, capture_output=True, text=True, check=True)
+    lines = done.stdout.splitlines()
+    assert "good plug-in device grayscale, of distrl-quiet 0.3" in lines
+    assert "good plug-in judge by_length, of distrl-quiet 0.3" in lines
+    [note] = [line for line in lines if line.startswith("note")]
+    assert "'shorthand' of distrl-quiet 0.3 is broken: InvalidPlugin" in note
+
+
+def test_an_installed_package_trains_asynchronously(
+    installed: dict[str, str], model: Path, tmp_path: Path
+) -> None:
+    trained(command(tmp_path, model, *PARTS), installed, tmp_path)
+
+
+SCRIPT = """
+import sys
+import distrl
+from distrl.cli.main import main
+from distrl.records import Verdict
+
+def by_chance(trajectory):
+    return Verdict(len(trajectory.decisions) % 2 == 0, "", "by_chance")
+
+distrl.register_judge("by_chance", by_chance)
+if __name__ == "__main__":
+    main()
+"""
+
+
+@pytest.mark.slow
+def test_what_a_script_registers_reaches_its_collectors(model: Path, tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT, "utf-8")
+    parts = ("judge.kind=by_chance", "run.updates=1", "devices.count=1")
+    words = [sys.executable, str(script), *command(tmp_path, model, *parts)[3:]]
+    path = os.pathsep.join(each for each in sys.path if each)
+    environment = {**for_forkserver(os.environ), "PYTHONPATH": path}
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
+    [run] = (tmp_path / "runs").iterdir()
+    stored = [each.trajectory for each in TrajectoryReader(run / "trajectories").read()]
+    assert {each.verdict.judge for each in stored if each.verdict} == {"by_chance"}
+
+
+@pytest.mark.ray
+def test_an_installed_package_trains_on_ray(
+    installed: dict[str, str], model: Path, tmp_path: Path
+) -> None:
+    words = [*command(tmp_path, model, *PARTS), "--engine", "ray"]
+    trained(words, installed, tmp_path)
+
+
+@pytest.mark.ray
+def test_what_a_script_registers_reaches_a_cluster(model: Path, tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT, "utf-8")
+    parts = ("judge.kind=by_chance", "run.updates=1", "devices.count=1", "engine.kind=ray")
+    words = [sys.executable, str(script), *command(tmp_path, model, *parts)[3:]]
+    path = os.pathsep.join(each for each in sys.path if each)
+    environment = {**for_forkserver(os.environ), "PYTHONPATH": path}
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
+
+
+def test_a_reward_gives_one_number_for_each_decision(tmp_path: Path) -> None:
+    distrl.register_reward("sooner", sooner)
+    config = tiny_config(tmp_path, tmp_path, "learning.learner.rewards.kind=sooner")
+    assert config.learning.learner.rewards.kind == "sooner"
