@@ -28,7 +28,8 @@ PACKAGE = "src/distrl/"
 # import what travels and what can go wrong; what a module imports for types alone is not counted.
 # Each part owns its settings; `config` collects them, so it stands above the parts.
 EVERYBODY = {
-    "records", "errors", "hierarchy", "bounds", "json_lines", "plugins", "watched_threads",
+    "records", "errors", "hierarchy", "bounds", "json_lines", "plugin_shape",
+    "plugins", "watched_threads",
 }  # fmt: skip
 CIRCLE = {
     "devices", "judging", "task_sets", "agent", "episodes", "replay", "learning", "weights",
@@ -41,6 +42,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "hierarchy": set(),
     "bounds": set(),
     "plugins": set(),
+    "plugin_shape": set(),
     "watched_threads": set(),
     "json_lines": set(),
     "process_environment": set(),
@@ -68,7 +70,8 @@ MAY_IMPORT: dict[str, set[str]] = {
 # travels between them. Inside, from the pixels upwards, no layer knows one that is listed after it.
 PHONE = "phonesim."
 PHONE_SEES = (
-    "distrl.records", "distrl.errors", "distrl.hierarchy", "distrl.bounds", "distrl.plugins",
+    "distrl.records", "distrl.errors", "distrl.hierarchy", "distrl.bounds",
+    "distrl.plugins", "distrl.plugin_shape",
 )  # fmt: skip
 PHONE_LAYERS = (
     "drawing", "scene", "toolkit", "app", "contents", "web", "apps", "system_ui", "compositor",

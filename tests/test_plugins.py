@@ -27,6 +27,7 @@ from distrl.engine.device_wiring import make_registered
 from distrl.engine.wiring import registered_tasks
 from distrl.episodes.evaluation import SIMPLE_AGENTS, evaluate
 from distrl.errors import InvalidPlugin, InvalidSetting, UnknownPlugin
+from distrl.plugin_shape import BUILT_IN, PartKind, check_part
 from distrl.process_environment import for_forkserver
 from distrl.records import Ending, Task
 from distrl.replay.store.trajectory_reader import TrajectoryReader
@@ -88,10 +89,10 @@ def no_arguments() -> None: ...
     ],
 )
 def test_a_part_of_another_shape_is_refused(
-    kind: plugins.PartKind, name: str, part: Any, said: str
+    kind: PartKind, name: str, part: Any, said: str
 ) -> None:
     with pytest.raises(InvalidPlugin, match=said):
-        plugins.check_part(kind, name, part)
+        check_part(kind, name, part)
 
 
 def test_two_parts_of_one_name_are_refused_and_the_same_twice_is_not() -> None:
@@ -102,7 +103,7 @@ def test_two_parts_of_one_name_are_refused_and_the_same_twice_is_not() -> None:
 
 
 def test_names_of_our_own_parts_are_reserved() -> None:
-    assert set(plugins.BUILT_IN["dialect"]) == set(DIALECTS)
+    assert set(BUILT_IN["dialect"]) == set(DIALECTS)
 
 
 def test_a_part_that_nobody_registered_says_what_to_do() -> None:

@@ -33,6 +33,7 @@ from typing import (
 
 from distrl import plugins
 from distrl.errors import InvalidSetting
+from distrl.plugin_shape import PartKind
 
 M = TypeVar("M")
 PLAIN: dict[type, str] = {
@@ -79,7 +80,7 @@ class Meaning:
 class PartName:
     """The name of a part: one of ours, or one that was registered (`plugins`)."""
 
-    kind: plugins.PartKind
+    kind: PartKind
     empty: str = ""  # what the empty text means; empty: a name must be given
 
     def admit(self, name: str) -> bool:

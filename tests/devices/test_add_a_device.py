@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from distrl import plugins
 from distrl.config.training_config import TASK_SOURCES
 from distrl.devices.device import Device
 from distrl.engine.device_wiring import KINDS
 from distrl.errors import DeviceNotReady
+from distrl.plugin_shape import BUILT_IN
 from distrl.records import Done, OpenApp
 
 PAGE = Path(__file__).parents[2] / "docs" / "add-a-device.md"
@@ -49,4 +49,4 @@ def test_the_example_keeps_the_contract(device_class: Callable[[str], Device]) -
 
 
 def test_every_kind_has_its_rows() -> None:
-    assert set(KINDS) == set(TASK_SOURCES) == set(plugins.BUILT_IN["device"])
+    assert set(KINDS) == set(TASK_SOURCES) == set(BUILT_IN["device"])

@@ -10,7 +10,6 @@ import pytest
 from tests.engine.tiny_runs import tiny_config
 from tests.episodes.made_up_collectors import Versions
 
-from distrl import plugins
 from distrl.config.training_config import TrainingConfig
 from distrl.devices.device import Device
 from distrl.engine.device_wiring import build_device_pool
@@ -31,6 +30,7 @@ from distrl.engine.wiring import (
     task_words,
 )
 from distrl.episodes.device_pool import DevicePool
+from distrl.plugin_shape import BUILT_IN
 from distrl.task_sets.curriculum import (
     InstructionValueTasks,
     RepeatedTasks,
@@ -41,7 +41,7 @@ from distrl.task_sets.curriculum import (
 
 
 def test_every_algorithm_of_the_settings_can_be_built() -> None:
-    assert set(ALGORITHMS) == set(plugins.BUILT_IN["algorithm"])
+    assert set(ALGORITHMS) == set(BUILT_IN["algorithm"])
 
 
 def test_the_learner_has_the_parts_of_its_settings(tmp_path: Path, model: Path) -> None:

@@ -28,6 +28,7 @@ from rich.table import Table
 
 from distrl import plugins
 from distrl.errors import DistrlError
+from distrl.plugin_shape import KINDS
 from distrl.process_environment import WANTED, available_memory, missing
 
 Verdict = Literal["good", "note", "lacking"]
@@ -285,7 +286,7 @@ def android_findings(environment: Mapping[str, str]) -> Iterator[Finding]:
 
 def plugin_findings() -> Iterator[Finding]:
     """Parts that installed packages bring."""
-    for kind in plugins.KINDS:
+    for kind in KINDS:
         for each in plugins.plugins(kind):
             yield Finding(f"plug-in {kind}", "good", f"{each.name}, of {each.source}")
     for broken in plugins.broken():

@@ -19,6 +19,7 @@ from distrl.agent.vlm_settings import VlmSettings
 from distrl.bounds import Bounds, Checked, Fixed, Meaning, PartName, check_bounds
 from distrl.devices.adb.android_settings import AndroidSettings
 from distrl.errors import InvalidSetting
+from distrl.plugin_shape import BUILT_IN
 from distrl.records import FAMILIES, Family, Split
 from distrl.replay.buffer.pacing import Pacing
 from distrl.task_sets.aitw import Subset
@@ -185,7 +186,7 @@ class DeviceSettings:
 
     def __post_init__(self) -> None:
         check_bounds(self)
-        if self.options and self.kind in plugins.BUILT_IN["device"]:
+        if self.options and self.kind in BUILT_IN["device"]:
             raise InvalidSetting(
                 f"options={dict(self.options)} with kind={self.kind!r}; they are for devices that "
                 "others have registered"
@@ -249,7 +250,7 @@ class JudgeSettings:
     @property
     def is_registered(self) -> bool:
         """Is it a judge of somebody else (`plugins`)?"""
-        return self.kind not in plugins.BUILT_IN["judge"]
+        return self.kind not in BUILT_IN["judge"]
 
     @property
     def _judges_on_device(self) -> bool:

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
-from distrl import plugins
 from distrl.bounds import Bounds, Meaning, PartName, check_bounds
 from distrl.config import sections
 from distrl.config import typed_reader as reader
@@ -27,6 +26,7 @@ from distrl.learning.algorithms.ppo import PpoSettings
 from distrl.learning.algorithms.vtrace import VTraceSettings
 from distrl.learning.gradient_step import StepSettings
 from distrl.learning.learner_settings import LearnerSettings
+from distrl.plugin_shape import BUILT_IN
 from distrl.replay.buffer.replay_buffer import ReplaySettings
 from distrl.replay.store.trajectory_store import TrajectoryStoreSettings
 
@@ -69,7 +69,7 @@ class LearningSettings:
 
     def __post_init__(self) -> None:
         check_bounds(self)
-        if self.options and self.algorithm in plugins.BUILT_IN["algorithm"]:
+        if self.options and self.algorithm in BUILT_IN["algorithm"]:
             raise InvalidSetting(
                 f"options={dict(self.options)} with algorithm={self.algorithm!r}; they are for "
                 f"algorithms that others have registered: give learning.{self.algorithm}.NAME"

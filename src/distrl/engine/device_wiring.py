@@ -40,6 +40,7 @@ from distrl.devices.safety.safety import SafeDevice
 from distrl.episodes.device_pool import DevicePool
 from distrl.errors import InvalidPlugin, InvalidSetting, NotInstalled
 from distrl.judging.judge import DeferredJudge, DryRunJudge, Judge, PreparedJudge
+from distrl.plugin_shape import DEVICE_CALLS
 from distrl.runs.run_directory import RunDirectory
 from distrl.task_sets.android_world import AndroidWorldJudge, AndroidWorldPhone
 from phonesim import latency
@@ -309,9 +310,7 @@ def make_registered(settings: DeviceSettings, name: str) -> Device:
             f"the device {settings.kind!r} cannot be made with the name {name!r} and "
             f"devices.options={dict(settings.options)}: {error}"
         ) from error
-    lacking = [
-        member for member in ("blocking", *plugins.DEVICE_CALLS) if not hasattr(device, member)
-    ]
+    lacking = [member for member in ("blocking", *DEVICE_CALLS) if not hasattr(device, member)]
     if lacking or device.name != name:
         trouble = f"it lacks {', '.join(lacking)}" if lacking else f"its name is {device.name!r}"
         raise InvalidPlugin(

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from distrl import plugins
 from distrl.bounds import Bounds, Checked, Fixed, PartName
 from distrl.errors import InvalidPlugin, UsageError
+from distrl.plugin_shape import BUILT_IN
 from distrl.records import Action, Screen, Trajectory, Unreadable
 
 Floats = NDArray[np.float64]
@@ -69,7 +70,7 @@ def step_rewards(trajectory: Trajectory, settings: RewardSettings = DEFAULT_REWA
     agent saying so, is not one.
     """
     _check_judged(trajectory)
-    if settings.kind not in plugins.BUILT_IN["reward"]:
+    if settings.kind not in BUILT_IN["reward"]:
         return _registered_rewards(trajectory, settings.kind)
     actions = [decision.action for decision in trajectory.decisions]
     task = np.zeros(len(actions))

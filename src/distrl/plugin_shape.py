@@ -1,0 +1,157 @@
+"""What the parts of each kind look like that others register, and the names that ours have.
+
+`SHAPES` is what `plugins` refuses a part by: the attributes it has, and with how many arguments
+it and its methods are called. What a call returns is seen where it is made.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+from distrl.errors import InvalidPlugin
+
+PartKind = Literal["task", "judge", "device", "model_family", "algorithm", "dialect", "reward"]
+KINDS: tuple[PartKind, ...] = get_args(PartKind)
+BUILT_IN: dict[PartKind, tuple[str, ...]] = {  # names that settings give to parts of our own
+    "judge": ("facts", "vlm", "android_world"),
+    "device": ("simulated", "adb", "emulator", "android_world"),
+    "algorithm": ("a_ride", "digirl", "filtered_bc", "vtrace", "ppo", "grpo"),
+    "dialect": (
+        "compact", "aitw", "android_world", "autoglm", "qwen2_5_vl", "qwen3_vl", "ui_tars",
+        "ui_tars_1_5",
+    ),
+    "reward": ("terms",),
+}  # fmt: skip
+NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,79}(/\w+/\w+)?")  # a task has split and number, too
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What a part looks like: its attributes, and with how many arguments each is called.
+
+    The call "" is that of the part itself.
+    """
+
+    words: str
+    calls: Mapping[str, int]
+    attributes: Mapping[str, type] = field(default_factory=dict)
+
+
+DEVICE_CALLS = {
+    "reset": 1, "screen": 0, "perform": 1, "elements": 0, "close": 0, "__enter__": 0, "__exit__": 3,
+}  # fmt: skip
+TEMPLATE = Shape(
+    "a frozen dataclass that inherits phonesim.tasks.template.Template, with name, apps, "
+    "difficulty, phrasings, missing(start, end) and solve(start)",
+    {"missing": 2, "solve": 1, "draw": 2, "prepare": 2},
+    {"name": str, "apps": tuple, "difficulty": str, "phrasings": tuple},
+)
+LISTED_TASK = Shape(
+    "a distrl.records.Task", {}, {"id": str, "instruction": str, "split": str, "step_limit": int}
+)
+JUDGE_CLASS = Shape(
+    "a class made with the device, Judge(device), with begin(task) and verdict(answer) -> Verdict",
+    {"": 1, "begin": 1, "verdict": 1},
+)
+JUDGE_FUNCTION = Shape("a function judge(trajectory) -> Verdict", {"": 1})
+DEVICE_CLASS = Shape(
+    "a class Device(name, **options) with reset(seed), screen(), perform(action), elements(), "
+    "close(), __enter__ and __exit__: see distrl.devices.device",
+    {"": 1, **DEVICE_CALLS},
+)
+DEVICE_FUNCTION = Shape("a function make(name, **options) -> Device", {"": 1})
+FAMILY = Shape(
+    "a distrl.agent.families.model_family.ModelFamily",
+    {"input_builder": 1},
+    {"name": str, "model_types": tuple, "dialect": str, "adapter_targets": str},
+)
+ALGORITHM = Shape(
+    "a class or function make(step, **options) -> Algorithm: see docs/add-an-algorithm.md", {"": 1}
+)
+DIALECT = Shape(
+    "a distrl.agent.dialects.dialect.Dialect with writer(action, scale) and reader(text, scale)",
+    {"writer": 2, "reader": 2, "write": 2, "read": 2},
+    {"name": str, "instructions": str},
+)
+REWARD = Shape("a function reward(trajectory) -> one number for each decision", {"": 1})
+SHAPES: dict[PartKind, tuple[Shape, Shape]] = {  # of a class, and of anything else
+    "task": (TEMPLATE, LISTED_TASK),
+    "judge": (JUDGE_CLASS, JUDGE_FUNCTION),
+    "device": (DEVICE_CLASS, DEVICE_FUNCTION),
+    "model_family": (FAMILY, FAMILY),
+    "algorithm": (ALGORITHM, ALGORITHM),
+    "dialect": (DIALECT, DIALECT),
+    "reward": (REWARD, REWARD),
+}
+
+
+def check_part(kind: PartKind, name: str, part: object) -> None:
+    """Refuse a part that is not of the shape of its kind, or has the name of one of ours."""
+    if not NAME.fullmatch(name if isinstance(name, str) else ""):
+        raise InvalidPlugin(
+            f"a {kind} called {name!r}; names begin with a letter and have letters, digits, dots, "
+            f"hyphens and underscores. Expected: {_shape(kind, part).words}"
+        )
+    if name in BUILT_IN.get(kind, ()):
+        raise InvalidPlugin(f"a {kind} called {name!r}; DistRL has one of that name: take another")
+    shape = _shape(kind, part)
+    trouble = _misshapen(shape, part)
+    if kind == "task" and isinstance(part, type):
+        trouble = trouble or _unfinished(part)
+    if trouble:
+        raise InvalidPlugin(f"{kind} {name!r}: {trouble}. Expected: {shape.words}")
+
+
+def _unfinished(template: type) -> str:
+    if not dataclasses.is_dataclass(template):
+        return "it is no dataclass"
+    inherited = [
+        name
+        for name in ("missing", "solve")
+        if getattr(template, name).__qualname__ == f"Template.{name}"
+    ]
+    return f"it does not say {' and '.join(inherited)}" if inherited else ""
+
+
+def _shape(kind: PartKind, part: object) -> Shape:
+    of_class, of_others = SHAPES[kind]
+    return of_class if isinstance(part, type) else of_others
+
+
+def _misshapen(shape: Shape, part: object) -> str:
+    """What is wrong with a part; empty: nothing."""
+    for name, kind in shape.attributes.items():
+        if not isinstance(getattr(part, name, None), kind):
+            return f"{name} is {getattr(part, name, 'missing')!r:.60}, no {kind.__name__}"
+    for name, count in shape.calls.items():
+        called = getattr(part, name, None) if name else part
+        if not callable(called):
+            return f"{name or 'it'} cannot be called" if called is not None else f"no {name}()"
+        is_method = isinstance(part, type) and inspect.isfunction(
+            inspect.getattr_static(part, name or "__doc__", None)
+        )
+        if not _takes(called, count + (1 if is_method else 0)):
+            return f"{name or 'it'}{_signature(called)} cannot be called with {count} arguments"
+    return ""
+
+
+def _takes(called: Callable[..., object], count: int) -> bool:
+    try:
+        inspect.signature(called).bind(*[None] * count)
+    except TypeError:
+        return False
+    except ValueError:
+        return True  # a built-in that does not say
+    return True
+
+
+def _signature(called: Callable[..., object]) -> str:
+    try:
+        return str(inspect.signature(called))
+    except (TypeError, ValueError):
+        return "(…)"
