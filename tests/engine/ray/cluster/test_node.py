@@ -9,7 +9,7 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -24,7 +24,16 @@ from tests.engine.ray.launched_nodes import (
 
 from distrl.cli.cluster import join, start
 from distrl.engine.ray.cluster.connection import RAY_FOLDER, short_folder
-from distrl.engine.ray.cluster.node import HEALTH, head_plan, read_resources, worker_plan
+from distrl.engine.ray.cluster.node import (
+    FIRST_STARTS,
+    HEALTH,
+    ClusterNode,
+    NodePlan,
+    head_plan,
+    read_resources,
+    worker_plan,
+)
+from distrl.engine.run.stop_request import StopRequest
 from distrl.errors import ClusterError, ClusterUnreachable, InvalidSetting, TokenRefused
 
 TOKEN = "another token for tests, long enough"
@@ -113,6 +122,61 @@ def test_resources_are_read_and_handed_on(tmp_path: Path) -> None:
 def test_what_is_no_resource_is_refused(word: str) -> None:
     with pytest.raises(InvalidSetting, match="write phone=8"):
         read_resources([word])
+
+
+# A program in place of `ray`: it times out as often as it is told to ------------------------------
+
+SLOW_RAY = """#!/bin/sh
+echo start >> "$STARTS"
+if [ "$(wc -l < "$STARTS")" -le "$SLOW_STARTS" ]; then
+    echo "The current node timed out during startup."
+    exit 1
+fi
+echo "the node is up and will now block"
+exec sleep 600
+"""
+
+
+def slow_node(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, slow_starts: int, say: Callable[[str], None]
+) -> ClusterNode:
+    program = tmp_path / "ray"
+    program.write_text(SLOW_RAY, "utf-8")
+    program.chmod(0o755)
+    monkeypatch.setattr("sysconfig.get_path", lambda name: str(tmp_path))
+    environment = {
+        **os.environ,
+        "STARTS": str(tmp_path / "starts"),
+        "SLOW_STARTS": str(slow_starts),
+    }
+    return ClusterNode(NodePlan(("start",), environment, tmp_path), say)
+
+
+def test_a_first_start_that_times_out_is_tried_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stop, said = StopRequest(), list[str]()
+
+    def say(sentence: str) -> None:
+        said.append(sentence)
+        stop.asked = sentence == "up"
+
+    slow_node(tmp_path, monkeypatch, 1, say).keep_up(stop)
+    first, last = said
+    assert "timed out during startup" in first
+    assert "starts again in" in first
+    assert last == "up"
+
+
+def test_a_node_that_always_times_out_is_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("distrl.engine.supervision.restart_budget.FIRST_PAUSE", 0.0)
+    said: list[str] = []
+    node = slow_node(tmp_path, monkeypatch, FIRST_STARTS, said.append)
+    with pytest.raises(ClusterError, match=rf"timed out .*\(start {FIRST_STARTS} of the node\)"):
+        node.keep_up(StopRequest())
+    assert len(said) == FIRST_STARTS - 1
 
 
 # On real nodes ------------------------------------------------------------------------------------

@@ -6,8 +6,9 @@ dead node is noticed in about ten seconds instead of sixty, and the head keeps i
 (RocksDB), so that it can be restarted while the rest of the cluster goes on.
 
 Ray ends a node that lost its connection and never restarts it; `keep_up` does, after a growing
-pause, until it is asked to stop. If the very first start fails (a wrong option, a port in use),
-that is raised at once.
+pause, until it is asked to stop. Before it was up for the first time, a start that fails (a wrong
+option, a port in use) is raised at once; one that only took too long, as on a busy machine, is
+tried again, `FIRST_STARTS` times in all.
 """
 
 from __future__ import annotations
@@ -36,6 +37,8 @@ LOOPBACK = "127.0.0.1"
 START_SECONDS, STOP_SECONDS = 60.0, 20.0
 LOOK_SECONDS = 0.2  # between two looks at the process
 STARTED = "will now block"  # what `ray start --block` says when it is up
+TIMED_OUT = "timed out"  # in what it says when its own patience has ended (30 s)
+FIRST_STARTS = 5  # of a node that was never up and that times out
 HEALTH = {  # of the head: a node that does not answer is dead after about ten seconds
     "RAY_health_check_initial_delay_ms": "1000",
     "RAY_health_check_period_ms": "1000",
@@ -155,16 +158,17 @@ class ClusterNode:
 
     def keep_up(self, stop: StopRequest) -> None:
         """Run the node until a stop request; start it again whenever it ends by itself."""
-        budget = RestartBudget(2**31)
+        budget, was_up = RestartBudget(2**31), False
         try:
             while not stop.asked:
                 if self._start(stop):
+                    was_up = True
                     self._say("up")
                     self._wait(stop)
-                elif self.starts == 1 and not stop.asked:
+                elif not (was_up or stop.asked or self._may_yet_start()):
                     raise ClusterError(
                         f"`ray {self._plan.arguments[0]}` failed: {self._last_words(3)}; "
-                        f"mend what it names and try again"
+                        f"mend what it names and try again (start {self.starts} of the node)"
                     )
                 if not stop.asked:
                     pause = budget.pause_after_failure(time.monotonic()) or 0.0
@@ -207,6 +211,11 @@ class ClusterNode:
                 return True
             time.sleep(LOOK_SECONDS)
         return False
+
+    def _may_yet_start(self) -> bool:
+        """It was slow rather than wrong, and not too often."""
+        slow = self._process is not None and self._process.poll() is None
+        return self.starts < FIRST_STARTS and (slow or TIMED_OUT in self._said())
 
     def _wait(self, stop: StopRequest) -> None:
         while self._process is not None and self._process.poll() is None and not stop.asked:
