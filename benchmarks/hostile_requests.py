@@ -11,7 +11,7 @@ import random
 import socket
 import ssl
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import msgspec
@@ -27,11 +27,12 @@ PATHS = (
 )  # fmt: skip
 A_CONNECTION = 15  # requests, then the peer comes from another address
 SECONDS = 20.0  # for an answer
+CLOSED, SILENT = 0, -1  # in place of a status: the connection was closed, no answer came in time
 
 
 @dataclass(slots=True)
 class HostilePeer:
-    """Sends to a port of loopback; `statuses` counts answers, 0 where the connection was closed."""
+    """Sends to a port of loopback; `statuses` counts answers, `CLOSED` and `SILENT` among them."""
 
     port: int
     token: str
@@ -53,29 +54,32 @@ class HostilePeer:
     def _converse(self, rng: random.Random, count: int) -> int:
         """Send requests on one connection until it is closed; how many were sent."""
         sent = 0
-        with contextlib.suppress(OSError), self._connected(rng, tls=True) as connection:
+        with self._counted(), self._connected(rng, tls=True) as connection:
             while sent < count:
                 sent += 1
                 connection.sendall(self._request(rng))
                 status, goes_on = _answer(connection)
                 self.statuses[status] += 1
                 if not goes_on:
-                    return sent
-            return sent
-        self.statuses[0] += 1
+                    break
         return max(1, sent)
 
     def _garbage(self, rng: random.Random) -> None:
         """Bytes that are no HTTP, with and without TLS."""
-        with (
-            contextlib.suppress(OSError),
-            self._connected(rng, tls=rng.random() < 0.5) as connection,
-        ):
+        with self._counted(), self._connected(rng, tls=rng.random() < 0.5) as connection:
             connection.sendall(rng.randbytes(rng.randrange(1, 2000)) + b"\r\n\r\n")
             status, _ = _answer(connection)
             self.statuses[status] += 1
-            return
-        self.statuses[0] += 1
+
+    @contextlib.contextmanager
+    def _counted(self) -> Iterator[None]:
+        """Count a request that gets no answer; its connection is over."""
+        try:
+            yield
+        except TimeoutError:
+            self.statuses[SILENT] += 1
+        except OSError:
+            self.statuses[CLOSED] += 1
 
     def _connected(self, rng: random.Random, *, tls: bool) -> socket.socket:
         self._address += 1
@@ -156,16 +160,16 @@ class HostilePeer:
 
 
 def _answer(connection: socket.socket) -> tuple[int, bool]:
-    """The status of the next answer (0: there is none), and whether the connection goes on."""
+    """The status of the next answer, `CLOSED` without one, and whether the connection goes on."""
     data = b""
     while b"\r\n\r\n" not in data:
         piece = connection.recv(1 << 16)
         if not piece:
-            return 0, False
+            return CLOSED, False
         data += piece
     head, _, body = data.partition(b"\r\n\r\n")
     lines = head.decode("latin-1").lower().split("\r\n")
-    status = int(lines[0].split()[1]) if lines[0].startswith("http/") else 0
+    status = int(lines[0].split()[1]) if lines[0].startswith("http/") else CLOSED
     headers = dict(line.split(": ", 1) for line in lines[1:] if ": " in line)
     missing = int(headers.get("content-length", "0")) - len(body)
     while missing > 0:

@@ -10,6 +10,7 @@
     joins              collectors that join, deliver a trajectory and leave
     hostile_requests   of strangers and of members (`hostile_requests`), while a member delivers
     refused, crashes   of these; how often the listener failed rather than refused
+    unanswered         of these: the listener was silent for 20 s
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ import numpy as np
 
 from benchmarks.cheap_joined import join_cheaply
 from benchmarks.faulty_relay import FaultyRelay
-from benchmarks.hostile_requests import HostilePeer
+from benchmarks.hostile_requests import CLOSED, SILENT, HostilePeer
 from benchmarks.listening_learner import ListeningLearner, join_request, listening_learner
 from benchmarks.results_file import write_results
 from distrl.engine.join.join_messages import Deliveries, JoinHeartbeat
@@ -279,7 +280,8 @@ def measure_strangers(folder: Path, count: int) -> Figures:
             "hostile_requests": share * ATTACKERS,
             "refused": share * ATTACKERS - served,
             "counted_refusals": sum(learner.refusals.values()),
-            "closed_without_an_answer": statuses[0],
+            "closed_without_an_answer": statuses[CLOSED],
+            "unanswered": statuses[SILENT],
             "crashes": statuses[500] + len(failures.sentences),
             "delivered_meanwhile": delivered,
         }

@@ -145,6 +145,15 @@ def test_a_wrong_token_is_refused_before_anything_is_read(learner: ListeningLear
     assert learner.identity.token() not in " ".join(learner.said)
 
 
+def said_until_closed(connection: ssl.SSLSocket) -> bytes:
+    """All that the listener says before it closes the connection."""
+    said = b""
+    with suppress(ConnectionResetError):
+        while piece := connection.recv(1 << 16):
+            said += piece
+    return said
+
+
 @pytest.mark.parametrize("kind", LIMITS)
 def test_an_oversized_body_is_refused_by_its_header(learner: ListeningLearner, kind: str) -> None:
     member = Member(learner)
@@ -158,7 +167,7 @@ def test_an_oversized_body_is_refused_by_its_header(learner: ListeningLearner, k
             f"{learner.identity.token()}\r\ndistrl-session: {member.session}\r\n"
             f"distrl-sequence: 99\r\ncontent-length: {LIMITS[kind] + 1}\r\n\r\n".encode()
         )  # and not a byte of it
-        assert connection.recv(100).startswith(b"HTTP/1.1 413 ")
+        assert said_until_closed(connection).startswith(b"HTTP/1.1 413 ")
     assert learner.refusals == {"oversized": 1}
 
 
@@ -174,6 +183,24 @@ def test_bodies_without_a_length_or_compressed_are_refused(learner: ListeningLea
     assert learner.refusals == {
         "no_length": 1, "compressed": 1, "malformed": 1, "unknown_path": 2,
     }  # fmt: skip
+
+
+def test_chunks_that_claim_a_length_are_refused(learner: ListeningLearner) -> None:
+    """HTTP ignores the length where there are chunks, and so they could be of any size."""
+    member = Member(learner)
+    context = ssl._create_unverified_context()
+    with (
+        socket.create_connection(("127.0.0.1", learner.port), LONG) as plain,
+        context.wrap_socket(plain) as connection,
+    ):
+        connection.sendall(
+            f"POST /deliver HTTP/1.1\r\nhost: x\r\nauthorization: Bearer "
+            f"{learner.identity.token()}\r\ndistrl-session: {member.session}\r\n"
+            f"distrl-sequence: 99\r\ncontent-length: 5\r\ntransfer-encoding: chunked\r\n\r\n"
+            f"ffffff\r\n".encode()
+        )
+        assert said_until_closed(connection).startswith(b"HTTP/1.1 411 ")
+    assert learner.refusals == {"no_length": 1}
 
 
 def test_a_learner_that_is_behind_holds_the_answer_back(
@@ -227,6 +254,26 @@ def test_a_connection_that_sends_nothing_is_closed(
             assert connection.recv(100) == b""
         member = Member(learner)
         assert member.deliver(member.episode(1)).received
+
+
+@pytest.mark.parametrize(
+    "next_bytes", [b"x", b"xxxxxPOST /join HTTP/1.1\r\nhost:"], ids=["body", "head"]
+)
+def test_a_connection_whose_next_request_never_ends_is_closed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, next_bytes: bytes
+) -> None:
+    """The rest of a body that was refused by its token, or of the next head, drop by drop."""
+    monkeypatch.setattr(join_listener.BoundedProtocol, "timeout_keep_alive_handler", lambda _: None)
+    monkeypatch.setattr(join_listener, "IDLE_SECONDS", 0.1)
+    context = ssl._create_unverified_context()
+    with (
+        listening_learner(tmp_path) as learner,
+        socket.create_connection(("127.0.0.1", learner.port), LONG) as plain,
+        context.wrap_socket(plain) as connection,
+    ):
+        connection.sendall(b"POST /join HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\n\r\n")
+        connection.sendall(next_bytes)
+        assert said_until_closed(connection).startswith(b"HTTP/1.1 401 ")
 
 
 def test_an_address_that_cannot_be_listened_on_is_said(learner: ListeningLearner) -> None:

@@ -10,7 +10,8 @@ itself after a cut, a library on each side knows how, and a delivery of megabyte
 heartbeat, which has a connection of its own. uvicorn serves, Starlette routes and sends files.
 
 Before a body is read, the token, its size, the session and the number of the request are checked
-(`join_sessions`); connections that send no request are closed. Whatever is refused is counted.
+(`join_sessions`); connections that send no whole request in time are closed, and so are those whose
+body nobody will read. Whatever is refused is counted.
 """
 
 from __future__ import annotations
@@ -69,11 +70,12 @@ from distrl.weights.weight_store import WeightStore
 HOLD_SECONDS = 20.0  # that a stored delivery may wait for the learner
 BODY_SECONDS = 60.0  # for a body to arrive
 FIRST_REQUEST_SECONDS = 15.0  # for a request to arrive on a new connection
-IDLE_SECONDS = 75  # that a connection may be silent between requests
+IDLE_SECONDS = 75  # from one request to the next, on the same connection
 MAX_CONNECTIONS = 2048
 BODIES_AT_ONCE = 8  # deliveries that are held in memory
 MAX_HEADER_BYTES = 1 << 14
 START_SECONDS, END_SECONDS = 30.0, 5.0
+UNREAD = ("oversized", "no_length", "compressed")  # refusals of bodies that nobody will read
 BEAT_SECONDS, BEATS_PER_SECOND = 0.25, 100.0  # of one collector, at least; of all, at most
 
 P = ParamSpec("P")
@@ -81,14 +83,30 @@ T = TypeVar("T")
 
 
 class BoundedProtocol(H11Protocol):
-    """uvicorn's HTTP/1.1, with a bound on connections, also on those that send no request."""
+    """uvicorn's HTTP/1.1, with a bound on connections and on the time until the next request.
+
+    uvicorn's own bound is on silence: a peer that sends a byte now and then, of a head that never
+    ends or of a body that was refused, would keep its connection for ever.
+    """
+
+    _deadline: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         if len(self.connections) > MAX_CONNECTIONS:
             transport.abort()
         else:
-            self.loop.call_later(FIRST_REQUEST_SECONDS, self._close_if_silent)
+            self._expect_request(FIRST_REQUEST_SECONDS, after=None)
+
+    def on_response_complete(self) -> None:
+        last = self.cycle  # the next may have begun when the call below returns
+        super().on_response_complete()
+        self._expect_request(IDLE_SECONDS, after=last)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        if self._deadline is not None:
+            self._deadline.cancel()
 
     def shutdown(self) -> None:
         """The server ends: a peer that is idle is not waited for."""
@@ -96,8 +114,13 @@ class BoundedProtocol(H11Protocol):
         if self._is_idle():
             self.transport.abort()
 
-    def _close_if_silent(self) -> None:
-        if self._last_request() is None and not self.transport.is_closing():
+    def _expect_request(self, seconds: float, after: RequestResponseCycle | None) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+        self._deadline = self.loop.call_later(seconds, self._close_if_last, after)
+
+    def _close_if_last(self, request: RequestResponseCycle | None) -> None:
+        if self._last_request() is request and not self.transport.is_closing():
             self.transport.abort()
 
     def _is_idle(self) -> bool:
@@ -152,7 +175,8 @@ class JoinService:
 
     def _refused(self, refusal: JoinRefused, peer: str) -> Response:
         headers = {REASON: refusal.reason}
-        if self.sessions.refuse(refusal, peer):
+        too_often = self.sessions.refuse(refusal, peer)
+        if too_often or refusal.reason in UNREAD:
             headers["connection"] = "close"
         return PlainTextResponse(str(refusal), refusal.status, headers)
 
@@ -304,7 +328,7 @@ class JoinService:
 def _check_size(request: Request, kind: str) -> None:
     """Before anything is read: its length is known, and not more than this kind may have."""
     length = request.headers.get("content-length", "")
-    if not length.isdecimal():
+    if not length.isdecimal() or "transfer-encoding" in request.headers:  # chunks have no length
         raise JoinRefused("a request must say how long it is (Content-Length)", "no_length", 411)
     if len(length) > 18 or int(length) > LIMITS[kind]:
         raise JoinRefused(
