@@ -5,7 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from distrl.agent.dialects.dialect import ImageSize
+from distrl.engine.ingest.messages import Heartbeat
 from distrl.engine.run.losses import LearnerHome
+from distrl.episodes.collector_report import CollectorReport, FinishedEpisode
+from distrl.episodes.policy_batcher import PolicyBatcherReport
 from distrl.records import (
     Action,
     Answer,
@@ -65,3 +68,14 @@ def made_up_trajectory() -> Trajectory:
     decisions = tuple(Decision(each, "text", (1, 2), (-0.5, -0.25), 3) for each in ACTIONS)
     verdict = Verdict(True, "it is done", "facts")
     return Trajectory("c/1", TASK, decisions, screens, Ending.SUCCESS, verdict, 1.0, ("a note",))
+
+
+def made_up_heartbeat() -> Heartbeat:
+    report = CollectorReport(
+        name="collector-0.1", seconds=10.0, slots=2, in_flight=1, started=3,
+        endings={"success": 2}, resent=0, failed_starts={"DeviceTimeout": 1}, retried=1,
+        given_up=0, abandoned=0, quarantines=0, quarantined=("phone-1",), stuck=(),
+        busy={"phone-0": 5.0}, stages={"decide": 1.5},
+        batcher=PolicyBatcherReport(5, {1: 2, 4: 3}, 1, 7, 0.5, 0.25, "digest"),
+    )  # fmt: skip
+    return Heartbeat(report, (FinishedEpisode("c/1", "phone-0", 100.0, 130.0),), "{}")

@@ -20,7 +20,13 @@ import httpx
 import numpy as np
 from PIL import Image
 
-from benchmarks.fuzz_examples import ACTIONS, IMAGE, LINES, made_up_trajectory
+from benchmarks.fuzz_examples import (
+    ACTIONS,
+    IMAGE,
+    LINES,
+    made_up_heartbeat,
+    made_up_trajectory,
+)
 from distrl.agent.dialects import DIALECTS
 from distrl.agent.export_directory import MANIFEST
 from distrl.agent.policy_weights import read_manifest
@@ -35,6 +41,8 @@ from distrl.devices.adb.android_state import read_focus
 from distrl.devices.adb.screen_capture import read_framebuffer, read_png, read_raw
 from distrl.devices.adb.uiautomator import read_hierarchy
 from distrl.engine.ingest import messages
+from distrl.engine.join import join_messages
+from distrl.engine.join.join_messages import PROTOCOL, Deliveries, JoinHeartbeat, JoinRequest
 from distrl.engine.run.losses import read_home
 from distrl.episodes.outcome_log import OutcomeLog
 from distrl.errors import DistrlError
@@ -342,6 +350,7 @@ def weight_targets(folder: Path) -> list[Target]:
 def message_targets() -> list[Target]:
     examples: list[messages.Message] = [
         messages.Delivery(encode_trajectory(made_up_trajectory())),
+        made_up_heartbeat(),
         messages.Encodings((("a", "b"),), b"parts"),
         messages.Received("c/1", True),
         messages.Refused("c/1", "full"),
@@ -349,7 +358,27 @@ def message_targets() -> list[Target]:
         messages.Play(None, True),
         messages.Stop(1.5),
     ]
-    return [Target("message", [messages.to_bytes(each) for each in examples], messages.from_bytes)]
+    return [
+        Target("message", [messages.to_bytes(each) for each in examples], messages.from_bytes),
+        *join_targets(),
+    ]
+
+
+def join_targets() -> list[Target]:
+    """Bodies of requests that collectors of other machines send."""
+    requests: dict[str, tuple[object, ...]] = {
+        "join-request": (JoinRequest(PROTOCOL, "a" * 32, "0" * 32, "attic", 4),),
+        "join-heartbeat": (JoinHeartbeat(3, made_up_heartbeat()), JoinHeartbeat(0)),
+        "join-deliveries": (Deliveries((encode_trajectory(made_up_trajectory()), b"none")),),
+    }
+
+    def reader(kind: type[object]) -> Callable[[bytes], object]:
+        return lambda data: join_messages.unpack(data, kind)
+
+    return [
+        Target(name, [join_messages.pack(each) for each in sent], reader(type(sent[0])))
+        for name, sent in requests.items()
+    ]
 
 
 def run_target(target: Target, data: bytes) -> DistrlError | None:
