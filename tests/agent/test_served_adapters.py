@@ -31,6 +31,12 @@ SETTINGS = VlmSettings(
 )
 
 
+@pytest.fixture(autouse=True)
+def small_probes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pictures of some patches, where those of a phone's size have a thousand."""
+    monkeypatch.setattr("distrl.agent.served_gap.PROBE_SHAPE", (168, 112, 3))
+
+
 @contextmanager
 def served(server: LoraServer, folder: Path) -> Iterator[ServedPolicy]:
     with (

@@ -19,6 +19,7 @@ from distrl.errors import UnusableAnswer
 from distrl.records import Observation, Screen
 
 MAX_MEAN_GAP = 0.1  # nats a token; half precision and other kernels make about 0.01
+PROBE_SHAPE = (720, 360, 3)
 PROBES = ("Open the settings", "Write a note that says Milk", "Set an alarm for seven")
 
 
@@ -38,7 +39,7 @@ class LogProbGap:
 def probes() -> list[Observation]:
     """Observations with pictures of noise, in which a wrong size or order shows."""
     noise = np.random.default_rng(0)
-    screens = [Screen(noise.integers(0, 256, (720, 360, 3), dtype=np.uint8)) for _ in PROBES]
+    screens = [Screen(noise.integers(0, 256, PROBE_SHAPE, dtype=np.uint8)) for _ in PROBES]
     return [Observation(text, screen, ()) for text, screen in zip(PROBES, screens, strict=True)]
 
 
