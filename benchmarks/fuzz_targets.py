@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import re
 import socket
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -124,7 +125,7 @@ def answering(data: bytes) -> ChatServer:
     """A server whose next answer is these bytes: a line with status and a header, and the body."""
     first, _, body = data.partition(b"\n")
     status, _, header = first.partition(b" ")
-    code = int(status) if status.isdigit() and 200 <= int(status) <= 599 else 200
+    code = int(status) if re.fullmatch(rb"[2-5][0-9][0-9]", status) else 200
     wait = header.decode("latin-1").replace("\r", "").replace("\0", "")
     response = httpx.Response(code, headers={b"Retry-After": wait.encode("latin-1")}, content=body)
     transport = httpx.MockTransport(lambda request: response)  # httpx's own: no socket is opened

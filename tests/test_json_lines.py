@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from distrl.errors import CorruptLog, StorageError
-from distrl.json_lines import LineLog, decode_line, read_lines, whole_lines
+from distrl.json_lines import LineLog, decode_line, encode_line, read_lines, whole_lines
 from distrl.records import Ending
 from distrl.runs.run_records import EpisodeLine, Point
 
@@ -30,6 +30,16 @@ def test_lines_are_read_back_as_the_records_they_were(tmp_path: Path) -> None:
         log.append(episode)
     assert read_lines(tmp_path / "lines", EpisodeLine) == [episode]
     assert read_lines(tmp_path / "nowhere", EpisodeLine) == []
+
+
+def test_no_flipped_bit_of_a_line_goes_unnoticed() -> None:
+    """Those of its checksum neither, by which it would pass for a line that never had one."""
+    line = encode_line(point(3, loss=0.5)).rstrip(b"\n")
+    for at in range(len(line)):
+        for bit in range(8):
+            changed = line[:at] + bytes([line[at] ^ 1 << bit]) + line[at + 1 :]
+            with pytest.raises(ValueError, match=r"."):
+                decode_line(changed, Point)
 
 
 def test_what_is_no_number_is_written_as_json_has_it(tmp_path: Path) -> None:

@@ -29,6 +29,7 @@ from distrl.errors import CorruptLog, storage_error
 T = TypeVar("T")
 SYNC_SECONDS = 5.0
 CHECKSUM = re.compile(rb',"crc32":"([0-9a-f]{8})"\}')
+DAMAGED = re.compile(rb',"(?:.rc32|c.c32|cr.32|crc.2|crc3.)":"[^"]{8}"\}', re.DOTALL)  # in a byte
 CHECKSUM_BYTES = 20
 
 
@@ -138,6 +139,8 @@ def _with_checksum(line: bytes) -> bytes:
 def _without_checksum(line: bytes) -> bytes:
     found = CHECKSUM.fullmatch(line[-CHECKSUM_BYTES:])
     if found is None:
+        if DAMAGED.fullmatch(line[-CHECKSUM_BYTES:]):
+            raise ValueError("its checksum is damaged")
         return line
     body = line[:-CHECKSUM_BYTES]
     if zlib.crc32(body) != int(found[1], 16):
