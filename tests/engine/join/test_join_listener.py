@@ -6,12 +6,12 @@ import socket
 import ssl
 import threading
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 
 import httpx
 import pytest
 from benchmarks.listening_learner import ListeningLearner, join_request, listening_learner
+from tests.engine.join.raw_connections import raw_connection, said_until_closed
 from tests.engine.made_up_reports import finished, report
 from tests.replay.made_up_trajectories import trajectory
 
@@ -145,23 +145,10 @@ def test_a_wrong_token_is_refused_before_anything_is_read(learner: ListeningLear
     assert learner.identity.token() not in " ".join(learner.said)
 
 
-def said_until_closed(connection: ssl.SSLSocket) -> bytes:
-    """All that the listener says before it closes the connection."""
-    said = b""
-    with suppress(ConnectionResetError):
-        while piece := connection.recv(1 << 16):
-            said += piece
-    return said
-
-
 @pytest.mark.parametrize("kind", LIMITS)
 def test_an_oversized_body_is_refused_by_its_header(learner: ListeningLearner, kind: str) -> None:
     member = Member(learner)
-    context = ssl._create_unverified_context()
-    with (
-        socket.create_connection(("127.0.0.1", learner.port), LONG) as plain,
-        context.wrap_socket(plain) as connection,
-    ):
+    with raw_connection(learner.port) as connection:
         connection.sendall(
             f"POST /{kind} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer "
             f"{learner.identity.token()}\r\ndistrl-session: {member.session}\r\n"
@@ -188,11 +175,7 @@ def test_bodies_without_a_length_or_compressed_are_refused(learner: ListeningLea
 def test_chunks_that_claim_a_length_are_refused(learner: ListeningLearner) -> None:
     """HTTP ignores the length where there are chunks, and so they could be of any size."""
     member = Member(learner)
-    context = ssl._create_unverified_context()
-    with (
-        socket.create_connection(("127.0.0.1", learner.port), LONG) as plain,
-        context.wrap_socket(plain) as connection,
-    ):
+    with raw_connection(learner.port) as connection:
         connection.sendall(
             f"POST /deliver HTTP/1.1\r\nhost: x\r\nauthorization: Bearer "
             f"{learner.identity.token()}\r\ndistrl-session: {member.session}\r\n"
@@ -237,43 +220,6 @@ def test_weights_come_whole_or_from_any_byte_on(learner: ListeningLearner) -> No
     assert member.http.get("/weights/" + "0" * 32).status_code == 404
     assert member.http.get("/weights/..%2f..%2fjoin%2fkey.pem").status_code == 404
     assert "join_wrong_token" not in learner.registry.episode_log.all_faults()
-
-
-def test_a_connection_that_sends_nothing_is_closed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(join_listener, "FIRST_REQUEST_SECONDS", 0.1)
-    context = ssl._create_unverified_context()
-    with (
-        listening_learner(tmp_path) as learner,
-        socket.create_connection(("127.0.0.1", learner.port), LONG) as plain,
-        context.wrap_socket(plain) as connection,
-    ):
-        connection.sendall(b"POST /join HTTP/1.1\r\nhost:")  # and never the rest
-        with suppress(OSError):  # a reset says the same
-            assert connection.recv(100) == b""
-        member = Member(learner)
-        assert member.deliver(member.episode(1)).received
-
-
-@pytest.mark.parametrize(
-    "next_bytes", [b"x", b"xxxxxPOST /join HTTP/1.1\r\nhost:"], ids=["body", "head"]
-)
-def test_a_connection_whose_next_request_never_ends_is_closed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, next_bytes: bytes
-) -> None:
-    """The rest of a body that was refused by its token, or of the next head, drop by drop."""
-    monkeypatch.setattr(join_listener.BoundedProtocol, "timeout_keep_alive_handler", lambda _: None)
-    monkeypatch.setattr(join_listener, "IDLE_SECONDS", 0.1)
-    context = ssl._create_unverified_context()
-    with (
-        listening_learner(tmp_path) as learner,
-        socket.create_connection(("127.0.0.1", learner.port), LONG) as plain,
-        context.wrap_socket(plain) as connection,
-    ):
-        connection.sendall(b"POST /join HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\n\r\n")
-        connection.sendall(next_bytes)
-        assert said_until_closed(connection).startswith(b"HTTP/1.1 401 ")
 
 
 def test_an_address_that_cannot_be_listened_on_is_said(learner: ListeningLearner) -> None:

@@ -37,12 +37,12 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, PlainTextResponse, Response
 from starlette.routing import Route
-from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from distrl.config.toml_writer import to_toml
 from distrl.config.training_config import TrainingConfig
 from distrl.engine.ingest.delivery import TrajectoryReceiver
 from distrl.engine.ingest.messages import Received, Refused
+from distrl.engine.join.bounded_protocol import IDLE_SECONDS, MAX_CONNECTIONS, BoundedProtocol
 from distrl.engine.join.identity import Identity
 from distrl.engine.join.join_messages import (
     LIMITS,
@@ -69,9 +69,6 @@ from distrl.weights.weight_store import WeightStore
 
 HOLD_SECONDS = 20.0  # that a stored delivery may wait for the learner
 BODY_SECONDS = 60.0  # for a body to arrive
-FIRST_REQUEST_SECONDS = 15.0  # for a request to arrive on a new connection
-IDLE_SECONDS = 75  # from one request to the next, on the same connection
-MAX_CONNECTIONS = 2048
 BODIES_AT_ONCE = 8  # deliveries that are held in memory
 MAX_HEADER_BYTES = 1 << 14
 START_SECONDS, END_SECONDS = 30.0, 5.0
@@ -80,55 +77,6 @@ BEAT_SECONDS, BEATS_PER_SECOND = 0.25, 100.0  # of one collector, at least; of a
 
 P = ParamSpec("P")
 T = TypeVar("T")
-
-
-class BoundedProtocol(H11Protocol):
-    """uvicorn's HTTP/1.1, with a bound on connections and on the time until the next request.
-
-    uvicorn's own bound is on silence: a peer that sends a byte now and then, of a head that never
-    ends or of a body that was refused, would keep its connection for ever.
-    """
-
-    _deadline: asyncio.TimerHandle | None = None
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        super().connection_made(transport)
-        if len(self.connections) > MAX_CONNECTIONS:
-            transport.abort()
-        else:
-            self._expect_request(FIRST_REQUEST_SECONDS, after=None)
-
-    def on_response_complete(self) -> None:
-        last = self.cycle  # the next may have begun when the call below returns
-        super().on_response_complete()
-        self._expect_request(IDLE_SECONDS, after=last)
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        super().connection_lost(exc)
-        if self._deadline is not None:
-            self._deadline.cancel()
-
-    def shutdown(self) -> None:
-        """The server ends: a peer that is idle is not waited for."""
-        super().shutdown()
-        if self._is_idle():
-            self.transport.abort()
-
-    def _expect_request(self, seconds: float, after: RequestResponseCycle | None) -> None:
-        if self._deadline is not None:
-            self._deadline.cancel()
-        self._deadline = self.loop.call_later(seconds, self._close_if_last, after)
-
-    def _close_if_last(self, request: RequestResponseCycle | None) -> None:
-        if self._last_request() is request and not self.transport.is_closing():
-            self.transport.abort()
-
-    def _is_idle(self) -> bool:
-        last = self._last_request()
-        return last is None or last.response_complete
-
-    def _last_request(self) -> RequestResponseCycle | None:
-        return self.cycle  # None before the first one, whatever its type says
 
 
 @dataclass(slots=True)

@@ -1,0 +1,61 @@
+"""uvicorn's HTTP/1.1 with bounds: how many connections there are, and how long a request may take.
+
+uvicorn's own bound is on silence: a peer that sends a byte now and then, of a head that never ends
+or of a body that was refused, would keep its connection for ever. Here the head of the next request
+must be whole in time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
+
+FIRST_REQUEST_SECONDS = 15.0  # for a request to arrive on a new connection
+IDLE_SECONDS = 75  # from one request to the next, on the same connection
+MAX_CONNECTIONS = 2048
+
+
+class BoundedProtocol(H11Protocol):
+    """One connection; uvicorn makes them."""
+
+    _deadline: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        if len(self.connections) > MAX_CONNECTIONS:
+            transport.abort()
+        else:
+            self._expect_request(FIRST_REQUEST_SECONDS, after=None)
+
+    def on_response_complete(self) -> None:
+        last = self.cycle  # the next may have begun when the call below returns
+        super().on_response_complete()
+        self._expect_request(IDLE_SECONDS, after=last)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        if self._deadline is not None:
+            self._deadline.cancel()
+
+    def shutdown(self) -> None:
+        """The server ends: a peer that is idle is not waited for."""
+        super().shutdown()
+        if self._is_idle():
+            self.transport.abort()
+
+    def _expect_request(self, seconds: float, after: RequestResponseCycle | None) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+        self._deadline = self.loop.call_later(seconds, self._close_if_last, after)
+
+    def _close_if_last(self, request: RequestResponseCycle | None) -> None:
+        if self._last_request() is request and not self.transport.is_closing():
+            self.transport.abort()
+
+    def _is_idle(self) -> bool:
+        last = self._last_request()
+        return last is None or last.response_complete
+
+    def _last_request(self) -> RequestResponseCycle | None:
+        return self.cycle  # None before the first one, whatever its type says
