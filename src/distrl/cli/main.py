@@ -25,6 +25,7 @@ from distrl.cli.plan import plan
 from distrl.cli.prepare_emulator import prepare_emulator
 from distrl.cli.rescore import rescore
 from distrl.cli.train import train
+from distrl.cli.view import view
 from distrl.errors import DistrlError, NotInstalled, storage_error
 from distrl.process_environment import restart_if_needed
 from phonesim.cli import tasks
@@ -94,7 +95,7 @@ def options(
 
 
 for command in (
-    train, collect, evaluate, imitate, rescore, export, tasks, plan, devices, prepare_emulator,
-    doctor,
+    train, view, collect, evaluate, imitate, rescore, export, tasks, plan, devices,
+    prepare_emulator, doctor,
 ):  # fmt: skip
     app.command()(command)

@@ -43,7 +43,7 @@ LOOK_SECONDS = 1.0  # between two looks for it
 SHARE = 0.02  # of a collector's time for thumbnails
 BURST_SECONDS = 0.05  # of thumbnails that may be drawn at once, before the share counts
 PICTURE_SECONDS = 0.2  # between two thumbnails of one phone, at least
-THUMBNAIL_WIDTH, QUALITY = 90, 62  # pixels, JPEG's quality
+THUMBNAIL_WIDTH, QUALITY = 120, 62  # pixels, JPEG's quality
 MAX_TEXT = 400  # characters of an instruction or an answer
 
 LiveStage = Literal["resetting", "deciding", "acting", "delivering", "idle", "failed"]

@@ -1,0 +1,45 @@
+"""`distrl view`: a run, or a folder of runs, as a page in the browser."""
+
+from __future__ import annotations
+
+import os
+import webbrowser
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+Port = Annotated[int, typer.Option(min=0, max=65535, help="The port; 0: any that is free.")]
+
+
+def view(
+    path: Annotated[Path, typer.Argument(help="A run, or a folder of runs.")] = Path("runs"),
+    port: Port = 7400,
+    listen: Annotated[
+        str, typer.Option(help="The address to listen on; beyond loopback with --token alone.")
+    ] = "127.0.0.1",
+    token: Annotated[
+        str, typer.Option(envvar="DISTRL_VIEW_TOKEN", help="A secret that visitors must know.")
+    ] = "",
+    open_page: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
+) -> None:
+    """Look at the phones, the episodes and the curves of runs, also while they train."""
+    show(path, listen, port, token, open_page=open_page)
+
+
+def show(path: Path, host: str, port: int, token: str = "", *, open_page: bool = False) -> None:
+    """Serve the page until Ctrl-C, with less claim to the CPU than training has."""
+    from distrl.view.resources import Resources
+    from distrl.view.run_catalogue import RunCatalogue
+    from distrl.view.server import Address, serve
+
+    catalogue = RunCatalogue.at(path)
+
+    def ready(address: Address) -> None:
+        Console().print(address.url, highlight=False, markup=False, soft_wrap=True)
+        if open_page:
+            webbrowser.open(address.url)
+
+    os.nice(5)
+    serve(Resources(catalogue), Address(host, port, token), ready)

@@ -1,0 +1,134 @@
+"""Every file of the page's data by its path: what the server sends, and what a bundle has on disk.
+
+    runs.json                        all runs, and the settings in which they differ
+    RUN/summary.json                 a run in a few figures
+    RUN/episodes.json                all episodes as columns (`episode_index`)
+    RUN/details.json                 what the store knows of them beside
+    RUN/episode/SEQ.json             one of them, step by step (`xray`)
+    RUN/episode/SEQ.gif              the same as an animation
+    RUN/screen/SEQ-STEP.jpg          a screen of it
+    RUN/curves.json, RUN/health.json
+    RUN/versus/OTHER.json            the evaluations of two runs, task by task
+
+Stories are read again only when files of the run have changed. Nothing is written into a run.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from distrl.reporting.run_story import RunStory, read_story
+from distrl.runs.run_directory import RunDirectory
+from distrl.view.curves import run_curves
+from distrl.view.episode_index import EpisodeIndex
+from distrl.view.health import run_health
+from distrl.view.run_catalogue import RunCatalogue
+from distrl.view.run_summary import differing_settings, run_summary, settings_of, stamp, versus
+from distrl.view.xray import EpisodeFiles
+
+JSON, JPEG, GIF = "application/json", "image/jpeg", "image/gif"
+EPISODE = re.compile(r"episode/(\d{1,12})\.(json|gif)")
+SCREEN = re.compile(r"screen/(\d{1,12})-(\d{1,5})\.jpg")
+VERSUS = re.compile(r"versus/([^/]+)\.json")
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """Bytes and what they are; `lasting`: they never change."""
+
+    content: bytes
+    media_type: str = JSON
+    lasting: bool = False
+
+
+@dataclass(slots=True)
+class RunResources:
+    """The data of one run, with what was read of it so far."""
+
+    run: RunDirectory
+    index: EpisodeIndex = field(init=False)
+    files: EpisodeFiles = field(init=False)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _stamp: object = None
+    _story: RunStory | None = None
+
+    def __post_init__(self) -> None:
+        self.index, self.files = EpisodeIndex(self.run), EpisodeFiles(self.run)
+
+    @property
+    def story(self) -> RunStory:
+        with self._lock:
+            now = stamp(self.run)
+            if self._story is None or now != self._stamp:
+                self._story, self._stamp = read_story(self.run), now
+            return self._story
+
+
+class Resources:
+    """The data of all runs of a catalogue; any thread may ask."""
+
+    def __init__(self, catalogue: RunCatalogue) -> None:
+        self.catalogue = catalogue
+        self._runs: dict[str, RunResources] = {}
+
+    def run(self, name: str) -> RunResources:
+        """`LookupError`: there is no such run."""
+        directory = self.catalogue[name]
+        return self._runs.setdefault(name, RunResources(directory))
+
+    def get(self, path: str) -> Resource:
+        """What is at that path; `LookupError` where there is nothing."""
+        if path == "runs.json":
+            return _json(self._overview())
+        name, _, rest = path.partition("/")
+        run = self.run(name)
+        plain: dict[str, Callable[[], Any]] = {
+            "summary.json": lambda: run_summary(run.story),
+            "episodes.json": run.index.episodes,
+            "details.json": run.index.details,
+            "curves.json": lambda: run_curves(run.story),
+            "health.json": lambda: run_health(run.story),
+        }
+        if rest in plain:
+            return _json(plain[rest]())
+        if found := EPISODE.fullmatch(rest):
+            return _episode(run, int(found[1]), found[2])
+        if found := SCREEN.fullmatch(rest):
+            return Resource(run.files.screen(int(found[1]), int(found[2])), JPEG, lasting=True)
+        if found := VERSUS.fullmatch(rest):
+            return _json(versus(run.story, self.run(found[1]).story))
+        raise LookupError(f"there is no {path}")
+
+    def _overview(self) -> dict[str, Any]:
+        names = list(self.catalogue.runs())
+        settings = {name: settings_of(self.run(name).run) for name in names}
+        return {
+            "path": self.catalogue.path.name,
+            "runs": [run_summary(self.run(name).story) for name in names],
+            "settings": differing_settings(settings),
+            "curves": {
+                name: [
+                    [round(at, 1), rate.rate] for at, rate in self.run(name).story.success_curve()
+                ]
+                for name in names
+            },
+        }
+
+
+def _episode(run: RunResources, seq: int, kind: str) -> Resource:
+    if kind == "json":
+        return _json(run.files.xray(seq))
+    with tempfile.TemporaryDirectory() as scratch:
+        return Resource(run.files.gif(seq, Path(scratch)), GIF, lasting=True)
+
+
+def _json(value: Any) -> Resource:
+    return Resource(msgspec.json.encode(value))

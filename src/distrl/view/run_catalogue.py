@@ -1,0 +1,87 @@
+"""Which runs there are to look at: one run directory, or all in a folder, found anew when asked.
+
+A run directory has a `config.toml`; what `distrl evaluate --keep` leaves has only episodes. Runs
+are known by the names of their directories; nothing outside of what was named can be reached.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from distrl.errors import UsageError
+from distrl.runs.run_directory import RunDirectory
+
+RunState = Literal["running", "finished", "stopped"]
+SILENT_SECONDS = 900.0  # without a point of metrics: whatever the process is, it does not train
+
+
+@dataclass(frozen=True, slots=True)
+class RunCatalogue:
+    """The runs at one path."""
+
+    path: Path
+
+    @classmethod
+    def at(cls, path: Path) -> RunCatalogue:
+        """Raises where there is nothing to look at."""
+        catalogue = cls(path.absolute())
+        if not path.is_dir():
+            raise UsageError(
+                f"{path} is no directory; name a run, or a folder of runs such as runs/"
+            )
+        if not catalogue.runs():
+            raise UsageError(
+                f"{path} is no run and has none in it; `make train` makes one below runs/, and "
+                "`distrl evaluate MODEL --keep DIR` keeps episodes to look at"
+            )
+        return catalogue
+
+    def runs(self) -> dict[str, RunDirectory]:
+        """By name, the newest first."""
+        if _is_run(self.path):
+            return {self.path.name: RunDirectory(self.path)}
+        found = [each for each in self.path.iterdir() if each.is_dir() and _is_run(each)]
+        newest = sorted(found, key=_began, reverse=True)
+        return {each.name: RunDirectory(each) for each in newest}
+
+    def __getitem__(self, name: str) -> RunDirectory:
+        return self.runs()[name]
+
+
+def _is_run(path: Path) -> bool:
+    return (path / "config.toml").is_file() or (path / "episodes.jsonl").is_file()
+
+
+def _began(path: Path) -> float:
+    config = path / "config.toml"
+    return (config if config.exists() else path / "episodes.jsonl").stat().st_mtime
+
+
+def run_state(run: RunDirectory, now: float) -> RunState:
+    """Whether a process trains it: the one that took its lock last lives, and left no result."""
+    lock = run.path / "writer.lock"
+    result_at, lock_at, last = (_modified(path) for path in (run.result, lock, run.metrics))
+    if lock_at > result_at and now - max(last, lock_at) < SILENT_SECONDS and _alive(lock):
+        return "running"
+    return "finished" if result_at else "stopped"
+
+
+def _modified(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0
+
+
+def _alive(lock: Path) -> bool:
+    """Does the process live that took the lock last? It may be of another machine: then no."""
+    try:
+        os.kill(int(lock.read_text("ascii")), 0)
+    except PermissionError:
+        return True
+    except (OSError, ValueError):
+        return False
+    return True

@@ -1,0 +1,239 @@
+"""The server behind `distrl view`: the page, its data, and the live wall; it only ever reads.
+
+It listens on 127.0.0.1, where no other machine can reach it. A web page of somebody else that is
+open in the same browser could: so requests must name this host (no DNS rebinding), only GET is
+answered, no other origin may read or frame it, and no script runs but the page's own (CSP),
+whatever stands in instructions and answers. Beyond loopback it wants a token, which the first
+visit trades for a cookie. The wall comes as server-sent events: a few times a second the phones that changed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import contextlib
+import secrets
+import socket
+import sqlite3
+import time
+from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import uvicorn
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import (
+    FileResponse,
+    PlainTextResponse,
+    RedirectResponse,
+    Response,
+    StreamingResponse,
+)
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from distrl.episodes.live_feed import Audience
+from distrl.errors import DistrlError, InvalidSetting
+from distrl.view.live_wall import LiveWall
+from distrl.view.resources import Resources
+from distrl.view.run_catalogue import run_state
+
+STATIC = Path(__file__).parent / "static"
+LOOPBACK = {"127.0.0.1", "localhost", "[::1]", "::1"}
+WALL_SECONDS = 0.18  # between two looks at the phones
+TICK_SECONDS = 2.0  # between two signs of life, and renewals of the lease
+MAX_WATCHERS = 16
+COOKIE = "distrl-view"
+HEADERS = {
+    "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
+    "img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'",
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-resource-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin",
+}
+TYPES = {
+    ".html": "text/html",
+    ".js": "text/javascript",
+    ".css": "text/css",
+    ".svg": "image/svg+xml",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where the page is. `token`: empty on loopback."""
+
+    host: str = "127.0.0.1"
+    port: int = 0  # 0: any free one
+    token: str = ""
+
+    def __post_init__(self) -> None:
+        if self.host not in LOOPBACK and not self.token:
+            raise InvalidSetting(
+                f"--listen {self.host}: other machines could look at every screen; give --token, "
+                "or leave --listen out and forward the port over ssh"
+            )
+
+    @property
+    def url(self) -> str:
+        query = f"?token={self.token}" if self.token else ""
+        return f"http://{self.host}:{self.port}/{query}"
+
+
+class Gate:
+    """Refuses what no reader of the page would send, before anything is looked up."""
+
+    def __init__(self, app: ASGIApp, address: Callable[[], Address]) -> None:
+        self._app = app
+        self._address = address
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        request = Request(scope)
+        answer = self._refusal(request)
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                extra = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
+                message["headers"] = [*message.get("headers", []), *extra]
+            await send(message)
+
+        await (answer or self._app)(scope, receive, send_with_headers)
+
+    def _refusal(self, request: Request) -> Response | None:
+        address = self._address()
+        if request.method not in ("GET", "HEAD"):
+            return PlainTextResponse("this page only reads", 405, headers={"allow": "GET, HEAD"})
+        host = request.headers.get("host", "").rpartition(":")[0] or request.headers.get("host", "")
+        if address.host in LOOPBACK and host not in LOOPBACK:
+            return PlainTextResponse("open it by its own address, such as 127.0.0.1", 421)
+        return self._without_token(request, address.token) if address.token else None
+
+    def _without_token(self, request: Request, token: str) -> Response | None:
+        given = request.query_params.get("token", "")
+        if given and secrets.compare_digest(given.encode(), token.encode()):
+            answer = RedirectResponse(request.url.path, 303)
+            answer.set_cookie(COOKIE, token, httponly=True, samesite="strict")
+            return answer
+        known = request.cookies.get(COOKIE, "")
+        if secrets.compare_digest(known.encode(), token.encode()):
+            return None
+        return PlainTextResponse("this needs ?token=…, as printed where it was started", 401)
+
+
+def build_app(resources: Resources, address: Callable[[], Address]) -> ASGIApp:
+    """The page, its data, and its wall."""
+    watchers = asyncio.Semaphore(MAX_WATCHERS)
+
+    async def page(_: Request) -> Response:
+        return _static("index.html")
+
+    async def static(request: Request) -> Response:
+        return _static(request.path_params["name"])
+
+    async def data(request: Request) -> Response:
+        try:
+            found = await run_in_threadpool(resources.get, request.path_params["path"])
+        except LookupError as error:
+            return PlainTextResponse(str(error), 404)
+        except (DistrlError, sqlite3.Error, OSError) as error:
+            return PlainTextResponse(f"{type(error).__name__}: {error}", 503)
+        keep = "private, max-age=86400" if found.lasting else "no-store"
+        return Response(found.content, media_type=found.media_type, headers={"cache-control": keep})
+
+    async def wall(request: Request) -> Response:
+        try:
+            run = resources.run(request.path_params["run"]).run.path
+        except LookupError:
+            return PlainTextResponse("no such run", 404)
+        if watchers.locked():
+            return PlainTextResponse(f"{MAX_WATCHERS} others watch already; close one", 503)
+
+        async def events() -> AsyncIterator[bytes]:
+            async with watchers:
+                async for event in wall_events(resources, request.path_params["run"], run):
+                    yield event
+
+        return StreamingResponse(
+            events(), media_type="text/event-stream", headers={"cache-control": "no-store"}
+        )
+
+    routes = [
+        Route("/", page),
+        Route("/static/{name}", static),
+        Route("/data/{path:path}", data),
+        Route("/live/{run}", wall),
+    ]
+    return Gate(Starlette(routes=routes), address)
+
+
+async def wall_events(resources: Resources, name: str, run: Path) -> AsyncIterator[bytes]:
+    """What changed, as server-sent events: `phones` and, as a sign of life, `tick`."""
+    live, audience, ticked = LiveWall(run), Audience(run), -TICK_SECONDS
+    directory = resources.run(name).run
+    while True:
+        now = time.monotonic()
+        if now - ticked >= TICK_SECONDS:
+            ticked = now
+            state = run_state(directory, time.time())
+            if state == "running":
+                audience.renew()
+            yield _event("tick", {"state": state, "episodes": len(resources.run(name).index)})
+        phones = [
+            {
+                **asdict(each.state),
+                "picture": base64.b64encode(each.picture).decode() if each.picture else None,
+            }
+            for each in live.changed()
+        ]
+        if phones:
+            yield _event("phones", phones)
+        await asyncio.sleep(WALL_SECONDS)
+
+
+def _event(kind: str, content: Any) -> bytes:
+    return b"event: %b\ndata: %b\n\n" % (kind.encode(), msgspec.json.encode(content))
+
+
+def _static(name: str) -> Response:
+    path = STATIC / name
+    if path.parent != STATIC or not path.is_file():
+        return PlainTextResponse("there is no such file", 404)
+    headers: Mapping[str, str] = {"cache-control": "no-cache"}
+    return FileResponse(path, media_type=TYPES[path.suffix], headers=headers)
+
+
+def serve(
+    resources: Resources, address: Address, ready: Callable[[Address], None] = lambda _: None
+) -> None:
+    """Serve until Ctrl-C; `ready` gets the address with its port."""
+    family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
+    listener = socket.socket(family)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((address.host.strip("[]"), address.port))
+    except OSError as error:
+        listener.close()
+        raise InvalidSetting(
+            f"cannot listen on {address.host}:{address.port}: {error}; give another --port, or 0 "
+            "for any that is free"
+        ) from error
+    known = Address(address.host, listener.getsockname()[1], address.token)
+    config = uvicorn.Config(
+        build_app(resources, lambda: known),
+        log_level="warning",
+        access_log=False,
+        lifespan="off",
+        timeout_graceful_shutdown=1,
+    )
+    ready(known)
+    with contextlib.suppress(KeyboardInterrupt), contextlib.closing(listener):
+        uvicorn.Server(config).run(sockets=[listener])
