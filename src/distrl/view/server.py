@@ -4,7 +4,8 @@ It listens on 127.0.0.1, where no other machine can reach it. A web page of some
 open in the same browser could: so requests must name this host (no DNS rebinding), only GET is
 answered, no other origin may read or frame it, and no script runs but the page's own (CSP),
 whatever stands in instructions and answers. Beyond loopback it wants a token, which the first
-visit trades for a cookie. The wall comes as server-sent events: a few times a second the phones that changed.
+visit trades for a cookie. The wall comes as server-sent events: the phones that changed, a few
+times a second.
 """
 
 from __future__ import annotations
