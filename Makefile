@@ -14,7 +14,7 @@ STAMP := $(VENV)/.installed
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help train test test-phone test-all test-ray test-machines check format phone pictures bench-phone bench-phones bench-policy bench-learner bench-replay bench-store bench-staleness bench-environment bench-async bench-time-to-success bench-gpu-run bench-plan bench-cluster chaos bench-join fuzz chaos-quality soak bench-judge-noise bench-adb bench-adb-training bench-adb-circle clean
+.PHONY: help train test test-phone test-all test-ray test-machines check format phone pictures bench-phone bench-phones bench-policy bench-learner bench-replay bench-store bench-staleness bench-environment bench-async bench-time-to-success bench-gpu-run bench-plan bench-cluster chaos bench-join fuzz chaos-quality soak bench-judge-noise bench-adb bench-adb-training bench-adb-circle bench-api clean
 
 help: ## List the targets
 	@echo "DistRL. Targets, each with its own set-up:"
@@ -22,8 +22,8 @@ help: ## List the targets
 	@echo 'Hand on more with ARGS, e.g.  make test ARGS="-k notes"'
 
 train: $(STAMP) ## Train an agent on the simulated phone
-	@echo "→ distrl train configs/quick_start.toml $(ARGS)"
-	@$(BIN)/distrl train configs/quick_start.toml $(ARGS)
+	@echo "→ distrl train quick_start $(ARGS)"
+	@$(BIN)/distrl train quick_start $(ARGS)
 
 test: $(STAMP) ## Run all but the slow tests, two at a time (6 min on two cores)
 	@echo "→ pytest -m 'not slow'"
@@ -159,6 +159,10 @@ bench-adb-training: $(STAMP) ## Train with and without adb and compare; writes r
 bench-adb-circle: $(STAMP) ## The quick start through adb and without (10 min); writes results/adb-circle.json
 	@echo "→ benchmarks/adb_circle.py"
 	@$(BIN)/python -m benchmarks.adb_circle $(ARGS)
+
+bench-api: $(STAMP) ## Count the public names, time `import distrl`; writes results/api.json
+	@echo "→ benchmarks/api.py"
+	@$(BIN)/python -m benchmarks.api $(ARGS)
 
 clean: ## Remove .venv, caches and build leftovers; runs and results stay
 	@echo "→ removing $(VENV), caches and build leftovers"

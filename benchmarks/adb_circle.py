@@ -25,7 +25,7 @@ from distrl.cli.train import new_directory
 from distrl.config.training_config import load_config
 from distrl.engine.local.local_engine import LocalEngine
 
-CONFIG = Path(__file__).parents[1] / "configs" / "quick_start.toml"
+CONFIG = Path(__file__).parents[1] / "src/distrl/configs" / "quick_start.toml"
 PHONES = 8
 
 

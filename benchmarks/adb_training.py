@@ -7,7 +7,7 @@ pictures and touches and all.
 - `table`: A-RIDE from nothing. A table of screens, uniform at first over the sixteen actions that
   six short tasks need, learns to do them; collector, batcher, devices, judge, replay, priorities
   and learner are the real ones. It learns within minutes, so that there is something to compare.
-- `model`: the starter model in the whole engine, as `distrl train configs/quick_start.toml` in one
+- `model`: the starter model in the whole engine, as `distrl train quick_start` in one
   process has it, for a few updates.
 
 With everything in lockstep nothing may differ: `same_trajectories` is the share of episodes whose
@@ -233,7 +233,7 @@ def train_model(updates: int, overrides: Sequence[str]) -> Run:
             "run.seed=1", "collection.mode=one_process", f"devices.count={PHONES}",
             "evaluation.before=0", "evaluation.after=0", *overrides,
         )  # fmt: skip
-        config = load_config(Path("configs/quick_start.toml"), list(settings))
+        config = load_config(Path("quick_start"), list(settings))
         run = new_directory(config)
         begun = time.perf_counter()
         LocalEngine(config, run, Console(quiet=True)).train()

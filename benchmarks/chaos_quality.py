@@ -27,7 +27,7 @@ from benchmarks.run_figures import run_figures
 from benchmarks.train_runs import COMMAND, set_words
 
 LAST_KILL = 0.8  # of the updates; the first comes before training has begun
-CONFIG = Path(__file__).parents[1] / "configs" / "quick_start.toml"
+CONFIG = Path(__file__).parents[1] / "src/distrl/configs" / "quick_start.toml"
 
 
 def words(updates: int) -> list[str]:

@@ -56,7 +56,7 @@ from phonesim.simulated_device import SimulatedDevice
 CONSOLE = Console()
 PER_INSERT = 3.0
 WAYS = ("two_passes", "cached", "shared")
-QUICK_START = Path(__file__).parents[1] / "configs" / "quick_start.toml"
+QUICK_START = Path(__file__).parents[1] / "src/distrl/configs" / "quick_start.toml"
 Figures = dict[str, Any]
 
 

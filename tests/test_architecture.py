@@ -63,7 +63,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "view": BELOW | {"runs", "reporting"},  # reads what runs write, and changes nothing
     "planning": BELOW | {"runs", "reporting"},  # the circle on paper, and beside a real one
     "engine": BELOW | {"runs", "reporting"},
-    "cli": BELOW | {"runs", "reporting", "engine", "planning", "view"},
+    "api": BELOW | {"runs", "engine"},
+    "cli": BELOW | {"runs", "reporting", "engine", "planning", "view", "api"},
 }
 
 # The phone is a package of its own that knows nothing of learning: of distrl it sees only what

@@ -8,11 +8,27 @@ environments are registered with it: see `phonesim.gymnasium_registration`.
 
 import importlib
 import sys
-from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
+TYPE_CHECKING = False  # as in typing, whose import would take longer than all of this
+
 if TYPE_CHECKING:
+    from distrl.api import (
+        build_collector,
+        build_devices,
+        build_engine,
+        build_learner,
+        build_policy,
+        build_tasks,
+        collect,
+        evaluate,
+        load_config,
+        play,
+        resume,
+        train,
+    )
+    from distrl.config.training_config import TrainingConfig
     from distrl.plugins import (
         register_algorithm,
         register_device,
@@ -24,17 +40,24 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "TrainingConfig", "build_collector", "build_devices", "build_engine", "build_learner",
+    "build_policy", "build_tasks", "collect", "evaluate", "load_config", "play",
     "register_algorithm", "register_device", "register_dialect", "register_judge",
-    "register_model_family", "register_reward", "register_task",
+    "register_model_family", "register_reward", "register_task", "resume", "train",
 ]  # fmt: skip
 
-_HOMES = dict.fromkeys(__all__, "distrl.plugins")  # name: the module that has it
+
+def _home(name: str) -> str:
+    """The module that has a name of the API."""
+    if name == "TrainingConfig":
+        return "distrl.config.training_config"
+    return "distrl.plugins" if name.startswith("register_") else "distrl.api"
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
+def __getattr__(name: str) -> object:
+    if name not in __all__:
         raise AttributeError(f"module 'distrl' has no {name!r}; it has {', '.join(__all__)}")
-    found = getattr(importlib.import_module(_HOMES[name]), name)
+    found: object = getattr(importlib.import_module(_home(name)), name)
     globals()[name] = found
     return found
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import sys
+from collections.abc import Iterator, Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 from rich.console import Console
@@ -131,16 +134,39 @@ def tasks(
     split: Annotated[
         str | None, typer.Option(help="List only templates of this split: train, test, held_out_…")
     ] = None,
+    template: Annotated[
+        str | None, typer.Option(help="List only templates like this: a name, or clock.*")
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print JSON, with the apps of each template.")
+    ] = False,
 ) -> None:
     """List the task templates, each with an example."""
-    Console().print(task_table(family, split))
+    found = list(task_rows(family, split, template))
+    if as_json:
+        typer.echo(json.dumps([row._asdict() for row in found], indent=2, ensure_ascii=False))
+    elif not sys.stdout.isatty():  # whole lines for other programs
+        for row in found:
+            typer.echo("\t".join((row.template, row.difficulty, ",".join(row.splits), row.example)))
+    else:
+        Console().print(task_table(found))
 
 
-def task_table(family: str | None, split: str | None) -> Table:
-    """Every template of a family and a split (None: all), with one example each.
+class TaskRow(NamedTuple):
+    """A template and an example of it."""
 
-    Names are never cut or wrapped, whatever the width of the output: they are typed into settings.
-    """
+    template: str
+    family: str
+    difficulty: str
+    splits: tuple[str, ...]
+    apps: tuple[str, ...]
+    example: str
+
+
+def task_rows(
+    family: str | None, split: str | None, pattern: str | None = None
+) -> Iterator[TaskRow]:
+    """Every template of a family, a split and a pattern for its name (None: all)."""
     from distrl.records import FAMILIES, SPLITS
     from phonesim.tasks.task_sets import load_task, splits_of, templates
 
@@ -148,17 +174,24 @@ def task_table(family: str | None, split: str | None) -> Table:
         raise UsageError(f"no family called {family!r}; there are {', '.join(FAMILIES)}")
     if split is not None and split not in SPLITS:
         raise UsageError(f"no split called {split!r}; there are {', '.join(SPLITS)}")
-    shown = {
-        name: template
-        for name, template in templates().items()
-        if family in (None, template.family) and (split is None or split in splits_of(template))
-    }
-    table = Table(title=f"{len(shown)} task templates", title_justify="left")
-    table.add_column("template", no_wrap=True, min_width=max(map(len, shown), default=0))
+    for name, template in templates().items():
+        splits = splits_of(template)
+        if family not in (None, template.family) or (split is not None and split not in splits):
+            continue
+        if pattern is not None and not fnmatchcase(name, pattern):
+            continue
+        first = next(each for each in splits if split in (None, each))
+        example = load_task(f"{name}/{first}/0")[0].instruction
+        yield TaskRow(name, template.family, template.difficulty, splits, template.apps, example)
+
+
+def task_table(rows: Sequence[TaskRow]) -> Table:
+    """Names are never cut or wrapped, whatever the width: they are typed into settings."""
+    table = Table(title=f"{len(rows)} task templates", title_justify="left")
+    widest = max((len(row.template) for row in rows), default=0)
+    table.add_column("template", no_wrap=True, min_width=widest)
     for column in ("difficulty", "splits", "for example"):
         table.add_column(column, overflow="fold")
-    for name, template in shown.items():
-        first = next(s for s in splits_of(template) if split in (None, s))
-        example = load_task(f"{name}/{first}/0")[0].instruction
-        table.add_row(name, template.difficulty, ", ".join(splits_of(template)), example)
+    for row in rows:
+        table.add_row(row.template, row.difficulty, ", ".join(row.splits), row.example)
     return table

@@ -14,7 +14,7 @@ VLM = ("judge.kind=vlm", "judge.server=http://localhost:8000/v1", "judge.model=j
 AITW = ("tasks.source=aitw", "tasks.aitw.train_file=a.txt", "tasks.aitw.test_file=b.txt")
 WORLD = ("tasks.source=android_world", "devices.kind=android_world", "devices.count=1")
 UNTESTED = ("evaluation.before=0", "evaluation.after=0")
-CONFIGS = Path(__file__).parents[2] / "configs"
+CONFIGS = Path(__file__).parents[2] / "src/distrl/configs"
 
 
 @pytest.mark.parametrize(
@@ -66,9 +66,9 @@ def test_what_does_not_is_refused(words: tuple[str, ...], said: str) -> None:
         load_config(None, words)
 
 
-@pytest.mark.parametrize(("name", "kind"), [("phones", "adb"), ("emulators", "emulator")])
+@pytest.mark.parametrize(("name", "kind"), [("handsets", "adb"), ("emulators", "emulator")])
 def test_the_settings_that_we_ship_for_real_phones_need_no_facts(name: str, kind: str) -> None:
     config = load_config(CONFIGS / f"{name}.toml")
     assert (config.devices.kind, config.tasks.source, config.judge.kind) == (kind, "aitw", "vlm")
-    assert config.devices.android.safety.dry_run == (name == "phones")
+    assert config.devices.android.safety.dry_run == (name == "handsets")
     assert not config.devices.android.guard_all  # handsets are guarded in any case

@@ -15,11 +15,13 @@ from rich.markup import escape
 import distrl
 from distrl.cli.cluster import cluster_app
 from distrl.cli.collect import collect
+from distrl.cli.configs import configs
 from distrl.cli.devices import devices
 from distrl.cli.doctor import doctor
 from distrl.cli.evaluate import evaluate
 from distrl.cli.export import export
 from distrl.cli.imitate import imitate
+from distrl.cli.init import init
 from distrl.cli.phone import phone_app
 from distrl.cli.plan import plan
 from distrl.cli.prepare_emulator import prepare_emulator
@@ -44,7 +46,7 @@ EXTRAS = {  # by package: the extra that installs it
 
 app = typer.Typer(
     no_args_is_help=True,
-    add_completion=False,
+    add_completion=True,
     pretty_exceptions_enable=False,
     help="Train agents that operate phones, by asynchronous reinforcement learning.",
 )
@@ -96,6 +98,6 @@ def options(
 
 for command in (
     train, view, collect, evaluate, imitate, rescore, export, tasks, plan, devices,
-    prepare_emulator, doctor,
+    prepare_emulator, doctor, configs, init,
 ):  # fmt: skip
     app.command()(command)

@@ -11,9 +11,11 @@ import dataclasses
 import json
 import zlib
 from collections.abc import Iterator, Mapping
+from dataclasses import MISSING
+from typing import Any
 
 from distrl.bounds import description
-from distrl.config.typed_reader import settings_of
+from distrl.config.typed_reader import setting_names, settings_of
 
 CHECKSUM = "# crc32 of the lines below: {:08x} (leave this line out when you change one)\n"
 
@@ -33,6 +35,26 @@ def is_as_written(content: bytes) -> bool:
 def to_toml(config: object) -> str:
     """Write every setting of a config."""
     return "\n".join(_section(config, "")).strip() + "\n"
+
+
+def changes_to_toml(config: Any) -> str:
+    """Write the settings that differ from the defaults of their class."""
+    default, sections = type(config)(), dict[str, list[str]]()
+    for full in setting_names(type(config)):
+        section, _, name = full.rpartition(".")
+        value = _at(config, full)
+        if value is not MISSING and value != _at(default, full):
+            sections.setdefault(section, []).append(f"{name} = {_plain(value)}")
+    return "\n\n".join("\n".join((f"[{at}]", *lines)) for at, lines in sections.items()) + "\n"
+
+
+def _at(config: object, full_name: str) -> object:
+    """The value of that setting; `MISSING` in a section that is none."""
+    for name in full_name.split("."):
+        if config is None:
+            return MISSING
+        config = getattr(config, name)
+    return config
 
 
 def _section(section: object, path: str) -> Iterator[str]:

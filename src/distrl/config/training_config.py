@@ -15,6 +15,7 @@ from typing import Annotated
 from distrl.bounds import Bounds, Meaning, PartName, check_bounds
 from distrl.config import sections
 from distrl.config import typed_reader as reader
+from distrl.config.config_file import found_config
 from distrl.config.renamed import refuse_old_names
 from distrl.config.toml_writer import is_as_written
 from distrl.errors import InvalidSetting
@@ -248,7 +249,7 @@ class TrainingConfig:
 
 def load_config(path: Path | None = None, overrides: Sequence[str] = ()) -> TrainingConfig:
     """The settings of a TOML file (none: the defaults), changed by words such as `a.b=c`."""
-    return _seeded(reader.read_section(TrainingConfig(), _tree(path, overrides)))
+    return seeded(reader.read_section(TrainingConfig(), _tree(path, overrides)))
 
 
 def load_run_config(path: Path, overrides: Sequence[str] = ()) -> TrainingConfig:
@@ -266,7 +267,7 @@ def load_run_config(path: Path, overrides: Sequence[str] = ()) -> TrainingConfig
             f"{path} is not as the run wrote it: its checksum does not match. If you have changed "
             "it, take out its first line; if a disk damaged it, restore the file"
         )
-    return _seeded(reader.read_section(TrainingConfig(), tree))
+    return seeded(reader.read_section(TrainingConfig(), tree))
 
 
 # What the machine of a joined collector says itself; everything else is the learner's.
@@ -299,7 +300,7 @@ def load_joined_config(
         _put(tree, name, given)
     config = reader.read_section(TrainingConfig(), tree)
     seed = (config.run.seed + SEED_STEP * (number + 1)) % 2**31
-    return _seeded(dataclasses.replace(config, run=dataclasses.replace(config.run, seed=seed)))
+    return seeded(dataclasses.replace(config, run=dataclasses.replace(config.run, seed=seed)))
 
 
 def _learner_tree(settings: str) -> list[tuple[str, object]]:
@@ -315,7 +316,7 @@ def _learner_tree(settings: str) -> list[tuple[str, object]]:
 
 
 def _tree(path: Path | None, overrides: Sequence[str]) -> dict[str, reader.Node]:
-    tree = {} if path is None else reader.read_toml(path)
+    tree = {} if path is None else reader.read_toml(found_config(path))
     for word in overrides:
         _override(tree, word)
     refuse_old_names(TrainingConfig, tree)
@@ -352,7 +353,7 @@ def _value_of(text: str) -> object:
         return text
 
 
-def _seeded(config: TrainingConfig) -> TrainingConfig:
+def seeded(config: TrainingConfig) -> TrainingConfig:
     """With learner and policy seeded as the run is."""
     learner = dataclasses.replace(config.learning.learner, seed=config.run.seed)
     policy = dataclasses.replace(config.agent.policy, seed=config.run.seed)

@@ -37,7 +37,7 @@ from distrl.episodes.policy_batcher import (
     WeightUpdater,
 )
 from distrl.episodes.scheduler import Admission
-from distrl.errors import InvalidPlugin, InvalidSetting, NotInstalled
+from distrl.errors import InvalidPlugin, InvalidSetting, NotInstalled, UsageError
 from distrl.learning.algorithms.a_ride import ARide
 from distrl.learning.algorithms.algorithm import Algorithm
 from distrl.learning.algorithms.digirl import Digirl
@@ -320,14 +320,18 @@ def build_tasks(
     return RepeatedTasks(source, together) if together > 1 else source
 
 
-def build_pool(config: TrainingConfig, number: int, device_pool: DevicePool[Device]) -> TaskPool:
-    """This collector's share of all tasks."""
+def build_pool(
+    config: TrainingConfig, number: int, device_pool: DevicePool[Device] | None = None
+) -> TaskPool:
+    """This collector's share of all tasks; those of AndroidWorld are asked of its devices."""
     settings, seed, shares = config.tasks, config.run.seed, config.collection.collectors
     if settings.source == "aitw":
         found = read_aitw(settings)
         listed = found.train if settings.split == "train" else found.test
         return ListedTasks(listed, seed, number, shares)
     if settings.source == "android_world":
+        if device_pool is None:
+            raise UsageError("AndroidWorld's tasks are known by its phones alone: build them first")
         return ListedTasks(_android_world(settings, device_pool), seed, number, shares)
     if settings.source == "registered":
         return ListedTasks(registered_tasks(settings), seed, number, shares)

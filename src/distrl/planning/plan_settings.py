@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from distrl.bounds import Bounds, Checked, Seconds, Share, check_bounds
+from distrl.config.config_file import found_config
 from distrl.config.sections import PacingSettings
 from distrl.config.typed_reader import read_section, read_toml
 from distrl.errors import InvalidSetting
@@ -185,4 +186,4 @@ class PlanSettings:
 
 
 def load_plan(path: Path) -> PlanSettings:
-    return read_section(PlanSettings(), read_toml(path))
+    return read_section(PlanSettings(), read_toml(found_config(path)))

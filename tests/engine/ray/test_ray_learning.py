@@ -15,7 +15,7 @@ from distrl.process_environment import for_forkserver
 from distrl.replay.store.trajectory_reader import TrajectoryReader
 
 pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.timeout(900)]
-CONFIG = Path(__file__).parents[3] / "configs" / "quick_start.toml"
+CONFIG = Path(__file__).parents[3] / "src/distrl/configs" / "quick_start.toml"
 SETTINGS = {
     "run.minutes": 12,
     "run.updates": 20,

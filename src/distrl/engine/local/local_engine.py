@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
+from dataclasses import dataclass
 from types import MappingProxyType
 
 from rich.console import Console
@@ -44,7 +45,7 @@ from distrl.learning.learner_report import LearnerStatus
 from distrl.replay.store.trajectory_store import TrajectoryStore
 from distrl.reporting.live_view import LiveView
 from distrl.runs.run_directory import RunDirectory
-from distrl.runs.run_records import RunResult
+from distrl.runs.run_records import Point, RunResult
 from distrl.weights.weight_store import WeightPoller
 
 WAIT_SECONDS = 0.25  # for arrivals, before the view is shown anew
@@ -52,16 +53,44 @@ FINISH_SECONDS = 30.0  # that episodes may take at the end of `collect`: no lear
 NO_LEARNER = LearnerStatus(0, 0, 0.0, 0.0, {}, {})
 
 
+OnPoint = Callable[[Point], bool | None]
+
+
+@dataclass(frozen=True, slots=True)
+class CallbackSink:
+    """Implements `MetricSink` by a function, which ends the run where it returns True."""
+
+    call: OnPoint
+    stop: Callable[[], None]
+
+    def add(self, point: Point) -> None:
+        if self.call(point):
+            self.stop()
+
+    def close(self) -> None: ...
+
+
 class LocalEngine:
     """Runs one training run in its directory. Use it once."""
 
-    def __init__(self, config: TrainingConfig, run: RunDirectory, console: Console) -> None:
+    def __init__(
+        self,
+        config: TrainingConfig,
+        run: RunDirectory,
+        console: Console,
+        on_point: OnPoint | None = None,  # gets every point of the metrics; True: stop the run
+    ) -> None:
         self.config = config
         self.directory = run
         seconds, mark = config.reporting.line_seconds, "DRY RUN" if is_dry(config) else ""
         self._view = LiveView(console, line_seconds=seconds, mark=mark)
         self._arrivals = ArrivalQueue()
         self._stop = StopRequest()
+        self._sinks = [] if on_point is None else [CallbackSink(on_point, self._stop.ask)]
+
+    def stop(self) -> None:
+        """Ask for an orderly end, from any thread; the run can be resumed."""
+        self._stop.ask()
 
     def train(self, *, resumed: bool = False, accept_losses: bool = False) -> RunResult:
         """Train to the end, write result and report. `StopRequested`: it was stopped before."""
@@ -76,6 +105,7 @@ class LocalEngine:
                 open_publisher=lambda weights: weights,  # collectors read them from the disk
                 open_collection=self._open_collection,
                 lane=self._lane,
+                sinks=self._sinks,
             ).assemble_and_run(resumed=resumed, accept_losses=accept_losses)
 
     def collect(self) -> int:
@@ -88,7 +118,7 @@ class LocalEngine:
             preflight(config, run.path, self._view.say)
             build_policy(config)  # a model that cannot be opened is better known at once
             store = opened.enter_context(TrajectoryStore(run.trajectories, config.store))
-            metrics = opened.enter_context(open_metrics(config, run, None))
+            metrics = opened.enter_context(open_metrics(config, run, None, self._sinks))
             episodes = opened.enter_context(LineLog.open(run.episodes))
             episode_log = EpisodeLog(episodes, lambda: metrics.seconds)
             receiver = open_receiver(

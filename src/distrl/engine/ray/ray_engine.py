@@ -75,6 +75,10 @@ class RayEngine:
         self._remembered: LearnerHome | None = None  # where the learner is, as it was written down
         self._replica: ReplicaPool | None = None
 
+    def stop(self) -> None:
+        """Ask for an orderly end, from any thread; the run can be resumed."""
+        self._stop.ask()
+
     def train(self, *, resumed: bool = False, accept_losses: bool = False) -> RunResult:
         """Train to the end. `StopRequested`: it was stopped before.
 

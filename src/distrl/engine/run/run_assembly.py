@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import shutil
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING
 
@@ -79,6 +79,7 @@ class RunAssembly:
     open_collection: OpenCollection
     asks_first: bool = True  # `preflight`; False: the run was under way, and its process died
     lane: EvaluationLane | None = None  # for evaluations beside training; None: in between
+    sinks: Sequence[MetricSink] = ()  # of metrics, beside those of the settings
 
     def assemble_and_run(self, *, resumed: bool, accept_losses: bool = False) -> RunResult:
         """Run to the end, write result and report. `StopRequested`: it was stopped before."""
@@ -123,7 +124,7 @@ class RunAssembly:
         else:
             begin(config, state, self.view.say)
         metrics = opened.enter_context(
-            open_metrics(config, run, learner.updates if resumed else None)
+            open_metrics(config, run, learner.updates if resumed else None, self.sinks)
         )
         episodes = opened.enter_context(LineLog.open(run.episodes))
         episode_log = EpisodeLog(episodes, lambda: metrics.seconds)
@@ -222,9 +223,14 @@ class PatientPublisher:
             self.say(f"version {version} of the weights is published: the learner goes on")
 
 
-def open_metrics(config: TrainingConfig, run: RunDirectory, resumed_at: int | None) -> Metrics:
+def open_metrics(
+    config: TrainingConfig,
+    run: RunDirectory,
+    resumed_at: int | None,
+    more: Sequence[MetricSink] = (),
+) -> Metrics:
     """The run's metrics and their sinks; `resumed_at` updates, None: a new run."""
-    sinks: list[MetricSink] = [TensorBoardSink.open(run.tensorboard, resumed_at=resumed_at)]
+    sinks: list[MetricSink] = [*more, TensorBoardSink.open(run.tensorboard, resumed_at=resumed_at)]
     if config.reporting.wandb:
         settings = dataclasses.asdict(config)
         sinks.append(WandbSink.open(WANDB_PROJECT, run.path, settings))

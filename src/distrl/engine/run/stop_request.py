@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import threading
 from collections.abc import Callable
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Self
@@ -25,7 +26,7 @@ class StopRequested(Exception):
 
 
 class StopRequest:
-    """Whether the run was asked to end; a context manager for the main thread."""
+    """Whether the run was asked to end; signals ask where the main thread enters it."""
 
     def __init__(self) -> None:
         self.asked = False
@@ -33,12 +34,18 @@ class StopRequest:
         self._before: dict[int, Any] = {}
 
     def __enter__(self) -> Self:
-        self._before = {number: signal.signal(number, self._on_signal) for number in SIGNALS}
+        if threading.current_thread() is threading.main_thread():  # no other may set handlers
+            self._before = {number: signal.signal(number, self._on_signal) for number in SIGNALS}
         return self
 
     def __exit__(self, *_: object) -> None:
         for number, handler in self._before.items():
             signal.signal(number, handler)
+
+    def ask(self) -> None:
+        """Ask for an orderly end, from any thread."""
+        self.asked = True
+        self.wake()
 
     def check(self) -> None:
         """Raise `StopRequested` if a stop was asked for."""

@@ -1,0 +1,10 @@
+"""The shortest training script: the starter model on simulated phones, five minutes."""
+
+import sys
+
+import distrl
+
+if __name__ == "__main__":
+    config = distrl.load_config("quick_start", sys.argv[1:])
+    run = distrl.train(config)
+    print(run.directory, run.result.success_after if run.result else "stopped")

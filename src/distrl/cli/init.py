@@ -1,0 +1,98 @@
+"""`distrl init DIR`: ask a few questions and write settings to train with.
+
+What is found is proposed: handsets that adb lists, a GPU that torch sees. Every answer can be given
+as an option, and `--yes` takes all proposals, so that scripts and tests ask nobody. The file has
+only what differs from the defaults; `distrl train DIR/config.toml --dry-run` shows the rest.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Annotated, Literal, get_args
+
+import typer
+
+from distrl.cli.doctor import PROBE, ask_torch
+from distrl.errors import DeviceError, UsageError
+
+Phones = Literal["simulated", "handsets", "emulators"]
+PHONES: tuple[Phones, ...] = get_args(Phones)
+QWEN = "Qwen/Qwen2.5-VL-3B-Instruct"
+SECONDS = 3.0  # for adb's answer
+
+
+def init(
+    directory: Annotated[Path, typer.Argument(help="A folder for the settings; made if needed.")],
+    phones: Annotated[
+        str | None, typer.Option(help=f"What plays: {', '.join(PHONES)}; asked if left out.")
+    ] = None,
+    count: Annotated[
+        int | None, typer.Option(min=1, help="How many phones; asked if left out.")
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(help="starter, a directory or an id of the Hugging Face hub; asked."),
+    ] = None,
+    minutes: Annotated[
+        float | None, typer.Option(min=0.1, help="Minutes of training; asked if left out.")
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Ask nothing: take proposals.")] = False,
+) -> None:
+    """Write settings for a run, after asking what it is to run on."""
+    path = directory / "config.toml"
+    if path.exists():
+        raise UsageError(f"{path} is there already; give another folder, or change that file")
+    found, has_gpu = _handsets(), _has_gpu()
+    typer.echo(f"found: {found or 'no'} phones on adb, {'a' if has_gpu else 'no'} GPU")
+    kind = _ask("phones", phones, "handsets" if found else "simulated", yes=yes)
+    if kind not in PHONES:
+        raise UsageError(f"--phones {kind}: give {', '.join(PHONES)}")
+    likely = {"simulated": 32 if has_gpu else 8, "handsets": found or 4, "emulators": 4}[kind]
+    proposed = "starter" if kind == "simulated" and not has_gpu else QWEN
+    answers = {
+        "devices.count": _ask("how many phones", count, likely, yes=yes),
+        "agent.model": _ask("model", model, proposed, yes=yes),
+        "run.minutes": _ask("minutes of training", minutes, 480.0 if has_gpu else 30.0, yes=yes),
+    }
+    text = settings_text(kind, answers)  # raises what does not fit, before anything is written
+    directory.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, "utf-8")
+    typer.echo(f"{path}\nnext: distrl doctor {path}, then distrl train {path}")
+
+
+def settings_text(phones: str, answers: dict[str, object]) -> str:
+    """The settings as TOML, with the config that they began with in the first line."""
+    from distrl.config.toml_writer import changes_to_toml
+    from distrl.config.training_config import load_config
+
+    starter = answers["agent.model"] == "starter"
+    base = {"handsets": "handsets", "emulators": "emulators"}.get(
+        phones, "quick_start" if starter else "qwen2_5_vl_3b_one_gpu"
+    )
+    words = [f"{name}={value}" for name, value in answers.items()]
+    config = load_config(Path(base), words)
+    head = f"# Made by `distrl init`, from `distrl configs {base}`; settings not here are defaults."
+    return f"{head}\n\n{changes_to_toml(config)}"
+
+
+def _ask(what: str, given: object, proposed: object, *, yes: bool) -> str:
+    if given is not None:
+        return str(given)
+    return str(proposed) if yes else str(typer.prompt(what, default=str(proposed)))
+
+
+def _has_gpu() -> bool:
+    asked = ask_torch(PROBE, os.environ)
+    return asked.returncode == 0 and bool(json.loads(asked.stdout.splitlines()[-1])["gpus"])
+
+
+def _handsets() -> int:
+    """How many devices an adb server that runs already lists; none is started."""
+    from distrl.devices.adb.adb import AdbServer
+
+    try:
+        return sum(each.usable for each in AdbServer().devices(SECONDS))
+    except (DeviceError, OSError):
+        return 0

@@ -1,0 +1,174 @@
+"""The public API: what is exported, how light it is, and that each name works in a script."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from tests.engine.tiny_runs import tiny_config, write_model
+
+import distrl
+from distrl.api import Run
+from distrl.errors import InvalidSetting, UsageError
+from distrl.learning.learner_report import LearnerReport
+from distrl.process_environment import for_forkserver
+from distrl.records import Decision, Done, Ending, Observation
+from distrl.runs.run_records import Point
+
+ROOT = Path(__file__).parents[1]
+MOST_NAMES, MOST_LINES, MOST_SECONDS = 20, 20, 0.1
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_model(tmp_path_factory.mktemp("model"))
+
+
+class SaysDone:
+    def decide(self, observations: Sequence[Observation]) -> list[Decision]:
+        return [Decision(Done())] * len(observations)
+
+
+def test_every_name_is_there_documented_and_typed() -> None:
+    page = (ROOT / "docs" / "api.md").read_text("utf-8")
+    assert len(distrl.__all__) <= MOST_NAMES
+    for name in distrl.__all__:
+        found = getattr(distrl, name)
+        assert inspect.getdoc(found), name
+        assert f"`{name}" in page, f"docs/api.md does not tell {name}"
+        if inspect.isfunction(found):
+            signature = inspect.signature(found)
+            assert signature.return_annotation is not inspect.Signature.empty
+    assert set(distrl.__all__) <= set(dir(distrl))
+    with pytest.raises(AttributeError, match="'distrl' has no 'trian'; it has TrainingConfig"):
+        distrl.trian  # type: ignore[attr-defined]  # noqa: B018
+
+
+def test_importing_loads_nothing_heavy_and_takes_little_time() -> None:
+    code = (
+        "import sys, time\nstart = time.process_time()\nimport distrl\n"
+        "print(time.process_time() - start)\n"
+        "print(*{'torch', 'numpy', 'rich', 'typing'} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    seconds, loaded = done.stdout.split("\n")[:2]
+    assert float(seconds) < MOST_SECONDS
+    assert loaded == ""
+
+
+def test_the_shortest_script_is_short() -> None:
+    script = (ROOT / "examples" / "train.py").read_text("utf-8")
+    assert len(script.splitlines()) <= MOST_LINES
+
+
+# Playing and evaluating --------------------------------------------------------------------------
+
+
+def test_a_task_is_played_by_name() -> None:
+    played = distrl.play("clock.turn_off_alarm/test/0", "scripted")
+    assert played.ending is Ending.SUCCESS
+    assert distrl.play(played.task, SaysDone()).ending is Ending.FAILURE
+
+
+def test_agents_are_evaluated_on_tasks_or_episodes() -> None:
+    tasks = [f"clock.turn_off_alarm/test/{n}" for n in range(3)]
+    assert distrl.evaluate("scripted", tasks=tasks).success.rate == 1.0
+    found = distrl.evaluate(SaysDone(), episodes=4, templates=["clock.turn_off_alarm"])
+    assert (found.success.successes, found.success.episodes) == (0, 4)
+    with pytest.raises(UsageError, match="is no policy: it has no decide"):
+        distrl.evaluate(3, episodes=1)  # type: ignore[arg-type]
+
+
+# Parts -------------------------------------------------------------------------------------------
+
+
+def test_settings_are_objects_files_or_names(tmp_path: Path, model: Path) -> None:
+    assert distrl.load_config("quick_start", ["run.minutes=1"]).run.minutes == 1.0
+    assert distrl.TrainingConfig().run.name == "train"
+    with pytest.raises(InvalidSetting, match="did you mean quick_start"):
+        distrl.load_config("quickstart")
+
+
+def test_devices_and_tasks_of_the_settings(tmp_path: Path, model: Path) -> None:
+    config = tiny_config(tmp_path, model)
+    with distrl.build_devices(config) as devices:
+        assert [each.name for each in devices] == ["phone-0", "phone-1"]
+        devices[0].reset(1)
+        assert devices[0].screen().width > 0
+    tasks = distrl.build_tasks(config)
+    assert {next(tasks).template for _ in range(4)} == set(config.tasks.templates)
+
+
+def test_a_collector_feeds_a_learner_whose_weights_come_back(tmp_path: Path, model: Path) -> None:
+    config = tiny_config(tmp_path, model)
+    learner = distrl.build_learner(config, distrl.build_policy(config))
+    with distrl.build_collector(config, learner) as collector:
+        assert len(collector.collect(2)) == 2
+        reports = []
+        while not reports:  # its pacing wants some more than one batch
+            assert len(learner.replay) < 8
+            collector.collect(2)
+            reports = [each for each in [learner.step()] if isinstance(each, LearnerReport)]
+        assert collector.collect(2)[0].weight_version == learner.version == 1
+
+
+# Whole runs --------------------------------------------------------------------------------------
+
+SCRIPT = """
+import sys
+import distrl
+
+points = []
+
+def stop_after_the_first(point):
+    points.append(point)
+    return point.series == "learner"
+
+if __name__ == "__main__":
+    config = distrl.load_config(sys.argv[1], sys.argv[2:])
+    stopped = distrl.train(config, on_metrics=stop_after_the_first, quiet=True)
+    assert stopped.result is None and points
+    assert [each.updates for each in stopped.metrics()] == [each.updates for each in points]
+    finished = distrl.resume(stopped, ["run.updates=2"], quiet=True)
+    assert finished.result.updates == 2, finished
+    print(len(list(finished.trajectories())), finished.policy.is_dir())
+"""
+
+
+def test_a_run_is_stopped_by_a_callback_and_resumed(tmp_path: Path, model: Path) -> None:
+    tiny_config(tmp_path, model)  # writes tiny.toml
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT, "utf-8")
+    words = [f"run.directory={tmp_path / 'runs'}", f"agent.model={model}", "run.updates=5"]
+    words += ["evaluation.before=0", "evaluation.after=0", "reporting.recordings=0"]
+    path = os.pathsep.join(each for each in sys.path if each)
+    done = subprocess.run(
+        [sys.executable, str(script), str(tmp_path / "tiny.toml"), *words],
+        env={**for_forkserver(os.environ), "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
+    assert re.fullmatch(r"\d+ True", done.stdout.strip().splitlines()[-1])
+
+
+def test_a_run_knows_its_files(tmp_path: Path) -> None:
+    run = Run(tmp_path)
+    assert run.policy == tmp_path / "policy"
+    assert run.metrics() == []
+
+
+def test_metrics_of_a_cluster_are_not_called_back(tmp_path: Path, model: Path) -> None:
+    config = tiny_config(tmp_path, model, "engine.kind=ray")
+
+    def ignore(point: Point) -> None: ...
+
+    with pytest.raises(UsageError, match=r"on_metrics with engine\.kind='ray'"):
+        distrl.train(config, on_metrics=ignore)

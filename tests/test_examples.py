@@ -1,0 +1,119 @@
+"""Every script in examples/ runs, with tiny settings; those that train as processes."""
+
+from __future__ import annotations
+
+import os
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.agent.tiny_models import tiny_model
+from tests.engine.tiny_runs import write_model
+
+from distrl.process_environment import for_forkserver
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+QUICK = {"random_agent", "own_policy", "own_task", "own_loop"}
+TRAINING = {"train", "own_judge_and_reward", "own_device", "fine_tune_qwen", "compare_algorithms"}
+ELSEWHERE = {"served_phones", "cluster"}  # need adb or Ray, below
+TINY = (
+    "tasks.families=general", "tasks.templates=clock.turn_off_alarm,clock.delete_alarm",
+    "devices.count=2", "run.free_gigabytes=0.01", "run.updates=1",
+    "agent.policy.sampling.max_new_tokens=3", "collection.heartbeat_seconds=0.3",
+    "collection.collectors=1", "pacing.samples_per_insert=1", "pacing.minimum_fill=2",
+    "learning.learner.batch_trajectories=2", "learning.learner.refresh_trajectories=0",
+    "learning.learner.updates_per_publish=1", "learning.learner.warm_up_updates=0",
+    "evaluation.before=0", "evaluation.after=1", "reporting.recordings=0",
+)  # fmt: skip
+ON_CPU = (
+    "agent.policy.device=cpu", "agent.policy.weights=float32", "learning.learner.precision=full",
+    "evaluation.every_minutes=none",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_model(tmp_path_factory.mktemp("model"))
+
+
+def run_example(name: str, folder: Path, *words: str) -> str:
+    """The output of a script, as a user would start it."""
+    path = os.pathsep.join(each for each in sys.path if each)
+    environment = {**for_forkserver(os.environ), "PYTHONPATH": path}
+    done = subprocess.run(
+        [sys.executable, str(EXAMPLES / f"{name}.py"), *words, f"run.directory={folder / 'runs'}"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
+    return done.stdout
+
+
+def test_every_example_is_tested_and_listed() -> None:
+    scripts = {path.stem for path in EXAMPLES.glob("*.py")}
+    assert scripts == QUICK | TRAINING | ELSEWHERE
+    page = (EXAMPLES / "README.md").read_text("utf-8")
+    assert {name for name in scripts if f"({name}.py)" in page} == scripts
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "said"),
+    [
+        ("random_agent", [], "Tap(x="),
+        ("own_policy", ["2"], "0.0%"),
+        ("own_task", [], "scripted 100.0%"),
+    ],
+)
+def test_a_quick_one(
+    name: str,
+    words: list[str],
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(sys, "argv", [name, *words])
+    runpy.run_path(str(EXAMPLES / f"{name}.py"), run_name="__main__")
+    assert said in capsys.readouterr().out
+
+
+def test_a_loop_of_your_own(
+    model: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["own_loop", f"agent.model={model}", *TINY])
+    runpy.run_path(str(EXAMPLES / "own_loop.py"), run_name="__main__")
+    assert "update 1: " in capsys.readouterr().out
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "more", "said"),
+    [
+        ("train", (), "runs/quick_start"),
+        ("own_judge_and_reward", (), "were tidy"),
+        ("own_device", ("run.trajectories=2",), "alarm"),
+        ("compare_algorithms", (), "filtered_bc: "),
+    ],
+)
+def test_one_that_trains(
+    name: str, more: tuple[str, ...], said: str, model: Path, tmp_path: Path
+) -> None:
+    assert said in run_example(name, tmp_path, f"agent.model={model}", *TINY, *more)
+
+
+@pytest.mark.slow
+def test_qwen_is_fine_tuned_with_adapters(tmp_path: Path) -> None:
+    words = (f"agent.model={tiny_model('qwen2_5_vl')}", "agent.policy.lora.rank=2", *TINY, *ON_CPU)
+    said = run_example("fine_tune_qwen", tmp_path, *words)
+    assert "update 1" in said
+    [adapters] = (tmp_path / "runs").glob("*/policy/adapter_config.json")
+    assert adapters.is_file()
+
+
+@pytest.mark.ray
+def test_a_cluster(model: Path, tmp_path: Path) -> None:
+    words = ("engine.address=local", f"agent.model={model}", *TINY)
+    assert "runs/cluster" in run_example("cluster", tmp_path, *words)
