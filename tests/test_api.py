@@ -47,7 +47,7 @@ def test_every_name_is_there_documented_and_typed() -> None:
             assert signature.return_annotation is not inspect.Signature.empty
     assert set(distrl.__all__) <= set(dir(distrl))
     with pytest.raises(AttributeError, match="'distrl' has no 'trian'; it has TrainingConfig"):
-        distrl.trian  # type: ignore[attr-defined]  # noqa: B018
+        distrl.trian  # noqa: B018
 
 
 def test_importing_loads_nothing_heavy_and_takes_little_time() -> None:
@@ -110,7 +110,7 @@ def test_a_collector_feeds_a_learner_whose_weights_come_back(tmp_path: Path, mod
     learner = distrl.build_learner(config, distrl.build_policy(config))
     with distrl.build_collector(config, learner) as collector:
         assert len(collector.collect(2)) == 2
-        reports = []
+        reports: list[LearnerReport] = []
         while not reports:  # its pacing wants some more than one batch
             assert len(learner.replay) < 8
             collector.collect(2)

@@ -36,7 +36,8 @@ CIRCLE = {
 }  # fmt: skip
 BELOW = CIRCLE | {"chat", "config", "imitation", "process_environment"}
 MAY_IMPORT: dict[str, set[str]] = {
-    "__init__": set(),
+    "__init__": {"api", "config"},  # loaded when a name is first used
+    "__main__": {"cli"},
     "errors": set(),
     "records": set(),
     "hierarchy": set(),

@@ -199,7 +199,7 @@ def play(
             facts = FactJudge(phone)
             policy = _policy_for(agent)(chosen, phone, facts)
             return run_episode(chosen, phone, policy, judge or facts)
-        if judge is None or not _is_policy(agent):
+        if judge is None or isinstance(agent, str | Path) or not _is_policy(agent):
             raise UsageError(
                 f"play on the device {phone.name!r}, which has no facts: give a judge of yours, "
                 "and an agent that is a policy"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal, get_args
 
@@ -62,7 +63,7 @@ def init(
     typer.echo(f"{path}\nnext: distrl doctor {path}, then distrl train {path}")
 
 
-def settings_text(phones: str, answers: dict[str, object]) -> str:
+def settings_text(phones: str, answers: Mapping[str, object]) -> str:
     """The settings as TOML, with the config that they began with in the first line."""
     from distrl.config.toml_writer import changes_to_toml
     from distrl.config.training_config import load_config
