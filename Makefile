@@ -14,7 +14,7 @@ STAMP := $(VENV)/.installed
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help train test test-phone test-all test-ray test-machines check format phone pictures bench-phone bench-phones bench-policy bench-learner bench-replay bench-store bench-staleness bench-environment bench-async bench-time-to-success bench-gpu-run bench-plan bench-cluster chaos bench-join fuzz chaos-quality soak bench-judge-noise bench-adb bench-adb-training bench-adb-circle bench-api clean
+.PHONY: help train test test-phone test-all test-ray test-machines test-browser check format phone pictures bench-phone bench-phones bench-policy bench-learner bench-replay bench-store bench-staleness bench-environment bench-async bench-time-to-success bench-gpu-run bench-plan bench-cluster chaos bench-join bench-view fuzz chaos-quality soak bench-judge-noise bench-adb bench-adb-training bench-adb-circle bench-api clean
 
 help: ## List the targets
 	@echo "DistRL. Targets, each with its own set-up:"
@@ -44,6 +44,13 @@ test-ray: $(STAMP) ## Run the tests on a real Ray cluster on this machine, one a
 test-machines: $(STAMP) ## Cut links between three hosts (namespaces; needs root); writes results/machines.json
 	@echo "→ pytest -m machines"
 	@$(BIN)/python -m pytest -m machines --write-results tests/machines $(ARGS)
+
+test-browser: $(STAMP) ## Run the tests of the page in a headless Chromium
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt -e ".[browser]" \
+		|| echo "→ playwright cannot be installed here; the tests will say so"
+	@command -v chromium >/dev/null || echo "→ no chromium here: install it, or CHROMIUM=/path/to/chrome make test-browser"
+	@echo "→ pytest -m browser"
+	@$(BIN)/python -m pytest -m browser tests/view $(ARGS)
 
 check: $(STAMP) ## Format, lint, types and architecture: what must hold before every commit
 	@echo "→ format"
@@ -126,6 +133,11 @@ bench-join: $(STAMP) ## Joined collectors: throughput, cuts, 1,000 joins, 100,00
 	@echo "→ benchmarks/join.py"
 	@$(BIN)/python -m benchmarks.join $(ARGS)
 
+bench-view: $(STAMP) ## The page: 256 phones, 10,000 episodes, what it costs (5 min); writes results/view.json
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt -e ".[browser]"
+	@echo "→ benchmarks/view.py"
+	@$(BIN)/python -m benchmarks.view $(ARGS)
+
 chaos: $(STAMP) ## 1,000 kills, torn files, a full disk: nothing may be lost; writes results/chaos.json
 	@echo "→ benchmarks/chaos.py"
 	@$(BIN)/python -m benchmarks.chaos $(ARGS)
@@ -178,5 +190,5 @@ $(STAMP): pyproject.toml constraints.txt
 		$(PYTHON) -m venv $(VENV); }
 	@echo "→ installing DistRL and its tools into $(VENV) (a minute the first time)"
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check \
-		-c constraints.txt -e ".[dev,gym,learn,data,served,android,android-env,ray,join]"
+		-c constraints.txt -e ".[dev,gym,learn,data,served,android,android-env,ray,join,view]"
 	@touch $@

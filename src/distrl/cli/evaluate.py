@@ -11,7 +11,7 @@ import hashlib
 import json as json_format
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -24,7 +24,7 @@ from distrl.agent.export_directory import trained_directory
 from distrl.agent.policy import Policy
 from distrl.agent.simple_policies import BLANKS, Blank, BlankedPolicy
 from distrl.errors import NotInstalled, UsageError
-from distrl.records import FAMILIES, SPLITS, Family, Split, Task
+from distrl.records import FAMILIES, SPLITS, Ending, Family, Split, Task
 from distrl.reporting.evaluation_report import EvaluationReport
 from distrl.reporting.progress import EvaluationProgress
 
@@ -70,6 +70,9 @@ def evaluate(
         str | None, typer.Option(help="Hide the screen or the instruction from the agent.")
     ] = None,
     json: Annotated[Path | None, typer.Option(help="Write the figures to this JSON file.")] = None,
+    keep: Annotated[
+        Path | None, typer.Option(help="Keep every episode in this folder, for `distrl view`.")
+    ] = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with the evaluation saved beside --json.")
     ] = False,
@@ -92,6 +95,7 @@ def evaluate(
         blank=_one_of("blank", blank, BLANKS) if blank else None,
         figures=json,
         resume=resume,
+        keep=keep,
     )
     evaluate_model(Console(), evaluation)
 
@@ -121,6 +125,7 @@ class Evaluation:
     blank: Blank | None = None
     figures: Path | None = None
     resume: bool = False
+    keep: Path | None = None  # where episodes are kept, screens included
 
     def __post_init__(self) -> None:
         if self.resume and self.figures is None:
@@ -231,6 +236,8 @@ def evaluate_model(console: Console, evaluation: Evaluation) -> EvaluationReport
         outcomes = _play(evaluation, tasks, policy_for, log, progress)
     report = EvaluationReport(settings, outcomes, time.perf_counter() - started)
     console.print(report.shown())
+    if evaluation.keep:
+        console.print(f"look at it: distrl view {evaluation.keep}", highlight=False, markup=False)
     if evaluation.figures:
         write_whole(evaluation.figures, json_format.dumps(report.figures(), indent=2) + "\n")
         console.print(f"\n{evaluation.figures}", highlight=False, markup=False)
@@ -252,6 +259,7 @@ def _play(
     """The outcomes of all tasks, in their order; those in the log are not played again."""
     from distrl.episodes.evaluation import play
     from distrl.episodes.outcome import outcome_of
+    from distrl.runs.kept_episodes import KeptEpisodes
     from phonesim.simulated_device import SimulatedDevice
 
     found = {outcome.task.id: outcome for outcome in log.outcomes}
@@ -260,10 +268,17 @@ def _play(
             progress.count(found[task.id])
     left = [task for task in tasks if task.id not in found]
     devices = [SimulatedDevice(f"evaluation-{n}") for n in range(evaluation.devices)]
-    for trajectory in play(left, policy_for, devices):
-        outcome = found[trajectory.task.id] = outcome_of(trajectory)
-        log.append(outcome)
-        progress.count(outcome)
+    with KeptEpisodes.open(evaluation.keep) if evaluation.keep else nullcontext() as kept:
+        for trajectory in play(left, policy_for, devices):
+            outcome = found[trajectory.task.id] = outcome_of(trajectory)
+            log.append(outcome)
+            if kept is not None:
+                kept.add(trajectory)
+            progress.count(outcome)
+        if kept is not None:
+            judged = [each for each in found.values() if each.ending.judged]
+            successes = {each.task.id: each.ending is Ending.SUCCESS for each in judged}
+            kept.note_evaluation(evaluation.split, successes)
     return [found[task.id] for task in tasks]
 
 

@@ -1,4 +1,4 @@
-"""What `distrl export` does: a run's trajectories as one file for other tools, screens included.
+"""What `distrl export` does: a run's trajectories as one file for other tools, or its page.
 
 The run may be going on: the file has what was stored when the export came to it. A trajectory is
 written as soon as it is read, so memory stays bounded.
@@ -18,9 +18,29 @@ from distrl.records import Trajectory
 
 def export(
     run: Annotated[Path, typer.Argument(help="The directory of a run.")],
-    parquet: Annotated[Path, typer.Option(help="The Parquet file to write, a row per screen.")],
+    parquet: Annotated[
+        Path | None, typer.Option(help="The Parquet file to write, a row per screen.")
+    ] = None,
+    bundle: Annotated[
+        Path | None, typer.Option(help="A folder for a static copy of the page of `distrl view`.")
+    ] = None,
+    episodes: Annotated[int, typer.Option(min=1, help="Episodes in the bundle, the newest.")] = 100,
 ) -> None:
-    """Write a run's trajectories to a Parquet file that pyarrow and `datasets` can read."""
+    """Write a run's trajectories to a Parquet file, or its page to a folder to publish."""
+    if parquet is None and bundle is None:
+        raise UsageError("nothing to export: give --parquet FILE, --bundle DIR, or both")
+    if parquet is not None:
+        _export_parquet(run, parquet)
+    if bundle is not None:
+        from distrl.view.bundle import write_bundle
+        from distrl.view.resources import Resources
+        from distrl.view.run_catalogue import RunCatalogue
+
+        count = write_bundle(Resources(RunCatalogue.at(run)), bundle, episodes)
+        typer.echo(f"{count} episodes: {bundle}; look at it: python -m http.server -d {bundle}")
+
+
+def _export_parquet(run: Path, parquet: Path) -> None:
     from distrl.replay.store.parquet import export_parquet
     from distrl.replay.store.trajectory_reader import TrajectoryReader
     from distrl.runs.run_directory import RunDirectory

@@ -24,15 +24,17 @@ from distrl.cli.imitate import imitate
 from distrl.cli.init import init
 from distrl.cli.phone import phone_app
 from distrl.cli.plan import plan
+from distrl.cli.play import play
 from distrl.cli.prepare_emulator import prepare_emulator
 from distrl.cli.rescore import rescore
+from distrl.cli.runs import compare, report, runs
 from distrl.cli.train import train
 from distrl.cli.view import view
 from distrl.errors import DistrlError, NotInstalled, storage_error
 from distrl.process_environment import restart_if_needed
 from phonesim.cli import tasks
 
-HEAVY = {"train", "collect", "evaluate"}  # commands with a model in them
+HEAVY = {"train", "collect", "evaluate", "play"}  # commands with a model in them
 LEARN = (
     "torch", "safetensors", "transformers", "tokenizers", "peft", "tensorboard", "jinja2",
     "markupsafe", "matplotlib",
@@ -41,7 +43,7 @@ EXTRAS = {  # by package: the extra that installs it
     **dict.fromkeys(LEARN, "learn"),
     "gymnasium": "gym", "pyarrow": "data", "adbutils": "android", "grpc": "android",
     "httpx": "served", "ray": "ray",
-    "starlette": "join", "uvicorn": "join", "cryptography": "join",
+    "starlette": "view", "uvicorn": "view", "cryptography": "join",
 }  # fmt: skip
 
 app = typer.Typer(
@@ -97,7 +99,7 @@ def options(
 
 
 for command in (
-    train, view, collect, evaluate, imitate, rescore, export, tasks, plan, devices,
-    prepare_emulator, doctor, configs, init,
+    train, view, play, runs, compare, report, collect, evaluate, imitate, rescore, export, tasks,
+    plan, devices, prepare_emulator, doctor, configs, init,
 ):  # fmt: skip
     app.command()(command)

@@ -61,6 +61,9 @@ def train(
         typer.Option(help="The Ray cluster: HOST:PORT, auto, or local for a private one."),
     ] = None,
     listen: Listen = None,
+    view: Annotated[
+        bool, typer.Option("--view", help="Serve the page of `distrl view` along.")
+    ] = False,
 ) -> None:
     """Train an agent: collectors play, a learner learns, and a report shows the result."""
     overrides = list(settings or [])
@@ -69,7 +72,13 @@ def train(
     overrides += listen_words(listen)
     raise typer.Exit(
         run_command(
-            Console(), config, overrides, resume, dry_run=dry_run, accept_losses=accept_losses
+            Console(),
+            config,
+            overrides,
+            resume,
+            dry_run=dry_run,
+            accept_losses=accept_losses,
+            view=view,
         )
     )
 
@@ -86,6 +95,7 @@ def run_command(
     *,
     dry_run: bool,
     accept_losses: bool = False,
+    view: bool = False,
 ) -> int:
     """Train; returns the exit code."""
     from distrl.config.training_config import load_config, load_run_config
@@ -113,6 +123,10 @@ def run_command(
         with run.held():  # once no other process holds it
             run.write_config(config)
     console.print(f"{run.path}", highlight=False, markup=False)
+    if view:
+        from distrl.cli.view import show_along
+
+        show_along(run.path)
     try:
         result = _train(
             config, run, console, resumed=earlier is not None, accept_losses=accept_losses

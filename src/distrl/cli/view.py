@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
+import threading
 import webbrowser
 from pathlib import Path
 from typing import Annotated
@@ -26,6 +28,24 @@ def view(
 ) -> None:
     """Look at the phones, the episodes and the curves of runs, also while they train."""
     show(path, listen, port, token, open_page=open_page)
+
+
+def show_along(path: Path, port: int = 0) -> None:
+    """Serve the page from a process of its own, for as long as this one lives."""
+    context = multiprocessing.get_context("spawn")
+    context.Process(target=_show_beside, args=(path, port), daemon=True).start()
+
+
+def _show_beside(path: Path, port: int) -> None:
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+
+    def end() -> None:
+        parent.join()
+        os._exit(0)
+
+    threading.Thread(target=end, daemon=True).start()
+    show(path, "127.0.0.1", port)
 
 
 def show(path: Path, host: str, port: int, token: str = "", *, open_page: bool = False) -> None:

@@ -6,7 +6,6 @@ are known by the names of their directories; nothing outside of what was named c
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -15,6 +14,7 @@ from distrl.errors import UsageError
 from distrl.runs.run_directory import RunDirectory
 
 RunState = Literal["running", "finished", "stopped"]
+LOCKS = Path("/proc/locks")
 SILENT_SECONDS = 900.0  # without a point of metrics: whatever the process is, it does not train
 
 
@@ -61,10 +61,10 @@ def _began(path: Path) -> float:
 
 
 def run_state(run: RunDirectory, now: float) -> RunState:
-    """Whether a process trains it: the one that took its lock last lives, and left no result."""
+    """Whether a process trains it: it holds the lock, and has not left a result."""
     lock = run.path / "writer.lock"
     result_at, lock_at, last = (_modified(path) for path in (run.result, lock, run.metrics))
-    if lock_at > result_at and now - max(last, lock_at) < SILENT_SECONDS and _alive(lock):
+    if lock_at > result_at and now - max(last, lock_at) < SILENT_SECONDS and _is_held(lock):
         return "running"
     return "finished" if result_at else "stopped"
 
@@ -76,12 +76,13 @@ def _modified(path: Path) -> float:
         return 0.0
 
 
-def _alive(lock: Path) -> bool:
-    """Does the process live that took the lock last? It may be of another machine: then no."""
+def _is_held(lock: Path) -> bool:
+    """Does a process of this machine hold the lock? Asks the kernel's list of locks, since trying
+    to take it could keep a run that starts just now from taking it.
+    """
     try:
-        os.kill(int(lock.read_text("ascii")), 0)
-    except PermissionError:
-        return True
-    except (OSError, ValueError):
+        stat, held = lock.stat(), LOCKS.read_text("ascii")
+    except OSError:
         return False
-    return True
+    inode = f":{stat.st_ino} "
+    return any("FLOCK" in line and inode in line for line in held.splitlines())

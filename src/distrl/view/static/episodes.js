@@ -27,7 +27,7 @@ const SORTS = { newest: (a, b) => b.seq - a.seq, oldest: (a, b) => a.seq - b.seq
 export async function episodesPage({ run, query, address }) {
   let columns = await load(of(run, "episodes.json"));
   let details = { seq: [], instruction: [], apps: [], judge: [], reason: [], unreadable: [], surprise: [], ending: [] };
-  let rows = table(columns, details), shown = [], at = -1;
+  let rows = table(columns, details), shown = [], at = -1, here = location.hash;
   const wanted = new URLSearchParams(query);
   const search = h("input", { type: "search", placeholder: "Search instructions, tasks, reasons   ( / )", "aria-label": "Search", value: wanted.get("q") ?? "" });
   const selects = Object.fromEntries(FILTERS.map(([name, label]) => [name, h("select", { "aria-label": label })]));
@@ -77,7 +77,8 @@ export async function episodesPage({ run, query, address }) {
     if (versions.value) kept.set("versions", versions.value);
     if (order.value !== "newest") kept.set("sort", order.value);
     const text = kept.toString();
-    history.replaceState(null, "", `${address(run, "episodes")}${text ? `?${text}` : ""}`);
+    here = `${address(run, "episodes")}${text ? `?${text}` : ""}`;
+    history.replaceState(null, "", here);
   }
 
   const tall = () => (matchMedia("(max-width: 760px)").matches ? 68 : 44);
@@ -137,7 +138,7 @@ export async function episodesPage({ run, query, address }) {
       list,
     ],
     entered: () => { draw(); enrich().catch(() => {}); },
-    leave: () => { resized.disconnect(); sessionStorage.setItem("distrl-order", JSON.stringify([run, shown.map((row) => row.seq), location.hash])); },
+    leave: () => { resized.disconnect(); sessionStorage.setItem("distrl-order", JSON.stringify([run, shown.map((row) => row.seq), here])); },
     refresh: async () => { if (list.scrollTop > 0 || at >= 0) return; columns = await load(of(run, "episodes.json")); await enrich(); },
     key: (key) => {
       const step = { ArrowDown: 1, ArrowUp: -1, PageDown: 12, PageUp: -12, j: 1, k: -1 }[key];

@@ -1,0 +1,278 @@
+"""What does `distrl view` cost? `make bench-view` answers.
+
+    phones, updates_per_s      256 phones that change five times a second: updates of each that come
+                               out of the server, to one reader of its events
+    server_cpu_share           of a core that the server needs for that
+    thumbnail_ms               that a collector pays for one of them, of process time
+    training_slowdown          process time per decision of a collector of 8 phones with our
+                               starter, the server's included, watched against unwatched: the median
+                               of pairs taken in turns, minus 1. Process time, since other work on
+                               the machine makes seconds say little
+    first_paint_s              from an address in Chromium to rows on its screen, for a run of
+                               10,000 episodes that the server has not read before; the median
+
+One feeder process stands for all collectors of the 256 phones: it publishes screens of real phones
+through the real feed, without the bound on its own time that a collector has.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import http.client
+import json
+import multiprocessing
+import os
+import shutil
+import statistics
+import tempfile
+import time
+from collections.abc import Iterator
+from multiprocessing.connection import Connection
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from benchmarks.many_episodes import write_many_episodes
+from benchmarks.results_file import write_results
+from distrl.agent.loading import load_policy
+from distrl.episodes import live_feed
+from distrl.episodes.collector import Collector
+from distrl.episodes.device_pool import DevicePool
+from distrl.episodes.live_feed import FOLDER, LEASE, Audience, LiveFeed, thumbnail
+from distrl.episodes.policy_batcher import PolicyBatcher
+from distrl.records import Decision, OpenApp, Screen, Tap
+from distrl.replay.compressed_screen import compress
+from distrl.runs.run_directory import RunDirectory
+from distrl.task_sets.curriculum import UniformTasks
+from distrl.task_sets.task_pool import SimulatedTasks
+from distrl.view.resources import Resources
+from distrl.view.run_catalogue import RunCatalogue
+from distrl.view.server import Address, serve
+from phonesim.phone import Phone
+from phonesim.simulated_device import SimulatedDevice
+from phonesim.tasks.fact_judge import FactJudge
+from phonesim.tasks.task_sets import load_task
+
+PHONES, PER_SECOND = 256, 5.5
+EPISODES = 10_000
+APPS = ("Clock", "Notes", "Maps", "Browser", "Settings", "Calendar", "Music", "Contacts")
+TASK = "notes.create/train/0"
+Figures = dict[str, float]
+
+
+# The server in a process of its own ---------------------------------------------------------------
+
+
+def _serve(path: Path, ready: Connection) -> None:
+    serve(Resources(RunCatalogue.at(path)), Address(), lambda address: ready.send(address.port))
+
+
+@contextlib.contextmanager
+def server(path: Path) -> Iterator[tuple[int, int]]:
+    """Its port and process id."""
+    ours, theirs = multiprocessing.Pipe()
+    context = multiprocessing.get_context("spawn")
+    process = context.Process(target=_serve, args=(path, theirs), daemon=True)
+    process.start()
+    assert process.pid is not None
+    try:
+        yield ours.recv(), process.pid
+    finally:
+        process.terminate()
+        process.join()
+
+
+def cpu_seconds(pid: int) -> float:
+    """Of a process so far."""
+    fields = Path(f"/proc/{pid}/stat").read_text("ascii").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+# The wall -----------------------------------------------------------------------------------------
+
+
+def screens() -> list[Screen]:
+    """Screens of phones, packed as collectors hold them."""
+    found = []
+    for seed, app in enumerate(APPS):
+        phone = Phone(seed=seed)
+        phone.perform(OpenApp(app))
+        found.append(compress(Screen(phone.frame().copy())))
+    return found
+
+
+def _feed(run: Path, stop: Any) -> None:
+    """Publish 256 phones that change PER_SECOND times a second each."""
+    live_feed.SHARE = 1e9  # type: ignore[misc]
+    live_feed.PICTURE_SECONDS = 0.0  # type: ignore[misc]
+    shown, names = screens(), [f"phone-{number}" for number in range(PHONES)]
+    task = load_task(TASK)[0]
+    feed = LiveFeed(run, "collector-0.1", names)
+    step = 0
+    while not stop.wait(0.0):
+        begun = time.perf_counter()
+        for number, name in enumerate(names):
+            screen = shown[(number + step) % len(shown)]
+            lease: Any = SimpleNamespace(
+                device=SimpleNamespace(name=name),
+                assignment=SimpleNamespace(task=task),
+                episode_id="collector-0.1/1/x",
+            )
+            decisions = (Decision(Tap(0.5, 0.5), "tap", (1,), (-0.1,), step),)
+            observation = SimpleNamespace(screen=screen)
+            episode: Any = SimpleNamespace(decisions=decisions, observation=observation)
+            feed.show(lease, "deciding", episode)
+        step += 1
+        stop.wait(max(0.0, 1.0 / PER_SECOND - (time.perf_counter() - begun)))
+
+
+def read_events(port: int, run: str, seconds: float) -> dict[str, int]:
+    """Updates with a picture that came in that time, by phone."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30.0)
+    connection.request("GET", f"/live/{run}")
+    answer, counts = connection.getresponse(), dict[str, int]()
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        line = answer.readline()
+        if line.startswith(b"data: ["):
+            for phone in json.loads(line[6:]):
+                if phone["picture"]:
+                    counts[phone["device"]] = counts.get(phone["device"], 0) + 1
+    connection.close()
+    return counts
+
+
+def measure_wall(folder: Path, seconds: float) -> Figures:
+    run = write_many_episodes(folder / "wall", 10)
+    context = multiprocessing.get_context("spawn")
+    stop = context.Event()
+    feeder = context.Process(target=_feed, args=(run.path, stop), daemon=True)
+    with run.held(), server(run.path) as (port, pid):
+        feeder.start()
+        read_events(port, "wall", 8.0)  # until it feeds
+        before, begun = cpu_seconds(pid), time.perf_counter()
+        counts = read_events(port, "wall", seconds)
+        lasted = time.perf_counter() - begun
+        spent = cpu_seconds(pid) - before
+        stop.set()
+        feeder.join()
+    shown = screens()
+    begun = time.process_time()
+    for screen in shown * 10:
+        thumbnail(screen)
+    each = 1000 * (time.process_time() - begun) / (10 * len(shown))
+    return {
+        "phones": float(len(counts)),
+        "updates_per_s": statistics.median(counts.values()) / lasted if counts else 0.0,
+        "server_cpu_share": spent / lasted,
+        "thumbnail_ms": each,
+    }
+
+
+# Training -----------------------------------------------------------------------------------------
+
+
+class Nowhere:
+    """A sink for which every trajectory is new."""
+
+    def put(self, trajectory: object) -> bool:
+        return True
+
+
+def measure_slowdown(folder: Path, pairs: int, episodes: int) -> Figures:
+    """Episodes of one collector in turns: with a reader of the wall, and without."""
+    run = write_many_episodes(folder / "train", 10)
+    names = [f"phone-{number}" for number in range(8)]
+    batcher = PolicyBatcher(load_policy("starter", device="cpu", greedy=False))
+    feed = LiveFeed(run.path, "collector-0.1", names)
+    collector: Collector[SimulatedDevice] = Collector(
+        "collector-0.1", batcher, DevicePool([SimulatedDevice(name) for name in names]),
+        UniformTasks(SimulatedTasks(("shopping.search", "shopping.sort"))), Nowhere(), FactJudge,
+        live=feed,
+    )  # fmt: skip
+    ratios = []
+    with run.held(), server(run.path) as (port, pid):
+        collector.run(episodes)  # warm
+        for _ in range(pairs):
+            alone = _per_decision(collector, episodes, pid)
+            ratios.append(
+                _watched(run, port, lambda: _per_decision(collector, episodes, pid)) / alone
+            )
+    return {
+        "training_slowdown": statistics.median(ratios) - 1.0,
+        "training_slowdown_pairs": float(pairs),
+        "training_slowdown_low": min(ratios) - 1.0,
+        "training_slowdown_high": max(ratios) - 1.0,
+    }
+
+
+def _per_decision(collector: Collector[SimulatedDevice], episodes: int, server_pid: int) -> float:
+    before = collector.report().batcher.decisions
+    begun = time.process_time() + cpu_seconds(server_pid)
+    collector.run(episodes)
+    spent = time.process_time() + cpu_seconds(server_pid) - begun
+    return spent / (collector.report().batcher.decisions - before)
+
+
+def _watched(run: RunDirectory, port: int, work: Any) -> float:
+    """Do it while a reader of the wall is connected; then wait until the lease has run out."""
+    context = multiprocessing.get_context("spawn")
+    reader = context.Process(target=read_events, args=(port, run.path.name, 1e6), daemon=True)
+    Audience(run.path).renew()
+    reader.start()
+    time.sleep(live_feed.LOOK_SECONDS)
+    try:
+        return float(work())
+    finally:
+        reader.terminate()
+        reader.join()
+        (run.path / FOLDER / LEASE).unlink(missing_ok=True)
+        time.sleep(live_feed.LEASE_SECONDS + live_feed.LOOK_SECONDS)
+
+
+# The browser --------------------------------------------------------------------------------------
+
+
+def measure_first_paint(folder: Path, times: int) -> Figures:
+    from playwright.sync_api import sync_playwright
+
+    run = write_many_episodes(folder / "many", EPISODES)
+    chromium = os.environ.get("CHROMIUM") or shutil.which("chromium")
+    seconds = []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        for _ in range(times):
+            with server(run.path) as (port, _):
+                page = browser.new_page()
+                page.goto("about:blank")
+                begun = time.perf_counter()
+                page.goto(f"http://127.0.0.1:{port}/#/many/episodes", wait_until="commit")
+                page.wait_for_selector(".list a")
+                seconds.append(time.perf_counter() - begun)
+                page.close()
+        browser.close()
+    return {"first_paint_s": statistics.median(seconds), "first_paint_episodes": float(EPISODES)}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=float, default=20.0, help="of the wall")
+    parser.add_argument("--pairs", type=int, default=7, help="of the slowdown")
+    parser.add_argument("--episodes", type=int, default=24, help="of each half of a pair")
+    parser.add_argument("--times", type=int, default=5, help="that the page is opened")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        figures = measure_wall(folder, given.seconds)
+        print(figures, flush=True)
+        figures |= measure_first_paint(folder, given.times)
+        print(figures, flush=True)
+        figures |= measure_slowdown(folder, given.pairs, given.episodes)
+    rounded = {name: round(figure, 4) for name, figure in figures.items()}
+    print(write_results("view", rounded, "make bench-view"))
+    print(json.dumps(rounded, indent=2))
+
+
+if __name__ == "__main__":
+    main()

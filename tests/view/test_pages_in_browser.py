@@ -1,0 +1,242 @@
+"""The page in a real browser: it shows what happens, can be used by keyboard alone, runs nothing.
+
+Needs Chromium and playwright (`make test-browser` installs the latter and names what is missing).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from benchmarks.many_episodes import write_many_episodes
+from tests.view.made_up_run import HOSTILE
+
+from distrl.episodes.collector import Collector
+from distrl.episodes.device_pool import DevicePool
+from distrl.episodes.live_feed import LiveFeed
+from distrl.episodes.policy_batcher import PolicyBatcher
+from distrl.records import Decision, Observation, Tap
+from distrl.runs.run_directory import RunDirectory
+from distrl.task_sets.curriculum import UniformTasks
+from distrl.task_sets.task_pool import SimulatedTasks
+from distrl.view.resources import Resources
+from distrl.view.run_catalogue import RunCatalogue
+from distrl.view.server import Address, serve
+from phonesim.simulated_device import SimulatedDevice
+from phonesim.tasks.fact_judge import FactJudge
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+pytestmark = pytest.mark.browser
+CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+PHONES = 4
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    if CHROMIUM is None:
+        pytest.skip("no Chromium: install it, or name one in the environment as CHROMIUM")
+    api = pytest.importorskip("playwright.sync_api", reason="no playwright: pip install playwright")
+    with api.sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        with closing(launched):
+            yield launched
+
+
+def served(path: Path) -> str:
+    """Serve it from a thread of its own for as long as the tests last; returns its address."""
+    ready: list[Address] = []
+    known = threading.Event()
+
+    def note(address: Address) -> None:
+        ready.append(address)
+        known.set()
+
+    resources = Resources(RunCatalogue.at(path))
+    threading.Thread(target=serve, args=(resources, Address(), note), daemon=True).start()
+    assert known.wait(30.0)
+    return ready[0].url
+
+
+@pytest.fixture(scope="module")
+def site(runs: Path) -> str:
+    return served(runs)
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    """A fresh page; an error of its scripts, or a breach of its policy, fails the test."""
+    with closing(browser.new_context(viewport={"width": 1280, "height": 800})) as context:
+        opened = context.new_page()
+        errors: list[str] = []
+        opened.on("pageerror", lambda error: errors.append(str(error)))
+        opened.on("console", lambda said: _note(errors, said))
+        opened.set_default_timeout(60_000)
+        yield opened
+        assert not errors
+
+
+def _note(errors: list[str], said: Any) -> None:
+    if said.type == "error" and "404" not in said.text:
+        errors.append(said.text)
+
+
+def until(page: Page, expression: str) -> None:
+    """Wait for an expression of the page to be true; its policy forbids playwright's own way."""
+    end = time.monotonic() + 60.0
+    while not page.evaluate(expression):
+        assert time.monotonic() < end, expression
+        page.wait_for_timeout(50)
+
+
+class Tapper:
+    """Taps somewhere, so that episodes end by their step limit."""
+
+    def decide(self, observations: Sequence[Observation]) -> list[Decision]:
+        time.sleep(0.02)  # a policy takes its time
+        return [
+            Decision(Tap(0.5, 0.3 + len(each.past_actions) % 5 / 10), "tap", (1,), (-0.1,), 2)
+            for each in observations
+        ]
+
+
+class Nowhere:
+    """A sink for which every trajectory is new."""
+
+    def put(self, trajectory: object) -> bool:
+        return True
+
+
+def test_the_wall_follows_phones_while_they_play(runs: Path, site: str, page: Page) -> None:
+    run = RunDirectory(runs / "small")
+    names = [f"phone-{number}" for number in range(PHONES)]
+    feed = LiveFeed(run.path, "collector-0.1", names)
+    collector: Collector[SimulatedDevice] = Collector(
+        "collector-0.1", PolicyBatcher(Tapper()), DevicePool([SimulatedDevice(n) for n in names]),
+        UniformTasks(SimulatedTasks(("notes.create", "todo.add"))), Nowhere(), FactJudge, live=feed,
+    )  # fmt: skip
+    playing = threading.Thread(target=collector.run, daemon=True)
+    with run.held():
+        playing.start()
+        try:
+            page.goto(f"{site}#/small/wall")
+            until(page, f"document.querySelectorAll('a.phone .who').length === {PHONES}")
+            pictures = "[...document.querySelectorAll('a.phone img')].map((each) => each.src)"
+            until(page, f"({pictures}).every((each) => each.startsWith('data:image/jpeg'))")
+            steps = "[...document.querySelectorAll('a.phone .number')].map((e) => e.textContent)"
+            before = json.dumps(page.evaluate(steps))
+            until(page, f"JSON.stringify({steps}) !== JSON.stringify({before})")
+            page.click("a.phone >> nth=1")
+            page.wait_for_selector("section.follow h1:has-text('phone-1')")
+            assert page.locator("#state").text_content() == "running"
+        finally:
+            collector.stop()
+            playing.join(30.0)
+
+
+def test_an_episode_is_scrubbed_with_the_keyboard_and_has_a_permalink(
+    site: str, page: Page
+) -> None:
+    page.goto(f"{site}#/small/episode/1/0")
+    page.wait_for_selector("h2:has-text('Step 1 of')")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    page.wait_for_selector("h2:has-text('Step 3 of')")
+    assert page.url.endswith("#/small/episode/1/2")
+    page.keyboard.press("End")
+    page.wait_for_selector("h2:has-text('The end')")
+    page.goto("about:blank")
+    page.goto(f"{site}#/small/episode/1/2")
+    page.wait_for_selector("h2:has-text('Step 3 of')")
+    assert page.locator(".figures b").first.text_content() == "25.0 %"
+    assert page.locator(".strip button[aria-current=step]").text_content() == "3"
+
+
+def test_a_list_is_filtered_and_searched_and_its_address_says_so(site: str, page: Page) -> None:
+    page.goto(f"{site}#/small/episodes")
+    page.wait_for_selector("text=4 of 4")
+    page.select_option("select[aria-label='Any ending']", "failure")
+    page.wait_for_selector("text=1 of 4")
+    assert "ending=failure" in page.url
+    page.goto("about:blank")
+    page.goto(f"{site}#/small/episodes?q=alarm")
+    page.wait_for_selector("text=1 of 4")
+    assert page.locator(".list a .template").all_text_contents() == ["clock.set_alarm"]
+
+
+def test_everything_can_be_reached_by_keyboard(site: str, page: Page) -> None:
+    page.goto(f"{site}#/small/wall")
+    page.wait_for_selector("h1:has-text('Wall')")
+    for key, title in (("3", "Curves"), ("4", "Health"), ("5", "Runs"), ("2", "Episodes")):
+        page.keyboard.press(key)
+        page.wait_for_selector(f"h1:has-text('{title}')")
+    page.keyboard.press("/")
+    page.keyboard.type("search")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("h2:has-text('Step 1 of')")
+    page.keyboard.press("Escape")
+    page.wait_for_selector("h1:has-text('Episodes')")
+    page.keyboard.press("?")
+    page.wait_for_selector("dialog[open]")
+
+
+def test_text_of_others_stays_text(site: str, page: Page) -> None:
+    for path in ("small/episode/4/0", "small/episode/4/2", "small/episodes", "small/wall", "runs"):
+        page.goto("about:blank")
+        page.goto(f"{site}#/{path}")
+        page.wait_for_selector("h1")
+        page.wait_for_timeout(300)
+        assert page.evaluate("window.hacked") is None
+        assert page.locator("main script, main img[src='x']").count() == 0
+    page.goto(f"{site}#/small/episode/4/0")
+    assert HOSTILE in (page.locator("h1").first.text_content() or "")
+
+
+@pytest.mark.parametrize("path", ["wall", "episodes", "episode/1/1", "curves", "health"])
+def test_a_narrow_screen_needs_no_scrolling_sideways(site: str, page: Page, path: str) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"{site}#/small/{path}")
+    page.wait_for_selector("h1")
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+
+
+def test_two_runs_are_compared_task_by_task(site: str, page: Page) -> None:
+    page.goto(f"{site}#/runs")
+    page.wait_for_selector("h2:has-text('Task by task')")
+    page.select_option("select[aria-label='One run']", "small")
+    page.select_option("select[aria-label='The other run']", "other")
+    page.wait_for_selector("text=1 tasks won, 0 lost, 1 as before")
+    assert page.locator("td.mono:has-text('run.seed')").count() == 1
+
+
+def test_dark_mode_follows_the_system_and_can_be_switched(site: str, page: Page) -> None:
+    page.emulate_media(color_scheme="dark", reduced_motion="reduce")
+    page.goto(f"{site}#/small/health")
+    page.wait_for_selector("h1")
+    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+    page.keyboard.press("t")
+    assert page.evaluate("document.documentElement.dataset.theme") == "light"
+
+
+@pytest.mark.slow
+def test_ten_thousand_episodes_are_listed_at_once(tmp_path: Path, page: Page) -> None:
+    run = write_many_episodes(tmp_path / "large", 10_000)
+    address = served(run.path)
+    page.goto(f"{address}#/large/episodes")
+    page.wait_for_selector("text=10,000 of 10,000")
+    assert page.locator(".list a").count() < 60  # only those in sight
+    page.wait_for_selector(".list a:has-text('Write down the number 9999')")
+    page.keyboard.press("End")
+    page.wait_for_selector(".list a:has-text('Write down the number 0')")
+    page.fill("input[type=search]", "number 1234")
+    page.wait_for_selector("text=1 of 10,000")

@@ -1,0 +1,113 @@
+"""What the page shows is what the run wrote, also while it is written, and nothing else."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from tests.view.made_up_run import HOSTILE, hostile, line_of, write_run
+
+from distrl.errors import UsageError
+from distrl.json_lines import LineLog
+from distrl.records import Ending, Verdict
+from distrl.replay.store.trajectory_database import Correction
+from distrl.replay.store.trajectory_store import TrajectoryStore
+from distrl.view.resources import Resources
+from distrl.view.run_catalogue import RunCatalogue
+
+
+def read(resources: Resources, path: str) -> Any:
+    return msgspec.json.decode(resources.get(path).content)
+
+
+def test_all_episodes_are_listed_with_what_the_store_knows(resources: Resources) -> None:
+    episodes, details = (
+        read(resources, "small/episodes.json"),
+        read(resources, "small/details.json"),
+    )
+    assert episodes["seq"] == details["seq"] == [1, 2, 3, 4]
+    assert episodes["template"][:2] == ["notes.create", "clock.set_alarm"]
+    assert episodes["ending"] == ["success", "success", "success", "failure"]
+    assert details["instruction"][3] == details["reason"][3] == HOSTILE
+    assert details["unreadable"] == [0, 0, 0, 1]
+    assert details["surprise"][0] == pytest.approx(0.69, abs=0.01)  # −log ½
+
+
+def test_a_list_grows_with_its_run_and_follows_corrections(tmp_path: Path) -> None:
+    run = write_run(tmp_path)
+    resources = Resources(RunCatalogue.at(run.path))
+    assert len(read(resources, "small/details.json")["seq"]) == 4
+    new = dataclasses.replace(hostile(), id="collector-0.2/1/notes.create/train/8")
+    with TrajectoryStore(run.trajectories) as store, LineLog.open(run.episodes) as lines:
+        store.append(new)
+        lines.append(line_of(new, 5))
+        store.correct(new.id, Correction(Ending.SUCCESS, Verdict(True, "done after all", "vlm")))
+    details = read(resources, "small/details.json")
+    assert len(read(resources, "small/episodes.json")["seq"]) == len(details["seq"]) == 5
+    assert (details["ending"][4], details["judge"][4]) == ("success", "vlm")
+
+
+def test_an_xray_has_every_step_and_what_the_learner_thought(resources: Resources) -> None:
+    drawn, never = (read(resources, f"small/episode/{seq}.json") for seq in (1, 2))
+    assert drawn["drawn"] == {"updates": 9, "times": 4, "priority": 1.5}
+    assert {step["value"] for step in drawn["steps"]} == {0.25}
+    assert [p for _, p in drawn["steps"][0]["tokens"]] == [0.5, 1.0]
+    assert drawn["screens"] == len(drawn["steps"]) + 1
+    assert never["drawn"] is None
+    assert {step["value"] for step in never["steps"]} == {None}
+
+
+def test_screens_and_recordings_are_pictures(resources: Resources) -> None:
+    assert resources.get("small/screen/1-0.jpg").content.startswith(b"\xff\xd8")
+    assert resources.get("small/episode/4.gif").content.startswith(b"GIF89a")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "nothing/summary.json", "../small/summary.json", "small/screen/1-99.jpg", "small/secret",
+        "small/episode/77.json", "small/screen/../../config.toml", "small/versus/nothing.json", "",
+        "small/config.toml",
+    ],
+)  # fmt: skip
+def test_nothing_else_can_be_reached(resources: Resources, path: str) -> None:
+    with pytest.raises(LookupError):
+        resources.get(path)
+
+
+def test_shares_of_time_add_up_to_one(resources: Resources) -> None:
+    found = read(resources, "small/curves.json")["phone_time"]
+    assert found["stages"] == ["playing", "deciding"]
+    assert [sum(column) for column in zip(*found["shares"], strict=True)] == [1.0] * 5
+    assert found["shares"][0][0] == 0.25
+
+
+def test_runs_differ_in_their_seed_and_are_compared_task_by_task(resources: Resources) -> None:
+    overview = read(resources, "runs.json")
+    assert {run["name"] for run in overview["runs"]} == {"small", "other"}
+    assert overview["settings"] == {"run.seed": {"small": 0, "other": 1}}
+    found = read(resources, "small/versus/other.json")
+    assert (found["tasks"], found["difference"], found["significant"]) == (2, 0.5, False)
+    assert "no gain that counts" in found["words"]
+
+
+def test_a_run_that_nobody_trains_is_said_to_be_stopped(resources: Resources) -> None:
+    assert read(resources, "small/summary.json")["state"] == "stopped"
+    with resources.run("small").run.held():
+        assert read(resources, "small/summary.json")["state"] == "running"
+
+
+def test_health_counts_phones_and_room(resources: Resources) -> None:
+    found = read(resources, "small/health.json")
+    assert [each["name"] for each in found["devices"]] == [f"phone-{n}" for n in range(4)]
+    assert found["disk_free"] > 0 < found["run_bytes"]
+
+
+def test_a_folder_without_runs_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="make train"):
+        RunCatalogue.at(tmp_path)
+    with pytest.raises(UsageError, match="no directory"):
+        RunCatalogue.at(tmp_path / "nothing")

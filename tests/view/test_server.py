@@ -1,0 +1,99 @@
+"""The server answers its own page alone, and only ever reads."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import httpx
+import pytest
+from tests.view.made_up_run import write_run
+
+from distrl.episodes.live_feed import FOLDER, LEASE
+from distrl.errors import InvalidSetting
+from distrl.view.resources import Resources
+from distrl.view.run_catalogue import RunCatalogue
+from distrl.view.server import Address, build_app, wall_events
+
+LOCAL = Address(port=7400)
+
+
+def get(
+    resources: Resources, path: str, address: Address = LOCAL, **options: str
+) -> httpx.Response:
+    async def ask() -> httpx.Response:
+        transport = httpx.ASGITransport(app=build_app(resources, lambda: address))
+        base = f"http://{options.pop('host', '127.0.0.1:7400')}"
+        method = options.pop("method", "GET")
+        async with httpx.AsyncClient(transport=transport, base_url=base) as client:
+            return await client.request(method, path, headers=options)
+
+    return asyncio.run(ask())
+
+
+def test_the_page_and_its_data_come_with_a_strict_policy(resources: Resources) -> None:
+    for path in ("/", "/static/app.js", "/static/style.css", "/data/runs.json"):
+        answer = get(resources, path)
+        assert answer.status_code == 200, path
+        policy = answer.headers["content-security-policy"]
+        assert policy.startswith("default-src 'none'; script-src 'self'; style-src 'self'; ")
+        assert "unsafe" not in policy
+        assert answer.headers["x-content-type-options"] == "nosniff"
+
+
+def test_a_page_of_somebody_else_gets_nothing(resources: Resources) -> None:
+    assert get(resources, "/data/runs.json", host="evil.example:7400").status_code == 421
+    assert get(resources, "/data/runs.json", host="localhost:7400").status_code == 200
+    assert get(resources, "/data/runs.json", method="POST").status_code == 405
+    assert get(resources, "/data/runs.json", method="DELETE").status_code == 405
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/static/..%2fserver.py", "/static/../server.py", "/data/..%2f..%2fetc%2fpasswd", "/nothing",
+     "/live/nothing", "/data/small/screen/1-9.jpg"],
+)  # fmt: skip
+def test_files_beside_are_not_reached(resources: Resources, path: str) -> None:
+    assert get(resources, path).status_code == 404
+
+
+def test_beyond_loopback_there_is_a_token(resources: Resources) -> None:
+    with pytest.raises(InvalidSetting, match="--token"):
+        Address("0.0.0.0", 7400)
+    open_address = Address("0.0.0.0", 7400, "secret")
+    assert get(resources, "/", open_address, host="lab:7400").status_code == 401
+    assert get(resources, "/?token=wrong", open_address, host="lab:7400").status_code == 401
+    first = get(resources, "/?token=secret", open_address, host="lab:7400")
+    assert first.status_code == 303
+    cookie = first.headers["set-cookie"]
+    assert "HttpOnly" in cookie
+    assert "SameSite=strict" in cookie
+    again = get(resources, "/", open_address, host="lab:7400", cookie=cookie.partition(";")[0])
+    assert again.status_code == 200
+
+
+def test_watching_leaves_a_lease_only_where_a_run_trains(tmp_path: Path) -> None:
+    run = write_run(tmp_path)
+    resources = Resources(RunCatalogue.at(tmp_path))
+
+    async def first_event() -> bytes:
+        async for event in wall_events(resources, "small", run.path):
+            return event
+        return b""
+
+    assert b'"state":"stopped"' in asyncio.run(first_event())
+    assert not (run.path / FOLDER).exists()
+    with run.held():
+        assert b'"state":"running"' in asyncio.run(first_event())
+    assert (run.path / FOLDER / LEASE).exists()
+
+
+def test_the_page_loads_nothing_from_elsewhere() -> None:
+    from distrl.view.server import STATIC
+
+    for path in Path(STATIC).iterdir():
+        text = path.read_text("utf-8").replace("http://www.w3.org/2000/svg", "")
+        assert "http:" not in text, path
+        assert "https:" not in text, path
+        assert "innerHTML" not in text, path
+        assert "insertAdjacentHTML" not in text, path
