@@ -54,4 +54,4 @@ def test_what_has_nothing_to_export_is_refused(run: Path, tmp_path: Path) -> Non
         assert said in str(told.exception)
     assert not out.exists()
     told = CliRunner().invoke(app, ["export", str(run)])
-    assert told.exit_code == 2  # it says what is missing
+    assert isinstance(told.exception, UsageError)  # it says what is missing

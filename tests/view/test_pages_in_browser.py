@@ -129,13 +129,13 @@ def test_the_wall_follows_phones_while_they_play(runs: Path, site: str, page: Pa
         playing.start()
         try:
             page.goto(f"{site}#/small/wall")
-            until(page, f"document.querySelectorAll('a.phone .who').length === {PHONES}")
-            pictures = "[...document.querySelectorAll('a.phone img')].map((each) => each.src)"
+            until(page, f"document.querySelectorAll('.live .who').length === {PHONES}")
+            pictures = "[...document.querySelectorAll('.live img')].map((each) => each.src)"
             until(page, f"({pictures}).every((each) => each.startsWith('data:image/jpeg'))")
-            steps = "[...document.querySelectorAll('a.phone .number')].map((e) => e.textContent)"
+            steps = "[...document.querySelectorAll('.live .number')].map((e) => e.textContent)"
             before = json.dumps(page.evaluate(steps))
             until(page, f"JSON.stringify({steps}) !== JSON.stringify({before})")
-            page.click("a.phone >> nth=1")
+            page.click(".live a >> nth=1")
             page.wait_for_selector("section.follow h1:has-text('phone-1')")
             assert page.locator("#state").text_content() == "running"
         finally:

@@ -67,6 +67,7 @@ class PhoneState:
     answer: str = ""  # of the policy, that became this action
     confidence: float | None = None  # probability of that answer's tokens, their geometric mean
     version: int = 0  # of the weights that decided
+    pictured: bool = False  # whether the picture is of this state; False: of an earlier one
     ending: str = ""  # of the episode that has just ended
     fault: str = ""
 
@@ -96,7 +97,7 @@ class LiveFeed:
         collector: str = "",
         devices: Sequence[str] = (),
         clock: Callable[[], float] = time.time,
-        timer: Callable[[], float] = time.perf_counter,
+        timer: Callable[[], float] = time.thread_time,  # what thumbnails are charged by
     ) -> None:
         self._folder = (run or Path()) / FOLDER
         self._collector = collector
@@ -111,6 +112,7 @@ class LiveFeed:
         self._spent = 0.0  # seconds of thumbnails since `_watched_since`
         self._pictures: dict[str, tuple[float, int, bytes]] = {}  # by phone: when, which, what
         self._changes: dict[str, int] = {}
+        self._late: set[str] = set()  # phones whose last screen was not drawn
 
     @property
     def watched(self) -> bool:
@@ -167,6 +169,11 @@ class LiveFeed:
         ending: str,
         fault: str,
     ) -> None:
+        if screen is not None and self._may_draw(device):
+            self._draw(device, screen)
+            self._late.discard(device)
+        elif screen is not None:
+            self._late.add(device)
         state = PhoneState(
             device=device,
             collector=self._collector,
@@ -181,11 +188,10 @@ class LiveFeed:
             answer=decision.text[:MAX_TEXT] if decision else "",
             confidence=confidence(decision) if decision else None,
             version=decision.weight_version if decision else 0,
+            pictured=device in self._pictures and device not in self._late,
             ending=ending,
             fault=fault[:MAX_TEXT],
         )
-        if screen is not None and self._may_draw(device):
-            self._draw(device, screen)
         self._write(device, msgspec.json.encode(state))
 
     def close(self) -> None:

@@ -32,16 +32,17 @@ class Tile {
     this.does.textContent = phone.fault || (phone.ending ? words(phone.ending) : [describe(phone.action), STAGES[phone.stage]].filter(Boolean).join(" · "));
     this.screen.image.alt = `${phone.device}: ${phone.instruction}`;
     if (phone.picture) { this.picture = `data:image/jpeg;base64,${phone.picture}`; this.screen.show(this.picture); }
-    this.screen.mark(phone.ending ? null : phone.action);
+    this.screen.mark(phone.ending || !phone.pictured ? null : phone.action);
     const mood = phone.fault ? "fault" : phone.ending === "success" ? "good" : phone.ending ? "poor" : "";
-    this.element.setAttribute("class", `phone ${mood} ${this.chosen ? "chosen" : ""}`);
+    this.element.setAttribute("class", `phone ${mood} ${phone.pictured ? "" : "late"} ${this.chosen ? "chosen" : ""}`);
   }
 }
 
 export async function wallPage({ run, rest, summary, address }) {
   const tiles = new Map();
-  const grid = h("div", { class: "wall" });
-  const aside = h("div", {});
+  const grid = h("div", { class: "wall live", hidden: true });
+  const ended = h("div", { class: "wall" });
+  const before = h("h2", { hidden: true });
   const note = h("p", { class: "muted" });
   const follow = { name: rest[0] ?? "", screen: new PhoneScreen("The phone that is followed") };
   const facts = h("div", { class: "stack" });
@@ -54,21 +55,21 @@ export async function wallPage({ run, rest, summary, address }) {
     if (!tile) return;
     const phone = tile.phone;
     if (tile.picture) follow.screen.show(tile.picture);
-    follow.screen.mark(phone.ending ? null : phone.action);
+    follow.screen.mark(phone.ending || !phone.pictured ? null : phone.action);
     const figures = [["step", `${phone.step} of ${phone.step_limit}`], ["weights", `version ${phone.version}`], ["confidence", percent(phone.confidence, 1)], ["now", STAGES[phone.stage]], ["collector", phone.collector]];
     facts.replaceChildren(
       h("div", { class: "spread" }, h("h1", {}, phone.device), h("a", { href: address(run, "wall") }, "all phones")),
       h("p", { class: "quote" }, phone.instruction), h("p", { class: "muted mono small quote" }, phone.task),
       h("div", { class: "figures" }, figures.map(([name, value]) => h("div", {}, h("span", {}, name), h("b", {}, value)))),
-      phone.answer ? h("div", {}, h("h3", {}, "Last answer"), h("p", { class: "mono quote" }, phone.answer)) : null,
-      phone.action?.kind ? h("p", {}, describe(phone.action)) : null,
-      phone.ending ? h("p", {}, chip(phone.ending)) : null,
-      phone.fault ? h("p", { class: "quote chip failed" }, phone.fault) : null);
+      phone.answer ? h("div", {}, h("h3", {}, "Last answer"), h("p", { class: "mono quote" }, phone.answer)) : "",
+      phone.action?.kind ? h("p", {}, describe(phone.action)) : "",
+      phone.ending ? h("p", {}, chip(phone.ending)) : "",
+      phone.fault ? h("p", { class: "quote chip failed" }, phone.fault) : "");
   }
 
   function settle() {
     const count = tiles.size;
-    grid.setAttribute("class", `wall ${count > 96 ? "crowd" : count > 32 ? "many" : ""}`);
+    grid.setAttribute("class", `wall live ${count > 96 ? "crowd" : count > 32 ? "many" : ""}`);
     const now = Date.now() / 1000;
     let silent = 0;
     for (const each of tiles.values()) { const old = now - each.at > SILENT_SECONDS; silent += old; each.element.classList.toggle("stale", old); }
@@ -81,9 +82,10 @@ export async function wallPage({ run, rest, summary, address }) {
     const details = await load(of(run, "details.json"));
     const instruction = new Map(details.seq.map((seq, at) => [seq, details.instruction[at]]));
     const chosen = episodes.seq.map((_, at) => at).filter((at) => instruction.has(episodes.seq[at])).slice(-ENDED).reverse();
-    if (!chosen.length) { note.textContent = "No episode has ended yet. The first screens come as soon as a phone plays."; return; }
-    note.textContent = summary.state === "running" ? "Waiting for the phones. Until then, how the last episodes ended:" : "This run does not train now. How its last episodes ended:";
-    grid.replaceChildren(...chosen.map((at) => {
+    if (!tiles.size) note.textContent = summary.state === "running" ? "Waiting for the phones…" : "This run does not train now.";
+    before.hidden = false;
+    before.textContent = chosen.length ? "How the last episodes ended" : "No episode has ended yet.";
+    ended.replaceChildren(...chosen.map((at) => {
       const seq = episodes.seq[at], screen = new PhoneScreen(`End of episode ${seq}`);
       screen.show(screenAddress(run, seq, episodes.steps[at]));
       screen.image.loading = "lazy";
@@ -95,7 +97,7 @@ export async function wallPage({ run, rest, summary, address }) {
   function phones(changed) {
     const fresh = changed.filter((each) => Date.now() / 1000 - each.written < 90 || tiles.has(each.device));
     if (!fresh.length) return;
-    if (!tiles.size) grid.replaceChildren();
+    grid.hidden = false;
     let added = false;
     for (const phone of fresh) {
       if (!tiles.has(phone.device)) { tiles.set(phone.device, new Tile(run, address)); added = true; }
@@ -106,12 +108,13 @@ export async function wallPage({ run, rest, summary, address }) {
     drawFollowed();
   }
 
-  const element = [h("div", { class: "spread" }, h("h1", {}, "Wall"), note), large, grid, aside];
+  const element = [h("div", { class: "spread" }, h("h1", {}, "Wall"), note), large, grid, before, ended];
   const page = {
     element,
     phones,
     tick: settle,
-    entered: () => { if (!tiles.size) showEnded().catch((error) => { note.textContent = error.message; }); },
+    entered: () => { showEnded().catch((error) => { note.textContent = error.message; }); },
+    refresh: () => showEnded(),
     move: (parts) => { follow.name = parts[0] ?? ""; drawFollowed(); if (follow.name) scrollTo({ top: 0 }); return tiles.size > 0; },
     key: (key) => {
       if (key === "Escape" && follow.name) { location.hash = address(run, "wall"); return true; }
