@@ -57,7 +57,17 @@ def _home(name: str) -> str:
 def __getattr__(name: str) -> object:
     if name not in __all__:
         raise AttributeError(f"module 'distrl' has no {name!r}; it has {', '.join(__all__)}")
-    found: object = getattr(importlib.import_module(_home(name)), name)
+    try:
+        found: object = getattr(importlib.import_module(_home(name)), name)
+    except ModuleNotFoundError as error:
+        if (error.name or "").startswith("distrl"):
+            raise
+        from distrl.errors import NotInstalled
+
+        raise NotInstalled(
+            f"distrl.{name} needs the package {error.name!r}: pip install 'distrl[learn]' (without "
+            "a GPU, first: pip install torch --index-url https://download.pytorch.org/whl/cpu)"
+        ) from None
     globals()[name] = found
     return found
 

@@ -26,6 +26,7 @@ from distrl.cli.phone import phone_app
 from distrl.cli.plan import plan
 from distrl.cli.play import play
 from distrl.cli.prepare_emulator import prepare_emulator
+from distrl.cli.reproduce import reproduce
 from distrl.cli.rescore import rescore
 from distrl.cli.runs import compare, report, runs
 from distrl.cli.train import train
@@ -34,7 +35,7 @@ from distrl.errors import DistrlError, NotInstalled, storage_error
 from distrl.process_environment import restart_if_needed
 from phonesim.cli import tasks
 
-HEAVY = {"train", "collect", "evaluate", "play"}  # commands with a model in them
+HEAVY = {"train", "collect", "evaluate", "play", "reproduce"}  # commands with a model in them
 LEARN = (
     "torch", "safetensors", "transformers", "tokenizers", "peft", "tensorboard", "jinja2",
     "markupsafe", "matplotlib",
@@ -100,6 +101,6 @@ def options(
 
 for command in (
     train, view, play, runs, compare, report, collect, evaluate, imitate, rescore, export, tasks,
-    plan, devices, prepare_emulator, doctor, configs, init,
+    plan, devices, prepare_emulator, doctor, configs, init, reproduce,
 ):  # fmt: skip
     app.command()(command)

@@ -128,7 +128,7 @@ def run_command(
 
         show_along(run.path)
     try:
-        result = _train(
+        result = train_run(
             config, run, console, resumed=earlier is not None, accept_losses=accept_losses
         )
     except StopRequested:
@@ -154,7 +154,7 @@ def run_command(
     return 0
 
 
-def _train(
+def train_run(
     config: TrainingConfig,
     run: RunDirectory,
     console: Console,

@@ -30,6 +30,7 @@ from distrl.engine.run.collection import AsynchronousCollection, Collection
 from distrl.engine.run.preflight import preflight
 from distrl.engine.run.resume import TrainingState
 from distrl.engine.run.run_assembly import RunAssembly, open_metrics
+from distrl.engine.run.run_card import note_card
 from distrl.engine.run.run_monitor import RunMonitor
 from distrl.engine.run.stop_request import StopRequest, progress
 from distrl.engine.supervision.collector_registry import CollectorRegistry, new_name
@@ -116,6 +117,7 @@ class LocalEngine:
             opened.enter_context(run.held(1e9 * config.run.free_gigabytes))
             opened.enter_context(self._stop)
             preflight(config, run.path, self._view.say)
+            note_card(config, run)
             build_policy(config)  # a model that cannot be opened is better known at once
             store = opened.enter_context(TrajectoryStore(run.trajectories, config.store))
             metrics = opened.enter_context(open_metrics(config, run, None, self._sinks))

@@ -30,6 +30,7 @@ from distrl.engine.run.follower_processes import learner_process_group
 from distrl.engine.run.losses import check_losses
 from distrl.engine.run.preflight import preflight
 from distrl.engine.run.resume import TrainingState, begin, recall, resume
+from distrl.engine.run.run_card import note_card
 from distrl.engine.run.run_monitor import RunMonitor
 from distrl.engine.run.stop_request import StopRequest
 from distrl.engine.run.training_run import TrainingRun
@@ -108,6 +109,7 @@ class RunAssembly:
         config, run = self.config, self.directory
         if self.asks_first:
             preflight(config, run.path, self.view.say)
+        note_card(config, run)
         store = opened.enter_context(TrajectoryStore(run.trajectories, config.store))
         checkpoints = CheckpointFolder(run.checkpoints)
         if resumed:

@@ -1,0 +1,178 @@
+"""The reproducibility card of a run: what it was made with, so that it can be made again.
+
+`card.json` is written when a run begins: version and commit of the code and whether it was changed,
+packages, machine, seed, digests of settings, model and task files, registered parts. A resumed run
+keeps it. `distrl reproduce RUN` compares it with what is here now, and runs it again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import subprocess
+import sys
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Self
+
+import msgspec
+
+import distrl
+from distrl import plugins
+from distrl.agent.loading import model_path
+from distrl.config.training_config import TrainingConfig
+from distrl.errors import CorruptLog, UsageError
+from distrl.plugin_shape import KINDS
+from distrl.runs.run_directory import RunDirectory, write_whole
+
+FILE = "card.json"
+PACKAGES = (
+    "torch", "transformers", "tokenizers", "peft", "safetensors", "numpy", "pillow", "ray",
+    "msgspec", "zstandard",
+)  # fmt: skip
+WHOLE_BYTES = 2 << 30  # a model up to this size is hashed whole; of a larger one names and sizes
+GIT_SECONDS = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class RunCard:
+    """What a run was made with. Digests are BLAKE2b, empty where there was no such file."""
+
+    version: str
+    commit: str  # empty: the code is no checkout
+    clean: bool | None  # None: unknown
+    python: str
+    packages: dict[str, str]
+    machine: dict[str, str]
+    command: list[str]
+    seed: int
+    settings: str
+    model: str
+    task_files: dict[str, str]
+    plugins: list[str]
+
+    @classmethod
+    def of(cls, config: TrainingConfig, run: RunDirectory) -> Self:
+        """The card of a run that begins now, here."""
+        aitw = config.tasks.aitw
+        files = [aitw.train_file, aitw.test_file] if config.tasks.source == "aitw" else []
+        commit, clean = code_state(Path(__file__).parents[4])
+        found = [each for kind in KINDS for each in plugins.plugins(kind)]
+        return cls(
+            version=distrl.__version__,
+            commit=commit,
+            clean=clean,
+            python=platform.python_version(),
+            packages={name: version for name in PACKAGES if (version := _version(name))},
+            machine=machine(),
+            command=sys.argv,
+            seed=config.run.seed,
+            settings=digest([run.config]),
+            model=model_digest(config.agent.model),
+            task_files={name: digest([Path(name)]) for name in files},
+            plugins=[str(each) for each in found],
+        )
+
+    @classmethod
+    def read(cls, run: RunDirectory) -> Self:
+        path = run.path / FILE
+        try:
+            return msgspec.json.decode(path.read_bytes(), type=cls)
+        except FileNotFoundError:
+            raise UsageError(f"{run.path} has no {FILE}: an older version made that run") from None
+        except (msgspec.DecodeError, OSError) as error:
+            raise CorruptLog(f"{path} cannot be read: {error}") from error
+
+    def write(self, run: RunDirectory) -> None:
+        write_whole(run.path / FILE, json.dumps(asdict(self), indent=2) + "\n")
+
+    def differences(self, now: RunCard) -> list[str]:
+        """What is not as it was, in a sentence each."""
+        ours, theirs = _flat(self), _flat(now)
+        names = [name for name in (ours | theirs) if not name.startswith("command")]
+        return [
+            f"{name} was {ours.get(name, 'not there')} and is {theirs.get(name, 'not there')}"
+            for name in names
+            if ours.get(name) != theirs.get(name)
+        ]
+
+
+def note_card(config: TrainingConfig, run: RunDirectory) -> None:
+    """Write the card of a run that has none yet."""
+    if not (run.path / FILE).exists():
+        RunCard.of(config, run).write(run)
+
+
+def code_state(folder: Path) -> tuple[str, bool | None]:
+    """The commit of a checkout and whether its files are unchanged; "" and None: it is none."""
+    if not (folder / ".git").exists():
+        return "", None
+    try:
+        commit = _git(folder, "rev-parse", "HEAD")
+        return commit, not _git(folder, "status", "--porcelain")
+    except (OSError, subprocess.SubprocessError):
+        return "", None
+
+
+def _git(folder: Path, *words: str) -> str:
+    return subprocess.run(
+        ["git", "-C", str(folder), *words],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=GIT_SECONDS,
+    ).stdout.strip()
+
+
+def machine() -> dict[str, str]:
+    """The machine, without its name."""
+    return {
+        "system": f"{platform.system()} {platform.machine()}",
+        "cores": str(os.cpu_count()),
+        "memory_gb": f"{os.sysconf('SC_PHYS_PAGES') * os.sysconf('SC_PAGE_SIZE') / 1e9:.0f}",
+        "cuda": os.environ.get("CUDA_VISIBLE_DEVICES", ""),
+    }
+
+
+def model_digest(model: str) -> str:
+    """Of the files of a model on this disk; of a hub id, of the id."""
+    folder = Path(model_path(model))
+    if not folder.is_dir():
+        return hashlib.blake2b(str(model).encode(), digest_size=16).hexdigest()
+    return digest(sorted(path for path in folder.rglob("*") if path.is_file()), folder)
+
+
+def digest(files: Iterable[Path], folder: Path | None = None) -> str:
+    """Of names and contents; of sizes instead, where there is too much to read."""
+    listed = list(files)
+    whole = sum(path.stat().st_size for path in listed if path.is_file()) <= WHOLE_BYTES
+    found = hashlib.blake2b(digest_size=16)
+    for path in listed:
+        name = path.relative_to(folder) if folder else path.name
+        found.update(f"{name}\0{path.stat().st_size if path.is_file() else -1}\0".encode())
+        if whole and path.is_file():
+            with path.open("rb") as file:
+                while part := file.read(1 << 20):
+                    found.update(part)
+    return found.hexdigest()
+
+
+def _version(package: str) -> str:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return ""
+
+
+def _flat(card: RunCard) -> dict[str, str]:
+    flat: dict[str, str] = {}
+    for name, value in asdict(card).items():
+        if isinstance(value, dict):
+            flat |= {f"{name}.{key}": str(each) for key, each in value.items()}
+        else:
+            flat[name] = str(value)
+    return flat
