@@ -12,7 +12,7 @@ from tests.replay.made_up_replays import filled
 from tests.replay.made_up_trajectories import screen, trajectory
 
 from distrl.errors import InvalidSetting, UsageError
-from distrl.replay.buffer.replay_buffer import ReplayBuffer, ReplaySettings
+from distrl.replay.buffer.replay_buffer import RECENT, ReplayBuffer, ReplaySettings
 
 
 def draw_counts(replay: ReplayBuffer, draws: int, seed: int) -> np.ndarray:
@@ -152,6 +152,44 @@ def test_attempts_that_left_are_not_brought_along() -> None:
         assert len({draw.slot_id for draw in group}) == len(group)
         assert {draw.trajectory.task.id for draw in group} == {task}
         assert len(draws) == 8
+
+
+def test_the_weighted_mean_over_groups_is_the_plain_mean_too() -> None:
+    """Companions are drawn by the priority of the one they came with: 1 / (N · P) knows that.
+
+    With m = 2 an attempt comes by its own share, or one time in n − 1 by that of another.
+    """
+    replay = of_tasks({"a": 5, "b": 3, "c": 2}, capacity=16, alpha=1.0, stratified=False)
+    replay.update_priorities(np.arange(10), np.linspace(0.2, 6.0, 10))
+    values = np.linspace(-1.0, 3.0, 10)
+    rng = np.random.default_rng(3)
+    draws = [draw for _ in range(1_000) for draw in replay.sample(20, rng, together=2)]
+    corrected = np.mean([values[d.slot_id] / (10 * d.probability) for d in draws])
+    assert corrected == pytest.approx(values.mean(), abs=0.04)
+    counts = Counter(draw.slot_id for draw in draws)
+    for draw in draws[:20]:
+        assert counts[draw.slot_id] / len(draws) == pytest.approx(draw.probability, rel=0.12)
+
+
+def test_uniform_draws_ignore_priorities_and_need_no_weights() -> None:
+    replay = filled(25, capacity=10)  # the ring went round
+    replay.update_priorities(np.arange(15, 25), np.linspace(0.1, 50.0, 10))
+    rng = np.random.default_rng(4)
+    draws = [d for _ in range(20) for d in replay.sample(500, rng, beta=1.0, uniform=True)]
+    counts = Counter(draw.slot_id for draw in draws)
+    assert chi_square(np.array([counts[slot] for slot in range(15, 25)]), np.ones(10)) < 27.9
+    assert {(draw.probability, draw.weight) for draw in draws} == {(0.1, 1.0)}
+
+
+def test_a_newcomer_gets_the_highest_priority_measured_lately_not_the_highest_ever() -> None:
+    replay = filled(3, capacity=1_000)
+    replay.update_priorities([0], [90.0])
+    replay.insert(trajectory("early"))
+    assert replay.state_dict()["priorities"][-1] == 90.0
+    for _ in range(RECENT // 2):  # the critic has learned: nothing surprises it so much any more
+        replay.update_priorities([1, 2], [2.0, 5.0])
+    replay.insert(trajectory("late"))
+    assert replay.state_dict()["priorities"][-1] == 5.0
 
 
 def test_a_drawn_trajectory_outlives_its_slot() -> None:

@@ -112,6 +112,7 @@ BREAK: dict[str, Callable[[dict[str, Any]], Any]] = {
     "slots before the first": lambda state: state.update(next_slot=3),
     "priority of zero": lambda state: state["priorities"].fill(0.0),
     "priority of nan": lambda state: state["priorities"].fill(np.nan),
+    "measured nan": lambda state: state["measured"].append(float("nan")),
     "words for numbers": lambda state: state.update(times_drawn=["often"] * 16),
     "no counts": lambda state: state.update(counts=None),
 }

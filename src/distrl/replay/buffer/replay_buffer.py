@@ -2,8 +2,12 @@
 
 What it promises:
 
-- Every draw goes through the sum-tree: P(τ) = p(τ)^α / Σ p^α. A newcomer gets the highest priority
-  that is in (1 in an empty replay), so that everything is likely to be seen once.
+- A draw by priority goes through the sum-tree: P(τ) = p(τ)^α / Σ p^α. A newcomer, whose priority
+  nobody has measured yet, gets the highest that is in, but none above the last `RECENT` that were
+  measured (1 in an empty replay), so that everything is likely to be seen once. The highest alone
+  would never fall while newcomers copy it from newcomers, and priorities would soon say nothing.
+- The weight of a draw corrects for the way in which it was drawn: by its own priority, as another
+  attempt at the task of one that was, or uniformly.
 - Both bounds hold after every call; the oldest leave first. Bytes are those of the packed screens,
   each counted once, and of the records around them (`record_bytes`); the trees and arrays, about
   60 bytes for each place of the ring, come on top.
@@ -32,13 +36,15 @@ from numpy.typing import ArrayLike
 from distrl.bounds import Bounds, Checked, Fixed
 from distrl.errors import UsageError
 from distrl.records import Trajectory
+from distrl.replay.buffer.attempts_by_task import AttemptsByTask
 from distrl.replay.buffer.entries import Draw, Entry, Outcome, Receipt, flaw, record_bytes
-from distrl.replay.buffer.reduction_tree import LARGEST, Indices, ReductionTree
+from distrl.replay.buffer.reduction_tree import LARGEST, Floats, Indices, ReductionTree
 from distrl.replay.buffer.replay_state import ReplayState
 from distrl.replay.buffer.screen_store import ScreenStore
 from distrl.replay.buffer.sum_tree import SumTree
 from distrl.replay.compressed_screen import CompressedScreen
 
+RECENT = 256  # measured priorities that a newcomer's is taken from
 COUNTERS = ("inserted", "resent", "refused", "evicted", "drawn", "updated", "stale_updates")
 
 
@@ -71,11 +77,12 @@ class ReplayBuffer:
         self._oldest = self._next = self._rotation = 0
         self._trajectories: list[Trajectory | None] = [None] * capacity
         self._slots: dict[str, int] = {}  # by trajectory id
-        self._attempts = _AttemptsByTask()
+        self._attempts = AttemptsByTask()
         self._screens = ScreenStore()
         self._record_bytes = 0
         self._times_drawn = np.zeros(capacity, dtype=np.int64)
         self._priorities = ReductionTree(capacity, np.maximum)
+        self._measured: deque[float] = deque(maxlen=RECENT)
         self._shares = SumTree(capacity)  # priority^alpha
 
     def __len__(self) -> int:
@@ -97,12 +104,16 @@ class ReplayBuffer:
             return Receipt(Outcome.RESENT, slot)
         if (why := flaw(trajectory)) is not None:
             return self._refuse(why)
-        receipt = self._store(trajectory, self._priorities.root or 1.0)
+        receipt = self._store(trajectory, self._newcomers_priority())
         if not receipt.held:
             return self._refuse(receipt.outcome)
         self._counts["inserted"] += 1
         self._counts["evicted"] += len(receipt.evicted)
         return receipt
+
+    def _newcomers_priority(self) -> float:
+        highest = self._priorities.root
+        return min(highest, max(self._measured, default=highest)) or 1.0
 
     def _refuse(self, outcome: Outcome) -> Receipt:
         self._counts["refused"] += 1
@@ -165,9 +176,10 @@ class ReplayBuffer:
         *,
         beta: float = 0.0,
         together: int = 1,
+        uniform: bool = False,
         counted: bool = True,
     ) -> list[Draw]:
-        """Draw n times, with replacement, in proportion to priority^alpha.
+        """Draw n times, with replacement, in proportion to priority^alpha, or uniformly.
 
         `beta` from 0 to 1 says how much of the preference the draws' weights correct for. With
         `together` above 1 each draw brings other attempts at its task along, whatever their own
@@ -181,8 +193,7 @@ class ReplayBuffer:
                 f"{n} draws with beta={beta!r}, {together} together; draw 1 or more, with beta in "
                 "[0, 1]"
             )
-        places = self._places(n, together, rng)
-        probabilities = self._shares.values(places) / self._shares.total
+        places, probabilities = self._places(n, together, rng, uniform=uniform)
         weights = (len(self) * probabilities) ** -beta
         if counted:
             np.add.at(self._times_drawn, places, 1)
@@ -204,20 +215,55 @@ class ReplayBuffer:
         np.add.at(self._times_drawn, present % self.settings.capacity, 1)
         self._counts["drawn"] += len(slots)
 
-    def _places(self, n: int, together: int, rng: np.random.Generator) -> Indices:
-        stratified = self.settings.stratified
+    def _places(
+        self, n: int, together: int, rng: np.random.Generator, *, uniform: bool
+    ) -> tuple[Indices, Floats]:
+        """n places, and how likely a draw of their kind falls on each of them."""
+        seeds = self._drawn(n if together == 1 else max(1, n // together), rng, uniform=uniform)
         if together == 1:
-            return self._shares.sample(n, rng, stratified=stratified)
-        drawn = self._shares.sample(max(1, n // together), rng, stratified=stratified)
+            return seeds, self._chances(seeds, uniform=uniform)
         slots: list[int] = []
-        for slot in self._slots_at(drawn):
+        for slot in self._slots_at(seeds):
             task = self._at(slot % self.settings.capacity).task.id
             slots += [slot, *self._attempts.beside(task, slot, together - 1, rng)]
-        places = np.array(slots[:n], dtype=np.int64) % self.settings.capacity
-        if len(places) == n:
-            return places
-        more = self._shares.sample(n - len(places), rng, stratified=stratified)
-        return np.concatenate([places, more])
+        grouped = np.array(slots[:n], dtype=np.int64) % self.settings.capacity
+        chances = self._chances_in_groups(grouped, together, uniform=uniform)
+        if len(grouped) == n:
+            return grouped, chances
+        more = self._drawn(n - len(grouped), rng, uniform=uniform)
+        alone = self._chances(more, uniform=uniform)
+        return np.concatenate([grouped, more]), np.concatenate([chances, alone])
+
+    def _drawn(self, n: int, rng: np.random.Generator, *, uniform: bool) -> Indices:
+        if uniform:
+            return rng.integers(self._oldest, self._next, n) % self.settings.capacity
+        return self._shares.sample(n, rng, stratified=self.settings.stratified)
+
+    def _chances(self, places: Indices, *, uniform: bool) -> Floats:
+        """How likely one draw by itself falls on each of these places."""
+        if uniform:
+            return np.full(len(places), 1.0 / len(self))
+        return self._shares.values(places) / self._shares.total
+
+    def _chances_in_groups(self, places: Indices, together: int, *, uniform: bool) -> Floats:
+        """How likely a member of a group, any of them, is at each of these places.
+
+        An attempt comes by its own draw, or with that of one of the n − 1 others at its task, which
+        takes m − 1 of them along: P + (P of the task − P)·(m − 1)/(n − 1), over the expected size.
+        """
+        present = np.arange(self._oldest, self._next) % self.settings.capacity
+        alone = np.zeros(self.settings.capacity)
+        alone[present] = self._chances(present, uniform=uniform)
+        attempts = [self._attempts.of(self._at(place).task.id) for place in present.tolist()]
+        sizes = np.minimum([len(each) for each in attempts], together)
+        expected = float((alone[present] * sizes).sum())
+        chances = []
+        for place in places.tolist():
+            others = self._attempts.of(self._at(place).task.id)
+            own, rest = alone[place], alone[np.array(others) % self.settings.capacity].sum()
+            taken = min(1.0, (together - 1) / max(1, len(others) - 1))
+            chances.append(own + (rest - own) * taken)
+        return np.array(chances) / expected
 
     def _slots_at(self, places: Indices) -> list[int]:
         slots: list[int] = (
@@ -245,6 +291,7 @@ class ReplayBuffer:
         raised = np.maximum(given, self.settings.smallest_priority)
         self._priorities.update(places, raised)
         self._shares.update(places, raised**self.settings.alpha)
+        self._measured.extend(raised.tolist())
         self._counts["updated"] += len(slots)
         self._counts["stale_updates"] += stale
         return stale
@@ -281,6 +328,7 @@ class ReplayBuffer:
             ids=[self._at(place).id for place in places.tolist()],
             priorities=self._priorities.values(places),
             times_drawn=self._times_drawn[places],
+            measured=list(self._measured),
             counts=self._counts,
         ).to_dict()
 
@@ -306,6 +354,7 @@ class ReplayBuffer:
             ):
                 lost.append(name)
         self._rotation = saved.rotation
+        self._measured.extend(saved.measured)
         self._counts |= saved.counts
         return tuple(lost)
 
@@ -323,29 +372,3 @@ class ReplayBuffer:
             "samples_per_insert": self._counts["drawn"] / inserted if inserted else 0.0,
             **{name: float(count) for name, count in self._counts.items()},
         }
-
-
-class _AttemptsByTask:
-    """Slots by the id of the task that was tried there, oldest first, to be drawn together.
-
-    Attempts come in the order of their slots and the oldest leave first: each task has a queue.
-    """
-
-    def __init__(self) -> None:
-        self._slots: dict[str, deque[int]] = {}
-
-    def add(self, task: str, slot: int) -> None:
-        self._slots.setdefault(task, deque()).append(slot)
-
-    def drop_oldest(self, task: str) -> None:
-        """Its oldest attempt has left the replay."""
-        slots = self._slots[task]
-        slots.popleft()
-        if not slots:
-            del self._slots[task]
-
-    def beside(self, task: str, slot: int, most: int, rng: np.random.Generator) -> list[int]:
-        """Up to `most` other attempts at the task, each as likely as the others, none twice."""
-        others = [each for each in self._slots[task] if each != slot]
-        chosen = rng.permutation(len(others))[:most]
-        return [others[place] for place in chosen.tolist()]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from distrl.errors import CorruptSnapshot
 from distrl.replay.buffer.reduction_tree import LARGEST
 
-VERSION = 1
+VERSION = 2  # 1 had no measured priorities
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +23,7 @@ class ReplayState:
     ids: list[str]
     priorities: NDArray[np.float64]
     times_drawn: NDArray[np.int64]
+    measured: list[float]  # the last priorities that were measured, for newcomers
     counts: dict[str, int]
 
     def to_dict(self) -> dict[str, Any]:
@@ -43,6 +44,7 @@ class ReplayState:
                 ids=[str(name) for name in state["ids"]],
                 priorities=np.asarray(state["priorities"], dtype=np.float64),
                 times_drawn=np.asarray(state["times_drawn"], dtype=np.int64),
+                measured=[float(each) for each in state["measured"]],
                 counts={str(name): int(count) for name, count in state["counts"].items()},
             )
         except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -55,7 +57,8 @@ class ReplayState:
         fits = self.priorities.shape == self.times_drawn.shape == (n,) and self.next_slot >= n
         if len(set(self.ids)) < n:
             raise CorruptSnapshot(f"replay state in which one of {n} ids comes twice; take another")
-        if not fits or not ((self.priorities > 0.0) & (self.priorities <= LARGEST)).all():
+        known = np.concatenate([self.priorities.ravel(), self.measured])
+        if not fits or not ((known > 0.0) & (known <= LARGEST)).all():
             raise CorruptSnapshot(
                 f"replay state of {n} ids, {self.priorities.shape} priorities and "
                 f"{self.times_drawn.shape} counts up to slot {self.next_slot} does not fit "
