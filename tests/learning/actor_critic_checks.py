@@ -90,13 +90,12 @@ def moved_policy(seed: int = 0) -> TabularPolicy:
 def gradients(
     make: MakeAlgorithm, batch: Batch, policy: TabularPolicy | None = None
 ) -> dict[str, Tensor]:
-    """The gradients of one update, unclipped: policy and values; the instructions have none."""
+    """The gradients of one update, unclipped: policy and values."""
     trained = policy or moved_policy()
     endless = float("inf")
     make(GradientStep(trained, StepSettings(clip=endless, critic_clip=endless))).update(batch)
     assert trained.logits.grad is not None
     assert trained.value_table.grad is not None
-    assert trained.instruction_table.grad is None
     return {"policy": trained.logits.grad.clone(), "values": trained.value_table.grad.clone()}
 
 

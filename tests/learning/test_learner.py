@@ -224,7 +224,11 @@ def test_refreshed_and_drawn_priorities_are_what_the_policy_thinks(
 ) -> None:
     """By the discount of the algorithm, both of them: they are compared with each other."""
     circle = SmallCircle(
-        make=make, refresh_trajectories=30, learning_rate=1e-12, critic_learning_rate=1e-12
+        make=make,
+        draws="priority",
+        refresh_trajectories=30,
+        learning_rate=1e-12,
+        critic_learning_rate=1e-12,
     )
     made = circle.collect("all", 30)
     ask(circle)
@@ -237,6 +241,32 @@ def test_refreshed_and_drawn_priorities_are_what_the_policy_thinks(
     )
     np.testing.assert_allclose(priorities(circle), wanted, rtol=1e-5)
     assert len(set(wanted.round(6))) > 3
+
+
+def test_who_draws_uniformly_looks_at_no_priority_and_refreshes_none() -> None:
+    circle = SmallCircle(make=Digirl, refresh_trajectories=30, batch_trajectories=16)
+    circle.collect("all", 30)
+    circle.learner.replay.update_priorities([0], [1e9])  # by priority it would be drawn each time
+    ask(circle)
+    drawn = circle.learner.replay.state_dict()["times_drawn"]
+    assert drawn[0] < 5
+    assert int((drawn > 0).sum()) > 5
+    assert (priorities(circle)[drawn == 0][1:] == 1.0).all()
+
+
+@pytest.mark.parametrize(
+    ("make", "draws", "most"),
+    [(a_ride, "algorithm", 16), (a_ride, "uniform", 4), (Digirl, "priority", 16)],
+)
+def test_a_setting_can_take_the_draws_from_the_algorithm(
+    make: Callable[[GradientStep], Algorithm], draws: str, most: int
+) -> None:
+    circle = SmallCircle(make=make, draws=draws, batch_trajectories=16)
+    circle.collect("all", 30)
+    circle.learner.replay.update_priorities([0], [1e9])
+    ask(circle)
+    times = int(circle.learner.replay.state_dict()["times_drawn"][0])
+    assert times == most if most == 16 else times <= most
 
 
 # Publishing ---------------------------------------------------------------------------------------

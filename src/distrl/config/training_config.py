@@ -207,6 +207,13 @@ class TrainingConfig:
                 f"learning.learner.mode={learner.mode!r} without learning.corpus; name the "
                 "directory of trajectories to learn from"
             )
+        weight, penalty = self.learning.a_ride.invalid_weight, learner.rewards.invalid_penalty
+        if self.learning.algorithm == "a_ride" and weight and penalty:
+            raise InvalidSetting(
+                f"learning.a_ride.invalid_weight={weight} with learning.learner.rewards."
+                f"invalid_penalty={penalty}; an answer that cannot be read would be paid for "
+                "twice: give 0 for one of them"
+            )
 
     def _check_engine(self) -> None:
         listen, mode = self.engine.join.listen, self.collection.mode

@@ -33,7 +33,7 @@ from torch import Tensor
 from distrl.agent.trainable_policy import TrainablePolicy
 from distrl.agent.weight_digest import weight_digest
 from distrl.errors import CorruptCheckpoint, CorruptData, InvalidSetting, UsageError
-from distrl.learning.algorithms.algorithm import Algorithm, UpdateReport, update_report
+from distrl.learning.algorithms.algorithm import Algorithm, DrawRule, UpdateReport, update_report
 from distrl.learning.batch import Batch, EarnedRewards, batch_of_draws
 from distrl.learning.batch_prefetcher import BatchPrefetcher, ready_batch
 from distrl.learning.checkpoint import split
@@ -238,8 +238,19 @@ class Learner:
 
     def _sample(self) -> list[Draw]:
         n = self.settings.batch_trajectories
-        beta, together = self.settings.beta, self.settings.attempts_together
-        return self.replay.sample(n, self._rng, beta=beta, together=together, counted=False)
+        return self.replay.sample(
+            n,
+            self._rng,
+            beta=self.settings.beta,
+            together=self.settings.attempts_together,
+            uniform=self._draws == "uniform",
+            counted=False,
+        )
+
+    @property
+    def _draws(self) -> DrawRule:
+        chosen = self.settings.draws
+        return self.algorithm.draws if chosen == "algorithm" else chosen
 
     def _count(self, draws: Sequence[Draw]) -> None:
         """These draws were trained on."""
@@ -249,6 +260,8 @@ class Learner:
 
     def _refresh_slice(self, besides: set[int]) -> None:
         """Rescore the next few others, so that no priority stays outdated for ever."""
+        if self._draws == "uniform":
+            return  # nobody looks at priorities
         entries = self.replay.next_slice(self.settings.refresh_trajectories)
         rest = [entry for entry in entries if entry.slot_id not in besides]
         if not rest:

@@ -205,7 +205,7 @@ def learner_report(
         clip_fraction=float(ratios.clip_fraction(turn_ratios, mask, high=RATIO_LIMIT)),
         staleness=staleness_histogram(behind),
         mean_staleness=sum(behind) / len(behind),
-        calibration_error=reliability_gap(values[mask], batch.step_outcomes[mask]),
+        calibration_error=reliability_gap(values[mask], update.outcomes.cpu()[mask]),
         mean_value=float(step_mean(values, mask)),
         success_rate=float(batch.outcomes.mean()),
         entropy=float(step_mean(update.entropies.cpu(), mask)),

@@ -12,6 +12,7 @@ from distrl.replay.buffer.priority import PriorityWeights
 from distrl.weights.staleness import StalenessLimit
 
 Mode = Literal["online", "offline", "offline_to_online"]
+DrawChoice = Literal["algorithm", "priority", "uniform"]
 Precision = Literal["full", "bf16"]
 
 
@@ -27,6 +28,9 @@ class LearnerSettings:
     """
 
     batch_trajectories: Annotated[int, Bounds(1, 10**6, "trajectories for each update")] = 16
+    draws: Annotated[
+        DrawChoice, Meaning("how trajectories are drawn; algorithm: a_ride by priority, others not")
+    ] = "algorithm"
     attempts_together: Annotated[
         int, Bounds(1, 10**6, "attempts at one task drawn as a group, for grpo")
     ] = 1

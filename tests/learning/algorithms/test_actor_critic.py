@@ -6,18 +6,64 @@ import math
 
 import pytest
 import torch
+from benchmarks.small_world import CORNER, DETOUR, HOME, PAGE, SHORTCUT, new_policy
+from tests.learning.algorithms.algorithm_checks import DONE, LEFT, attempt, batch
 from torch import Tensor, nn
 
+from distrl.learning.algorithms.a_ride import ARide, ARideSettings
 from distrl.learning.algorithms.actor_critic import (
     CriticObjective,
     ValueLoss,
     explained_variance,
     reliability_gap,
+    value_outcomes,
 )
+from distrl.learning.algorithms.ppo import Ppo, PpoSettings
+from distrl.learning.algorithms.vtrace import VTraceActorCritic, VTraceSettings
+from distrl.learning.gradient_step import GradientStep
 from distrl.learning.targets.retrace import retrace
+from distrl.records import Ending
 
 KINDS: tuple[ValueLoss, ...] = ("cross_entropy", "squared", "huber")
 BOTH = torch.arange(2)
+
+
+def test_a_perfect_critic_of_a_sure_success_has_no_gap_whatever_the_discount() -> None:
+    # Five steps to a success that never fails, γ = 0.95, a step costs nothing: V_t = γ^(4 − t).
+    steps = [(HOME, LEFT), (SHORTCUT, LEFT), (CORNER, LEFT), (DETOUR, LEFT), (PAGE, DONE)]
+    data = batch(attempt(steps, Ending.SUCCESS))
+    policy = new_policy(dtype=torch.float64)
+    with torch.no_grad():
+        for left, (state, _) in enumerate(reversed(steps)):
+            policy.value_table[state] = torch.logit(_row(min(0.95**left, 1 - 1e-9)))
+    for algorithm in (
+        ARide(GradientStep(policy), ARideSettings(discount=0.95)),
+        VTraceActorCritic(GradientStep(policy), VTraceSettings(discount=0.95)),
+        Ppo(GradientStep(policy), PpoSettings(discount=0.95)),
+    ):
+        report = algorithm.plan(data, GradientStep(policy).score_batch(data))
+        assert report.outcomes is not None
+        assert report.outcomes[0].tolist() == pytest.approx(
+            [0.95**left for left in (4, 3, 2, 1, 0)]
+        )
+        for name in {"brier_score", "reliability_gap"} & report.metrics.keys():
+            assert report.metrics[name] == pytest.approx(0.0, abs=1e-6), name
+
+
+def test_of_a_trajectory_that_was_cut_off_the_last_value_stands_for_the_rest() -> None:
+    data = batch(attempt([(HOME, LEFT), (SHORTCUT, LEFT)], Ending.STEP_LIMIT))
+    policy = new_policy()
+    with torch.no_grad():
+        policy.value_table.fill_(0.0)  # one half everywhere
+    current = GradientStep(policy).score_batch(data)
+    assert value_outcomes(data, current, 0.9)[0].tolist() == pytest.approx([0.405, 0.45])
+
+
+def test_where_success_is_predicted_success_is_what_counts() -> None:
+    settings = ARideSettings(discount=0.5, value_target="success")
+    data = batch(attempt([(HOME, LEFT), (PAGE, DONE)], Ending.SUCCESS))
+    report = ARide(GradientStep(new_policy()), settings).update(data)
+    assert report.outcomes[0].tolist() == [1.0, 1.0]
 
 
 def _row(*numbers: float) -> Tensor:

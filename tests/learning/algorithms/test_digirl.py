@@ -28,6 +28,7 @@ from tests.learning.algorithms.algorithm_checks import (
 
 from distrl.errors import InvalidSetting
 from distrl.learning.algorithms.digirl import Digirl, DigirlSettings
+from distrl.learning.algorithms.trajectory_filter import better_than_promised
 from distrl.learning.gradient_step import GradientStep, StepSettings
 from distrl.records import Ending
 
@@ -117,11 +118,23 @@ def test_the_curriculum_prefers_a_success_that_nobody_expected() -> None:
         replace(GOOD, task=HARD),
         replace(BAD, task=HARD),
     )
-    data, step = batch(easy, hard, failed, failed), GradientStep(policy)
-    best = Digirl(step, DigirlSettings(curriculum_share=0.25)).curriculum(data)
-    half = Digirl(step, DigirlSettings(curriculum_share=0.5)).curriculum(data)
-    assert best.tolist() == [0, 1, 0, 0]
-    assert half.tolist() == [1, 1, 0, 0]
+    data = batch(easy, hard, failed, failed)
+    assert better_than_promised(policy, data, 0.25).tolist() == [0, 1, 0, 0]
+    assert better_than_promised(policy, data, 0.5).tolist() == [1, 1, 0, 0]
+
+
+def test_it_makes_as_many_passes_over_a_batch_as_it_is_told() -> None:
+    once, thrice = new_policy(), new_policy()
+    for policy, passes in ((once, 1), (thrice, 3)):
+        Digirl(GradientStep(policy), DigirlSettings(passes=passes)).update(batch(GOOD, BAD))
+    for _ in range(2):
+        Digirl(GradientStep(once)).update(batch(GOOD, BAD))
+    assert probability(thrice, PAGE, DONE) > 1 / 9 + 2e-5
+    assert probability(thrice, PAGE, DONE) == pytest.approx(probability(once, PAGE, DONE), rel=1e-3)
+
+
+def test_it_draws_uniformly() -> None:
+    assert Digirl(GradientStep(new_policy())).draws == "uniform"
 
 
 def test_what_the_curriculum_leaves_out_is_not_imitated() -> None:

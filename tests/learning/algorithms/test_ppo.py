@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import pytest
@@ -26,6 +27,7 @@ from tests.learning.algorithms.algorithm_checks import (
 
 from distrl.errors import InvalidSetting
 from distrl.learning.algorithms.clipped_objective import ClipSettings
+from distrl.learning.algorithms.grpo import Grpo, GrpoSettings
 from distrl.learning.algorithms.ppo import Ppo, PpoSettings
 from distrl.learning.batch import batch_of
 from distrl.learning.gradient_step import GradientStep, StepSettings
@@ -183,3 +185,15 @@ def test_settings_out_of_range_are_refused(settings: dict[str, float]) -> None:
 def test_clip_settings_out_of_range_are_refused(settings: dict[str, float]) -> None:
     with pytest.raises(InvalidSetting, match=next(iter(settings))):
         ClipSettings(**settings)  # type: ignore[arg-type]
+
+
+def test_the_weights_of_prioritised_draws_enter_entropy_and_penalty_too() -> None:
+    """With weight 0 nothing of a trajectory is left: no entropy, no distance from π_ref."""
+    data, policy = recorded(), old_policy(1)
+    nothing = replace(data, weights=torch.zeros_like(data.weights))
+    objective = ClipSettings(entropy_weight=0.5)
+    entropic = Ppo(GradientStep(policy), PpoSettings(objective=objective)).update(nothing)
+    settings = GrpoSettings(kl_weight=0.5, objective=objective)
+    tied = Grpo(GradientStep(policy), settings, new_policy()).update(nothing)
+    assert entropic.losses == {"policy": 0.0, "entropy": 0.0, "value": 0.0}
+    assert tied.losses["kl"] == tied.losses["entropy"] == 0.0

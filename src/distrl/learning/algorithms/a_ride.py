@@ -1,4 +1,4 @@
-"""A-RIDE, the algorithm of DistRL: an actor-critic that learns from old trajectories by Retrace.
+"""A-RIDE, the algorithm of DistRL: an actor-critic that learns from old trajectories.
 
     ρ_t = π(a_t|s_t) / μ(a_t|s_t)                    now against then, at the level of the settings
     δ_t = r_t + γ·V(s_{t+1}) − V(s_t)                V(s_{t+1}) = 0 after an end, not after a cut
@@ -8,24 +8,38 @@
     L_π = −E_μ[min(cap, ρ_t)·A_t·log π(a_t|s_t)] − β·E_μ[ℍ(π(·|s_t))]
           + λ_p·E_μ[min(cap, ρ_t)·1{a_t invalid}·log π(a_t|s_t)] + κ·KL(π ‖ π_ref)
 
-Two repairs to the paper's equations, beside a gradient for the invalid term and an entropy that is
-one. On V, as the paper has it, Δ_t holds δ_t in full whatever the ratio of its own step; so v_t
-says what *this answer* was worth: it estimates Q(s_t, a_t), with V for a control variate. Therefore
+**What this is.** With both caps at 1, the default, it is V-trace(λ). Let ρ̄ = min(1, ρ) and
+Δ'_t = ρ̄_t·Δ_t. Then
+
+    Δ'_t = ρ̄_t·δ_t + γ·λ·ρ̄_t·ρ̄_{t+1}·Δ_{t+1} = ρ̄_t·δ_t + γ·(λ·ρ̄_t)·Δ'_{t+1}
+
+which is V-trace's recursion (Espeholt et al. 2018) with c_t = λ·ρ̄_t. The gradient of L_V by the
+logit of V is ρ̄_t·(V − v_t) = −Δ'_t, V-trace's own; the policy's is Δ'_t·∇log π, which at λ = 1 is
+the one of IMPALA, ρ̄_t·(r_t + γ·v'_{t+1} − V), and below 1 has λ in it as generalised advantages do.
+So `vtrace` differs by its clips and, below λ = 1, by its advantage; tests hold them together.
+
+**What is printed.** The paper has Retrace on V, which Δ_t above is, without the weight in L_V, and
+A_t = r_t + γ·v_{t+1} − V(s_t): `as_printed`. There Δ_t holds δ_t in full whatever the ratio of its
+own step, so v_t says what *this answer* was worth: it estimates Q(s_t, a_t). Therefore
 
 - V(s_t), a mean over the answers that π would give, takes v_t with the weight of its own step.
   Without it the critic keeps to μ (with λ = 0 it has the values of μ, however old). With cap_V = 1
   its fixed point is that of V-trace for every λ: the values of a policy ∝ min(μ, π), which are
   those of π once π is sure of itself. A larger cap_V leans from there to π, and costs variance;
-- the advantage is Δ_t itself. The printed r_t + γ·v_{t+1} − V(s_t) takes the next step as μ did.
+- the advantage is Δ_t itself. The printed one takes the next step as μ did.
 
-`as_printed` leaves both out, to be compared with: in the small world it does not find the best way.
-Weights that correct for prioritised draws multiply every term.
+In the small world the printed form does not find the best way. The invalid term as printed has no
+gradient, here it has; rewards have such a penalty too, so one of the two is 0 (by default this
+one: an answer that cannot be read is paid for once). Entropy is one, not −log π of what was done.
+
+`trajectory_share` below 1 is the paper's filter of trajectories (`trajectory_filter`). Batches are
+drawn by priority (DPER), and weights that correct for it multiply every term.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 import torch
 from torch import Tensor
@@ -39,10 +53,20 @@ from distrl.learning.algorithms.actor_critic import (
     actor_critic_metrics,
     token_ratios,
     turn_ratios,
+    value_outcomes,
 )
-from distrl.learning.algorithms.algorithm import PlannedAlgorithm, UpdatePlan, check_reference
+from distrl.learning.algorithms.algorithm import (
+    DrawRule,
+    PlannedAlgorithm,
+    UpdatePlan,
+    check_reference,
+)
+from distrl.learning.algorithms.trajectory_filter import (
+    WithInstructionCritic,
+    better_than_promised,
+)
 from distrl.learning.batch import Batch
-from distrl.learning.gradient_step import BatchScores, GradientStep, ReferencePolicy
+from distrl.learning.gradient_step import BatchScores, GradientStep, ReferencePolicy, TurnLoss
 from distrl.learning.losses.averages import Averaging, count
 from distrl.learning.targets.advantages import keep_above
 from distrl.learning.targets.ratios import truncate
@@ -66,8 +90,14 @@ class ARideSettings(Checked):
     advantage_threshold: Annotated[
         float, Bounds(-1e6, 1e6, "returns"), Fixed("a filter keeps what is better than expected")
     ] = 0.0
+    trajectory_share: Annotated[
+        float,
+        Bounds(0.0, 1.0, "of a batch that the policy learns from, surprises first", open=True),
+    ] = 1.0
     entropy_weight: Annotated[float, Bounds(0.0, 1e6, "(β, returns per nat)")] = 0.01
-    invalid_weight: Annotated[float, Bounds(0.0, 1e6, "(λ_p, returns per unreadable answer)")] = 0.1
+    invalid_weight: Annotated[
+        float, Bounds(0.0, 1e6, "(λ_p, per unreadable answer; beside a penalty in rewards: 0)")
+    ] = 0.0
     kl_weight: Annotated[float, Bounds(0.0, 1e6, "(κ, returns per nat from the start model)")] = 0.0
     value_target: Annotated[
         Literal["retrace", "success"], Meaning("success: the outcome, not corrected for old data")
@@ -84,8 +114,9 @@ class ARideSettings(Checked):
 
 @dataclass(eq=False)
 class ARide(PlannedAlgorithm):
-    """Advantage-based Retrace, on whatever the replay draws."""
+    """Advantage-based Retrace, on what the replay draws by priority."""
 
+    draws: ClassVar[DrawRule] = "priority"
     step: GradientStep
     settings: ARideSettings = ARideSettings()
     reference: ReferencePolicy | None = None
@@ -103,20 +134,43 @@ class ARide(PlannedAlgorithm):
         targets = retrace(**known, ratios=ratios, discount=self.discount, lambda_=lambda_)
         advantages = self._advantages(batch, current, targets)
         positive = keep_above(advantages, batch.mask).sum() / batch.mask.sum()
+        came, cap = self._outcomes(batch, current), self.settings.ratio_cap
         return UpdatePlan(
-            loss=self._objective(batch, current, ratios, targets, advantages),
+            loss=self._loss(batch, current, ratios, targets, advantages),
             advantages=advantages,
             metrics={
-                **actor_critic_metrics(batch, current, targets, self.settings.ratio_cap),
+                **actor_critic_metrics(batch, current, targets, came, cap),
                 "positive_advantages": float(positive),
             },
+            outcomes=came,
         )
+
+    def _outcomes(self, batch: Batch, current: BatchScores) -> Tensor:  # [b, t]
+        """What the critic predicts, as it came."""
+        if self.settings.value_target == "success":
+            return batch.step_outcomes
+        return value_outcomes(batch, current, self.discount)
 
     def _advantages(self, batch: Batch, current: BatchScores, targets: Tensor) -> Tensor:  # [b, t]
         if self.settings.as_printed:
             known = batch.with_values(current.values)
             return signed_advantages(targets, **known, discount=self.discount)
         return torch.where(batch.mask, targets - current.values[:, :-1], 0.0)
+
+    def _loss(
+        self,
+        batch: Batch,
+        current: BatchScores,
+        ratios: Tensor,
+        targets: Tensor,
+        advantages: Tensor,
+    ) -> TurnLoss:
+        share, policy = self.settings.trajectory_share, self.step.policy
+        if share == 1.0:
+            return self._objective(batch, current, ratios, targets, advantages)
+        kept = better_than_promised(policy, batch, share).unsqueeze(1)
+        objective = self._objective(batch, current, ratios, targets, advantages * kept)
+        return WithInstructionCritic(objective, policy, batch)
 
     def _objective(
         self,

@@ -14,12 +14,13 @@ Metrics, of a batch as it was scored before the update:
     clip_fraction           share of turns whose ratio is above the cap, by more than rounding
     effective_sample_share  (Σ ρ)² / Σ ρ² over the number of turns: 1 on-policy
     entropy, invalid_rate   nats per token, and the share of answers that could not be read
-    brier_score             E[(V − success)²]; 0.25 for a critic that always predicts one half
-    reliability_gap         how far success rates lie from the values before them, in ten bins
+    brier_score             E[(V − G)²], of values and what came of them
+    reliability_gap         how far the mean of G lies from the values before it, in ten bins
     explained_variance      1 − Var(v − V) / Var(v): how much of the targets the critic knew
 
-V is a discounted success probability of the policy in training, and successes are those of the
-policies that acted: on old data, or with a discount, a perfect critic has a gap too.
+G is what V predicts, in the same units (`value_outcomes`): the discounted return with its costs, or
+success where that is the critic's target. A perfect critic has no gap, whatever the discount; on
+old data it may have one, since G is that of the policies that acted.
 """
 
 from __future__ import annotations
@@ -46,6 +47,7 @@ from distrl.learning.targets.ratios import (
     quantiles,
     truncate,
 )
+from distrl.learning.targets.retrace import monte_carlo
 
 Correction = RatioLevel | Literal["none"]  # none: every ratio is 1, as an ablation
 ValueLoss = Literal["cross_entropy", "squared", "huber"]
@@ -157,11 +159,11 @@ def actor_critic_metrics(
     batch: Batch,
     current: BatchScores,
     targets: Tensor,  # [b, t]
+    outcomes: Tensor,  # [b, t]: what the values predict
     cap: float,  # of the ratios in the policy loss
 ) -> dict[str, float]:
     """All of them, for what an update saw before it moved."""
     values = current.values[:, :-1]
-    outcomes = batch.step_outcomes.to(values)
     ratios = per_turn(current.log_probs, batch.behaviour_log_probs, batch.token_mask)
     at_quantiles = quantiles(ratios, batch.mask, tuple(RATIO_QUANTILES.values())).tolist()
     return {
@@ -178,8 +180,17 @@ def actor_critic_metrics(
     }
 
 
+def value_outcomes(batch: Batch, current: BatchScores, discount: float) -> Tensor:  # [b, t]
+    """G_t, the discounted return that came after each step, held to the range of values.
+
+    Where a trajectory was cut off, the value of its last screen stands for what would have come.
+    """
+    returns = monte_carlo(**batch.with_values(current.values), discount=discount)
+    return returns.clamp(0.0, 1.0)
+
+
 def reliability_gap(values: Tensor, outcomes: Tensor) -> float:  # [n], [n]
-    """Σ_bins (share of the bin)·|mean value − success rate|, over bins of equal width.
+    """Σ_bins (share of the bin)·|mean value − mean outcome|, over bins of equal width.
 
     0 for a calibrated critic.
     """

@@ -10,7 +10,7 @@ from __future__ import annotations
 import statistics
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import ClassVar, Literal, Protocol
 
 import torch
 from torch import Tensor
@@ -20,6 +20,8 @@ from distrl.learning.batch import Batch
 from distrl.learning.gradient_step import BatchScores, GradientStep, ReferencePolicy, TurnLoss
 from distrl.learning.targets.ratios import clip_fraction, per_turn
 from distrl.learning.targets.retrace import td_errors
+
+DrawRule = Literal["priority", "uniform"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +34,18 @@ class UpdateReport:
     ratios: Tensor  # [b, t], of whole turns, before truncation
     entropies: Tensor  # [b, t], mean over the tokens of a turn
     values: Tensor  # [b, t]
+    outcomes: Tensor  # [b, t], what those values predict, as it came
     advantages: Tensor  # [b, t]
     metrics: dict[str, float] = field(default_factory=dict)  # clip fraction, sample size, …
 
 
 class Algorithm(Protocol):
     """What the learner calls."""
+
+    @property
+    def draws(self) -> DrawRule:
+        """How its batches are drawn from the replay, where no setting says otherwise."""
+        ...
 
     @property
     def discount(self) -> float:
@@ -56,12 +64,14 @@ class UpdatePlan:
     metrics: dict[str, float] = field(default_factory=dict)  # that only this algorithm has
     ratio_cap: float = 1.0  # above which a ratio counts as clipped, in the report
     epochs: int = 1  # optimiser steps on this batch
+    outcomes: Tensor | None = None  # [b, t], what the values predict; None: the success to come
     policy_moves: bool = True  # False: there is nothing for the policy to learn from
 
 
 class PlannedAlgorithm(ABC):
     """Implements `Algorithm` for a subclass that plans."""
 
+    draws: ClassVar[DrawRule] = "uniform"  # DPER is A-RIDE's
     step: GradientStep
 
     @property
@@ -89,6 +99,7 @@ class PlannedAlgorithm(ABC):
             _mean([norms for _, norms in seen]),
             discount=self.discount,
             cap=plan.ratio_cap,
+            outcomes=plan.outcomes,
             **plan.metrics,
         )
 
@@ -110,6 +121,7 @@ def update_report(
     *,
     discount: float,
     cap: float = 1.0,
+    outcomes: Tensor | None = None,  # [b, t]; None: the success to come
     **metrics: float,
 ) -> UpdateReport:
     """The report of an update, or of a batch that was only scored.
@@ -119,6 +131,7 @@ def update_report(
     """
     ratios = per_turn(current.log_probs, batch.behaviour_log_probs, batch.token_mask)
     tokens = batch.token_mask.sum(-1).clamp(min=1)
+    came = batch.step_outcomes if outcomes is None else outcomes
     return UpdateReport(
         losses=losses,
         gradient_norms=norms,
@@ -126,6 +139,7 @@ def update_report(
         ratios=ratios,
         entropies=torch.where(batch.token_mask, current.entropies, 0.0).sum(-1) / tokens,
         values=torch.where(batch.mask, current.values[:, :-1], 0.0),
+        outcomes=torch.where(batch.mask, came, 0.0),
         advantages=advantages,
         metrics={"clip_fraction": float(clip_fraction(ratios, batch.mask, high=cap)), **metrics},
     )

@@ -7,7 +7,8 @@
 μ is the policy that acted and π_prox the one that the update began with. On-policy they are one,
 and so are the two losses. On old data the coupled loss measures its step from μ: where the policy
 has already moved further than ε it gives no gradient. The decoupled one measures from where the
-policy is now, and corrects for the age by w. The critic's cross-entropy comes with either.
+policy is now, and corrects for the age by w. The critic's cross-entropy comes with either. Weights
+that correct for prioritised draws multiply every term.
 """
 
 from __future__ import annotations
@@ -57,6 +58,7 @@ class ClippedObjective:
 
     settings: ClipSettings
     advantages: Tensor  # [n]
+    draws: Tensor  # [n]: weights of prioritised draws
     critic: CriticObjective
     behaviour_log_probs: Tensor  # [n, k]: of μ
     proximal_log_probs: Tensor  # [n, k]: of the policy that the update began with
@@ -75,7 +77,8 @@ class ClippedObjective:
     ) -> ClippedObjective:
         return cls(
             settings=settings,
-            advantages=batch.gather(advantages * batch.draw_weights),
+            advantages=batch.gather(advantages),
+            draws=batch.gather(batch.draw_weights),
             critic=CriticObjective.of("cross_entropy", batch, value_targets),
             behaviour_log_probs=batch.gather(batch.behaviour_log_probs),
             proximal_log_probs=batch.gather(current.log_probs),
@@ -86,10 +89,11 @@ class ClippedObjective:
         chosen, log_probs, token_mask = self.settings, scores.log_probs, scores.token_mask
         averaging, total = chosen.averaging, self.total
         behaviour = beside(scores, self.behaviour_log_probs, turns)
+        draws = self.draws[turns].to(log_probs)  # [m]
         policy = ppo(
             log_probs,
             behaviour,
-            self.advantages[turns].to(log_probs),
+            self.advantages[turns].to(log_probs) * draws,
             token_mask,
             proximal_log_probs=(
                 beside(scores, self.proximal_log_probs, turns) if chosen.decoupled else None
@@ -101,7 +105,8 @@ class ClippedObjective:
             averaging=averaging,
             total=total,
         )
-        entropy = token_mean(scores.entropies, token_mask, averaging, total)
+        weights = draws.unsqueeze(-1)
+        entropy = token_mean(scores.entropies * weights, token_mask, averaging, total)
         losses = {
             "policy": policy,
             "entropy": -chosen.entropy_weight * entropy,
@@ -112,7 +117,7 @@ class ClippedObjective:
             divergences = estimated_kl(log_probs, reference, token_mask)
             # min(cap, π/μ) of every token now: the mean is under π, over tokens of μ
             ratios = per_token(log_probs.detach(), behaviour, token_mask)
-            corrected = divergences * truncate(ratios, chosen.behaviour_cap)
+            corrected = weights * divergences * truncate(ratios, chosen.behaviour_cap)
             penalty = token_mean(corrected, token_mask, averaging, total)
             losses["kl"] = self.kl_weight * penalty
         return losses

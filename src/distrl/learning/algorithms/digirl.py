@@ -10,12 +10,19 @@ r_H is 1 for success; H in 1/H is the step limit of the task, H in λ^{H−h} th
 taken. Advantage-weighted regression with a hard filter in place of exponential weights: no ratios,
 and no step is ever pushed away from.
 
-Where the released code of DigiRL differs, and we follow the paper: it has no factor
-(1 − λ^{H−h}·r_H) but adds the return, discounted by 0.5, to the improvement, and keeps a step above
-0 after a cost of 0.05 rather than above 1/H. It filters trajectories over its whole buffer, keeps a
-tenth of them and makes tens of passes (20 for the actor, 5 for each critic) at a time; here the
-critics and the policy move together, once per batch, and the share is one of the batch, hence
-larger. Its offline phase filters by reward alone: that is `filtered_bc`.
+Batches are drawn uniformly, as DigiRL draws them: prioritised draws are DistRL's, and
+`learning.learner.draws` gives them to any algorithm as an ablation. What still differs from the
+original:
+
+- The released code of DigiRL has no factor (1 − λ^{H−h}·r_H) but adds the return, discounted by
+  0.5, to the improvement, and keeps a step above 0 after a cost of 0.05 rather than above 1/H. Here
+  the paper is followed.
+- It ranks trajectories over its whole buffer and keeps a tenth; here the share is one of the batch,
+  a uniform sample of the buffer, and larger, since a tenth of 16 trajectories are two.
+- After each round it makes 5 passes for each critic and then 20 for the actor, on batches of their
+  own. Here `passes` steps of critics and policy together are taken on each batch, and
+  `pacing.samples_per_insert` says how many batches there are for a round.
+- Its offline phase filters by reward alone: that is `filtered_bc`.
 """
 
 from __future__ import annotations
@@ -25,14 +32,16 @@ from typing import Annotated
 
 import torch
 from torch import Tensor
-from torch.nn import functional
 
-from distrl.agent.trainable_policy import Scores, TrainablePolicy
 from distrl.bounds import Bounds, Checked, Fixed
 from distrl.learning.algorithms.algorithm import PlannedAlgorithm, UpdatePlan
-from distrl.learning.algorithms.filtered_bc import FilteredImitation, among_the_best
+from distrl.learning.algorithms.filtered_bc import FilteredImitation
+from distrl.learning.algorithms.trajectory_filter import (
+    WithInstructionCritic,
+    better_than_promised,
+)
 from distrl.learning.batch import Batch
-from distrl.learning.gradient_step import BatchScores, GradientStep, Losses
+from distrl.learning.gradient_step import BatchScores, GradientStep
 from distrl.learning.losses.averages import Averaging
 from distrl.learning.targets.advantages import doubly_robust, keep_above
 
@@ -50,6 +59,7 @@ class DigirlSettings(Checked):
     curriculum_share: Annotated[
         float, Bounds(0.0, 1.0, "of a batch's trajectories, best A_instr first", open=True)
     ] = 0.5
+    passes: Annotated[int, Bounds(1, 10**6, "steps for each batch")] = 1
     averaging: Annotated[Averaging, Fixed("imitation averages over tokens")] = "per_token"
 
 
@@ -63,55 +73,21 @@ class Digirl(PlannedAlgorithm):
     def plan(self, batch: Batch, current: BatchScores) -> UpdatePlan:
         known = batch.with_values(current.values)
         advantages = doubly_robust(**known, outcomes=batch.outcomes, decay=self.settings.decay)
-        chosen = self.curriculum(batch)  # [b]
+        share = self.settings.curriculum_share
+        chosen = better_than_promised(self.step.policy, batch, share)  # [b]
         kept = keep_above(advantages, batch.mask, self._thresholds(batch)) * chosen.unsqueeze(1)
         weights = kept * batch.weights.unsqueeze(1)
         imitation = FilteredImitation.of(batch, weights, self.settings.averaging)
         return UpdatePlan(
-            loss=_WithInstructionCritic(imitation, self.step.policy, batch),
+            loss=WithInstructionCritic(imitation, self.step.policy, batch),
             advantages=advantages,
             metrics={"kept_share": float(kept.sum() / batch.mask.sum())},
+            epochs=self.settings.passes,
             policy_moves=bool(kept.any()),
         )
-
-    def curriculum(self, batch: Batch) -> Tensor:
-        """1 for the trajectories with the largest A_instr, [b]."""
-        with torch.no_grad():
-            expected = self.step.policy.instruction_logits(_instructions(batch)).sigmoid().cpu()
-        surprises = batch.outcomes - expected  # A_instr
-        everyone = torch.ones_like(surprises, dtype=torch.bool)
-        best = among_the_best(surprises, everyone, self.settings.curriculum_share)
-        return best.to(batch.outcomes.dtype)
 
     def _thresholds(self, batch: Batch) -> Tensor:  # [b, 1]
         given = self.settings.threshold
         limits = [float(trajectory.task.step_limit) for trajectory in batch.trajectories]
         each = [1.0 / limit if given is None else given for limit in limits]
         return torch.tensor(each).unsqueeze(1)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _WithInstructionCritic:
-    """Imitation, and the instruction's critic: each trajectory counts once, at its first turn."""
-
-    imitation: FilteredImitation
-    policy: TrainablePolicy
-    batch: Batch
-
-    def __call__(self, scores: Scores, turns: Tensor) -> Losses:
-        losses = self.imitation(scores, turns)
-        chosen = [self.batch.turns[index] for index in turns.tolist()]
-        rows = [turn.row for turn in chosen if turn.column == 0]
-        if rows:
-            instructions = _instructions(self.batch)
-            logits = self.policy.instruction_logits([instructions[row] for row in rows])
-            wanted = self.batch.outcomes[rows].to(logits)
-            summed = functional.binary_cross_entropy_with_logits(
-                logits, wanted, self.batch.weights[rows].to(logits), reduction="sum"
-            )
-            losses["instruction_value"] = summed / len(instructions)
-        return losses
-
-
-def _instructions(batch: Batch) -> list[str]:
-    return [trajectory.task.instruction for trajectory in batch.trajectories]

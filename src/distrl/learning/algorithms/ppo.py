@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from distrl.bounds import Bounds, Checked, Meaning
+from distrl.learning.algorithms.actor_critic import value_outcomes
 from distrl.learning.algorithms.algorithm import PlannedAlgorithm, UpdatePlan
 from distrl.learning.algorithms.clipped_objective import ClippedObjective, ClipSettings
 from distrl.learning.batch import Batch
@@ -55,5 +56,9 @@ class Ppo(PlannedAlgorithm):
             advantages = normalise(advantages, batch.mask)
         loss = ClippedObjective.of(chosen.objective, batch, current, advantages, targets)
         return UpdatePlan(
-            loss, advantages, ratio_cap=chosen.objective.highest, epochs=chosen.epochs
+            loss,
+            advantages,
+            ratio_cap=chosen.objective.highest,
+            epochs=chosen.epochs,
+            outcomes=value_outcomes(batch, current, chosen.discount),
         )

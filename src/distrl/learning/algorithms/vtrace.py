@@ -26,6 +26,7 @@ from distrl.learning.algorithms.actor_critic import (
     actor_critic_metrics,
     token_ratios,
     turn_ratios,
+    value_outcomes,
 )
 from distrl.learning.algorithms.algorithm import PlannedAlgorithm, UpdatePlan
 from distrl.learning.batch import Batch
@@ -94,5 +95,6 @@ class VTraceActorCritic(PlannedAlgorithm):
             entropy_weight=chosen.entropy_weight,
             ratios=batch.gather(token_ratios("none", batch, current)),  # inside the advantages
         )
-        metrics = actor_critic_metrics(batch, current, traced.targets, chosen.rho_clip)
-        return UpdatePlan(objective, traced.advantages, metrics)
+        came = value_outcomes(batch, current, chosen.discount)
+        metrics = actor_critic_metrics(batch, current, traced.targets, came, chosen.rho_clip)
+        return UpdatePlan(objective, traced.advantages, metrics, outcomes=came)

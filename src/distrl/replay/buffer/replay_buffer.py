@@ -218,7 +218,7 @@ class ReplayBuffer:
     def _places(
         self, n: int, together: int, rng: np.random.Generator, *, uniform: bool
     ) -> tuple[Indices, Floats]:
-        """n places, and how likely a draw of their kind falls on each of them."""
+        """N places, and how likely a draw of their kind falls on each of them."""
         seeds = self._drawn(n if together == 1 else max(1, n // together), rng, uniform=uniform)
         if together == 1:
             return seeds, self._chances(seeds, uniform=uniform)
