@@ -201,6 +201,13 @@ class ErrandPhone:
     def elements(self) -> tuple[Element, ...]:
         return ()
 
+    def snapshot(self) -> tuple[Page, bool]:
+        return self.page, self._pop_up
+
+    def restore(self, state: tuple[Page, bool]) -> None:
+        """Back to that page; what happens next is drawn anew."""
+        self.page, self._pop_up = state
+
     def close(self) -> None:
         """It holds nothing."""
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from benchmarks.tabular_policy import TabularPolicy
-from distrl.learning.algorithms.algorithm import Algorithm, UpdateReport
+from distrl.learning.algorithms.algorithm import Algorithm, DrawRule, UpdateReport
 from distrl.learning.batch import Batch
 from distrl.learning.learner import Learner
 from distrl.planning.draw_pool import of_lengths
@@ -93,6 +93,10 @@ class TimedAlgorithm:
     @property
     def discount(self) -> float:
         return self._algorithm.discount
+
+    @property
+    def draws(self) -> DrawRule:
+        return self._algorithm.draws
 
     def update(self, batch: Batch, *, policy_moves: bool = True) -> UpdateReport:
         report = self._algorithm.update(batch, policy_moves=policy_moves)

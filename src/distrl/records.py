@@ -273,8 +273,21 @@ class Ending(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class Branch:
+    """Where a trajectory left another one: all before `step` is that one's, and not its own."""
+
+    parent: str  # id of the trajectory
+    step: int
+
+
+@dataclass(frozen=True, slots=True)
 class Trajectory:
-    """A finished episode: T decisions between T + 1 screens, how it ended and what was judged."""
+    """A finished episode: T decisions between T + 1 screens, how it ended and what was judged.
+
+    One that was played from the middle of another (`branch`) has all decisions and screens, so that
+    it can be looked at by itself; those before `first_step` are its parent's, and are trained on
+    there. Its device seconds are those since.
+    """
 
     id: str
     task: Task
@@ -284,6 +297,7 @@ class Trajectory:
     verdict: Verdict | None
     device_seconds: float
     notes: tuple[str, ...] = field(default=())
+    branch: Branch | None = None
 
     def __post_init__(self) -> None:
         if len(self.screens) != len(self.decisions) + 1:
@@ -291,12 +305,28 @@ class Trajectory:
                 f"trajectory {self.id}: {len(self.decisions)} decisions need "
                 f"{len(self.decisions) + 1} screens, got {len(self.screens)}"
             )
+        if not 0 <= self.first_step <= len(self.decisions):
+            raise ValueError(
+                f"trajectory {self.id} of {len(self.decisions)} decisions branched off at step "
+                f"{self.first_step}, where it has none"
+            )
 
     @property
     def success(self) -> bool:
         return self.ending is Ending.SUCCESS
 
     @property
+    def first_step(self) -> int:
+        """The first that is its own."""
+        return 0 if self.branch is None else self.branch.step
+
+    @property
+    def attempt_id(self) -> str:
+        """Of the attempt that it belongs to: its own id, or its parent's."""
+        return self.id if self.branch is None else self.branch.parent
+
+    @property
     def weight_version(self) -> int:
         """Of the weights that began it, the oldest in it; each decision carries its own."""
-        return self.decisions[0].weight_version if self.decisions else 0
+        own = self.decisions[self.first_step :]
+        return own[0].weight_version if own else 0

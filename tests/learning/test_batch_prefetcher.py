@@ -28,6 +28,7 @@ class Recorded:
     def __init__(self, step: GradientStep) -> None:
         self._algorithm = a_ride(step)
         self.discount = self._algorithm.discount
+        self.draws = self._algorithm.draws
         self.trained: list[list[str]] = []
 
     def update(self, batch: Batch, *, policy_moves: bool = True) -> UpdateReport:

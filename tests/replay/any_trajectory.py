@@ -12,6 +12,7 @@ from distrl.records import (
     FAMILIES,
     SPLITS,
     Action,
+    Branch,
     Decision,
     Ending,
     LongPress,
@@ -79,6 +80,7 @@ def trajectories(draw: st.DrawFn) -> Trajectory:
         verdict=draw(st.none() | st.builds(Verdict, st.booleans(), TEXT, TEXT)),
         device_seconds=draw(st.floats()),
         notes=tuple(draw(st.lists(TEXT, max_size=2))),
+        branch=draw(st.none() | st.builds(Branch, TEXT, st.integers(0, len(decisions)))),
     )
 
 

@@ -10,6 +10,8 @@ contract that each of them keeps:
 - An action that this phone cannot carry out (a letter that it cannot type) is an `ActionFailed`:
   the phone is as it was and stays usable.
 - A device with `blocking = False` computes and never waits: thousands of them share a few threads.
+- A device that can be put back to an earlier moment of its episode is `Forkable`; others lack the
+  two methods, and are never asked.
 - What the agent only says (the final actions and `Unreadable`) leaves the phone untouched and
   costs no device time.
 """
@@ -17,7 +19,7 @@ contract that each of them keeps:
 from __future__ import annotations
 
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Any, Protocol, Self, runtime_checkable
 
 from distrl.hierarchy import Element
 from distrl.records import Action, Screen
@@ -69,3 +71,16 @@ class Device(Protocol):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None: ...
+
+
+@runtime_checkable
+class Forkable(Protocol):
+    """What a device can do beside, where an episode can be played on from any of its steps."""
+
+    def snapshot(self) -> Any:
+        """The phone as it is now; it stays so, whatever is done to the phone later."""
+        ...
+
+    def restore(self, state: Any) -> None:
+        """Put the phone back to a snapshot of the same episode."""
+        ...

@@ -201,6 +201,7 @@ def build_collector(
         admission=admission,
         settings=CollectorSettings(
             stop_on_success=config.collection.stop_on_success,
+            forks=config.collection.forks,
             episode_seconds=config.collection.episode_seconds,
         ),
         live=live,

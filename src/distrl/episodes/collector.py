@@ -19,6 +19,9 @@ policy computes in the calling thread. `run` promises:
   another thread takes the place of its own, and what it still brings is dropped. If all devices
   hang, `run` raises.
 - No episode starts whose trajectory would be too stale, if an `Admission` is given.
+- With `forks`, an episode on a device that can fork is followed by continuations from one of its
+  steps, on the same device and lease. Each is a trajectory of its own that says what it branched
+  from; what a stop or a fault cuts short is dropped, since its task was attempted.
 - `stop` may be called from any thread and from a signal handler. Episodes may go on for as long as
   it says and are then abandoned; their tasks are kept and come first when the collector resumes.
 - An unexpected exception in any thread ends `run` and is raised from it.
@@ -53,7 +56,7 @@ from distrl.episodes.policy_batcher import DecisionService
 from distrl.episodes.scheduler import Admission, EpisodeBudget, EpisodeScheduler, Lease
 from distrl.errors import DeviceError, DeviceTimeout, JudgeError
 from distrl.judging.judge import Judge
-from distrl.records import Decision, Observation, Trajectory
+from distrl.records import Decision, Ending, Observation, Trajectory
 from distrl.task_sets.curriculum import State, TaskSource
 from distrl.watched_threads import WatchedThreads
 
@@ -78,6 +81,9 @@ class CollectorSettings(Checked):
     """How episodes are played."""
 
     stop_on_success: bool = False  # the judge ends an episode as soon as the task is done
+    forks: Annotated[
+        int, Bounds(0, 1000, "continuations of each episode, where devices can fork")
+    ] = 0
     max_attempts: Annotated[
         int, Bounds(1, unit="attempts at a task that faults keep from a verdict")
     ] = 3
@@ -243,9 +249,32 @@ class Collector(Generic[D]):
         episode = self._begin(lease)
         if episode is None:
             return
+        yield from self._decisions(lease, episode, lambda: self._must_abandon(run, lease))
+        trajectory = self._trajectory(episode, run)
+        if not self._settle(lease):
+            return
+        if trajectory is None:
+            self._metrics.abandoned()
+            with self._changed:
+                self._scheduler.abandoned(lease, self._now)
+                self._changed.notify_all()
+            return
+        self._deliver(lease, trajectory)
+        for fork in episode.forks(self.settings.forks):
+            yield from self._decisions(lease, fork, lambda: self._must_stop(run))
+            branched = self._trajectory(fork, run)
+            if branched is None:
+                break
+            self._deliver(lease, branched)
+        self._return(lease, trajectory.ending)
+
+    def _decisions(
+        self, lease: Lease[D], episode: Episode, must_abandon: Callable[[], bool]
+    ) -> Episodic:
+        """Play until it has ended or must be abandoned; yield each decision."""
         handle = self._batcher.enter()
         try:
-            while not episode.ended and not self._must_abandon(run, lease):
+            while not episode.ended and not must_abandon():
                 self._live.show(lease, "deciding", episode)
                 yield (decision := self._decision(handle, episode.observation))
                 self._live.show(lease, "acting", episode, decision.result())
@@ -254,19 +283,13 @@ class Collector(Generic[D]):
             pass  # the batcher has closed: the episode is left as it is
         finally:
             self._batcher.leave(handle)
-        trajectory = None
-        if episode.ended and not run.over:
-            with self._metrics.stage("judge"):
-                trajectory = episode.trajectory()
-        if not self._settle(lease):
-            return
-        if trajectory is not None:
-            self._deliver(lease, trajectory)
-        else:
-            self._metrics.abandoned()
-            with self._changed:
-                self._scheduler.abandoned(lease, self._now)
-                self._changed.notify_all()
+
+    def _trajectory(self, episode: Episode, run: _Run) -> Trajectory | None:
+        """The trajectory with its verdict; None if it was abandoned."""
+        if not episode.ended or run.over:
+            return None
+        with self._metrics.stage("judge"):
+            return episode.trajectory()
 
     def _decision(self, handle: int, observation: Observation) -> Future[Decision]:
         """Ask for a decision. The thread of a device that may block waits for it here."""
@@ -280,9 +303,10 @@ class Collector(Generic[D]):
         return decision
 
     def _must_abandon(self, run: _Run, lease: Lease[D]) -> bool:
-        if run.over or not self._scheduler.is_out(lease):
-            return True
-        return self._stop_at is not None and self._clock() >= self._stop_at
+        return not self._scheduler.is_out(lease) or self._must_stop(run)
+
+    def _must_stop(self, run: _Run) -> bool:
+        return run.over or (self._stop_at is not None and self._clock() >= self._stop_at)
 
     def _settle(self, lease: Lease[D]) -> bool:
         """Whether the lease is still ours to return; it was taken back otherwise."""
@@ -306,20 +330,25 @@ class Collector(Generic[D]):
         self._batcher.update_weights()
         slots = self._device_pool.slots
         leases: dict[str, Lease[D]] = {}
-        collected = []
+        collected: list[Trajectory] = []
+        endings: dict[str, Ending] = {}  # of attempts whose forks are played
 
         def attempt(begun: tuple[Lease[D], Episode], slot: int) -> Attempt:  # noqa: ARG001
             lease, episode = begun
             leases[lease.episode_id] = lease
-            return Attempt(episode, self._batcher)
+            return Attempt(episode, self._batcher, episode.forks(self.settings.forks))
 
         budget = EpisodeBudget(count, free_retries=False)
         batch = EpisodeBatch(self._begin_episodes(budget), range(slots), attempt)
         with self._metrics.running(), self._metrics.slots_running():
             for trajectory in batch.trajectories():
                 self._lockstep_time += trajectory.device_seconds / slots
-                self._deliver(leases.pop(trajectory.id), trajectory)
+                attempt_id = trajectory.attempt_id
+                self._deliver(leases[attempt_id], trajectory)
                 collected.append(trajectory)
+                ending = endings.setdefault(attempt_id, trajectory.ending)
+                if not (self.settings.forks and batch.plays(attempt_id)):
+                    self._return(leases.pop(attempt_id), ending)
         return collected
 
     def _begin_episodes(self, budget: EpisodeBudget) -> Iterator[tuple[Lease[D], Episode] | None]:
@@ -354,6 +383,7 @@ class Collector(Generic[D]):
                 episode_id=lease.episode_id,
                 stop_on_success=self.settings.stop_on_success,
                 timer=lease.timer,
+                forks=self.settings.forks > 0,
             )
         except (DeviceError, JudgeError) as error:
             if not self._settle(lease):
@@ -371,8 +401,10 @@ class Collector(Generic[D]):
             new = self._sink.put(trajectory)
         self._live.show(lease, "idle", ended=trajectory)
         self._metrics.delivered(trajectory, lease, new=new)
+
+    def _return(self, lease: Lease[D], ending: Ending) -> None:
         with self._changed:
-            self._scheduler.ended(lease, trajectory.ending, self._now)
+            self._scheduler.ended(lease, ending, self._now)
             self._changed.notify_all()
 
     # Reports and state --------------------------------------------------------------------------

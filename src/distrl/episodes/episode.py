@@ -5,6 +5,10 @@ and screens up to the last good one are kept, and no verdict is made up. An acti
 cannot carry out is the agent's result: the screen stays, a note says why, the episode goes on. If
 the device fails before there is a first screen, there is no episode, and its error is raised.
 
+Where the device is `Forkable`, an episode can be played on from one of its steps (`forks`): the
+same beginning, another continuation, and a verdict of its own. The step is drawn, from the id of
+the episode alone: a choice that looked at its answers would make the parent's own a biased sample.
+
 `Episode` takes one decision at a time, for callers that play many at once (`Collector`);
 `run_episode` plays one with one device and one policy; `EpisodeBatch` plays many in lockstep.
 """
@@ -14,16 +18,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Generic, Literal, Self, TypeVar
+from random import Random
+from typing import Any, Generic, Literal, Self, TypeVar
 
 from distrl.agent.policy import Policy
-from distrl.devices.device import Device
+from distrl.devices.device import Device, Forkable
 from distrl.episodes.stage_timer import StageTimer
 from distrl.errors import ActionFailed, AppCrashed, DeviceError, DryRun, JudgeError
 from distrl.judging.judge import Judge
 from distrl.records import (
     FINAL_ACTIONS,
     Answer,
+    Branch,
     Decision,
     Ending,
     Impossible,
@@ -61,6 +67,9 @@ class Episode:
     _notes: list[str] = field(default_factory=list)  # actions that the phone could not carry out
     _fault: DeviceError | JudgeError | None = None
     _success: Verdict | None = None  # the verdict that ended it early
+    _snapshots: list[Any] | None = None  # of the phone before each decision; None: not kept
+    _branch: Branch | None = None
+    _seconds_before: float = 0.0  # of the device, before this episode's own first step
 
     @classmethod
     def begin(
@@ -72,8 +81,12 @@ class Episode:
         episode_id: str = "",
         stop_on_success: bool = False,
         timer: StageTimer[Work] | None = None,
+        forks: bool = False,
     ) -> Self:
-        """Reset the phone, set up the task on it, and take the first screen."""
+        """Reset the phone, set up the task on it, and take the first screen.
+
+        `forks`: keep what is needed to play on from its steps, if the device can do that.
+        """
         timer = timer or StageTimer(WORKS)
         episode = cls(task, episode_id or task.id, stop_on_success, device, judge, timer)
         with timer.at("reset"):
@@ -82,7 +95,40 @@ class Episode:
         with timer.at("act"):
             screen = device.screen()
         episode._screens.append(compress(screen))
+        episode._snapshots = [] if forks and isinstance(device, Forkable) else None
         return episode
+
+    def forks(self, count: int) -> Iterator[Episode]:
+        """Continuations from a step of this episode, which has ended and has its trajectory.
+
+        Each puts the phone back, so end one before the next is asked for. None come of an episode
+        that a fault ended, nor after one that did.
+        """
+        if not self._snapshots or self._fault is not None:
+            return
+        step = Random(f"fork/{self.id}").randrange(len(self._decisions))
+        for number in range(1, count + 1):
+            fork = self._fork(step, f"{self.id}/fork/{number}")
+            yield fork
+            if fork._fault is not None:
+                return
+
+    def _fork(self, step: int, episode_id: str) -> Episode:
+        assert self._snapshots is not None
+        assert isinstance(self._device, Forkable)
+        self._device.restore(self._snapshots[step])
+        return Episode(
+            self.task,
+            episode_id,
+            self.stop_on_success,
+            self._device,
+            self._judge,
+            self._timer,
+            _screens=self._screens[: step + 1],
+            _decisions=self._decisions[:step],
+            _branch=Branch(self.id, step),
+            _seconds_before=self._device.seconds,
+        )
 
     @property
     def observation(self) -> Observation:
@@ -95,6 +141,11 @@ class Episode:
     def decisions(self) -> tuple[Decision, ...]:
         """Those that were carried out so far."""
         return tuple(self._decisions)
+
+    @property
+    def attempt_id(self) -> str:
+        """Its own id, or that of the episode that it continues."""
+        return self.id if self._branch is None else self._branch.parent
 
     @property
     def ended(self) -> bool:
@@ -111,6 +162,8 @@ class Episode:
 
     def take(self, decision: Decision) -> None:
         """Perform the decided action on the phone, and record the next screen."""
+        if self._snapshots is not None:
+            self._keep_snapshot()
         try:
             with self._timer.at("act"):
                 screen = self._device.perform(decision.action)
@@ -124,6 +177,14 @@ class Episode:
         self._decisions.append(decision)
         if self.stop_on_success and not self.ended:
             self._ask_whether_done()
+
+    def _keep_snapshot(self) -> None:
+        assert self._snapshots is not None
+        assert isinstance(self._device, Forkable)
+        try:
+            self._snapshots.append(self._device.snapshot())
+        except DeviceError:  # it is out of order: the action will say so
+            self._snapshots = None
 
     def _ask_whether_done(self) -> None:
         try:
@@ -143,8 +204,9 @@ class Episode:
             screens=tuple(self._screens),
             ending=ending,
             verdict=verdict,
-            device_seconds=self._device.seconds,
+            device_seconds=self._device.seconds - self._seconds_before,
             notes=(*self._notes, *notes),
+            branch=self._branch,
         )
 
     def _end(self) -> tuple[Ending, Verdict | None, tuple[str, ...]]:
@@ -197,11 +259,13 @@ def run_episode(
 class Attempt:
     """An episode in progress and its policy. Attempts that share a policy are decided in one batch.
 
-    Agents that know their task, such as the scripted one, are made anew for each episode.
+    Agents that know their task, such as the scripted one, are made anew for each episode. `forks`
+    are played after it, on the same device.
     """
 
     episode: Episode
     policy: Policy
+    forks: Iterator[Episode] = field(default_factory=lambda: iter(()))
 
 
 class EpisodeBatch(Generic[T, D]):
@@ -229,8 +293,21 @@ class EpisodeBatch(Generic[T, D]):
             self._step()
             ended = [pair for pair in self._busy if pair[1].episode.ended]
             self._busy = [pair for pair in self._busy if not pair[1].episode.ended]
-            self._free += [device for device, _ in ended]
-            yield from [attempt.episode.trajectory() for _, attempt in ended]
+            yield from [self._ended(*pair) for pair in ended]
+
+    def plays(self, attempt_id: str) -> bool:
+        """Is a fork of this attempt being played?"""
+        return any(attempt.episode.attempt_id == attempt_id for _, attempt in self._busy)
+
+    def _ended(self, device: D, attempt: Attempt) -> Trajectory:
+        """Its trajectory; then its device goes on with the next fork, or is free."""
+        trajectory = attempt.episode.trajectory()
+        fork = next(attempt.forks, None)
+        if fork is None:
+            self._free.append(device)
+        else:
+            self._busy.append((device, Attempt(fork, attempt.policy, attempt.forks)))
+        return trajectory
 
     def _start(self) -> bool:
         """Begin episodes on free devices; false when nothing is left to play."""

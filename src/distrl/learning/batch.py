@@ -1,9 +1,11 @@
 """A batch of whole trajectories for the algorithms: padded arrays, and turns to be scored.
 
 Row i is trajectory i, column t its t-th decision; every trajectory is there with all of its steps,
-the rewarded last one included. `turns` lists the real steps in reading order, so that models see no
-padding; `scatter` puts results for turns back into rows and columns. Its arrays are on the
-CPU, where targets and weights are made: they are tiny beside what a model computes.
+the rewarded last one included. Of one that branched off another only the steps of its own are
+there, so that column 0 is its `first_step`: what it shares is trained on where its parent is.
+`turns` lists the real steps in reading order, so that models see no padding; `scatter` puts results
+for turns back into rows and columns. Its arrays are on the CPU, where targets and weights are made:
+they are tiny beside what a model computes.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -42,6 +44,15 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
+class Continuations:
+    """What came of the others that went on from a step of the batch."""
+
+    row: int
+    column: int
+    rewards: tuple[Floats, ...]  # of each of them, from that step on
+
+
+@dataclass(frozen=True, slots=True)
 class Batch:
     """b trajectories of up to t steps with up to k tokens each."""
 
@@ -57,6 +68,7 @@ class Batch:
     token_mask: Tensor  # [b, t, k] bool
     weights: Tensor  # [b]: corrects for prioritised draws; 1 where there is nothing to correct
     weight_versions: Tensor  # [b]: of the policy that acted
+    continuations: tuple[Continuations, ...] = ()
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -99,10 +111,15 @@ class Batch:
         return values[self.places]
 
 
-def batch_of_draws(draws: Sequence[Draw | Entry], earned: Sequence[Floats]) -> Batch:
+def batch_of_draws(
+    draws: Sequence[Draw | Entry],
+    earned: Sequence[Floats],
+    continuations: Sequence[Continuations] = (),
+) -> Batch:
     """Draws or entries of the replay as a batch, with the rewards of each step."""
     weights = [draw.weight if isinstance(draw, Draw) else 1.0 for draw in draws]
-    return _batch([draw.trajectory for draw in draws], earned, weights)
+    made = _batch([draw.trajectory for draw in draws], earned, weights)
+    return replace(made, continuations=tuple(continuations))
 
 
 def batch_of(
@@ -115,6 +132,22 @@ def batch_of(
     return _batch(trajectories, [step_rewards(each, rewards).total for each in trajectories], given)
 
 
+def continuations_of(draws: Sequence[Draw], earned: EarnedRewards) -> list[Continuations]:
+    """For each step of these draws from which others of the replay went on too."""
+    found = []
+    for row, draw in enumerate(draws):
+        first = draw.trajectory.first_step
+        branched = [each.trajectory.branch for each in draw.siblings]
+        steps = {each.step for each in (draw.trajectory.branch, *branched) if each is not None}
+        for step in sorted(steps if draw.trajectory.branch is None else {first}):
+            others = [each for each in draw.siblings if each.trajectory.first_step in (0, step)]
+            others = [each for each in others if len(each.trajectory.decisions) > step]
+            rewards = tuple(each[step:] for each in earned.of(others))
+            if rewards and step < len(draw.trajectory.decisions):
+                found.append(Continuations(row, step - first, rewards))
+    return found
+
+
 def _batch(
     trajectories: Sequence[Trajectory], earned: Sequence[Floats], weights: Sequence[float]
 ) -> Batch:
@@ -125,17 +158,20 @@ def _batch(
             f"{len(weights)} weights and {len(earned)} rows of rewards for {len(trajectories)} "
             "trajectories"
         )
+    firsts = [each.first_step for each in trajectories]
+    own = [each[first:] for each, first in zip(earned, firsts, strict=True)]
     return Batch(
         trajectories=tuple(trajectories),
         turns=tuple(turn for row, each in enumerate(trajectories) for turn in _turns(row, each)),
         finals=tuple(observation_of(each, len(each.decisions)) for each in trajectories),
-        mask=_padded([np.ones(len(each), np.bool_) for each in earned]),
-        rewards=_padded(earned).float(),
-        invalid=_padded([invalid_steps(each) for each in trajectories]).float(),
+        mask=_padded([np.ones(len(each), np.bool_) for each in own]),
+        rewards=_padded(own).float(),
+        invalid=_padded([invalid_steps(each)[each.first_step :] for each in trajectories]).float(),
         bootstrap=torch.tensor([each.ending.truncated for each in trajectories]),
         outcomes=torch.tensor([float(each.ending is Ending.SUCCESS) for each in trajectories]),
         weights=torch.tensor(list(weights)),
         weight_versions=torch.tensor([each.weight_version for each in trajectories]),
+        continuations=(),
         **_token_arrays(trajectories),
     )
 
@@ -150,13 +186,14 @@ def _padded(rows: Sequence[NDArray[Any]]) -> Tensor:
 
 def _token_arrays(trajectories: Sequence[Trajectory]) -> dict[str, Tensor]:
     """Log-probs as sampled and where they are real, [b, t, k]; at least one token wide."""
-    steps = max(len(each.decisions) for each in trajectories)
-    decisions = [decision for each in trajectories for decision in each.decisions]
+    own = [each.decisions[each.first_step :] for each in trajectories]
+    steps = max(len(each) for each in own)
+    decisions = [decision for each in own for decision in each]
     tokens = max(1, max(len(decision.token_ids) for decision in decisions))
     log_probs = np.zeros((len(trajectories), steps, tokens))
     mask = np.zeros(log_probs.shape, np.bool_)
     for row, each in enumerate(trajectories):
-        for column, decision in enumerate(each.decisions):
+        for column, decision in enumerate(own[row]):
             length = _answer_length(each, decision)
             log_probs[row, column, :length] = decision.log_probs
             mask[row, column, :length] = True
@@ -176,9 +213,10 @@ def _answer_length(trajectory: Trajectory, decision: Decision) -> int:
 
 
 def _turns(row: int, trajectory: Trajectory) -> list[Turn]:
+    first = trajectory.first_step
     return [
-        Turn(row, column, observation_of(trajectory, column), decision.token_ids)
-        for column, decision in enumerate(trajectory.decisions)
+        Turn(row, column, observation_of(trajectory, first + column), decision.token_ids)
+        for column, decision in enumerate(trajectory.decisions[first:])
     ]
 
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
-from distrl.learning.batch import Batch, EarnedRewards, batch_of_draws
+from distrl.learning.batch import Batch, EarnedRewards, batch_of_draws, continuations_of
 from distrl.records import Observation
 from distrl.replay.buffer.entries import Draw
 
@@ -31,7 +31,8 @@ class ReadyBatch:
 
 
 def ready_batch(draws: list[Draw], earned: EarnedRewards) -> ReadyBatch:
-    return ReadyBatch(draws, batch_of_draws(draws, earned.of(draws)))
+    others = continuations_of(draws, earned)
+    return ReadyBatch(draws, batch_of_draws(draws, earned.of(draws), others))
 
 
 class BatchPrefetcher:

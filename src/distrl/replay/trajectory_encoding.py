@@ -24,7 +24,7 @@ from functools import cache
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from distrl.errors import CorruptRecord, DistrlError
-from distrl.records import Action, Decision, Ending, Task, Trajectory, Verdict
+from distrl.records import Action, Branch, Decision, Ending, Task, Trajectory, Verdict
 from distrl.replay.compressed_screen import CompressedScreen, compress
 
 MAGIC, VERSION = b"DRTJ", 2  # 1 had screens packed by zlib
@@ -52,6 +52,7 @@ def encode_trajectory(trajectory: Trajectory) -> bytes:
         "verdict": None if trajectory.verdict is None else _tree(trajectory.verdict),
         "device_seconds": float(trajectory.device_seconds),
         "notes": list(trajectory.notes),
+        "branch": None if trajectory.branch is None else _tree(trajectory.branch),
         "screens": [places[screen.address] for screen in screens],
         "pictures": [[s.height, s.width, s.address, len(s.packed)] for s in unique.values()],
     }
@@ -87,7 +88,7 @@ def _decode(data: bytes) -> Trajectory:
     start = PREFIX.size + length
     header = json.loads(data[PREFIX.size : start])
     pictures = _pictures(header["pictures"], data, start)
-    verdict = header["verdict"]
+    verdict, branch = header["verdict"], header.get("branch")  # older ones have no branch
     return Trajectory(
         id=_value(str, header["id"]),
         task=_record(Task, header["task"]),
@@ -97,6 +98,7 @@ def _decode(data: bytes) -> Trajectory:
         verdict=None if verdict is None else _record(Verdict, verdict),
         device_seconds=_value(float, header["device_seconds"]),
         notes=_value(tuple[str, ...], header["notes"]),
+        branch=None if branch is None else _record(Branch, branch),
     )
 
 

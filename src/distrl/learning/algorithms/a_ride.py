@@ -32,6 +32,9 @@ In the small world the printed form does not find the best way. The invalid term
 gradient, here it has; rewards have such a penalty too, so one of the two is 0 (by default this
 one: an answer that cannot be read is paid for once). Entropy is one, not −log π of what was done.
 
+Where others went on from the same step (forks), the mean of their returns takes the place of V(s_t)
+in A_t = v_t − V(s_t): measured, not estimated.
+
 `trajectory_share` below 1 is the paper's filter of trajectories (`trajectory_filter`). Batches are
 drawn by priority (DPER), and weights that correct for it multiply every term.
 """
@@ -51,6 +54,7 @@ from distrl.learning.algorithms.actor_critic import (
     CriticObjective,
     ValueLoss,
     actor_critic_metrics,
+    baselines,
     token_ratios,
     turn_ratios,
     value_outcomes,
@@ -155,7 +159,8 @@ class ARide(PlannedAlgorithm):
         if self.settings.as_printed:
             known = batch.with_values(current.values)
             return signed_advantages(targets, **known, discount=self.discount)
-        return torch.where(batch.mask, targets - current.values[:, :-1], 0.0)
+        held_against = baselines(batch, current, self.discount)
+        return torch.where(batch.mask, targets - held_against, 0.0)
 
     def _loss(
         self,

@@ -37,6 +37,7 @@ from distrl.learning.batch import Batch
 from distrl.learning.gradient_step import BatchScores, Losses
 from distrl.learning.losses.averages import Averaging, step_mean, token_mean
 from distrl.learning.losses.policy_losses import estimated_kl, policy_gradient
+from distrl.learning.targets.advantages import fork_baseline
 from distrl.learning.targets.ratios import (
     RatioLevel,
     at_level,
@@ -68,6 +69,14 @@ def token_ratios(correction: Correction, batch: Batch, current: BatchScores) -> 
     if correction == "none":
         return torch.ones_like(current.log_probs)
     return at_level(correction, current.log_probs, batch.behaviour_log_probs, batch.token_mask)
+
+
+def baselines(batch: Batch, current: BatchScores, discount: float) -> Tensor:  # [b, t]
+    """What an answer is held against: V(s_t), or what came of others from the same step."""
+    found = current.values[:, :-1].clone()
+    for each in batch.continuations:
+        found[each.row, each.column] = fork_baseline(each.rewards, discount)
+    return found
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -17,6 +17,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
+import torch
+from torch import Tensor
+
 from distrl.bounds import Bounds, Fixed, Meaning, check_bounds
 from distrl.errors import InvalidSetting
 from distrl.learning.algorithms.actor_critic import (
@@ -24,6 +27,7 @@ from distrl.learning.algorithms.actor_critic import (
     CriticObjective,
     ValueLoss,
     actor_critic_metrics,
+    baselines,
     token_ratios,
     turn_ratios,
     value_outcomes,
@@ -32,6 +36,7 @@ from distrl.learning.algorithms.algorithm import PlannedAlgorithm, UpdatePlan
 from distrl.learning.batch import Batch
 from distrl.learning.gradient_step import BatchScores, GradientStep
 from distrl.learning.losses.averages import Averaging, count
+from distrl.learning.targets.ratios import truncate
 from distrl.learning.targets.retrace import vtrace
 
 
@@ -85,9 +90,10 @@ class VTraceActorCritic(PlannedAlgorithm):
             c_clip=chosen.c_clip,
             lambda_=chosen.vtrace_lambda,
         )
+        advantages = self._held_against_forks(batch, current, traced.advantages)
         objective = ActorCriticObjective(
             critic=CriticObjective.of(chosen.value_loss, batch, traced.targets),
-            advantages=batch.gather(traced.advantages),
+            advantages=batch.gather(advantages),
             draws=batch.gather(batch.draw_weights),
             total=count(batch.token_mask, chosen.averaging).clamp(min=1),
             averaging=chosen.averaging,
@@ -97,4 +103,13 @@ class VTraceActorCritic(PlannedAlgorithm):
         )
         came = value_outcomes(batch, current, chosen.discount)
         metrics = actor_critic_metrics(batch, current, traced.targets, came, chosen.rho_clip)
-        return UpdatePlan(objective, traced.advantages, metrics, outcomes=came)
+        return UpdatePlan(objective, advantages, metrics, outcomes=came)
+
+    def _held_against_forks(
+        self, batch: Batch, current: BatchScores, advantages: Tensor
+    ) -> Tensor:  # [b, t]
+        """With the returns of others from the same step in the place of V(s_t), where there are."""
+        ratios = turn_ratios(self.settings.ratio_level, batch, current)
+        weights = truncate(ratios, self.settings.rho_clip)
+        less = current.values[:, :-1] - baselines(batch, current, self.discount)
+        return torch.where(batch.mask, advantages + weights * less, 0.0)

@@ -6,7 +6,11 @@ allowed in padding, 0 out of it. Advantages are weights, not losses: `losses` de
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from distrl.learning.targets.retrace import backward_sums, check_share, next_values, td_errors
@@ -24,6 +28,17 @@ def generalised(
     check_share("lambda_", lambda_)
     errors = td_errors(values, rewards, mask, bootstrap, discount)
     return backward_sums(errors, torch.full_like(errors, discount * lambda_))
+
+
+def fork_baseline(others: Sequence[NDArray[np.float64]], discount: float) -> float:
+    """The mean of Σ_k γ^k·r_k over other continuations from a step, for their rewards [T] each.
+
+    They did not depend on the answer that it is held against, so that A = Q − baseline is as
+    unbiased as with V, without the errors of a critic. One that was cut off counts with what it had
+    earned.
+    """
+    returns = [float(each @ discount ** np.arange(len(each))) for each in others]
+    return sum(returns) / len(returns)
 
 
 def doubly_robust(

@@ -32,7 +32,7 @@ def flaw(trajectory: Trajectory) -> Outcome | None:
     """
     if not trajectory.ending.judged or trajectory.verdict is None:
         return Outcome.NOT_JUDGED
-    if not trajectory.decisions:
+    if not trajectory.decisions[trajectory.first_step :]:
         return Outcome.EMPTY
     for decision in trajectory.decisions:
         matching = len(decision.token_ids) == len(decision.log_probs)
@@ -78,6 +78,7 @@ class Draw:
     times_drawn: int
     probability: float
     weight: float
+    siblings: tuple[Entry, ...] = ()  # other continuations of the same attempt: see `Branch`
 
 
 def record_bytes(trajectory: Trajectory) -> int:

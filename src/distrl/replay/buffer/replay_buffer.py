@@ -36,9 +36,9 @@ from numpy.typing import ArrayLike
 from distrl.bounds import Bounds, Checked, Fixed
 from distrl.errors import UsageError
 from distrl.records import Trajectory
-from distrl.replay.buffer.attempts_by_task import AttemptsByTask
 from distrl.replay.buffer.entries import Draw, Entry, Outcome, Receipt, flaw, record_bytes
 from distrl.replay.buffer.reduction_tree import LARGEST, Floats, Indices, ReductionTree
+from distrl.replay.buffer.related_slots import AttemptsByTask, ForksByAttempt
 from distrl.replay.buffer.replay_state import ReplayState
 from distrl.replay.buffer.screen_store import ScreenStore
 from distrl.replay.buffer.sum_tree import SumTree
@@ -78,6 +78,7 @@ class ReplayBuffer:
         self._trajectories: list[Trajectory | None] = [None] * capacity
         self._slots: dict[str, int] = {}  # by trajectory id
         self._attempts = AttemptsByTask()
+        self._forks = ForksByAttempt()
         self._screens = ScreenStore()
         self._record_bytes = 0
         self._times_drawn = np.zeros(capacity, dtype=np.int64)
@@ -131,6 +132,8 @@ class ReplayBuffer:
         self._next += 1
         self._slots[trajectory.id] = slot
         self._attempts.add(trajectory.task.id, slot)
+        if trajectory.branch is not None:
+            self._forks.add(trajectory.attempt_id, slot)
         self._trajectories[place] = replace(trajectory, screens=kept)
         self._times_drawn[place] = times_drawn
         self._record_bytes += records
@@ -150,6 +153,8 @@ class ReplayBuffer:
     def _evict_oldest(self) -> str:
         place = self._oldest % self.settings.capacity
         trajectory = self._at(place)
+        if trajectory.branch is not None:
+            self._forks.drop(trajectory.attempt_id, self._oldest)
         self._oldest += 1
         self._trajectories[place] = None
         self._priorities.set(place, 0.0)
@@ -205,6 +210,7 @@ class ReplayBuffer:
             self._times_drawn[places].tolist(),
             probabilities.tolist(),
             (weights / weights.max()).tolist(),
+            [self._siblings(slot) for slot in self._slots_at(places)],
         )
         return [Draw(*values) for values in zip(*columns, strict=True)]
 
@@ -270,6 +276,15 @@ class ReplayBuffer:
             self._oldest + (places - self._oldest) % self.settings.capacity
         ).tolist()
         return slots
+
+    def _siblings(self, slot: int) -> tuple[Entry, ...]:
+        """What is in of the other continuations of an attempt, the attempt itself among them."""
+        attempt = self._at(slot % self.settings.capacity).attempt_id
+        forks = self._forks.of(attempt)
+        if not forks:
+            return ()
+        whole = [self._slots[attempt]] if attempt in self._slots else []
+        return tuple(self._entry(each) for each in (*whole, *forks) if each != slot)
 
     def update_priorities(self, slot_ids: ArrayLike, priorities: ArrayLike) -> int:
         """Give these slots new priorities; returns how many of them were gone already.

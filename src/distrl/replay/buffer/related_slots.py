@@ -1,4 +1,4 @@
-"""Which slots of the replay hold attempts at the same task, so that they can be drawn together."""
+"""Which slots of the replay belong together: attempts at a task, continuations of an attempt."""
 
 from __future__ import annotations
 
@@ -35,3 +35,22 @@ class AttemptsByTask:
         others = [each for each in self._slots[task] if each != slot]
         chosen = rng.permutation(len(others))[:most]
         return [others[place] for place in chosen.tolist()]
+
+
+class ForksByAttempt:
+    """Slots of the trajectories that branched off an attempt, by the id of the attempt."""
+
+    def __init__(self) -> None:
+        self._slots: dict[str, list[int]] = {}
+
+    def add(self, attempt_id: str, slot: int) -> None:
+        self._slots.setdefault(attempt_id, []).append(slot)
+
+    def drop(self, attempt_id: str, slot: int) -> None:
+        slots = self._slots[attempt_id]
+        slots.remove(slot)
+        if not slots:
+            del self._slots[attempt_id]
+
+    def of(self, attempt_id: str) -> list[int]:
+        return self._slots.get(attempt_id, [])

@@ -1,0 +1,117 @@
+"""Forks in replay, batches and advantages: nothing twice, and siblings as a baseline, by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from benchmarks.small_world import CORNER, HOME, PAGE, REWARDS, SHORTCUT, new_policy
+from tests.learning.algorithms.algorithm_checks import BACK, DONE, LEFT, RIGHT, attempt
+
+from distrl.learning.algorithms.a_ride import ARide, ARideSettings
+from distrl.learning.algorithms.vtrace import VTraceActorCritic, VTraceSettings
+from distrl.learning.batch import Batch, EarnedRewards, batch_of
+from distrl.learning.batch_prefetcher import ready_batch
+from distrl.learning.gradient_step import GradientStep
+from distrl.learning.targets.advantages import fork_baseline
+from distrl.records import Branch, Ending, Trajectory
+from distrl.replay.buffer.entries import Outcome
+from distrl.replay.buffer.replay_buffer import ReplayBuffer, ReplaySettings
+
+GAMMA = 0.9
+START = [(HOME, LEFT), (SHORTCUT, LEFT)]
+PARENT = replace(
+    attempt([*START, (CORNER, RIGHT), (PAGE, DONE)], Ending.SUCCESS), id="p"
+)  # from step 1: 0, 0, 1
+LOST = attempt([START[0], (SHORTCUT, RIGHT), (SHORTCUT, DONE)], Ending.FAILURE)  # 0, 0
+QUICK = attempt([START[0], (SHORTCUT, BACK), (PAGE, DONE)], Ending.SUCCESS)  # 0, 1
+FORKS = [
+    replace(each, id=f"p/fork/{number}", branch=Branch("p", 1))
+    for number, each in enumerate((LOST, QUICK), start=1)
+]
+
+
+def replay_of(*trajectories: Trajectory, capacity: int = 8) -> ReplayBuffer:
+    replay = ReplayBuffer(ReplaySettings(capacity=capacity))
+    for each in trajectories:
+        assert replay.insert(each).outcome is Outcome.STORED
+    return replay
+
+
+def drawn(replay: ReplayBuffer) -> tuple[Batch, dict[str, int]]:
+    """A batch with each trajectory of the replay once, and their rows."""
+    draws = {d.slot_id: d for d in replay.sample(200, np.random.default_rng(0))}
+    batch = ready_batch(list(draws.values()), EarnedRewards(REWARDS, 8)).batch
+    return batch, {each.id: row for row, each in enumerate(batch.trajectories)}
+
+
+def test_what_a_fork_shares_with_its_parent_is_not_in_the_batch_again() -> None:
+    batch = batch_of([PARENT, *FORKS], REWARDS)
+    assert batch.mask.sum(1).tolist() == [4, 2, 2]
+    assert [(t.row, t.column, len(t.observation.past_actions)) for t in batch.turns] == [
+        (0, 0, 0), (0, 1, 1), (0, 2, 2), (0, 3, 3), (1, 0, 1), (1, 1, 2), (2, 0, 1), (2, 1, 2)
+    ]  # fmt: skip
+    assert batch.rewards.tolist() == [[0, 0, 0, 1], [0, 0, 0, 0], [0, 1, 0, 0]]
+    assert batch.turns[4].token_ids == LOST.decisions[1].token_ids
+    assert batch.token_mask[1].any(-1).tolist() == [True, True, False, False]
+
+
+def test_the_mean_of_the_others_by_hand() -> None:
+    # 0 and 0.9·1 for the parent; 0.81 and 0.9 for the lost one; 0.81 and 0 for the quick one.
+    rewards = {"p": [0.0, 0.0, 1.0], "lost": [0.0, 0.0], "quick": [0.0, 1.0]}
+    arrays = {name: np.array(each) for name, each in rewards.items()}
+    for own, wanted in (("p", 0.45), ("lost", 0.855), ("quick", 0.405)):
+        others = [each for name, each in arrays.items() if name != own]
+        assert fork_baseline(others, GAMMA) == pytest.approx(wanted)
+
+
+@pytest.mark.parametrize("algorithm", ["a_ride", "vtrace"])
+def test_the_advantage_at_the_fork_is_the_return_less_that_of_the_others(algorithm: str) -> None:
+    """λ = 1 and on-policy, so that v is the return; elsewhere it is held against the critic's ½."""
+    policy = new_policy()
+    with torch.no_grad():
+        policy.value_table.zero_()
+    step = GradientStep(policy)
+    made = (
+        ARide(step, ARideSettings(discount=GAMMA, retrace_lambda=1.0))
+        if algorithm == "a_ride"
+        else VTraceActorCritic(step, VTraceSettings(discount=GAMMA))
+    )
+    batch, rows = drawn(replay_of(PARENT, *FORKS))
+    found = made.update(batch).advantages
+    assert found[rows["p"]].tolist() == pytest.approx(
+        [0.729 - 0.5, 0.81 - 0.45, 0.9 - 0.5, 1.0 - 0.5], abs=1e-5
+    )
+    assert found[rows["p/fork/1"], :2].tolist() == pytest.approx([0.0 - 0.855, -0.5], abs=1e-5)
+    assert found[rows["p/fork/2"], :2].tolist() == pytest.approx([0.9 - 0.405, 0.5], abs=1e-5)
+
+
+def test_whoever_is_drawn_the_others_are_known_as_long_as_they_are_in() -> None:
+    batch, rows = drawn(replay_of(PARENT, *FORKS))
+    known = {(c.row, c.column): len(c.rewards) for c in batch.continuations}
+    assert known == {(rows["p"], 1): 2, (rows["p/fork/1"], 0): 2, (rows["p/fork/2"], 0): 2}
+    fresh = [replace(QUICK, id=f"other-{number}") for number in range(2)]
+    batch, rows = drawn(replay_of(PARENT, *FORKS, *fresh, capacity=4))  # the parent has left
+    known = {(c.row, c.column): len(c.rewards) for c in batch.continuations}
+    assert known == {(rows["p/fork/1"], 0): 1, (rows["p/fork/2"], 0): 1}
+    batch, rows = drawn(replay_of(PARENT, *FORKS, *fresh, replace(LOST, id="x"), capacity=4))
+    assert batch.continuations == ()  # one fork is left, and nobody beside it
+
+
+def test_a_fork_without_a_step_of_its_own_teaches_nothing() -> None:
+    empty = replace(LOST, id="e", branch=Branch("p", len(LOST.decisions)))
+    assert ReplayBuffer().insert(empty).outcome is Outcome.EMPTY
+    with pytest.raises(ValueError, match="branched off at step 9, where it has none"):
+        replace(LOST, branch=Branch("p", 9))
+
+
+def test_the_version_of_a_fork_is_that_of_its_own_first_step() -> None:
+    versions = (3, 7, 8)
+    decisions = tuple(
+        replace(each, weight_version=version)
+        for each, version in zip(LOST.decisions, versions, strict=True)
+    )
+    assert replace(FORKS[0], decisions=decisions).weight_version == 7
+    assert replace(LOST, decisions=decisions).weight_version == 3
