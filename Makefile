@@ -113,6 +113,19 @@ bench-async: $(STAMP) ## What is gained when nobody waits; writes results/async.
 	@echo "→ benchmarks/async_collection.py"
 	@$(BIN)/python -m benchmarks.async_collection $(ARGS)
 
+.PHONY: bench-critic bench-forks bench-paper
+bench-critic: $(STAMP) ## What a critic must read (ARGS="--collect 600" first, 15 min); writes results/critic.json
+	@echo "→ benchmarks/critic.py"
+	@$(BIN)/python -m benchmarks.critic $(ARGS)
+
+bench-forks: $(STAMP) ## Measured advantages beside estimated ones (10 min); writes results/forks.json
+	@echo "→ benchmarks/forks.py"
+	@$(BIN)/python -m benchmarks.forks $(ARGS)
+
+bench-paper: $(STAMP) ## The paper's table on the phone (GPU; ARGS="--seeds 0 1 2 --at-once 2"); writes results/paper.json
+	@echo "→ benchmarks/paper.py"
+	@$(BIN)/python -m benchmarks.paper $(ARGS)
+
 bench-time-to-success: $(STAMP) ## How much sooner success is there (2 min); writes results/time-to-success.json
 	@echo "→ benchmarks/time_to_success.py"
 	@$(BIN)/python -m benchmarks.time_to_success $(ARGS)
