@@ -42,7 +42,7 @@ def test_what_can_be_read_is_learned_and_noise_is_not() -> None:
     trained, _ = halves(data, seed=0)
     known = held_out_brier(data.state, data.success, trained, steps=60)
     unknown = held_out_brier(data.screen, data.success, trained, steps=60)
-    assert known < 0.08
+    assert known < 0.12
     assert unknown > 0.22
     assert template_brier(data, trained) < 0.01
 
