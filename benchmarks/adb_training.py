@@ -43,7 +43,8 @@ from distrl.devices.adb.android_phones import open_phone
 from distrl.devices.adb.android_settings import AndroidSettings
 from distrl.devices.adb.simulated_adb_device import SimulatedAdbDevice
 from distrl.engine.local.local_engine import LocalEngine
-from distrl.episodes.collector import Collector, CollectorSettings
+from distrl.episodes.collector import Collector
+from distrl.episodes.collector_settings import CollectorSettings
 from distrl.episodes.demonstrations import demonstrate
 from distrl.episodes.device_pool import DevicePool
 from distrl.episodes.policy_batcher import PolicyBatcher, WeightUpdater

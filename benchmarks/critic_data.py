@@ -1,6 +1,7 @@
 """What the starter's critic could read, step by step, with what came of it: kept on a disk.
 
-Trajectories of the starter on training tasks of the simulated phone. For every step: the state that
+Trajectories of the starter on training tasks of the simulated phone, of some templates of each
+family, so that each comes several times as it does in training. For every step: the state that
 the critic reads today, the encoder's states pooled over what is on the screen and over the words of
 the prompt, the instruction, and how far the episode is. Encodings are those made to decide, so that
 no screen is read twice.
@@ -8,6 +9,7 @@ no screen is read twice.
 
 from __future__ import annotations
 
+import random
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -25,11 +27,13 @@ from distrl.agent.loading import open_policy
 from distrl.agent.vlm_policy import VlmPolicy
 from distrl.agent.vlm_settings import VlmSettings
 from distrl.episodes.evaluation import evaluation_tasks, play
-from distrl.records import Decision, Observation, Trajectory
+from distrl.records import FAMILIES, Decision, Observation, Trajectory
 from phonesim.simulated_device import SimulatedDevice
+from phonesim.tasks.task_sets import template_names
 
 Floats = NDArray[np.float32]
 PHONES = 16
+TEMPLATES = 12  # of each family
 WORD_SLOTS = 512  # that the words of instructions are sorted into
 
 
@@ -103,11 +107,18 @@ def collect(trajectories: int, seed: int = 0) -> CriticData:
     """Play, and keep what a critic could have read."""
     reading = _Reading(open_policy("starter", VlmSettings(device="cpu")))
     phones = [SimulatedDevice(f"critic-{number}") for number in range(PHONES)]
-    tasks = islice(evaluation_tasks("train", seed=seed), trajectories)
+    tasks = islice(evaluation_tasks("train", only=chosen_templates(), seed=seed), trajectories)
     rows: list[dict[str, object]] = []
     for number, each in enumerate(play(tasks, lambda *_: reading, phones)):
         rows += _rows(number, each, reading)
     return CriticData(**{name: _column(rows, name) for name in CriticData.__slots__})
+
+
+def chosen_templates() -> list[str]:
+    """The same for everybody, drawn among all."""
+    rng = random.Random("critic_data")
+    names = [template_names("train", family) for family in FAMILIES]
+    return [name for each in names for name in rng.sample(each, TEMPLATES)]
 
 
 def _rows(number: int, trajectory: Trajectory, reading: _Reading) -> Iterator[dict[str, object]]:

@@ -35,7 +35,8 @@ from benchmarks.errand_phone import ErrandJudge, ErrandPhone, ErrandTasks
 from benchmarks.errand_success import success_rate
 from benchmarks.results_file import write_results
 from benchmarks.time_to_success import CONSOLE, ratio
-from distrl.episodes.collector import Collector, CollectorSettings
+from distrl.episodes.collector import Collector
+from distrl.episodes.collector_settings import CollectorSettings
 from distrl.episodes.device_pool import DevicePool
 from distrl.episodes.policy_batcher import PolicyBatcher, WeightUpdater
 from distrl.learning.algorithms.a_ride import ARide, ARideSettings

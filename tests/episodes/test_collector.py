@@ -24,7 +24,7 @@ from tests.episodes.made_up_collectors import (
     wait_until,
 )
 
-from distrl.episodes.collector import CollectorSettings
+from distrl.episodes.collector_settings import CollectorSettings
 from distrl.episodes.device_pool import DevicePool
 from distrl.episodes.policy_batcher import PolicyBatcher, PolicyBatcherSettings, WeightUpdater
 from distrl.errors import DeviceTimeout

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.episodes.made_up_collectors import ListSink, Patient, collector, phone
 
-from distrl.episodes.collector import CollectorSettings
+from distrl.episodes.collector_settings import CollectorSettings
 from distrl.episodes.device_pool import DevicePool, HealthSettings
 from distrl.episodes.policy_batcher import PolicyBatcher
 from distrl.errors import DeviceDisconnected

@@ -9,7 +9,8 @@ from benchmarks.tabular_policy import TabularPolicy
 from tests.episodes.made_up_collectors import ListSink, collector, phones, running, wait_until
 
 from distrl.devices.device import Forkable
-from distrl.episodes.collector import Collector, CollectorSettings
+from distrl.episodes.collector import Collector
+from distrl.episodes.collector_settings import CollectorSettings
 from distrl.episodes.demonstrations import ScriptedPolicy
 from distrl.episodes.episode import Episode
 from distrl.episodes.policy_batcher import PolicyBatcher

@@ -83,7 +83,7 @@ def learn(folder: Path, rank: int, name: str, descriptor: int) -> None:
         said["values"] = [report.mean_value for report in reports]
     else:
         said["refused"] = refused_to_lead(circle)
-        follow(circle.policy, circle.learner.algorithm, circle.learner.gradient_step)
+        follow(circle.learner.algorithm, circle.learner.gradient_step)
     group.leave()
     own.mkdir(exist_ok=True)
     said["versions"] = circle.versions

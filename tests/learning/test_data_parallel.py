@@ -101,4 +101,4 @@ def test_only_the_leader_publishes_and_writes(name: str, folder: Path) -> None:
 def test_a_single_process_has_no_leader_to_follow() -> None:
     learner = SmallCircle().learner
     with pytest.raises(UsageError, match="without a leader"):
-        follow(learner.policy, learner.algorithm, learner.gradient_step)
+        follow(learner.algorithm, learner.gradient_step)

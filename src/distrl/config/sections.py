@@ -283,9 +283,7 @@ class CollectionSettings:
     stop_on_success: Annotated[
         bool, Meaning("the judge ends an episode as soon as the task is done")
     ] = False
-    forks: Annotated[
-        int, Bounds(0, 1000, "continuations from a step of each episode, on simulated phones")
-    ] = 0
+    forks: Annotated[int, Bounds(0, 1000, "continuations of each episode, if simulated")] = 0
     episode_seconds: Annotated[
         float, Bounds(1.0, 1e6, "seconds for boot, reset, episode and judging on a real phone")
     ] = 1800.0

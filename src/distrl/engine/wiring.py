@@ -27,7 +27,8 @@ from distrl.config.training_config import LearningSettings, TrainingConfig
 from distrl.devices.device import Device
 from distrl.engine.device_wiring import build_device_pool, build_judges
 from distrl.engine.serving.policy_server import SERVER_BATCH, PolicyServer
-from distrl.episodes.collector import Collector, CollectorSettings, TrajectorySink
+from distrl.episodes.collector import Collector, TrajectorySink
+from distrl.episodes.collector_settings import CollectorSettings
 from distrl.episodes.device_pool import DevicePool
 from distrl.episodes.live_feed import LiveFeed
 from distrl.episodes.policy_batcher import (

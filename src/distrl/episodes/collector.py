@@ -41,14 +41,13 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import CancelledError, Future
 from contextlib import suppress
-from dataclasses import dataclass, field
 from functools import partial
-from queue import SimpleQueue
-from typing import Annotated, Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
-from distrl.bounds import Bounds, Checked
 from distrl.devices.device import Device
 from distrl.episodes.collector_report import CollectorMetrics, CollectorReport, FinishedEpisode
+from distrl.episodes.collector_run import CollectorRun, Episodic
+from distrl.episodes.collector_settings import CollectorSettings
 from distrl.episodes.device_pool import DevicePool
 from distrl.episodes.episode import Attempt, Episode, EpisodeBatch
 from distrl.episodes.live_feed import LiveFeed
@@ -61,7 +60,6 @@ from distrl.task_sets.curriculum import State, TaskSource
 from distrl.watched_threads import WatchedThreads
 
 D = TypeVar("D", bound=Device)
-Episodic = Iterator[Future[Decision]]
 POLL_SECONDS = 0.05  # between two checks whether a blocked thread may start an episode
 WORKERS = 8  # for all devices that never block: Python advances one, the others wait for the sink
 
@@ -74,42 +72,6 @@ class TrajectorySink(Protocol):
     """
 
     def put(self, trajectory: Trajectory) -> bool: ...
-
-
-@dataclass(frozen=True, slots=True)
-class CollectorSettings(Checked):
-    """How episodes are played."""
-
-    stop_on_success: bool = False  # the judge ends an episode as soon as the task is done
-    forks: Annotated[
-        int, Bounds(0, 1000, "continuations of each episode, where devices can fork")
-    ] = 0
-    max_attempts: Annotated[
-        int, Bounds(1, unit="attempts at a task that faults keep from a verdict")
-    ] = 3
-    episode_seconds: Annotated[
-        float,
-        Bounds(0.0, unit="seconds for boot, reset, episode and judging, on a phone", open=True),
-    ] = 1800.0
-    patience_seconds: Annotated[
-        float, Bounds(0.0, unit="seconds for a device that hangs at the collector's end")
-    ] = 10.0
-
-
-@dataclass(slots=True)
-class _Run:
-    """One call of `run`. Nothing is delivered once it is over."""
-
-    budget: EpisodeBudget
-    over: bool = False
-    ready: SimpleQueue[Episodic | None] = field(default_factory=SimpleQueue)  # to be advanced
-    starting: threading.Lock = field(default_factory=threading.Lock)
-
-    def advance(self, episode: Episodic) -> None:
-        """Go on to the next decision; when it is there, the episode is ready again."""
-        decision = next(episode, None)
-        if decision is not None:
-            decision.add_done_callback(lambda _: self.ready.put(episode))
 
 
 class Collector(Generic[D]):
@@ -153,7 +115,7 @@ class Collector(Generic[D]):
     def run(self, episodes: int | None = None) -> None:
         """Play until `stop` is called, or until `episodes` tasks and their retries have ended."""
         self._lockstep_time = None
-        run, patience = _Run(EpisodeBudget(episodes)), self.settings.patience_seconds
+        run, patience = CollectorRun(EpisodeBudget(episodes)), self.settings.patience_seconds
         threads = self._threads(run)
         with self._metrics.running():
             self._batcher.open()
@@ -181,7 +143,7 @@ class Collector(Generic[D]):
             raise DeviceTimeout(f"all devices of {self.name} hang; {late[-1].expired()}")
         return threads.working and not self._overdue(grace)
 
-    def _threads(self, run: _Run) -> WatchedThreads:
+    def _threads(self, run: CollectorRun) -> WatchedThreads:
         slots, wake = self._device_pool.slots, self._batcher.wake
         if self._blocking:
             play = partial(self._play_episodes, run)
@@ -198,7 +160,7 @@ class Collector(Generic[D]):
             with suppress(DeviceError):
                 device.close()
 
-    def _play_episodes(self, run: _Run) -> None:
+    def _play_episodes(self, run: CollectorRun) -> None:
         """The loop of a device thread: one episode after another, on whichever device is ready."""
         with self._metrics.slots_running():
             while (lease := self._next_lease(run)) is not None:
@@ -207,7 +169,7 @@ class Collector(Generic[D]):
                 if self._players.pop(lease.episode_id, None) is None:
                     return  # it was taken back, and another thread has taken this one's place
 
-    def _work(self, run: _Run) -> None:
+    def _work(self, run: CollectorRun) -> None:
         """The first of the worker threads starts episodes, the others advance them."""
         if run.starting.acquire(blocking=False):
             self._start_episodes(run)
@@ -215,7 +177,7 @@ class Collector(Generic[D]):
         while (episode := run.ready.get()) is not None:
             run.advance(episode)
 
-    def _start_episodes(self, run: _Run) -> None:
+    def _start_episodes(self, run: CollectorRun) -> None:
         """Start episodes until there are no more; end the workers when the last has ended."""
         try:
             with self._metrics.slots_running(self._device_pool.slots):
@@ -228,7 +190,7 @@ class Collector(Generic[D]):
             for _ in range(WORKERS):
                 run.ready.put(None)
 
-    def _next_lease(self, run: _Run) -> Lease[D] | None:
+    def _next_lease(self, run: CollectorRun) -> Lease[D] | None:
         """Block until an episode may start; None when there is nothing left to play."""
         with self._changed:
             while self._stop_at is None and not run.over:
@@ -244,7 +206,7 @@ class Collector(Generic[D]):
                     self._changed.wait(POLL_SECONDS)
         return None
 
-    def _episode(self, lease: Lease[D], run: _Run) -> Episodic:
+    def _episode(self, lease: Lease[D], run: CollectorRun) -> Episodic:
         """Play an episode and deliver it; advance it when the decision that it yields is there."""
         episode = self._begin(lease)
         if episode is None:
@@ -284,7 +246,7 @@ class Collector(Generic[D]):
         finally:
             self._batcher.leave(handle)
 
-    def _trajectory(self, episode: Episode, run: _Run) -> Trajectory | None:
+    def _trajectory(self, episode: Episode, run: CollectorRun) -> Trajectory | None:
         """The trajectory with its verdict; None if it was abandoned."""
         if not episode.ended or run.over:
             return None
@@ -302,10 +264,10 @@ class Collector(Generic[D]):
             decision.set_result(self._batcher.ask(handle, observation))
         return decision
 
-    def _must_abandon(self, run: _Run, lease: Lease[D]) -> bool:
+    def _must_abandon(self, run: CollectorRun, lease: Lease[D]) -> bool:
         return not self._scheduler.is_out(lease) or self._must_stop(run)
 
-    def _must_stop(self, run: _Run) -> bool:
+    def _must_stop(self, run: CollectorRun) -> bool:
         return run.over or (self._stop_at is not None and self._clock() >= self._stop_at)
 
     def _settle(self, lease: Lease[D]) -> bool:

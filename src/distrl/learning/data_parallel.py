@@ -25,12 +25,10 @@ import torch
 from torch import Tensor, distributed
 from torch.nn import Parameter
 
-from distrl.agent.trainable_policy import TrainablePolicy
 from distrl.errors import UsageError
 from distrl.learning.algorithms.algorithm import Algorithm
 from distrl.learning.checkpoint import join
 from distrl.learning.gradient_step import GradientStep, autocast
-from distrl.learning.learner import take_over
 from distrl.learning.learner_settings import Precision
 from distrl.learning.process_group import ScoreBatch, SyncState, UpdateBatch, WorkItem
 
@@ -164,7 +162,6 @@ def _store(port: int, *, is_master: bool) -> Any:
 
 
 def follow(
-    policy: TrainablePolicy,
     algorithm: Algorithm,
     gradient_step: GradientStep,
     precision: Precision = "full",
@@ -181,4 +178,4 @@ def follow(
                 case ScoreBatch(batch):
                     gradient_step.score_batch(batch)
                 case SyncState(tree, tensors):
-                    take_over(policy, gradient_step, join(tree, tensors))
+                    gradient_step.take_over(join(tree, tensors))

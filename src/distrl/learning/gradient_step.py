@@ -18,10 +18,10 @@ its per-turn tensors `.to` there.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import Annotated, Protocol
+from typing import Annotated, Any, Protocol
 
 import torch
 from torch import Tensor
@@ -110,6 +110,12 @@ class GradientStep:
         self.policy_optimiser = _optimiser(self.policy_parameters, rate, decay)
         self.critic_optimiser = _optimiser(self.critic_parameters, critic_rate, decay)
         self._turn_bytes = 0.0  # of activations, the most that was seen
+
+    def take_over(self, state: Mapping[str, Any]) -> None:
+        """Load the weights and optimiser states of a learner's state."""
+        self.policy.load_weights(state["policy"], state["version"])
+        self.policy_optimiser.load_state_dict(state["policy_optimiser"])
+        self.critic_optimiser.load_state_dict(state["critic_optimiser"])
 
     def score_batch(self, batch: Batch) -> BatchScores:
         """Score every step with the current policy and critic."""

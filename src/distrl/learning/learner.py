@@ -33,7 +33,7 @@ from torch import Tensor
 from distrl.agent.trainable_policy import TrainablePolicy
 from distrl.agent.weight_digest import weight_digest
 from distrl.errors import CorruptCheckpoint, CorruptData, InvalidSetting, UsageError
-from distrl.learning.algorithms.algorithm import Algorithm, DrawRule, UpdateReport, update_report
+from distrl.learning.algorithms.algorithm import Algorithm, UpdateReport, update_report
 from distrl.learning.batch import Batch, EarnedRewards, batch_of_draws
 from distrl.learning.batch_prefetcher import BatchPrefetcher, ready_batch
 from distrl.learning.checkpoint import split
@@ -237,20 +237,17 @@ class Learner:
         return True
 
     def _sample(self) -> list[Draw]:
-        n = self.settings.batch_trajectories
+        n, beta = self.settings.batch_trajectories, self.settings.beta
+        together = self.settings.attempts_together
         return self.replay.sample(
-            n,
-            self._rng,
-            beta=self.settings.beta,
-            together=self.settings.attempts_together,
-            uniform=self._draws == "uniform",
-            counted=False,
+            n, self._rng, beta=beta, together=together, uniform=self._uniform, counted=False
         )
 
     @property
-    def _draws(self) -> DrawRule:
+    def _uniform(self) -> bool:
+        """Draws belong to the algorithm, unless a setting takes them from it."""
         chosen = self.settings.draws
-        return self.algorithm.draws if chosen == "algorithm" else chosen
+        return (self.algorithm.draws if chosen == "algorithm" else chosen) == "uniform"
 
     def _count(self, draws: Sequence[Draw]) -> None:
         """These draws were trained on."""
@@ -260,7 +257,7 @@ class Learner:
 
     def _refresh_slice(self, besides: set[int]) -> None:
         """Rescore the next few others, so that no priority stays outdated for ever."""
-        if self._draws == "uniform":
+        if self._uniform:
             return  # nobody looks at priorities
         entries = self.replay.next_slice(self.settings.refresh_trajectories)
         rest = [entry for entry in entries if entry.slot_id not in besides]
@@ -381,7 +378,7 @@ class Learner:
     def _load(
         self, state: Mapping[str, Any], find: Callable[[str], Trajectory | None]
     ) -> tuple[str, ...]:
-        take_over(self.policy, self.gradient_step, state)
+        self.gradient_step.take_over(state)
         self._synced = False
         if self.prefetcher is not None:
             self.prefetcher.take()  # of the replay as it was
@@ -401,12 +398,3 @@ class Learner:
 
 def _nothing() -> None:
     """Between two micro-batches of what is not to be abandoned."""
-
-
-def take_over(
-    policy: TrainablePolicy, gradient_step: GradientStep, state: Mapping[str, Any]
-) -> None:
-    """Load another learner's weights and optimiser states."""
-    policy.load_weights(state["policy"], state["version"])
-    gradient_step.policy_optimiser.load_state_dict(state["policy_optimiser"])
-    gradient_step.critic_optimiser.load_state_dict(state["critic_optimiser"])

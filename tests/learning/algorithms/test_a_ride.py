@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from benchmarks.small_world import CORNER, HOME, PAGE, REWARDS, SmallWorld, old_policy
+from benchmarks.small_world import REWARDS, SmallWorld, old_policy
 from benchmarks.tabular_policy import TabularPolicy
 from tests.learning.actor_critic_checks import (
     TurnFacts,
@@ -22,10 +22,6 @@ from tests.learning.actor_critic_checks import (
     score_gradient,
 )
 from tests.learning.algorithms.algorithm_checks import (
-    BACK,
-    DONE,
-    RIGHT,
-    attempt,
     check_micro_batches,
     check_padding,
     check_policy_stays,
@@ -33,18 +29,12 @@ from tests.learning.algorithms.algorithm_checks import (
 )
 from torch import Tensor
 
-from distrl.config.training_config import load_config
 from distrl.errors import InvalidSetting
 from distrl.learning.algorithms.a_ride import ARide, ARideSettings
-from distrl.learning.algorithms.vtrace import VTraceActorCritic, VTraceSettings
 from distrl.learning.batch import Batch, batch_of
 from distrl.learning.gradient_step import GradientStep, StepSettings
-from distrl.learning.targets.rewards import RewardSettings
-from distrl.records import Ending
 
 GAMMA, LAMBDA = 0.9, 0.8
-GOOD = attempt([(CORNER, RIGHT), (PAGE, DONE)], Ending.SUCCESS)
-BAD = attempt([(HOME, BACK), (HOME, DONE)], Ending.FAILURE)
 PLAIN: dict[str, Any] = {
     "discount": GAMMA,
     "retrace_lambda": LAMBDA,
@@ -276,60 +266,6 @@ def test_the_reference_pulls_and_not_once_it_is_reached() -> None:
 
 def _distance(one: TabularPolicy, other: TabularPolicy) -> float:
     return float(np.abs(one.answer_probabilities() - other.answer_probabilities()).sum())
-
-
-# What it is, and what it is not ------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("lambda_", [0.0, 0.6, 1.0])
-def test_its_critic_is_that_of_v_trace_for_every_lambda(lambda_: float) -> None:
-    batch, heads = _batch(), {"value_loss": "cross_entropy", "entropy_weight": 0.0}
-    settings = VTraceSettings(discount=GAMMA, vtrace_lambda=lambda_, **heads)  # type: ignore[arg-type]
-    theirs = gradients(lambda step: VTraceActorCritic(step, settings), batch)
-    ours = gradients(_a_ride(retrace_lambda=lambda_), batch)
-    # One head: with two, targets are made from the least of them, and both go there.
-    lowest = moved_policy().value_table.argmin(1, keepdim=True)
-    torch.testing.assert_close(
-        ours["values"].gather(1, lowest), theirs["values"].gather(1, lowest), atol=1e-6, rtol=0.0
-    )
-    printed = gradients(_a_ride(retrace_lambda=lambda_, as_printed=True), batch)
-    assert float((printed["values"] - theirs["values"]).abs().max()) > 1e-3
-
-
-def test_with_lambda_one_its_policy_moves_as_that_of_impala() -> None:
-    batch = _batch()
-    settings = VTraceSettings(discount=GAMMA, entropy_weight=0.0)
-    theirs = gradients(lambda step: VTraceActorCritic(step, settings), batch)["policy"]
-    ours = gradients(_a_ride(retrace_lambda=1.0), batch)["policy"]
-    torch.testing.assert_close(ours, theirs, atol=1e-7, rtol=0.0)
-    printed = gradients(_a_ride(retrace_lambda=1.0, as_printed=True), batch)["policy"]
-    assert float((printed - theirs).abs().max()) > 1e-3
-
-
-def test_an_answer_that_cannot_be_read_is_paid_for_once() -> None:
-    assert ARideSettings().invalid_weight == 0.0 < RewardSettings().invalid_penalty
-    with pytest.raises(InvalidSetting, match="paid for twice: give 0 for one of them"):
-        load_config(None, ["learning.a_ride.invalid_weight=0.1"])
-    words = ["learning.a_ride.invalid_weight=0.1", "learning.learner.rewards.invalid_penalty=0"]
-    load_config(None, words)
-    load_config(None, ["learning.a_ride.invalid_weight=0.1", "learning.algorithm=ppo"])
-
-
-def test_the_filter_of_trajectories_keeps_the_policy_to_surprises() -> None:
-    data = batch_of([GOOD, BAD], REWARDS)  # both were thought even: the success is the surprise
-    everything = gradients(_a_ride(), data)
-    half = gradients(_a_ride(trajectory_share=0.5), data)
-    alone = gradients(_a_ride(), batch_of([GOOD], REWARDS))["policy"] * len(GOOD.decisions)
-    turns = len(GOOD.decisions) + len(BAD.decisions)
-    torch.testing.assert_close(half["policy"], alone / turns, atol=1e-7, rtol=0.0)
-    assert not torch.allclose(half["policy"], everything["policy"])
-    torch.testing.assert_close(half["values"], everything["values"])  # the critic learns from all
-    policy = moved_policy()
-    _a_ride(trajectory_share=0.5)(GradientStep(policy)).update(data)
-    learned = policy.instruction_table.grad
-    assert learned is not None
-    # Both are attempts at one task that was thought even: (½ − 1)/2 + ½/2.
-    assert float(learned.sum()) == pytest.approx(0.0, abs=1e-6)
 
 
 # Weights, splits, padding, warm-up ---------------------------------------------------------------

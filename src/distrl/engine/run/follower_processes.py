@@ -134,7 +134,7 @@ def follow_leader(run: RunDirectory, rank: int, leader: Connection) -> None:
     group = DataParallelGroup(rank, config.learning.gpus, policy_settings.device, [leader])
     step, algorithm = build_update(config, policy, group)
     group.join()
-    follow(policy, algorithm, step, config.learning.learner.precision)
+    follow(algorithm, step, config.learning.learner.precision)
     group.leave()
 
 

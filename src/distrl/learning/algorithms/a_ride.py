@@ -15,7 +15,7 @@
 
 which is V-trace's recursion (Espeholt et al. 2018) with c_t = λ·ρ̄_t. The gradient of L_V by the
 logit of V is ρ̄_t·(V − v_t) = −Δ'_t, V-trace's own; the policy's is Δ'_t·∇log π, which at λ = 1 is
-the one of IMPALA, ρ̄_t·(r_t + γ·v'_{t+1} − V), and below 1 has λ in it as generalised advantages do.
+that of its actor, ρ̄_t·(r_t + γ·v'_{t+1} − V), and below 1 has λ in it as generalised advantages do.
 So `vtrace` differs by its clips and, below λ = 1, by its advantage; tests hold them together.
 
 **What is printed.** The paper has Retrace on V, which Δ_t above is, without the weight in L_V, and

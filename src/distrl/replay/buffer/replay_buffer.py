@@ -227,31 +227,31 @@ class ReplayBuffer:
         """N places, and how likely a draw of their kind falls on each of them."""
         seeds = self._drawn(n if together == 1 else max(1, n // together), rng, uniform=uniform)
         if together == 1:
-            return seeds, self._chances(seeds, uniform=uniform)
+            return seeds, self._probabilities(seeds, uniform=uniform)
         slots: list[int] = []
         for slot in self._slots_at(seeds):
             task = self._at(slot % self.settings.capacity).task.id
             slots += [slot, *self._attempts.beside(task, slot, together - 1, rng)]
         grouped = np.array(slots[:n], dtype=np.int64) % self.settings.capacity
-        chances = self._chances_in_groups(grouped, together, uniform=uniform)
+        probabilities = self._group_probabilities(grouped, together, uniform=uniform)
         if len(grouped) == n:
-            return grouped, chances
+            return grouped, probabilities
         more = self._drawn(n - len(grouped), rng, uniform=uniform)
-        alone = self._chances(more, uniform=uniform)
-        return np.concatenate([grouped, more]), np.concatenate([chances, alone])
+        alone = self._probabilities(more, uniform=uniform)
+        return np.concatenate([grouped, more]), np.concatenate([probabilities, alone])
 
     def _drawn(self, n: int, rng: np.random.Generator, *, uniform: bool) -> Indices:
         if uniform:
             return rng.integers(self._oldest, self._next, n) % self.settings.capacity
         return self._shares.sample(n, rng, stratified=self.settings.stratified)
 
-    def _chances(self, places: Indices, *, uniform: bool) -> Floats:
+    def _probabilities(self, places: Indices, *, uniform: bool) -> Floats:
         """How likely one draw by itself falls on each of these places."""
         if uniform:
             return np.full(len(places), 1.0 / len(self))
         return self._shares.values(places) / self._shares.total
 
-    def _chances_in_groups(self, places: Indices, together: int, *, uniform: bool) -> Floats:
+    def _group_probabilities(self, places: Indices, together: int, *, uniform: bool) -> Floats:
         """How likely a member of a group, any of them, is at each of these places.
 
         An attempt comes by its own draw, or with that of one of the n − 1 others at its task, which
@@ -259,17 +259,17 @@ class ReplayBuffer:
         """
         present = np.arange(self._oldest, self._next) % self.settings.capacity
         alone = np.zeros(self.settings.capacity)
-        alone[present] = self._chances(present, uniform=uniform)
+        alone[present] = self._probabilities(present, uniform=uniform)
         attempts = [self._attempts.of(self._at(place).task.id) for place in present.tolist()]
         sizes = np.minimum([len(each) for each in attempts], together)
         expected = float((alone[present] * sizes).sum())
-        chances = []
+        probabilities = []
         for place in places.tolist():
             others = self._attempts.of(self._at(place).task.id)
             own, rest = alone[place], alone[np.array(others) % self.settings.capacity].sum()
             taken = min(1.0, (together - 1) / max(1, len(others) - 1))
-            chances.append(own + (rest - own) * taken)
-        return np.array(chances) / expected
+            probabilities.append(own + (rest - own) * taken)
+        return np.array(probabilities) / expected
 
     def _slots_at(self, places: Indices) -> list[int]:
         slots: list[int] = (
