@@ -1,7 +1,7 @@
 """Are measured advantages worth their decisions? `make bench-forks` answers, on errands.
 
 A-RIDE plays errands (`errand_phone`) and learns, once with the critic alone and once with forks: k
-continuations from a step of each episode, whose returns take the critic's place there. Everything
+continuations from a step of each episode, so that the advantage is measured there. Everything
 is counted in *decisions of the policy*, those of forks among them, so that nobody is given more:
 
 - after each `ROUND` decisions the learner takes the same number of steps in every arm, each on as

@@ -1,4 +1,4 @@
-"""Forks in replay, batches and advantages: nothing twice, and siblings as a baseline, by hand."""
+"""Forks in replay, batches and advantages: nothing twice, and measured, by hand."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from distrl.learning.algorithms.vtrace import VTraceActorCritic, VTraceSettings
 from distrl.learning.batch import Batch, EarnedRewards, batch_of
 from distrl.learning.batch_prefetcher import ready_batch
 from distrl.learning.gradient_step import GradientStep
-from distrl.learning.targets.advantages import fork_baseline
+from distrl.learning.targets.advantages import fork_advantage
 from distrl.records import Branch, Ending, Trajectory
 from distrl.replay.buffer.entries import Outcome
 from distrl.replay.buffer.replay_buffer import ReplayBuffer, ReplaySettings
@@ -58,43 +58,60 @@ def test_what_a_fork_shares_with_its_parent_is_not_in_the_batch_again() -> None:
     assert batch.token_mask[1].any(-1).tolist() == [True, True, False, False]
 
 
-def test_the_mean_of_the_others_by_hand() -> None:
-    # 0 and 0.9·1 for the parent; 0.81 and 0.9 for the lost one; 0.81 and 0 for the quick one.
+def test_a_return_less_the_mean_of_the_others_by_hand() -> None:
+    # Returns with γ = 0.9: 0.81 for the parent, 0 for the lost one, 0.9 for the quick one.
     rewards = {"p": [0.0, 0.0, 1.0], "lost": [0.0, 0.0], "quick": [0.0, 1.0]}
     arrays = {name: np.array(each) for name, each in rewards.items()}
-    for own, wanted in (("p", 0.45), ("lost", 0.855), ("quick", 0.405)):
+    for own, wanted in (("p", 0.81 - 0.45), ("lost", 0.0 - 0.855), ("quick", 0.9 - 0.405)):
         others = [each for name, each in arrays.items() if name != own]
-        assert fork_baseline(others, GAMMA) == pytest.approx(wanted)
+        assert fork_advantage(arrays[own], others, GAMMA) == pytest.approx(wanted)
 
 
+@pytest.mark.parametrize("lambda_", [0.0, 1.0])
 @pytest.mark.parametrize("algorithm", ["a_ride", "vtrace"])
-def test_the_advantage_at_the_fork_is_the_return_less_that_of_the_others(algorithm: str) -> None:
-    """λ = 1 and on-policy, so that v is the return; elsewhere it is held against the critic's ½."""
+def test_the_advantage_at_the_fork_is_measured_whatever_the_critic_says(
+    algorithm: str, lambda_: float
+) -> None:
+    """On-policy. Elsewhere it is held against the critic's ½, at λ = 1 the return itself."""
     policy = new_policy()
     with torch.no_grad():
         policy.value_table.zero_()
     step = GradientStep(policy)
     made = (
-        ARide(step, ARideSettings(discount=GAMMA, retrace_lambda=1.0))
+        ARide(step, ARideSettings(discount=GAMMA, retrace_lambda=lambda_))
         if algorithm == "a_ride"
-        else VTraceActorCritic(step, VTraceSettings(discount=GAMMA))
+        else VTraceActorCritic(step, VTraceSettings(discount=GAMMA, vtrace_lambda=lambda_))
     )
     batch, rows = drawn(replay_of(PARENT, *FORKS))
     found = made.update(batch).advantages
-    assert found[rows["p"]].tolist() == pytest.approx(
-        [0.729 - 0.5, 0.81 - 0.45, 0.9 - 0.5, 1.0 - 0.5], abs=1e-5
-    )
+    assert found[rows["p"], 1].item() == pytest.approx(0.81 - 0.45, abs=1e-5)
     assert found[rows["p/fork/1"], :2].tolist() == pytest.approx([0.0 - 0.855, -0.5], abs=1e-5)
     assert found[rows["p/fork/2"], :2].tolist() == pytest.approx([0.9 - 0.405, 0.5], abs=1e-5)
+    elsewhere = [0.729 - 0.5, 0.9 - 0.5, 1.0 - 0.5] if lambda_ == 1.0 else None
+    if elsewhere is not None:
+        assert found[rows["p"], [0, 2, 3]].tolist() == pytest.approx(elsewhere, abs=1e-5)
+
+
+def test_old_data_weighs_a_measured_advantage_by_its_ratio() -> None:
+    policy = new_policy()
+    policy.prefer(SHORTCUT, RIGHT, -2.0)  # what the lost fork answered has become rare
+    batch, rows = drawn(replay_of(PARENT, *FORKS))
+    current = GradientStep(policy).score_batch(batch)
+    made = VTraceActorCritic(GradientStep(policy), VTraceSettings(discount=GAMMA))
+    row = rows["p/fork/1"]
+    log_ratio = float((current.log_probs - batch.behaviour_log_probs)[row, 0].sum())
+    found = made.plan(batch, current).advantages[row, 0].item()
+    assert found == pytest.approx(-0.855 * np.exp(log_ratio), rel=1e-4)
+    assert np.exp(log_ratio) < 0.5
 
 
 def test_whoever_is_drawn_the_others_are_known_as_long_as_they_are_in() -> None:
     batch, rows = drawn(replay_of(PARENT, *FORKS))
-    known = {(c.row, c.column): len(c.rewards) for c in batch.continuations}
+    known = {(c.row, c.column): len(c.others) for c in batch.continuations}
     assert known == {(rows["p"], 1): 2, (rows["p/fork/1"], 0): 2, (rows["p/fork/2"], 0): 2}
     fresh = [replace(QUICK, id=f"other-{number}") for number in range(2)]
     batch, rows = drawn(replay_of(PARENT, *FORKS, *fresh, capacity=4))  # the parent has left
-    known = {(c.row, c.column): len(c.rewards) for c in batch.continuations}
+    known = {(c.row, c.column): len(c.others) for c in batch.continuations}
     assert known == {(rows["p/fork/1"], 0): 1, (rows["p/fork/2"], 0): 1}
     batch, rows = drawn(replay_of(PARENT, *FORKS, *fresh, replace(LOST, id="x"), capacity=4))
     assert batch.continuations == ()  # one fork is left, and nobody beside it

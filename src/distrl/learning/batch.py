@@ -45,11 +45,12 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Continuations:
-    """What came of the others that went on from a step of the batch."""
+    """What came of a step of the batch, and of the others that went on from there."""
 
     row: int
     column: int
-    rewards: tuple[Floats, ...]  # of each of them, from that step on
+    own: Floats  # rewards from that step on
+    others: tuple[Floats, ...]  # and those of each of the others
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +145,8 @@ def continuations_of(draws: Sequence[Draw], earned: EarnedRewards) -> list[Conti
             others = [each for each in others if len(each.trajectory.decisions) > step]
             rewards = tuple(each[step:] for each in earned.of(others))
             if rewards and step < len(draw.trajectory.decisions):
-                found.append(Continuations(row, step - first, rewards))
+                [own] = earned.of([draw])
+                found.append(Continuations(row, step - first, own[step:], rewards))
     return found
 
 

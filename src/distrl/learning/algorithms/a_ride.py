@@ -32,8 +32,8 @@ In the small world the printed form does not find the best way. The invalid term
 gradient, here it has; rewards have such a penalty too, so one of the two is 0 (by default this
 one: an answer that cannot be read is paid for once). Entropy is one, not −log π of what was done.
 
-Where others went on from the same step (forks), the mean of their returns takes the place of V(s_t)
-in A_t = v_t − V(s_t): measured, not estimated.
+Where others went on from the same step (forks), A_t is the return from there less the mean of
+theirs: measured, not estimated, with the weight min(cap, ρ_t) as elsewhere.
 
 `trajectory_share` below 1 is the paper's filter of trajectories (`trajectory_filter`). Batches are
 drawn by priority (DPER), and weights that correct for it multiply every term.
@@ -54,10 +54,10 @@ from distrl.learning.algorithms.actor_critic import (
     CriticObjective,
     ValueLoss,
     actor_critic_metrics,
-    baselines,
     token_ratios,
     turn_ratios,
     value_outcomes,
+    with_forks,
 )
 from distrl.learning.algorithms.algorithm import (
     DrawRule,
@@ -159,8 +159,8 @@ class ARide(PlannedAlgorithm):
         if self.settings.as_printed:
             known = batch.with_values(current.values)
             return signed_advantages(targets, **known, discount=self.discount)
-        held_against = baselines(batch, current, self.discount)
-        return torch.where(batch.mask, targets - held_against, 0.0)
+        estimated = torch.where(batch.mask, targets - current.values[:, :-1], 0.0)
+        return with_forks(batch, estimated, self.discount)
 
     def _loss(
         self,

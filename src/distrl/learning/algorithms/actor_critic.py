@@ -37,7 +37,7 @@ from distrl.learning.batch import Batch
 from distrl.learning.gradient_step import BatchScores, Losses
 from distrl.learning.losses.averages import Averaging, step_mean, token_mean
 from distrl.learning.losses.policy_losses import estimated_kl, policy_gradient
-from distrl.learning.targets.advantages import fork_baseline
+from distrl.learning.targets.advantages import fork_advantage
 from distrl.learning.targets.ratios import (
     RatioLevel,
     at_level,
@@ -71,11 +71,11 @@ def token_ratios(correction: Correction, batch: Batch, current: BatchScores) -> 
     return at_level(correction, current.log_probs, batch.behaviour_log_probs, batch.token_mask)
 
 
-def baselines(batch: Batch, current: BatchScores, discount: float) -> Tensor:  # [b, t]
-    """What an answer is held against: V(s_t), or what came of others from the same step."""
-    found = current.values[:, :-1].clone()
+def with_forks(batch: Batch, advantages: Tensor, discount: float) -> Tensor:  # [b, t]
+    """Where others went on from the same step, the advantage that was measured there."""
+    found = advantages.clone()
     for each in batch.continuations:
-        found[each.row, each.column] = fork_baseline(each.rewards, discount)
+        found[each.row, each.column] = fork_advantage(each.own, each.others, discount)
     return found
 
 

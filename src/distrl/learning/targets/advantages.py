@@ -15,6 +15,8 @@ from torch import Tensor
 
 from distrl.learning.targets.retrace import backward_sums, check_share, next_values, td_errors
 
+Floats = NDArray[np.float64]
+
 
 def generalised(
     values: Tensor,  # [batch, time + 1]
@@ -30,15 +32,16 @@ def generalised(
     return backward_sums(errors, torch.full_like(errors, discount * lambda_))
 
 
-def fork_baseline(others: Sequence[NDArray[np.float64]], discount: float) -> float:
-    """The mean of Σ_k γ^k·r_k over other continuations from a step, for their rewards [T] each.
+def fork_advantage(own: Floats, others: Sequence[Floats], discount: float) -> float:
+    """G − mean of the others' G, with G = Σ_k γ^k·r_k, for rewards [T] from one step on.
 
-    They did not depend on the answer that it is held against, so that A = Q − baseline is as
-    unbiased as with V, without the errors of a critic. One that was cut off counts with what it had
-    earned.
+    The others did not depend on the answer that they are held against, so that it is as unbiased as
+    with a critic for a baseline, and knows nothing of the critic's errors. Both sides are measured:
+    a bootstrapped target against measured returns would be above or below them by what the critic
+    is wrong. What was cut off counts with what it had earned, on both sides alike.
     """
-    returns = [float(each @ discount ** np.arange(len(each))) for each in others]
-    return sum(returns) / len(returns)
+    mine, *theirs = [float(each @ discount ** np.arange(len(each))) for each in (own, *others)]
+    return mine - sum(theirs) / len(theirs)
 
 
 def doubly_robust(
