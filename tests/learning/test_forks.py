@@ -15,7 +15,7 @@ from distrl.learning.algorithms.vtrace import VTraceActorCritic, VTraceSettings
 from distrl.learning.batch import Batch, EarnedRewards, batch_of
 from distrl.learning.batch_prefetcher import ready_batch
 from distrl.learning.gradient_step import GradientStep
-from distrl.learning.targets.advantages import fork_advantage
+from distrl.learning.targets.advantages import Continuation, fork_advantage
 from distrl.records import Branch, Ending, Trajectory
 from distrl.replay.buffer.entries import Outcome
 from distrl.replay.buffer.replay_buffer import ReplayBuffer, ReplaySettings
@@ -60,11 +60,16 @@ def test_what_a_fork_shares_with_its_parent_is_not_in_the_batch_again() -> None:
 
 def test_a_return_less_the_mean_of_the_others_by_hand() -> None:
     # Returns with γ = 0.9: 0.81 for the parent, 0 for the lost one, 0.9 for the quick one.
-    rewards = {"p": [0.0, 0.0, 1.0], "lost": [0.0, 0.0], "quick": [0.0, 1.0]}
-    arrays = {name: np.array(each) for name, each in rewards.items()}
+    came = {"p": Continuation(3, True), "lost": Continuation(2, False)}
+    came["quick"] = Continuation(2, True)
     for own, wanted in (("p", 0.81 - 0.45), ("lost", 0.0 - 0.855), ("quick", 0.9 - 0.405)):
-        others = [each for name, each in arrays.items() if name != own]
-        assert fork_advantage(arrays[own], others, GAMMA) == pytest.approx(wanted)
+        others = [each for name, each in came.items() if name != own]
+        assert fork_advantage(came[own], others, GAMMA) == pytest.approx(wanted)
+
+
+def test_where_all_have_failed_nothing_was_measured_however_long_it_took() -> None:
+    failed = [Continuation(steps, False) for steps in (1, 4, 9)]
+    assert fork_advantage(failed[0], failed[1:], GAMMA) == 0.0
 
 
 @pytest.mark.parametrize("lambda_", [0.0, 1.0])

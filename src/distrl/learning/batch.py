@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from distrl.errors import UsageError
+from distrl.learning.targets.advantages import Continuation
 from distrl.learning.targets.rewards import (
     DEFAULT_REWARDS,
     Floats,
@@ -49,8 +50,8 @@ class Continuations:
 
     row: int
     column: int
-    own: Floats  # rewards from that step on
-    others: tuple[Floats, ...]  # and those of each of the others
+    own: Continuation
+    others: tuple[Continuation, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +134,7 @@ def batch_of(
     return _batch(trajectories, [step_rewards(each, rewards).total for each in trajectories], given)
 
 
-def continuations_of(draws: Sequence[Draw], earned: EarnedRewards) -> list[Continuations]:
+def continuations_of(draws: Sequence[Draw]) -> list[Continuations]:
     """For each step of these draws from which others of the replay went on too."""
     found = []
     for row, draw in enumerate(draws):
@@ -143,11 +144,14 @@ def continuations_of(draws: Sequence[Draw], earned: EarnedRewards) -> list[Conti
         for step in sorted(steps if draw.trajectory.branch is None else {first}):
             others = [each for each in draw.siblings if each.trajectory.first_step in (0, step)]
             others = [each for each in others if len(each.trajectory.decisions) > step]
-            rewards = tuple(each[step:] for each in earned.of(others))
-            if rewards and step < len(draw.trajectory.decisions):
-                [own] = earned.of([draw])
-                found.append(Continuations(row, step - first, own[step:], rewards))
+            if others and step < len(draw.trajectory.decisions):
+                own, *rest = [_continued(each.trajectory, step) for each in (draw, *others)]
+                found.append(Continuations(row, step - first, own, tuple(rest)))
     return found
+
+
+def _continued(trajectory: Trajectory, step: int) -> Continuation:
+    return Continuation(len(trajectory.decisions) - step, trajectory.success)
 
 
 def _batch(

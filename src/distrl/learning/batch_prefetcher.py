@@ -31,8 +31,8 @@ class ReadyBatch:
 
 
 def ready_batch(draws: list[Draw], earned: EarnedRewards) -> ReadyBatch:
-    others = continuations_of(draws, earned)
-    return ReadyBatch(draws, batch_of_draws(draws, earned.of(draws), others))
+    continued = continuations_of(draws)
+    return ReadyBatch(draws, batch_of_draws(draws, earned.of(draws), continued))
 
 
 class BatchPrefetcher:

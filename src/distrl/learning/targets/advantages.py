@@ -7,15 +7,20 @@ allowed in padding, 0 out of it. Advantages are weights, not losses: `losses` de
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from distrl.learning.targets.retrace import backward_sums, check_share, next_values, td_errors
 
-Floats = NDArray[np.float64]
+
+@dataclass(frozen=True, slots=True)
+class Continuation:
+    """What came of going on from a step."""
+
+    steps: int  # from there to the end
+    success: bool
 
 
 def generalised(
@@ -32,15 +37,18 @@ def generalised(
     return backward_sums(errors, torch.full_like(errors, discount * lambda_))
 
 
-def fork_advantage(own: Floats, others: Sequence[Floats], discount: float) -> float:
-    """G − mean of the others' G, with G = Σ_k γ^k·r_k, for rewards [T] from one step on.
+def fork_advantage(own: Continuation, others: Sequence[Continuation], discount: float) -> float:
+    """G − mean of the others' G, with G = γ^(steps − 1) for a success, else 0.
 
     The others did not depend on the answer that they are held against, so that it is as unbiased as
     with a critic for a baseline, and knows nothing of the critic's errors. Both sides are measured:
-    a bootstrapped target against measured returns would be above or below them by what the critic
-    is wrong. What was cut off counts with what it had earned, on both sides alike.
+    a bootstrapped target against measured returns would be off by what the critic is wrong. Costs
+    are left out: where all have failed nothing was measured, and a filter that keeps whatever is
+    above the others would keep the one that gave up first.
     """
-    mine, *theirs = [float(each @ discount ** np.arange(len(each))) for each in (own, *others)]
+    mine, *theirs = [
+        discount ** (each.steps - 1) if each.success else 0.0 for each in (own, *others)
+    ]
     return mine - sum(theirs) / len(theirs)
 
 
