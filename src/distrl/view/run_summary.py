@@ -113,7 +113,9 @@ def versus(one: RunStory, other: RunStory) -> dict[str, Any]:
         "difference": gain.difference if gain.tasks else None,
         "interval": list(gain.interval) if gain.tasks else None,
         "significant": gain.significant,
-        "words": gain_words(gain, weights_moved=True),
+        "words": gain_words(gain, weights_moved=True)
+        if gain.tasks
+        else "no task was played by both",
         "rows": [
             {"task": task, "one": first.successes[task], "other": second.successes[task]}
             for task in both
