@@ -94,7 +94,7 @@ def cpu_seconds(pid: int) -> float:
 
 def screens() -> list[Screen]:
     """Screens of phones, packed as collectors hold them."""
-    found = []
+    found: list[Screen] = []
     for seed, app in enumerate(APPS):
         phone = Phone(seed=seed)
         phone.perform(OpenApp(app))
