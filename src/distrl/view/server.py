@@ -235,6 +235,7 @@ def serve(
         lifespan="off",
         timeout_graceful_shutdown=1,
     )
+    listener.listen(128)  # who is told the address may connect at once
     ready(known)
     with contextlib.suppress(KeyboardInterrupt), contextlib.closing(listener):
         uvicorn.Server(config).run(sockets=[listener])
