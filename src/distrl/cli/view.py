@@ -54,7 +54,7 @@ def show(path: Path, host: str, port: int, token: str = "", *, open_page: bool =
     from distrl.view.run_catalogue import RunCatalogue
     from distrl.view.server import Address, serve
 
-    catalogue = RunCatalogue.at(path)
+    catalogue, asked = RunCatalogue.at(path), Address(host, port, token)
 
     def ready(address: Address) -> None:
         Console().print(address.url, highlight=False, markup=False, soft_wrap=True)
@@ -62,4 +62,4 @@ def show(path: Path, host: str, port: int, token: str = "", *, open_page: bool =
             webbrowser.open(address.url)
 
     os.nice(5)
-    serve(Resources(catalogue), Address(host, port, token), ready)
+    serve(Resources(catalogue), asked, ready)
