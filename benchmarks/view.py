@@ -150,7 +150,8 @@ def measure_wall(folder: Path, seconds: float) -> Figures:
     feeder = context.Process(target=_feed, args=(run.path, stop), daemon=True)
     with run.held(), server(run.path) as (port, pid):
         feeder.start()
-        read_events(port, "wall", 8.0)  # until it feeds
+        while len(read_events(port, "wall", 2.0)) < PHONES:  # until it feeds
+            assert feeder.is_alive()
         before, begun = cpu_seconds(pid), time.perf_counter()
         counts = read_events(port, "wall", seconds)
         lasted = time.perf_counter() - begun
