@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     from distrl.episodes.outcome_log import OutcomeLog
 
 Choice = TypeVar("Choice", bound=str)
+Keep = Annotated[
+    Path | None, typer.Option(help="Keep every episode in this folder, for `distrl view`.")
+]
 
 
 def evaluate(
@@ -70,9 +73,7 @@ def evaluate(
         str | None, typer.Option(help="Hide the screen or the instruction from the agent.")
     ] = None,
     json: Annotated[Path | None, typer.Option(help="Write the figures to this JSON file.")] = None,
-    keep: Annotated[
-        Path | None, typer.Option(help="Keep every episode in this folder, for `distrl view`.")
-    ] = None,
+    keep: Keep = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with the evaluation saved beside --json.")
     ] = False,

@@ -116,17 +116,7 @@ def run_command(
     if dry_run:
         show_dry_run(console, config)
         return 0
-    if earlier is None:
-        run = new_directory(config)
-    else:
-        run = earlier
-        with run.held():  # once no other process holds it
-            run.write_config(config)
-    console.print(f"{run.path}", highlight=False, markup=False)
-    if view:
-        from distrl.cli.view import show_along
-
-        show_along(run.path)
+    run = _opened(console, config, earlier, view=view)
     try:
         result = train_run(
             config, run, console, resumed=earlier is not None, accept_losses=accept_losses
@@ -152,6 +142,22 @@ def run_command(
     _show_result(console, run, result)
     _show_policy(console, run, config)
     return 0
+
+
+def _opened(
+    console: Console, config: TrainingConfig, earlier: RunDirectory | None, *, view: bool
+) -> RunDirectory:
+    """The directory of the run with its settings in it; with `view` its page is served from now."""
+    run = earlier or new_directory(config)
+    if earlier is not None:
+        with run.held():  # once no other process holds it
+            run.write_config(config)
+    console.print(f"{run.path}", highlight=False, markup=False)
+    if view:
+        from distrl.cli.view import show_along
+
+        show_along(run.path)
+    return run
 
 
 def train_run(
