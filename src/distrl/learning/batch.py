@@ -145,8 +145,9 @@ def continuations_of(draws: Sequence[Draw]) -> list[Continuations]:
             others = [each for each in draw.siblings if each.trajectory.first_step in (0, step)]
             others = [each for each in others if len(each.trajectory.decisions) > step]
             if others and step < len(draw.trajectory.decisions):
-                own, *rest = [_continued(each.trajectory, step) for each in (draw, *others)]
-                found.append(Continuations(row, step - first, own, tuple(rest)))
+                rest = tuple(_continued(each.trajectory, step) for each in others)
+                own = _continued(draw.trajectory, step)
+                found.append(Continuations(row, step - first, own, rest))
     return found
 
 
