@@ -11,6 +11,8 @@
     hostile_requests   of strangers and of members (`hostile_requests`), while a member delivers
     refused, crashes   of these; how often the listener failed rather than refused
     unanswered         of these: the listener was silent for 20 s
+
+`--parts` measures some of it anew, each with the date of its own in `results/join.json`.
 """
 
 from __future__ import annotations
@@ -37,7 +39,7 @@ from benchmarks.cheap_joined import join_cheaply
 from benchmarks.faulty_relay import FaultyRelay
 from benchmarks.hostile_requests import CLOSED, SILENT, HostilePeer
 from benchmarks.listening_learner import ListeningLearner, join_request, listening_learner
-from benchmarks.results_file import write_results
+from benchmarks.results_file import update_results
 from distrl.engine.join.join_messages import Deliveries, JoinHeartbeat
 from distrl.engine.join.trajectory_spool import TrajectorySpool
 from distrl.errors import JoinRefused, LearnerGone
@@ -58,6 +60,7 @@ COLLECTORS = 3  # joined, while connections are cut
 ATTACKERS = 8  # threads
 JOINERS = 16  # threads
 LONG = 900.0  # seconds for anything
+SWALLOW_SECONDS = 10.0  # for a delivery while answers are swallowed
 TASK = Task("bench.join/train/1", "Do it", "general", "bench", "train", 1, (), "easy", 20)
 
 
@@ -66,11 +69,18 @@ def command(*words: str) -> list[str]:
 
 
 def until(condition: Callable[[], object], what: str) -> None:
-    end = time.monotonic() + LONG
+    if not within(LONG, condition):
+        raise SystemExit(f"{what} did not come to be in {LONG:.0f} s")
+
+
+def within(seconds: float, condition: Callable[[], object]) -> bool:
+    """Wait for it; False: it did not come in time."""
+    end = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > end:
-            raise SystemExit(f"{what} did not come to be in {LONG:.0f} s")
+            return False
         time.sleep(0.02)
+    return True
 
 
 # Throughput ---------------------------------------------------------------------------------------
@@ -178,13 +188,32 @@ def measure_cuts(folder: Path, cuts: int, restarts: int) -> Figures:
 def _cut(relay: FaultyRelay, learner: ListeningLearner) -> None:
     """Cut when something is on its way; every second time its answer is swallowed before."""
     relay.mend()
-    wanted = len(learner.arrivals) + 5
-    until(lambda: len(learner.arrivals) >= wanted, "deliveries after a cut")
-    if wanted % 2:
-        relay.drop_answers()
-        more = len(learner.arrivals) + 1
-        until(lambda: len(learner.arrivals) >= more, "a delivery without an answer")
+    _wait_for_arrivals(learner, 5)
+    if len(learner.arrivals) % 2:
+        _swallow(relay, learner)
     relay.cut()
+
+
+def _swallow(relay: FaultyRelay, learner: ListeningLearner) -> None:
+    """Have something stored whose answer never arrives.
+
+    A connection that is lost meanwhile cannot be made again, since its handshake is swallowed too:
+    then answers are let through for a while.
+    """
+    while not _stores_without_answer(relay, learner):
+        relay.mend()
+        _wait_for_arrivals(learner, 1)
+
+
+def _stores_without_answer(relay: FaultyRelay, learner: ListeningLearner) -> bool:
+    arrived = len(learner.arrivals)
+    relay.drop_answers()
+    return within(SWALLOW_SECONDS, lambda: len(learner.arrivals) > arrived)
+
+
+def _wait_for_arrivals(learner: ListeningLearner, more: int) -> None:
+    wanted = len(learner.arrivals) + more
+    until(lambda: len(learner.arrivals) >= wanted, "deliveries after a cut")
 
 
 # Joins and strangers ------------------------------------------------------------------------------
@@ -294,22 +323,23 @@ def main() -> None:
     words.add_argument("--restarts", type=int, default=3, help="of the learner")
     words.add_argument("--joins", type=int, default=1000)
     words.add_argument("--requests", type=int, default=100_000, help="hostile ones")
+    words.add_argument(
+        "--parts", nargs="+", choices=("joins", "cuts", "strangers", "throughput"), help="all"
+    )
     chosen = words.parse_args()
     logging.getLogger("distrl").setLevel(logging.ERROR)
-    parts: list[Callable[[Path], Figures]] = [
-        lambda folder: measure_joins(folder, chosen.joins),
-        lambda folder: measure_cuts(folder, chosen.cuts, chosen.restarts),
-        lambda folder: measure_strangers(folder, chosen.requests),
-        lambda folder: measure_throughput(folder, chosen.seconds),
-    ]
-    figures: Figures = {}
-    for part in parts:
+    parts: dict[str, Callable[[Path], Figures]] = {
+        "joins": lambda folder: measure_joins(folder, chosen.joins),
+        "cuts": lambda folder: measure_cuts(folder, chosen.cuts, chosen.restarts),
+        "strangers": lambda folder: measure_strangers(folder, chosen.requests),
+        "throughput": lambda folder: measure_throughput(folder, chosen.seconds),
+    }
+    for part in chosen.parts or parts:
         with tempfile.TemporaryDirectory(prefix="bench-join-") as folder:
-            found = part(Path(folder))
+            found = parts[part](Path(folder))
         for name, value in found.items():
             print(f"{name:26} {value:,.4g}", flush=True)
-        figures |= found
-    print(write_results("join", figures))
+        print(update_results("join", found, part))
 
 
 if __name__ == "__main__":
