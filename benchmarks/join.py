@@ -108,7 +108,9 @@ def measure_throughput(folder: Path, seconds: float) -> Figures:
         for each in SETTINGS[1:]:
             words += ["--set", each]
         with (folder / "joined.log").open("wb") as output:
-            joined = subprocess.Popen(command(*words), stdout=output, stderr=output)
+            joined = subprocess.Popen(
+                command(*words), stdout=output, stderr=output, env=for_forkserver(os.environ)
+            )
         return _rates(run_folder.parent / "episodes.jsonl", seconds)
     finally:
         for process in (joined, run):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -50,6 +51,8 @@ def pytest_terminal_summary(
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     if (reason := why_not()) is not None:
         pytest.skip(reason)
+    # in the background of a shell Ctrl-C is ignored, also by all that is started from there
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     folder: Path = tmp_path_factory.mktemp("model")
     with Cluster(folder) as started:
         yield started
