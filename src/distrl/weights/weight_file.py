@@ -1,7 +1,8 @@
 """Weights as a safetensors file: written a tensor at a time, read only if every byte is right.
 
 The file is a plain safetensors file that other programs read as well; nothing in it is ever
-executed. In its name is a digest of its content: a file that was cut short, changed or
+executed. In its name is a digest of its content (SHA-256, for which processors have instructions:
+five times as fast as BLAKE2b): a file that was cut short, changed or
 renamed is a `CorruptWeights`. Tensors of PyTorch go in wherever they are, in whatever they compute
 in, and arrays of numpy as well; this folder itself does without PyTorch, and asks safetensors for
 the kind of tensors that are wanted back.
@@ -34,19 +35,19 @@ DTYPES = {
     "int64": "I64", "int32": "I32", "int16": "I16", "int8": "I8",
     "uint64": "U64", "uint32": "U32", "uint16": "U16", "uint8": "U8", "bool": "BOOL",
 }  # fmt: skip
-DIGEST_BYTES = 16
+DIGITS = 32  # of a digest, in hexadecimal
 
 
 def write_weights(path: Path, weights: Weights, metadata: Mapping[str, str]) -> str:
     """Write the file and wait for the disk; returns the digest of its content."""
-    digest = hashlib.blake2b(digest_size=DIGEST_BYTES)
+    digest = hashlib.sha256()
     with path.open("xb") as file:
         for piece in _pieces(weights, metadata):
             digest.update(piece)
             file.write(piece)
         file.flush()
         os.fsync(file.fileno())
-    return digest.hexdigest()
+    return digest.hexdigest()[:DIGITS]
 
 
 def read_weights(path: Path, digest: str, framework: Framework) -> dict[str, Any]:
@@ -58,9 +59,7 @@ def read_weights(path: Path, digest: str, framework: Framework) -> dict[str, Any
 def read_digest(path: Path, digest: str) -> None:
     """Raise `CorruptWeights` if the content of the file has another digest."""
     with path.open("rb") as file:
-        found = hashlib.file_digest(
-            file, lambda: hashlib.blake2b(digest_size=DIGEST_BYTES)
-        ).hexdigest()
+        found = hashlib.file_digest(file, "sha256").hexdigest()[:DIGITS]
     if found != digest:
         raise CorruptWeights(
             f"weights {path}: {path.stat().st_size} bytes have the digest {found}, and were "
@@ -79,7 +78,7 @@ def map_weights(path: Path, framework: Framework) -> dict[str, Any]:
 
 def check_weights(content: bytes | memoryview, digest: str) -> None:
     """Raise `CorruptWeights` unless these are the bytes of the file with that digest."""
-    found = hashlib.blake2b(content, digest_size=DIGEST_BYTES).hexdigest()
+    found = hashlib.sha256(content).hexdigest()[:DIGITS]
     if found != digest:
         raise CorruptWeights(
             f"{len(content)} bytes of weights have the digest {found}, and were sent with "
