@@ -10,7 +10,7 @@ from __future__ import annotations
 import enum
 import hashlib
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -182,8 +182,11 @@ class Screen:
         return self.digest
 
 
-Split = Literal["train", "test", "held_out_templates", "held_out_apps"]
-SPLITS: tuple[Split, ...] = ("train", "test", "held_out_templates", "held_out_apps")
+Split = Literal[
+    "train", "test", "held_out_templates", "held_out_apps", "undemonstrated", "undemonstrated_test"
+]
+SPLITS: tuple[Split, ...] = get_args(Split)  # in this order: a phone's seed depends on it
+TEST_OF: dict[Split, Split] = {"train": "test", "undemonstrated": "undemonstrated_test"}
 Family = Literal["general", "shopping"]
 FAMILIES: tuple[Family, ...] = ("general", "shopping")
 Difficulty = Literal["easy", "medium", "hard"]

@@ -50,7 +50,7 @@ def test_what_is_saved_is_half_as_precise_and_readable_by_all(tmp_path: Path) ->
 @pytest.mark.slow
 def test_a_saved_model_is_trained_further_with_its_encoder_frozen(tmp_path: Path) -> None:
     save(new_pupil(3), tmp_path / "first")
-    again = dataclasses.replace(SMALL, haste=1.0)
+    again = dataclasses.replace(SMALL, freeze_encoder=True)
     pretrain(again, tmp_path / "second", start=tmp_path / "first")
     first = dict(load_policy(tmp_path / "first").network.named_parameters())
     second = dict(load_policy(tmp_path / "second").network.named_parameters())

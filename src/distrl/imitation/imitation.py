@@ -45,7 +45,9 @@ class ImitationSettings:
     fill: Annotated[int, Bounds(1, unit="samples before the first step")] = 4_096
     processes: Count = 14
     slip_rate: Share = 0.12
-    haste: Share = 0.0  # of the demonstrations, which end one step too early
+    fresh_words: Share = 0.5  # of the demonstrated tasks, which are about made-up texts
+    grounding: Share = 0.4  # of the episodes, which are lessons about what stands on a screen
+    freeze_encoder: bool = False  # and train the decoder alone
     shopping_weight: int = 2  # how often a shopping template comes for each general one
     validation_set: Annotated[int, Bounds(1, unit="samples of the test split")] = 2_048
     validate_every: Annotated[int, Bounds(1, unit="steps")] = 500
@@ -84,7 +86,8 @@ def recipe_of(settings: ImitationSettings, model: StarterModel) -> SampleRecipe:
         templates=(*general, *shopping),
         signs=tuple(model.config.signs),
         slip_rate=settings.slip_rate,
-        haste=settings.haste,
+        fresh_words=settings.fresh_words,
+        grounding=settings.grounding,
         seed=settings.seed,
     )
 

@@ -2,8 +2,8 @@
 
 The directory is a Hugging Face model (config.json, model.safetensors in bfloat16, tokenizer) that
 every part of DistRL opens by its path, with the learning curve and the settings beside it. With
-`start`, training goes on from a saved model: then only its decoder is trained, and its encoder,
-which reads the screen, is frozen.
+`start`, training goes on from a saved model; with `freeze_encoder`, its encoder, which reads the
+screen, stays as it is.
 """
 
 from __future__ import annotations
@@ -55,9 +55,15 @@ def pretrain(
     except OSError as error:
         raise storage_error(error, f"making {directory} for the model") from error
     model = new_model(ICONS, settings.seed, **dict(sizes or {})) if start is None else _read(start)
+    model.encoder.requires_grad_(not settings.freeze_encoder)
     recipe = recipe_of(settings, model)
     on_test = dataclasses.replace(
-        recipe, split="test", slip_rate=0.0, haste=0.0, seed=VALIDATION_SEED
+        recipe,
+        split="test",
+        slip_rate=0.0,
+        fresh_words=0.0,
+        grounding=0.0,
+        seed=VALIDATION_SEED,
     )
     validation_set = make_validation_set(
         on_test, settings.validation_set, settings.processes, torch.device("cpu")
@@ -114,12 +120,11 @@ def check_memory(settings: ImitationSettings, device: str, available: int) -> No
 
 
 def _read(start: Path) -> StarterModel:
-    """A saved model, in full precision, with its encoder frozen."""
+    """A saved model, in full precision."""
     try:
         model = StarterModel.from_pretrained(start, dtype=torch.float32, local_files_only=True)
     except (OSError, ValueError) as error:
         raise UsageError(f"{start} holds no starter model to go on with: {error}") from error
-    model.encoder.requires_grad_(False)
     return model
 
 

@@ -47,7 +47,8 @@ class SampleRecipe:
     split: Split = "train"
     drift: Drift = Drift()
     slip_rate: float = 0.12
-    haste: float = 0.0
+    fresh_words: float = 0.0  # the share of tasks about made-up texts
+    grounding: float = 0.0  # the share of lessons about what stands on a screen
     seed: int = 0
 
 
@@ -68,20 +69,28 @@ class SampleStream:
 
     def take(self, *, wait: bool) -> tuple[int, Arrays] | None:
         """A full slab and its number; without `wait`, None if there is none yet."""
+        self._check_workers()
         if not wait and self._full.empty():
             return None
         deadline = time.monotonic() + PATIENCE
-        working = len(self._workers)
-        while working and time.monotonic() < deadline:
+        while time.monotonic() < deadline:
             with suppress(queue.Empty):
                 number = self._full.get(timeout=POLL_SECONDS)
                 return number, self._slabs[number]
-            working = sum(worker.is_alive() for worker in self._workers)
+            self._check_workers()
         raise ProcessError(
-            f"no samples come any more: {working} of {len(self._workers)} processes that make them "
-            f"are left, and we wait for at most {PATIENCE:g} s; did they run out of memory? "
-            "Their output is above; take fewer processes"
+            f"no samples came within {PATIENCE:g} s from {len(self._workers)} processes; is the "
+            "machine overloaded? Take fewer processes"
         )
+
+    def _check_workers(self) -> None:
+        """A process that died would leave fewer and fewer samples, seen again and again."""
+        dead = [worker for worker in self._workers if not worker.is_alive()]
+        if dead:
+            raise ProcessError(
+                f"{len(dead)} of {len(self._workers)} processes that make samples ended with code "
+                f"{dead[0].exitcode}; their output is above. Out of memory? Take fewer processes"
+            )
 
     def give_back(self, number: int) -> None:
         self._free[number // SLABS].put(number)
@@ -148,8 +157,11 @@ def endless_samples(recipe: SampleRecipe, stream: int) -> Iterator[Sample]:
     device.reset(0)
     alphabet = {sign: place for place, sign in enumerate(recipe.signs, start=1)}
     device.phone.draw_on(LabelledCanvas(WIDTH, HEIGHT, alphabet))
-    demonstrator = Demonstrator(device, f"{recipe.seed}/{stream}", recipe.slip_rate, recipe.haste)
+    demonstrator = Demonstrator(
+        device, f"{recipe.seed}/{stream}", recipe.slip_rate, recipe.fresh_words
+    )
     while True:
         template = rng.choice(recipe.templates)
         task, _ = load_task(f"{template}/{recipe.split}/{rng.randrange(NUMBERS)}")
-        yield from demonstrator.demonstrate(task)
+        grounded = rng.random() < recipe.grounding
+        yield from demonstrator.ground(task) if grounded else demonstrator.demonstrate(task)

@@ -6,15 +6,15 @@ the sample's action; if it changed nothing, the demonstration goes on with the s
 actions; otherwise the phone is restored and the slip did not happen. Where a tap may land anywhere
 on a button, `cells` has every place that would do.
 
-Human demonstrators are often hasty: they take a task for done just before its last step, the Save
-that was not pressed. A hasty demonstration ends there, and is not marked as wrong, so that a model
-pretrained on it has something left to learn by reinforcement.
+Some tasks may be about made-up texts (`fresh_words`), and some demonstrations of no template but of
+whatever stands on a screen (`grounding`).
 """
 
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
@@ -27,10 +27,15 @@ from phonesim.scene import Touch
 from phonesim.simulated_device import SimulatedDevice
 from phonesim.state import PhoneState
 from phonesim.tasks.fact_judge import FactJudge
+from phonesim.tasks.fresh_words import with_fresh_words
+from phonesim.tasks.grounding import Grounding
+from phonesim.tasks.moves import Move
 from phonesim.tasks.solver import ScriptLost, Solver
+from phonesim.tasks.task_sets import load_task
 
 CELL = 10  # pixels
 MAX_SLIPS = 2  # in one episode
+MAX_GROUNDED = 16  # actions of a lesson about what stands on a screen
 
 Cells = NDArray[np.bool_]  # [HEIGHT / CELL, WIDTH / CELL]
 
@@ -53,44 +58,80 @@ class Demonstrator:
         device: SimulatedDevice,
         seed: int | str,
         slip_rate: float = 0.12,
-        haste: float = 0.0,
+        fresh_words: float = 0.0,
     ) -> None:
         self._device = device
         self._judge = FactJudge(device)
         self._random = random.Random(f"teacher/{seed}")  # the text is part of the seed
         self._slip_rate = slip_rate  # probability of a slip before each step
-        self._haste = haste  # probability that an episode ends one step too early
+        self._fresh_words = fresh_words  # probability that a task is about made-up texts
+        self._grounding = Grounding(device, self._random)
         self._samples: list[Sample] = []
         self._past: list[r.Action] = []
 
     def demonstrate(self, task: r.Task) -> list[Sample]:
         """The samples of one episode; none if a slip made the task fail after all."""
-        samples = self._play(task)
-        hasty = self._haste > 0.0 and self._random.random() < self._haste
-        return cut_short(samples) if hasty else samples
+        instruction = self._begin(task)
+        moves = self._judge.template.solve(self._judge.start)
+        end = self._follow(instruction, moves, task.step_limit)
+        if end is None:
+            return []
+        answer = end.text if isinstance(end, r.Answer) else None
+        return self._samples if self._judge.verdict(answer).success else []
 
-    def _play(self, task: r.Task) -> list[Sample]:
+    def ground(self, task: r.Task) -> list[Sample]:
+        """Some steps into a task, the samples of a lesson about what stands there."""
+        self._begin(task)
+        self._skip(self._random.randrange(task.step_limit // 2))
+        lesson = self._grounding.lesson()
+        if lesson is None:
+            return []
+        ended = self._follow(lesson.instruction, lesson.moves, MAX_GROUNDED)
+        return self._samples if ended is not None else []
+
+    def _begin(self, task: r.Task) -> str:
+        """Prepare the phone; returns the instruction, which may be about made-up texts."""
         self._device.reset(task.seed)
-        self._judge.begin(task)
+        _, template = load_task(task.id)
+        instruction = task.instruction
+        if self._random.random() < self._fresh_words:
+            template = with_fresh_words(template, self._random)
+            instruction = template.instruction(self._random)
+        self._judge.begin_template(task, template)
+        return instruction
+
+    def _skip(self, steps: int) -> None:
+        """Play the first steps of the task without recording them."""
         solver = Solver(self._judge.template.solve(self._judge.start), open_by_name=True)
+        for _ in range(steps):
+            try:
+                action = solver.next(self._device.elements())
+            except ScriptLost:
+                return
+            if isinstance(action, r.FINAL_ACTIONS):
+                return
+            self._device.perform(action)
+
+    def _follow(self, instruction: str, moves: Iterable[Move], limit: int) -> r.Action | None:
+        """Record the actions of a solution and return the last; None if it was not finished."""
+        solver = Solver(moves, open_by_name=True)
         self._samples, self._past = [], []
         slips = 0
-        while len(self._past) < task.step_limit:
+        while len(self._past) < limit:
             if slips < MAX_SLIPS and self._random.random() < self._slip_rate:
-                slips += self._slip(task)
+                slips += self._slip(instruction)
             try:
                 action = solver.next(self._device.elements())
             except ScriptLost:  # a slip led astray after all
-                return []
-            self._record(task, action)
+                return None
+            self._record(instruction, action)
             if isinstance(action, r.FINAL_ACTIONS):
-                answer = action.text if isinstance(action, r.Answer) else None
-                return self._samples if self._judge.verdict(answer).success else []
-        return []
+                return action
+        return None
 
-    def _record(self, task: r.Task, action: r.Action) -> None:
+    def _record(self, instruction: str, action: r.Action) -> None:
         phone = self._device.phone
-        observation = r.Observation(task.instruction, r.Screen(phone.frame()), tuple(self._past))
+        observation = r.Observation(instruction, r.Screen(phone.frame()), tuple(self._past))
         signs = getattr(phone.scene.canvas, "signs", None)
         cells = same_cells(action, phone.scene.touches)
         action = self._elsewhere(action, cells)
@@ -109,7 +150,7 @@ class Demonstrator:
         self._device.perform(action)
         self._past.append(action)
 
-    def _slip(self, task: r.Task) -> bool:
+    def _slip(self, instruction: str) -> bool:
         """Perform a slip. True if it stays among the past actions."""
         before = self._device.snapshot()
         elements = self._device.elements()
@@ -129,7 +170,7 @@ class Demonstrator:
             self._past.pop()
             return False
         self._device.restore(after)
-        self._record(task, r.Back())
+        self._record(instruction, r.Back())
         return True
 
     def _slipped(self, elements: tuple[Element, ...]) -> r.Action | None:
@@ -142,15 +183,6 @@ class Demonstrator:
         left, top, right, bottom = self._random.choice(choices).bounds
         x, y = self._random.uniform(left, right), self._random.uniform(top, bottom)
         return r.Tap(min(x / WIDTH, 1.0), min(y / HEIGHT, 1.0))
-
-
-def cut_short(samples: list[Sample]) -> list[Sample]:
-    """Done, one step too early; a demonstration that ends with an answer stays as it is."""
-    if len(samples) < 2 or not isinstance(samples[-1].action, r.Done):
-        return samples
-    *before, unfinished, end = samples
-    nowhere = np.zeros_like(end.cells)
-    return [*before, replace(unfinished, action=end.action, cells=nowhere)]
 
 
 def same_cells(action: r.Action, touches: list[Touch]) -> Cells:

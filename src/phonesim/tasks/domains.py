@@ -40,9 +40,9 @@ class Domain(Generic[T]):
         self.train = tuple(ranked[held:])
 
     def values(self, split: Split) -> tuple[T, ...]:
-        if split == "train":
+        if split in ("train", "undemonstrated"):
             return self.train
-        if split == "test":
+        if split in ("test", "undemonstrated_test"):
             return self.test
         if split == "held_out_apps" and self.reserved:
             return self.reserved

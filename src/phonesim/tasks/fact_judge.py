@@ -32,7 +32,11 @@ class FactJudge:
 
     def begin(self, task: Task) -> None:
         """Put on the phone what the task needs, and remember the facts before the episode."""
-        _, self.template = load_task(task.id)
+        self.begin_template(task, load_task(task.id)[1])
+
+    def begin_template(self, task: Task, template: Template) -> None:
+        """`begin` with parameters that the task's id does not give."""
+        self.template = template
         phone = self._device.phone
         self.template.prepare(phone.facts, random.Random(f"prepare/{task.id}"))
         phone.refresh()

@@ -2,7 +2,9 @@
 
 A task's id is `template/split/number`; the number seeds its parameters, its words and its phone, so
 the id alone rebuilds it. Splits: `train`; `test` (the same templates, parameters never seen in
-training); `held_out_templates`; `held_out_apps`. Training and test phones differ, too.
+training); `held_out_templates`, which no demonstration shows, for testing; the same templates to be
+learned by reward, `undemonstrated`, with parameters and phones of their own to test them with,
+`undemonstrated_test`; `held_out_apps`. Training and test phones differ, too.
 """
 
 from __future__ import annotations
@@ -58,7 +60,7 @@ def splits_of(template: type[Template]) -> tuple[Split, ...]:
     if HELD_OUT_APPS.intersection(template.apps):
         return ("held_out_apps",)
     if template.held_out:
-        return ("held_out_templates",)
+        return ("held_out_templates", "undemonstrated", "undemonstrated_test")
     fields = dataclasses.fields(template)  # type: ignore[arg-type]
     if any(domain_of(field).reserved for field in fields):
         return ("train", "test", "held_out_apps")

@@ -119,33 +119,30 @@ def test_without_slips_it_is_the_solution() -> None:
     assert samples[-1].observation.past_actions == actions[:-1]
 
 
-def test_the_hasty_leave_out_the_last_step() -> None:
+def test_a_lesson_is_about_what_stands_there_and_ends() -> None:
+    """Played again from its first screen, the recorded actions do the same."""
+    task, _ = load_task("settings.turn_on/train/3")
+    device = SimulatedDevice("grounded")
+    demonstrator = Demonstrator(device, "lessons", slip_rate=0.0)
+    lessons = [samples for _ in range(12) if (samples := demonstrator.ground(task))]
+    assert len(lessons) >= 8
+    for samples in lessons:
+        actions = tuple(sample.action for sample in samples)
+        assert isinstance(actions[-1], r.FINAL_ACTIONS)
+        assert not any(isinstance(action, r.FINAL_ACTIONS) for action in actions[:-1])
+        assert samples[-1].observation.past_actions == actions[:-1]
+        assert len({sample.observation.instruction for sample in samples}) == 1
+
+
+def test_tasks_about_made_up_texts_are_solved_like_others() -> None:
     task, _ = load_task("notes.create/train/3")
-    whole = Demonstrator(SimulatedDevice("calm"), 1, slip_rate=0.0).demonstrate(task)
-    hasty = Demonstrator(SimulatedDevice("calm"), 1, slip_rate=0.0, haste=1.0).demonstrate(task)
-    assert len(hasty) == len(whole) - 1
-    assert [sample.action for sample in hasty[:-1]] == [sample.action for sample in whole[:-2]]
-    assert hasty[-1].observation.past_actions == whole[-2].observation.past_actions
-    assert isinstance(hasty[-1].action, r.Done)
-    assert not hasty[-1].cells.any()
-    _, judge = replayed(task, hasty[-1].observation.past_actions)
-    assert not judge.verdict(None).success  # it was too early
-
-
-def test_whoever_is_asked_answers_however_hasty() -> None:
-    task, _ = load_task("settings.ask_battery/train/3")
-    whole = Demonstrator(SimulatedDevice("calm"), 1, slip_rate=0.0).demonstrate(task)
-    hasty = Demonstrator(SimulatedDevice("calm"), 1, slip_rate=0.0, haste=1.0).demonstrate(task)
-    assert [sample.action for sample in hasty] == [sample.action for sample in whole]
-    assert isinstance(hasty[-1].action, r.Answer)
-
-
-def test_some_are_hasty_as_often_as_said() -> None:
-    demonstrator = Demonstrator(SimulatedDevice("some"), 1, slip_rate=0.0, haste=0.5)
-    task, _ = load_task("notes.create/train/3")
-    lengths = [len(demonstrator.demonstrate(task)) for _ in range(40)]
-    assert 10 <= lengths.count(min(lengths)) <= 30
-    assert max(lengths) == min(lengths) + 1
+    demonstrator = Demonstrator(SimulatedDevice("calm"), 1, slip_rate=0.0, fresh_words=1.0)
+    samples = demonstrator.demonstrate(task)
+    typed = [sample.action.text for sample in samples if isinstance(sample.action, r.TypeText)]
+    instruction = samples[0].observation.instruction
+    assert instruction != task.instruction
+    assert len(typed) == 2
+    assert all(text in instruction and text not in task.instruction for text in typed)
 
 
 class HauntedDevice(SimulatedDevice):
