@@ -63,7 +63,7 @@ from distrl.replay.store.trajectory_database import Correction, decode_correctio
 from distrl.replay.trajectory_encoding import decode_trajectory, encode_trajectory
 from distrl.reporting.run_story import read_story
 from distrl.runs.run_directory import RunDirectory
-from distrl.weights.weight_file import DIGEST_BYTES, unpack_weights, write_weights
+from distrl.weights.weight_file import content_digest, unpack_weights, write_weights
 from distrl.weights.weight_store import WeightStore
 
 
@@ -327,8 +327,7 @@ def weight_targets(folder: Path) -> list[Target]:
     }  # fmt: skip
 
     def unpack(data: bytes) -> object:
-        digest = hashlib.blake2b(data, digest_size=DIGEST_BYTES).hexdigest()
-        return unpack_weights(data, digest, "np")
+        return unpack_weights(data, content_digest(data), "np")
 
     def announced(data: bytes) -> object:
         (store.directory / "latest.json").write_bytes(data)

@@ -46,7 +46,7 @@ class ImitationSettings:
     processes: Count = 14
     slip_rate: Share = 0.12
     fresh_words: Share = 0.5  # of the demonstrated tasks, which are about made-up texts
-    grounding: Share = 0.4  # of the episodes, which are lessons about what stands on a screen
+    grounding: Share = 0.4  # of the episodes, which are walks over what stands on a screen
     freeze_encoder: bool = False  # and train the decoder alone
     shopping_weight: int = 2  # how often a shopping template comes for each general one
     validation_set: Annotated[int, Bounds(1, unit="samples of the test split")] = 2_048

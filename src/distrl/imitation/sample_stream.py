@@ -48,7 +48,7 @@ class SampleRecipe:
     drift: Drift = Drift()
     slip_rate: float = 0.12
     fresh_words: float = 0.0  # the share of tasks about made-up texts
-    grounding: float = 0.0  # the share of lessons about what stands on a screen
+    grounding: float = 0.0  # the share of walks over what stands on a screen
     seed: int = 0
 
 

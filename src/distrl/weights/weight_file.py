@@ -78,12 +78,16 @@ def map_weights(path: Path, framework: Framework) -> dict[str, Any]:
 
 def check_weights(content: bytes | memoryview, digest: str) -> None:
     """Raise `CorruptWeights` unless these are the bytes of the file with that digest."""
-    found = hashlib.sha256(content).hexdigest()[:DIGITS]
+    found = content_digest(content)
     if found != digest:
         raise CorruptWeights(
             f"{len(content)} bytes of weights have the digest {found}, and were sent with "
             f"{digest}; they were damaged on the way, have them sent again"
         )
+
+
+def content_digest(content: bytes | memoryview) -> str:
+    return hashlib.sha256(content).hexdigest()[:DIGITS]
 
 
 def unpack_weights(content: bytes, digest: str, framework: Framework) -> dict[str, Any]:

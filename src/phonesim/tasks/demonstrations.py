@@ -35,7 +35,7 @@ from phonesim.tasks.task_sets import load_task
 
 CELL = 10  # pixels
 MAX_SLIPS = 2  # in one episode
-MAX_GROUNDED = 16  # actions of a lesson about what stands on a screen
+MAX_GROUNDED = 16  # actions of a grounding episode
 
 Cells = NDArray[np.bool_]  # [HEIGHT / CELL, WIDTH / CELL]
 
@@ -80,13 +80,13 @@ class Demonstrator:
         return self._samples if self._judge.verdict(answer).success else []
 
     def ground(self, task: r.Task) -> list[Sample]:
-        """Some steps into a task, the samples of a lesson about what stands there."""
+        """Some steps into a task, the samples of a walk that begins there."""
         self._begin(task)
         self._skip(self._random.randrange(task.step_limit // 2))
-        lesson = self._grounding.lesson()
-        if lesson is None:
+        walk = self._grounding.walk()
+        if walk is None:
             return []
-        ended = self._follow(lesson.instruction, lesson.moves, MAX_GROUNDED)
+        ended = self._follow(walk.instruction, walk.moves, MAX_GROUNDED)
         return self._samples if ended is not None else []
 
     def _begin(self, task: r.Task) -> str:

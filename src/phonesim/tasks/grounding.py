@@ -1,6 +1,6 @@
-"""Lessons that are no templates: whatever stands on a screen can be asked for.
+"""Demonstrations of no template: whatever stands on a screen can be asked for.
 
-A lesson is made in hindsight: a short random walk over the phone ("open Settings, then tap
+They are made in hindsight: a short random walk over the phone ("open Settings, then tap
 Display, then turn on Night light", "what does it say under Battery?") and a sentence that describes
 it, or only its end. So words are tied to what they name on every page, far beyond the sentences
 of the templates. The walk is taken back afterwards: `Demonstrator` plays it again and records it.
@@ -26,7 +26,7 @@ from phonesim.web.shops import HELD_OUT_SHOP
 
 LENGTHS, LENGTH_WEIGHTS = (1, 2, 3, 4), (4, 3, 2, 1)
 ATTEMPTS = 5  # walks may end before their first step, on a page that is covered, say
-MAX_ACTIONS = 12  # of a whole lesson
+MAX_ACTIONS = 12  # of a whole walk
 MAX_LABEL = 30  # characters of a label that a sentence names
 MAX_ANSWER = 24  # characters of an answer
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth")
@@ -69,7 +69,7 @@ NOUNS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Lesson:
+class Walk:
     """What to do from where the phone stands, in words and in moves."""
 
     instruction: str
@@ -86,23 +86,23 @@ class Step:
 
 
 class Grounding:
-    """Makes lessons on one device; leaves it as it was."""
+    """Makes walks on one device; leaves it as it was."""
 
     def __init__(self, device: SimulatedDevice, rng: random.Random) -> None:
         self._device = device
         self._rng = rng
 
-    def lesson(self) -> Lesson | None:
+    def walk(self) -> Walk | None:
         """A walk from here, described; None where nothing could be asked for."""
         before = self._device.snapshot()
         for _ in range(ATTEMPTS):
-            steps = self._walk(self._rng.choices(LENGTHS, LENGTH_WEIGHTS)[0])
+            steps = self._explore(self._rng.choices(LENGTHS, LENGTH_WEIGHTS)[0])
             self._device.restore(before)
             if steps:
-                return Lesson(self._describe(steps), tuple(step.move for step in steps))
+                return Walk(self._describe(steps), tuple(step.move for step in steps))
         return None
 
-    def _walk(self, length: int) -> list[Step]:
+    def _explore(self, length: int) -> list[Step]:
         steps: list[Step] = []
         actions = 0
         while len(steps) < length:
@@ -197,6 +197,7 @@ class Grounding:
         return Step(Fill(field, text), words)
 
     def _ask_about(self, seen: list[Element]) -> Step | None:
+        asked: list[tuple[Element, tuple[str, ...], str]]
         asked = [(e, ASK_VALUE, e.value) for e in _unique(seen) if e.role in ("text", "row")]
         asked += [(e, ASK_DETAIL, e.detail) for e in _unique(seen) if e.role == "row"]
         states = {True: "yes", False: "no", None: ""}

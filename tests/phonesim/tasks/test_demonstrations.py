@@ -119,14 +119,14 @@ def test_without_slips_it_is_the_solution() -> None:
     assert samples[-1].observation.past_actions == actions[:-1]
 
 
-def test_a_lesson_is_about_what_stands_there_and_ends() -> None:
+def test_a_walk_is_about_what_stands_there_and_ends() -> None:
     """Played again from its first screen, the recorded actions do the same."""
     task, _ = load_task("settings.turn_on/train/3")
     device = SimulatedDevice("grounded")
-    demonstrator = Demonstrator(device, "lessons", slip_rate=0.0)
-    lessons = [samples for _ in range(12) if (samples := demonstrator.ground(task))]
-    assert len(lessons) >= 8
-    for samples in lessons:
+    demonstrator = Demonstrator(device, "walks", slip_rate=0.0)
+    walks = [samples for _ in range(12) if (samples := demonstrator.ground(task))]
+    assert len(walks) >= 8
+    for samples in walks:
         actions = tuple(sample.action for sample in samples)
         assert isinstance(actions[-1], r.FINAL_ACTIONS)
         assert not any(isinstance(action, r.FINAL_ACTIONS) for action in actions[:-1])
