@@ -19,6 +19,7 @@ QUICK = {"random_agent", "own_policy", "own_task", "own_loop"}
 TRAINING = {"train", "own_judge_and_reward", "own_device", "fine_tune_qwen", "compare_algorithms"}
 ELSEWHERE = {"served_phones", "cluster"}  # need adb or Ray, below
 TINY = (
+    "tasks.split=train", "evaluation.split=test",
     "tasks.families=general", "tasks.templates=clock.turn_off_alarm,clock.delete_alarm",
     "devices.count=2", "run.free_gigabytes=0.01", "run.updates=1",
     "agent.policy.sampling.max_new_tokens=3", "collection.heartbeat_seconds=0.3",

@@ -32,7 +32,7 @@ def test_a_task_is_played_by_its_solution_and_judged() -> None:
         assert judge.verdict(answer).success
 
 
-def test_the_phone_needs_no_torch_and_nothing_of_distrl_but_four_modules() -> None:
+def test_the_phone_needs_no_torch_and_nothing_of_distrl_but_six_modules() -> None:
     code = (
         "import sys; sys.modules['torch'] = sys.modules['gymnasium'] = None; import phonesim; "
         "[getattr(phonesim, name) for name in phonesim.__all__]; "
@@ -43,5 +43,7 @@ def test_the_phone_needs_no_torch_and_nothing_of_distrl_but_four_modules() -> No
         "distrl.bounds",
         "distrl.errors",
         "distrl.hierarchy",
+        "distrl.plugin_shape",
+        "distrl.plugins",
         "distrl.records",
     ]
