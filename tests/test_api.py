@@ -141,6 +141,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 def test_a_run_is_stopped_by_a_callback_and_resumed(tmp_path: Path, model: Path) -> None:
     tiny_config(tmp_path, model)  # writes tiny.toml
     script = tmp_path / "script.py"

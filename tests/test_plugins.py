@@ -224,6 +224,7 @@ def test_doctor_names_what_is_installed_and_what_is_broken(installed: dict[str, 
     assert "'shorthand' of distrl-quiet 0.3 is broken: InvalidPlugin" in note
 
 
+@pytest.mark.slow
 def test_an_installed_package_trains_asynchronously(
     installed: dict[str, str], model: Path, tmp_path: Path
 ) -> None:
