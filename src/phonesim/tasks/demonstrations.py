@@ -28,7 +28,7 @@ from phonesim.simulated_device import SimulatedDevice
 from phonesim.state import PhoneState
 from phonesim.tasks.fact_judge import FactJudge
 from phonesim.tasks.fresh_words import with_fresh_words
-from phonesim.tasks.grounding import Grounding
+from phonesim.tasks.grounding import Grounding, carry_out
 from phonesim.tasks.moves import Move
 from phonesim.tasks.solver import ScriptLost, Solver
 from phonesim.tasks.task_sets import load_task
@@ -82,7 +82,8 @@ class Demonstrator:
     def ground(self, task: r.Task) -> list[Sample]:
         """Some steps into a task, the samples of a walk that begins there."""
         self._begin(task)
-        self._skip(self._random.randrange(task.step_limit // 2))
+        skipped = self._random.randrange(task.step_limit // 2)
+        carry_out(self._device, self._judge.template.solve(self._judge.start), skipped)
         walk = self._grounding.walk()
         if walk is None:
             return []
@@ -99,18 +100,6 @@ class Demonstrator:
             instruction = template.instruction(self._random)
         self._judge.begin_template(task, template)
         return instruction
-
-    def _skip(self, steps: int) -> None:
-        """Play the first steps of the task without recording them."""
-        solver = Solver(self._judge.template.solve(self._judge.start), open_by_name=True)
-        for _ in range(steps):
-            try:
-                action = solver.next(self._device.elements())
-            except ScriptLost:
-                return
-            if isinstance(action, r.FINAL_ACTIONS):
-                return
-            self._device.perform(action)
 
     def _follow(self, instruction: str, moves: Iterable[Move], limit: int) -> r.Action | None:
         """Record the actions of a solution and return the last; None if it was not finished."""

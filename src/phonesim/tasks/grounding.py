@@ -13,7 +13,7 @@ from __future__ import annotations
 import random
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from distrl import records as r
@@ -22,6 +22,7 @@ from phonesim.simulated_device import SimulatedDevice
 from phonesim.tasks.fresh_words import made_up
 from phonesim.tasks.moves import Fill, GoBack, GoHome, Hold, Move, Open, Press, Say, Toggle
 from phonesim.tasks.solver import ScriptLost, Solver
+from phonesim.tasks.task_sets import HELD_OUT_APPS
 from phonesim.web.shops import HELD_OUT_SHOP
 
 LENGTHS, LENGTH_WEIGHTS = (1, 2, 3, 4), (4, 3, 2, 1)
@@ -30,7 +31,7 @@ MAX_ACTIONS = 12  # of a whole walk
 MAX_LABEL = 30  # characters of a label that a sentence names
 MAX_ANSWER = 24  # characters of an answer
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth")
-LEAVING = frozenset({"Files", "Weather", HELD_OUT_SHOP.name, HELD_OUT_SHOP.domain})
+LEAVING = HELD_OUT_APPS | {HELD_OUT_SHOP.name, HELD_OUT_SHOP.domain}
 PRICE = re.compile(r"\$(\d+\.\d\d)")
 BLANKS = (
     "Oak",
@@ -109,26 +110,13 @@ class Grounding:
             step = self._step(self._device.elements(), last=len(steps) == length - 1)
             if step is None:
                 break
-            taken = self._perform(step.move)
+            taken = carry_out(self._device, [step.move], MAX_ACTIONS)
             if taken is None or (actions := actions + taken) > MAX_ACTIONS:
                 break
             steps.append(step)
             if isinstance(step.move, Say):
                 break
         return steps
-
-    def _perform(self, move: Move) -> int | None:
-        """Carry out a move; how many actions that took, None if it could not be done."""
-        solver = Solver([move], open_by_name=True)
-        for taken in range(MAX_ACTIONS):
-            try:
-                action = solver.next(self._device.elements())
-            except ScriptLost:
-                return None
-            if isinstance(action, r.FINAL_ACTIONS):
-                return taken
-            self._device.perform(action)
-        return None
 
     def _step(self, elements: tuple[Element, ...], *, last: bool) -> Step | None:
         """One of the things that can be asked for on this screen."""
@@ -265,6 +253,20 @@ class Grounding:
             if self._rng.random() < 0.6
             else generic
         )
+
+
+def carry_out(device: SimulatedDevice, moves: Iterable[Move], limit: int) -> int | None:
+    """Perform moves; how many actions that took, None if they were not finished within `limit`."""
+    solver = Solver(moves, open_by_name=True)
+    for taken in range(limit):
+        try:
+            action = solver.next(device.elements())
+        except ScriptLost:
+            return None
+        if isinstance(action, r.FINAL_ACTIONS):
+            return taken
+        device.perform(action)
+    return None
 
 
 def _reachable(elements: tuple[Element, ...]) -> list[Element]:
