@@ -22,6 +22,7 @@ from distrl.learning.learner import Learner
 from distrl.learning.learner_report import LearnerReport
 from distrl.records import Observation, Trajectory
 
+TOGETHER = {"grpo": ("learning.learner.attempts_together=2",)}  # not one attempt drawn twice
 KINDS = {"whole": (), "adapters": ("agent.policy.lora.rank=4",)}
 EPISODES = 2
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(420)]
@@ -34,6 +35,7 @@ def config_of(folder: Path, kind: str, algorithm: str, kl_weight: float) -> Trai
         folder,
         tiny_model("qwen3_vl"),
         *KINDS[kind],
+        *TOGETHER.get(algorithm, ()),
         f"learning.algorithm={algorithm}",
         f"learning.{algorithm}.kl_weight={kl_weight}",
         "learning.learner.mode=offline",

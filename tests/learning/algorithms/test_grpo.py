@@ -127,6 +127,14 @@ def test_a_reference_pulls_the_policy_back() -> None:
     assert probability(tied, PAGE, DONE) < probability(free, PAGE, DONE)
 
 
+def test_the_reference_pulls_also_where_all_attempts_ended_alike() -> None:
+    policy = new_policy()
+    policy.prefer(PAGE, DONE, 2.0)
+    before = probability(policy, PAGE, DONE)
+    tied = partial(Grpo, settings=GrpoSettings(kl_weight=100.0), reference=new_policy())
+    assert probability(updated(tied, batch(GOOD, GOOD), policy), PAGE, DONE) < before
+
+
 def test_a_tie_without_a_reference_is_refused() -> None:
     with pytest.raises(InvalidSetting, match="reference"):
         Grpo(GradientStep(new_policy()), GrpoSettings(kl_weight=0.1))

@@ -58,7 +58,8 @@ class Grpo(PlannedAlgorithm):
         advantages = batch.mask * self.advantages(batch).unsqueeze(1)  # [b, t]
         objective, outcomes = self.settings.objective, batch.step_outcomes
         clipped = ClippedObjective.of(objective, batch, current, advantages, outcomes)
-        if self.reference is not None and self.settings.kl_weight > 0.0:
+        pulled = self.reference is not None and self.settings.kl_weight > 0.0
+        if self.reference is not None and pulled:
             near = batch.gather(self.step.log_probs_of(self.reference, batch))
             weight = self.settings.kl_weight
             clipped = replace(clipped, reference_log_probs=near, kl_weight=weight)
@@ -69,7 +70,7 @@ class Grpo(PlannedAlgorithm):
             metrics={"teaching_share": teaching},
             ratio_cap=self.settings.objective.highest,
             epochs=self.settings.epochs,
-            policy_moves=teaching > 0.0,
+            policy_moves=pulled or teaching > 0.0,
         )
 
     def advantages(self, batch: Batch) -> Tensor:
