@@ -15,7 +15,7 @@ from distrl.agent.loading import load_policy
 from distrl.agent.starter.vocabulary import tokens
 from distrl.errors import UsageError
 from distrl.imitation.imitation import Progress
-from distrl.imitation.pretraining import CURVE, SETTINGS, pretrain, save
+from distrl.imitation.pretraining import CURVE, SETTINGS, pretrain, save, unfinished
 
 
 def test_pretraining_leaves_a_model_that_can_play(tmp_path: Path) -> None:
@@ -32,6 +32,21 @@ def test_pretraining_leaves_a_model_that_can_play(tmp_path: Path) -> None:
     assert len(decisions) == 2
     assert policy.network.config.width == SIZES["width"]
     assert [child.name for child in directory.parent.iterdir()] == ["model"]  # nothing unfinished
+
+
+def test_a_run_that_ends_early_leaves_its_newest_model(tmp_path: Path) -> None:
+    def killed(progress: Progress) -> None:
+        if progress.validation is not None:
+            raise KeyboardInterrupt
+
+    directory = tmp_path / "model"
+    with pytest.raises(KeyboardInterrupt):
+        pretrain(SMALL, directory, sizes=SIZES, seen=killed)
+    left = load_policy(unfinished(directory)).network
+    began = new_pupil(SMALL.seed)
+    pairs = zip(left.parameters(), began.parameters(), strict=True)
+    assert any(not torch.equal(one, other.bfloat16().float()) for one, other in pairs)
+    assert not any(directory.iterdir())
 
 
 def test_what_is_saved_is_half_as_precise_and_readable_by_all(tmp_path: Path) -> None:

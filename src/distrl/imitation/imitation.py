@@ -100,7 +100,9 @@ class Imitation:
         model: StarterModel,
         settings: ImitationSettings,
         seen: Callable[[Progress], None] = lambda progress: None,
+        keep: Callable[[StarterModel], None] = lambda averaged: None,
     ) -> None:
+        """`seen` gets each point of the curve; `keep` the averaged model at each validation."""
         self.model = model
         self.settings = settings
         self.device = next(model.parameters()).device
@@ -108,6 +110,7 @@ class Imitation:
         self.masters = [each.detach().float().clone() for each in self._trained]
         self.averaged = [master.clone() for master in self.masters]
         self._seen = seen
+        self._keep = keep
         for master in self.masters:
             master.grad = torch.zeros_like(master)
         self._optimizer = torch.optim.AdamW(
@@ -235,6 +238,7 @@ class Imitation:
                 for name, tensor in validation_set.items()
             }
             right.append(imitation_losses(self.model, part).right_actions)
+        self._keep(self.model)
         torch._foreach_copy_(self._trained, self.masters)
         all_right = torch.cat(right).float()
         self._best = max(self._best, float(all_right.mean()))

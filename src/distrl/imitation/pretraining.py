@@ -3,13 +3,16 @@
 The directory is a Hugging Face model (config.json, model.safetensors in bfloat16, tokenizer) that
 every part of DistRL opens by its path, with the learning curve and the settings beside it. With
 `start`, training goes on from a saved model; with `freeze_encoder`, its encoder, which reads the
-screen, stays as it is.
+screen, stays as it is. Until the end the newest validated model stands in a directory beside it
+(`unfinished`): it is what a run that was killed leaves, and a model like any other.
 """
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import json
+import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -82,13 +85,25 @@ def pretrain(
         if placed.device.type == "cuda":
             placed.to(torch.bfloat16)
             placed.encoder.screen_reader.to(memory_format=torch.channels_last)
-        imitation = Imitation(placed, settings, noted)
+        kept = unfinished(directory)
+
+        def keep(averaged: StarterModel) -> None:
+            shutil.rmtree(kept, ignore_errors=True)
+            save(copy.deepcopy(averaged), kept)
+
+        imitation = Imitation(placed, settings, noted, keep)
         imitation.run(stream, {name: tensor.to(device) for name, tensor in validation_set.items()})
     imitation.take_average()
     save(placed, directory)
     _write(directory / CURVE, [dataclasses.asdict(progress) for progress in curve])
     _write(directory / SETTINGS, dataclasses.asdict(settings))
+    shutil.rmtree(kept, ignore_errors=True)
     return curve
+
+
+def unfinished(directory: Path) -> Path:
+    """Where the newest model of a run is that has not come to its end."""
+    return directory.with_name(f"{directory.name}-unfinished")
 
 
 def settings_for(device: str, cores: int) -> ImitationSettings:
