@@ -14,7 +14,7 @@ STAMP := $(VENV)/.installed
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help train test test-phone test-all test-ray test-machines test-browser check format phone pictures bench-phone bench-phones bench-starter bench-policy bench-learner bench-replay bench-store bench-staleness bench-environment bench-async bench-time-to-success bench-gpu-run bench-plan bench-cluster chaos bench-join bench-view fuzz chaos-quality soak bench-judge-noise bench-adb bench-adb-training bench-adb-circle bench-api clean
+.PHONY: help train test test-phone test-all test-ray test-machines test-browser check format phone pictures bench-phone bench-phones bench-quick-start bench-starter bench-policy bench-learner bench-replay bench-store bench-staleness bench-environment bench-async bench-time-to-success bench-gpu-run bench-plan bench-cluster chaos bench-join bench-view fuzz chaos-quality soak bench-judge-noise bench-adb bench-adb-training bench-adb-circle bench-api clean
 
 help: ## List the targets
 	@echo "DistRL. Targets, each with its own set-up:"
@@ -82,6 +82,10 @@ bench-phone: $(STAMP) ## Measure the phone; writes benchmarks/results/phone.json
 bench-phones: $(STAMP) ## How many phones fit on one machine (30 min); writes results/phones.json
 	@echo "→ benchmarks/phones.py"
 	@$(BIN)/python -m benchmarks.phones $(ARGS)
+
+bench-quick-start: $(STAMP) ## Three seeds of `make train` (20 quiet minutes); writes results/quick-start.json
+	@echo "→ benchmarks/quick_start.py"
+	@$(BIN)/python -m benchmarks.quick_start $(ARGS)
 
 bench-starter: $(STAMP) ## How good the starter is on unseen tasks (20 min on two cores); writes results/starter.json
 	@echo "→ benchmarks/starter.py"

@@ -1,0 +1,32 @@
+"""The quick start's figures are those of its runs, by seed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from benchmarks.quick_start import figures
+
+
+def run(folder: Path, seed: int, before: float, after: float) -> Path:
+    folder.mkdir()
+    gain = {"difference": after - before, "low": after - before - 0.1, "high": after - before + 0.1}
+    result = {
+        "success_before": {"rate": before},
+        "success_after": {"rate": after},
+        "gain": gain,
+        "training_s": 270.0,
+        "wall_s": 390.0,
+    }
+    (folder / "result.json").write_text(json.dumps(result))
+    (folder / "config.toml").write_text(f"[run]\nseed = {seed}\n")
+    return folder
+
+
+def test_seeds_stand_apart_and_the_worst_low_end_counts(tmp_path: Path) -> None:
+    found = dict(figures([run(tmp_path / "a", 0, 0.2, 0.5), run(tmp_path / "b", 3, 0.2, 0.6)]))
+    assert found["seed_0_after"] == 0.5
+    assert found["seed_3_gain"] == pytest.approx(0.4)
+    assert found["gain"] == pytest.approx(0.35)
+    assert found["gain_lowest"] == pytest.approx(0.2)
