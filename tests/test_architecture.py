@@ -76,7 +76,7 @@ PHONE_SEES = (
     "distrl.plugins", "distrl.plugin_shape",
 )  # fmt: skip
 PHONE_LAYERS = (
-    "drawing", "scene", "toolkit", "app", "contents", "web", "apps", "system_ui", "compositor",
+    "languages", "drawing", "scene", "toolkit", "app", "contents", "web", "apps", "system_ui", "compositor",
     "phone", "tasks",
 )  # fmt: skip
 

@@ -17,6 +17,7 @@ from phonesim.drawing.colors import Color
 from phonesim.drawing.theme import Theme
 from phonesim.drift import NEWEST
 from phonesim.facts import Facts
+from phonesim.languages.language import Language
 from phonesim.scene import Handler
 from phonesim.state import Plain, Route
 from phonesim.system import InstalledApp, SystemSettings
@@ -73,6 +74,15 @@ class Ui:
         """The app's version, 1 to 3, for details that changed between versions."""
         installed = self.facts.find(InstalledApp, lambda a: a.name == self.app.name)
         return min(installed.version, NEWEST) if installed else 1
+
+    @property
+    def language(self) -> Language:
+        """How the phone writes numbers, money, dates and times."""
+        return self.theme.language
+
+    def tr(self, text: str, **values: object) -> str:
+        """A text of the app in the phone's language: `ui.tr("Call {name}", name=person.name)`."""
+        return self.theme.language.tr(text, **values)
 
     def get(self, key: str, default: Plain = None) -> Any:
         """Something this page remembers (its draft, its filter, its tab)."""

@@ -63,7 +63,9 @@ def theme_of(phone: Phone) -> Theme:
     variant = layout_variant(phone.state.seed, phone.state.drift)
     if phone.state.drift.layouts and installed:
         variant = (variant + installed.version) % VARIANTS
-    return theme(settings.dark_mode, settings.accent, settings.font_scale, variant)
+    return theme(
+        settings.dark_mode, settings.accent, settings.font_scale, variant, settings.language
+    )
 
 
 def _place_windows(scene: Scene, phone: Phone, top: int, bottom: int) -> None:

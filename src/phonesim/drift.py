@@ -1,4 +1,4 @@
-"""How phones differ, all from one seed: look, icon places, app versions, pop-ups, ads.
+"""How phones differ, all from one seed: look, language, icon places, versions, pop-ups, ads.
 
 The look is written into the phone's facts at the start (so that a user, or a task, can change it);
 the layout variant and the rates stay with the drift itself.
@@ -10,8 +10,10 @@ import random
 from dataclasses import dataclass
 
 from distrl.bounds import Probability, check_bounds
+from distrl.errors import InvalidSetting
 from phonesim.drawing.theme import ACCENTS, FONT_SCALES
 from phonesim.facts import Facts
+from phonesim.languages.language import FOLDERS
 from phonesim.system import InstalledApp, SystemSettings
 
 WALLPAPERS = ("dunes", "lake", "aurora", "paper", "hills", "night", "bloom", "slate")
@@ -32,9 +34,15 @@ class Drift:
     app_versions: bool = True
     popup_rate: Probability = 0.04
     ad_rate: Probability = 0.3
+    languages: tuple[str, ...] = ("English",)  # a phone starts in one of these, by its seed
 
     def __post_init__(self) -> None:
         check_bounds(self)
+        unknown = [name for name in self.languages if name not in FOLDERS]
+        if unknown or not self.languages:
+            raise InvalidSetting(
+                f"drift languages={self.languages!r}; name at least one of {', '.join(FOLDERS)}"
+            )
 
 
 NO_DRIFT = Drift(False, False, False, False, False, False, 0.0, 0.0)
@@ -60,6 +68,8 @@ def dress(facts: Facts, seed: int, drift: Drift) -> None:
         facts.change(SystemSettings, font_scale=scale)
     if drift.wallpapers:
         facts.change(SystemSettings, wallpaper=wallpaper)
+    language = random.Random(f"language/{seed}").choice(drift.languages)
+    facts.change(SystemSettings, language=language)
     apps = facts.all(InstalledApp)
     places = [app.place for app in apps]
     rng.shuffle(places)

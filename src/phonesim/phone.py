@@ -40,9 +40,10 @@ from phonesim.dimensions import HEIGHT, KEYBOARD, NAVIGATION, WIDTH
 from phonesim.drawing.canvas import Canvas
 from phonesim.drift import Drift
 from phonesim.facts import Facts, MissingFact
+from phonesim.languages.language import Language, language
 from phonesim.scene import Drag, Handler, Scene
 from phonesim.state import LAUNCHER, PhoneState, Plain, Route
-from phonesim.system import InstalledApp
+from phonesim.system import InstalledApp, SystemSettings
 from phonesim.system_ui import popups
 
 SECONDS_PER_ACTION = 5
@@ -95,6 +96,11 @@ class Phone:
     @property
     def now(self) -> datetime:
         return self.state.now
+
+    @property
+    def language(self) -> Language:
+        """The one that its settings name."""
+        return language(self.facts.one(SystemSettings).language)
 
     def _update(self, **changes: Any) -> None:
         self.state = replace(self.state, **changes)
@@ -205,10 +211,12 @@ class Phone:
         self._scene = None
 
     def _open_by_name(self, name: str) -> None:
-        wanted = name.strip().casefold()
-        installed = self.facts.find(InstalledApp, lambda app: app.name.casefold() == wanted)
+        wanted, tr = name.strip().casefold(), self.language.tr
+        installed = self.facts.find(
+            InstalledApp, lambda app: wanted in (app.name.casefold(), tr(app.name).casefold())
+        )
         if installed is None:
-            self.say(f"No app called {name.strip()[:40]}")
+            self.say(tr("No app called {name}", name=name.strip()[:40]))
         else:
             self.launch(installed.name)
 

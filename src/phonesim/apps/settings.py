@@ -121,9 +121,9 @@ class SettingsApp(App):
 
     def home(self, ui: Ui) -> Window:
         query = ui.text("query").strip()
-        search = ui.field("query", "Search settings", icon="search")
+        search = ui.field("query", ui.tr("Search settings"), icon="search")
         return ui.page(
-            "Settings",
+            ui.tr("Settings"),
             _results(ui, query) if query else _first_page(ui),
             head=Pad(search, sides=12, top=4, bottom=4),
         )
@@ -159,13 +159,13 @@ def _first_page(ui: Ui) -> list[Widget]:
 def _page_row(ui: Ui, page: str) -> TileRow:
     entry, settings = PAGES[page], ui.settings
     told = {
-        "battery": f"{settings.battery_percent}%",
-        "location": "On" if settings.location else "Off",
+        "battery": ui.language.percent(settings.battery_percent / 100),
+        "location": ui.tr("On") if settings.location else ui.tr("Off"),
         "about": settings.device_name,
     }
     return TileRow(
-        entry.title,
-        told.get(page, entry.summary),
+        ui.tr(entry.title),
+        told.get(page) or ui.tr(entry.summary),
         icon=entry.icon,
         color=entry.color,
         detail_lines=1,
@@ -174,13 +174,13 @@ def _page_row(ui: Ui, page: str) -> TileRow:
 
 
 def _results(ui: Ui, query: str) -> list[Widget]:
-    found = [_result(ui, label, page) for label, page in found_by(query)[:MAX_RESULTS]]
-    return [*found] or [Empty(f"Nothing found for “{query}”", "search")]
+    found = [_result(ui, label, page) for label, page in found_by(query, ui.language)[:MAX_RESULTS]]
+    return [*found] or [Empty(ui.tr("Nothing found for “{query}”", query=query), "search")]
 
 
 def _result(ui: Ui, label: str, page: str) -> ListRow:
-    above = [title for title in path_to(page) if title != label]
-    return ListRow(label, " › ".join(above), icon="search", on_tap=_going(ui, page))
+    above = [ui.tr(title) for title in path_to(page) if title != label]
+    return ListRow(ui.tr(label), " › ".join(above), icon="search", on_tap=_going(ui, page))
 
 
 def _going(ui: Ui, page: str) -> Handler:

@@ -1,4 +1,4 @@
-"""How the phone looks: colours, faces and the layout variant, all derived from a few choices."""
+"""How the phone looks and speaks: colours, faces, layout variant, language; from a few choices."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from phonesim.drawing.colors import WHITE, Color, mixed
 from phonesim.drawing.fonts import Face, face
+from phonesim.languages.language import Language, language
 
 ACCENTS: dict[str, Color] = {
     "blue": (26, 115, 232),
@@ -46,10 +47,13 @@ class Theme:
     centred: bool  # titles in the middle of the bar
     floating: bool  # a page's main action floats; otherwise it stands in the bar
     row_pad: int  # pixels above and below the text of a list row
+    language: Language
 
 
 @lru_cache(maxsize=256)
-def theme(dark: bool, accent: str, font_scale: float, variant: int) -> Theme:
+def theme(
+    dark: bool, accent: str, font_scale: float, variant: int, speaks: str = "English"
+) -> Theme:
     """The theme of those choices. `variant` in 0..7 switches cards, centred and floating."""
     base = ACCENTS[accent]
     cards = bool(variant & 1)
@@ -82,4 +86,5 @@ def theme(dark: bool, accent: str, font_scale: float, variant: int) -> Theme:
         centred=bool(variant & 2),
         floating=not variant & 4,
         row_pad=8 if font_scale <= 1.0 else 6,
+        language=language(speaks),
     )

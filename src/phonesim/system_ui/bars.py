@@ -21,9 +21,7 @@ DARKENING = frozenset(("dialog", "popup"))  # windows that put all else in the s
 
 
 def clock_text(phone: Phone) -> str:
-    if phone.facts.one(SystemSettings).use_24_hour:
-        return f"{phone.now:%H:%M}"
-    return f"{phone.now.hour % 12 or 12}:{phone.now:%M} {'AM' if phone.now.hour < 12 else 'PM'}"
+    return phone.language.time(phone.now, phone.facts.one(SystemSettings).use_24_hour)
 
 
 def _over_picture(phone: Phone) -> bool:
@@ -42,7 +40,7 @@ def place_status(scene: Scene, phone: Phone) -> None:
     scene.background = None if over_picture else theme.surface
     small = face(12, "medium")
     scene.text(14, 4, clock_text(phone), small, ink)
-    percent = f"{settings.battery_percent}%"
+    percent = theme.language.percent(settings.battery_percent / 100)
     right = WIDTH - 14 - text_width(percent, small)
     scene.text(right, 4, percent, small, ink)
     shown = {
@@ -61,7 +59,7 @@ def place_status(scene: Scene, phone: Phone) -> None:
 
 
 def place_navigation(scene: Scene, phone: Phone) -> None:
-    theme, top = scene.theme, HEIGHT - NAVIGATION
+    theme, top, tr = scene.theme, HEIGHT - NAVIGATION, scene.theme.language.tr
     over_picture = _over_picture(phone)
     ink = WHITE if over_picture else theme.muted
     scene.background = None
@@ -70,9 +68,9 @@ def place_navigation(scene: Scene, phone: Phone) -> None:
         scene.background = theme.surface
     window, scene.window = scene.window, "system"
     buttons = [
-        ("nav_back", "Back", phone.back),
-        ("nav_home", "Home", phone.home),
-        ("nav_recents", "Overview", lambda: phone.show_overlay("recents")),
+        ("nav_back", tr("Back"), phone.back),
+        ("nav_home", tr("Home"), phone.home),
+        ("nav_recents", tr("Overview"), lambda: phone.show_overlay("recents")),
     ]
     if navigation_reversed(phone.state.seed, phone.state.drift):
         buttons.reverse()

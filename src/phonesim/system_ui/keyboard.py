@@ -59,16 +59,16 @@ def _key(
 
 
 def _place_edges(scene: Scene, phone: Phone, y: int, layer: str) -> None:
-    shifted = "lower" if layer == "upper" else "upper"
+    shifted, tr = "lower" if layer == "upper" else "upper", scene.theme.language.tr
     if layer != "symbols":
-        _key(scene, 2, y, 48, "Shift", lambda: phone.show_keys(shifted), "shift")
-    _key(scene, WIDTH - 50, y, 48, "Delete", phone.erase, "backspace")
+        _key(scene, 2, y, 48, tr("Shift"), lambda: phone.show_keys(shifted), "shift")
+    _key(scene, WIDTH - 50, y, 48, tr("Delete"), phone.erase, "backspace")
 
 
 def _place_foot(scene: Scene, phone: Phone, y: int, layer: str) -> None:
-    other = "lower" if layer == "symbols" else "symbols"
+    other, tr = "lower" if layer == "symbols" else "symbols", scene.theme.language.tr
     _key(scene, 2, y, 54, "abc" if layer == "symbols" else "?123", lambda: phone.show_keys(other))
     _key(scene, 58, y, 36, ",", _typing(phone, ","))
-    _key(scene, 96, y, 162, "space", _typing(phone, " "))
+    _key(scene, 96, y, 162, tr("space"), _typing(phone, " "))
     _key(scene, 260, y, 36, ".", _typing(phone, "."))
-    _key(scene, 298, y, 60, "Enter", phone.submit, "enter")
+    _key(scene, 298, y, 60, tr("Enter"), phone.submit, "enter")

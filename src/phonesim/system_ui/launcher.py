@@ -53,10 +53,9 @@ class AppTile:
     def place(self, scene: Scene, x: int, y: int, width: int, height: int) -> None:
         left = x + (width - TILE) // 2
         draw_app_icon(scene.canvas, left, y + 4, self.app, scene.background)
-        scene.centred_text((x, y + 58, width, 18), self.app.name, face(12))
-        scene.element(
-            "app", self.app.name, (x, y, width, height), on_tap=self.on_tap, on_hold=self.on_hold
-        )
+        label = scene.theme.language.tr(self.app.name)
+        scene.centred_text((x, y + 58, width, 18), label, face(12))
+        scene.element("app", label, (x, y, width, height), on_tap=self.on_tap, on_hold=self.on_hold)
 
 
 @dataclass(slots=True)
@@ -76,8 +75,15 @@ class HomeScreen:
     on_drag: Callable[[Drag], bool]
 
     def place(self, scene: Scene, x: int, y: int, width: int, height: int) -> None:
+        language = scene.theme.language
+        search = language.tr("Search the web")
+        labels = tuple(language.tr(name) for name in (*self.icons, *self.dock))
         scene.canvas.tile(
-            home_picture(self.wallpaper, self.dock, self.icons, self.page, self.pages), 0, 0
+            home_picture(
+                self.wallpaper, self.dock, self.icons, self.page, self.pages, labels, search
+            ),
+            0,
+            0,
         )
         scene.background = None
         big, small = face(52), face(15, "medium")
@@ -85,7 +91,7 @@ class HomeScreen:
         scene.text((WIDTH - text_width(self.date, small)) // 2, 128, self.date, small, WHITE)
         scene.element("text", self.clock, (80, 60, 200, 64), detail=self.date)
         scene.touches.append(Touch((0, 0, WIDTH, HEIGHT), on_drag=self.on_drag))
-        scene.element("field", "Search the web", (28, 168, 304, 44), on_tap=self.on_search)
+        scene.element("field", search, (28, 168, 304, 44), on_tap=self.on_search)
         for index, name in enumerate(self.icons):
             left, top = _icon_place(index)
             self._touchable(scene, name, left, top)
@@ -94,7 +100,8 @@ class HomeScreen:
 
     def _touchable(self, scene: Scene, name: str, left: int, top: int) -> None:
         rect = (left, top, CELL_WIDTH, CELL_HEIGHT - 6)
-        scene.element("app", name, rect, on_tap=self.on_open[name], on_hold=self.on_hold[name])
+        label = scene.theme.language.tr(name)
+        scene.element("app", label, rect, on_tap=self.on_open[name], on_hold=self.on_hold[name])
 
 
 def _icon_place(index: int) -> tuple[int, int]:
@@ -116,20 +123,26 @@ def _shadow(text: str, of: Face) -> Mask:
 
 @lru_cache(maxsize=8)
 def home_picture(
-    wallpaper: str, dock: tuple[str, ...], icons: tuple[str, ...], page: int, pages: int
+    wallpaper: str,
+    dock: tuple[str, ...],
+    icons: tuple[str, ...],
+    page: int,
+    pages: int,
+    labels: tuple[str, ...],
+    search: str,
 ) -> Pixels:
-    """All of a home page that does not change from minute to minute."""
+    """All of a home page that does not change from minute to minute. `labels`: icons, then dock."""
     canvas = Canvas(WIDTH, HEIGHT)
     canvas.picture(0, 0, f"wallpaper:{wallpaper}", WIDTH, HEIGHT)
     canvas.rounded((28, 168, 304, 44), 22, (245, 246, 250), None)
     canvas.icon(42, 179, "search", 22, (90, 94, 104), (245, 246, 250))
-    canvas.text(76, 180, "Search the web", face(15), (90, 94, 104), (245, 246, 250))
+    canvas.text(76, 180, search, face(15), (90, 94, 104), (245, 246, 250))
     places = [_icon_place(i) for i in range(len(icons))]
     places += [(16 + i * CELL_WIDTH, DOCK_TOP) for i in range(len(dock))]
     label_face = face(12, "medium")
-    for name, (left, top) in zip((*icons, *dock), places, strict=True):
+    for name, shown, (left, top) in zip((*icons, *dock), labels, places, strict=True):
         draw_app_icon(canvas, left + (CELL_WIDTH - TILE) // 2, top, APPS[name], None)
-        label = shorten(name, label_face, CELL_WIDTH)
+        label = shorten(shown, label_face, CELL_WIDTH)
         at = left + (CELL_WIDTH - text_width(label, label_face)) // 2
         canvas.blend(_shadow(label, label_face), at - 2, top + 56, BLACK)
         canvas.text(at, top + 57, label, label_face, WHITE, None)
@@ -173,7 +186,7 @@ class Launcher(App):
         return HomeScreen(
             wallpaper=ui.settings.wallpaper,
             clock=f"{ui.now:%H:%M}" if ui.settings.use_24_hour else _twelve_hours(ui),
-            date=f"{ui.now:%A}, {ui.now.day} {ui.now:%B}",
+            date=ui.language.date(ui.now, "full"),
             dock=tuple(dock),
             icons=tuple(shown),
             page=page,
@@ -186,31 +199,35 @@ class Launcher(App):
 
     def drawer(self, ui: Ui) -> Window:
         query = ui.text("query").casefold()
-        names = sorted(app.name for app in ui.facts.all(InstalledApp))
+        names = sorted((ui.tr(app.name), app.name) for app in ui.facts.all(InstalledApp))
         tiles = [
             AppTile(APPS[name], _opening(ui, name), _asking(ui, name))
-            for name in names
-            if query in name.casefold()
+            for label, name in names
+            if query in label.casefold()
         ]
         found: Widget = Pad(Grid(tiles, COLUMNS, gap=0), sides=8)
         return ui.page(
-            "Apps",
-            [found if tiles else Empty("No apps found", "search")],
-            head=Pad(ui.field("query", "Search apps", icon="search"), sides=12, top=4, bottom=4),
+            ui.tr("Apps"),
+            [found if tiles else Empty(ui.tr("No apps found"), "search")],
+            head=Pad(
+                ui.field("query", ui.tr("Search apps"), icon="search"), sides=12, top=4, bottom=4
+            ),
         )
 
     def app_menu(self, ui: Ui, name: str) -> Window:
         choices: dict[str, Handler] = {
-            "Open": _opening(ui, name),
-            "App info": lambda: ui.launch("Settings", "app_info", name),
+            ui.tr("Open"): _opening(ui, name),
+            ui.tr("App info"): lambda: ui.launch("Settings", "app_info", name),
         }
         installed = ui.facts.find(InstalledApp, lambda app: app.name == name)
         if installed and installed.place >= 0:
-            choices["Remove from home screen"] = lambda: ui.facts.edit(installed, place=-1)
+            remove = ui.tr("Remove from home screen")
+            choices[remove] = lambda: ui.facts.edit(installed, place=-1)
         elif installed:
             last = max(app.place for app in ui.facts.all(InstalledApp))
-            choices["Add to home screen"] = lambda: ui.facts.edit(installed, place=last + 1)
-        return ui.sheet(name, choices)
+            add = ui.tr("Add to home screen")
+            choices[add] = lambda: ui.facts.edit(installed, place=last + 1)
+        return ui.sheet(ui.tr(name), choices)
 
 
 def _opening(ui: Ui, name: str) -> Handler:

@@ -48,7 +48,7 @@ def _update(phone: Phone, app: str) -> None:
 
 
 def _rate(phone: Phone, app: str) -> None:
-    phone.say(f"Thanks for rating {app}")
+    phone.say(phone.language.tr("Thanks for rating {app}", app=phone.language.tr(app)))
 
 
 def _promote(phone: Phone, _app: str) -> None:
@@ -104,13 +104,14 @@ def place(scene: Scene, phone: Phone, name: str) -> None:
 
         return choose_it
 
-    text = popup.text.format(app=app)
+    tr = phone.language.tr
+    text = tr(popup.text, app=tr(app)) if popup.text else ""
     dialog = Dialog(
-        title=popup.title.format(app=app),
+        title=tr(popup.title, app=tr(app)),
         body=[Text(text, "body", "muted")] if text else [],
         buttons=[
-            Button(popup.decline, choosing(_nothing), "plain"),
-            Button(popup.accept, choosing(popup.effect), "filled"),
+            Button(tr(popup.decline), choosing(_nothing), "plain"),
+            Button(tr(popup.accept), choosing(popup.effect), "filled"),
         ],
         on_close=None,
         window="popup",

@@ -33,12 +33,14 @@ ICON = 26
 
 
 def place(scene: Scene, phone: Phone) -> None:
+    tr = scene.theme.language.tr
     scene.open_window("recents", alone=True)
     _place_backdrop(scene, phone)
     shown = [name for name in phone.state.recent if name in phone.state.running][:MOST]
     if not shown:
-        scene.centred_text((0, 300, WIDTH, 40), "No recent apps", scene.theme.body, WHITE)
-        scene.element("text", "No recent apps", (0, 300, WIDTH, 40))
+        nothing = tr("No recent apps")
+        scene.centred_text((0, 300, WIDTH, 40), nothing, scene.theme.body, WHITE)
+        scene.element("text", nothing, (0, 300, WIDTH, 40))
         return
     foot = HEIGHT - NAVIGATION - 64
     room = foot - STATUS - 16
@@ -47,7 +49,7 @@ def place(scene: Scene, phone: Phone) -> None:
     top = STATUS + 16 + (room - used) // 2
     for index, name in enumerate(shown):
         _place_card(scene, phone, name, (SIDE, top + index * (high + GAP), WIDTH - 2 * SIDE, high))
-    clear = Button("Clear all", lambda: _clear(phone), "soft")
+    clear = Button(tr("Clear all"), lambda: _clear(phone), "soft")
     wide = max(120, clear.size(scene.theme, WIDTH)[0])
     scene.background = None
     clear.place(scene, (WIDTH - wide) // 2, foot + 10, wide, 40)
@@ -68,9 +70,10 @@ def _place_card(scene: Scene, phone: Phone, name: str, rect: tuple[int, int, int
     scene.background = theme.surface
     scene.rounded(x + 14, y + 6, ICON, ICON, 8, app.color)
     scene.canvas.icon(x + 19, y + 11, app.icon, ICON - 10, WHITE, app.color)
-    scene.text(x + 50, y + (HEAD - theme.strong.line_height) // 2, name, theme.strong)
+    label = theme.language.tr(name)
+    scene.text(x + 50, y + (HEAD - theme.strong.line_height) // 2, label, theme.strong)
     _place_preview(scene, phone, name, (x, y + HEAD, width, height - HEAD))
-    scene.element("app", name, rect, on_tap=_opening(phone, name))
+    scene.element("app", label, rect, on_tap=_opening(phone, name))
 
 
 def _place_preview(scene: Scene, phone: Phone, name: str, rect: tuple[int, int, int, int]) -> None:

@@ -41,15 +41,16 @@ def place(scene: Scene, phone: Phone) -> None:
     scene.fill(0, STATUS, WIDTH, bottom - STATUS, theme.page)
     scene.background = theme.page
     scene.touches.append(Touch((0, 0, WIDTH, bottom), on_drag=_closing(phone)))
-    day = f"{phone.now:%a}, {phone.now.day} {phone.now:%b}"
+    language = theme.language
+    day = language.date(phone.now, "medium")
     scene.text(16, 48 - theme.body.line_height // 2, day, theme.body)
-    gear = IconButton("settings", "Open settings", lambda: phone.launch("Settings"))
+    gear = IconButton("settings", language.tr("Open settings"), lambda: phone.launch("Settings"))
     gear.place(scene, WIDTH - 48, 28, 40, 40)
     for index, (setting, icon, label) in enumerate(TILES):
         left, top = 12 + index % 2 * (TILE[0] + 8), 74 + index // 2 * (TILE[1] + 8)
-        _place_tile(scene, phone, (left, top), setting, icon, label)
+        _place_tile(scene, phone, (left, top), setting, icon, language.tr(label))
     brightness = phone.facts.one(SystemSettings).brightness
-    slider = Slider("Brightness", brightness, _dimming(phone))
+    slider = Slider(language.tr("Brightness"), brightness, _dimming(phone))
     slider.place(scene, 20, 372, WIDTH - 40, slider.size(theme, WIDTH - 40)[1])
     _place_notifications(scene, phone, 430, bottom)
 
@@ -76,15 +77,17 @@ def _place_tile(
 ) -> None:
     theme, (x, y), settings = scene.theme, at, phone.facts.one(SystemSettings)
     on = bool(getattr(settings, setting))
-    state = "On" if on else "Off"
+    tr = theme.language.tr
+    state = tr("On") if on else tr("Off")
     if setting == "wifi" and on:
-        state = settings.wifi_network or "Not connected"
+        state = settings.wifi_network or tr("Not connected")
     fill, ink = (theme.primary, theme.on_primary) if on else (well_color(scene), theme.text)
     scene.rounded(x, y, *TILE, 18, fill)
     scene.background = fill
     scene.icon(x + 14, y + 15, icon, 20, ink)
     small = face(11)
-    scene.text(x + 44, y + 8, label, face(13, "medium"), ink)
+    name = face(13, "medium")
+    scene.text(x + 44, y + 8, shorten(label, name, TILE[0] - 50), name, ink)
     scene.text(x + 44, y + 27, shorten(state, small, TILE[0] - 54), small, ink)
     scene.background = theme.page
     scene.element("switch", label, (x, y, *TILE), on_tap=_toggling(phone, setting, on), checked=on)
@@ -92,13 +95,14 @@ def _place_tile(
 
 def _place_notifications(scene: Scene, phone: Phone, top: int, bottom: int) -> None:
     notes, theme = phone.facts.all(Notification), scene.theme
+    tr = theme.language.tr
     if not notes:
         nothing = (0, top + 20, WIDTH, 30)
-        scene.centred_text(nothing, "No notifications", theme.small, theme.muted)
+        scene.centred_text(nothing, tr("No notifications"), theme.small, theme.muted)
         return
     middle = top + (36 - theme.strong.line_height) // 2
-    scene.text(20, middle, "Notifications", theme.strong, theme.muted)
-    clear = Button("Clear all", lambda: _clear(phone), "plain", high=36)
+    scene.text(20, middle, tr("Notifications"), theme.strong, theme.muted)
+    clear = Button(tr("Clear all"), lambda: _clear(phone), "plain", high=36)
     wide = clear.size(theme, WIDTH)[0]
     clear.place(scene, WIDTH - wide - 4, top, wide, 36)
     top += 38

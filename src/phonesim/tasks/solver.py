@@ -9,6 +9,7 @@ app is wrong.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cache
 
 from distrl.hierarchy import Element
 from distrl.records import (
@@ -26,6 +27,7 @@ from distrl.records import (
     Wait,
 )
 from phonesim.dimensions import HEIGHT, WIDTH
+from phonesim.languages.translations import forms
 from phonesim.system_ui.popups import DECLINES
 from phonesim.tasks.moves import (
     Fill,
@@ -79,7 +81,7 @@ class Solver:
 
     def _decline(self, elements: Sequence[Element]) -> Action | None:
         for element in elements:
-            if element.window == "popup" and element.text in DECLINES and element.clickable:
+            if element.window == "popup" and element.text in _declines() and element.clickable:
                 return _tap(element.centre)
         return None
 
@@ -117,11 +119,11 @@ class Solver:
             return OpenApp(app), True
         icons = [e for e in elements if e.role == "app" and e.window == "app"]
         for icon in icons:
-            if icon.text == app and _shows(icon):
+            if icon.text in forms(app) and _shows(icon):
                 return _tap(icon.centre), True
         if not icons:
             return Home(), False
-        in_drawer = any(e.role == "field" and e.text == "Search apps" for e in elements)
+        in_drawer = any(e.role == "field" and e.text in forms("Search apps") for e in elements)
         if in_drawer:
             return self._search(elements, app), False
         if elements in self._seen:  # the last page of the home screen: open the drawer
@@ -202,15 +204,23 @@ class Solver:
 def _matching(
     elements: Sequence[Element], label: str, role: str | None = None, detail: str | None = None
 ) -> list[Element]:
+    """What is labelled so, in whatever language the phone speaks."""
+    labels = forms(label)
+    details = None if detail is None else forms(detail)
     return [
         e
         for e in elements
-        if e.text == label
+        if e.text in labels
         and e.window not in UNREACHED
         and (role is None or e.role == role)
-        and (detail is None or e.detail == detail)
+        and (details is None or e.detail in details)
         and _shows(e)
     ]
+
+
+@cache
+def _declines() -> frozenset[str]:
+    return frozenset(form for label in DECLINES for form in forms(label))
 
 
 def _shows(element: Element) -> bool:

@@ -168,7 +168,7 @@ class Slider:
     def place(self, scene: Scene, x: int, y: int, width: int, height: int) -> None:
         theme, behind = scene.theme, scene.background
         line = theme.small.line_height
-        shown = self.shown or f"{self.share:.0%}"
+        shown = self.shown or theme.language.percent(self.share)
         scene.text(x, y, self.label, theme.small, theme.muted)
         scene.text(x + width - text_width(shown, theme.small), y, shown, theme.small, theme.muted)
         middle = y + line + 16
@@ -255,7 +255,8 @@ class TextField:
             first_line = theme.body.line_height + 26  # the cross stands beside it
             box = (x + width - 36, y + (first_line - 36) // 2, 36, 36)
             scene.icon(box[0] + 9, box[1] + 9, "close", 18, theme.muted)
-            scene.element("button", f"Clear {self.label}", box, on_tap=self.on_clear)
+            clear = theme.language.tr("Clear {label}", label=self.label)
+            scene.element("button", clear, box, on_tap=self.on_clear)
         scene.background = behind
         if focused:
             scene.on_submit = self.on_submit

@@ -108,7 +108,8 @@ class Page:
         scene.background = theme.surface
         left, right = x + 16, x + width - 4
         if self.on_up:
-            IconButton("back", "Navigate up", self.on_up).place(scene, x + 4, y + 4, 40, 40)
+            up = IconButton("back", theme.language.tr("Navigate up"), self.on_up)
+            up.place(scene, x + 4, y + 4, 40, 40)
             left = x + 52
         shown = list(self.actions)
         if self.primary and not theme.floating:

@@ -23,64 +23,66 @@ from phonesim.toolkit.widget import Widget
 
 def display(ui: Ui) -> Window:
     brightness = Slider(
-        "Brightness", ui.settings.brightness, lambda share: change(ui, brightness=round(share, 2))
+        ui.tr("Brightness"),
+        ui.settings.brightness,
+        lambda share: change(ui, brightness=round(share, 2)),
     )
     rows: list[Widget] = [
         Pad(brightness, top=12),
         switch_row(ui, "auto_brightness"),
-        Heading("Appearance"),
+        Heading(ui.tr("Appearance")),
         *switch_rows(ui, "dark_mode", "night_light"),
         choice_row(ui, "font_scale"),
-        Heading("Screen"),
+        Heading(ui.tr("Screen")),
         choice_row(ui, "screen_timeout_minutes"),
         *switch_rows(ui, "auto_rotate", "lift_to_wake", "always_on_display"),
     ]
     if ui.version == 3:
         rows = [*rows[2:6], *rows[:2], *rows[6:]]
-    return ui.page("Display", rows)
+    return ui.page(ui.tr("Display"), rows)
 
 
 def style(ui: Ui) -> Window:
-    preview = Picture(f"wallpaper:{ui.settings.wallpaper}", high=220, label="Preview")
+    preview = Picture(f"wallpaper:{ui.settings.wallpaper}", high=220, label=ui.tr("Preview"))
     rows: list[Widget] = [
         Pad(preview, sides=110),
-        page_row(ui, "wallpapers", ui.settings.wallpaper.title()),
-        page_row(ui, "accents", ui.settings.accent.title()),
+        page_row(ui, "wallpapers", ui.tr(ui.settings.wallpaper.title())),
+        page_row(ui, "accents", ui.tr(ui.settings.accent.title())),
         switch_row(ui, "dark_mode"),
     ]
-    return ui.page(PAGES["style"].title, rows)
+    return ui.page(ui.tr(PAGES["style"].title), rows)
 
 
 def wallpapers(ui: Ui) -> Window:
     pictures = [
         PictureChoice(
-            name.title(),
+            ui.tr(name.title()),
             f"wallpaper:{name}",
-            _setting(ui, "wallpaper", name, f"Wallpaper set to {name.title()}"),
+            _setting(ui, "wallpaper", name, "Wallpaper set to {name}"),
             high=190,
             selected=name == ui.settings.wallpaper,
         )
         for name in WALLPAPERS
     ]
-    return ui.page("Wallpaper", [Pad(Grid(pictures, columns=3, gap=10), sides=12)])
+    return ui.page(ui.tr("Wallpaper"), [Pad(Grid(pictures, columns=3, gap=10), sides=12)])
 
 
 def accents(ui: Ui) -> Window:
     swatches = [
         Swatch(
-            name.title(),
+            ui.tr(name.title()),
             color,
-            _setting(ui, "accent", name, f"Accent colour set to {name.title()}"),
+            _setting(ui, "accent", name, "Accent colour set to {name}"),
             selected=name == ui.settings.accent,
         )
         for name, color in ACCENTS.items()
     ]
-    return ui.page("Accent colour", [Pad(Grid(swatches, columns=4, gap=12), top=16)])
+    return ui.page(ui.tr("Accent colour"), [Pad(Grid(swatches, columns=4, gap=12), top=16)])
 
 
 def _setting(ui: Ui, setting: str, value: str, message: str) -> Handler:
     def take() -> None:
         change(ui, **{setting: value})
-        ui.say(message)
+        ui.say(ui.tr(message, name=ui.tr(value.title())))
 
     return take

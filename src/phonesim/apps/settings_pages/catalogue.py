@@ -7,11 +7,13 @@ Labels are the same in every version of the app; order and details are not.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 from phonesim.contents.time_zones import TIME_ZONES
 from phonesim.drawing.colors import Color
 from phonesim.drawing.theme import ACCENTS, FONT_SCALES
 from phonesim.drift import WALLPAPERS
+from phonesim.languages.language import Language
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +153,7 @@ LANGUAGES = {
     "Italian": "Italiano", "Portuguese": "Português", "Dutch": "Nederlands", "Polish": "Polski",
     "Swedish": "Svenska", "Danish": "Dansk", "Finnish": "Suomi", "Turkish": "Türkçe",
     "Czech": "Čeština", "Hungarian": "Magyar", "Romanian": "Română", "Indonesian": "Indonesia",
+    "Chinese": "中文",
 }  # fmt: skip
 FONT_SIZES = dict(zip(("Small", "Default", "Large", "Largest"), FONT_SCALES, strict=True))
 TIMEOUTS = (1, 2, 3, 5, 10, 15, 30)
@@ -191,13 +194,16 @@ def path_to(page: str) -> tuple[str, ...]:
     return tuple(titles)
 
 
-def found_by(query: str) -> list[tuple[str, str]]:
+def found_by(query: str, of: Language) -> list[tuple[str, str]]:
     """What the words of a search find: labels, each with the page where it is set."""
     words = query.casefold().split()
-    return [(label, page) for label, page, text in _INDEX if all(word in text for word in words)]
+    return [
+        (label, page) for label, page, text in _index(of) if all(word in text for word in words)
+    ]
 
 
-def _index() -> list[tuple[str, str, str]]:
+@cache
+def _index(of: Language) -> list[tuple[str, str, str]]:
     entries = [(entry.title, page, entry.summary) for page, entry in PAGES.items()]
     entries += [(entry.label, entry.page, entry.detail) for entry in SWITCHES.values()]
     own = ("wallpapers", "accents")  # pages that are in the list already
@@ -205,10 +211,7 @@ def _index() -> list[tuple[str, str, str]]:
     entries += [(label, "sound", "") for label in VOLUMES.values()]
     entries += [("Brightness", "display", ""), ("Device name", "about", "rename")]
     return [
-        (label, page, f"{label} {more} {' '.join(path_to(page))}".casefold())
+        (label, page, " ".join(map(of.tr, (label, more, *path_to(page)))).casefold())
         for label, page, more in entries
         if page != "developer"
     ]
-
-
-_INDEX = _index()

@@ -25,35 +25,35 @@ class BluetoothDevice:
 
 def connected(ui: Ui) -> Window:
     paired = ui.facts.where(BluetoothDevice, lambda device: device.connected)
-    names = ", ".join(device.name for device in paired) or "Nothing connected"
-    detail = names if ui.settings.bluetooth else "Off"
+    names = ", ".join(device.name for device in paired) or ui.tr("Nothing connected")
+    detail = names if ui.settings.bluetooth else ui.tr("Off")
     rows = [page_row(ui, "bluetooth", detail), switch_row(ui, "nfc")]
-    return ui.page("Connected devices", rows)
+    return ui.page(ui.tr("Connected devices"), rows)
 
 
 def bluetooth(ui: Ui) -> Window:
     rows: list[Widget] = [switch_row(ui, "bluetooth")]
     if not ui.settings.bluetooth:
-        rows.append(Empty("Turn on Bluetooth to see devices", "bluetooth"))
-        return ui.page("Bluetooth", rows)
+        rows.append(Empty(ui.tr("Turn on Bluetooth to see devices"), "bluetooth"))
+        return ui.page(ui.tr("Bluetooth"), rows)
     devices = ui.facts.all(BluetoothDevice)
     paired = [device for device in devices if device.paired]
     if paired:
-        rows.append(Heading("Paired devices"))
+        rows.append(Heading(ui.tr("Paired devices")))
         rows += [_paired_row(ui, device) for device in paired]
-    rows.append(Heading("Available devices"))
+    rows.append(Heading(ui.tr("Available devices")))
     rows += [
         ListRow(device.name, icon=device.icon, on_tap=_going(ui, "pair", device.id))
         for device in devices
         if not device.paired
     ]
-    return ui.page("Bluetooth", rows)
+    return ui.page(ui.tr("Bluetooth"), rows)
 
 
 def _paired_row(ui: Ui, device: BluetoothDevice) -> ListRow:
     return ListRow(
         device.name,
-        "Connected" if device.connected else "Not connected",
+        ui.tr("Connected") if device.connected else ui.tr("Not connected"),
         icon=device.icon,
         selected=device.connected,
         on_tap=_going(ui, "bluetooth_device", device.id),
@@ -69,22 +69,22 @@ def pair(ui: Ui, device_id: int) -> Window:
 
     def paired() -> None:
         ui.facts.edit(device, paired=True, connected=True)
-        ui.say(f"Paired with {device.name}")
+        ui.say(ui.tr("Paired with {name}", name=device.name))
 
     return ui.dialog(
-        f"Pair with {device.name}?",
-        "It may then play your sounds and see your calls.",
-        {"Cancel": None, "Pair": paired},
+        ui.tr("Pair with {name}?", name=device.name),
+        ui.tr("It may then play your sounds and see your calls."),
+        {ui.tr("Cancel"): None, ui.tr("Pair"): paired},
     )
 
 
 def bluetooth_device(ui: Ui, device_id: int) -> Window:
     device = ui.facts.get(BluetoothDevice, device_id)
-    connect = "Disconnect" if device.connected else "Connect"
+    connect = ui.tr("Disconnect") if device.connected else ui.tr("Connect")
     return ui.sheet(
         device.name,
         {
             connect: lambda: ui.facts.edit(device, connected=not device.connected),
-            "Unpair": lambda: ui.facts.edit(device, paired=False, connected=False),
+            ui.tr("Unpair"): lambda: ui.facts.edit(device, paired=False, connected=False),
         },
     )

@@ -22,17 +22,17 @@ PERMISSIONS = {  # field of InstalledApp: label, icon
 
 def app_list(ui: Ui) -> Window:
     query = ui.text("query").casefold()
-    found = ui.facts.where(InstalledApp, lambda app: query in app.name.casefold())
+    found = ui.facts.where(InstalledApp, lambda app: query in ui.tr(app.name).casefold())
     rows: list[Widget] = []
     for title, removable in (("Installed by you", True), ("Came with the phone", False)):
         group = [app for app in found if ui.apps[app.name].removable is removable]
         if group:
-            rows.append(Heading(title))
-            rows += [_app_row(ui, app) for app in sorted(group, key=lambda app: app.name)]
-    search = ui.field("query", "Search apps", icon="search")
+            rows.append(Heading(ui.tr(title)))
+            rows += [_app_row(ui, app) for app in sorted(group, key=lambda app: ui.tr(app.name))]
+    search = ui.field("query", ui.tr("Search apps"), icon="search")
     return ui.page(
-        "Apps",
-        rows or [Empty("No app of that name", "apps")],
+        ui.tr("Apps"),
+        rows or [Empty(ui.tr("No app of that name"), "apps")],
         head=Pad(search, sides=12, top=4, bottom=4),
     )
 
@@ -40,8 +40,8 @@ def app_list(ui: Ui) -> Window:
 def _app_row(ui: Ui, installed: InstalledApp) -> TileRow:
     app = ui.apps[installed.name]
     return TileRow(
-        app.name,
-        "" if installed.notifications else "Notifications off",
+        ui.tr(app.name),
+        "" if installed.notifications else ui.tr("Notifications off"),
         icon=app.icon,
         color=app.color,
         corner=10,
@@ -55,17 +55,23 @@ def app_info(ui: Ui, name: str) -> Window:
     if installed is None:
         raise MissingFact(f"{name} is not installed")
     app = ui.apps[name]
-    head = TileRow(name, f"Version {installed.version}", icon=app.icon, color=app.color, corner=10)
+    version = ui.tr("Version {number}", number=installed.version)
+    head = TileRow(ui.tr(name), version, icon=app.icon, color=app.color, corner=10)
     rows: list[Widget] = [head, Pad(Row(_buttons(ui, name), align="spread"))]
-    rows.append(_field_row(ui, installed, "notifications", "Notifications", "message"))
-    rows.append(Heading("Permissions"))
-    rows += [_field_row(ui, installed, field, *look) for field, look in PERMISSIONS.items()]
+    rows.append(_field_row(ui, installed, "notifications", ui.tr("Notifications"), "message"))
+    rows.append(Heading(ui.tr("Permissions")))
     rows += [
-        Heading("Use"),
-        ListRow("Storage", f"{installed.storage_megabytes} MB", icon="storage"),
-        ListRow("Battery", f"{installed.battery_share}% since the last charge", icon="battery"),
+        _field_row(ui, installed, field, ui.tr(label), icon)
+        for field, (label, icon) in PERMISSIONS.items()
     ]
-    return ui.page("App info", rows)
+    share = ui.language.percent(installed.battery_share / 100)
+    used = ui.tr("{share} since the last charge", share=share)
+    rows += [
+        Heading(ui.tr("Use")),
+        ListRow(ui.tr("Storage"), f"{installed.storage_megabytes} MB", icon="storage"),
+        ListRow(ui.tr("Battery"), used, icon="battery"),
+    ]
+    return ui.page(ui.tr("App info"), rows)
 
 
 def _field_row(ui: Ui, app: InstalledApp, field: str, label: str, icon: str) -> ListRow:
@@ -77,32 +83,39 @@ def _field_row(ui: Ui, app: InstalledApp, field: str, label: str, icon: str) -> 
 
 def _buttons(ui: Ui, name: str) -> list[Button]:
     buttons = [
-        Button("Open", lambda: ui.launch(name), "soft"),
-        Button("Force stop", lambda: ui.go("confirm_stop", name), "soft"),
+        Button(ui.tr("Open"), lambda: ui.launch(name), "soft"),
+        Button(ui.tr("Force stop"), lambda: ui.go("confirm_stop", name), "soft"),
     ]
     if ui.apps[name].removable:
-        buttons.insert(1, Button("Uninstall", lambda: ui.go("confirm_uninstall", name), "soft"))
+        label = ui.tr("Uninstall")
+        buttons.insert(1, Button(label, lambda: ui.go("confirm_uninstall", name), "soft"))
     return buttons
 
 
 def confirm_stop(ui: Ui, name: str) -> Window:
     def stop() -> None:
-        ui.say(f"{name} was stopped")
+        ui.say(ui.tr("{name} was stopped", name=ui.tr(name)))
         if name != ui.app.name:
             ui.stop(name)
 
-    text = "What is open in it will be lost."
-    return ui.dialog(f"Force stop {name}?", text, {"Cancel": None, "Force stop": stop})
+    return ui.dialog(
+        ui.tr("Force stop {name}?", name=ui.tr(name)),
+        ui.tr("What is open in it will be lost."),
+        {ui.tr("Cancel"): None, ui.tr("Force stop"): stop},
+    )
 
 
 def confirm_uninstall(ui: Ui, name: str) -> Window:
     def uninstall() -> None:
         ui.facts.remove_where(InstalledApp, lambda app: app.name == name)
         ui.stop(name)
-        ui.say(f"{name} was uninstalled")
+        ui.say(ui.tr("{name} was uninstalled", name=ui.tr(name)))
 
-    text = "It will be gone from the home screen, too."
-    return ui.dialog(f"Uninstall {name}?", text, {"Cancel": None, "Uninstall": uninstall})
+    return ui.dialog(
+        ui.tr("Uninstall {name}?", name=ui.tr(name)),
+        ui.tr("It will be gone from the home screen, too."),
+        {ui.tr("Cancel"): None, ui.tr("Uninstall"): uninstall},
+    )
 
 
 def by_battery(ui: Ui) -> list[Widget]:
@@ -114,10 +127,10 @@ def by_battery(ui: Ui) -> list[Widget]:
 def _battery_row(ui: Ui, installed: InstalledApp) -> TileRow:
     app = ui.apps[installed.name]
     return TileRow(
-        app.name,
+        ui.tr(app.name),
         icon=app.icon,
         color=app.color,
         corner=10,
-        trailing=f"{installed.battery_share}%",
+        trailing=ui.language.percent(installed.battery_share / 100),
         on_tap=lambda: ui.go("app_info", app.name),
     )

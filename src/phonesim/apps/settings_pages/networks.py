@@ -33,8 +33,8 @@ class WifiNetwork:
 
 def network(ui: Ui) -> Window:
     settings = ui.settings
-    wifi = (settings.wifi_network or "Not connected") if settings.wifi else "Off"
-    hotspot = "On" if settings.hotspot else "Off"
+    wifi = (settings.wifi_network or ui.tr("Not connected")) if settings.wifi else ui.tr("Off")
+    hotspot = ui.tr("On") if settings.hotspot else ui.tr("Off")
     rows: list[Widget] = [
         page_row(ui, "wifi", wifi),
         page_row(ui, "mobile_network"),
@@ -44,7 +44,7 @@ def network(ui: Ui) -> Window:
     ]
     if ui.version == 2:
         rows.insert(0, rows.pop(3))
-    return ui.page("Network & internet", rows)
+    return ui.page(ui.tr("Network & internet"), rows)
 
 
 def wifi(ui: Ui) -> Window:
@@ -52,10 +52,10 @@ def wifi(ui: Ui) -> Window:
     if ui.settings.wifi:
         rows += _network_rows(ui)
     else:
-        rows.append(Empty("Turn on Wi-Fi to see networks", "wifi"))
-    rows.append(Heading("More"))
+        rows.append(Empty(ui.tr("Turn on Wi-Fi to see networks"), "wifi"))
+    rows.append(Heading(ui.tr("More")))
     rows.append(switch_row(ui, "wifi_scanning"))
-    return ui.page("Wi-Fi", rows)
+    return ui.page(ui.tr("Wi-Fi"), rows)
 
 
 def _network_rows(ui: Ui) -> list[Widget]:
@@ -63,23 +63,23 @@ def _network_rows(ui: Ui) -> list[Widget]:
     joined = [n for n in everything if n.name == ui.settings.wifi_network]
     rows: list[Widget] = []
     if joined:
-        rows.append(Heading("Connected"))
+        rows.append(Heading(ui.tr("Connected")))
         rows += [_network_row(ui, network) for network in joined]
-    rows.append(Heading("Available networks"))
+    rows.append(Heading(ui.tr("Available networks")))
     return rows + [_network_row(ui, n) for n in everything if n not in joined]
 
 
 def _network_row(ui: Ui, network: WifiNetwork) -> ListRow:
     joined = network.name == ui.settings.wifi_network
     state = "Connected" if joined else "Saved" if network.saved else STRENGTHS[network.strength]
+    access = "Secured" if network.password else "Open|network"
+    details = ui.tr("Details of {name}", name=network.name)
     button = (
-        ("settings", f"Details of {network.name}", lambda: ui.go("wifi_network", network.id))
-        if network.saved
-        else None
+        ("settings", details, lambda: ui.go("wifi_network", network.id)) if network.saved else None
     )
     return ListRow(
         network.name,
-        f"{state} · {'Secured' if network.password else 'Open'}",
+        f"{ui.tr(state)} · {ui.tr(access)}",
         icon="lock" if network.password and not network.saved else "wifi",
         selected=joined,
         button=button,
@@ -98,7 +98,7 @@ def _joining(ui: Ui, network: WifiNetwork, joined: bool) -> Handler:
 def _join(ui: Ui, network: WifiNetwork) -> None:
     ui.facts.edit(network, saved=True)
     change(ui, wifi_network=network.name)
-    ui.say(f"Connected to {network.name}")
+    ui.say(ui.tr("Connected to {name}", name=network.name))
 
 
 def wifi_password(ui: Ui, network_id: int) -> Window:
@@ -107,13 +107,14 @@ def wifi_password(ui: Ui, network_id: int) -> Window:
 
     def connect() -> None:
         if ui.text("password") != network.password:
-            ui.say("Wrong password, try again")
+            ui.say(ui.tr("Wrong password, try again"))
             ui.go("wifi_password", network_id)
         else:
             _join(ui, network)
 
-    field = ui.field("password", "Password", secret=not ui.settings.show_passwords)
-    return ui.dialog(network.name, [field], {"Cancel": None, "Connect": connect})
+    field = ui.field("password", ui.tr("Password"), secret=not ui.settings.show_passwords)
+    buttons = {ui.tr("Cancel"): None, ui.tr("Connect"): connect}
+    return ui.dialog(network.name, [field], buttons)
 
 
 def wifi_network(ui: Ui, network_id: int) -> Window:
@@ -125,20 +126,22 @@ def wifi_network(ui: Ui, network_id: int) -> Window:
         ui.facts.edit(network, saved=False)
         if joined:
             change(ui, wifi_network="")
-        ui.say(f"{network.name} forgotten")
+        ui.say(ui.tr("{name} forgotten", name=network.name))
 
     choices: dict[str, Handler] = {}
     if joined:
-        choices["Disconnect"] = lambda: change(ui, wifi_network="")
+        choices[ui.tr("Disconnect")] = lambda: change(ui, wifi_network="")
     elif ui.settings.wifi:
-        choices["Connect"] = lambda: _join(ui, network)
-    return ui.sheet(network.name, {**choices, "Forget": forget})
+        choices[ui.tr("Connect")] = lambda: _join(ui, network)
+    return ui.sheet(network.name, {**choices, ui.tr("Forget"): forget})
 
 
 def mobile_network(ui: Ui) -> Window:
-    return ui.page("Mobile network", switch_rows(ui, "mobile_data", "roaming"))
+    return ui.page(ui.tr("Mobile network"), switch_rows(ui, "mobile_data", "roaming"))
 
 
 def hotspot(ui: Ui) -> Window:
-    note = f"Others see it as “{ui.settings.device_name}”. While it is on, Wi-Fi is off."
-    return ui.page("Hotspot", [switch_row(ui, "hotspot"), Pad(Text(note, "small", "muted"))])
+    note = ui.tr(
+        "Others see it as “{name}”. While it is on, Wi-Fi is off.", name=ui.settings.device_name
+    )
+    return ui.page(ui.tr("Hotspot"), [switch_row(ui, "hotspot"), Pad(Text(note, "small", "muted"))])

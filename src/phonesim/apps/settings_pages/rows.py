@@ -23,8 +23,8 @@ def switch_row(ui: Ui, setting: str) -> ListRow:
     """A switch from the catalogue."""
     entry, on = SWITCHES[setting], bool(getattr(ui.settings, setting))
     return ListRow(
-        entry.label,
-        entry.detail,
+        ui.tr(entry.label),
+        ui.tr(entry.detail),
         icon=entry.icon,
         switch=on,
         on_tap=lambda: switch(ui.facts, setting, not on),
@@ -38,16 +38,17 @@ def switch_rows(ui: Ui, *settings: str) -> list[Widget]:
 def choice_row(ui: Ui, setting: str) -> ListRow:
     """A choice from the catalogue, with what is chosen now."""
     entry = CHOICES[setting]
-    shown = entry.shown(getattr(ui.settings, setting))
-    return ListRow(entry.label, shown, icon=entry.icon, on_tap=lambda: ui.go("choose", setting))
+    shown = ui.tr(entry.shown(getattr(ui.settings, setting)))
+    return ListRow(
+        ui.tr(entry.label), shown, icon=entry.icon, on_tap=lambda: ui.go("choose", setting)
+    )
 
 
 def page_row(ui: Ui, page: str, detail: str = "") -> ListRow:
     """A row that leads to another page."""
     entry = PAGES[page]
-    return ListRow(
-        entry.title, detail or entry.summary, icon=entry.icon, on_tap=lambda: ui.go(page)
-    )
+    told = detail or ui.tr(entry.summary)
+    return ListRow(ui.tr(entry.title), told, icon=entry.icon, on_tap=lambda: ui.go(page))
 
 
 def change(ui: Ui, **fields: object) -> None:
@@ -62,22 +63,23 @@ def choose(ui: Ui, setting: str) -> Window:
         return lambda: change(ui, **{setting: entry.options[label]})
 
     if len(entry.options) <= MAX_IN_SHEET:
-        choices = {label: taking(label) for label in entry.options}
-        return ui.sheet(entry.label, choices, chosen=entry.shown(kept))
+        choices = {ui.tr(label): taking(label) for label in entry.options}
+        return ui.sheet(ui.tr(entry.label), choices, chosen=ui.tr(entry.shown(kept)))
     query = ui.text("query").casefold()
     rows = [
         ListRow(
-            label,
+            ui.tr(label),
             LANGUAGES[label] if setting == "language" else "",
             radio=value == kept,
             on_tap=ui.closing(taking(label)),
         )
         for label, value in entry.options.items()
-        if query in label.casefold()
+        if query in ui.tr(label).casefold() or query in label.casefold()
     ]
-    search = ui.field("query", f"Search {entry.label.casefold()}", icon="search")
+    hint = ui.tr(f"Search {entry.label.casefold()}")
+    search = ui.field("query", hint, icon="search")
     return ui.page(
-        entry.label,
-        rows[:MAX_ROWS] or [Empty("Nothing found", "search")],
+        ui.tr(entry.label),
+        rows[:MAX_ROWS] or [Empty(ui.tr("Nothing found"), "search")],
         head=Pad(search, sides=12, top=4, bottom=4),
     )

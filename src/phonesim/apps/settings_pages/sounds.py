@@ -19,15 +19,19 @@ def sound(ui: Ui) -> Window:
     switches = switch_rows(
         ui, "vibrate_on_ring", "touch_sounds", "touch_vibration", "charging_sounds"
     )
-    heads: tuple[Widget, Widget, Widget] = (Heading("Volume"), Heading("Tones"), Heading("More"))
+    heads: tuple[Widget, Widget, Widget] = (
+        Heading(ui.tr("Volume")),
+        Heading(ui.tr("Tones")),
+        Heading(ui.tr("More")),
+    )
     parts = [[heads[0], *sliders], [heads[1], *tones], [heads[2], *switches]]
     if ui.version == 2:
         parts[0], parts[1] = parts[1], parts[0]
-    return ui.page("Sound & vibration", [widget for part in parts for widget in part])
+    return ui.page(ui.tr("Sound & vibration"), [widget for part in parts for widget in part])
 
 
 def _volume(ui: Ui, setting: str, label: str) -> Widget:
-    slider = Slider(label, float(getattr(ui.settings, setting)), _setting(ui, setting))
+    slider = Slider(ui.tr(label), float(getattr(ui.settings, setting)), _setting(ui, setting))
     return Pad(slider, top=4, bottom=0)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from phonesim.apps.settings import MODELS
-from phonesim.apps.settings_pages.catalogue import CHOICES, VOLUMES
+from phonesim.apps.settings_pages.catalogue import CHOICES, LANGUAGES, VOLUMES
 from phonesim.apps.settings_pages.networks import WifiNetwork
 from phonesim.apps.settings_pages.phone_itself import DeviceIdentity
 from phonesim.facts import Facts
@@ -79,7 +79,7 @@ class AskSetting(Template):
     item: str = parameter(ASKED_NAMES)
 
     def prepare(self, facts: Facts, rng: random.Random) -> None:
-        options = [*CHOICES[self.item].options.values()]
+        options = [v for v in CHOICES[self.item].options.values() if v != "Chinese"]
         facts.change(SystemSettings, **{self.item: rng.choice(options)})
 
     def answer(self, view: View) -> str:
@@ -89,6 +89,8 @@ class AskSetting(Template):
         answer = self.answer(start)
         if mentions(end.answer, answer, CHOICES[self.item].options):
             return None
+        if self.item == "language" and mentions(end.answer, LANGUAGES[answer], LANGUAGES.values()):
+            return None  # as the phone itself calls it
         figures = numbers_in(answer)
         if len(figures) == 1 and states_number(end.answer, figures[0]):
             return None

@@ -1,0 +1,128 @@
+"""One language: its words for our English ones, and how it writes numbers, money, dates and times.
+
+`Language.tr` looks an English text up in the TOML files of the language's folder, and returns the
+text itself where there is nothing: what nobody has translated stays English, and on an English
+phone every text is the same object as before. A text with holes is translated first and
+filled afterwards: `tr("About {count} hours left", count=3)`. Where one English word means two
+things, the key says which after a bar, `tr("Open|network")`; English has an entry for those alone.
+
+Facts keep English words (an app's name, a setting's value); only what is shown is translated, so
+judges need to know nothing of languages.
+
+Babel would give formats for every locale there is; for the few that have words it is tens of MB
+that change with each release, and the phone's pixels must not.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any, Literal
+
+DateStyle = Literal["full", "medium", "short", "numeric", "month"]
+
+# By the name that Settings keeps; what stands here has a folder. All others are shown in English.
+FOLDERS: Mapping[str, str] = {
+    "English": "english",
+    "German": "german",
+    "Spanish": "spanish",
+    "Chinese": "chinese",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Formats:
+    """How a language writes figures. Patterns have holes in braces, named as in `Language`."""
+
+    decimal: str
+    group: str
+    percent: str  # {number}
+    money: str  # {amount}, {symbol}
+    weekdays: tuple[str, ...]  # from Monday on
+    weekdays_short: tuple[str, ...]
+    months: tuple[str, ...]
+    months_short: tuple[str, ...]
+    dates: Mapping[str, str]  # by style: {weekday}, {day}, {month}, {year} and their short forms
+    morning_and_afternoon: tuple[str, str]
+    twelve_hours: str  # {hour}, {minute}, {half}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Language:
+    """Words and formats. Made by `language`, so the same name gives the same object."""
+
+    name: str
+    words: Mapping[str, str]
+    formats: Formats
+
+    def tr(self, text: str, **values: object) -> str:
+        """The text in this language, its holes filled with the values."""
+        translated = self.words.get(text, text)
+        return translated.format(**values) if values else translated
+
+    def plural(self, one: str, many: str, count: int, **values: object) -> str:
+        """`one` for a count of one, else `many`; both may have a hole {count}."""
+        return self.tr(one if count == 1 else many, count=count, **values)
+
+    def number(self, value: float, places: int = 0) -> str:
+        """1,234.5 in English, 1.234,5 in German."""
+        formats = self.formats
+        return f"{value:,.{places}f}".translate(
+            {ord(","): formats.group, ord("."): formats.decimal}
+        )
+
+    def percent(self, share: float) -> str:
+        return self.formats.percent.format(number=self.number(100 * share))
+
+    def money(self, amount: float, symbol: str = "€", places: int = 2) -> str:
+        """€1,234.50 in English, 1.234,50 € in German. The sign stands before all of it."""
+        shown = self.formats.money.format(amount=self.number(abs(amount), places), symbol=symbol)
+        return f"-{shown}" if round(amount, places) < 0 else shown
+
+    def date(self, day: dt.date, style: DateStyle = "full") -> str:
+        """full: Monday, 5 January · medium: Mon, 5 Jan · short: 5 Jan · numeric: 05/01/2026 ·
+        month: January 2026.
+        """
+        formats = self.formats
+        return formats.dates[style].format(
+            weekday=formats.weekdays[day.weekday()],
+            weekday_short=formats.weekdays_short[day.weekday()],
+            day=day.day,
+            month=formats.months[day.month - 1],
+            month_short=formats.months_short[day.month - 1],
+            month_number=day.month,
+            year=day.year,
+        )
+
+    def time(self, moment: dt.time | dt.datetime, use_24_hour: bool = True) -> str:
+        """13:05, or 1:05 PM."""
+        if use_24_hour:
+            return f"{moment.hour:02}:{moment.minute:02}"
+        return self.formats.twelve_hours.format(
+            hour=moment.hour % 12 or 12,
+            minute=f"{moment.minute:02}",
+            half=self.formats.morning_and_afternoon[moment.hour >= 12],
+        )
+
+
+@cache
+def language(name: str) -> Language:
+    """The language that Settings calls so; English words and formats where we have none."""
+    folder = FOLDERS.get(name, FOLDERS["English"])
+    words: dict[str, str] = {}
+    formats: dict[str, Any] = {}
+    for path in sorted(files(__package__).joinpath(folder).iterdir(), key=lambda path: path.name):
+        if path.name.endswith(".toml"):
+            page = tomllib.loads(path.read_text(encoding="utf-8"))
+            words |= page.get("words", {})
+            formats |= page.get("formats", {})
+    return Language(name, words, _formats(formats))
+
+
+def _formats(table: dict[str, Any]) -> Formats:
+    """TOML has lists where a frozen record has tuples."""
+    return Formats(**{k: tuple(v) if isinstance(v, list) else v for k, v in table.items()})

@@ -1,0 +1,41 @@
+"""What an English text of the phone looks like in every language that we have.
+
+Scripts name things by their English labels; `forms` lets them find the same things on a phone that
+speaks another language.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+from phonesim.languages.language import FOLDERS, Language, language
+
+
+@lru_cache(maxsize=4096)
+def forms(text: str) -> frozenset[str]:
+    """The text itself and its translations; what was filled into its holes is translated too."""
+    return frozenset(form for name in FOLDERS for form in _forms_in(language(name), text))
+
+
+def _forms_in(of: Language, text: str) -> Iterator[str]:
+    yield of.tr(text)
+    for key, translated in of.words.items():
+        match = _holes(key).fullmatch(text) if "{" in key else None
+        if match:
+            filled = match.groupdict()
+            yield translated.format(**filled)
+            yield translated.format(**{name: of.tr(value) for name, value in filled.items()})
+
+
+@lru_cache(maxsize=4096)
+def _holes(key: str) -> re.Pattern[str]:
+    """A pattern of the English texts that a key with holes stands for."""
+    parts = re.split(r"\{(\w+)\}", key)  # text, name, text, name, …
+    return re.compile(
+        "".join(
+            f"(?P<{part}>.+)" if index % 2 else re.escape(part) for index, part in enumerate(parts)
+        ),
+        re.DOTALL,
+    )
