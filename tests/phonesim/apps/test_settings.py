@@ -20,6 +20,7 @@ from phonesim.apps.settings_pages.networks import WifiNetwork
 from phonesim.drawing.theme import ACCENTS
 from phonesim.drift import NO_DRIFT
 from phonesim.finger import Finger
+from phonesim.languages.language import language
 from phonesim.phone import Phone
 from phonesim.state import Route
 from phonesim.system import InstalledApp, SystemSettings, switch
@@ -219,7 +220,7 @@ def test_search_finds_the_page(phone: Phone, use: Use, query: str, label: str, p
 
 
 def test_search_finds_nothing_where_there_is_nothing() -> None:
-    assert found_by("submarine") == []
+    assert found_by("submarine", language("English")) == []
 
 
 def test_the_shade_switches_and_dims() -> None:
