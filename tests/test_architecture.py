@@ -76,8 +76,8 @@ PHONE_SEES = (
     "distrl.plugins", "distrl.plugin_shape",
 )  # fmt: skip
 PHONE_LAYERS = (
-    "languages", "drawing", "scene", "toolkit", "app", "contents", "web", "apps", "system_ui", "compositor",
-    "phone", "tasks",
+    "languages", "drawing", "scene", "toolkit", "app", "contents", "web", "apps", "system_ui",
+    "compositor", "phone", "tasks",
 )  # fmt: skip
 
 # Heavy or far-reaching packages, and the only places that may import them.
