@@ -125,4 +125,5 @@ def language(name: str) -> Language:
 
 def _formats(table: dict[str, Any]) -> Formats:
     """TOML has lists where a frozen record has tuples."""
-    return Formats(**{k: tuple(v) if isinstance(v, list) else v for k, v in table.items()})
+    read: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in table.items()}
+    return Formats(**read)
