@@ -28,8 +28,8 @@ PACKAGE = "src/distrl/"
 # import what travels and what can go wrong; what a module imports for types alone is not counted.
 # Each part owns its settings; `config` collects them, so it stands above the parts.
 EVERYBODY = {
-    "records", "errors", "hierarchy", "bounds", "json_lines", "plugin_shape",
-    "plugins", "watched_threads",
+    "records", "errors", "hierarchy", "bounds", "json_lines", "loopback_peer", "plugin_shape",
+    "plugins", "private_folder", "standard_streams", "watched_threads",
 }  # fmt: skip
 CIRCLE = {
     "devices", "judging", "task_sets", "agent", "episodes", "replay", "learning", "weights",
@@ -46,6 +46,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     "plugin_shape": set(),
     "watched_threads": set(),
     "json_lines": set(),
+    "loopback_peer": set(),
+    "private_folder": set(),
+    "standard_streams": set(),
     "process_environment": set(),
     "chat": set(),
     "config": CIRCLE | {"chat"},
@@ -73,7 +76,7 @@ MAY_IMPORT: dict[str, set[str]] = {
 PHONE = "phonesim."
 PHONE_SEES = (
     "distrl.records", "distrl.errors", "distrl.hierarchy", "distrl.bounds",
-    "distrl.plugins", "distrl.plugin_shape",
+    "distrl.plugins", "distrl.plugin_shape", "distrl.loopback_peer", "distrl.standard_streams",
 )  # fmt: skip
 PHONE_LAYERS = (
     "languages", "drawing", "scene", "toolkit", "app", "contents", "web", "apps", "system_ui",

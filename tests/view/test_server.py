@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from pathlib import Path
 
 import httpx
@@ -13,7 +14,7 @@ from distrl.episodes.live_feed import FOLDER, LEASE
 from distrl.errors import InvalidSetting
 from distrl.view.resources import Resources
 from distrl.view.run_catalogue import RunCatalogue
-from distrl.view.server import Address, build_app, wall_events
+from distrl.view.server import Address, build_app, is_ours, wall_events
 
 LOCAL = Address(port=7400)
 
@@ -22,7 +23,9 @@ def get(
     resources: Resources, path: str, address: Address = LOCAL, **options: str
 ) -> httpx.Response:
     async def ask() -> httpx.Response:
-        transport = httpx.ASGITransport(app=build_app(resources, lambda: address))
+        ours = options.pop("ours", "yes") == "yes"
+        app = build_app(resources, lambda: address, lambda _: ours)
+        transport = httpx.ASGITransport(app=app)
         base = f"http://{options.pop('host', '127.0.0.1:7400')}"
         method = options.pop("method", "GET")
         async with httpx.AsyncClient(transport=transport, base_url=base) as client:
@@ -55,6 +58,25 @@ def test_a_page_of_somebody_else_gets_nothing(resources: Resources) -> None:
 )  # fmt: skip
 def test_files_beside_are_not_reached(resources: Resources, path: str) -> None:
     assert get(resources, path).status_code == 404
+
+
+def test_another_user_of_this_machine_gets_nothing(resources: Resources) -> None:
+    for path in ("/", "/static/app.js", "/data/runs.json", "/live/small"):
+        assert get(resources, path, ours="no").status_code == 403
+    with_token = Address("127.0.0.1", 7400, "secret")
+    assert get(resources, "/", with_token, ours="no").status_code == 401
+    assert get(resources, "/?token=secret", with_token, ours="no").status_code == 303
+
+
+def test_a_request_is_ours_by_the_owner_of_its_connection() -> None:
+    with (
+        socket.create_server(("127.0.0.1", 0)) as listener,
+        socket.create_connection(listener.getsockname()) as mine,
+    ):
+        ends = {"client": mine.getsockname(), "server": mine.getpeername()}
+        assert is_ours(ends)
+        assert not is_ours({**ends, "client": ("127.0.0.1", 1)})
+        assert not is_ours({"client": None, "server": None})
 
 
 def test_beyond_loopback_there_is_a_token(resources: Resources) -> None:

@@ -114,8 +114,14 @@ def _lasting_folder(store: Path) -> Path:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         folder.chmod(0o700)  # Ray's sockets are in it: whoever can replace them is the cluster
+        owner = folder.stat().st_uid
     except OSError as error:
         raise storage_error(error, f"making {folder} for --store") from error
+    if owner != os.geteuid():
+        raise InvalidSetting(
+            f"--store {folder} belongs to user {owner}, who could replace Ray's sockets in it; "
+            "give a folder of your own"
+        )
     return folder
 
 

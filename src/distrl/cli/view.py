@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import secrets
 import threading
 import webbrowser
 from pathlib import Path
@@ -50,10 +51,13 @@ def _show_beside(path: Path, port: int) -> None:
 
 def show(path: Path, host: str, port: int, token: str = "", *, open_page: bool = False) -> None:
     """Serve the page until Ctrl-C, with less claim to the CPU than training has."""
+    from distrl.loopback_peer import owners_are_known
     from distrl.view.resources import Resources
     from distrl.view.run_catalogue import RunCatalogue
-    from distrl.view.server import Address, serve
+    from distrl.view.server import LOOPBACK, Address, serve
 
+    if host in LOOPBACK and not token and not owners_are_known():
+        token = secrets.token_urlsafe(16)
     catalogue, asked = RunCatalogue.at(path), Address(host, port, token)
 
     def ready(address: Address) -> None:

@@ -1,11 +1,12 @@
 """The server behind `distrl view`: the page, its data, and the live wall; it only ever reads.
 
-It listens on 127.0.0.1, where no other machine can reach it. A web page of somebody else that is
-open in the same browser could: so requests must name this host (no DNS rebinding), only GET is
-answered, no other origin may read or frame it, and no script runs but the page's own (CSP),
-whatever stands in instructions and answers. Beyond loopback it wants a token, which the first
-visit trades for a cookie. The wall comes as server-sent events: the phones that changed, a few
-times a second.
+It listens on 127.0.0.1, where no other machine can reach it. Other users of this one could, so only
+connections of the user who started it are answered. So could a web page of somebody else that is
+open in the same browser: requests must name this host (no DNS rebinding), only GET is answered, no
+other origin may read or frame it, and no script runs but the page's own (CSP), whatever stands in
+instructions and answers. Beyond loopback, or where the system does not tell whose a connection is,
+it wants a token, which the first visit trades for a cookie. The wall comes as server-sent events:
+the phones that changed, a few times a second.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from distrl.episodes.live_feed import Audience
 from distrl.errors import DistrlError, InvalidSetting
+from distrl.loopback_peer import is_own_peer
 from distrl.view.live_wall import LiveWall
 from distrl.view.resources import Resources
 from distrl.view.run_catalogue import run_state
@@ -68,7 +70,7 @@ TYPES = {
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where the page is. `token`: empty on loopback."""
+    """Where the page is. `token`: empty on loopback, where the owner of a connection counts."""
 
     host: str = "127.0.0.1"
     port: int = 0  # 0: any free one
@@ -90,9 +92,12 @@ class Address:
 class Gate:
     """Refuses what no reader of the page would send, before anything is looked up."""
 
-    def __init__(self, app: ASGIApp, address: Callable[[], Address]) -> None:
+    def __init__(
+        self, app: ASGIApp, address: Callable[[], Address], is_ours: Callable[[Scope], bool]
+    ) -> None:
         self._app = app
         self._address = address
+        self._is_ours = is_ours
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -116,7 +121,11 @@ class Gate:
         host = request.headers.get("host", "").rpartition(":")[0] or request.headers.get("host", "")
         if address.host in LOOPBACK and host not in LOOPBACK:
             return PlainTextResponse("open it by its own address, such as 127.0.0.1", 421)
-        return self._without_token(request, address.token) if address.token else None
+        if address.token:
+            return self._without_token(request, address.token)
+        if not self._is_ours(request.scope):
+            return PlainTextResponse("another user started this page; ask for its --token", 403)
+        return None
 
     def _without_token(self, request: Request, token: str) -> Response | None:
         given = request.query_params.get("token", "")
@@ -130,7 +139,16 @@ class Gate:
         return PlainTextResponse("this needs ?token=…, as printed where it was started", 401)
 
 
-def build_app(resources: Resources, address: Callable[[], Address]) -> ASGIApp:
+def is_ours(scope: Scope) -> bool:
+    """Does the connection of a request belong to the user of this process, or to root?"""
+    return is_own_peer(scope["client"] or ("", 0), scope["server"] or ("", 0))
+
+
+def build_app(
+    resources: Resources,
+    address: Callable[[], Address],
+    is_ours: Callable[[Scope], bool] = is_ours,
+) -> ASGIApp:
     """The page, its data, and its wall."""
     watchers = asyncio.Semaphore(MAX_WATCHERS)
 
@@ -173,7 +191,7 @@ def build_app(resources: Resources, address: Callable[[], Address]) -> ASGIApp:
         Route("/data/{path:path}", data),
         Route("/live/{run}", wall),
     ]
-    return Gate(Starlette(routes=routes), address)
+    return Gate(Starlette(routes=routes), address, is_ours)
 
 
 async def wall_events(resources: Resources, name: str, run: Path) -> AsyncIterator[bytes]:

@@ -3,8 +3,9 @@
     with PhoneServer([Handset("first", seed=1), Handset("second", seed=2)]) as server:
         print(server.addresses)      # adb connect 127.0.0.1:…
 
-One thread accepts for all phones; each connection has a thread. Connections beyond the limit are
-hung up on. `unplug` and `plug_in` pull a phone's cable and put it back.
+One thread accepts for all phones; each connection has a thread. Connections beyond the limit and
+those of other users of this machine are hung up on. `unplug` and `plug_in` pull a phone's cable and
+put it back.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from types import TracebackType
 from typing import Self
 
 from distrl.errors import InvalidSetting
+from distrl.loopback_peer import is_own_peer, owners_are_known
 from phonesim.adb_daemon.authorization import Authorization
 from phonesim.adb_daemon.cable import Cable
 from phonesim.adb_daemon.connection import Connection, Limits
@@ -61,13 +63,17 @@ class PhonePort:
         self.listener, self.port = listener, listener.getsockname()[1]
 
     def accept(self) -> None:
-        """Take the next computer; one too many is hung up on."""
+        """Take the next computer; a stranger, or one too many, is hung up on."""
         if self.listener is None:
             return
         try:
-            line, _ = self.listener.accept()
+            line, peer = self.listener.accept()
         except OSError as error:  # it was gone before we looked
             logger.debug("a connection that came to nothing: %s", error)
+            return
+        if owners_are_known() and not is_own_peer(peer, line.getsockname()):
+            logger.warning("%s: another user of this machine is refused", self.handset.serial)
+            line.close()
             return
         with self._lock:
             if len(self._connections) >= self._limits.connections:

@@ -79,6 +79,18 @@ def test_without_room_for_the_file_each_has_its_own_copy(tmp_path: Path) -> None
     assert float(weights["layer"][0, 0]) == 3.0
 
 
+def test_a_link_that_somebody_made_before_us_is_not_followed(tmp_path: Path) -> None:
+    """Else the models that it leads to would be taken for older weights, and removed."""
+    version, node = packed(tmp_path, 4), NodeWeights("node", tmp_path)
+    (tmp_path / "models").mkdir(mode=0o700)
+    (tmp_path / "models" / "model.safetensors").touch()
+    node.folder.symlink_to(tmp_path / "models")
+    weights = node.load(version.digest, Sent(version.content))
+    assert float(weights["layer"][0, 0]) == 4.0
+    node.close()
+    assert [path.name for path in (tmp_path / "models").iterdir()] == ["model.safetensors"]
+
+
 def test_a_fetch_that_takes_too_long_is_not_tried_twice(tmp_path: Path) -> None:
     tries = []
 

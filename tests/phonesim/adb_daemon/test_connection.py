@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import socket
 import struct
 import time
@@ -253,6 +254,19 @@ def test_it_listens_on_loopback_only(server: PhoneServer) -> None:
         # 127.0.0.2 is this machine too; what listens on every interface would answer there.
         with pytest.raises(ConnectionRefusedError):
             socket.create_connection(("127.0.0.2", phone.port), timeout=1.0)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can act as somebody else")
+def test_another_user_of_this_machine_is_hung_up_on(phone: PhonePort) -> None:
+    os.seteuid(65534)
+    try:
+        stranger = socket.create_connection(("127.0.0.1", phone.port), timeout=PATIENCE)
+    finally:
+        os.seteuid(0)
+    with stranger:
+        assert stranger.recv(1) == b""
+    with Computer(phone.port) as computer:
+        computer.hello()
 
 
 def test_unplugged_and_plugged_in_again() -> None:

@@ -26,6 +26,7 @@ from distrl.devices.emulator.emulator_ports import EmulatorPorts, try_lock
 from distrl.devices.emulator.process_watch import ProcessWatch
 from distrl.devices.safety.safety import SafeDevice, read_consent
 from distrl.errors import DeviceDisconnected, InvalidSetting
+from distrl.private_folder import make_private
 
 AdbPhone = AdbDevice | SafeDevice | SimulatedAdbDevice
 SERVED = "simulated"  # what `ro.hardware` says on a served simulated phone
@@ -54,8 +55,7 @@ def reserve_serials(
     A lock on a file for each serial, which every DistRL process of this user respects, and which
     goes away with the process that holds it.
     """
-    folder = Path(tempfile.gettempdir()) / f"distrl-phones-{os.getuid()}"
-    folder.mkdir(mode=0o700, exist_ok=True)
+    folder = make_private(Path(tempfile.gettempdir()) / f"distrl-phones-{os.getuid()}")
     listed = [each for each in server.devices() if not named or each.serial in named]
     free: list[str] = []
     for each in listed:

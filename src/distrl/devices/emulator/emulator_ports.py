@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from distrl.errors import InvalidSetting
+from distrl.private_folder import make_private
 
 FIRST_PORT, LAST_PORT = 5554, 5682  # what the emulator accepts
 GRPC_ABOVE = 3000
@@ -55,8 +56,8 @@ class EmulatorPorts:
             )
 
     def reserve(self) -> PortPair:
-        folder = Path(tempfile.gettempdir()) / f"distrl-emulator-ports-{os.getuid()}"
-        folder.mkdir(mode=0o700, exist_ok=True)
+        temporary = Path(tempfile.gettempdir())
+        folder = make_private(temporary / f"distrl-emulator-ports-{os.getuid()}")
         for console in range(self.first, self.last + 1, 2):
             lock = try_lock(folder / str(console))
             if lock < 0:

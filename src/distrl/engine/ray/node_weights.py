@@ -21,6 +21,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from distrl.errors import StorageError
+from distrl.private_folder import make_private
 from distrl.weights.weight_file import check_weights, map_weights, unpack_weights
 
 Fetch = Callable[[], NDArray[np.uint8]]
@@ -46,7 +48,7 @@ class NodeWeights:
                 return map_weights(path, "pt")
         except TimeoutError:  # of `fetch`
             raise
-        except OSError:  # no room, or no folder
+        except (OSError, StorageError):  # no room, or no folder of ours
             return unpack_weights(fetch().tobytes(), digest, "pt")
 
     def _write(self, path: Path, content: NDArray[np.uint8], digest: str) -> None:
@@ -63,10 +65,7 @@ class NodeWeights:
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
-        self.folder.mkdir(mode=0o700, exist_ok=True)
-        if self.folder.stat().st_uid != os.getuid():
-            raise PermissionError(f"{self.folder} belongs to another user")
-        with (self.folder / "lock").open("w") as lock:
+        with (make_private(self.folder) / "lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield
 

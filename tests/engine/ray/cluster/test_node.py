@@ -105,6 +105,17 @@ def test_a_store_with_too_long_a_name_is_refused(length: int) -> None:
         start(port=free_port(), store=store)
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
+def test_a_store_of_somebody_else_is_refused() -> None:
+    folder = short_folder()
+    os.chown(folder, 65534, 65534)
+    try:
+        with pytest.raises(InvalidSetting, match="belongs to user 65534"):
+            start(port=free_port(), store=folder)
+    finally:
+        folder.rmdir()
+
+
 def test_settings_of_ray_may_be_overridden_and_options_added(tmp_path: Path) -> None:
     own = {"RAY_AUTH_TOKEN": TOKEN, "RAY_health_check_period_ms": "7"}
     plan = head_plan(own, tmp_path, extra=["--num-cpus=3"])
