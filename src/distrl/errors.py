@@ -367,6 +367,8 @@ class DirectoryInUse(InfrastructureError):
 
 
 NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # of the disk, the user's share, one file
+TOO_MANY = (errno.EMFILE, errno.ENFILE)  # open files: of this process, of this machine
+NO_MEMORY = (errno.ENOMEM, errno.EAGAIN)  # or no more processes
 
 
 def storage_error(error: OSError, tried: str) -> StorageError:
@@ -374,4 +376,8 @@ def storage_error(error: OSError, tried: str) -> StorageError:
     said = f"{tried}: {error.strerror or error}"
     if error.errno in NO_SPACE:
         return StorageFull(f"{said}; make room there, or lower the byte limit, and try again")
+    if error.errno in TOO_MANY:
+        return StorageError(f"{said}; allow more (ulimit -n 65536), or ask for fewer devices")
+    if error.errno in NO_MEMORY:
+        return StorageError(f"{said}; see what is free and what is allowed (free, ulimit -a)")
     return StorageError(f"{said}; see that the disk is well and that we may write there")

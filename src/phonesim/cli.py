@@ -15,6 +15,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from distrl.errors import DistrlError, UsageError
+from distrl.standard_streams import open_streams
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -37,6 +38,7 @@ Out = Annotated[Path, typer.Option(help="The picture to write.")]
 
 def main() -> None:
     """Run the command; print an error of ours in one line, without a traceback."""
+    open_streams()
     try:
         phone_app(prog_name="python -m phonesim")
     except DistrlError as error:

@@ -21,6 +21,7 @@ from tests.agent.tiny_models import (
 )
 from transformers import AutoImageProcessor
 
+from distrl.agent import model_directory
 from distrl.agent.dialects.dialect import ImageSize
 from distrl.agent.model_directory import open_model
 from distrl.errors import (
@@ -68,13 +69,31 @@ def test_a_file_of_a_model(qwen: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "content", ["{", "[1, 2]", '{"model_type": "qwen2_5_vl", "text_config": 3}']
+    "content",
+    ["{", "[1, 2]", '{"model_type": "qwen2_5_vl", "text_config": 3}', '{"a":' + "[" * 100_000],
+    ids=["cut", "a_list", "a_number", "deep"],
 )
 def test_a_config_that_makes_no_sense(qwen: Path, content: str) -> None:
     (qwen / "config.json").write_text(content)
     kind, message = refusal(qwen)
     assert kind is NotAModel
     assert "config.json" in message
+
+
+@pytest.mark.parametrize(
+    "name", ["preprocessor_config.json", "chat_template.json", "generation_config.json"]
+)
+@pytest.mark.parametrize("content", ["{", "[1, 2]", "[" * 100_000], ids=["cut", "a_list", "deep"])
+def test_other_settings_that_make_no_sense(qwen: Path, name: str, content: str) -> None:
+    (qwen / name).write_text(content)
+    kind, message = refusal(qwen)
+    assert kind is NotAModel
+    assert name in message
+
+
+def test_settings_of_unreasonable_size(qwen: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(model_directory, "MAX_SETTINGS", 10)
+    assert "has more than 10 bytes" in refusal(qwen)[1]
 
 
 def test_an_adapter_in_place_of_a_model(tmp_path: Path) -> None:

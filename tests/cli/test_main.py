@@ -147,3 +147,29 @@ def test_a_place_that_cannot_be_written_to_is_said_in_one_line(
         main()
     assert stopped.value.code == 2
     assert capsys.readouterr().err.startswith("StorageError: using /proc/x")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("shell", "said"),
+    [
+        ("> /dev/full", "StorageFull: using the place that the output goes to"),
+        ("> /dev/null", ""),
+        (">&-", ""),
+        ("| head -c 1 | grep -c .", ""),
+    ],
+)
+def test_wherever_the_output_goes_there_is_no_traceback(shell: str, said: str) -> None:
+    command = f"{sys.executable} -m distrl configs {shell}"
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True)
+    assert done.stderr.startswith(said)
+    assert "Traceback" not in done.stderr
+    assert bool(done.stderr) == bool(said)
+
+
+@pytest.mark.slow
+def test_a_folder_that_is_gone_is_said_in_one_line(tmp_path: Path) -> None:
+    command = f"cd {tmp_path} && mkdir a && cd a && rmdir ../a && {sys.executable} -m distrl runs"
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert done.stderr.startswith("StorageError: using the folder that the command was given in")

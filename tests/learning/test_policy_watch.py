@@ -147,10 +147,12 @@ def test_weights_are_kept_within_bounds_and_unknown_versions_are_passed_over(
     for version in (1, 2):
         watch.published(version, learning.weights())
     assert compared(watch, played(acting)) is None  # version 0 is gone
+    assert watch.keeps_weights
     monkeypatch.setattr(policy_watch, "KEPT_BYTES", size - 1)
     watch.published(3, learning.weights())
     acting.load_weights(acting.weights(), 3)
     assert compared(watch, played(acting)) is None
+    assert not PolicyWatch(learning).keeps_weights  # which the run says when it begins
 
 
 def test_comparisons_take_no_more_than_their_share_of_the_time() -> None:

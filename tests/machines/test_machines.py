@@ -18,6 +18,7 @@ from distrl.devices.adb.android_tools import find_tool
 pytestmark = [pytest.mark.machines, pytest.mark.timeout(1800)]
 ONE_TOO_MANY = ("collection.collectors=3", "devices.count=6")  # a collector waits for a host
 LINES = 3  # that an error may take on a wide terminal
+LONG_CUT = pytest.param(300.0, marks=pytest.mark.slow, id="minutes")
 
 
 def check_nothing_lost(run: ClusterRun, before: list[str], figures: Figures) -> None:
@@ -72,8 +73,9 @@ def test_a_run_across_hosts_ends_with_its_result(cluster: Cluster) -> None:
 
 
 @pytest.mark.parametrize("kind", ["phones", "learner", "head_and_command"])
+@pytest.mark.parametrize("long", [None, LONG_CUT])
 def test_a_run_goes_on_after_a_cut(
-    cluster: Cluster, cut_seconds: float, figures: Figures, kind: str
+    cluster: Cluster, cut_seconds: float, figures: Figures, kind: str, long: float | None
 ) -> None:
     hosts = {
         "phones": cluster.cecilia,
@@ -82,17 +84,18 @@ def test_a_run_goes_on_after_a_cut(
     }
     run = cluster.run_from(cluster.anna)
     run.wait_for_episodes(2, cluster.anna, cluster.cecilia)
-    cut_and_mend(run, hosts[kind], cluster, cut_seconds, figures, kind)
+    cut_and_mend(run, hosts[kind], cluster, long or cut_seconds, figures, kind)
 
 
 @pytest.mark.parametrize("kind", ["command", "head"])
+@pytest.mark.parametrize("long", [None, LONG_CUT])
 def test_a_command_that_was_dropped_joins_again_and_resumes(
-    cluster: Cluster, cut_seconds: float, figures: Figures, kind: str
+    cluster: Cluster, cut_seconds: float, figures: Figures, kind: str, long: float | None
 ) -> None:
     host = {"command": cluster.cecilia, "head": cluster.anna}[kind]
     run = cluster.run_from(cluster.cecilia)
     run.wait_for_episodes(2, cluster.anna, cluster.cecilia)
-    cut_and_mend(run, host, cluster, cut_seconds, figures, kind)
+    cut_and_mend(run, host, cluster, long or cut_seconds, figures, kind)
     assert "this machine was cut off from the cluster" in run.command.said()
 
 

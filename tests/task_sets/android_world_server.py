@@ -34,7 +34,9 @@ class LightSwitch:
     initialised: set[tuple[str, int]] = field(default_factory=set)
     calls: list[str] = field(default_factory=list)
     actions: list[dict[str, Any]] = field(default_factory=list)
-    broken: dict[str, str] = field(default_factory=dict)  # path: hang_up, slow, garbage, 500
+    broken: dict[str, str] = field(
+        default_factory=dict
+    )  # path: hang_up, slow, trickle, 500, or what it answers
 
     def get(self, path: str, words: dict[str, str]) -> dict[str, Any]:
         kind, number = words.get("task_type", ""), int(words.get("task_idx", 0))
@@ -113,14 +115,18 @@ def android_world(phone: LightSwitch) -> Iterator[str]:
                 status, answer = 500, {"detail": str(error)}
             if trouble == "500":
                 status = 500
-            self.send(status, b"<html>" if trouble == "garbage" else json.dumps(answer).encode())
+            known = ("", "slow", "trickle", "500")
+            content = (json.dumps(answer) if trouble in known else trouble).encode()
+            self.send(status, content, trickle=trouble == "trickle")
 
-        def send(self, status: int, content: bytes) -> None:
+        def send(self, status: int, content: bytes, *, trickle: bool) -> None:
             try:
                 self.send_response(status)
                 self.send_header("Content-Length", str(len(content)))
                 self.end_headers()
-                self.wfile.write(content)
+                for at in range(0, len(content), 1 if trickle else len(content)):
+                    self.wfile.write(content[at : at + 1] if trickle else content)
+                    time.sleep(0.05 if trickle else 0.0)  # as long as no read times out
             except ConnectionError:
                 self.close_connection = True
 

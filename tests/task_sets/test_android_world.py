@@ -38,6 +38,7 @@ from distrl.records import (
     TypeText,
     Wait,
 )
+from distrl.task_sets import android_world_container
 from distrl.task_sets.android_world import (
     AndroidWorldJudge,
     AndroidWorldPhone,
@@ -175,6 +176,31 @@ def test_without_a_score_there_is_no_verdict() -> None:
         episode = play(container(url), 0, Done())
     assert episode.ending is Ending.JUDGE_UNAVAILABLE
     assert episode.verdict is None
+
+
+@pytest.mark.parametrize(
+    ("path", "answer", "error", "said"),
+    [
+        ("/screenshot", '{"pixels":' + "[" * 100_000, DeviceDisconnected, "something else"),
+        ("/screenshot", '{"pixels": "' + "x" * 70_000, DeviceDisconnected, "more than 65,536"),
+        ("/screenshot", '{"pixels": [[1, 2], [3]]}', DeviceDisconnected, "something else"),
+        ("/screenshot", "[]", DeviceDisconnected, "something else"),
+        ("/screenshot", "trickle", DeviceTimeout, r"no answer within 0\.3 s"),
+        ("/suite/task_length", '{"length": 1000000000000}', DeviceDisconnected, "10000"),
+        ("/suite/task_length", '{"length": -1}', DeviceDisconnected, "-1"),
+        ("/task/goal", '{"goal": "' + "x" * 20_000 + '"}', DeviceDisconnected, "xxx"),
+    ],
+    ids=["deep", "large", "ragged", "a_list", "trickling", "endless", "negative", "long"],
+)
+def test_answers_are_bounded_in_size_depth_and_time(
+    monkeypatch: pytest.MonkeyPatch, path: str, answer: str, error: type[Exception], said: str
+) -> None:
+    monkeypatch.setattr(android_world_container, "MAX_ANSWER", 65_536)
+    with android_world(LightSwitch(broken={path: answer})) as url:
+        host = container(url, deadline_s=0.3)
+        with pytest.raises(error, match=said):
+            host.pixels() if path == "/screenshot" else list(android_world_tasks(host))
+        host.close()
 
 
 def test_strange_servers_and_names_are_refused() -> None:

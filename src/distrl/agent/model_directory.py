@@ -47,6 +47,12 @@ FAMILIES: tuple[ModelFamily, ...] = (
 WEIGHTS, INDEX = "model.safetensors", "model.safetensors.index.json"
 WANTED_FILES = ("*.json", "*.jinja", "*.txt", "*.model", "*.safetensors")  # no code, no pickles
 HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
+SETTINGS_FILES = (  # that transformers reads, however large or deep they are
+    "config.json", "generation_config.json", "preprocessor_config.json", "processor_config.json",
+    "video_preprocessor_config.json", "tokenizer_config.json", "special_tokens_map.json",
+    "chat_template.json", "adapter_config.json",
+)  # fmt: skip
+MAX_SETTINGS = 64 * 2**20  # bytes; a tokenizer's may list a hundred thousand tokens
 OFFLINE: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
 
 
@@ -73,6 +79,9 @@ def open_model(name_or_path: str | Path, dtype: torch.dtype = torch.float32) -> 
 def open_inputs(directory: Path) -> InputBuilder:
     """What makes the inputs of the model in a directory; its weights are not read."""
     family = known_family(directory)
+    for name in SETTINGS_FILES:
+        if (directory / name).is_file():
+            read_json(directory / name)
     if family.register is not None:
         family.register()
     return family.input_builder(ModelParts(directory, read_config(directory)))
@@ -178,9 +187,12 @@ def weight_files(directory: Path) -> list[Path]:
 
 
 def read_json(file: Path) -> dict[str, Any]:
+    """The settings in a file of a model, which may come from anybody."""
     try:
+        if file.stat().st_size > MAX_SETTINGS:
+            raise ValueError(f"it has more than {MAX_SETTINGS:,} bytes")
         content = json.loads(file.read_text("utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise NotAModel(f"{file} cannot be read: {error}") from error
     if not isinstance(content, dict):
         raise NotAModel(f"{file} should hold settings by name, but begins {str(content)[:40]!r}")

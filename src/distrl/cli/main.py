@@ -5,6 +5,7 @@ Heavy modules are imported inside the commands, so that `distrl --help` answers 
 
 from __future__ import annotations
 
+import errno
 import sys
 from typing import Annotated
 
@@ -31,11 +32,25 @@ from distrl.cli.rescore import rescore
 from distrl.cli.runs import compare, report, runs
 from distrl.cli.train import train
 from distrl.cli.view import view
-from distrl.errors import DistrlError, NotInstalled, storage_error
+from distrl.errors import (
+    NO_MEMORY,
+    NO_SPACE,
+    TOO_MANY,
+    DistrlError,
+    NotInstalled,
+    storage_error,
+)
 from distrl.process_environment import restart_if_needed
+from distrl.standard_streams import open_streams, outlast_readers
 from phonesim.cli import tasks
 
 HEAVY = {"train", "collect", "evaluate", "play", "reproduce"}  # commands with a model in them
+LASTING = {"train", "collect", "imitate", "reproduce", "cluster"}  # that go on without a terminal
+UNNAMED = {  # errors of files that come without a name: what they are about
+    errno.ENOENT: "the folder that the command was given in",
+    **dict.fromkeys(NO_SPACE, "the place that the output goes to"),
+    **dict.fromkeys((*TOO_MANY, *NO_MEMORY), "this machine"),
+}
 LEARN = (
     "torch", "safetensors", "transformers", "tokenizers", "peft", "tensorboard", "jinja2",
     "markupsafe", "matplotlib",
@@ -59,8 +74,11 @@ app.add_typer(cluster_app, name="cluster")
 
 def main() -> None:
     """Run the command; print our own errors and those of files in one line, no traceback."""
+    open_streams()
     if set(sys.argv[1:2]) & HEAVY:
         restart_if_needed()
+    if set(sys.argv[1:2]) & LASTING:
+        outlast_readers()
     try:
         app()
     except DistrlError as error:
@@ -72,9 +90,10 @@ def main() -> None:
         advice = f"pip install 'distrl[{EXTRAS[package]}]'"
         sys.exit(_show(NotInstalled(f"this needs the package {package!r}: {advice}")))
     except OSError as error:
-        if not error.filename:
+        about = error.filename or UNNAMED.get(error.errno or 0)
+        if about is None:
             raise
-        sys.exit(_show(storage_error(error, f"using {error.filename}")))
+        sys.exit(_show(storage_error(error, f"using {about}")))
 
 
 def _show(error: DistrlError) -> int:

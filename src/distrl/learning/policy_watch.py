@@ -80,6 +80,11 @@ class PolicyWatch:
         self._compared: dict[str, int] = {}  # the newest version, by collector
         self.published(0, policy.weights())
 
+    @property
+    def keeps_weights(self) -> bool:
+        """False: they are too large to be kept, and nothing is compared."""
+        return bool(self._kept)
+
     def published(self, version: int, weights: Mapping[str, Tensor]) -> None:
         """Keep the weights of a version; nobody changes them any more."""
         size = sum(each.nbytes for each in weights.values())

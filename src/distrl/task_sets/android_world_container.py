@@ -3,13 +3,16 @@
     docker run --privileged -p 127.0.0.1:5000:5000 android_world:latest
 
 It has no authentication, so it belongs on loopback or into a closed network. Every call has a
-deadline. Calls that only read are retried when a connection breaks; calls that act are not, because
-the action may have been performed. Failures are typed: `DeviceTimeout`, `DeviceDisconnected`.
-Screens travel as nested lists of numbers, which is what its server speaks.
+deadline, however slowly the answer trickles, and every answer a bound. Calls that only read are
+retried when a connection breaks; calls that act are not, because the action may have been
+performed. Failures are typed: `DeviceTimeout`, `DeviceDisconnected`. Screens travel as nested lists
+of numbers, which is what its server speaks.
 """
 
 from __future__ import annotations
 
+import json
+import time
 from typing import Any, Self, TypeVar
 from urllib.parse import urlsplit
 
@@ -26,6 +29,9 @@ DEADLINE_S = 60.0  # of a call
 SET_UP_S = 300.0  # of a call that restores apps: initialise, tear down, new suites
 LOOKS = 3  # tries of what only looks
 MAX_QUOTE = 300
+MAX_ANSWER = 128 * 2**20  # bytes; a screen of 1440 × 3200 pixels has 70 million as numbers
+MAX_COMBINATIONS = 10_000  # of parameters of a task
+MAX_GOAL = 10_000  # characters
 
 
 class AndroidWorldContainer:
@@ -58,10 +64,16 @@ class AndroidWorldContainer:
         return self._asked("/suite/task_list", {"max_index": -1}, "task_list", list[str])
 
     def combinations(self, task_type: str) -> int:
-        return self._asked("/suite/task_length", {"task_type": task_type}, "length", int)
+        found = self._asked("/suite/task_length", {"task_type": task_type}, "length", int)
+        if not 0 <= found <= MAX_COMBINATIONS:
+            raise self._strange("/suite/task_length", found)
+        return found
 
     def goal(self, task_type: str, number: int) -> str:
-        return self._asked("/task/goal", _named(task_type, number), "goal", str)
+        found = self._asked("/task/goal", _named(task_type, number), "goal", str)
+        if len(found) > MAX_GOAL:
+            raise self._strange("/task/goal", found)
+        return found
 
     def initialise(self, task_type: str, number: int) -> None:
         named = _named(task_type, number)
@@ -120,28 +132,43 @@ class AndroidWorldContainer:
     ) -> dict[str, Any]:
         what = f"AndroidWorld at {self._url}: {method} {path}"
         deadline_s = deadline_s or self._deadline_s
+        request = self._client.build_request(
+            method, path, params=parameters, json=body, timeout=deadline_s
+        )
         try:
-            response = self._client.request(
-                method, path, params=parameters, json=body, timeout=deadline_s
-            )
-        except httpx.TimeoutException as error:
+            response = self._client.send(request, stream=True)
+            try:
+                content = self._content(response, path, time.monotonic() + deadline_s)
+            finally:
+                response.close()
+        except (httpx.TimeoutException, TimeoutError) as error:
             raise DeviceTimeout(f"{what}: no answer within {deadline_s:g} s; reset it") from error
         except httpx.RequestError as error:
             raise DeviceDisconnected(
                 f"{what}: {type(error).__name__}: {error}; see that its container runs"
             ) from error
         if not response.is_success:
-            said = f"{what}: it answered {response.status_code}: {response.text[:MAX_QUOTE]}"
+            said = f"{what}: it answered {response.status_code}: {_quote(content)}"
             if response.status_code in (400, 404, 422):
                 raise UnknownTask(f"{said}. It does not know that, or is of another version")
             raise DeviceDisconnected(f"{said}. Look into the container's log")
         try:
-            answer = response.json()
-        except ValueError as error:
-            raise self._strange(path, response.text) from error
+            answer = json.loads(content)
+        except (ValueError, RecursionError) as error:
+            raise self._strange(path, _quote(content)) from error
         if not isinstance(answer, dict):
             raise self._strange(path, answer)
         return answer
+
+    def _content(self, response: httpx.Response, path: str, deadline: float) -> bytes:
+        content = bytearray()
+        for chunk in response.iter_bytes():
+            content += chunk
+            if time.monotonic() > deadline:
+                raise TimeoutError
+            if len(content) > MAX_ANSWER:
+                raise self._strange(path, f"more than {MAX_ANSWER:,} bytes")
+        return bytes(content)
 
     def _strange(self, path: str, answer: object) -> DeviceDisconnected:
         said = str(answer)[:MAX_QUOTE]
@@ -149,6 +176,10 @@ class AndroidWorldContainer:
             f"AndroidWorld at {self._url}: {path} answered with something else than it "
             f"should: {said!r}; is it AndroidWorld's server, and of a version of 2025 or newer?"
         )
+
+
+def _quote(content: bytes) -> str:
+    return content[: 4 * MAX_QUOTE].decode("utf-8", errors="replace")[:MAX_QUOTE]
 
 
 def _named(task_type: str, number: int) -> dict[str, Any]:

@@ -84,6 +84,21 @@ def test_only_what_changed_is_copied_again(tmp_path: Path) -> None:
         assert store.ids[-1] == "c/4"
 
 
+def test_half_a_line_that_was_taken_back_is_not_in_the_copy(tmp_path: Path) -> None:
+    """As a full disk leaves it: what was written of the line is cut off, and another follows."""
+    run, copy = begun_run(tmp_path / "run"), RunDirectory(tmp_path / "copy")
+    whole = run.metrics.read_bytes()
+    run.metrics.write_bytes(whole + POINT[:9])
+    copying = copier(run, copy)
+    copying.begin()
+    copying.update(ANNA, BERTIL, 1.0)
+    run.metrics.write_bytes(whole + POINT)
+    (run.path / "card.json").write_text("{}", "utf-8")
+    copying.update(ANNA, BERTIL, 2.0)
+    assert copy.metrics.read_bytes() == whole + POINT
+    assert (copy.path / "card.json").read_text("utf-8") == "{}"
+
+
 def test_a_run_that_was_worked_on_is_never_overwritten(tmp_path: Path) -> None:
     run = begun_run(tmp_path / "run")  # a disk that both machines see
     assert not copier(run, run).begin()

@@ -40,3 +40,18 @@ def test_the_first_signal_asks_and_the_second_ends_at_once(
             signal.raise_signal(signal.SIGINT)
         assert "stopping at once" in capfd.readouterr().err
     assert signal.getsignal(signal.SIGTERM) is before
+
+
+def test_a_terminal_that_is_closed_asks_for_an_end_unless_that_is_ignored() -> None:
+    before = signal.getsignal(signal.SIGHUP)
+    try:
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as nohup does
+        with StopRequest() as stop:
+            signal.raise_signal(signal.SIGHUP)
+            assert not stop.asked
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
+        with StopRequest() as stop:
+            signal.raise_signal(signal.SIGHUP)
+            assert stop.asked
+    finally:
+        signal.signal(signal.SIGHUP, before)

@@ -19,6 +19,7 @@ would need keys between the nodes; Ray's own copies (object store) do not surviv
 
 from __future__ import annotations
 
+import os
 import shutil
 import threading
 import time
@@ -33,8 +34,9 @@ from ray.exceptions import RayError, RayTaskError
 from distrl.agent.export_directory import atomic_directory
 from distrl.engine.ray.placement import Node, alive_nodes, is_done
 from distrl.engine.run.losses import LearnerHome, ReplicaNote
+from distrl.engine.run.run_card import FILE as CARD
 from distrl.errors import StorageError, storage_error
-from distrl.json_lines import encode_line
+from distrl.json_lines import encode_line, end_of_last_line
 from distrl.learning.checkpoint import CheckpointFolder
 from distrl.replay.store.trajectory_reader import StoreRows, TrajectoryReader
 from distrl.replay.store.trajectory_store import TrajectoryStore, TrajectoryStoreSettings
@@ -62,7 +64,8 @@ def _files(run: RunDirectory) -> Iterator[Path]:
     latest = CheckpointFolder(run.checkpoints).latest()
     yield from sorted(latest.iterdir()) if latest else ()
     yield from sorted(run.weights.glob("weights-*"))[-1:]
-    yield from (each for each in (run.weights / WEIGHTS, run.progress, run.config) if each.exists())
+    single = (run.weights / WEIGHTS, run.progress, run.config, run.path / CARD)
+    yield from (each for each in single if each.exists())
 
 
 def read_part(run: RunDirectory, name: str, offset: int) -> bytes:
@@ -147,13 +150,16 @@ class RunCopy:
                 shutil.rmtree(older)
 
     def _copy_file(self, name: str, size: int) -> None:
-        """Logs are only ever appended to, pictures and weights never change."""
+        """Logs grow by whole lines (half a one may be taken back), pictures and weights not."""
         path = self._run.path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.suffix in (".json", ".toml"):
             write_whole(path, b"".join(self._parts(name, 0, size)).decode())
             return
-        with path.open("ab") as file:
+        with path.open("a+b") as file:
+            if path.suffix == ".jsonl":
+                file.truncate(end_of_last_line(file.fileno()))
+            file.seek(0, os.SEEK_END)
             for part in self._parts(name, file.tell(), size):
                 file.write(part)
         if path.parent == self._run.weights:

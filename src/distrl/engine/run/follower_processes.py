@@ -24,6 +24,7 @@ from pathlib import Path
 from distrl.agent.torch_device import require_device, use_threads
 from distrl.config.training_config import TrainingConfig, load_config
 from distrl.engine.local.process_lifetime import die_with_parent, name_process
+from distrl.engine.run.stop_request import SIGNALS
 from distrl.engine.wiring import build_policy, build_update
 from distrl.errors import FollowerLost, InvalidSetting
 from distrl.learning.data_parallel import DataParallelGroup, follow
@@ -141,7 +142,7 @@ def follow_leader(run: RunDirectory, rank: int, leader: Connection) -> None:
 def main() -> None:
     path, rank, descriptor, parent = sys.argv[1:]
     die_with_parent(int(parent))
-    for number in (signal.SIGINT, signal.SIGTERM):  # sent to all; the leader ends the run in order
+    for number in SIGNALS:  # sent to all; the leader ends the run in order
         signal.signal(number, signal.SIG_IGN)
     name_process(f"distrl-rank-{rank}")
     follow_leader(RunDirectory(Path(path)), int(rank), Connection(int(descriptor)))

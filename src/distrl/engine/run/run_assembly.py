@@ -43,7 +43,8 @@ from distrl.engine.wiring import (
 from distrl.errors import StorageFull
 from distrl.json_lines import LineLog, read_lines
 from distrl.learning.checkpoint import CheckpointFolder
-from distrl.learning.learner import Publisher
+from distrl.learning.learner import Learner, Publisher
+from distrl.learning.process_group import ProcessGroup
 from distrl.replay.store.trajectory_store import TrajectoryStore
 from distrl.reporting.recording_archive import RecordingArchive
 from distrl.reporting.report import write_report
@@ -60,6 +61,10 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 DISK_SECONDS = 1.0  # between two attempts to publish to a full disk
+UNWATCHED = (
+    "weights of this size are not kept to compare log-probabilities of acting and learning; that "
+    "collectors act with the published weights is checked by their digests"
+)
 WANDB_PROJECT = "distrl"  # one project for all runs, so that they can be compared there
 # Where the learner publishes weights: the store, or something that writes to it and also sends them
 OpenPublisher = Callable[[WeightStore], Publisher]
@@ -119,7 +124,7 @@ class RunAssembly:
         policy = self._policy()
         group = opened.enter_context(learner_process_group(config, run))
         publisher = PatientPublisher(self.open_publisher(weights), self.stop, self.view.say)
-        learner = build_learner(config, policy, self.arrivals, publisher, group)
+        learner = self._learner(policy, publisher, group)
         state = TrainingState(learner, self.arrivals)
         if resumed:
             resume(config, state, checkpoints, store, weights, self.view.say)
@@ -163,6 +168,12 @@ class RunAssembly:
             stop=self.stop,
             note_checkpoint=lambda path: note_progress(run, path, self.arrivals.taken),
         )
+
+    def _learner(self, policy: VlmPolicy, publisher: Publisher, group: ProcessGroup) -> Learner:
+        learner = build_learner(self.config, policy, self.arrivals, publisher, group)
+        if learner.watch is not None and not learner.watch.keeps_weights:
+            self.view.say(UNWATCHED)
+        return learner
 
     def _policy(self) -> VlmPolicy:
         """The policy that learns; where a server acts, it is asked for the gap between the two."""

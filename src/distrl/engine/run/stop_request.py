@@ -1,4 +1,5 @@
-"""Why a run ends: it reaches one of its limits, or Ctrl-C or SIGTERM asks for an orderly end.
+"""Why a run ends: it reaches one of its limits, or a signal asks for an orderly end: Ctrl-C,
+SIGTERM, or SIGHUP, which comes when a terminal is closed (not where it is ignored, as by nohup).
 
 While a `StopRequest` is entered, the first signal only sets a flag (and calls `wake`); the second
 raises `KeyboardInterrupt` in the main thread, and what is open is closed on the way out. Each is
@@ -18,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Self
 if TYPE_CHECKING:  # loads torch, and commands without a model stop, too
     from distrl.config.sections import RunSettings
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class StopRequested(Exception):
@@ -35,7 +36,11 @@ class StopRequest:
 
     def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():  # no other may set handlers
-            self._before = {number: signal.signal(number, self._on_signal) for number in SIGNALS}
+            self._before = {
+                number: signal.signal(number, self._on_signal)
+                for number in SIGNALS
+                if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN
+            }
         return self
 
     def __exit__(self, *_: object) -> None:
