@@ -45,12 +45,14 @@ test-machines: $(STAMP) ## Cut links between three hosts (namespaces; needs root
 	@echo "→ pytest -m machines"
 	@$(BIN)/python -m pytest -m "machines and not slow" --write-results tests/machines $(ARGS)
 
-test-browser: $(STAMP) ## Run the tests of the page in a headless Chromium
+test-browser: $(STAMP) ## Run the tests in a headless Chromium: the page of distrl view, browser devices, MiniWoB
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt -e ".[browser]" \
 		|| echo "→ playwright cannot be installed here; the tests will say so"
-	@command -v chromium >/dev/null || echo "→ no chromium here: install it, or CHROMIUM=/path/to/chrome make test-browser"
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt --no-deps miniwob \
+		|| echo "→ miniwob cannot be installed here; its tests will say so"
+	@command -v chromium-headless-shell chromium >/dev/null || echo "→ no chromium here: install it, or CHROMIUM=/path/to/chrome make test-browser"
 	@echo "→ pytest -m browser"
-	@$(BIN)/python -m pytest -m browser tests/view $(ARGS)
+	@$(BIN)/python -m pytest -m browser tests/view tests/devices/browser tests/task_sets tests/engine/test_browser_wiring.py $(ARGS)
 
 check: $(STAMP) ## Format, lint, types and architecture: what must hold before every commit
 	@echo "→ format"

@@ -115,7 +115,7 @@ def test_a_part_that_nobody_registered_says_what_to_do() -> None:
 
 
 def test_settings_take_registered_names_alone(tmp_path: Path) -> None:
-    with pytest.raises(InvalidSetting, match="simulated, adb, emulator, android_world or a regis"):
+    with pytest.raises(InvalidSetting, match="emulator, android_world, browser or a regis"):
         tiny_config(tmp_path, tmp_path, "devices.kind=grayscale")
     distrl.register_device("grayscale", GrayscalePhone)
     config = tiny_config(tmp_path, tmp_path, "devices.kind=grayscale", "devices.options.strength=1")

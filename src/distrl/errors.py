@@ -31,14 +31,16 @@ DistrlError
 │   │   ├── DeviceDisconnected  the connection is gone
 │   │   │   ├── DeviceUnauthorized  the phone has not agreed to be debugged from this computer
 │   │   │   ├── AdbServerGone   no adb server answers where it should be
-│   │   │   └── EmulatorStopped  the emulator's process has ended
+│   │   │   ├── EmulatorStopped  the emulator's process has ended
+│   │   │   └── BrowserStopped  the browser's process has ended
 │   │   ├── CommandRefused    the phone answered a command with an error
 │   │   ├── DeviceLocked      the phone asks for a PIN, a pattern or a password
 │   │   ├── BrokenPicture     a screenshot that is half-written or no picture at all
 │   │   ├── AppCrashed        the app in front stopped
 │   │   ├── BlankScreen       the screen stayed black or white longer than the patience for it
 │   │   ├── TypingFailed      the keyboard took no text
-│   │   └── PageTimeout       a page did not load before the deadline
+│   │   ├── PageTimeout       a page did not load before the deadline
+│   │   └── PageUnreachable   a page could not be loaded: nobody serves it, or it is not allowed
 │   ├── ActionFailed          the phone cannot do what the agent asked; the episode goes on
 │   ├── ScreenRestless        no view hierarchy, since the screen moves all the time
 │   ├── JudgeError            no verdict could be had
@@ -206,6 +208,10 @@ class EmulatorStopped(DeviceDisconnected):
     """The emulator's process has ended."""
 
 
+class BrowserStopped(DeviceDisconnected):
+    """The browser's process has ended."""
+
+
 class CommandRefused(DeviceError):
     """The phone answered a command with an error."""
 
@@ -232,6 +238,10 @@ class TypingFailed(DeviceError):
 
 class PageTimeout(DeviceError):
     """A page did not load before the deadline."""
+
+
+class PageUnreachable(DeviceError):
+    """A page could not be loaded: nobody serves it, or its origin is not allowed."""
 
 
 class ActionFailed(WorldError):

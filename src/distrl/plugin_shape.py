@@ -18,8 +18,8 @@ from distrl.errors import InvalidPlugin
 PartKind = Literal["task", "judge", "device", "model_family", "algorithm", "dialect", "reward"]
 KINDS: tuple[PartKind, ...] = get_args(PartKind)
 BUILT_IN: dict[PartKind, tuple[str, ...]] = {  # names that settings give to parts of our own
-    "judge": ("facts", "vlm", "android_world"),
-    "device": ("simulated", "adb", "emulator", "android_world"),
+    "judge": ("facts", "vlm", "android_world", "page"),
+    "device": ("simulated", "adb", "emulator", "android_world", "browser"),
     "algorithm": ("a_ride", "digirl", "filtered_bc", "vtrace", "ppo", "grpo"),
     "dialect": (
         "compact", "aitw", "android_world", "autoglm", "qwen2_5_vl", "qwen3_vl", "ui_tars",

@@ -18,7 +18,7 @@ from distrl.config.typed_reader import section_of, setting_names, settings_of
 from distrl.errors import InvalidSetting
 from distrl.planning.plan_settings import PlanSettings
 
-MAX_SETTINGS = 208  # 205 before forks, and before what the arms of the paper differ in
+MAX_SETTINGS = 214  # 208 before web pages: their screen, how many to a browser, where they may go
 
 
 def declarations(kind: type, path: str = "") -> Iterator[tuple[str, Any]]:

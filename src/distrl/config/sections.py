@@ -12,22 +12,24 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Annotated, Literal
-from urllib.parse import urlsplit
 
 from distrl import plugins
 from distrl.agent.vlm_settings import VlmSettings
 from distrl.bounds import Bounds, Checked, Fixed, Meaning, PartName, check_bounds
+from distrl.config.task_set_settings import AitwSettings, AndroidWorldSettings
 from distrl.devices.adb.android_settings import AndroidSettings
+from distrl.devices.browser.browser_settings import BrowserSettings
 from distrl.errors import InvalidSetting
 from distrl.plugin_shape import BUILT_IN
 from distrl.records import FAMILIES, Family, Split
 from distrl.replay.buffer.pacing import Pacing
-from distrl.task_sets.aitw import Subset
 from phonesim.drift import NO_DRIFT, Drift
 from phonesim.faults import Faults
 from phonesim.tasks.task_sets import template_names
 
-TaskSourceName = Literal["simulated", "aitw", "android_world", "registered"]
+TaskSourceName = Literal[
+    "simulated", "aitw", "android_world", "miniwob", "web", "registered"
+]  # fmt: skip
 Curriculum = Literal["uniform", "success_rate", "instruction_value"]
 LatencyName = Literal["none", "paper_emulator", "snapshot_emulator", "event_driven"]
 ClockKind = Literal["virtual", "scaled", "real"]
@@ -56,44 +58,13 @@ class RunSettings(Checked):
 
 
 @dataclass(frozen=True, slots=True)
-class AitwSettings:
-    """Android in the Wild: two text files, one instruction a line; see `tasks.aitw`."""
-
-    subset: Subset = "general"
-    train_file: Annotated[str, Meaning("a text file, one instruction a line")] = ""
-    test_file: Annotated[str, Meaning("the same; its instructions are taken out of training")] = ""
-
-
-@dataclass(frozen=True, slots=True)
-class AndroidWorldSettings:
-    """AndroidWorld: one container for each phone; see `tasks.android_world_container`."""
-
-    urls: Annotated[tuple[str, ...], Meaning("of its containers, one for each phone")] = (
-        "http://127.0.0.1:5000",
-    )
-    suite_seed: Annotated[
-        int, Bounds(0, 2**31 - 1, "(seed of all parameters; take another to test)")
-    ] = 1
-    combinations: Annotated[int, Bounds(1, 10**4, "tasks of each type")] = 1
-
-    def __post_init__(self) -> None:
-        check_bounds(self)
-        for url in self.urls:
-            if urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).hostname:
-                raise InvalidSetting(
-                    f"urls={list(self.urls)}; give urls like http://127.0.0.1:5000"
-                )
-        if len(set(self.urls)) < len(self.urls):
-            raise InvalidSetting(f"urls={list(self.urls)}; a container is one phone, name it once")
-
-
-@dataclass(frozen=True, slots=True)
 class TaskSettings:
     """What is trained on; `templates` narrows it down.
 
     simulated: the tasks of our simulated phone, without end, each with its facts. aitw: Android in
     the Wild's instructions, from text files of yours. android_world: AndroidWorld's tasks, on the
-    phones of its containers. registered: every `Task` given to `register_task`.
+    phones of its containers. miniwob: MiniWoB++'s pages, without end. web: pages of yours, from a
+    file. registered: every `Task` given to `register_task`.
     """
 
     source: TaskSourceName = "simulated"
@@ -103,6 +74,7 @@ class TaskSettings:
         tuple[str, ...], Meaning("names or patterns such as notes.*; empty: all")
     ] = ()
     curriculum: Annotated[Curriculum, Meaning("how tasks are drawn")] = "uniform"
+    web_file: Annotated[str, Meaning("a TOML file of tasks on web pages: docs/browser.md")] = ""
     aitw: AitwSettings = field(default_factory=AitwSettings)
     android_world: AndroidWorldSettings = field(default_factory=AndroidWorldSettings)
 
@@ -113,6 +85,11 @@ class TaskSettings:
             raise InvalidSetting(f"split={self.split!r} with source={self.source!r}; train or test")
         if self.source == "aitw":
             self._check_aitw()
+        if (self.source == "web") != bool(self.web_file):
+            raise InvalidSetting(
+                f"web_file={self.web_file!r} with source={self.source!r}; the source web, and no "
+                "other, has a file of tasks: docs/browser.md shows one"
+            )
 
     def _check_simulated(self) -> None:
         if not self.families:
@@ -159,6 +136,7 @@ class DeviceSettings:
 
     adb: what adb lists, handsets among them. emulator: emulators of our own, booted and looked
     after (`devices.android.emulator`). android_world: the containers of `tasks.android_world`.
+    browser: pages of a headless Chromium.
     """
 
     kind: Annotated[str, PartName("device")] = "simulated"
@@ -178,6 +156,7 @@ class DeviceSettings:
     ] = field(default_factory=dict)
     faults: Faults = field(default_factory=Faults)
     android: AndroidSettings = field(default_factory=AndroidSettings)  # of those on adb
+    browser: BrowserSettings = field(default_factory=BrowserSettings)
 
     @property
     def phone_drift(self) -> Drift:
@@ -207,9 +186,10 @@ class JudgeSettings:
     """Who says that a task was done. Prices and costs are in any one currency.
 
     facts: those of a simulated phone; exact, during the episode. android_world: AndroidWorld's own
-    scores, during the episode. vlm: a vision-language model behind a server, after the episode,
-    while phones play on; only it reads the other settings, and the key of its server comes from the
-    environment variable `DISTRL_JUDGE_KEY`.
+    scores, during the episode. page: what a web page, or its task, says itself. vlm: a
+    vision-language model behind a server, after the episode, while phones play on; only it reads
+    the other settings, and the key of its server comes from the environment variable
+    `DISTRL_JUDGE_KEY`.
     """
 
     kind: Annotated[str, PartName("judge")] = "facts"

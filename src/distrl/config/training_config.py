@@ -33,12 +33,18 @@ from distrl.replay.store.trajectory_store import TrajectoryStoreSettings
 
 # Which tasks each kind of device can be given. Simulated tasks are facts on a simulated phone;
 # instructions of Android in the Wild and registered tasks go to any; AndroidWorld's need its own
-# phones.
+# phones, those on web pages a browser.
 TASK_SOURCES: dict[str, tuple[sections.TaskSourceName, ...]] = {
     "simulated": ("simulated", "aitw", "registered"),
     "adb": ("simulated", "aitw", "registered"),
     "emulator": ("aitw", "registered"),
     "android_world": ("android_world",),
+    "browser": ("miniwob", "web"),
+}
+JUDGED_SOURCES: dict[str, tuple[sections.TaskSourceName, ...]] = {  # by judges that know them
+    "facts": ("simulated",),
+    "android_world": ("android_world",),
+    "page": ("miniwob", "web"),
 }
 OWN_DEVICE_SOURCES: tuple[sections.TaskSourceName, ...] = ("simulated", "aitw", "registered")
 
@@ -128,6 +134,17 @@ class TrainingConfig:
                 "some would have no device: give at most that many"
             )
         fits = source in TASK_SOURCES.get(kind, OWN_DEVICE_SOURCES)
+        if not fits and (kind == "browser" or source in TASK_SOURCES["browser"]):
+            raise InvalidSetting(
+                f"devices.kind={kind!r} with tasks.source={source!r}; web pages are played in a "
+                "browser: give devices.kind='browser' with tasks.source='miniwob' or 'web'"
+            )
+        if source == "miniwob" and self.tasks.curriculum == "instruction_value":
+            raise InvalidSetting(
+                "tasks.curriculum='instruction_value' with tasks.source='miniwob'; its "
+                "instructions are known by its pages alone, once begun: give uniform or "
+                "success_rate"
+            )
         if not fits and source == "simulated":
             raise InvalidSetting(
                 f"devices.kind={kind!r} with tasks.source='simulated'; those tasks are facts on a "
@@ -148,13 +165,14 @@ class TrainingConfig:
     def _check_judge(self) -> None:
         """Nobody can judge instructions by facts; verdicts of a model come after the episode."""
         kind, source = self.judge.kind, self.tasks.source
-        needs = {"facts": "simulated", "android_world": "android_world"}.get(kind)
-        if needs is not None and source != needs:
+        needs = JUDGED_SOURCES.get(kind)
+        if needs is not None and source not in needs:
+            own = [name for name, sources in JUDGED_SOURCES.items() if source in sources]
             raise InvalidSetting(
                 f"judge.kind={kind!r} with tasks.source={source!r}; only tasks of the "
-                f"source {needs} can be judged by that: give judge.kind='vlm' with judge.server "
-                "and judge.model"
-                + (", or android_world" if source == "android_world" else "")
+                f"source {' or '.join(needs)} can be judged by that: give judge.kind='vlm' with "
+                "judge.server and judge.model"
+                + (f", or {own[0]}" if own else "")
                 + ", or a judge that you register"
             )
         if self.judge.later and self.collection.stop_on_success:

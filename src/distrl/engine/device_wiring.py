@@ -6,6 +6,7 @@ simulated       in this process, with facts for a judge
 adb             the devices that adb lists; a handset is guarded and needs its owner's consent
 emulator        emulators of our own, from a pool that replaces broken ones by booted spares
 android_world   AndroidWorld's containers, which judge as well
+browser         pages of a headless Chromium (`browser_wiring`)
 
 Any other kind was registered by somebody else (`distrl.plugins`).
 """
@@ -32,11 +33,13 @@ from distrl.devices.adb.android_phones import (
 from distrl.devices.adb.android_state import screen_size
 from distrl.devices.adb.android_tools import find_tool, running_server
 from distrl.devices.adb.simulated_adb_device import SimulatedAdbDevice
+from distrl.devices.browser.browser_device import BrowserDevice
 from distrl.devices.device import Device
 from distrl.devices.emulator.emulator import avd_screen_size
 from distrl.devices.emulator.emulator_pool import EmulatedDevice
 from distrl.devices.emulator.process_watch import ProcessWatch
 from distrl.devices.safety.safety import SafeDevice
+from distrl.engine.browser_wiring import build_page_judges, build_pages, check_pages
 from distrl.episodes.device_pool import DevicePool
 from distrl.errors import InvalidPlugin, InvalidSetting, NotInstalled
 from distrl.judging.judge import DeferredJudge, DryRunJudge, Judge, PreparedJudge
@@ -106,10 +109,13 @@ def build_judges(config: TrainingConfig) -> Callable[[Device], Judge]:
     """Return what makes the judge of an episode: it prepares the task, and judges now or later."""
     simulated = config.tasks.source == "simulated"
     own = config.judge.is_registered and not config.judge.later
+    judge_page = build_page_judges(config.tasks)
 
     def judge_on_device(device: Device) -> Judge | None:
         if simulated and isinstance(device, SimulatedDevice | SimulatedAdbDevice):
             return FactJudge(device)
+        if isinstance(device, BrowserDevice):
+            return judge_page(device)
         return AndroidWorldJudge(device) if isinstance(device, AndroidWorldPhone) else None
 
     def judge_for(device: Device) -> Judge:
@@ -288,6 +294,13 @@ def _container(url: str) -> AndroidWorldContainer:
     return AndroidWorldContainer.open(url)
 
 
+# Browsers ----------------------------------------------------------------------------------------
+
+
+def build_browser(share: CollectorShare) -> list[Device]:
+    return list(build_pages(share.config, tuple(share.names), share.opened))
+
+
 # Of others ---------------------------------------------------------------------------------------
 
 
@@ -328,4 +341,5 @@ KINDS: dict[str, Kind] = {
     "adb": Kind(build_adb, check_adb),
     "emulator": Kind(build_emulators, check_emulators, keeps_spares=True),
     "android_world": Kind(build_android_world, check_android_world),
+    "browser": Kind(build_browser, check_pages),
 }

@@ -25,6 +25,7 @@ from distrl.agent.vlm_policy import Share, VlmPolicy
 from distrl.config.sections import TaskSettings
 from distrl.config.training_config import LearningSettings, TrainingConfig
 from distrl.devices.device import Device
+from distrl.engine.browser_wiring import page_task_words, web_tasks
 from distrl.engine.device_wiring import build_device_pool, build_judges
 from distrl.engine.serving.policy_server import SERVER_BATCH, PolicyServer
 from distrl.episodes.collector import Collector, TrajectorySink
@@ -64,6 +65,7 @@ from distrl.task_sets.curriculum import (
     TaskSource,
     UniformTasks,
 )
+from distrl.task_sets.miniwob import MiniwobTasks, find_pages
 from distrl.task_sets.task_pool import ListedTasks, SimulatedTasks, TaskPool
 from distrl.weights.weight_store import WeightSource, WeightStore
 
@@ -335,8 +337,12 @@ def build_pool(
         if device_pool is None:
             raise UsageError("AndroidWorld's tasks are known by its phones alone: build them first")
         return ListedTasks(_android_world(settings, device_pool), seed, number, shares)
-    if settings.source == "registered":
-        return ListedTasks(registered_tasks(settings), seed, number, shares)
+    if settings.source == "miniwob":
+        templates = find_pages().named(settings.templates)
+        return MiniwobTasks(templates, settings.split, seed, number, shares)
+    if settings.source in ("web", "registered"):
+        read = web_tasks if settings.source == "web" else registered_tasks
+        return ListedTasks(read(settings), seed, number, shares)
     return SimulatedTasks(settings.template_names, settings.split, seed, number, shares)
 
 
@@ -359,6 +365,8 @@ def task_words(config: TrainingConfig) -> str:
     """A sentence about the tasks to show before a run; raises if they cannot be read."""
     if config.tasks.source == "registered":
         return f"{len(registered_tasks(config.tasks))} registered tasks"
+    if config.tasks.source in ("miniwob", "web"):
+        return page_task_words(config)
     if config.tasks.source != "aitw":
         return ""
     return f"Android in the Wild, {config.tasks.aitw.subset}: {read_aitw(config.tasks)}"

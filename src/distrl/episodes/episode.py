@@ -91,7 +91,7 @@ class Episode:
         episode = cls(task, episode_id or task.id, stop_on_success, device, judge, timer)
         with timer.at("reset"):
             device.reset(task.seed)
-        judge.begin(task)
+        episode.task = judge.begin(task) or task
         with timer.at("act"):
             screen = device.screen()
         episode._screens.append(compress(screen))

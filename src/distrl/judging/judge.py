@@ -23,7 +23,9 @@ from distrl.records import FINAL_ACTIONS, Ending, Impossible, Task, Trajectory, 
 class Judge(Protocol):
     """Judges one episode: `begin` before its first screen, `verdict` at any time after."""
 
-    def begin(self, task: Task) -> None: ...
+    def begin(self, task: Task) -> Task | None:
+        """Set the task up; return it with its instruction where only the device knows that."""
+        ...
 
     def verdict(self, answer: str | None) -> Verdict | None:
         """Return the verdict, or None if it comes later from a judge of whole trajectories."""
@@ -39,9 +41,8 @@ class DeferredJudge:
     def __init__(self, preparing: Judge | None = None) -> None:
         self._preparing = preparing
 
-    def begin(self, task: Task) -> None:
-        if self._preparing is not None:
-            self._preparing.begin(task)
+    def begin(self, task: Task) -> Task | None:
+        return self._preparing.begin(task) if self._preparing is not None else None
 
     def verdict(self, answer: str | None) -> None:
         return None
@@ -54,9 +55,9 @@ class PreparedJudge:
         self._judge = judge
         self._preparing = preparing
 
-    def begin(self, task: Task) -> None:
-        self._preparing.begin(task)
-        self._judge.begin(task)
+    def begin(self, task: Task) -> Task | None:
+        worded = self._preparing.begin(task) or task
+        return self._judge.begin(worded) or worded
 
     def verdict(self, answer: str | None) -> Verdict | None:
         return self._judge.verdict(answer)

@@ -1,0 +1,1 @@
+"""Pages of a headless Chromium as devices."""

@@ -1,0 +1,199 @@
+"""A page of a headless Chromium as a `Device`: a phone that shows one web app.
+
+`reset` gives an empty page with cookies and storage of its own; a judge then opens the page of its
+task (`open`) and asks it (`evaluate`). Failures are typed: the renderer crashes (`AppCrashed`),
+the browser ends (`BrowserStopped`), the page hangs (`DeviceTimeout`) or does not load
+(`PageTimeout`, `PageUnreachable`). A download, or a page outside the allowed origins, is refused
+and is an `ActionFailed`: the page is as it was. Dialogs are drawn and answered (`page_dialog`).
+
+Home opens the task's page anew where the task allows it; there are no apps to open.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Self
+
+from distrl.devices.browser import page_input
+from distrl.devices.browser.accessibility import read_page
+from distrl.devices.browser.browser_page import BrowserPage, Dialog
+from distrl.devices.browser.browser_pool import BrowserPool
+from distrl.devices.browser.page_dialog import DialogBox
+from distrl.errors import ActionFailed, DeviceError, DeviceNotReady
+from distrl.hierarchy import Element
+from distrl.records import (
+    ONLY_SAID,
+    Action,
+    Back,
+    Enter,
+    Home,
+    LongPress,
+    OpenApp,
+    Screen,
+    Swipe,
+    Tap,
+    TypeText,
+    Wait,
+)
+
+LONGEST_TEXT = 2000  # characters typed at once
+
+
+class BrowserDevice:
+    """Implements `Device`. It owns its page; the pool owns the browser."""
+
+    blocking = True
+
+    def __init__(self, name: str, pool: BrowserPool, site: str = "") -> None:
+        self.name = name
+        self.pool = pool
+        self.viewport = pool.viewport
+        self.site = site  # where the pages of its task set are served; empty: each has its url
+        self.seconds = 0.0
+        self._page: BrowserPage | None = None
+        self._home = ""  # where Home leads; empty: nowhere
+        self._failure: DeviceError | None = None
+
+    # The whole device --------------------------------------------------------------------------
+
+    def reset(self, seed: int) -> None:
+        """An empty page that knows nothing of the one before. The seed is for its judge."""
+        self.seconds, self._home = 0.0, ""
+        self._give_back()
+        self._failure = None
+        with self._working():
+            self._page = self.pool.page(self.name)
+
+    def close(self) -> None:
+        self._give_back()
+        self._failure = None
+
+    def _give_back(self) -> None:
+        page, self._page = self._page, None
+        if page is not None:
+            self.pool.release(page, broken=self._failure is not None)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    @property
+    def page(self) -> BrowserPage:
+        """The page, if the device was reset and has not failed since."""
+        if self._failure is not None:
+            raise type(self._failure)(f"{self._failure} (it has failed and was not reset since)")
+        if self._page is None:
+            raise DeviceNotReady(f"device {self.name}: call reset(seed) before anything else")
+        return self._page
+
+    @contextmanager
+    def _working(self) -> Iterator[None]:
+        """Count device time, and remember a failure: after one only a reset helps."""
+        begun = time.perf_counter()
+        try:
+            yield
+        except DeviceError as error:
+            self._failure = error
+            raise
+        finally:
+            self.seconds += time.perf_counter() - begun
+
+    # For judges --------------------------------------------------------------------------------
+
+    def open(self, url: str, *, home: bool = True) -> None:
+        """Load a page; `home`: Home loads it again."""
+        page = self.page
+        with self._working():
+            page.load(url)
+        self._home = url if home else ""
+
+    def prepare(self, expression: str) -> object:
+        """Change the page by JavaScript before the agent acts; returns the value."""
+        return self.evaluate(expression)
+
+    def evaluate(self, expression: str) -> object:
+        """The value of a JavaScript expression; none while a dialog stands in its way."""
+        page = self.page
+        with self._working():
+            return page.evaluate(expression)
+
+    @property
+    def dialog(self) -> Dialog | None:
+        return self.page.dialog
+
+    # Seeing ------------------------------------------------------------------------------------
+
+    def screen(self) -> Screen:
+        page = self.page
+        with self._working():
+            return self._screen(page)
+
+    def _screen(self, page: BrowserPage) -> Screen:
+        pixels = page.picture()
+        return Screen(pixels.copy() if page.dialog is None else self._box(page.dialog).over(pixels))
+
+    def elements(self) -> tuple[Element, ...]:
+        page = self.page
+        with self._working():
+            found = read_page(page) if page.dialog is None else ()
+        return found if page.dialog is None else self._box(page.dialog).elements()
+
+    # Acting ------------------------------------------------------------------------------------
+
+    def perform(self, action: Action) -> Screen:
+        page = self.page
+        with self._working():
+            if not isinstance(action, ONLY_SAID):
+                page.refused.clear()
+                if page.dialog is None:
+                    self._act(page, action)
+                else:
+                    self._answer(page, page.dialog, action)
+            screen = self._screen(page)
+            if page.refused and page.dialog is None:
+                raise ActionFailed(f"device {self.name}: refused: {page.refused[0]}")
+            return screen
+
+    def _act(self, page: BrowserPage, action: Action) -> None:
+        match action:
+            case Tap():
+                page_input.tap(page, action)
+            case LongPress():
+                page_input.long_press(page, action)
+            case Swipe():
+                page_input.swipe(page, action)
+            case TypeText(text):
+                if len(text) > LONGEST_TEXT:
+                    raise ActionFailed(
+                        f"device {self.name}: {len(text)} characters at once; type at most "
+                        f"{LONGEST_TEXT}"
+                    )
+                page_input.type_text(page, action)
+            case Enter():
+                page_input.press_enter(page)
+            case Back():
+                if not page.go_back():
+                    raise ActionFailed(f"device {self.name}: there is no page to go back to")
+            case Home():
+                if not self._home:
+                    raise ActionFailed(f"device {self.name}: this page has no home")
+                page.load(self._home)
+            case OpenApp(name):
+                raise ActionFailed(f"device {self.name}: a page has no apps, nor one {name[:40]!r}")
+            case Wait(seconds):
+                page.pause(seconds)
+
+    def _answer(self, page: BrowserPage, dialog: Dialog, action: Action) -> None:
+        box = self._box(dialog)
+        answer = box.answer(action)
+        if answer is None:
+            page.dialog = box.typed(action)
+        else:
+            page.answer(accept=answer == "accept", text=dialog.text)
+
+    def _box(self, dialog: Dialog) -> DialogBox:
+        return DialogBox(dialog, self.viewport.width, self.viewport.height)

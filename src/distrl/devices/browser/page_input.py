@@ -1,0 +1,91 @@
+"""A finger and a keyboard on a page.
+
+Touches are touch events, as a phone's; the browser makes clicks, scrolling and long presses of
+them. Their time stamps say how long a swipe takes, so that none is waited for; a finger rests
+before it is lifted, so that nothing is flung. Letters are key presses where a keyboard has the key,
+since pages listen to keys, and inserted text otherwise.
+"""
+
+from __future__ import annotations
+
+import time
+
+from distrl.devices.browser.browser_page import BrowserPage
+from distrl.devices.browser.devtools import Pending
+from distrl.records import LongPress, Swipe, Tap, TypeText
+
+MOVES = 8  # of a finger in one swipe
+REST_SECONDS = 0.2  # before it is lifted
+LONG_PRESS_SECONDS = 0.7  # Chromium takes half a second for one
+KEYS_AT_ONCE = 32  # so that a browser that hangs is noticed before its pipe is full
+ENTER = {"key": "Enter", "code": "Enter", "windowsVirtualKeyCode": 13, "text": "\r"}
+
+
+def tap(page: BrowserPage, action: Tap) -> None:
+    """Both touches in one frame; a browser with a beat of its own would drop the click then."""
+    down = _touch(page, "touchStart", action.x, action.y)
+    if not page.browser.on_demand:
+        page.finish(down)
+    page.finish(down, _touch(page, "touchEnd"), eager=True)
+
+
+def long_press(page: BrowserPage, action: LongPress) -> None:
+    page.finish(_touch(page, "touchStart", action.x, action.y), eager=True)
+    page.pause(LONG_PRESS_SECONDS)
+    page.finish(_touch(page, "touchEnd"), eager=True)
+
+
+def swipe(page: BrowserPage, action: Swipe) -> None:
+    """Each move is waited for: pages and scrolling see every one of them."""
+    began = time.time()
+    page.finish(_touch(page, "touchStart", action.x, action.y, began), eager=True)
+    for number in range(1, MOVES + 1):
+        share = number / MOVES
+        x = action.x + share * (action.to_x - action.x)
+        y = action.y + share * (action.to_y - action.y)
+        at = began + share * action.seconds
+        page.finish(_touch(page, "touchMove", x, y, at), eager=True)
+    page.finish(_touch(page, "touchEnd", at=began + action.seconds + REST_SECONDS), eager=True)
+
+
+def type_text(page: BrowserPage, action: TypeText) -> None:
+    for start in range(0, len(action.text), KEYS_AT_ONCE):
+        sent = [_letter(page, each) for each in action.text[start : start + KEYS_AT_ONCE]]
+        page.finish(*(each for pair in sent for each in pair))
+
+
+def press_enter(page: BrowserPage) -> None:
+    page.finish(*_key(page, **ENTER))
+
+
+def _touch(
+    page: BrowserPage,
+    kind: str,
+    x: float | None = None,
+    y: float | None = None,
+    at: float | None = None,
+) -> Pending:
+    """Send a touch at a share of the screen; without a place the finger is lifted."""
+    width, height = page.viewport.css_size
+    points = []
+    if x is not None and y is not None:
+        points = [{"x": min(x * width, width - 0.5), "y": min(y * height, height - 0.5)}]
+    stamp = {} if at is None else {"timestamp": at}
+    return page.session.send("Input.dispatchTouchEvent", type=kind, touchPoints=points, **stamp)
+
+
+def _letter(page: BrowserPage, letter: str) -> tuple[Pending, ...]:
+    if letter in "\r\n":
+        return _key(page, **ENTER)
+    if not (letter.isascii() and letter.isprintable()):
+        return (page.session.send("Input.insertText", text=letter),)
+    code = ord(letter.upper()) if letter.isalnum() or letter == " " else 0
+    return _key(page, key=letter, text=letter, windowsVirtualKeyCode=code)
+
+
+def _key(page: BrowserPage, **key: object) -> tuple[Pending, Pending]:
+    up = {name: value for name, value in key.items() if name != "text"}
+    return (
+        page.session.send("Input.dispatchKeyEvent", type="keyDown", **key),
+        page.session.send("Input.dispatchKeyEvent", type="keyUp", **up),
+    )

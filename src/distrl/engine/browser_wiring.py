@@ -1,0 +1,93 @@
+"""Build what tasks on web pages need: the pages of a collector, their server, and their judges.
+
+    PageServer ─► BrowserPool ─► BrowserDevice ─► MiniwobJudge, WebJudge
+
+MiniWoB's pages are served by us and are the same every time, so that episodes on them can be
+forked; pages of a file are where the user serves them. `device_wiring` has a row for the kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from distrl.config.sections import TaskSettings
+from distrl.config.training_config import TrainingConfig
+from distrl.devices.browser.allowed_origins import AllowedOrigins
+from distrl.devices.browser.browser_device import BrowserDevice
+from distrl.devices.browser.browser_pool import BrowserPool
+from distrl.devices.browser.chromium import find_chromium
+from distrl.devices.browser.replayed_page import ReplayedBrowserDevice
+from distrl.errors import InvalidSetting
+from distrl.judging.judge import Judge
+from distrl.records import Task
+from distrl.task_sets.miniwob import MiniwobJudge, find_pages, viewport
+from distrl.task_sets.page_server import PageServer
+from distrl.task_sets.web_tasks import WebJudge, WebTasks, load_web_tasks
+
+
+def build_pages(
+    config: TrainingConfig, names: tuple[str, ...], opened: ExitStack
+) -> list[BrowserDevice]:
+    """One page for each name; `opened` ends the browsers, then the server."""
+    settings = config.devices.browser
+    if config.tasks.source == "miniwob":
+        server = opened.enter_context(PageServer(find_pages().folder))
+        allowed = AllowedOrigins.of([server.url], settings.origins)
+        pool = opened.enter_context(BrowserPool(settings, allowed, viewport(settings)))
+        return [ReplayedBrowserDevice(name, pool, server.url) for name in names]
+    allowed = AllowedOrigins.of(_tasks_of(config.tasks).urls, settings.origins)
+    pool = opened.enter_context(BrowserPool(settings, allowed))
+    return [BrowserDevice(name, pool) for name in names]
+
+
+def check_pages(config: TrainingConfig) -> dict[str, tuple[int, int]]:
+    """Raise what is missing: Chromium, MiniWoB's package, or what the file of tasks lacks."""
+    settings = config.devices.browser
+    find_chromium()
+    page_task_words(config)
+    if config.tasks.source == "web":
+        AllowedOrigins.of(_tasks_of(config.tasks).urls, settings.origins)
+    return {"a page": (settings.width, settings.height)}
+
+
+def build_page_judges(settings: TaskSettings) -> Callable[[BrowserDevice], Judge]:
+    """Return what makes the judge of an episode on a page."""
+    if settings.source != "web":
+        return MiniwobJudge
+    tasks = _tasks_of(settings)
+    return lambda device: WebJudge(device, tasks)
+
+
+def page_task_words(config: TrainingConfig) -> str:
+    """A sentence about the tasks; raises if there are none, or nobody judges them."""
+    settings = config.tasks
+    if settings.source == "miniwob":
+        return f"MiniWoB++: {len(find_pages().named(settings.templates))} kinds of pages"
+    tasks = web_tasks(settings)
+    unjudged = _tasks_of(settings).unjudged
+    if unjudged and config.judge.kind == "page":
+        raise InvalidSetting(
+            f"{settings.web_file}: the task {unjudged[0]} does not say when it is done; give it "
+            "done, shows or answer, or take judge.kind='vlm'"
+        )
+    return f"{len(tasks)} tasks of {settings.web_file}"
+
+
+def web_tasks(settings: TaskSettings) -> list[Task]:
+    """The tasks of the split in the user's file."""
+    found = [each for each in _tasks_of(settings).tasks if each.split == settings.split]
+    patterns = settings.templates or ("*",)
+    wanted = [each for each in found if any(fnmatchcase(each.template, p) for p in patterns)]
+    if not wanted:
+        raise InvalidSetting(
+            f"{settings.web_file} has no task of the split {settings.split} with a template like "
+            f"{list(patterns)}; they are called web.NAME"
+        )
+    return wanted
+
+
+def _tasks_of(settings: TaskSettings) -> WebTasks:
+    return load_web_tasks(Path(settings.web_file))
