@@ -10,8 +10,15 @@ import pytest
 from rich.console import Console
 
 from distrl.episodes.outcome import PairedGain, SuccessRate
-from distrl.reporting.live_view import LiveView, curve, duration, gain_words, panel, plain_line
-from distrl.runs.run_status import RunStatus
+from distrl.reporting.live_view import (
+    LiveView,
+    StatusPanel,
+    curve,
+    duration,
+    gain_words,
+    plain_line,
+)
+from distrl.runs.run_status import AWAY, WAITS, WORKS, RunStatus
 
 STATUS = RunStatus(
     name="train-2026-01-05-081500",
@@ -50,7 +57,7 @@ NEW = replace(
 
 def printed(status: RunStatus, width: int = 100) -> str:
     console = Console(file=io.StringIO(), width=width, force_terminal=True, color_system=None)
-    console.print(panel(status))
+    console.print(StatusPanel(status))
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
 
@@ -108,8 +115,31 @@ def test_a_run_that_has_just_begun_says_what_it_does_not_know() -> None:
     assert "none" in shown
 
 
-def test_the_panel_fits_a_small_terminal() -> None:
-    assert max(map(len, printed(STATUS, width=70).splitlines())) <= 70
+@pytest.mark.parametrize("width", [44, 70, 100, 200])
+def test_the_panel_uses_the_width_that_it_has(width: int) -> None:
+    assert max(map(len, printed(STATUS, width).splitlines())) == width
+
+
+def test_phones_are_a_small_wall_of_states() -> None:
+    shown = printed(replace(STATUS, phones=WORKS * 5 + WAITS + AWAY))
+    assert "● ● ● ● ● · ×" in shown
+    assert "5 at work, 1 waiting, 1 away" in shown
+    crowd = printed(replace(STATUS, phones=WORKS * 1000), width=70)
+    assert "1000 at work; 872 are not drawn" in crowd
+
+
+def test_it_says_what_is_special_about_the_phase() -> None:
+    status = replace(STATUS, detail="the critic warms up: update 3 of 10, resumed at update 2")
+    assert "training: the critic warms up: update 3 of 10, resumed at update 2" in printed(status)
+    assert "training (the critic warms up: update 3 of 10, " in plain_line(status)
+
+
+def test_something_turns_before_there_is_anything_to_show() -> None:
+    file = io.StringIO()
+    console = Console(file=file, width=100, force_terminal=True, color_system=None)
+    with LiveView(console):
+        pass
+    assert "preparing: settings, model, phones" in file.getvalue()
 
 
 def test_the_line_has_the_same_figures() -> None:
@@ -149,9 +179,9 @@ def test_the_curve_reaches_as_high_as_its_highest_figure() -> None:
     top, middle, bottom = curve((math.nan, 0.0, 0.2, 0.4), width=10, rows=3)
     assert top == " 40%    █"
     assert middle == "       ▄█"
-    assert bottom == "  0%   ██"
+    assert bottom == "  0%  ▁██"  # a gap stays empty, 0 % does not
     assert curve((0.1,) * 200, width=60)[2] == "  0% " + "█" * 60
-    assert curve((), rows=1) == [" 10% "]
+    assert curve((), width=60, rows=1) == [" 10% "]
 
 
 @pytest.mark.parametrize(

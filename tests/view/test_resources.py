@@ -12,8 +12,11 @@ from tests.view.made_up_run import HOSTILE, hostile, line_of, write_run
 
 from distrl.errors import UsageError
 from distrl.json_lines import LineLog
-from distrl.records import Ending, Verdict
+from distrl.judging.judge_prompt import JudgePrompt
+from distrl.judging.vlm_judge import JudgeCache
+from distrl.records import Branch, Ending, Verdict
 from distrl.replay.store.trajectory_database import Correction
+from distrl.replay.store.trajectory_reader import TrajectoryReader
 from distrl.replay.store.trajectory_store import TrajectoryStore
 from distrl.view.resources import Resources
 from distrl.view.run_catalogue import RunCatalogue
@@ -58,6 +61,59 @@ def test_an_xray_has_every_step_and_what_the_learner_thought(resources: Resource
     assert drawn["screens"] == len(drawn["steps"]) + 1
     assert never["drawn"] is None
     assert {step["value"] for step in never["steps"]} == {None}
+
+
+def test_a_page_begins_with_the_newest_episodes(tmp_path: Path) -> None:
+    run = write_run(tmp_path)
+    resources = Resources(RunCatalogue.at(run.path))
+    with TrajectoryStore(run.trajectories) as store:
+        store.correct(hostile().id, Correction(Ending.SUCCESS, Verdict(True, "after all", "vlm")))
+    found = resources.run("small").index.newest(2)
+    assert found["total"] == 4
+    assert found["episodes"]["seq"] == found["details"]["seq"] == [3, 4]
+    assert found["details"]["ending"] == ["success", "success"]  # as corrected since
+    whole, first = read(resources, "small/newest.json"), read(resources, "small/episodes.json")
+    assert whole["episodes"] == first
+    assert read(resources, "names.json")["runs"] == [
+        {"name": "small", "state": "stopped", "kept_evaluation": False}
+    ]
+
+
+def test_continuations_are_shown_with_what_they_left(tmp_path: Path) -> None:
+    run = write_run(tmp_path)
+    with TrajectoryStore(run.trajectories) as store:
+        first = next(iter(TrajectoryReader(run.trajectories).read())).trajectory
+        for number in (1, 2):
+            name = f"{first.id}/fork/{number}"
+            store.append(dataclasses.replace(first, id=name, branch=Branch(first.id, number)))
+    resources = Resources(RunCatalogue.at(run.path))
+    for seq in (1, 5, 6):
+        found = read(resources, f"small/episode/{seq}.json")["family"]
+        assert [(each["seq"], each["root"], each["step"]) for each in found] == [
+            (1, True, 0), (5, False, 1), (6, False, 2)
+        ]  # fmt: skip
+    assert read(resources, "small/episode/2.json")["family"] == []
+
+
+def test_what_a_vision_language_judge_was_asked_and_replied_is_shown(tmp_path: Path) -> None:
+    run, prompt = write_run(tmp_path), JudgePrompt()
+    judge = f"vlm/some-model/{prompt.hash}"
+    asked = dataclasses.replace(hostile(), id="c/1/notes.create/train/8")
+    asked = dataclasses.replace(asked, verdict=Verdict(False, "no note", judge))
+    other = dataclasses.replace(asked, id="c/2/notes.create/train/8")
+    other = dataclasses.replace(other, verdict=Verdict(False, "no note", "vlm/some-model/0123"))
+    with TrajectoryStore(run.trajectories) as store, JudgeCache(run.judge_cache) as cache:
+        store.append_all([asked, other])
+        key = prompt.key_of(prompt.case_of(asked))
+        cache.add(key, Verdict(False, "no note", judge), f"It should be there. {HOSTILE}")
+    resources = Resources(RunCatalogue.at(run.path))
+    question = read(resources, "small/episode/5.json")["question"]
+    assert question["reply"] == f"It should be there. {HOSTILE}"
+    assert question["messages"][0]["text"] == prompt.system
+    assert "[a screen]\nTask: " in question["messages"][-1]["text"]
+    unknown = read(resources, "small/episode/6.json")["question"]
+    assert unknown == {"messages": None, "reply": None}  # another prompt asked
+    assert read(resources, "small/episode/1.json")["question"] is None
 
 
 def test_screens_and_recordings_are_pictures(resources: Resources) -> None:

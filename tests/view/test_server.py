@@ -94,6 +94,30 @@ def test_beyond_loopback_there_is_a_token(resources: Resources) -> None:
     assert again.status_code == 200
 
 
+def test_pages_of_other_origins_make_it_do_nothing(resources: Resources) -> None:
+    from_elsewhere = {"sec-fetch-site": "cross-site"}
+    assert get(resources, "/data/runs.json", **from_elsewhere).status_code == 403
+    assert get(resources, "/live/small", **from_elsewhere).status_code == 403
+    assert get(resources, "/", **from_elsewhere).status_code == 200  # a link to the page
+    assert (
+        get(resources, "/data/names.json", **{"sec-fetch-site": "same-origin"}).status_code == 200
+    )
+
+
+def test_who_does_not_show_phones_asks_none_to_show_themselves(tmp_path: Path) -> None:
+    run = write_run(tmp_path)
+    resources = Resources(RunCatalogue.at(tmp_path))
+
+    async def first_event() -> bytes:
+        async for event in wall_events(resources, "small", run.path, phones=False):
+            return event
+        return b""
+
+    with run.held():
+        assert b'"state":"running"' in asyncio.run(first_event())
+    assert not (run.path / FOLDER).exists()
+
+
 def test_watching_leaves_a_lease_only_where_a_run_trains(tmp_path: Path) -> None:
     run = write_run(tmp_path)
     resources = Resources(RunCatalogue.at(tmp_path))

@@ -38,7 +38,7 @@ from distrl.agent.families.qwen_vl import QwenInputs
 from distrl.agent.feature_cache import FeatureCache
 from distrl.agent.lora import AdaptedLayers, LoraSettings
 from distrl.agent.prompt import Prompt, Prompter
-from distrl.agent.token_scores import token_scores
+from distrl.agent.token_scores import token_distribution, token_scores
 from distrl.agent.trainable_policy import Scores
 from distrl.agent.weight_digest import weight_digest
 from distrl.errors import UsageError
@@ -165,6 +165,20 @@ class VlmPolicy:
             token_mask=mask.to(self.device),
             value_logits=self.critic.values(result.prompt_states),
         )
+
+    @torch.no_grad()
+    def alternatives(
+        self, observation: Observation, answer: Sequence[int], count: int
+    ) -> list[tuple[float, list[tuple[int, float]]]]:
+        """At each token of a known answer its log p, and the likeliest in its place with theirs."""
+        tokens, _ = self._padded([observation], [answer])
+        result = self._forward([self.prompter.write(observation)], tokens)
+        logits = result.project(result.states[0])  # [k, vocabulary]
+        distribution = token_distribution(logits, self.sampling.temperature)
+        own = distribution.gather(-1, tokens[0].to(self.device).unsqueeze(-1)).squeeze(-1)
+        found = distribution.topk(count)
+        rows = zip(own.tolist(), found.indices.tolist(), found.values.tolist(), strict=True)
+        return [(each, list(zip(ids, logs, strict=True))) for each, ids, logs in rows]
 
     def value_logits(self, observations: Sequence[Observation]) -> Tensor:  # [n, heads]
         prompts = [self.prompter.write(each) for each in observations]

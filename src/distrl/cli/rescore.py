@@ -106,7 +106,7 @@ def rescore_run(
     if not run.trajectories.is_dir():
         raise UsageError(f"{run.path} has no stored trajectories to judge")
     with ExitStack() as opened:
-        judge = open_judge(settings, run.path / "judge_cache.jsonl", opened)
+        judge = open_judge(settings, run.judge_cache, opened)
         opened.enter_context(run.held())
         config = load_run_config(run.config)
         store = opened.enter_context(TrajectoryStore(run.trajectories, config.store))

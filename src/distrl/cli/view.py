@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import multiprocessing
 import os
 import secrets
@@ -34,7 +35,9 @@ def view(
 def show_along(path: Path, port: int = 0) -> None:
     """Serve the page from a process of its own, for as long as this one lives."""
     context = multiprocessing.get_context("spawn")
-    context.Process(target=_show_beside, args=(path, port), daemon=True).start()
+    process = context.Process(target=_show_beside, args=(path, port))
+    process.start()
+    atexit.register(process.terminate)  # not daemonic: it has a process of its own (`step_scorer`)
 
 
 def _show_beside(path: Path, port: int) -> None:

@@ -42,7 +42,7 @@ LEASE_SECONDS = 6.0  # that a lease holds after its last renewal
 LOOK_SECONDS = 1.0  # between two looks for it
 SHARE = 0.02  # of a collector's time for thumbnails
 BURST_SECONDS = 0.05  # of thumbnails that may be drawn at once, before the share counts
-PICTURE_SECONDS = 0.2  # between two thumbnails of one phone, at least
+PICTURE_SECONDS = 0.15  # between two thumbnails of one phone, at least
 THUMBNAIL_WIDTH, QUALITY = 120, 62  # pixels, JPEG's quality
 MAX_TEXT = 400  # characters of an instruction or an answer
 
@@ -98,12 +98,14 @@ class LiveFeed:
         devices: Sequence[str] = (),
         clock: Callable[[], float] = time.time,
         timer: Callable[[], float] = time.thread_time,  # what thumbnails are charged by
+        draw: Callable[[Screen], bytes] | None = None,  # None: `thumbnail`
     ) -> None:
         self._folder = (run or Path()) / FOLDER
         self._collector = collector
         self._slots = {name: number for number, name in enumerate(devices)}
         self._clock = clock
         self._timer = timer
+        self._thumbnail = draw or thumbnail
         self._lock = threading.Lock()
         self._memory: mmap.mmap | None = None
         self._broken = run is None
@@ -210,7 +212,7 @@ class LiveFeed:
     def _draw(self, device: str, screen: Screen) -> None:
         begun = self._timer()
         _, number, _ = self._pictures.get(device, (0.0, 0, b""))
-        self._pictures[device] = self._clock(), number + 1, thumbnail(screen)
+        self._pictures[device] = self._clock(), number + 1, self._thumbnail(screen)
         self._spent += self._timer() - begun
 
     def _write(self, device: str, state: bytes) -> None:

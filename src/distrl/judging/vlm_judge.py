@@ -107,8 +107,9 @@ class VlmJudge:
         if known is not None:
             return Judgement(known, cached=True)
         started, spent = time.monotonic(), Counter[str]()
-        verdict = Verdict(*self._ask(trajectory.id, case, spent), self.name)
-        self.cache.add(key, verdict)
+        success, reason, reply = self._ask(trajectory.id, case, spent)
+        verdict = Verdict(success, reason, self.name)
+        self.cache.add(key, verdict, reply)
         return Judgement(
             verdict,
             seconds=time.monotonic() - started,
@@ -117,7 +118,8 @@ class VlmJudge:
             answer_tokens=spent[ANSWER],
         )
 
-    def _ask(self, name: str, case: Case, spent: Counter[str]) -> tuple[bool, str]:
+    def _ask(self, name: str, case: Case, spent: Counter[str]) -> tuple[bool, str, str]:
+        """Success, reason, and the reply that they were read from."""
         messages = self.prompt.messages(case, self._picture_url)
         text = ""
         for reading in range(self.settings.readings):
@@ -130,7 +132,7 @@ class VlmJudge:
             text = self._text(name, answer)
             said = read_verdict(text)
             if said is not None:
-                return said
+                return *said, text
         raise JudgeError(
             f"no verdict on {name} by {self.name}: {self.settings.readings} answers without a line "
             f"'Verdict: success' or 'Verdict: failure', the last one {text[-200:]!r}; raise "
@@ -199,6 +201,7 @@ class _CachedVerdict:
     judge: str
     success: bool
     reason: str
+    reply: str = ""  # whole; for people
 
 
 class JudgeCache:
@@ -259,9 +262,10 @@ class JudgeCache:
             self.missed += verdict is None
             return verdict
 
-    def add(self, key: str, verdict: Verdict) -> None:
+    def add(self, key: str, verdict: Verdict, reply: str = "") -> None:
         """Remember it; on the disk when this returns, as far as a killed process goes."""
-        line = encode_line(_CachedVerdict(key, verdict.judge, verdict.success, verdict.reason))
+        row = _CachedVerdict(key, verdict.judge, verdict.success, verdict.reason, reply)
+        line = encode_line(row)
         with self._lock:
             self._verdicts[key, verdict.judge] = verdict
             if self._file < 0:
@@ -270,3 +274,16 @@ class JudgeCache:
                 os.write(self._file, line)
             except OSError as error:
                 raise storage_error(error, f"writing to the judge's cache {self.path}") from error
+
+
+def read_reply(cache: Path, key: str, judge: str) -> str | None:
+    """The whole reply behind a cached verdict; None where none was kept."""
+    if not cache.is_file():
+        return None
+    for line in reversed(cache.read_bytes().splitlines()):
+        if key.encode() in line:
+            with contextlib.suppress(ValueError):
+                row = decode_line(line, _CachedVerdict)
+                if (row.key, row.judge) == (key, judge) and row.reply:
+                    return row.reply
+    return None

@@ -1,33 +1,40 @@
 """A run in the terminal, live; plain lines where nobody watches (a file, a pipe, the CI).
 
 The engine hands a `RunStatus` to `show` as often as it likes. On a terminal one panel is redrawn in
-place, a few times a second at most; elsewhere a line is printed when `line_seconds` have passed or
-the phase has changed. `say` puts a sentence above the panel, or on a line of its own.
+place, a few times a second, as wide as the terminal is; what turns in it turns by itself, so that a
+run that prepares something is seen to live. Elsewhere a line is printed when `line_seconds` have
+passed or the phase has changed. `say` puts a sentence above the panel, or on a line of its own.
 """
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Self
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType
 from rich.live import Live
+from rich.markup import escape
 from rich.panel import Panel
 from rich.progress_bar import ProgressBar
+from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
 from distrl.episodes.outcome import PairedGain, SuccessRate
-from distrl.runs.run_status import RunStatus
+from distrl.runs.run_status import AWAY, FAILING, WAITS, WORKS, RunStatus
 
 BARS = " ▁▂▃▄▅▆▇█"
 LABEL = 5  # characters beside the small curve
 REFRESHES = 4  # a second
-SPARKS = 60  # bars in the small curve
-WIDEST = 92
+FRAME = 6  # columns that the panel's own edges take
+COLUMN = 30  # characters of a figure
+MAX_COLUMNS = 6
+PHONE_ROWS = 4
+PHONE_STYLES = {WORKS: "green", WAITS: "dim", FAILING: "yellow", AWAY: "red"}
+PHONE_WORDS = {WORKS: "at work", WAITS: "waiting", FAILING: "failing", AWAY: "away"}
 
 
 class LiveView:
@@ -45,13 +52,15 @@ class LiveView:
         self._line_seconds = line_seconds
         self._mark = f"{mark} · " if mark else ""
         self._clock = clock
+        self._turning = Spinner("dots", style="cyan")
         self._live = Live(console=console, refresh_per_second=REFRESHES)
         self._last_line = -float("inf")
         self._last_phase = ""
 
     def show(self, status: RunStatus) -> None:
         if self._console.is_terminal:
-            self._live.update(panel(replace(status, name=f"{self._mark}{status.name}")))
+            marked = replace(status, name=f"{self._mark}{status.name}")
+            self._live.update(StatusPanel(marked, self._turning))
             return
         now = self._clock()
         if now - self._last_line >= self._line_seconds or status.phase != self._last_phase:
@@ -64,6 +73,8 @@ class LiveView:
 
     def __enter__(self) -> Self:
         if self._console.is_terminal:
+            self._turning.update(text=f"{self._mark}preparing: settings, model, phones")
+            self._live.update(self._turning)
             self._live.start()
         return self
 
@@ -76,7 +87,7 @@ def plain_line(status: RunStatus) -> str:
     """All that matters on one line."""
     parts = [
         duration(status.seconds),
-        status.phase,
+        f"{status.phase} ({status.detail})" if status.detail else status.phase,
         f"success {rate_words(status.success)}",
         f"{status.trajectories} trajectories ({status.trajectories_per_minute:.1f}/min)",
         f"phones {time_words(status.phone_time)}",
@@ -96,29 +107,54 @@ def plain_line(status: RunStatus) -> str:
     return " · ".join(parts)
 
 
-def panel(status: RunStatus) -> RenderableType:
-    wide = {
+class StatusPanel:
+    """The panel, laid out for whatever width it is drawn in."""
+
+    def __init__(self, status: RunStatus, turning: Spinner | None = None) -> None:
+        self._status = status
+        self._turning = turning or Spinner("dots", style="cyan")
+
+    def __rich_console__(
+        self, console: Console, options: ConsoleOptions
+    ) -> Iterator[RenderableType]:
+        status, width = self._status, max(20, options.max_width - FRAME)
+        words = f"{status.phase}: {status.detail}" if status.detail else status.phase
+        self._turning.update(text=escape(words))
+        lines: list[RenderableType] = [_head(status, width), Text(), _figures(status, width)]
+        for name, words in _sentences(status).items():
+            lines += [Text(), _figure(name, words)] if words else []
+        if status.phones:
+            lines += [Text(), _phones(status.phones, width)]
+        yield Panel(
+            Group(self._turning, Text(), *lines, Text(), _progress(status)),
+            title=f"[bold]distrl[/] · {escape(status.name)}",
+            title_align="left",
+            border_style="cyan",
+            padding=(1, 2),
+        )
+
+
+def _sentences(status: RunStatus) -> dict[str, str]:
+    return {
         "phones' time": time_words(status.phone_time, most=6),
         "learner's time": time_words(status.learner_time, most=6),
         "evaluation": status.evaluating,
         "nodes": status.placement,
     }
-    lines = [
-        part for name, words in wide.items() if words for part in (Text(), _figure(name, words))
-    ]
-    return Panel(
-        Group(_head(status), Text(), _figures(status), *lines, Text(), _progress(status)),
-        title=f"[bold]distrl[/] · {status.name}",
-        title_align="left",
-        subtitle=status.phase,
-        subtitle_align="right",
-        border_style="cyan",
-        padding=(1, 2),
-        width=WIDEST,
-    )
 
 
-def _head(status: RunStatus) -> RenderableType:
+def _phones(signs: str, width: int) -> Text:
+    """A small wall: a sign for each phone, and how many there are of each."""
+    counts = [f"{signs.count(sign)} {PHONE_WORDS[sign]}" for sign in PHONE_WORDS if sign in signs]
+    shown = signs[: PHONE_ROWS * (width // 2)]
+    left = len(signs) - len(shown)
+    text = Text.assemble(("phones\n", "dim"))
+    for sign in shown:
+        text.append(f"{sign} ", PHONE_STYLES.get(sign, ""))
+    return text.append(f"\n{', '.join(counts)}{f'; {left} are not drawn' if left else ''}", "dim")
+
+
+def _head(status: RunStatus, width: int) -> RenderableType:
     """The one figure that counts, large as a terminal can, and how it came to be."""
     rate = status.success
     line = Text.assemble(
@@ -128,14 +164,18 @@ def _head(status: RunStatus) -> RenderableType:
     )
     if status.success_before is not None:
         line.append(f"    before training {rate_words(status.success_before)}", "dim")
-    bars = curve(status.success_history)
+    bars = curve(status.success_history, width - LABEL)
     drawn = [Text.assemble((each[:LABEL], "dim"), (each[LABEL:], "green")) for each in bars]
+    if status.history_seconds and status.success_history:
+        each = duration(status.history_seconds)
+        drawn.append(Text(f"{'':{LABEL}}a bar is {each}; none: no episode ended then", "dim"))
     return Group(line, Text(), *drawn)
 
 
-def _figures(status: RunStatus) -> Table:
+def _figures(status: RunStatus, width: int) -> Table:
     table = Table.grid(padding=(0, 3), expand=True)
-    for _ in range(3):
+    columns = min(MAX_COLUMNS, max(1, width // COLUMN))
+    for _ in range(columns):
         table.add_column(ratio=1)
     faults = ", ".join(
         f"{name.replace('_', ' ')} {count}" for name, count in sorted(status.faults.items())
@@ -155,10 +195,10 @@ def _figures(status: RunStatus) -> Table:
     }
     cells = [_figure(name, value) for name, value in shown.items()]
     cells.append(_figure("faults", faults or "none", style="yellow" if faults else ""))
-    for place in range(0, len(cells), 3):
+    for place in range(0, len(cells), columns):
         if place:
             table.add_row()
-        table.add_row(*cells[place : place + 3])
+        table.add_row(*cells[place : place + columns])
     return table
 
 
@@ -180,11 +220,16 @@ def _progress(status: RunStatus) -> Table:
     return table
 
 
-def curve(rates: tuple[float, ...], width: int = SPARKS, rows: int = 3) -> list[str]:
-    """A small curve of shares, as high as the highest needs; what is no number yet is left out."""
-    shown = [rate if 0.0 <= rate <= 1.0 else 0.0 for rate in rates[-width:]]
-    top = min(1.0, math.ceil(10.0 * max(shown, default=0.0) - 1e-9) / 10.0) or 0.1
-    eighths = [round(rate / top * 8 * rows) for rate in shown]  # of a row
+def curve(rates: tuple[float, ...], width: int, rows: int = 3) -> list[str]:
+    """A small curve of shares, as high as the highest needs. A gap (NaN) stays empty; 0 % is a line
+    on the ground. What has left the width on the left stays away, and no bar ever changes its span.
+    """
+    shown = rates[-max(1, width) :]
+    known = [rate for rate in shown if 0.0 <= rate <= 1.0]
+    top = min(1.0, math.ceil(10.0 * max(known, default=0.0) - 1e-9) / 10.0) or 0.1
+    eighths = [
+        max(1, round(rate / top * 8 * rows)) if 0.0 <= rate <= 1.0 else 0 for rate in shown
+    ]  # of a row
     lines = []
     for row in reversed(range(rows)):
         label = f"{top:.0%} " if row == rows - 1 else "0% " if row == 0 else ""

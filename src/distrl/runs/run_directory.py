@@ -14,6 +14,7 @@
         checkpoints/        what a restarted learner continues from
         progress.json       what there was at the last checkpoint; a resume that finds less refuses
         losses.jsonl        what a resume was told to do without
+        judge_cache.jsonl   verdicts of vision-language judges, with their replies
         refusals.jsonl      what guarded phones did not carry out, and why
         learner.json        on which machine of a cluster the learner is
         replica.json        this is a copy: of the run on which machine, and of when
@@ -74,6 +75,7 @@ class RunDirectory:
         self.losses = path / "losses.jsonl"
         self.refusals = path / "refusals.jsonl"
         self.policy = path / IN_A_RUN
+        self.judge_cache = path / "judge_cache.jsonl"
         self.result = path / "result.json"
         self.report = path / "report.html"
 

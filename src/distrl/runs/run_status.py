@@ -9,6 +9,8 @@ from typing import Protocol
 
 from distrl.episodes.outcome import SuccessRate
 
+WORKS, WAITS, FAILING, AWAY = PHONE_SIGNS = "●·!×"  # what a phone did since the last look
+
 
 @dataclass(frozen=True, slots=True)
 class RunStatus:
@@ -20,7 +22,7 @@ class RunStatus:
     progress: float  # of the limit that is reached first; in [0, 1]
     success: SuccessRate  # of recent training episodes
     success_before: SuccessRate | None  # of the evaluation before training
-    success_history: tuple[float, ...]  # rates over equal spans of the run so far, oldest first
+    success_history: tuple[float, ...]  # rates over equal spans, oldest first; NaN: no episode
     trajectories: int
     trajectories_per_minute: float  # recent
     updates: int
@@ -38,6 +40,9 @@ class RunStatus:
     seconds_left: float | None = None  # of training; None: no estimate yet
     evaluating: str = ""  # what is evaluated beside training: its stage, episodes so far and in all
     placement: str = ""  # which part is on which node of a cluster
+    detail: str = ""  # what is special about the phase: warm-up, waiting, resumed
+    history_seconds: float = 0.0  # of one span of the history
+    phones: str = ""  # a sign for each phone, in the order of their names (`PHONE_SIGNS`)
 
 
 class RunView(AbstractContextManager["RunView"], Protocol):

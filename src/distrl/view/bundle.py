@@ -27,7 +27,8 @@ def write_bundle(resources: Resources, folder: Path, episodes: int = EPISODES) -
         shutil.copytree(STATIC, folder / "static")
         (folder / "static" / "index.html").replace(folder / "index.html")
         names = list(resources.catalogue.runs())
-        _copy(resources, folder, "runs.json")
+        for each in ("names.json", "runs.json"):
+            _copy(resources, folder, each)
         written = sum(_copy_run(resources, folder, name, episodes) for name in names)
         for one in names:
             for other in names:
@@ -45,6 +46,9 @@ def _copy_run(resources: Resources, folder: Path, name: str, episodes: int) -> i
     for each in ("episodes.json", "details.json"):
         columns = msgspec.json.decode(resources.get(f"{name}/{each}").content)
         _write(folder, f"{name}/{each}", msgspec.json.encode(_rows(columns, kept)))
+    newest = msgspec.json.decode(resources.get(f"{name}/newest.json").content)
+    rows = {each: _rows(newest[each], kept) for each in ("episodes", "details")}
+    _write(folder, f"{name}/newest.json", msgspec.json.encode({"total": len(kept), **rows}))
     for seq in sorted(kept):
         episode = resources.get(f"{name}/episode/{seq}.json").content
         _write(folder, f"{name}/episode/{seq}.json", episode)

@@ -1,9 +1,9 @@
 """All episodes of a run as columns: at once what `episodes.jsonl` has, then what the store adds.
 
-The first list is read from the lines alone, so that ten thousand episodes are there at once. What
-they were told to do, who judged them and how sure the policy was stands in the headers of the
-stored trajectories; those are read without their screens. Both only read what is new since the
-last time. `seq`, the place in the store, is the name of an episode in a permalink.
+A page begins with the newest few, for which next to nothing is read. The whole list is read from
+the lines alone. What they were told to do, who judged them and how sure the policy was stands in
+the headers of the stored trajectories; those are read without their screens. Both only read what is
+new since the last time. `seq`, the place in the store, is the name of an episode in a permalink.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import json
 import math
 import sqlite3
 import threading
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
@@ -30,6 +31,8 @@ from distrl.runs.run_directory import RunDirectory
 from distrl.runs.run_records import EpisodeLine
 
 MAX_HEADER_BYTES = 16 * 2**20
+NEWEST = 60  # episodes that a page begins with: a screenful
+TAIL_BYTES = 512 * NEWEST  # of episodes.jsonl, in which their lines are looked for
 Columns = dict[str, list[Any]]
 LINE_COLUMNS = (
     "seq", "task", "template", "ending", "steps", "version", "staleness", "device", "ended",
@@ -52,6 +55,7 @@ class EpisodeIndex:
 
     run: RunDirectory
     _lock: threading.Lock = field(default_factory=threading.Lock)
+    _details_lock: threading.Lock = field(default_factory=threading.Lock)  # held for longer
     _read: int = 0  # bytes of episodes.jsonl
     _lines: dict[str, EpisodeLine] = field(default_factory=dict)  # by id
     _places: dict[str, int] = field(default_factory=dict)  # of the store, by id
@@ -63,21 +67,49 @@ class EpisodeIndex:
         with self._lock:
             self._read_lines()
             self._read_places()
-            rows = []
-            for name, seq in self._places.items():
-                line = self._lines.get(name)
-                if line is None:
-                    rows.append((seq, _task_of(name), _template_of(name), "", 0, 0, 0, "", 0.0))
-                    continue
-                rows.append((
-                    seq, line.task, line.template, line.ending.value, line.steps,
-                    line.weight_version, line.staleness, line.device, round(line.ended, 1),
-                ))  # fmt: skip
+            rows = [
+                line_row(seq, name, self._lines.get(name)) for name, seq in self._places.items()
+            ]
         return _columns(LINE_COLUMNS, rows)
+
+    def newest(self, count: int = NEWEST) -> dict[str, Any]:
+        """Rows and details of the newest episodes, oldest first, and how many there are in all."""
+        total, rows, details = 0, list[tuple[Any, ...]](), list[tuple[Any, ...]]()
+        with typed_errors(self.run.trajectories, "list the newest trajectories"):
+            connection = connect_reader(self.run.trajectories)
+            if connection is not None:
+                with closing(connection):
+                    [total] = connection.execute("SELECT count(*) FROM trajectories").fetchone()
+                    query = "SELECT seq, id, correction FROM trajectories ORDER BY seq DESC LIMIT ?"
+                    found = connection.execute(query, (count,)).fetchall()[::-1]
+                    corrections = {seq: content for seq, _, content in found if content}
+                    details = [
+                        corrected(row, corrections.get(row[0]))
+                        for row in _read_details(connection, [seq for seq, *_ in found])
+                    ]
+                lines = self._last_lines() if found else {}
+                names = ((seq, name.decode("utf-8", "replace")) for seq, name, _ in found)
+                rows = [line_row(seq, name, lines.get(name)) for seq, name in names]
+        return {
+            "total": total,
+            "episodes": _columns(LINE_COLUMNS, rows),
+            "details": _columns(DETAIL_COLUMNS, details),
+        }
+
+    def _last_lines(self) -> dict[str, EpisodeLine]:
+        """Those at the end of the file, by id."""
+        if not self.run.episodes.exists():
+            return {}
+        with self.run.episodes.open("rb") as file:
+            start = max(0, self.run.episodes.stat().st_size - TAIL_BYTES)
+            file.seek(start)
+            lines = file.read().split(b"\n")[1 if start else 0 : -1]
+        return {line.id: line for line in _decoded(lines)}
 
     def details(self) -> Columns:
         """What the store knows beside; trajectories that were dropped have no row."""
-        with self._lock, typed_errors(self.run.trajectories, "read the headers of trajectories"):
+        action = "read the headers of trajectories"
+        with self._details_lock, typed_errors(self.run.trajectories, action):
             connection = connect_reader(self.run.trajectories)
             if connection is not None:
                 with closing(connection):
@@ -97,11 +129,7 @@ class EpisodeIndex:
             fresh = file.read()
         whole = fresh[: fresh.rfind(b"\n") + 1]
         self._read += len(whole)
-        for content in whole.splitlines():
-            try:
-                line = decode_line(content, EpisodeLine)
-            except (CorruptData, ValueError, msgspec.ValidationError):
-                continue  # the report lists damage; the page shows the rest
+        for line in _decoded(whole.splitlines()):
             self._lines[line.id] = line
 
     def _read_places(self) -> None:
@@ -118,11 +146,9 @@ class EpisodeIndex:
     def _read_headers(self, connection: sqlite3.Connection) -> None:
         last = max(self._details, default=0)
         query = "SELECT seq FROM bodies WHERE seq > ? ORDER BY seq"
-        for [seq] in connection.execute(query, (last,)).fetchall():
-            try:
-                self._details[seq] = detail_row(seq, read_header(connection, seq))
-            except (CorruptRecord, KeyError, TypeError, ValueError, sqlite3.Error):
-                continue  # a damaged row costs its details
+        new = [seq for [seq] in connection.execute(query, (last,)).fetchall()]
+        for row in _read_details(connection, new):
+            self._details[row[0]] = row
         query = (
             "SELECT seq, corrected, correction FROM trajectories "
             "WHERE corrected > ? AND correction IS NOT NULL ORDER BY corrected"
@@ -130,10 +156,35 @@ class EpisodeIndex:
         for seq, at, content in connection.execute(query, (self._corrected,)).fetchall():
             self._corrected = at
             if seq in self._details:
-                new = decode_correction(bytes(content))
-                row = self._details[seq]
-                verdict = (new.verdict.judge, new.verdict.reason)
-                self._details[seq] = (*row[:3], *verdict, *row[5:7], new.ending.value)
+                self._details[seq] = corrected(self._details[seq], content)
+
+
+def line_row(seq: int, name: str, line: EpisodeLine | None) -> tuple[Any, ...]:
+    """As in LINE_COLUMNS; without a line, what the id tells."""
+    if line is None:
+        return (seq, _task_of(name), _template_of(name), "", 0, 0, 0, "", 0.0)
+    return (
+        seq, line.task, line.template, line.ending.value, line.steps, line.weight_version,
+        line.staleness, line.device, round(line.ended, 1),
+    )  # fmt: skip
+
+
+def _decoded(lines: Iterable[bytes]) -> Iterator[EpisodeLine]:
+    for content in lines:
+        try:
+            yield decode_line(content, EpisodeLine)
+        except (CorruptData, ValueError, msgspec.ValidationError):
+            continue  # the report lists damage; the page shows the rest
+
+
+def _read_details(
+    connection: sqlite3.Connection, places: Iterable[int]
+) -> Iterator[tuple[Any, ...]]:
+    for seq in places:
+        try:
+            yield detail_row(seq, read_header(connection, seq))
+        except (CorruptRecord, KeyError, TypeError, ValueError, sqlite3.Error):
+            continue  # a damaged row costs its details, and one that was dropped has none
 
 
 def read_header(connection: sqlite3.Connection, seq: int) -> dict[str, Any]:
@@ -161,6 +212,14 @@ def detail_row(seq: int, header: dict[str, Any]) -> tuple[Any, ...]:
         round(surprise, 2) if math.isfinite(surprise) else None,
         header["ending"],
     )
+
+
+def corrected(row: tuple[Any, ...], correction: bytes | None) -> tuple[Any, ...]:
+    """A detail row with the verdict that came later, if one did."""
+    if correction is None:
+        return row
+    new = decode_correction(bytes(correction))
+    return (*row[:3], new.verdict.judge, new.verdict.reason, *row[5:7], new.ending.value)
 
 
 def _columns(names: tuple[str, ...], rows: list[tuple[Any, ...]]) -> Columns:

@@ -1,12 +1,16 @@
 """Every file of the page's data by its path: what the server sends, and what a bundle has on disk.
 
+    names.json                       which runs there are; nothing of them is read for it
     runs.json                        all runs, and the settings in which they differ
     RUN/summary.json                 a run in a few figures
+    RUN/newest.json                  the newest episodes: what a page begins with
     RUN/episodes.json                all episodes as columns (`episode_index`)
     RUN/details.json                 what the store knows of them beside
     RUN/episode/SEQ.json             one of them, step by step (`xray`)
     RUN/episode/SEQ.gif              the same as an animation
     RUN/screen/SEQ-STEP.jpg          a screen of it
+    RUN/weights.json                 which weights of it are kept (`kept_weights`)
+    RUN/step/SEQ-STEP/KEY.json       a step under those weights, computed now (`step_scorer`)
     RUN/curves.json, RUN/health.json
     RUN/versus/OTHER.json            the evaluations of two runs, task by task
 
@@ -18,6 +22,7 @@ from __future__ import annotations
 import re
 import tempfile
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -30,13 +35,16 @@ from distrl.runs.run_directory import RunDirectory
 from distrl.view.curves import run_curves
 from distrl.view.episode_index import EpisodeIndex
 from distrl.view.health import run_health
-from distrl.view.run_catalogue import RunCatalogue
+from distrl.view.kept_weights import kept_weights
+from distrl.view.run_catalogue import RunCatalogue, run_state
 from distrl.view.run_summary import differing_settings, run_summary, settings_of, stamp, versus
+from distrl.view.step_scorer import StepQuestion, StepScorer
 from distrl.view.xray import EpisodeFiles
 
 JSON, JPEG, GIF = "application/json", "image/jpeg", "image/gif"
 EPISODE = re.compile(r"episode/(\d{1,12})\.(json|gif)")
 SCREEN = re.compile(r"screen/(\d{1,12})-(\d{1,5})\.jpg")
+STEP = re.compile(r"step/(\d{1,12})-(\d{1,5})/([a-z0-9.-]{1,40})\.json")
 VERSUS = re.compile(r"versus/([^/]+)\.json")
 
 
@@ -78,6 +86,7 @@ class Resources:
     def __init__(self, catalogue: RunCatalogue) -> None:
         self.catalogue = catalogue
         self._runs: dict[str, RunResources] = {}
+        self._scorer = StepScorer()
 
     def run(self, name: str) -> RunResources:
         """`LookupError`: there is no such run."""
@@ -86,16 +95,18 @@ class Resources:
 
     def get(self, path: str) -> Resource:
         """What is at that path; `LookupError` where there is nothing."""
-        if path == "runs.json":
-            return _json(self._overview())
+        if path in ("names.json", "runs.json"):
+            return _json(self._names() if path == "names.json" else self._overview())
         name, _, rest = path.partition("/")
         run = self.run(name)
         plain: dict[str, Callable[[], Any]] = {
             "summary.json": lambda: run_summary(run.story),
+            "newest.json": run.index.newest,
             "episodes.json": run.index.episodes,
             "details.json": run.index.details,
             "curves.json": lambda: run_curves(run.story),
             "health.json": lambda: run_health(run.story),
+            "weights.json": lambda: kept_weights(run.run),
         }
         if rest in plain:
             return _json(plain[rest]())
@@ -103,9 +114,24 @@ class Resources:
             return _episode(run, int(found[1]), found[2])
         if found := SCREEN.fullmatch(rest):
             return Resource(run.files.screen(int(found[1]), int(found[2])), JPEG, lasting=True)
+        if found := STEP.fullmatch(rest):
+            asked = StepQuestion(run.run.path, found[3], int(found[1]), int(found[2]))
+            return _json(self._scorer.ask(asked))
         if found := VERSUS.fullmatch(rest):
             return _json(versus(run.story, self.run(found[1]).story))
         raise LookupError(f"there is no {path}")
+
+    def close(self) -> None:
+        """End what was started to answer."""
+        self._scorer.close()
+
+    def _names(self) -> dict[str, Any]:
+        now = time.time()
+        runs = [
+            {"name": name, "state": run_state(run, now), "kept_evaluation": not run.config.exists()}
+            for name, run in self.catalogue.runs().items()
+        ]
+        return {"path": self.catalogue.path.name, "runs": runs}
 
     def _overview(self) -> dict[str, Any]:
         names = list(self.catalogue.runs())

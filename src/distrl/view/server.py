@@ -2,24 +2,23 @@
 
 It listens on 127.0.0.1, where no other machine can reach it. Other users of this one could, so only
 connections of the user who started it are answered. So could a web page of somebody else that is
-open in the same browser: requests must name this host (no DNS rebinding), only GET is answered, no
-other origin may read or frame it, and no script runs but the page's own (CSP), whatever stands in
-instructions and answers. Beyond loopback, or where the system does not tell whose a connection is,
-it wants a token, which the first visit trades for a cookie. The wall comes as server-sent events:
-the phones that changed, a few times a second.
+open in the same browser: requests must name this host (no DNS rebinding) and come from the page
+itself, only GET is answered, no other origin may read or frame it, and no script runs but the
+page's own (CSP), whatever stands in instructions and answers. Beyond loopback, or where the system
+does not tell whose a connection is, it wants a token, which the first visit trades for a cookie.
+The wall comes as server-sent events: the phones that changed, a few times a second.
 """
 
 from __future__ import annotations
 
 import asyncio
-import base64
 import contextlib
 import secrets
 import socket
 import sqlite3
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -42,12 +41,12 @@ from distrl.episodes.live_feed import Audience
 from distrl.errors import DistrlError, InvalidSetting
 from distrl.loopback_peer import is_own_peer
 from distrl.view.live_wall import LiveWall
-from distrl.view.resources import Resources
+from distrl.view.resources import Resources, RunResources
 from distrl.view.run_catalogue import run_state
 
 STATIC = Path(__file__).parent / "static"
 LOOPBACK = {"127.0.0.1", "localhost", "[::1]", "::1"}
-WALL_SECONDS = 0.18  # between two looks at the phones
+WALL_SECONDS = 0.15  # between two looks at the phones
 TICK_SECONDS = 2.0  # between two signs of life, and renewals of the lease
 MAX_WATCHERS = 16
 COOKIE = "distrl-view"
@@ -121,6 +120,8 @@ class Gate:
         host = request.headers.get("host", "").rpartition(":")[0] or request.headers.get("host", "")
         if address.host in LOOPBACK and host not in LOOPBACK:
             return PlainTextResponse("open it by its own address, such as 127.0.0.1", 421)
+        if request.headers.get("sec-fetch-site") == "cross-site" and request.url.path != "/":
+            return PlainTextResponse("this is for the page itself", 403)
         if address.token:
             return self._without_token(request, address.token)
         if not self._is_ours(request.scope):
@@ -176,9 +177,12 @@ def build_app(
         if watchers.locked():
             return PlainTextResponse(f"{MAX_WATCHERS} others watch already; close one", 503)
 
+        phones = request.query_params.get("phones") != "0"
+
         async def events() -> AsyncIterator[bytes]:
             async with watchers:
-                async for event in wall_events(resources, request.path_params["run"], run):
+                name = request.path_params["run"]
+                async for event in wall_events(resources, name, run, phones=phones):
                     yield event
 
         return StreamingResponse(
@@ -194,28 +198,32 @@ def build_app(
     return Gate(Starlette(routes=routes), address, is_ours)
 
 
-async def wall_events(resources: Resources, name: str, run: Path) -> AsyncIterator[bytes]:
-    """What changed, as server-sent events: `phones` and, as a sign of life, `tick`."""
-    live, audience, ticked = LiveWall(run), Audience(run), -TICK_SECONDS
-    directory = resources.run(name).run
+async def wall_events(
+    resources: Resources, name: str, run: Path, *, phones: bool = True
+) -> AsyncIterator[bytes]:
+    """What changed, as server-sent events: `phones` and, as a sign of life, `tick`.
+
+    Without `phones` it only ticks, and phones are not asked to show anything.
+    """
+    live, audience = LiveWall(run), Audience(run)
+    ticked, due = -TICK_SECONDS, time.monotonic()
     while True:
         now = time.monotonic()
         if now - ticked >= TICK_SECONDS:
             ticked = now
-            state = run_state(directory, time.time())
-            if state == "running":
+            tick = await run_in_threadpool(_tick, resources.run(name))
+            if phones and tick["state"] == "running":
                 audience.renew()
-            yield _event("tick", {"state": state, "episodes": len(resources.run(name).index)})
-        phones = [
-            {
-                **asdict(each.state),
-                "picture": base64.b64encode(each.picture).decode() if each.picture else None,
-            }
-            for each in live.changed()
-        ]
-        if phones:
-            yield _event("phones", phones)
-        await asyncio.sleep(WALL_SECONDS)
+            yield _event("tick", tick)
+        changed = list(live.changed()) if phones else []
+        if changed:
+            yield _event("phones", changed)  # pictures become base64
+        due = max(due + WALL_SECONDS, now)
+        await asyncio.sleep(max(0.0, due - time.monotonic()))
+
+
+def _tick(run: RunResources) -> dict[str, Any]:
+    return {"state": run_state(run.run, time.time()), "episodes": len(run.index)}
 
 
 def _event(kind: str, content: Any) -> bytes:
@@ -257,3 +265,4 @@ def serve(
     ready(known)
     with contextlib.suppress(KeyboardInterrupt), contextlib.closing(listener):
         uvicorn.Server(config).run(sockets=[listener])
+    resources.close()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import math
+import sqlite3
 from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import closing
@@ -22,6 +23,7 @@ from PIL import Image
 from distrl.episodes.live_feed import confidence, described
 from distrl.errors import CorruptData, CorruptRecord
 from distrl.json_lines import read_lines
+from distrl.judging.judge_prompt import JudgePrompt
 from distrl.records import Decision, Trajectory
 from distrl.replay.store.trajectory_database import connect_reader, typed_errors
 from distrl.replay.store.trajectory_reader import TrajectoryReader
@@ -29,10 +31,12 @@ from distrl.reporting.recording import describe, recording_frames, write_gif
 from distrl.runs.draw_log import LastDraw, read_draw
 from distrl.runs.run_directory import RunDirectory
 from distrl.runs.run_records import Recording
+from distrl.view.episode_index import read_header
 from distrl.view.run_summary import settings_of
 
 STARTER = Path(__file__).parents[1] / "agent" / "starter" / "weights" / "tokenizer.json"
 KEPT = 16  # trajectories in memory, as packed as they were stored
+MAX_FAMILY = 64  # members that are shown
 QUALITY = 88  # of a screen as JPEG
 Pieces = Callable[[int], str]
 
@@ -89,11 +93,51 @@ class EpisodeFiles:
             "height": trajectory.screens[0].height,
             "drawn": None if draw is None else {"updates": draw.updates, "times": draw.times_drawn,
                                                 "priority": draw.priority},
+            "family": self.family(trajectory),
+            "question": self.question(trajectory),
             "steps": [
                 _step(decision, number, draw, pieces)
                 for number, decision in enumerate(trajectory.decisions)
             ],
         }  # fmt: skip
+
+    def family(self, trajectory: Trajectory) -> list[dict[str, Any]]:
+        """The attempt and the continuations that were played from its steps; empty without any."""
+        root = trajectory.attempt_id.encode()
+        query = "SELECT seq FROM trajectories WHERE id = ? OR (id >= ? AND id < ?) ORDER BY seq"
+        with typed_errors(self.run.trajectories, "look for forks"):
+            connection = connect_reader(self.run.trajectories)
+            if connection is None:
+                return []
+            with closing(connection):
+                found = connection.execute(query, (root, root + b"/fork/", root + b"/fork0"))
+                places = [seq for [seq] in found.fetchall()]
+                if len(places) < 2:
+                    return []
+                members = (_member(connection, seq) for seq in places[:MAX_FAMILY])
+                return [each for each in members if each is not None]
+
+    def question(self, trajectory: Trajectory) -> dict[str, Any] | None:
+        """What a vision-language judge was asked, and its whole reply where that was kept."""
+        verdict = trajectory.verdict
+        if verdict is None or not verdict.judge.startswith("vlm/"):
+            return None
+        settings = settings_of(self.run)
+        screens = settings.get("judge.last_screens", 2)
+        prompt = JudgePrompt(last_screens=screens if isinstance(screens, int) else 2)
+        if not verdict.judge.endswith(f"/{prompt.hash}"):
+            return {"messages": None, "reply": None}
+        case = prompt.case_of(trajectory)
+        messages = [
+            {"role": each["role"], "text": _plain(each["content"])}
+            for each in prompt.messages(case, lambda screen: "")
+        ]
+        try:
+            from distrl.judging.vlm_judge import read_reply
+        except ModuleNotFoundError:  # httpx, which only whoever asks a server needs
+            return {"messages": messages, "reply": None}
+        reply = read_reply(self.run.judge_cache, prompt.key_of(case), verdict.judge)
+        return {"messages": messages, "reply": reply}
 
     def _recorded(self, trajectory_id: str) -> LastDraw | None:
         """What a recording for the report says about it; None: there is none."""
@@ -152,6 +196,28 @@ def _step(decision: Decision, number: int, draw: LastDraw | None, pieces: Pieces
         "ratio": thought(draw.ratios) if draw else None,
         "advantage": thought(draw.advantages) if draw else None,
     }
+
+
+def _member(connection: sqlite3.Connection, seq: int) -> dict[str, Any] | None:
+    try:
+        header = read_header(connection, seq)
+        branch = header.get("branch")
+        return {
+            "seq": seq,
+            "step": branch["step"] if branch else 0,
+            "root": branch is None,
+            "steps": len(header["decisions"]),
+            "ending": header["ending"],
+        }
+    except (CorruptRecord, KeyError, TypeError, ValueError, sqlite3.Error):
+        return None  # dropped, or damaged
+
+
+def _plain(content: str | list[dict[str, Any]]) -> str:
+    """The text of a message; a picture is named."""
+    if isinstance(content, str):
+        return content
+    return "\n".join(part.get("text", "[a screen]") for part in content)
 
 
 def token_pieces(run: RunDirectory) -> Pieces:

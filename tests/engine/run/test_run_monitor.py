@@ -160,6 +160,27 @@ def test_a_phone_that_cannot_be_reset_is_counted_and_named_with_the_reason(tmp_p
     ]  # fmt: skip
 
 
+def test_warm_up_waiting_and_a_resume_are_said(tmp_path: Path) -> None:
+    view, run, now = Shown(), RunDirectory(tmp_path), 0.0
+    with Metrics.begin(run, clock=lambda: now) as metrics, LineLog.open(run.episodes) as lines:
+        log = EpisodeLog(lines, lambda: now)
+        monitor = RunMonitor(
+            "small", 4, metrics, view, log, Collection(), lambda: now,
+            warm_up_updates=3, resumed_at=2,
+        )  # fmt: skip
+        monitor.begin("training", LearnerStatus(2, 0, 0.0, 0.0, {}, {}), 0.0)
+        now += SHOW_SECONDS
+        with monitor.learner_at("waiting"):
+            monitor.look(LearnerStatus(2, 0, 0.0, 0.0, {}, {}), 0.0, 0)
+        now += SHOW_SECONDS
+        monitor.look(LearnerStatus(3, 1, 0.0, 0.0, {}, {}), 0.0, 0)
+    assert [each.detail for each in view.all] == [
+        "the critic warms up: update 2 of 3, resumed at update 2",
+        "the learner waits for trajectories, resumed at update 2",
+        "resumed at update 2",
+    ]
+
+
 def test_a_new_phase_is_shown_at_once(tmp_path: Path) -> None:
     view, run, status = Shown(), RunDirectory(tmp_path), LearnerStatus(0, 0, 0.0, 0.0, {}, {})
     with Metrics.begin(run, clock=lambda: 1.0) as metrics, LineLog.open(run.episodes) as lines:

@@ -152,7 +152,7 @@ def open_receiver(
     """A receiver; a trajectory that needs a verdict gets it on its way to the learner."""
     if not settings.later:
         return TrajectoryReceiver(store, arrivals, episode_log, limit=limit)
-    judge = open_judge(settings, run.path / "judge_cache.jsonl", opened)
+    judge = open_judge(settings, run.judge_cache, opened)
     log = opened.enter_context(LineLog.open(run.path / "judgements.jsonl"))
     judge_pool = opened.enter_context(JudgeThreadPool(judge, settings.at_once))
     verdicts = DeferredJudging(judge_pool, store, arrivals, episode_log, log.append, say)

@@ -26,41 +26,40 @@ from distrl.weights.staleness import staleness
 
 LATE_SECONDS = 180.0  # what counts as recent
 REMEMBERED = 20_000  # recent episodes at most
-MAX_SPANS = 60  # of the success history
-FIRST_SPAN = 2.0  # seconds
+MAX_SPANS = 240  # of the success history that are shown, the last ones
+PLANNED_SPANS = 80  # in which a run of known length is divided
+LEAST_SPAN, USUAL_SPAN = 2.0, 10.0  # seconds
 
 
 class SuccessHistory:
-    """Success rates over equal spans of the run, in at most `MAX_SPANS` however long it takes.
-
-    When there are too many spans, neighbours are merged and spans become twice as long.
+    """Success rates over equal spans of the run. Their length is decided once, by how long the run
+    is to last, and never changes: a curve of them grows to the right and is not drawn anew.
     """
 
-    def __init__(self) -> None:
-        self._span = FIRST_SPAN
-        self._counts: list[tuple[int, int]] = []  # successes and episodes of each span
+    def __init__(self, planned_seconds: float = 0.0) -> None:  # 0: it is not limited by time
+        planned = planned_seconds / PLANNED_SPANS
+        known = 0.0 < planned < math.inf
+        self.span = float(max(LEAST_SPAN, math.ceil(planned))) if known else USUAL_SPAN
+        self._counts: dict[int, tuple[int, int]] = {}  # successes and episodes by span
 
     def add(self, seconds: float, *, success: bool) -> None:
-        while seconds >= self._span * MAX_SPANS:
-            pairs = [*self._counts, (0, 0)][: 2 * math.ceil(len(self._counts) / 2)]
-            self._counts = [
-                (a[0] + b[0], a[1] + b[1]) for a, b in zip(pairs[::2], pairs[1::2], strict=True)
-            ]
-            self._span *= 2.0
-        place = int(max(0.0, seconds) // self._span)
-        self._counts += [(0, 0)] * (place + 1 - len(self._counts))
-        successes, episodes = self._counts[place]
+        place = int(max(0.0, seconds) // self.span)
+        successes, episodes = self._counts.get(place, (0, 0))
         self._counts[place] = successes + success, episodes + 1
 
     def rates(self) -> tuple[float, ...]:
-        """Oldest first; NaN for a span in which no episode ended."""
-        return tuple(s / n if n else math.nan for s, n in self._counts)
+        """The last MAX_SPANS, oldest first; NaN for a span in which no episode ended."""
+        end = max(self._counts, default=-1) + 1
+        found = (self._counts.get(at, (0, 0)) for at in range(max(0, end - MAX_SPANS), end))
+        return tuple(s / n if n else math.nan for s, n in found)
 
 
 class EpisodeLog:
     """Counts arrivals. `clock` gives the seconds of the run, `version` is the learner's."""
 
-    def __init__(self, log: LineLog, clock: Callable[[], float]) -> None:
+    def __init__(
+        self, log: LineLog, clock: Callable[[], float], planned_seconds: float = 0.0
+    ) -> None:
         self.version = 0
         self.endings: Counter[Ending] = Counter()
         self.faults: Counter[str] = Counter()  # of collectors and disks, by name
@@ -71,7 +70,7 @@ class EpisodeLog:
         self._open: dict[str, EpisodeLine] = {}  # arrived; the collector's report is yet to come
         self._told: dict[str, EpisodeLine] = {}  # complete but for their verdict
         self._recent: deque[EpisodeLine] = deque(maxlen=REMEMBERED)
-        self._history = SuccessHistory()
+        self._history = SuccessHistory(planned_seconds)
 
     # In -----------------------------------------------------------------------------------------
 
@@ -160,6 +159,11 @@ class EpisodeLog:
     @property
     def trajectories(self) -> int:
         return sum(self.endings.values())
+
+    @property
+    def history_seconds(self) -> float:
+        """Of one span of the history."""
+        return self._history.span
 
     def success_history(self) -> tuple[float, ...]:
         with self._lock:

@@ -116,6 +116,7 @@ class LocalEngine:
         with ExitStack() as opened:
             opened.enter_context(run.held(1e9 * config.run.free_gigabytes))
             opened.enter_context(self._stop)
+            opened.enter_context(self._view)
             preflight(config, run.path, self._view.say)
             note_card(config, run)
             build_policy(config)  # a model that cannot be opened is better known at once
@@ -134,7 +135,6 @@ class LocalEngine:
                 config.run.trajectories,
             )
             collection = self._asynchronous(opened, receiver, episode_log)
-            opened.enter_context(self._view)
             monitor = RunMonitor(
                 run.path.name,
                 config.devices.count,

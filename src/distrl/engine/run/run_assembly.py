@@ -112,6 +112,7 @@ class RunAssembly:
     def _assemble(self, opened: ExitStack, *, resumed: bool, accept_losses: bool) -> TrainingRun:
         """Build every part of the run; what is opened is closed by `opened`."""
         config, run = self.config, self.directory
+        opened.enter_context(self.view)
         if self.asks_first:
             preflight(config, run.path, self.view.say)
         note_card(config, run)
@@ -130,11 +131,10 @@ class RunAssembly:
             resume(config, state, checkpoints, store, weights, self.view.say)
         else:
             begin(config, state, self.view.say)
-        metrics = opened.enter_context(
-            open_metrics(config, run, learner.updates if resumed else None, self.sinks)
-        )
+        resumed_at = learner.updates if resumed else None
+        metrics = opened.enter_context(open_metrics(config, run, resumed_at, self.sinks))
         episodes = opened.enter_context(LineLog.open(run.episodes))
-        episode_log = EpisodeLog(episodes, lambda: metrics.seconds)
+        episode_log = EpisodeLog(episodes, lambda: metrics.seconds, 60.0 * config.run.minutes)
         receiver = open_receiver(
             config.judge,
             run,
@@ -147,7 +147,6 @@ class RunAssembly:
         )
         recall(episode_log, run, store, receiver)
         collection = self.open_collection(opened, receiver, episode_log, state)
-        opened.enter_context(self.view)
         evaluations = EvaluationStore(
             opened.enter_context(LineLog.open(run.evaluations)),
             opened.enter_context(RecordingArchive.open(run)),
@@ -161,7 +160,7 @@ class RunAssembly:
             checkpoints=checkpoints,
             collection=collection,
             episode_log=episode_log,
-            monitor=self._monitor(metrics, episode_log, collection, opened),
+            monitor=self._monitor(metrics, episode_log, collection, opened, resumed_at),
             evaluations=evaluations,
             evaluator=Evaluator(config, policy, self.stop),
             lane=self.lane,
@@ -189,6 +188,7 @@ class RunAssembly:
         episode_log: EpisodeLog,
         collection: Collection,
         opened: ExitStack,
+        resumed_at: int | None,
     ) -> RunMonitor:
         """Its account begins with what the run recorded before it was resumed."""
         run = self.directory
@@ -204,6 +204,8 @@ class RunAssembly:
             account=account,
             note_fault=opened.enter_context(LineLog.open(run.device_faults)).append,
             draw_log=opened.enter_context(DrawLog.open(run.draws)),
+            warm_up_updates=self.config.learning.learner.warm_up_updates,
+            resumed_at=resumed_at,
         )
 
 

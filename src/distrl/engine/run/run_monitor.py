@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable
-from contextlib import AbstractContextManager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import Literal
 
 from distrl.engine.ingest.episode_log import EpisodeLog
 from distrl.engine.run.collection import Collection
+from distrl.engine.run.phone_states import PhoneStates
 from distrl.episodes.collector_report import gauges
 from distrl.episodes.outcome import SuccessRate
 from distrl.episodes.stage_timer import StageTimer
@@ -76,6 +77,8 @@ class RunMonitor:
         account: RunAccount | None = None,  # of what the run recorded before it was resumed
         note_fault: Callable[[DeviceFault], None] = lambda fault: None,
         draw_log: DrawLog | None = None,
+        warm_up_updates: int = 0,  # that move the critic alone
+        resumed_at: int | None = None,  # the update from which this process goes on
     ) -> None:
         self.account = account or RunAccount()
         self.phase = "starting"
@@ -95,6 +98,10 @@ class RunMonitor:
         self._trained: dict[str, float] | None = None  # seconds by stage, once training has ended
         self._note_fault = note_fault
         self._draw_log = draw_log or DrawLog(None)
+        self._warm_up_updates = warm_up_updates
+        self._resumed_at = resumed_at
+        self._phones = PhoneStates()
+        self._learner_stage: LearnerStage | None = None  # that its thread is in
         self._countdown = Countdown()
         self._failed_starts: dict[str, int] = {}  # counted so far, by collector
         self._troubles: dict[str, str] = {}  # kinds of errors that were said, by device
@@ -118,9 +125,15 @@ class RunMonitor:
         self._record("learner", report.learner_status.updates, report.gauges())
         self._draw_log.add(report.learner_status.updates, report.drawn)
 
-    def learner_at(self, stage: LearnerStage) -> AbstractContextManager[None]:
+    @contextmanager
+    def learner_at(self, stage: LearnerStage) -> Iterator[None]:
         """Time what the learner's thread does: its steps as "update" until `learned` knows more."""
-        return self._learner_stages.at(stage)
+        self._learner_stage = stage
+        try:
+            with self._learner_stages.at(stage):
+                yield
+        finally:
+            self._learner_stage = None
 
     def _record(self, series: Series, updates: int, figures: dict[str, float]) -> None:
         self.account.add(self._metrics.record(series, updates, figures))
@@ -218,7 +231,21 @@ class RunMonitor:
             faults=self._episode_log.all_faults(),
             evaluating=self.evaluating,
             seconds_left=self._countdown.seconds_left(progress),
+            detail=self._detail(learner_status),
+            history_seconds=self._episode_log.history_seconds,
+            phones=self._phones.signs(reports),
         )
+
+    def _detail(self, learner_status: LearnerStatus) -> str:
+        """What is special about the phase."""
+        parts, updates, last = [], learner_status.updates, self._warm_up_updates
+        if self._learner_stage == "waiting":
+            parts.append("the learner waits for trajectories")
+        elif self.phase == "training" and updates < last:
+            parts.append(f"the critic warms up: update {updates} of {last}")
+        if self._resumed_at is not None:
+            parts.append(f"resumed at update {self._resumed_at}")
+        return ", ".join(parts)
 
     def _of_late(self, figure: Callable[[LearnerReport], float]) -> float:
         """The mean over recent updates; 0 before the first."""

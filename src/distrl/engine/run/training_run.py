@@ -44,6 +44,7 @@ from distrl.learning.gradient_step import UpdateAbandoned
 from distrl.learning.learner_report import LearnerReport
 from distrl.process_environment import trim_heap
 from distrl.records import Trajectory
+from distrl.reporting.live_view import duration
 from distrl.runs.run_account import waiting_share
 from distrl.runs.run_records import RunResult, Stage
 
@@ -272,7 +273,12 @@ class TrainingRun:
             self.monitor.say(f"not measured, the run goes on: {error}")
 
     def _note_evaluation(self, request: EvaluationRequest, played: int) -> None:
-        self.monitor.evaluating = f"{request.stage} {played}/{request.episodes}"
+        words = f"{request.stage} {played}/{request.episodes}"
+        left = request.episodes - played
+        if played and left:
+            each = (self.monitor.seconds - request.seconds) / played
+            words += f", {duration(each * left)} left"
+        self.monitor.evaluating = words
 
     def _keep(self, request: EvaluationRequest, trajectories: Sequence[Trajectory]) -> None:
         line = evaluation_line(request, self.config.evaluation.split, trajectories)

@@ -2,6 +2,7 @@
 
 import { load, watch } from "./data.js";
 import { duration, figure, h } from "./dom.js";
+import { arenaPage } from "./arena.js";
 import { curvesPage } from "./curves.js";
 import { episodesPage } from "./episodes.js";
 import { healthPage } from "./health.js";
@@ -9,10 +10,10 @@ import { runsPage } from "./runs.js";
 import { wallPage } from "./wall.js";
 import { xrayPage } from "./xray.js";
 
-const PAGES = { wall: wallPage, episodes: episodesPage, episode: xrayPage, curves: curvesPage, health: healthPage, runs: runsPage };
-const TABS = [["wall", "Wall"], ["episodes", "Episodes"], ["curves", "Curves"], ["health", "Health"], ["runs", "Runs"]];
+const PAGES = { wall: wallPage, episodes: episodesPage, episode: xrayPage, curves: curvesPage, health: healthPage, runs: runsPage, arena: arenaPage };
+const TABS = [["wall", "Wall"], ["episodes", "Episodes"], ["curves", "Curves"], ["health", "Health"], ["runs", "Runs"], ["arena", "Arena"]];
 const top = document.querySelector("#top"), main = document.querySelector("#main");
-const state = { runs: [], run: "", page: "", leave: null, stop: null, watching: "" };
+const state = { runs: [], run: "", page: "", page_: null, stop: null, watching: "" };
 
 function theme(name) {
   const dark = name ? name === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
@@ -48,7 +49,7 @@ function drawTop() {
     pick,
     h("nav", { "aria-label": "Pages" }, TABS.map(([page, name]) => h("a", { href: address(state.run, page), "aria-current": page === current ? "page" : null }, name))),
     h("div", { class: "tools" },
-      run ? h("span", { class: "small muted number figures-line" }, `${figure(run.trajectories)} episodes · ${figure(run.updates)} updates · ${duration(run.seconds)}`) : null,
+      run ? h("span", { class: "small muted number figures-line" }, figuresLine(run)) : null,
       run ? h("span", { class: `state ${run.state}`, id: "state" }, run.state) : null,
       h("button", { title: "Light or dark", "aria-label": "Light or dark", on: { click: switchTheme } }, "◐"),
       h("button", { title: "Keys", "aria-label": "Keys", on: { click: showKeys } }, "?")));
@@ -60,7 +61,7 @@ function switchTheme() {
 }
 
 function showKeys() {
-  const rows = [["1 – 5", "the pages"], ["/", "search"], ["↑ ↓ Enter", "move in a list, open"], ["← →", "step by step through an episode"], ["Home End", "its first and last screen"], ["[ ]", "the episode before, the next"], ["Esc", "back to the list"], ["t", "light or dark"]];
+  const rows = [["1 – 6", "the pages"], ["/", "search"], ["↑ ↓ Enter", "move in a list, open"], ["← →", "step by step through an episode, or two"], ["Home End", "its first and last screen"], ["[ ]", "the episode before, the next"], ["Esc", "back to the list"], ["t", "light or dark"]];
   const dialog = h("dialog", { "aria-label": "Keys", on: { close: () => dialog.remove(), click: (event) => { if (event.target === dialog) dialog.close(); } } },
     h("h2", {}, "Keys"), h("div", { class: "keys" }, rows.map(([key, what]) => [h("kbd", {}, key), h("span", {}, what)])),
     h("form", { method: "dialog" }, h("p", { class: "end" }, h("button", { on: { click: (event) => { event.preventDefault(); dialog.close(); } } }, "Close"))));
@@ -68,12 +69,28 @@ function showKeys() {
   dialog.showModal();
 }
 
-async function follow() {
-  if (state.watching === state.run) return;
+const figuresLine = (run) => (run.trajectories === undefined ? "" : `${figure(run.trajectories)} episodes · ${figure(run.updates)} updates · ${duration(run.seconds)}`);
+
+// Figures of a run come after its name: reading a long run takes longer than a page may take to appear.
+async function summaryOf(name) {
+  const run = state.runs.find((each) => each.name === name);
+  if (!run) return null;
+  Object.assign(run, await load(`${encodeURIComponent(name)}/summary.json`));
+  const line = document.querySelector(".figures-line");
+  if (line && state.run === name) line.textContent = figuresLine(run);
+  return run;
+}
+
+// Phones are watched only where they are shown, and while the page is in sight.
+function follow() {
+  const wants = document.hidden ? "" : `${state.run} ${state.page_?.phones ? "phones" : ""}`;
+  if (state.watching === wants) return;
   state.stop?.();
-  state.watching = state.run;
+  state.stop = null;
+  state.watching = wants;
+  if (!wants) return;
   state.stop = watch(state.run, {
-    phones: (phones) => state.page_?.phones?.(phones),
+    phones: state.page_?.phones ? (phones) => state.page_?.phones?.(phones) : null,
     tick: (tick) => {
       const shown = document.querySelector("#state");
       if (shown && shown.textContent !== tick.state) { shown.textContent = tick.state; shown.className = `state ${tick.state}`; }
@@ -88,10 +105,7 @@ let last = 0;
 async function refresh(tick) {
   if (performance.now() - last < 6000 || document.hidden) return;
   last = performance.now();
-  const run = state.runs.find((each) => each.name === state.run);
-  Object.assign(run, await load(`${encodeURIComponent(state.run)}/summary.json`));
-  const line = document.querySelector(".figures-line");
-  if (line) line.textContent = `${figure(run.trajectories)} episodes · ${figure(run.updates)} updates · ${duration(run.seconds)}`;
+  const run = await summaryOf(state.run);
   state.page_?.refresh?.(run, tick);
 }
 
@@ -99,20 +113,24 @@ async function go() {
   const { run, page, rest, query } = read();
   if (state.page_?.move && state.run === run && state.page === page && state.page_.move(rest, query)) return;
   state.page_?.leave?.();
+  state.page_ = null;
   Object.assign(state, { run, page });
   drawTop();
   document.title = `${rest[0] && page === "episode" ? `Episode ${rest[0]}` : TABS.find(([name]) => name === page)?.[1] ?? "Episode"} · ${run} · DistRL`;
   main.replaceChildren(h("p", { class: "empty" }, "Loading…"));
   const summary = state.runs.find((each) => each.name === run);
   try {
-    const shown = (state.page_ = await PAGES[page]({ run, rest, query, summary, runs: state.runs, address }));
-    if (state.run !== run || state.page !== page) return;
+    const shown = await PAGES[page]({ run, rest, query, summary, figures: () => summaryOf(run), runs: state.runs, address });
+    if (state.run !== run || state.page !== page) { shown.leave?.(); return; }
+    state.page_ = shown;
     main.replaceChildren(...[shown.element].flat());
     shown.entered?.();
   } catch (error) {
     main.replaceChildren(h("p", { class: "empty" }, `This cannot be shown: ${error.message}`));
   }
-  if (run) follow();
+  if (!run) return;
+  follow();
+  if (summary && summary.trajectories === undefined) summaryOf(run).catch(() => {});
 }
 
 addEventListener("keydown", (event) => {
@@ -120,19 +138,19 @@ addEventListener("keydown", (event) => {
   const typing = ["INPUT", "SELECT", "TEXTAREA"].includes(event.target.tagName);
   if (typing && event.key !== "Escape") return;
   if (typing) event.target.blur();
-  if (/^[1-5]$/.test(event.key)) location.hash = address(state.run, TABS[Number(event.key) - 1][0]);
+  if (/^[1-6]$/.test(event.key)) location.hash = address(state.run, TABS[Number(event.key) - 1][0]);
   else if (event.key === "t") switchTheme();
   else if (event.key === "?") showKeys();
   else if (event.key === "/") { event.preventDefault(); document.querySelector("input[type=search]")?.focus(); }
   else if (state.page_?.key?.(event.key)) event.preventDefault();
 });
 addEventListener("hashchange", go);
+document.addEventListener("visibilitychange", () => { if (state.run) follow(); });
 
 theme(remembered("distrl-theme"));
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => theme(remembered("distrl-theme")));
 try {
-  const overview = await load("runs.json");
-  state.runs = overview.runs;
+  state.runs = (await load("names.json")).runs;
   await go();
 } catch (error) {
   main.replaceChildren(h("p", { class: "empty" }, `Nothing can be shown: ${error.message}`));

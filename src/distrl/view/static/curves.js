@@ -25,8 +25,8 @@ const METRICS = [
 const ENDINGS = { success: 2, failure: 6, step_limit: 1, gave_up: 4, app_crash: 3, device_lost: 5, judge_unavailable: 7, awaiting_verdict: 0 };
 const minutes = (value) => duration(value);
 
-export async function curvesPage({ run, summary }) {
-  let curves = await load(of(run, "curves.json"));
+export async function curvesPage({ run, figures }) {
+  let [curves, summary] = await Promise.all([load(of(run, "curves.json")), figures()]);
   let log = false, byUpdates = true, find = "";
   const body = h("div", { class: "cards" });
 

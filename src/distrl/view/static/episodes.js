@@ -25,8 +25,8 @@ const FILTERS = [["ending", "Any ending"], ["template", "Any task"], ["app", "An
 const SORTS = { newest: (a, b) => b.seq - a.seq, oldest: (a, b) => a.seq - b.seq, surprise: (a, b) => (b.surprise ?? -1) - (a.surprise ?? -1), steps: (a, b) => b.steps - a.steps, staleness: (a, b) => b.staleness - a.staleness };
 
 export async function episodesPage({ run, query, address }) {
-  let columns = await load(of(run, "episodes.json"));
-  let details = { seq: [], instruction: [], apps: [], judge: [], reason: [], unreadable: [], surprise: [], ending: [] };
+  const newest = await load(of(run, "newest.json")); // a screenful at once; all of them follow
+  let columns = newest.episodes, details = newest.details, total = newest.total;
   let rows = table(columns, details), shown = [], at = -1, here = location.hash;
   const wanted = new URLSearchParams(query);
   const search = h("input", { type: "search", placeholder: "Search instructions, tasks, reasons   ( / )", "aria-label": "Search", value: wanted.get("q") ?? "" });
@@ -62,7 +62,8 @@ export async function episodesPage({ run, query, address }) {
     shown = rows.filter((row) => words.every((word) => row.text.includes(word)) && FILTERS.every(([name]) => !chosen[name] || (name === "app" ? row.apps.includes(chosen.app) : row[name] === chosen[name])) && (!only || row.unreadable > 0) && within(row.version));
     shown.sort(SORTS[order.value]);
     const judged = shown.filter((row) => ["success", "failure", "gave_up", "step_limit"].includes(row.ending)), good = judged.filter((row) => row.ending === "success").length;
-    count.textContent = `${shown.length.toLocaleString("en")} of ${rows.length.toLocaleString("en")}${judged.length ? ` · ${Math.round((100 * good) / judged.length)} % success` : ""}`;
+    const whole = rows.length >= total;
+    count.textContent = !whole ? `the newest of ${total.toLocaleString("en")}…` : `${shown.length.toLocaleString("en")} of ${rows.length.toLocaleString("en")}${judged.length ? ` · ${Math.round((100 * good) / judged.length)} % success` : ""}`;
     at = Math.min(at, shown.length - 1);
     for (const element of pool.values()) element.remove();
     pool.clear();
@@ -111,11 +112,20 @@ export async function episodesPage({ run, query, address }) {
     pool.get(at)?.classList.add("chosen");
   }
 
-  async function enrich() {
-    details = await load(of(run, "details.json"));
+  function fill(found) {
+    const known = new Set(found.seq); // the newest were read before: their details stay until all are here
+    const kept = newest.details.seq.map((seq, place) => place).filter((place) => !known.has(newest.details.seq[place]));
+    details = Object.fromEntries(Object.keys(newest.details).map((name) => [name, [...(found[name] ?? []), ...kept.map((place) => newest.details[name][place])]]));
+    total = columns.seq.length;
     rows = table(columns, details);
     options();
     filter();
+  }
+
+  async function readAll() {
+    columns = await load(of(run, "episodes.json"));
+    fill(details);
+    fill(await load(of(run, "details.json")));
   }
 
   const changed = () => { list.scrollTop = 0; at = -1; filter(); remember(); };
@@ -137,9 +147,9 @@ export async function episodesPage({ run, query, address }) {
       h("div", { class: "heads", "aria-hidden": "true" }, ["", "task", "instruction", "ending", "steps", "weights", "surprise", "phone"].map((name, place) => h("span", { class: place > 3 && place < 7 ? "end" : "" }, name))),
       list,
     ],
-    entered: () => { draw(); enrich().catch(() => {}); },
+    entered: () => { draw(); readAll().catch((error) => { count.textContent = error.message; }); },
     leave: () => { resized.disconnect(); sessionStorage.setItem("distrl-order", JSON.stringify([run, shown.map((row) => row.seq), here])); },
-    refresh: async () => { if (list.scrollTop > 0 || at >= 0) return; columns = await load(of(run, "episodes.json")); await enrich(); },
+    refresh: async () => { if (list.scrollTop > 0 || at >= 0) return; await readAll(); },
     key: (key) => {
       const step = { ArrowDown: 1, ArrowUp: -1, PageDown: 12, PageUp: -12, j: 1, k: -1 }[key];
       if (step) { choose(at + step); return true; }

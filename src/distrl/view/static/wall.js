@@ -17,7 +17,12 @@ class Tile {
     this.does = h("div", { class: "does" });
     this.bar = h("i", {});
     this.element = h("a", { class: "phone" }, h("div", { class: "who" }, this.who, this.step), this.screen.element, h("div", { class: "progress" }, this.bar), this.what, this.does);
-    Object.assign(this, { run, address, at: 0 });
+    Object.assign(this, { run, address, at: 0, inSight: true });
+  }
+
+  // Decoding a picture is what a tile costs; those out of sight wait until they are scrolled to.
+  draw() {
+    if (this.inSight && this.picture) this.screen.show(this.picture);
   }
 
   update(phone) {
@@ -31,7 +36,8 @@ class Tile {
     this.what.title = phone.instruction;
     this.does.textContent = phone.fault || (phone.ending ? words(phone.ending) : [describe(phone.action), STAGES[phone.stage]].filter(Boolean).join(" · "));
     this.screen.image.alt = `${phone.device}: ${phone.instruction}`;
-    if (phone.picture) { this.picture = `data:image/jpeg;base64,${phone.picture}`; this.screen.show(this.picture); }
+    if (phone.picture) this.picture = `data:image/jpeg;base64,${phone.picture}`;
+    this.draw();
     this.screen.mark(phone.ending || !phone.pictured ? null : phone.action);
     const mood = phone.fault ? "fault" : phone.ending === "success" ? "good" : phone.ending ? "poor" : "";
     this.element.setAttribute("class", `phone ${mood} ${phone.pictured ? "" : "late"} ${this.chosen ? "chosen" : ""}`);
@@ -39,7 +45,10 @@ class Tile {
 }
 
 export async function wallPage({ run, rest, summary, address }) {
-  const tiles = new Map();
+  const tiles = new Map(), byElement = new Map();
+  const sight = new IntersectionObserver((seen) => {
+    for (const { target, isIntersecting } of seen) { const tile = byElement.get(target); if (tile) { tile.inSight = isIntersecting; tile.draw(); } }
+  }, { rootMargin: "200px" });
   const grid = h("div", { class: "wall live", hidden: true });
   const ended = h("div", { class: "wall" });
   const before = h("h2", { hidden: true });
@@ -78,8 +87,7 @@ export async function wallPage({ run, rest, summary, address }) {
   }
 
   async function showEnded() {
-    const episodes = await load(of(run, "episodes.json"));
-    const details = await load(of(run, "details.json"));
+    const { episodes, details } = await load(of(run, "newest.json"));
     const instruction = new Map(details.seq.map((seq, at) => [seq, details.instruction[at]]));
     const chosen = episodes.seq.map((_, at) => at).filter((at) => instruction.has(episodes.seq[at])).slice(-ENDED).reverse();
     if (!tiles.size) note.textContent = summary.state === "running" ? "Waiting for the phones…" : "This run does not train now.";
@@ -100,7 +108,13 @@ export async function wallPage({ run, rest, summary, address }) {
     grid.hidden = false;
     let added = false;
     for (const phone of fresh) {
-      if (!tiles.has(phone.device)) { tiles.set(phone.device, new Tile(run, address)); added = true; }
+      if (!tiles.has(phone.device)) {
+        const tile = new Tile(run, address);
+        tiles.set(phone.device, tile);
+        byElement.set(tile.element, tile);
+        sight.observe(tile.element);
+        added = true;
+      }
       tiles.get(phone.device).update(phone);
     }
     if (added) grid.append(...[...tiles].sort(([one], [other]) => one.localeCompare(other, "en", { numeric: true })).map(([, tile]) => tile.element));
@@ -114,6 +128,7 @@ export async function wallPage({ run, rest, summary, address }) {
     phones,
     tick: settle,
     entered: () => { showEnded().catch((error) => { note.textContent = error.message; }); },
+    leave: () => sight.disconnect(),
     refresh: () => showEnded(),
     move: (parts) => { follow.name = parts[0] ?? ""; drawFollowed(); if (follow.name) scrollTo({ top: 0 }); return tiles.size > 0; },
     key: (key) => {

@@ -2,6 +2,8 @@
 
 import { load, of, screenAddress } from "./data.js";
 import { LineChart } from "./chart.js";
+import { familyTree } from "./family.js";
+import { opinions } from "./opinions.js";
 import { chip, figure, h, percent, words } from "./dom.js";
 import { PhoneScreen } from "./screen.js";
 
@@ -24,6 +26,7 @@ export async function xrayPage({ run, rest, address }) {
   const seq = Number(rest[0]);
   const episode = await load(of(run, `episode/${seq}.json`), { lasting: false });
   let step = -1;
+  const others = opinions(run, seq);
   const screen = new PhoneScreen("The screen of this step");
   screen.fit(episode.width, episode.height);
   const detail = h("div", { class: "stack", "aria-live": "polite" });
@@ -45,7 +48,7 @@ export async function xrayPage({ run, rest, address }) {
       h("div", { class: "spread" }, h("h2", {}, `Step ${step + 1} of ${episode.steps.length}`), h("span", { class: "muted" }, `weights version ${each.version}`)),
       h("p", { class: "quote" }, each.words),
       h("div", {}, h("h3", {}, "Answer"), each.tokens.length ? h("p", { class: "tokens" }, each.tokens.map(token)) : h("p", { class: "mono quote" }, each.answer || "none: the agent is a script"),
-        each.tokens.length ? h("p", { class: "muted small" }, `Underlined by the probability of each token as it was drawn; as a whole ${percent(each.tokens.reduce((product, [, p]) => product * p, 1), 1)}. Alternatives are not recorded.`) : null),
+        each.tokens.length ? h("p", { class: "muted small" }, `Underlined by the probability of each token as it was drawn; as a whole ${percent(each.tokens.reduce((product, [, p]) => product * p, 1), 1)}. Other weights, and alternatives: below.`) : null),
       each.action.reason ? h("p", { class: "chip failed quote" }, each.action.reason) : null,
       h("div", { class: "figures" },
         [["V, value", each.value === null ? "–" : percent(each.value, 1), "probability of success, by the critic"], ["A, advantage", signed(each.advantage), "in returns"], ["ρ, ratio", figure(each.ratio), "of the policy in training to the one that acted"], ["confidence", percent(each.confidence, 1), "geometric mean of the tokens' probabilities"]].map(([name, value, title]) => h("div", { title }, h("span", {}, name), h("b", {}, value)))),
@@ -53,8 +56,17 @@ export async function xrayPage({ run, rest, address }) {
     ];
   }
 
+  // What a vision-language judge was asked and replied: text of others, and long, so it is folded away.
+  function question() {
+    const asked = episode.question;
+    if (!asked) return null;
+    const part = (role, text) => h("div", {}, h("h3", {}, role), h("p", { class: "mono small quote" }, text));
+    if (!asked.messages) return h("p", { class: "muted small" }, "It was asked with a prompt that is not at hand.");
+    return h("details", {}, h("summary", {}, "What the judge was asked, and its reply"), h("div", { class: "stack" }, asked.messages.map((each) => part(each.role, each.text)), asked.reply ? part("its reply", asked.reply) : h("p", { class: "muted small" }, "Its whole reply was not kept; the reason above was read from it.")));
+  }
+
   function end() {
-    return [h("h2", {}, "The end"), h("p", {}, chip(episode.ending)), episode.reason ? h("div", {}, h("h3", {}, `The judge (${episode.judge})`), h("p", { class: "quote" }, episode.reason)) : h("p", { class: "muted" }, episode.judge ? `${episode.judge}: no objection` : "No verdict.")];
+    return [h("h2", {}, "The end"), h("p", {}, chip(episode.ending)), episode.reason ? h("div", {}, h("h3", {}, `The judge (${episode.judge})`), h("p", { class: "quote" }, episode.reason)) : h("p", { class: "muted" }, episode.judge ? `${episode.judge}: no objection` : "No verdict."), question()];
   }
 
   function choose(number) {
@@ -67,6 +79,8 @@ export async function xrayPage({ run, rest, address }) {
     screen.show(screenAddress(run, seq, step));
     screen.image.alt = step < episode.steps.length ? `Screen of step ${step + 1}: ${episode.steps[step].words}` : "The last screen";
     screen.mark(episode.steps[step]?.action);
+    others.element.hidden = step >= episode.steps.length;
+    if (step < episode.steps.length) others.show(step, episode.steps[step].version);
     detail.replaceChildren(...(step < episode.steps.length ? facts(episode.steps[step]) : end()).filter(Boolean));
     history.replaceState(null, "", address(run, "episode", seq, step));
   }
@@ -85,7 +99,9 @@ export async function xrayPage({ run, rest, address }) {
         h("a", { href: `data/${of(run, `episode/${seq}.gif`)}`, download: `episode-${seq}.gif` }, "GIF"), h("a", { href: `data/${of(run, `episode/${seq}.json`)}`, download: `episode-${seq}.json` }, "JSON"))),
     strip,
     h("section", { class: "xray" }, h("div", {}, screen.element), h("div", { class: "card stack" }, detail, course ? null : "")),
+    others.element,
     course,
+    episode.family.length ? familyTree(run, seq, episode.family, address) : null,
   ].filter(Boolean);
   return {
     element,

@@ -1,0 +1,178 @@
+"""What other weights of a run would do at a step, computed when somebody asks.
+
+A process of its own loads the run's policy, on the CPU and with a low priority, and answers one
+question at a time: the likeliest answer of those weights on that screen, the critic's value, and
+the probability of each token that was really drawn, beside its likeliest alternatives. Storing
+these for every step of every version would cost more than the run itself. The process ends when it
+has not been asked for a while, and with its parent.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import logging
+import math
+import multiprocessing
+import os
+import threading
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from multiprocessing.context import SpawnProcess
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from distrl.episodes.live_feed import described
+from distrl.errors import DistrlError, ProcessError
+from distrl.records import Observation, Trajectory
+from distrl.reporting.recording import describe
+from distrl.runs.run_directory import RunDirectory
+from distrl.view.kept_weights import RunPolicy
+from distrl.view.xray import EpisodeFiles, token_pieces
+
+if TYPE_CHECKING:  # it loads torch
+    from distrl.agent.vlm_policy import VlmPolicy
+
+ALTERNATIVES = 5  # at each token
+ANSWER_SECONDS = 120.0  # the first answer loads torch and the model
+IDLE_SECONDS = 300.0
+PRIORITY = 10  # of `nice`
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class StepQuestion:
+    """Which weights of which run are asked about which step."""
+
+    run: Path
+    key: str  # of `KeptWeights`
+    seq: int
+    step: int
+
+
+class StepScorer:
+    """Asks the process, and starts it when needed. Any thread may ask; they take turns."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._process: SpawnProcess | None = None
+        self._connection: Connection | None = None
+
+    def ask(self, question: StepQuestion) -> dict[str, Any]:
+        """`LookupError`: no such episode or step, or its weights are gone."""
+        with self._lock:
+            connection = self._running()
+            try:
+                connection.send(question)
+                if not connection.poll(ANSWER_SECONDS):
+                    raise ProcessError(
+                        f"no answer within {ANSWER_SECONDS:.0f} s; the machine is busy: ask again"
+                    )
+                found, problem, answer = connection.recv()
+            except (EOFError, OSError, ProcessError) as error:
+                self._end()
+                if isinstance(error, ProcessError):
+                    raise
+                raise ProcessError(
+                    "the process that asks the weights has died, of too little memory perhaps"
+                ) from error
+        if not found:
+            raise LookupError(problem)
+        if problem:
+            raise ProcessError(problem)
+        return dict(answer)
+
+    def close(self) -> None:
+        with self._lock:
+            self._end()
+
+    def _running(self) -> Connection:
+        if self._process is not None and self._process.is_alive() and self._connection is not None:
+            return self._connection
+        self._end()
+        ours, theirs = multiprocessing.Pipe()
+        context = multiprocessing.get_context("spawn")
+        self._process = context.Process(target=answer_questions, args=(theirs,), daemon=True)
+        self._process.start()
+        theirs.close()
+        self._connection = ours
+        return ours
+
+    def _end(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+        if self._process is not None:
+            self._process.terminate()
+            self._process.join()
+        self._connection = self._process = None
+
+
+def answer_questions(asked: Connection) -> None:
+    """The process: answers (found, problem, answer) until nobody asks."""
+    os.nice(PRIORITY)
+    opened: dict[Path, RunPolicy] = {}
+    with contextlib.suppress(EOFError, OSError):  # whoever asked is gone
+        while asked.poll(IDLE_SECONDS):
+            question: StepQuestion = asked.recv()
+            try:
+                if question.run not in opened:
+                    opened.clear()  # one model in memory
+                    opened[question.run] = RunPolicy(RunDirectory(question.run))
+                asked.send((True, "", score_step(opened[question.run], question)))
+            except LookupError as error:
+                asked.send((False, str(error.args[0] if error.args else error), {}))
+            except (DistrlError, OSError, MemoryError, ValueError) as error:
+                log.warning("step %s: %s", question, error)
+                asked.send((True, f"{type(error).__name__}: {error}", {}))
+
+
+def score_step(opened: RunPolicy, question: StepQuestion) -> dict[str, Any]:
+    """Those weights on that step, as plain values."""
+    trajectory = EpisodeFiles(opened.run).trajectory(question.seq)
+    if not 0 <= question.step < len(trajectory.decisions):
+        raise LookupError(f"episode {question.seq} has {len(trajectory.decisions)} steps")
+    policy, pieces = opened.hold(question.key), token_pieces(opened.run)
+    observation = seen_before(trajectory, question.step)
+    drawn = trajectory.decisions[question.step].token_ids
+    before = policy.sampling
+    policy.sampling = dataclasses.replace(before, greedy=True)
+    [likeliest] = policy.decide([observation])
+    policy.sampling = before
+    return {
+        "key": question.key,
+        "version": policy.weight_version,
+        "answer": likeliest.text,
+        "action": described(likeliest.action),
+        "words": describe(likeliest.action),
+        "same": bool(drawn) and likeliest.token_ids == drawn,
+        "value": _value(policy, observation),
+        "tokens": [
+            [pieces(token), _probability(own), [[pieces(t), _probability(p)] for t, p in others]]
+            for token, (own, others) in zip(drawn, _tokens(policy, observation, drawn), strict=True)
+        ],
+    }
+
+
+def seen_before(trajectory: Trajectory, step: int) -> Observation:
+    """What the policy saw when it decided that step."""
+    actions = tuple(each.action for each in trajectory.decisions[:step])
+    screens = trajectory.screens
+    return Observation(trajectory.task.instruction, screens[step], actions, screens[:step])
+
+
+def _tokens(
+    policy: VlmPolicy, observation: Observation, drawn: tuple[int, ...]
+) -> list[tuple[float, list[tuple[int, float]]]]:
+    """Nothing where a script answered."""
+    return policy.alternatives(observation, drawn, ALTERNATIVES) if drawn else []
+
+
+def _value(policy: VlmPolicy, observation: Observation) -> float:
+    from distrl.learning.losses.averages import minimum_of_heads
+
+    logits = policy.value_logits([observation]).detach()
+    return float(minimum_of_heads(logits.sigmoid())[0])
+
+
+def _probability(log_prob: float) -> float:
+    return round(math.exp(min(0.0, log_prob)), 5)
