@@ -20,6 +20,8 @@ def test_a_bundle_has_what_the_server_would_send(resources: Resources, tmp_path:
     assert {"data/small/episode/4.json", "data/small/episode/4.gif"} <= files
     assert {f"data/small/screen/4-{step}.jpg" for step in range(3)} <= files
     assert "data/small/episode/1.json" not in files  # only the newest was asked for
+    report = (tmp_path / "out/report-small.html").read_text("utf-8")
+    assert 'href="index.html#/small/episodes"' in report
     content = (tmp_path / "out/data/small/episode/4.json").read_bytes()
     assert content == resources.get("small/episode/4.json").content
     assert b'"seq":[4]' in (tmp_path / "out/data/small/episodes.json").read_bytes()

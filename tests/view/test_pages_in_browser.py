@@ -5,25 +5,29 @@ Needs Chromium and playwright (`make test-browser` installs the latter and names
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import shutil
+import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from benchmarks.many_episodes import write_many_episodes
+from tests.engine.tiny_runs import command, start, write_model
 from tests.view.made_up_run import HOSTILE
 
+from distrl.agent.policy import Policy
 from distrl.episodes.collector import Collector
 from distrl.episodes.device_pool import DevicePool
 from distrl.episodes.live_feed import LiveFeed
 from distrl.episodes.policy_batcher import PolicyBatcher
-from distrl.records import Decision, Observation, Tap
+from distrl.records import Decision, Observation, Tap, Task, Unreadable
 from distrl.runs.run_directory import RunDirectory
 from distrl.task_sets.curriculum import UniformTasks
 from distrl.task_sets.task_pool import SimulatedTasks
@@ -39,6 +43,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.browser
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
 PHONES = 4
+CONTRAST = Path(__file__).with_name("contrast.js").read_text("utf-8")
 
 
 @pytest.fixture(scope="module")
@@ -90,9 +95,9 @@ def _note(errors: list[str], said: Any) -> None:
         errors.append(said.text)
 
 
-def until(page: Page, expression: str) -> None:
+def until(page: Page, expression: str, seconds: float = 60.0) -> None:
     """Wait for an expression of the page to be true; its policy forbids playwright's own way."""
-    end = time.monotonic() + 60.0
+    end = time.monotonic() + seconds
     while not page.evaluate(expression):
         assert time.monotonic() < end, expression
         page.wait_for_timeout(50)
@@ -109,6 +114,22 @@ class Tapper:
         ]
 
 
+class Attacker:
+    """Answers with markup, and is never understood."""
+
+    def decide(self, observations: Sequence[Observation]) -> list[Decision]:
+        time.sleep(0.02)
+        said = Decision(Unreadable(HOSTILE, HOSTILE), HOSTILE, (1,), (-0.1,), 2)
+        return [said for _ in observations]
+
+
+class HostileTasks(SimulatedTasks):
+    """Tasks whose instructions are markup."""
+
+    def task(self, template: str, turn: int) -> Task:
+        return dataclasses.replace(super().task(template, turn), instruction=HOSTILE)
+
+
 class Nowhere:
     """A sink for which every trajectory is new."""
 
@@ -116,31 +137,50 @@ class Nowhere:
         return True
 
 
-def test_the_wall_follows_phones_while_they_play(runs: Path, site: str, page: Page) -> None:
-    run = RunDirectory(runs / "small")
+@contextmanager
+def playing(run: RunDirectory, policy: Policy, tasks: SimulatedTasks) -> Iterator[None]:
+    """A collector that plays in a thread, in a run that is held as if it trained."""
     names = [f"phone-{number}" for number in range(PHONES)]
     feed = LiveFeed(run.path, "collector-0.1", names)
     collector: Collector[SimulatedDevice] = Collector(
-        "collector-0.1", PolicyBatcher(Tapper()), DevicePool([SimulatedDevice(n) for n in names]),
-        UniformTasks(SimulatedTasks(("notes.create", "todo.add"))), Nowhere(), FactJudge, live=feed,
+        "collector-0.1", PolicyBatcher(policy), DevicePool([SimulatedDevice(n) for n in names]),
+        UniformTasks(tasks), Nowhere(), FactJudge, live=feed,
     )  # fmt: skip
-    playing = threading.Thread(target=collector.run, daemon=True)
+    thread = threading.Thread(target=collector.run, daemon=True)
     with run.held():
-        playing.start()
+        thread.start()
         try:
-            page.goto(f"{site}#/small/wall")
-            until(page, f"document.querySelectorAll('.live .who').length === {PHONES}")
-            pictures = "[...document.querySelectorAll('.live img')].map((each) => each.src)"
-            until(page, f"({pictures}).every((each) => each.startsWith('data:image/jpeg'))")
-            steps = "[...document.querySelectorAll('.live .number')].map((e) => e.textContent)"
-            before = json.dumps(page.evaluate(steps))
-            until(page, f"JSON.stringify({steps}) !== JSON.stringify({before})")
-            page.click(".live a >> nth=1")
-            page.wait_for_selector("section.follow h1:has-text('phone-1')")
-            assert page.locator("#state").text_content() == "running"
+            yield
         finally:
             collector.stop()
-            playing.join(30.0)
+            thread.join(30.0)
+
+
+def test_text_of_others_stays_text_on_the_wall(runs: Path, site: str, page: Page) -> None:
+    run = RunDirectory(runs / "other")
+    with playing(run, Attacker(), HostileTasks(("notes.create",))):
+        page.goto(f"{site}#/other/wall/phone-1")
+        page.wait_for_selector("section.follow h1:has-text('phone-1')")
+        until(page, "document.querySelector('section.follow .mono.quote:not(.small)') !== null")
+        shown = page.locator("section.follow").text_content() or ""
+        assert shown.count(HOSTILE[:40]) >= 2  # the instruction and the answer, as text
+        assert page.evaluate("window.hacked") is None
+        assert page.locator("main script, main img[src='x']").count() == 0
+
+
+def test_the_wall_follows_phones_while_they_play(runs: Path, site: str, page: Page) -> None:
+    run = RunDirectory(runs / "small")
+    with playing(run, Tapper(), SimulatedTasks(("notes.create", "todo.add"))):
+        page.goto(f"{site}#/small/wall")
+        until(page, f"document.querySelectorAll('.live .who').length === {PHONES}")
+        pictures = "[...document.querySelectorAll('.live img')].map((each) => each.src)"
+        until(page, f"({pictures}).every((each) => each.startsWith('data:image/jpeg'))")
+        steps = "[...document.querySelectorAll('.live .number')].map((e) => e.textContent)"
+        before = json.dumps(page.evaluate(steps))
+        until(page, f"JSON.stringify({steps}) !== JSON.stringify({before})")
+        page.click(".live a >> nth=1")
+        page.wait_for_selector("section.follow h1:has-text('phone-1')")
+        assert page.locator("#state").text_content() == "running"
 
 
 def test_an_episode_is_scrubbed_with_the_keyboard_and_has_a_permalink(
@@ -176,7 +216,13 @@ def test_a_list_is_filtered_and_searched_and_its_address_says_so(site: str, page
 def test_everything_can_be_reached_by_keyboard(site: str, page: Page) -> None:
     page.goto(f"{site}#/small/wall")
     page.wait_for_selector("h1:has-text('Wall')")
-    for key, title in (("3", "Curves"), ("4", "Health"), ("5", "Runs"), ("2", "Episodes")):
+    for key, title in (
+        ("3", "Curves"),
+        ("4", "Health"),
+        ("5", "Runs"),
+        ("6", "Arena"),
+        ("2", "Episodes"),
+    ):
         page.keyboard.press(key)
         page.wait_for_selector(f"h1:has-text('{title}')")
     page.keyboard.press("/")
@@ -202,12 +248,97 @@ def test_text_of_others_stays_text(site: str, page: Page) -> None:
     assert HOSTILE in (page.locator("h1").first.text_content() or "")
 
 
-@pytest.mark.parametrize("path", ["wall", "episodes", "episode/1/1", "curves", "health"])
+@pytest.mark.parametrize("path", ["wall", "episodes", "episode/1/1", "curves", "health", "arena"])
 def test_a_narrow_screen_needs_no_scrolling_sideways(site: str, page: Page, path: str) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
     page.goto(f"{site}#/small/{path}")
     page.wait_for_selector("h1")
     assert page.evaluate("document.documentElement.scrollWidth") == 390
+
+
+@pytest.mark.slow
+def test_a_run_is_watched_while_it_trains_is_killed_and_goes_on(tmp_path: Path, page: Page) -> None:
+    model, log = write_model(tmp_path), tmp_path / "train.log"
+    words = ["evaluation.before=0", "evaluation.after=0", "run.minutes=30"]
+    first = start(command(tmp_path, model, *words), log)
+    again = None
+    try:
+        runs = tmp_path / "runs"
+        eventually(lambda: runs.is_dir() and any(runs.glob("*/config.toml")))
+        [run] = [RunDirectory(each) for each in runs.iterdir()]
+        page.goto(f"{served(runs)}#/{run.path.name}/wall")
+        follows_phones(page, 2)
+        eventually(lambda: any(run.checkpoints.glob("update-*")))
+        first.kill()
+        first.wait()
+        until(page, "document.querySelector('#state').textContent === 'stopped'", 120.0)
+        main = "from distrl.cli.main import main; main()"
+        again = start([sys.executable, "-c", main, "train", "--resume", str(run.path)], log)
+        until(page, "document.querySelector('#state').textContent === 'running'", 120.0)
+        follows_phones(page, 2)
+        until(page, "/[1-9]\\d* updates/.test(document.querySelector('.figures-line').textContent)")
+    finally:
+        for process in (first, again):
+            if process is not None:
+                process.kill()
+                process.wait()
+
+
+def follows_phones(page: Page, count: int) -> None:
+    """Wait until so many phones are on the wall, with pictures, and one of them goes on."""
+    shown = "[...document.querySelectorAll('.live .phone')]"
+    until(page, f"{shown}.filter((e) => e.querySelector('img[src^=data]')).length === {count}", 180)
+    now = f"JSON.stringify({shown}.map((each) => each.textContent))"
+    before = json.dumps(page.evaluate(now))
+    until(page, f"{now} !== {before}", 120.0)
+
+
+def eventually(holds: Callable[[], bool], seconds: float = 180.0) -> None:
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.1)
+
+
+def test_two_agents_are_watched_side_by_side(site: str, page: Page) -> None:
+    page.goto(f"{site}#/small/arena/other")
+    page.wait_for_selector("h1:has-text('Arena')")
+    page.wait_for_selector("text=Step 1 of")
+    page.keyboard.press("ArrowRight")
+    until(page, "document.querySelectorAll('.side b').length === 2")
+    assert page.locator(".side b").all_text_contents()[0].startswith("Step 2 of")
+    assert page.url.split("/")[-1] == "1"  # a permalink
+    page.keyboard.press("End")
+    until(page, "document.querySelector('.side b').textContent === 'The end'")
+
+
+def test_weights_that_are_not_kept_are_said_to_be(site: str, page: Page) -> None:
+    page.goto(f"{site}#/small/episode/1/0")
+    page.wait_for_selector("text=Version 3, which decided this step, is not kept")
+    options = page.locator("select[aria-label='Weights on the left'] option").all_text_contents()
+    assert options == ["before training"]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_text_can_be_read(site: str, page: Page, theme: str) -> None:
+    """At least 4.5 : 1 between a text and what is behind it, on every page."""
+    page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
+    for path in ("small/wall", "small/episodes", "small/episode/1/0", "small/health", "runs"):
+        page.goto("about:blank")
+        page.goto(f"{site}#/{path}")
+        page.wait_for_selector("h1")
+        assert page.evaluate(CONTRAST) == []
+
+
+def test_nothing_moves_for_those_who_do_not_want_it(site: str, page: Page) -> None:
+    page.emulate_media(reduced_motion="reduce")
+    page.goto(f"{site}#/small/wall")
+    page.wait_for_selector("h1")
+    assert page.evaluate("document.getAnimations().length") == 0
+    names = (
+        "[...document.querySelectorAll('*')].map((each) => getComputedStyle(each).animationName)"
+    )
+    assert set(page.evaluate(names)) == {"none"}
 
 
 def test_two_runs_are_compared_task_by_task(site: str, page: Page) -> None:

@@ -20,6 +20,12 @@ def require_device(name: str) -> None:
         )
 
 
+def gpu_names() -> str:
+    """The GPUs that PyTorch sees here, by model; empty without any."""
+    count = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    return ", ".join(torch.cuda.get_device_name(number) for number in range(count))
+
+
 def use_threads(count: int | None) -> None:
     """Of this process, for a share of the cores. None: torch's default, all cores."""
     if count is not None:

@@ -25,6 +25,7 @@ from distrl.episodes.outcome import SuccessRate, paired_gain
 from distrl.errors import DistrlError
 from distrl.reporting import charts
 from distrl.reporting.live_view import duration, gain_words, time_words
+from distrl.reporting.made_with import made_with
 from distrl.reporting.recording_archive import picture_digest
 from distrl.reporting.run_story import RunStory, read_story
 from distrl.runs.run_account import RunAccount, waiting_share
@@ -44,6 +45,9 @@ METRICS: tuple[tuple[Series, str, str, str], ...] = (
     ("learner", "value/calibration_error", "calibration error", "of the critic; 0 is calibrated"),
     ("learner", "gradient_norm/policy", "gradient norm", "of the policy, before clipping"),
     ("learner", "ratio/effective_sample_size", "effective samples", "turns that count, by ratios"),
+    ("learner", "ratio/clip_fraction", "clip fraction", "share of the ratios above 1"),
+    ("learner", "ratio/q95", "ratio, 95th percentile", "of whole turns"),
+    ("learner", "value/mean", "mean value", "of the screens drawn, by the critic"),
     ("learner", "invalid_rate", "unreadable answers", "share of the turns in a batch"),
     ("learner", "staleness/mean", "staleness drawn", "versions, mean of a batch"),
     ("learner", "samples_per_insert", "samples per insert", "draws for each trajectory so far"),
@@ -73,7 +77,10 @@ def write_report(run: RunDirectory) -> Path:
     return run.report
 
 
-def report_page(story: RunStory) -> str:
+def report_page(story: RunStory, page: str = "") -> str:
+    """The page as text. `page`: the address of this run in a bundle of `distrl view`, to link to;
+    empty: it stands alone.
+    """
     environment = Environment(
         loader=PackageLoader("distrl.reporting"), autoescape=True, undefined=StrictUndefined
     )
@@ -118,6 +125,9 @@ def report_page(story: RunStory) -> str:
         data_url=lambda picture: _data_url(story.run.pictures / picture),
         commands=_commands(story.run),
         settings=settings,
+        made_with=made_with(story.run),
+        episode_count=f"{len(story.episodes):,}",
+        page=page,
     )
 
 

@@ -1,7 +1,8 @@
 """A static copy of the page with its data, to publish: any web server can serve the folder.
 
 It has the same files under the same names as the server sends (`resources`), for one run or for
-several, with the newest episodes of each. There is no wall in it, since nothing is live.
+several, with the newest episodes of each, and the reports, which link into it. There is no wall in
+it, since nothing is live.
 """
 
 from __future__ import annotations
@@ -9,10 +10,12 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import msgspec
 
 from distrl.errors import UsageError, storage_error
+from distrl.reporting.report import report_page
 from distrl.view.resources import Resources
 from distrl.view.server import STATIC
 
@@ -30,6 +33,11 @@ def write_bundle(resources: Resources, folder: Path, episodes: int = EPISODES) -
         for each in ("names.json", "runs.json"):
             _copy(resources, folder, each)
         written = sum(_copy_run(resources, folder, name, episodes) for name in names)
+        for name in names:
+            page = f"index.html#/{quote(name, safe='')}"
+            report = "report.html" if len(names) == 1 else f"report-{name}.html"
+            story = resources.run(name).story
+            (folder / report).write_text(report_page(story, page), "utf-8")
         for one in names:
             for other in names:
                 _copy(resources, folder, f"{one}/versus/{other}.json")

@@ -10,6 +10,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
+from distrl.reporting.made_with import made_with
 from distrl.reporting.run_story import RunStory
 from distrl.runs.run_directory import RunDirectory
 
@@ -38,7 +41,29 @@ def run_health(story: RunStory) -> dict[str, Any]:
         "disk_total": usage.total,
         "run_bytes": _size(run.path),
         "warnings": _warnings(run),
+        "machines": _machines(run),
+        "made_with": made_with(run),
     }
+
+
+def _machines(run: RunDirectory) -> list[tuple[str, str]]:
+    """Which part is where, as far as the run has written it down."""
+    home, members = _plain(run.learner_home), _plain(run.path / "join" / "members.json")
+    learner = f"{home['hostname']} ({home['address']})" if "hostname" in home else "this machine"
+    joined = members.get("numbers") or {}
+    found = [("learner", learner)]
+    if copy := home.get("copy"):
+        found.append(("copy of the run", str(copy.get("hostname", ""))))
+    return found + [(f"joined collector {number}", name[:12]) for name, number in joined.items()]
+
+
+def _plain(path: Path) -> dict[str, Any]:
+    """A file of JSON; empty where it is none."""
+    try:
+        found = msgspec.json.decode(path.read_bytes())
+    except (OSError, ValueError, msgspec.DecodeError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def _collectors(run: RunDirectory) -> list[dict[str, Any]]:

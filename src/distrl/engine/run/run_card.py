@@ -24,6 +24,7 @@ import msgspec
 import distrl
 from distrl import plugins
 from distrl.agent.loading import model_path
+from distrl.agent.torch_device import gpu_names
 from distrl.config.training_config import TrainingConfig
 from distrl.errors import CorruptLog, UsageError
 from distrl.plugin_shape import KINDS
@@ -135,6 +136,7 @@ def machine() -> dict[str, str]:
         "cores": str(os.cpu_count()),
         "memory_gb": f"{os.sysconf('SC_PHYS_PAGES') * os.sysconf('SC_PAGE_SIZE') / 1e9:.0f}",
         "cuda": os.environ.get("CUDA_VISIBLE_DEVICES", ""),
+        "gpu": gpu_names(),
     }
 
 

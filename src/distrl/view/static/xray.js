@@ -98,8 +98,7 @@ export async function xrayPage({ run, rest, address }) {
       h("div", { class: "row" }, h("span", { class: "muted small" }, drawn), h("span", { style: { flex: "1" } }), arrow("‹ previous", near.before, "The episode before ( [ )"), arrow("next ›", near.next, "The next episode ( ] )"), copy,
         h("a", { href: `data/${of(run, `episode/${seq}.gif`)}`, download: `episode-${seq}.gif` }, "GIF"), h("a", { href: `data/${of(run, `episode/${seq}.json`)}`, download: `episode-${seq}.json` }, "JSON"))),
     strip,
-    h("section", { class: "xray" }, h("div", {}, screen.element), h("div", { class: "card stack" }, detail, course ? null : "")),
-    others.element,
+    h("section", { class: "xray" }, h("div", {}, screen.element), h("div", { class: "stack" }, h("div", { class: "card" }, detail), others.element)),
     course,
     episode.family.length ? familyTree(run, seq, episode.family, address) : null,
   ].filter(Boolean);
