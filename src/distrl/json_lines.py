@@ -21,7 +21,7 @@ import zlib
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Any, Self, TypeVar, cast
 
 import msgspec
 
@@ -124,7 +124,7 @@ def decode_line(line: bytes, kind: type[T]) -> T:
     """The record on a line; `ValueError` says what is wrong with it."""
     line = _without_checksum(line.rstrip(b"\n"))
     try:
-        found: T = _decoder(kind).decode(line)
+        found: T = _decoder(cast("Any", kind)).decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return _decode_slowly(line, kind)
     return found

@@ -95,13 +95,12 @@ def test_beyond_loopback_there_is_a_token(resources: Resources) -> None:
 
 
 def test_pages_of_other_origins_make_it_do_nothing(resources: Resources) -> None:
-    from_elsewhere = {"sec-fetch-site": "cross-site"}
-    assert get(resources, "/data/runs.json", **from_elsewhere).status_code == 403
-    assert get(resources, "/live/small", **from_elsewhere).status_code == 403
-    assert get(resources, "/", **from_elsewhere).status_code == 200  # a link to the page
-    assert (
-        get(resources, "/data/names.json", **{"sec-fetch-site": "same-origin"}).status_code == 200
-    )
+    def asked(path: str, origin: str) -> int:
+        return get(resources, path, LOCAL, **{"sec-fetch-site": origin}).status_code
+
+    assert asked("/data/runs.json", "cross-site") == asked("/live/small", "cross-site") == 403
+    assert asked("/", "cross-site") == 200  # a link to the page
+    assert asked("/data/names.json", "same-origin") == 200
 
 
 def test_who_does_not_show_phones_asks_none_to_show_themselves(tmp_path: Path) -> None:
