@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         register_judge,
         register_model_family,
         register_reward,
+        register_step_view,
         register_task,
     )
 
@@ -43,7 +44,8 @@ __all__ = [
     "TrainingConfig", "build_collector", "build_devices", "build_engine", "build_learner",
     "build_policy", "build_tasks", "collect", "evaluate", "load_config", "play",
     "register_algorithm", "register_device", "register_dialect", "register_judge",
-    "register_model_family", "register_reward", "register_task", "resume", "train",
+    "register_model_family", "register_reward", "register_step_view", "register_task", "resume",
+    "train",
 ]  # fmt: skip
 
 

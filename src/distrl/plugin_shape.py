@@ -15,7 +15,9 @@ from typing import Literal, get_args
 
 from distrl.errors import InvalidPlugin
 
-PartKind = Literal["task", "judge", "device", "model_family", "algorithm", "dialect", "reward"]
+PartKind = Literal[
+    "task", "judge", "device", "model_family", "algorithm", "dialect", "reward", "step_view"
+]
 KINDS: tuple[PartKind, ...] = get_args(PartKind)
 BUILT_IN: dict[PartKind, tuple[str, ...]] = {  # names that settings give to parts of our own
     "judge": ("facts", "vlm", "android_world", "page"),
@@ -79,6 +81,7 @@ DIALECT = Shape(
     {"name": str, "instructions": str},
 )
 REWARD = Shape("a function reward(trajectory) -> one number for each decision", {"": 1})
+STEP_VIEW = Shape("a function show(trajectory, step) -> texts by their titles", {"": 2})
 SHAPES: dict[PartKind, tuple[Shape, Shape]] = {  # of a class, and of anything else
     "task": (TEMPLATE, LISTED_TASK),
     "judge": (JUDGE_CLASS, JUDGE_FUNCTION),
@@ -87,6 +90,7 @@ SHAPES: dict[PartKind, tuple[Shape, Shape]] = {  # of a class, and of anything e
     "algorithm": (ALGORITHM, ALGORITHM),
     "dialect": (DIALECT, DIALECT),
     "reward": (REWARD, REWARD),
+    "step_view": (STEP_VIEW, STEP_VIEW),
 }
 
 

@@ -21,7 +21,7 @@ from __future__ import annotations
 import logging
 import pickle
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
@@ -116,6 +116,15 @@ def register_dialect(dialect: Dialect) -> None:
 def register_reward(name: str, reward: Callable[[Trajectory], Sequence[float]]) -> None:
     """Register a function that rewards each step (`learning.learner.rewards.kind`)."""
     _register("reward", name, reward)
+
+
+def register_step_view(
+    device_kind: str, show: Callable[[Trajectory, int], Mapping[str, str]]
+) -> None:
+    """Register what `distrl view` shows of a step beside its screen, for one kind of device: texts
+    by their titles, such as the address of a page. They are shown as text, whatever they are.
+    """
+    _register("step_view", device_kind, show)
 
 
 # Looking up --------------------------------------------------------------------------------------

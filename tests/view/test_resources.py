@@ -10,11 +10,13 @@ import msgspec
 import pytest
 from tests.view.made_up_run import HOSTILE, hostile, line_of, write_run
 
+import distrl
+from distrl import plugins
 from distrl.errors import UsageError
 from distrl.json_lines import LineLog
 from distrl.judging.judge_prompt import JudgePrompt
 from distrl.judging.vlm_judge import JudgeCache
-from distrl.records import Branch, Ending, Verdict
+from distrl.records import Branch, Ending, Trajectory, Verdict
 from distrl.replay.store.trajectory_database import Correction
 from distrl.replay.store.trajectory_reader import TrajectoryReader
 from distrl.replay.store.trajectory_store import TrajectoryStore
@@ -114,6 +116,21 @@ def test_what_a_vision_language_judge_was_asked_and_replied_is_shown(tmp_path: P
     unknown = read(resources, "small/episode/6.json")["question"]
     assert unknown == {"messages": None, "reply": None}  # another prompt asked
     assert read(resources, "small/episode/1.json")["question"] is None
+
+
+def test_a_kind_of_device_shows_its_steps_in_its_own_way(
+    resources: Resources, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(plugins, "_registry", type(plugins._registry)())
+    assert read(resources, "small/episode/1.json")["steps"][0]["shown"] == {}
+
+    def show(trajectory: Trajectory, step: int) -> dict[str, str]:
+        return {"seen": f"{trajectory.task.apps[step]} {HOSTILE}"}
+
+    distrl.register_step_view("simulated", show)
+    first, second, *_ = read(resources, "small/episode/1.json")["steps"]
+    assert first["shown"] == {"seen": f"Notes {HOSTILE}"}
+    assert "its plug-in failed: IndexError" in second["shown"]["step view"]
 
 
 def test_screens_and_recordings_are_pictures(resources: Resources) -> None:

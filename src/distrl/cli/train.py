@@ -98,10 +98,11 @@ def run_command(
     view: bool = False,
 ) -> int:
     """Train; returns the exit code."""
-    from distrl.config.training_config import load_config, load_run_config
-    from distrl.engine.run.stop_request import StopRequested
-    from distrl.reporting.memory_estimate import show_dry_run
-    from distrl.runs.run_directory import RunDirectory, resume_words
+    with console.status("loading"):  # torch and what is built on it take some seconds
+        from distrl.config.training_config import load_config, load_run_config
+        from distrl.engine.run.stop_request import StopRequested
+        from distrl.reporting.memory_estimate import show_dry_run
+        from distrl.runs.run_directory import RunDirectory, resume_words
 
     if resume is not None and config_file is not None:
         raise UsageError(

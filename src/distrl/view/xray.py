@@ -20,6 +20,7 @@ from typing import Any
 
 from PIL import Image
 
+from distrl import plugins
 from distrl.episodes.live_feed import confidence, described
 from distrl.errors import CorruptData, CorruptRecord
 from distrl.json_lines import read_lines
@@ -37,6 +38,7 @@ from distrl.view.run_summary import settings_of
 STARTER = Path(__file__).parents[1] / "agent" / "starter" / "weights" / "tokenizer.json"
 KEPT = 16  # trajectories in memory, as packed as they were stored
 MAX_FAMILY = 64  # members that are shown
+MAX_SHOWN = 4000  # characters of a plug-in's text
 QUALITY = 88  # of a screen as JPEG
 Pieces = Callable[[int], str]
 
@@ -96,7 +98,10 @@ class EpisodeFiles:
             "family": self.family(trajectory),
             "question": self.question(trajectory),
             "steps": [
-                _step(decision, number, draw, pieces)
+                {
+                    **_step(decision, number, draw, pieces),
+                    "shown": shown_by_plugin(self.run, trajectory, number),
+                }
                 for number, decision in enumerate(trajectory.decisions)
             ],
         }  # fmt: skip
@@ -196,6 +201,18 @@ def _step(decision: Decision, number: int, draw: LastDraw | None, pieces: Pieces
         "ratio": thought(draw.ratios) if draw else None,
         "advantage": thought(draw.advantages) if draw else None,
     }
+
+
+def shown_by_plugin(run: RunDirectory, trajectory: Trajectory, step: int) -> dict[str, str]:
+    """What the kind of device has to show of a step; a plug-in that fails says so, as text."""
+    kind = settings_of(run).get("devices.kind")
+    if kind not in {each.name for each in plugins.plugins("step_view")}:
+        return {}
+    try:
+        shown = dict(plugins.find("step_view", kind)(trajectory, step))
+    except (AttributeError, LookupError, TypeError, ValueError, RuntimeError) as error:
+        return {"step view": f"its plug-in failed: {type(error).__name__}: {error}"}
+    return {str(title): str(text)[:MAX_SHOWN] for title, text in shown.items()}
 
 
 def _member(connection: sqlite3.Connection, seq: int) -> dict[str, Any] | None:

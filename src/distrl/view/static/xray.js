@@ -49,6 +49,7 @@ export async function xrayPage({ run, rest, address }) {
       h("p", { class: "quote" }, each.words),
       h("div", {}, h("h3", {}, "Answer"), each.tokens.length ? h("p", { class: "tokens" }, each.tokens.map(token)) : h("p", { class: "mono quote" }, each.answer || "none: the agent is a script"),
         each.tokens.length ? h("p", { class: "muted small" }, `Underlined by the probability of each token as it was drawn; as a whole ${percent(each.tokens.reduce((product, [, p]) => product * p, 1), 1)}. Other weights, and alternatives: below.`) : null),
+      ...Object.entries(each.shown ?? {}).map(([title, text]) => h("div", {}, h("h3", {}, title), h("p", { class: "mono small quote" }, text))),
       each.action.reason ? h("p", { class: "chip failed quote" }, each.action.reason) : null,
       h("div", { class: "figures" },
         [["V, value", each.value === null ? "–" : percent(each.value, 1), "probability of success, by the critic"], ["A, advantage", signed(each.advantage), "in returns"], ["ρ, ratio", figure(each.ratio), "of the policy in training to the one that acted"], ["confidence", percent(each.confidence, 1), "geometric mean of the tokens' probabilities"]].map(([name, value, title]) => h("div", { title }, h("span", {}, name), h("b", {}, value)))),
