@@ -234,11 +234,20 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Was the task done? `judge` says who decided; `reason` says why not."""
+    """Was the task done? `judge` says who decided; `reason` says why not.
+
+    A judge that sees facts also says how far the agent came: `progress` is the share of the wanted
+    facts that were reached (1 with `success` false: all of them, with damage beside it; None: not
+    known), `missing` has those that were not, `collateral` each record that was wrongly touched.
+    None of it is part of any reward, unless a reward that somebody registers reads it.
+    """
 
     success: bool
     reason: str
     judge: str
+    progress: float | None = None
+    missing: tuple[str, ...] = ()
+    collateral: tuple[str, ...] = ()
 
 
 class Ending(enum.Enum):

@@ -17,7 +17,7 @@ from phonesim.facts import MissingFact
 from phonesim.scene import Scene
 from phonesim.state import LAUNCHER
 from phonesim.system import InstalledApp, SystemSettings
-from phonesim.system_ui import bars, keyboard, popups, recents, shade
+from phonesim.system_ui import bars, heads_up, keyboard, popups, recents, ringing, shade
 from phonesim.system_ui.launcher import Launcher
 from phonesim.toolkit.modals import Modal
 
@@ -47,12 +47,14 @@ def compose(phone: Phone, canvas: Canvas) -> Scene:
         recents.place(scene, phone)
     if state.popup:
         canvas.clip = (0, 0, WIDTH, HEIGHT - NAVIGATION)
-        popups.place(scene, phone, state.popup)
+        (ringing if ringing.rings(state.popup) else popups).place(scene, phone, state.popup)
         canvas.clip = (0, 0, WIDTH, HEIGHT)
     bars.place_navigation(scene, phone)
     bars.place_status(scene, phone)
     if state.overlay == "shade":
         shade.place(scene, phone)
+    elif state.heads_up:
+        heads_up.place(scene, phone, state.heads_up)
     return scene
 
 

@@ -1,4 +1,4 @@
-"""How phones differ, all from one seed: look, language, icon places, versions, pop-ups, ads.
+"""How phones differ, all from one seed: look, language, places, versions, pop-ups, ads, events.
 
 The look is written into the phone's facts at the start (so that a user, or a task, can change it);
 the layout variant and the rates stay with the drift itself.
@@ -7,7 +7,7 @@ the layout variant and the rates stay with the drift itself.
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from distrl.bounds import Probability, check_bounds
 from distrl.errors import InvalidSetting
@@ -24,7 +24,9 @@ NEWEST = VERSIONS[-1]  # an app that is updated further looks like this
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """What may differ between phones. Rates are chances: a pop-up per action, an ad per list."""
+    """What may differ between phones. Rates are chances: a pop-up per action, an ad per list, an
+    event per five seconds of the phone's clock. Without events nothing happens by itself (`world`).
+    """
 
     themes: bool = True
     font_scales: bool = True
@@ -35,6 +37,7 @@ class Drift:
     popup_rate: Probability = 0.04
     ad_rate: Probability = 0.3
     languages: tuple[str, ...] = ("English",)  # a phone starts in one of these, by its seed
+    event_rate: Probability = 0.0
 
     def __post_init__(self) -> None:
         check_bounds(self)
@@ -43,6 +46,10 @@ class Drift:
             raise InvalidSetting(
                 f"drift languages={self.languages!r}; name at least one of {', '.join(FOLDERS)}"
             )
+
+    def undisturbed(self) -> Drift:
+        """The same look, with nothing that comes in between."""
+        return replace(self, popup_rate=0.0, event_rate=0.0)
 
 
 NO_DRIFT = Drift(False, False, False, False, False, False, 0.0, 0.0)

@@ -47,6 +47,10 @@ class Facts:
     def kinds(self) -> tuple[type[Any], ...]:
         return tuple(self._tables)
 
+    def shares_table(self, other: Facts, kind: type[Any]) -> bool:
+        """Whether neither side has written to this kind since one was copied from the other."""
+        return self._tables.get(kind) is other._tables.get(kind)
+
     def all(self, kind: type[R]) -> tuple[R, ...]:
         """Every record of a kind, in the order they were added."""
         return tuple(cast("dict[int, R]", self._tables.get(kind, {})).values())

@@ -2,9 +2,11 @@
 
 Ids: `phonesim.gymnasium_env:Phone-General-v0` and `phonesim.gymnasium_env:Phone-Shopping-v0`. An
 action names its kind and fills in the entries that this kind needs; the others are ignored. The
-reward is 1 when the task is done and 0 otherwise. `terminated`: the agent said that it was done,
-gave an answer or gave up. `truncated`: the step limit was reached, or the device failed
-(`info["fault"]` says how).
+reward is 1 when the task is done and 0 otherwise; with `progress_reward=True`, each step earns what
+it adds to the share of the task's facts that are reached, and nothing while something else is
+damaged. `terminated`: the agent said that it was done, gave an answer or gave up. `truncated`: the
+step limit was reached, or the device failed (`info["fault"]` says how). The last `info` also has
+`progress`, `missing` and `collateral`.
 """
 
 from __future__ import annotations
@@ -69,8 +71,11 @@ class PhoneEnv(gymnasium.Env[Observed, dict[str, Any]]):
         faults: Faults = NO_FAULTS,
         stop_on_success: bool = False,
         render_mode: str | None = None,
+        progress_reward: bool = False,
     ) -> None:
         self.render_mode = render_mode
+        self._progress_reward = progress_reward
+        self._progress = 0.0  # that was rewarded so far
         self._split: Split = split
         self._names = template_names(split, family)
         if not self._names:
@@ -101,7 +106,7 @@ class PhoneEnv(gymnasium.Env[Observed, dict[str, Any]]):
         self.task, _ = load_task(task_id)
         self.device.reset(self.task.seed)
         self.judge.begin(self.task)
-        self._steps = 0
+        self._steps, self._progress = 0, 0.0
         return self._observed(self.device.screen().pixels), {"task": self.task}
 
     def _draw_task(self) -> str:
@@ -118,14 +123,28 @@ class PhoneEnv(gymnasium.Env[Observed, dict[str, Any]]):
             info = {"task": task, "fault": f"{type(error).__name__}: {error}"}
             return self._observed(self.device.phone.frame()), 0.0, False, True, info
         answer = act.text if isinstance(act, Answer) else None
-        verdict = self.judge.verdict(answer)
+        reason = self.judge.reason(answer)
         said_so = isinstance(act, FINAL_ACTIONS)
         gave_up = isinstance(act, Impossible)
-        success = verdict.success and not gave_up and (said_so or self._stop_on_success)
+        success = reason is None and not gave_up and (said_so or self._stop_on_success)
         terminated = said_so or success
         truncated = not terminated and self._steps >= task.step_limit
-        info = {"task": task, "success": success, "reason": verdict.reason}
-        return self._observed(pixels), float(success), terminated, truncated, info
+        info = {"task": task, "success": success, "reason": reason or ""}
+        if terminated or truncated or self._progress_reward:
+            info |= self._how_far(answer)
+        reward = self._earned(info) if self._progress_reward else float(success)
+        return self._observed(pixels), reward, terminated, truncated, info
+
+    def _how_far(self, answer: str | None) -> dict[str, Any]:
+        verdict = self.judge.verdict(answer)
+        names = ("progress", "missing", "collateral")
+        return {name: getattr(verdict, name) for name in names}
+
+    def _earned(self, info: dict[str, Any]) -> float:
+        """What this step adds to the progress; all of a task's steps together earn 1 at most."""
+        reached = 0.0 if info["collateral"] else info["progress"] or 0.0
+        earned, self._progress = reached - self._progress, reached
+        return float(earned)
 
     def _current_task(self) -> Task:
         if self.task is None:

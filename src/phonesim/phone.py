@@ -1,8 +1,9 @@
 """The phone itself: it takes actions, knows facts, runs apps and draws its screen.
 
-It knows nothing of time that passes outside (see `simulated_device`): the same seed and the same
-actions always give the same pixels. Its whole state is one record, so a snapshot costs
-microseconds.
+It knows nothing of time that passes outside (see `simulated_device`): its own clock goes on with
+its actions, and what happens by itself meanwhile (`world`) follows from the seed and that clock.
+The same seed and the same actions always give the same pixels. Its whole state is one record, so a
+snapshot costs microseconds.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from distrl.records import (
     TypeText,
     Wait,
 )
+from phonesim import world
 from phonesim.app import App
 from phonesim.apps import APPS
 from phonesim.boot import new_state
@@ -102,7 +104,8 @@ class Phone:
         """The one that its settings name."""
         return language(self.facts.one(SystemSettings).language)
 
-    def _update(self, **changes: Any) -> None:
+    def update(self, **changes: Any) -> None:
+        """Replace parts of the state; the screen is drawn anew."""
         self.state = replace(self.state, **changes)
         self._scene = None
 
@@ -145,6 +148,7 @@ class Phone:
         """Carry out an action. What the agent only says leaves the phone as it is."""
         if isinstance(action, ONLY_SAID):
             return
+        before = self.now
         self._begin(action.seconds if isinstance(action, Wait) else 0.0)
         match action:
             case Tap(x, y):
@@ -165,12 +169,15 @@ class Phone:
             case OpenApp(name):
                 self._open_by_name(name)
         self._scene = None  # whatever the action did, time has passed
+        if self.state.drift.event_rate:
+            world.pass_time(self, before)
         self._maybe_popup(action)
 
     def _begin(self, waited: float) -> None:
         passed = timedelta(seconds=SECONDS_PER_ACTION + round(waited))
         scene = self.scene  # what the finger meets is what was on the screen before
-        self._update(now=self.now + passed, actions=self.state.actions + 1, message=None)
+        actions = self.state.actions + 1
+        self.update(now=self.now + passed, actions=actions, message=None, heads_up=0)
         self._scene = scene
 
     def _tap(self, x: int, y: int) -> None:
@@ -203,7 +210,7 @@ class Phone:
             self._tap(drag.x, drag.y)
             return
         if drag.y < EDGE and drag.vertical and drag.to_y > drag.y and not self.state.popup:
-            self._update(overlay="shade", focus=None)
+            self.update(overlay="shade", focus=None)
             return
         for touch in self.scene.touch_at(drag.x, drag.y):
             if touch.on_drag and touch.on_drag(drag):
@@ -231,7 +238,7 @@ class Phone:
             if hidden > 0 and self._scene.window == "app":
                 offset = self.routes[-1].memory.get("scroll")
                 self.remember("scroll", (offset if isinstance(offset, int) else 0) + hidden)
-        self._update(focus=key, keyboard="lower")
+        self.update(focus=key, keyboard="lower")
 
     def type_text(self, text: str) -> None:
         """Text into the focused field, after what stands there. Without a focus, nothing."""
@@ -245,7 +252,7 @@ class Phone:
             self.remember(key, str(self.routes[-1].memory.get(key) or "")[:-1])
 
     def show_keys(self, layer: str) -> None:
-        self._update(keyboard=layer)
+        self.update(keyboard=layer)
 
     def submit(self) -> None:
         """Enter: what the focused field does with it."""
@@ -262,7 +269,7 @@ class Phone:
         return self.state.running[self.state.front]
 
     def _set_routes(self, routes: tuple[Route, ...], **changes: Any) -> None:
-        self._update(running={**self.state.running, self.state.front: routes}, **changes)
+        self.update(running={**self.state.running, self.state.front: routes}, **changes)
 
     def remember(self, key: str, value: Plain) -> None:
         *below, top = self.routes
@@ -283,7 +290,7 @@ class Phone:
         if name not in APPS:
             raise UnknownApp(f"no app called {name!r}; there are {', '.join(APPS)}")
         running = self.state.running
-        self._update(
+        self.update(
             front=name,
             running=running if name in running else {**running, name: (Route("home"),)},
             recent=(name, *(other for other in self.state.recent if other != name)),
@@ -296,39 +303,39 @@ class Phone:
         running = {app: routes for app, routes in self.state.running.items() if app != name}
         front = LAUNCHER if self.state.front == name else self.state.front
         recent = tuple(app for app in self.state.recent if app != name)
-        self._update(running=running, recent=recent, front=front, focus=None)
+        self.update(running=running, recent=recent, front=front, focus=None)
 
     def crash(self) -> None:
         """The app in front stops, and a dialog says so. The home screen never does."""
         app = self.state.front
         if app != LAUNCHER:
             self.stop(app)
-            self._update(overlay=None)
+            self.update(overlay=None)
             self.show_popup(f"crash:{app}")
 
     def back(self) -> None:
         if self.state.popup:
-            self._update(popup=None)
+            self.update(popup=None)
         elif self.state.overlay:
-            self._update(overlay=None)
+            self.update(overlay=None)
         elif self.state.focus:
-            self._update(focus=None)
+            self.update(focus=None)
         else:
             self.pop()
 
     def home(self) -> None:
         running = {**self.state.running, LAUNCHER: (Route("home"),)}
-        self._update(front=LAUNCHER, running=running, focus=None, overlay=None, popup=None)
+        self.update(front=LAUNCHER, running=running, focus=None, overlay=None, popup=None)
 
     def show_overlay(self, overlay: str | None) -> None:
-        self._update(overlay=overlay, focus=None)
+        self.update(overlay=overlay, focus=None)
 
     def say(self, message: str) -> None:
-        self._update(message=message)
+        self.update(message=message)
 
     def show_popup(self, name: str | None) -> None:
         shown = self.state.popups + (name is not None)
-        self._update(popup=name, popups=shown)
+        self.update(popup=name, popups=shown)
 
     def _maybe_popup(self, action: Action) -> None:
         state = self.state

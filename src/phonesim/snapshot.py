@@ -28,10 +28,12 @@ from phonesim.compositor import LAUNCHER_APP
 from phonesim.drift import Drift
 from phonesim.facts import Facts, Table
 from phonesim.phone import Phone
-from phonesim.state import LAUNCHER, PhoneState, Route
+from phonesim.state import LAUNCHER, Due, PhoneState, Route
 from phonesim.system import InstalledApp, Notification, SystemSettings
 from phonesim.system_ui.keyboard import LAYERS
 from phonesim.system_ui.popups import POPUPS
+from phonesim.system_ui.ringing import rings
+from phonesim.world import WHEN_DUE
 
 MAGIC = b"DISTRLPH"
 VERSION = 1
@@ -276,10 +278,17 @@ def _check_state(state: PhoneState) -> None:
         _check_routes(LAUNCHER_APP if name == LAUNCHER else APPS[name], routes)
     kind, _, crashed = (state.popup or "").partition(":")
     known = kind in POPUPS or (kind == "crash" and crashed in APPS)
-    if state.popup is not None and not known:
+    if state.popup is not None and not (known or rings(state.popup)):
         _refuse(f"there is no dialog {state.popup!r:.80}")
+    _check_due(state.due)
     if state.keyboard not in LAYERS or state.overlay not in OVERLAYS:
         _refuse(f"no keyboard {state.keyboard!r:.40} or no overlay {state.overlay!r:.40}")
+
+
+def _check_due(due: tuple[Due, ...]) -> None:
+    for _, kind, _ in due:
+        if kind not in WHEN_DUE:
+            _refuse(f"nothing called {kind!r:.40} can be due")
 
 
 def _check_apps(names: Iterable[str]) -> None:

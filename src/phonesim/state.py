@@ -14,6 +14,7 @@ from phonesim.drift import Drift
 from phonesim.facts import Facts
 
 Plain: TypeAlias = "str | int | float | bool | tuple[Plain, ...] | None"
+Due: TypeAlias = tuple[datetime, str, int]  # when, what, and the id of what it is about
 LAUNCHER = "Launcher"
 
 
@@ -47,3 +48,7 @@ class PhoneState:
     message: str | None = None  # a snackbar, until the next action
     actions: int = 0  # performed since the seed
     popups: int = 0  # shown since the seed
+    heads_up: int = 0  # the id of a notification that has just come; 0: none
+    due: tuple[Due, ...] = ()  # what will happen by itself
+    arrived: tuple[int, ...] = ()  # the ids of records that the world has added
+    moved: tuple[tuple[int, str], ...] = ()  # ids and fields that the world has changed

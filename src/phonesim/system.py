@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 from phonesim.facts import Facts
 
@@ -11,6 +12,7 @@ from phonesim.facts import Facts
 class SystemSettings:
     """Every system setting, as the user left it."""
 
+    SINGLE: ClassVar[bool] = True
     id: int = 0
     wifi: bool = True
     wifi_network: str = "HomeNet"

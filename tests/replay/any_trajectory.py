@@ -28,6 +28,8 @@ from distrl.records import (
 # Everything that Python calls text: no half of a surrogate pair is left out.
 TEXT = st.text(st.characters(exclude_categories=()), max_size=12)
 SHARES = st.floats(0.0, 1.0)
+PROGRESS = st.none() | SHARES
+TEXTS = st.lists(TEXT, max_size=2).map(tuple)
 WITH_NUMBERS: dict[type, st.SearchStrategy[Action]] = {
     Tap: st.builds(Tap, SHARES, SHARES),
     LongPress: st.builds(LongPress, SHARES, SHARES),
@@ -77,7 +79,9 @@ def trajectories(draw: st.DrawFn) -> Trajectory:
         decisions=tuple(decisions),
         screens=tuple(_screen(number, *sides[number]) for number in numbers),
         ending=draw(st.sampled_from(Ending)),
-        verdict=draw(st.none() | st.builds(Verdict, st.booleans(), TEXT, TEXT)),
+        verdict=draw(
+            st.none() | st.builds(Verdict, st.booleans(), TEXT, TEXT, PROGRESS, TEXTS, TEXTS)
+        ),
         device_seconds=draw(st.floats()),
         notes=tuple(draw(st.lists(TEXT, max_size=2))),
         branch=draw(st.none() | st.builds(Branch, TEXT, st.integers(0, len(decisions)))),

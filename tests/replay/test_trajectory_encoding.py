@@ -16,7 +16,7 @@ from tests.replay.made_up_trajectories import trajectory
 
 from distrl.episodes.demonstrations import demonstrate
 from distrl.errors import CorruptRecord
-from distrl.records import Decision, Done, Trajectory
+from distrl.records import Decision, Done, Trajectory, Verdict
 from distrl.replay.compressed_screen import CompressedScreen, compress
 from distrl.replay.trajectory_encoding import (
     MAGIC,
@@ -69,6 +69,13 @@ def test_a_record_may_grow_a_field() -> None:
     assert decode_trajectory(_changed(lambda h: h["decisions"][0].pop("weight_version"))).id == "a"
 
 
+def test_a_verdict_of_before_progress_was_counted_is_read() -> None:
+    def older(header: dict[str, Any]) -> None:
+        header["verdict"] = {"success": False, "reason": "no note", "judge": "facts"}
+
+    assert decode_trajectory(_changed(older)).verdict == Verdict(False, "no note", "facts")
+
+
 def _changed(change: Callable[[dict[str, Any]], object]) -> bytes:
     """A trajectory's bytes, with its header changed."""
     data = encode_trajectory(trajectory("a"))
@@ -102,6 +109,8 @@ WRONG: dict[str, Callable[[dict[str, Any]], object]] = {
     "screens of other lengths": lambda h: h["pictures"][0].__setitem__(3, 5),
     "a length below zero": lambda h: h["pictures"][0].__setitem__(3, -5),
     "no pictures": lambda h: h.update(pictures=None),
+    "a word for progress": lambda h: h.update(verdict={"success": True, "reason": "", "judge": "",
+                                                       "progress": "half"}),
     "a list for a verdict": lambda h: h.update(verdict=[]),
 }  # fmt: skip
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import Annotated, Literal
 
@@ -151,6 +151,9 @@ class DeviceSettings:
     drift: Annotated[
         bool, Meaning("simulated phones differ in look, layout, app versions, pop-ups and ads")
     ] = True
+    event_rate: Annotated[
+        float, Bounds(0.0, 1.0, "events per 5 s of a simulated phone's clock; above 0 time passes")
+    ] = 0.0
     options: Annotated[
         Mapping[str, str], Meaning("what a registered device is made with, by name")
     ] = field(default_factory=dict)
@@ -161,7 +164,7 @@ class DeviceSettings:
     @property
     def phone_drift(self) -> Drift:
         """How simulated phones differ."""
-        return Drift() if self.drift else NO_DRIFT
+        return replace(Drift() if self.drift else NO_DRIFT, event_rate=self.event_rate)
 
     def __post_init__(self) -> None:
         check_bounds(self)

@@ -26,6 +26,7 @@ class Outcome:
     reason: str
     unreadable: int = 0
     weight_version: int = 0
+    progress: float | None = None  # of the wanted facts, where the judge knows
 
 
 def outcome_of(trajectory: Trajectory) -> Outcome:
@@ -37,6 +38,7 @@ def outcome_of(trajectory: Trajectory) -> Outcome:
         reason=verdict.reason if verdict else " ".join(trajectory.notes),
         unreadable=sum(isinstance(d.action, Unreadable) for d in trajectory.decisions),
         weight_version=trajectory.weight_version,
+        progress=verdict.progress if verdict else None,
     )
 
 

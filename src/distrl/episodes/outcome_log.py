@@ -33,11 +33,17 @@ class _Line:
     unreadable: int
     weight_version: int
     reason: str
+    progress: float | None = None
 
     def outcome(self) -> Outcome:
-        task, _ = load_task(self.task)
         return Outcome(
-            task, self.ending, self.steps, self.reason, self.unreadable, self.weight_version
+            task=load_task(self.task)[0],
+            ending=self.ending,
+            steps=self.steps,
+            reason=self.reason,
+            unreadable=self.unreadable,
+            weight_version=self.weight_version,
+            progress=self.progress,
         )
 
 
@@ -88,6 +94,7 @@ class OutcomeLog:
                 outcome.unreadable,
                 outcome.weight_version,
                 outcome.reason,
+                outcome.progress,
             )
         )
 

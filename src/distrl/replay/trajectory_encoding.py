@@ -21,6 +21,7 @@ import struct
 from collections.abc import Callable
 from dataclasses import fields
 from functools import cache
+from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from distrl.errors import CorruptRecord, DistrlError
@@ -131,6 +132,8 @@ def _plain(kind: Any, value: Any) -> Any:
         return [_action_name(value), _tree(value)]
     if each := _of_tuple(kind):
         return list(map(each, value))
+    if optional := _of_optional(kind):
+        return None if value is None else _plain(optional, value)
     return kind(value) if kind in (int, float) else value
 
 
@@ -157,6 +160,8 @@ def _value(kind: Any, value: Any) -> Any:
         if type(value) is not list or not set(map(type, value)) <= {each}:
             raise TypeError(f"{value!r} is no list of {each.__name__}")
         return tuple(value)
+    if optional := _of_optional(kind):
+        return None if value is None else _value(optional, value)
     if allowed := _literals(kind):
         if value not in allowed:
             raise ValueError(f"{value!r} is none of {allowed}")
@@ -169,6 +174,14 @@ def _value(kind: Any, value: Any) -> Any:
 def _of_tuple(kind: Any) -> Any:
     """What a tuple[int, ...] is made of: int; None for other kinds."""
     return get_args(kind)[0] if get_origin(kind) is tuple else None
+
+
+@cache
+def _of_optional(kind: Any) -> Any:
+    """What stands before `| None`; None for other kinds."""
+    if kind is Action or get_origin(kind) is not UnionType:
+        return None
+    return next(each for each in get_args(kind) if each is not NoneType)
 
 
 @cache

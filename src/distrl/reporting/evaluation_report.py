@@ -49,6 +49,7 @@ class EvaluationReport:
             "endings": self.endings(),
             "invalid_rate": self.invalid_rate(),
             "steps_mean": self.steps_mean(),
+            "progress_mean": self.progress_mean(),
             "weight_version": max((o.weight_version for o in self.outcomes), default=0),
             "wall_s": round(self.wall_s, 3),
             **self.settings,
@@ -75,6 +76,11 @@ class EvaluationReport:
     def steps_mean(self) -> float:
         return statistics.mean(o.steps for o in self.outcomes) if self.outcomes else 0.0
 
+    def progress_mean(self) -> float | None:
+        """How far the agent came, by the share of facts reached; None where no judge knows."""
+        known = [o.progress for o in self.outcomes if o.progress is not None]
+        return statistics.mean(known) if known else None
+
     def shown(self) -> RenderableType:
         """The tables for the terminal."""
         counted = ", ".join(f"{name} {number}" for name, number in self.endings().items())
@@ -82,9 +88,14 @@ class EvaluationReport:
             f"endings: {counted}\n"
             f"invalid actions: {self.invalid_rate():.1%} of all   "
             f"steps: {self.steps_mean():.1f} an episode   "
+            f"{self._progress_shown()}"
             f"time: {self.wall_s:.1f} s"
         )
         return Group(_template_lines(self.rates("template")), Text(), self._summary(), foot)
+
+    def _progress_shown(self) -> str:
+        mean = self.progress_mean()
+        return "" if mean is None else f"progress: {mean:.1%} of the facts   "
 
     def _summary(self) -> Table:
         judged = success_rate(self.outcomes)

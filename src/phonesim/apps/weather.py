@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from typing import ClassVar
 
 from phonesim.app import App, Ui, Window
 from phonesim.contents.cities import CITIES, CITY_OF
@@ -54,6 +55,7 @@ class SavedCity:
 class WeatherSettings:
     """The unit, and the seed of the weather that this phone has. There is one."""
 
+    SINGLE: ClassVar[bool] = True
     id: int = 0
     fahrenheit: bool = False
     seed: int = 0

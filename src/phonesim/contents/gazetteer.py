@@ -48,6 +48,7 @@ class SavedPlace:
 class Navigation:
     """The way that the phone guides along; there is one record. Origin 0 is where the phone is."""
 
+    SINGLE: ClassVar[bool] = True
     id: int = 0
     active: bool = False
     origin: int = 0

@@ -46,6 +46,7 @@ class Playlist:
 class Playback:
     """What the player does, on a phone just once. The queue has the current song in it."""
 
+    SINGLE: ClassVar[bool] = True
     id: int = 0
     song: int = 0
     playing: bool = False

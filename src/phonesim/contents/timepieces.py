@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import ClassVar
 
 DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 
@@ -42,6 +43,7 @@ class Timer:
 class Stopwatch:
     """The stopwatch: it runs while `since` is set; `before` are the seconds of earlier runs."""
 
+    SINGLE: ClassVar[bool] = True
     id: int = 0
     since: datetime | None = None
     before: int = 0

@@ -14,6 +14,7 @@ from phonesim.dimensions import HEIGHT, NAVIGATION, STATUS, WIDTH
 from phonesim.scene import Handler, Scene
 from phonesim.state import LAUNCHER
 from phonesim.system import InstalledApp, SystemSettings
+from phonesim.system_ui import ringing
 from phonesim.toolkit.controls import Button
 from phonesim.toolkit.modals import Dialog
 from phonesim.toolkit.texts import Text
@@ -85,7 +86,7 @@ POPUPS: dict[str, Popup] = {
     ),
 }
 CRASH = Popup("{app} keeps stopping", "The app was closed.", "Close app", "App info", _nothing)
-DECLINES = frozenset([*(popup.decline for popup in POPUPS.values()), CRASH.decline])
+DECLINES = ringing.DECLINES | {CRASH.decline, *(popup.decline for popup in POPUPS.values())}
 
 
 def choose(share: float) -> str:

@@ -28,6 +28,7 @@ from distrl.records import (
 )
 from phonesim.dimensions import HEIGHT, WIDTH
 from phonesim.languages.translations import forms
+from phonesim.system_ui.heads_up import WINDOW as HEADS_UP
 from phonesim.system_ui.popups import DECLINES
 from phonesim.tasks.moves import (
     Fill,
@@ -48,7 +49,7 @@ from phonesim.tasks.moves import (
 
 LEAST_VISIBLE = 14  # pixels of an element that must show before it is tapped
 MAX_SCROLLS = 40
-UNREACHED = ("keyboard", "system")  # windows that moves do not mean
+UNREACHED = ("keyboard", "system", HEADS_UP)  # windows that moves do not mean
 
 
 class ScriptLost(RuntimeError):
@@ -83,6 +84,9 @@ class Solver:
         for element in elements:
             if element.window == "popup" and element.text in _declines() and element.clickable:
                 return _tap(element.centre)
+            if element.window == HEADS_UP:
+                x, y = element.centre
+                return Swipe(x / WIDTH, y / HEIGHT, x / WIDTH, 0.0)
         return None
 
     def _act(self, move: Move, elements: tuple[Element, ...]) -> tuple[Action | None, bool]:

@@ -33,8 +33,11 @@ from phonesim.state import Plain, Route
 from phonesim.system import InstalledApp, Notification
 from phonesim.tasks.domains import domain_of
 from phonesim.tasks.moves import Move
+from phonesim.tasks.record_changes import RecordChange, record_changes
+from phonesim.tasks.record_changes import differing_fields as differing_fields
 
 MAX_DRAWS = 1000
+BY_POPUP: dict[type[Any], frozenset[str]] = {InstalledApp: frozenset({"version", "location"})}
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,15 +94,14 @@ def changed(start: View, end: View, kind: type[R]) -> tuple[tuple[R, R], ...]:
     return tuple((old, new) for old, new in pairs if old != new)
 
 
-def differing_fields(old: Any, new: Any) -> set[str]:
-    """The names of the fields in which two records of one kind differ."""
-    names = (field.name for field in dataclasses.fields(old) if field.compare)
-    return {name for name in names if getattr(old, name) != getattr(new, name)}
-
-
 def without_popups(app: InstalledApp) -> InstalledApp:
-    """The app apart from what an uninvited dialog may change: an update, a permission."""
+    """The app apart from what an uninvited dialog may change."""
     return dataclasses.replace(app, version=0, location=False)
+
+
+def by_popup(change: RecordChange) -> bool:
+    """Whether an uninvited dialog may have done it: an update of an app, a permission."""
+    return bool(change.fields) and change.fields <= BY_POPUP.get(type(change.record), frozenset())
 
 
 class Template:
@@ -149,17 +151,22 @@ class Template:
 
     def verdict(self, start: View, end: View) -> str | None:
         """`missing`, and then whether anything else was changed on the way."""
+        for kind in self.touches:
+            if getattr(kind, "SINGLE", False) and len(end.all(kind)) != len(start.all(kind)):
+                return f"the phone has its {kind.__name__} once, and now {len(end.all(kind))} times"
         missing = self.missing(start, end)
         return missing if missing else self._collateral(start, end)
 
     def _collateral(self, start: View, end: View) -> str | None:
         kinds = {*start.facts.kinds(), *end.facts.kinds()} - {*self.touches, Notification}
-        for kind in sorted(kinds, key=lambda k: str(k.__name__)):
-            if getattr(kind, "INCIDENTAL", False):
-                continue
-            before, after = start.all(kind), end.all(kind)
-            if kind is InstalledApp and before != after:
-                before, after = (tuple(map(without_popups, apps)) for apps in (before, after))
-            if before != after:
-                return f"done, but something else was changed as well: {kind.__name__}"
-        return None
+        counting = [kind for kind in kinds if not getattr(kind, "INCIDENTAL", False)]
+        counting.sort(key=lambda kind: str(kind.__name__))
+        found = [
+            change
+            for change in record_changes(start.facts, end.facts, counting)
+            if not by_popup(change)
+        ]
+        if not found:
+            return None
+        more = f", and {len(found) - 1} more" if len(found) > 1 else ""
+        return f"done, but something else was changed as well: {found[0]}{more}"

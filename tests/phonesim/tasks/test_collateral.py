@@ -34,6 +34,7 @@ NOT_TOLD_APART = {  # whichever parameters: doing one of them is doing the other
     "music.favourite_playing": "the song is the one in the player",
     "phone.call_back": "it has no parameters",
 }
+SINGLES = ("music.which_album", "music.song_length", "music.unfavourite", "clock.count_laps")
 
 
 def task_id(name: str, number: int) -> str:
@@ -119,6 +120,20 @@ def test_damage_beside_the_task_is_seen_and_named(name: str) -> None:
                 phone.facts.edit(record, **{what: value})
             reason = parts.verdict(start, view_of(phone, answer))
             assert reason, f"{name}: {what} of {record} went unseen"
+
+
+@pytest.mark.parametrize("name", SINGLES)
+def test_a_single_record_that_goes_or_doubles_is_seen(name: str) -> None:
+    parts, phone, start = prepared(name, 0)
+    answer = play(parts, start, phone)
+    done = phone.snapshot()
+    for kind in (each for each in parts.touches if getattr(each, "SINGLE", False)):
+        phone.restore(done)
+        phone.facts.remove(phone.facts.one(kind))
+        assert kind.__name__ in (parts.verdict(start, view_of(phone, answer)) or "")
+        phone.restore(done)
+        phone.facts.add(phone.facts.one(kind))
+        assert kind.__name__ in (parts.verdict(start, view_of(phone, answer)) or "")
 
 
 def another(name: str, parts: Template) -> Template:

@@ -67,7 +67,7 @@ export async function xrayPage({ run, rest, address }) {
   }
 
   function end() {
-    return [h("h2", {}, "The end"), h("p", {}, chip(episode.ending)), episode.reason ? h("div", {}, h("h3", {}, `The judge (${episode.judge})`), h("p", { class: "quote" }, episode.reason)) : h("p", { class: "muted" }, episode.judge ? `${episode.judge}: no objection` : "No verdict."), question()];
+    return [h("h2", {}, "The end"), h("p", {}, chip(episode.ending)), episode.reason ? h("div", {}, h("h3", {}, `The judge (${episode.judge})`), h("p", { class: "quote" }, episode.reason), ...howFar(episode)) : h("p", { class: "muted" }, episode.judge ? `${episode.judge}: no objection` : "No verdict."), question()];
   }
 
   function choose(number) {
@@ -116,4 +116,11 @@ export async function xrayPage({ run, rest, address }) {
       return false;
     },
   };
+}
+
+// What a judge of facts adds to its reason: how far the agent came, what is missing, what was harmed.
+function howFar(episode) {
+  const list = (title, lines) => (lines?.length ? [h("h3", {}, title), h("ul", {}, ...lines.map((line) => h("li", {}, line)))] : []);
+  const share = episode.progress === null || episode.progress === undefined ? [] : [h("p", { class: "muted" }, `${Math.round(100 * episode.progress)} % of the facts reached`)];
+  return [...share, ...list("Missing", episode.missing), ...list("Wrongly touched", episode.collateral)];
 }

@@ -1,0 +1,54 @@
+"""A notification that has just come: a card at the top, until the next action.
+
+A tap opens its app, a swipe upwards puts it away; it stays in the shade.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from phonesim.dimensions import STATUS, WIDTH
+from phonesim.drawing.colors import WHITE, mixed
+from phonesim.drawing.fonts import shorten
+from phonesim.scene import Drag, Scene
+from phonesim.system import Notification
+
+if TYPE_CHECKING:
+    from phonesim.phone import Phone
+
+SIDE, HIGH, ICON = 8, 66, 34
+WINDOW = "heads_up"
+
+
+def place(scene: Scene, phone: Phone, note_id: int) -> None:
+    note = phone.facts.find(Notification, lambda each: each.id == note_id)
+    if note is None:
+        return
+    theme, app = scene.theme, phone.apps[note.app]
+    x, y, width = SIDE, STATUS + 6, WIDTH - 2 * SIDE
+    scene.background = None
+    scene.rounded(x, y, width, HIGH, 18, mixed(theme.line, theme.muted, 0.5))
+    scene.rounded(x + 1, y + 1, width - 2, HIGH - 2, 17, theme.surface)
+    scene.background = theme.surface
+    middle = y + (HIGH - ICON) // 2
+    scene.rounded(x + 14, middle, ICON, ICON, 10, app.color)
+    scene.canvas.icon(x + 21, middle + 7, app.icon, ICON - 14, WHITE, app.color)
+    room, top = width - 74, y + (HIGH - theme.strong.line_height - theme.small.line_height) // 2
+    scene.text(x + 60, top, shorten(note.title, theme.strong, room), theme.strong)
+    below = top + theme.strong.line_height
+    scene.text(x + 60, below, shorten(note.text, theme.small, room), theme.small, theme.muted)
+    window, scene.window = scene.window, WINDOW
+    scene.element(
+        "row",
+        note.title,
+        (x, y, width, HIGH),
+        detail=note.text,
+        on_tap=lambda: phone.launch(note.app),
+        on_drag=_dragged,
+    )
+    scene.window = window
+
+
+def _dragged(_: Drag) -> bool:
+    """Whatever the finger does to it: with the next action it is gone, and nothing else moves."""
+    return True
