@@ -150,6 +150,28 @@ def find(kind: PartKind, name: str) -> Any:
     )
 
 
+def make(
+    kind: PartKind, name: str, *given: Any, options: Mapping[str, Any], members: Sequence[str]
+) -> Any:
+    """Call the part of that name with what DistRL gives it, and with its options of the settings.
+
+    What it makes must have `members`; both a wrong option and a missing member name the part.
+    """
+    part = find(kind, name)
+    try:
+        made = part(*given, **options)
+    except TypeError as error:
+        raise InvalidPlugin(
+            f"the {kind} {name!r} cannot be made with its options {dict(options)}: {error}"
+        ) from error
+    if lacking := [member for member in members if not hasattr(made, member)]:
+        raise InvalidPlugin(
+            f"the {kind} {name!r} made {made!r:.60}, which lacks {', '.join(lacking)}; "
+            f"docs/add-{'an' if kind == 'algorithm' else 'a'}-{kind}.md has a whole one"
+        )
+    return made
+
+
 def plugins(kind: PartKind) -> tuple[Plugin, ...]:
     """The parts of others of one kind."""
     _load_installed(kind)

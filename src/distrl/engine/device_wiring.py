@@ -315,20 +315,15 @@ def check_registered(config: TrainingConfig) -> Sizes:
 
 
 def make_registered(settings: DeviceSettings, name: str) -> Device:
-    make = plugins.find("device", settings.kind)
-    try:
-        device: Device = make(name, **settings.options)
-    except TypeError as error:
+    """A device of somebody else, with `devices.options`."""
+    members = ("blocking", *DEVICE_CALLS)
+    device: Device = plugins.make(
+        "device", settings.kind, name, options=settings.options, members=members
+    )
+    if device.name != name:
         raise InvalidPlugin(
-            f"the device {settings.kind!r} cannot be made with the name {name!r} and "
-            f"devices.options={dict(settings.options)}: {error}"
-        ) from error
-    lacking = [member for member in ("blocking", *DEVICE_CALLS) if not hasattr(device, member)]
-    if lacking or device.name != name:
-        trouble = f"it lacks {', '.join(lacking)}" if lacking else f"its name is {device.name!r}"
-        raise InvalidPlugin(
-            f"the device {settings.kind!r} made {device!r:.60} for the name {name!r}: {trouble}; "
-            "distrl.devices.device says what a device has"
+            f"the device {settings.kind!r} made {device!r:.60} for the name {name!r}: its name is "
+            f"{device.name!r}; distrl.devices.device says what a device has"
         )
     return device
 

@@ -39,7 +39,7 @@ from distrl.episodes.policy_batcher import (
     WeightUpdater,
 )
 from distrl.episodes.scheduler import Admission
-from distrl.errors import InvalidPlugin, InvalidSetting, NotInstalled, UsageError
+from distrl.errors import InvalidSetting, NotInstalled, UsageError
 from distrl.learning.algorithms.a_ride import ARide
 from distrl.learning.algorithms.algorithm import Algorithm
 from distrl.learning.algorithms.digirl import Digirl
@@ -143,19 +143,13 @@ def make_registered(
     step: GradientStep, settings: LearningSettings, _: ReferencePolicy | None
 ) -> Algorithm:
     """An algorithm of somebody else, with `learning.options`."""
-    make = plugins.find("algorithm", settings.algorithm)
-    try:
-        algorithm: Algorithm = make(step, **settings.options)
-    except TypeError as error:
-        raise InvalidPlugin(
-            f"the algorithm {settings.algorithm!r} cannot be made with a GradientStep and "
-            f"learning.options={dict(settings.options)}: {error}"
-        ) from error
-    if lacking := [name for name in ("update", "discount") if not hasattr(algorithm, name)]:
-        raise InvalidPlugin(
-            f"the algorithm {settings.algorithm!r} made {algorithm!r:.60}, which lacks "
-            f"{', '.join(lacking)}; docs/add-an-algorithm.md has a whole one"
-        )
+    algorithm: Algorithm = plugins.make(
+        "algorithm",
+        settings.algorithm,
+        step,
+        options=settings.options,
+        members=("update", "discount"),
+    )
     return algorithm
 
 
