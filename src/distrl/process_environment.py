@@ -85,8 +85,14 @@ def trim_heap() -> bool:
 
 
 def available_memory() -> int:
-    """Bytes that may still be used here, the limit of a container included."""
-    lines = Path("/proc/meminfo").read_text().splitlines()
+    """Bytes that may still be used here, the limit of a container included.
+
+    Where there is no /proc (a Mac): all that the machine has.
+    """
+    table = Path("/proc/meminfo")
+    if not table.exists():
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    lines = table.read_text().splitlines()
     [free] = [int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable")]
     limit = Path("/sys/fs/cgroup/memory.max")
     used = Path("/sys/fs/cgroup/memory.current")

@@ -30,6 +30,7 @@ from distrl import plugins
 from distrl.errors import DistrlError
 from distrl.plugin_shape import KINDS
 from distrl.process_environment import WANTED, available_memory, missing
+from distrl.processor import usable_cores
 
 Verdict = Literal["good", "note", "lacking"]
 MARKS: dict[Verdict, str] = {"good": "[green]✓[/]", "note": "[yellow]•[/]", "lacking": "[red]✗[/]"}
@@ -112,7 +113,7 @@ def finding_table(found: Iterable[Finding]) -> Table:
 def examine(folder: Path = Path()) -> Iterator[Finding]:
     """Look at everything; `folder` is where runs would be kept."""
     yield python_finding(sys.version_info[:3])
-    yield cores_finding(len(os.sched_getaffinity(0)))
+    yield cores_finding(usable_cores())
     yield memory_finding(available_memory())
     yield disk_finding(folder, shutil.disk_usage(folder).free)
     yield files_finding(resource.getrlimit(resource.RLIMIT_NOFILE)[0])

@@ -27,6 +27,7 @@ from distrl.engine.run.preflight import (
     check_gpu,
     check_judge,
     check_memory,
+    check_system,
     checks,
     preflight,
 )
@@ -186,3 +187,16 @@ def test_the_doctor_shows_what_a_run_would_be_told(tmp_path: Path, model: Path) 
         found = {each.what: each for each in run_findings(path, tmp_path)}
     assert found["phones"].verdict == "good"
     assert (found["judge"].verdict, "it lists other" in found["judge"].found) == ("lacking", True)
+
+
+# The system --------------------------------------------------------------------------------------
+
+
+def test_collectors_of_their_own_are_refused_where_there_is_no_linux(tmp_path: Path) -> None:
+    config = tiny_config(tmp_path, tmp_path)
+    assert check_system(config, "linux") == ""
+    with pytest.raises(InvalidSetting, match=r"give collection\.mode=one_process"):
+        check_system(config, "darwin")
+    assert (
+        check_system(tiny_config(tmp_path, tmp_path, "collection.mode=one_process"), "darwin") == ""
+    )

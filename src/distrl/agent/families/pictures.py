@@ -10,7 +10,6 @@ way of resizing gives other ones, and the learner would not see what the collect
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -27,6 +26,7 @@ from transformers import AutoImageProcessor
 from distrl.agent.dialects.dialect import ImageSize
 from distrl.agent.families.model_family import ModelParts
 from distrl.errors import NotAModel
+from distrl.processor import usable_cores
 from distrl.records import Pixels, Screen
 
 PROCESSOR_FILES = ("preprocessor_config.json", "processor_config.json")
@@ -87,7 +87,7 @@ def tiles_of(pixels: Pixels, tile: ImageSize) -> Pixels:  # [tiles, 3, tile heig
 def at_once(work: Callable[[Job], None], jobs: Iterable[Job]) -> None:
     """Do all the jobs, as many at a time as there are cores."""
     todo: Sequence[Job] = list(jobs)
-    workers = min(len(todo), len(os.sched_getaffinity(0)))
+    workers = min(len(todo), usable_cores())
     if workers <= 1:
         for job in todo:
             work(job)

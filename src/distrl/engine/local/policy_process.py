@@ -30,6 +30,7 @@ from distrl.engine.local.shared_encodings import EncodingSender
 from distrl.engine.serving.policy_server import PolicyServer
 from distrl.engine.supervision.collector_registry import Registration
 from distrl.engine.wiring import build_server, build_weight_store
+from distrl.processor import usable_cores
 from distrl.runs.run_directory import RunDirectory
 from distrl.weights.weight_store import WeightPoller
 
@@ -64,7 +65,7 @@ def decide_for_collectors(
 def _threads(config: TrainingConfig) -> int:
     """As many as the policies of all collectors together would have, at most one for each core."""
     settings = config.collection
-    return min(settings.collectors * settings.threads, len(os.sched_getaffinity(0)))
+    return min(settings.collectors * settings.threads, usable_cores())
 
 
 def _report(server: PolicyServer, link: MessageSocket, seconds: float) -> None:

@@ -30,6 +30,8 @@ NAME_BYTES = 15  # that the kernel keeps
 
 
 def _prctl(option: int, value: int | bytes) -> None:
+    if not sys.platform.startswith("linux"):
+        return  # no such call: a name is not set, and a child may outlive its parent
     ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import shutil
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,6 +55,7 @@ def preflight(config: TrainingConfig, folder: Path, say: Callable[[str], None]) 
 def checks(config: TrainingConfig, folder: Path) -> list[Check]:
     """The questions for these settings, the cheapest first; the run will write to `folder`."""
     asked = [
+        Check("system", lambda: check_system(config, sys.platform)),
         Check("disk for the run", lambda: check_disk(config, folder)),
         Check("memory for the run", lambda: check_memory(config, available_memory())),
         Check("GPU memory", lambda: check_gpu(config, free_gpu_memory(config.agent.policy.device))),
@@ -71,6 +73,16 @@ def checks(config: TrainingConfig, folder: Path) -> list[Check]:
 def check_phones_here(config: TrainingConfig) -> str:
     """Raise what is wrong with the phones of this machine, or with their screens."""
     return check_screens(config, check_phones(config))
+
+
+def check_system(config: TrainingConfig, platform: str) -> str:
+    """Collectors beside the learner need calls that Linux alone has (pidfd, signals of pipes)."""
+    if platform.startswith("linux") or config.collection.mode == "one_process":
+        return ""
+    raise InvalidSetting(
+        f"collection.mode={config.collection.mode!r} on {platform}; collectors in processes of "
+        "their own need Linux: give collection.mode=one_process here, or train in a Linux container"
+    )
 
 
 def check_disk(config: TrainingConfig, folder: Path) -> str:
