@@ -16,7 +16,6 @@ from dataclasses import dataclass, replace
 
 from benchmarks.real_run import Measured, RealRun, spoken_share
 from benchmarks.timed_parts import TimedPolicy
-from distrl.config.sections import PacingSettings
 from distrl.episodes.collector import POLL_SECONDS, Collector
 from distrl.episodes.device_pool import DevicePool
 from distrl.episodes.policy_batcher import PolicyBatcher, PolicyBatcherSettings
@@ -31,6 +30,7 @@ from distrl.planning.plan_settings import (
 from distrl.planning.planned_batcher import batch_seconds
 from distrl.planning.simulation import Prediction, simulate
 from distrl.records import Trajectory
+from distrl.replay.buffer.pacing import PacingSettings
 from distrl.task_sets.curriculum import UniformTasks
 from distrl.task_sets.task_pool import SimulatedTasks
 from distrl.weights.staleness import StalenessLimit

@@ -1,4 +1,4 @@
-"""Phones on adb. First `distrl phone serve --count 4`, which serves simulated ones to adb.
+"""Phones on adb. First `distrl phone serve --phones 4`, which serves simulated ones to adb.
 
 Handsets are the same with `distrl.load_config("handsets")`: docs/real-phones.md says what their
 owners have to agree to first.

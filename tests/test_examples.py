@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from tests.agent.tiny_models import tiny_model
+from tests.devices.adb.served_phones import served_phones
 from tests.engine.tiny_runs import write_model
 
 from distrl.process_environment import for_forkserver
@@ -17,7 +18,7 @@ from distrl.process_environment import for_forkserver
 EXAMPLES = Path(__file__).parents[1] / "examples"
 QUICK = {"random_agent", "own_policy", "own_task", "own_loop"}
 TRAINING = {"train", "own_judge_and_reward", "own_device", "fine_tune_qwen", "compare_algorithms"}
-ELSEWHERE = {"served_phones", "cluster"}  # need adb or Ray, below
+ELSEWHERE = {"served_phones", "cluster", "trl_grpo"}  # need adb, Ray or TRL, below
 TINY = (
     "tasks.split=train", "evaluation.split=test",
     "tasks.families=general", "tasks.templates=clock.turn_off_alarm,clock.delete_alarm",
@@ -112,6 +113,24 @@ def test_qwen_is_fine_tuned_with_adapters(tmp_path: Path) -> None:
     assert "update 1" in said
     [adapters] = (tmp_path / "runs").glob("*/policy/adapter_config.json")
     assert adapters.is_file()
+
+
+@pytest.mark.slow
+def test_phones_on_adb(model: Path, tmp_path: Path) -> None:
+    with served_phones(2) as phones:
+        serials = ",".join(phones.phones.addresses)
+        own = (f"devices.serials={serials}", f"devices.android.adb_port={phones.adb.port}")
+        words = (f"agent.model={model}", *TINY, *own, "run.trajectories=2", "run.updates=none")
+        assert "successes" in run_example("served_phones", tmp_path, *words)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")  # what TRL says about its experimental parts
+def test_trl_trains_a_tiny_model_on_the_phone(tmp_path: Path) -> None:
+    pytest.importorskip("trl")
+    from tests.episodes.trl_step import one_step
+
+    assert one_step(tmp_path) == 1
 
 
 @pytest.mark.ray

@@ -7,11 +7,10 @@ import math
 import pytest
 from tests.learning.small_circle import SmallCircle, ask
 
-from distrl.config.sections import PacingSettings
 from distrl.errors import InvalidSetting
 from distrl.learning.algorithms.filtered_bc import FilteredBc
 from distrl.learning.learner_report import LearnerReport, Waiting
-from distrl.replay.buffer.pacing import Pacing
+from distrl.replay.buffer.pacing import Pacing, PacingSettings
 from distrl.weights.staleness import StalenessLimit
 
 

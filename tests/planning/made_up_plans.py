@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from distrl.config.sections import PacingSettings
 from distrl.planning.plan_settings import (
     CollectorPlan,
     EpisodePlan,
@@ -14,6 +13,7 @@ from distrl.planning.plan_settings import (
     PlanSettings,
     PolicyPlan,
 )
+from distrl.replay.buffer.pacing import PacingSettings
 from distrl.weights.staleness import StalenessLimit
 from phonesim.latency import LogNormal
 

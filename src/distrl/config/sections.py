@@ -22,7 +22,6 @@ from distrl.devices.browser.browser_settings import BrowserSettings
 from distrl.errors import InvalidSetting
 from distrl.plugin_shape import BUILT_IN
 from distrl.records import FAMILIES, Family, Split
-from distrl.replay.buffer.pacing import Pacing
 from phonesim.drift import NO_DRIFT, Drift
 from phonesim.faults import Faults
 from phonesim.tasks.task_sets import template_names
@@ -280,27 +279,6 @@ class CollectionSettings:
             raise InvalidSetting(
                 f"collectors={self.collectors} with mode='one_process'; there is room for 1"
             )
-
-
-@dataclass(frozen=True, slots=True)
-class PacingSettings:
-    """How draws and inserts keep in step; see `replay.pacing`."""
-
-    samples_per_insert: Annotated[float, Bounds(0.001, 1e6, "draws per trajectory")] = 4.0
-    minimum_fill: Annotated[int, Bounds(1, unit="trajectories before the first update")] = 16
-    tolerance: Annotated[
-        float | None, Bounds(0.5, math.inf, "draws ahead or behind; none: two batches, inf: any")
-    ] = None
-
-    def __post_init__(self) -> None:
-        check_bounds(self)
-        self.new(batch_trajectories=1)
-
-    def new(self, batch_trajectories: int) -> Pacing:
-        """The pacing of a learner with such batches."""
-        least = (batch_trajectories + self.samples_per_insert) / 2  # or both sides could wait
-        tolerance = self.tolerance or max(2.0 * batch_trajectories, least)
-        return Pacing(self.samples_per_insert, self.minimum_fill, tolerance)
 
 
 @dataclass(frozen=True, slots=True)

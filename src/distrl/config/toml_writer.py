@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 import zlib
 from collections.abc import Iterator, Mapping
-from dataclasses import MISSING
 from typing import Any
 
 from distrl.bounds import description
-from distrl.config.typed_reader import setting_names, settings_of
+from distrl.config.typed_reader import settings_of
 
 CHECKSUM = "# crc32 of the lines below: {:08x} (leave this line out when you change one)\n"
 
@@ -37,41 +37,35 @@ def to_toml(config: object) -> str:
     return "\n".join(_section(config, "")).strip() + "\n"
 
 
-def changes_to_toml(config: Any) -> str:
-    """Write the settings that differ from the defaults of their class."""
-    default, sections = type(config)(), dict[str, list[str]]()
-    for full in setting_names(type(config)):
-        section, _, name = full.rpartition(".")
-        value = _at(config, full)
-        if value is not MISSING and value != _at(default, full):
-            sections.setdefault(section, []).append(f"{name} = {_plain(value)}")
-    return "\n\n".join("\n".join((f"[{at}]", *lines)) for at, lines in sections.items()) + "\n"
+def tables_to_toml(tables: Mapping[str, Any], path: str = "") -> str:
+    """Write plain tables, as `tomllib` reads them; tables of texts, such as names of apps, too."""
+    inner = {name: value for name, value in tables.items() if isinstance(value, Mapping)}
+    own = [f"{_key(name)} = {plain(value)}" for name, value in tables.items() if name not in inner]
+    parts = ["\n".join([*([f"[{path}]"] if path else []), *own]) + "\n"] if own else []
+    for name, value in inner.items():
+        parts.append(tables_to_toml(value, f"{path}.{_key(name)}" if path else _key(name)))
+    return "\n".join(parts)
 
 
-def _at(config: object, full_name: str) -> object:
-    """The value of that setting; `MISSING` in a section that is none."""
-    for name in full_name.split("."):
-        if config is None:
-            return MISSING
-        config = getattr(config, name)
-    return config
+def _key(name: str) -> str:
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else json.dumps(name)
 
 
 def _section(section: object, path: str) -> Iterator[str]:
     hints = settings_of(type(section))
     values = {name: getattr(section, name) for name in hints}
     tables = {name: value for name, value in values.items() if _is_table(value)}
-    plain = {name: value for name, value in values.items() if name not in tables}
-    if plain:
+    own = {name: value for name, value in values.items() if name not in tables}
+    if own:
         yield from (["", f"[{path}]"] if path else [])
-        for name, value in plain.items():
-            line = f"{name} = {_plain(value)}"
+        for name, value in own.items():
+            line = f"{name} = {plain(value)}"
             yield f"{line:40}  # {description(hints[name])}".rstrip(" #")
     for name, value in tables.items():
         at = f"{path}.{name}" if path else name
         if isinstance(value, Mapping):
             yield from ("", f"[{at}]  # {description(hints[name])}")
-            yield from (f"{json.dumps(str(key))} = {_plain(each)}" for key, each in value.items())
+            yield from (f"{json.dumps(str(key))} = {plain(each)}" for key, each in value.items())
         else:
             yield from _section(value, at)
 
@@ -80,15 +74,15 @@ def _is_table(value: object) -> bool:
     return dataclasses.is_dataclass(value) or (isinstance(value, Mapping) and bool(value))
 
 
-def _plain(value: object) -> str:
+def plain(value: object) -> str:
     if value is None:
         return '"none"'
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-    if isinstance(value, tuple):
-        return f"[{', '.join(map(_plain, value))}]"
+    if isinstance(value, tuple | list):
+        return f"[{', '.join(map(plain, value))}]"
     if isinstance(value, Mapping):
         return "{}"  # one with entries is a table of its own
     return repr(value)

@@ -28,6 +28,7 @@ from distrl.learning.algorithms.vtrace import VTraceSettings
 from distrl.learning.gradient_step import StepSettings
 from distrl.learning.learner_settings import LearnerSettings
 from distrl.plugin_shape import BUILT_IN
+from distrl.replay.buffer.pacing import PacingSettings
 from distrl.replay.buffer.replay_buffer import ReplaySettings
 from distrl.replay.store.trajectory_store import TrajectoryStoreSettings
 
@@ -95,7 +96,7 @@ class TrainingConfig:
     collection: sections.CollectionSettings = field(default_factory=sections.CollectionSettings)
     store: TrajectoryStoreSettings = field(default_factory=TrajectoryStoreSettings)
     replay: ReplaySettings = field(default_factory=ReplaySettings)
-    pacing: sections.PacingSettings = field(default_factory=sections.PacingSettings)
+    pacing: PacingSettings = field(default_factory=PacingSettings)
     learning: LearningSettings = field(default_factory=LearningSettings)
     evaluation: sections.EvaluationSettings = field(default_factory=sections.EvaluationSettings)
     reporting: sections.ReportingSettings = field(default_factory=sections.ReportingSettings)

@@ -14,9 +14,9 @@ from typing import Annotated, Literal
 
 from distrl.bounds import Bounds, Checked, Seconds, Share, check_bounds
 from distrl.config.config_file import found_config
-from distrl.config.sections import PacingSettings
 from distrl.config.typed_reader import read_section, read_toml
 from distrl.errors import InvalidSetting
+from distrl.replay.buffer.pacing import PacingSettings
 from distrl.weights.staleness import StalenessLimit
 from phonesim.latency import ZERO, LogNormal
 

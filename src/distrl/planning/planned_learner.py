@@ -12,10 +12,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from distrl.config.sections import PacingSettings
 from distrl.planning.draw_pool import of_seconds
 from distrl.planning.event_queue import EventQueue, Level
 from distrl.planning.plan_settings import LearnerPlan
+from distrl.replay.buffer.pacing import PacingSettings
 from distrl.weights.staleness import staleness, versions_to_come
 
 BROKEN = -1  # the weight version of a trajectory that cannot be learned from

@@ -28,6 +28,7 @@ from distrl.engine.run.collection import Collection
 from distrl.engine.run.evaluator import EvaluationLane, EvaluationStore, Evaluator
 from distrl.engine.run.follower_processes import learner_process_group
 from distrl.engine.run.losses import check_losses
+from distrl.engine.run.model_card import write_model_card
 from distrl.engine.run.preflight import preflight
 from distrl.engine.run.resume import TrainingState, begin, recall, resume
 from distrl.engine.run.run_card import note_card
@@ -105,6 +106,7 @@ class RunAssembly:
                 damaged_files=tuple(dict.fromkeys(e.name for e in lost if e.kind == "file")),
             )
             self.directory.write_result(result)
+            write_model_card(self.directory, self.config, result)
             note_progress(self.directory, run.checkpoints.latest(), self.arrivals.taken)
         write_report(self.directory)
         return result

@@ -22,7 +22,10 @@ nothing here waits.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from typing import Annotated
 
+from distrl.bounds import Bounds, check_bounds
 from distrl.errors import CorruptSnapshot, InvalidSetting
 
 
@@ -106,3 +109,24 @@ class Pacing:
                 f"could wait for each other for ever; give {least:g} or more"
             )
         self._samples_at_once, self._inserts_at_once = samples, inserts
+
+
+@dataclass(frozen=True, slots=True)
+class PacingSettings:
+    """How draws and inserts keep in step; see above."""
+
+    samples_per_insert: Annotated[float, Bounds(0.001, 1e6, "draws per trajectory")] = 4.0
+    minimum_fill: Annotated[int, Bounds(1, unit="trajectories before the first update")] = 16
+    tolerance: Annotated[
+        float | None, Bounds(0.5, math.inf, "draws ahead or behind; none: two batches, inf: any")
+    ] = None
+
+    def __post_init__(self) -> None:
+        check_bounds(self)
+        self.new(batch_trajectories=1)
+
+    def new(self, batch_trajectories: int) -> Pacing:
+        """The pacing of a learner with such batches."""
+        least = (batch_trajectories + self.samples_per_insert) / 2  # or both sides could wait
+        tolerance = self.tolerance or max(2.0 * batch_trajectories, least)
+        return Pacing(self.samples_per_insert, self.minimum_fill, tolerance)

@@ -3,7 +3,7 @@
 One row for each screen, in order: what was asked, the screen as PNG, what was decided on it, and
 how the episode ended. The last screen of a trajectory has a row too, with no decision in it. The
 columns `trajectory_id` and `step` put a trajectory together again; `action` is JSON, with its kind
-under "kind".
+under "kind"; `messages` is the step as a chat, for trainers that imitate.
 
 The file says in its metadata which column is a picture, so that Hugging Face's `datasets` shows
 them: `load_dataset("parquet", data_files=…)`. Pictures are in the struct {bytes, path} that it
@@ -41,6 +41,7 @@ COLUMNS = (
     ("difficulty", "string"),
     ("instruction", "string"),
     ("image", "image"),
+    ("messages", "messages"),
     ("action", "string"),
     ("text", "string"),
     ("token_ids", "int64*"),
@@ -91,49 +92,67 @@ def _rows(trajectory: Trajectory) -> Iterator[Row]:
     """A row for each screen; what was decided on it, and what holds for the whole trajectory."""
     task, verdict = trajectory.task, trajectory.verdict
     of_all = {
-        "trajectory_id": _text(trajectory.id),
-        "task_id": _text(task.id),
-        "template": _text(task.template),
+        "trajectory_id": utf8_text(trajectory.id),
+        "task_id": utf8_text(task.id),
+        "template": utf8_text(task.template),
         "family": task.family,
         "split": task.split,
         "difficulty": task.difficulty,
-        "instruction": _text(task.instruction),
+        "instruction": utf8_text(task.instruction),
         "steps": len(trajectory.decisions),
         "ending": trajectory.ending.value,
         "success": None if verdict is None else verdict.success,
-        "judge": None if verdict is None else _text(verdict.judge),
-        "reason": None if verdict is None else _text(verdict.reason),
+        "judge": None if verdict is None else utf8_text(verdict.judge),
+        "reason": None if verdict is None else utf8_text(verdict.reason),
         "device_seconds": trajectory.device_seconds,
-        "notes": [_text(note) for note in trajectory.notes],
+        "notes": [utf8_text(note) for note in trajectory.notes],
     }
     for step, screen in enumerate(trajectory.screens):
         last = step == len(trajectory.decisions)
         decided = {} if last else _decision(trajectory.decisions[step])
-        image = {"bytes": _png(screen), "path": f"{step:03d}.png"}
-        yield of_all | decided | {"step": step, "last": last, "image": image}
+        image = {"bytes": png_bytes(screen), "path": f"{step:03d}.png"}
+        yield (
+            of_all
+            | decided
+            | {"step": step, "last": last, "image": image}
+            | {"messages": None if last else _messages(trajectory, step)}
+        )
+
+
+def _messages(trajectory: Trajectory, step: int) -> list[Row]:
+    """The step as a chat, for trainers that imitate: what was asked and done before, the answer."""
+    before = [action_json(each.action) for each in trajectory.decisions[:step]]
+    done = "\n".join(["", "Done so far:", *before]) if before else ""
+    decision = trajectory.decisions[step]
+    answer = decision.text or action_json(decision.action)
+    asked = f"{trajectory.task.instruction}{done}"
+    return [
+        {"role": "user", "content": utf8_text(asked)},
+        {"role": "assistant", "content": utf8_text(answer)},
+    ]
 
 
 def _decision(decision: Decision) -> Row:
     return {
-        "action": _action(decision.action),
-        "text": _text(decision.text),
+        "action": action_json(decision.action),
+        "text": utf8_text(decision.text),
         "token_ids": [int(token) for token in decision.token_ids],
         "log_probs": [float(log_prob) for log_prob in decision.log_probs],
         "weight_version": int(decision.weight_version),
     }
 
 
-def _action(action: Action) -> str:
+def action_json(action: Action) -> str:
     return json.dumps({"kind": type(action).__name__} | asdict(action))
 
 
-def _png(screen: Screen) -> bytes:
+def png_bytes(screen: Screen) -> bytes:
     file = io.BytesIO()
     Image.fromarray(screen.pixels).save(file, "PNG")
     return file.getvalue()
 
 
-def _text(text: str) -> str:
+def utf8_text(text: str) -> str:
     """Parquet's text is UTF-8, which has no place for half a surrogate pair."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
@@ -150,6 +169,7 @@ def _schema(pa: Any) -> Any:
         "float64": pa.float64(),
         "bool": pa.bool_(),
         "image": pa.struct([("bytes", pa.binary()), ("path", pa.string())]),
+        "messages": pa.list_(pa.struct([("role", pa.string()), ("content", pa.string())])),
     }
     columns = []
     for name, kind in COLUMNS:
@@ -159,7 +179,9 @@ def _schema(pa: Any) -> Any:
     return pa.schema(columns, {"huggingface": json.dumps({"info": {"features": features}})})
 
 
-def _feature(kind: str) -> Row:
+def _feature(kind: str) -> Row | list[Row]:
+    if kind == "messages":
+        return [{"role": _feature("string"), "content": _feature("string")}]
     if kind.endswith("*"):
         # Newer versions of `datasets` write List, but still read this; older ones read only this.
         return {"feature": _feature(kind[:-1]), "_type": "Sequence"}

@@ -1,0 +1,32 @@
+"""TRL's GRPOTrainer on the simulated phone: its actions are tools. Needs `pip install 'trl>=1.16'`.
+
+A language model reads the elements of each screen; ours read pixels. Any model with a chat template
+for tools will do: `python examples/trl_grpo.py Qwen/Qwen3-0.6B`.
+"""
+
+import sys
+from typing import Any
+
+from distrl.episodes.tool_environment import ToolEnvironment
+
+ASKED = [{"role": "user", "content": "Operate the phone by calling tools; call finish at the end."}]
+
+
+def trainer(model: Any, tasks: list[str], tokenizer: Any = None, **settings: Any) -> Any:
+    """A trainer that is ready to train; `settings` are those of GRPOConfig."""
+    from datasets import Dataset
+    from trl import GRPOConfig, GRPOTrainer
+
+    rows = Dataset.from_dict({"prompt": [ASKED] * len(tasks), "task": tasks})
+    return GRPOTrainer(
+        model=model,
+        processing_class=tokenizer,
+        train_dataset=rows,
+        environment_factory=ToolEnvironment,
+        args=GRPOConfig(**settings),
+    )
+
+
+if __name__ == "__main__":
+    tasks = [f"clock.turn_off_alarm/train/{number}" for number in range(64)]
+    trainer(sys.argv[1], tasks, max_completion_length=4096, output_dir="runs/trl").train()

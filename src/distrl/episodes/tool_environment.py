@@ -1,0 +1,237 @@
+"""A device as an environment of tools, for trainers that call functions: TRL and others.
+
+    GRPOTrainer(…, environment_factory=ToolEnvironment)
+
+It keeps to the contract of TRL's `environment_factory` (1.16) and needs none of its code: made
+without arguments, `reset` with the columns of a row (`task`: an id such as notes.create/train/3),
+`get_reward` at the end, and every other public method is a tool that its docstring describes. A
+tool returns the screen as text, its elements numbered, so that a language model can act; with
+`pictures` a picture as well, as blocks of content. Whatever is wrong with a call is a `ValueError`,
+which trainers show to the model.
+
+The default is a simulated phone with tasks and exact judges. Any other device goes in the same way:
+`partial(ToolEnvironment, device, judge)`, with `instruction` in place of `task` in the dataset.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PIL import Image
+
+from distrl.devices.device import Device
+from distrl.errors import DistrlError
+from distrl.hierarchy import Element
+from distrl.judging.judge import Judge
+from distrl.records import (
+    FINAL_ACTIONS,
+    Action,
+    Answer,
+    Back,
+    Done,
+    Enter,
+    Home,
+    LongPress,
+    OpenApp,
+    Screen,
+    Swipe,
+    Tap,
+    Task,
+    TypeText,
+)
+from phonesim.simulated_device import SimulatedDevice
+from phonesim.tasks.fact_judge import FactJudge
+from phonesim.tasks.task_sets import load_task
+
+Observed = str | list[dict[str, Any]]
+STEP_LIMIT = 15  # of instructions that are no task of ours
+SWIPES = {"up": (0.5, 0.7, 0.5, 0.3), "down": (0.5, 0.3, 0.5, 0.7),
+          "left": (0.8, 0.5, 0.2, 0.5), "right": (0.2, 0.5, 0.8, 0.5)}  # fmt: skip
+OVER = "the episode is over: call no more tools"
+
+
+class ToolEnvironment:
+    """One device and one task at a time. `reward` is 1.0 once the task is done and said to be."""
+
+    def __init__(
+        self, device: Device | None = None, judge: Judge | None = None, *, pictures: bool = False
+    ) -> None:
+        if device is not None and judge is None:
+            raise ValueError(
+                f"the device {device.name!r} needs a judge: ToolEnvironment(device, judge)"
+            )
+        simulated = SimulatedDevice("tools") if device is None else None
+        self._device: Device = simulated or device  # type: ignore[assignment]
+        self._judge: Judge = judge or FactJudge(simulated)  # type: ignore[arg-type]
+        self._pictures = pictures
+        self._task: Task | None = None
+        self._elements: tuple[Element, ...] = ()
+        self.steps = 0
+        self.done = False
+        self.reward = 0.0
+        self.reason = ""
+
+    def reset(self, **columns: Any) -> str:
+        """Begin the task of a row, and return its first screen; trainers take text here."""
+        self._task = _task(columns)
+        self._device.reset(self._task.seed)
+        self._judge.begin(self._task)
+        self.steps, self.done, self.reward, self.reason = 0, False, 0.0, ""
+        return self._described()
+
+    def get_reward(self) -> float:
+        """1.0 if the task was done and said to be, else 0.0."""
+        return self.reward
+
+    # Tools ---------------------------------------------------------------------------------------
+
+    def tap(self, element: int) -> Observed:
+        """
+        Tap an element of the screen.
+
+        Args:
+            element: The number of the element, as the screen lists it.
+
+        Returns:
+            The next screen.
+        """
+        return self._act(Tap(*self._place(element)))
+
+    def long_press(self, element: int) -> Observed:
+        """
+        Press an element until something opens.
+
+        Args:
+            element: The number of the element, as the screen lists it.
+
+        Returns:
+            The next screen.
+        """
+        return self._act(LongPress(*self._place(element)))
+
+    def swipe(self, direction: str) -> Observed:
+        """
+        Move a finger over the screen.
+
+        Args:
+            direction: Where the finger moves: up, down, left or right. Up shows what is below.
+
+        Returns:
+            The next screen.
+        """
+        if direction not in SWIPES:
+            raise ValueError(f"direction={direction!r}; give {', '.join(SWIPES)}")
+        return self._act(Swipe(*SWIPES[direction]))
+
+    def type_text(self, text: str) -> Observed:
+        """
+        Type into the focused field.
+
+        Args:
+            text: What to type.
+
+        Returns:
+            The next screen.
+        """
+        return self._act(TypeText(text))
+
+    def press(self, key: str) -> Observed:
+        """
+        Press a key of the phone.
+
+        Args:
+            key: One of back, home, enter.
+
+        Returns:
+            The next screen.
+        """
+        keys: dict[str, Action] = {"back": Back(), "home": Home(), "enter": Enter()}
+        if key not in keys:
+            raise ValueError(f"key={key!r}; give {', '.join(keys)}")
+        return self._act(keys[key])
+
+    def open_app(self, name: str) -> Observed:
+        """
+        Open an app.
+
+        Args:
+            name: The name of the app.
+
+        Returns:
+            The next screen.
+        """
+        return self._act(OpenApp(name))
+
+    def finish(self, answer: str = "") -> str:
+        """
+        Say that the task is done. Nothing can be done after that.
+
+        Args:
+            answer: The answer, if the task was a question; else empty.
+
+        Returns:
+            Whether the task was done.
+        """
+        self._act(Answer(answer) if answer else Done())
+        return f"{'done' if self.reward else 'not done'}: {self.reason}".rstrip(": ")
+
+    # ---------------------------------------------------------------------------------------------
+
+    def _act(self, action: Action) -> Observed:
+        if self._task is None or self.done:
+            raise ValueError(OVER if self.done else "call reset first")
+        self.steps += 1
+        try:
+            screen = self._device.perform(action)
+        except DistrlError as error:
+            raise ValueError(f"{type(error).__name__}: {error}") from error
+        finished = isinstance(action, FINAL_ACTIONS)
+        self.done = finished or self.steps >= self._task.step_limit
+        if self.done:
+            verdict = self._judge.verdict(action.text if isinstance(action, Answer) else None)
+            self.reward = float(finished and verdict is not None and verdict.success)
+            self.reason = verdict.reason if verdict is not None else "not judged yet"
+        return self._observed(screen)
+
+    def _place(self, number: int) -> tuple[float, float]:
+        if not isinstance(number, int) or not 0 <= number < len(self._elements):
+            raise ValueError(f"element={number!r}; the screen has 0 to {len(self._elements) - 1}")
+        screen = self._device.screen()
+        x, y = self._elements[number].centre
+        return min(1.0, max(0.0, x / screen.width)), min(1.0, max(0.0, y / screen.height))
+
+    def _observed(self, screen: Screen) -> Observed:
+        text = self._described()
+        if not self._pictures:
+            return text
+        picture = {"type": "image", "image": Image.fromarray(screen.pixels)}
+        return [picture, {"type": "text", "text": text}]
+
+    def _described(self) -> str:
+        """The elements of the screen, numbered as `tap` takes them; the task above the first."""
+        assert self._task is not None
+        shown = [each for each in self._device.elements() if each.text or each.clickable]
+        self._elements = tuple(shown)
+        lines = [f"Task: {self._task.instruction}"] if not self.steps else []
+        return "\n".join([*lines, *(f"[{at}] {_words(each)}" for at, each in enumerate(shown))])
+
+
+def _task(columns: dict[str, Any]) -> Task:
+    if task := columns.get("task"):
+        return load_task(str(task))[0]
+    if instruction := columns.get("instruction"):
+        seed = int(columns.get("seed") or 0)
+        return Task("given", str(instruction), "general", "given", "train", seed, (), "medium",
+                    STEP_LIMIT)  # fmt: skip
+    raise ValueError(
+        "the dataset needs a column `task` (notes.create/train/3), or `instruction` for a device "
+        f"of your own; it has {', '.join(columns) or 'none'}"
+    )
+
+
+def _words(element: Element) -> str:
+    parts = [element.role, repr(element.text)]
+    parts += [each for each in (element.detail, element.value) if each]
+    if element.checked is not None:
+        parts.append("on" if element.checked else "off")
+    return " ".join(parts)
