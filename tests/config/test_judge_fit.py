@@ -71,4 +71,5 @@ def test_the_settings_that_we_ship_for_real_phones_need_no_facts(name: str, kind
     config = load_config(CONFIGS / f"{name}.toml")
     assert (config.devices.kind, config.tasks.source, config.judge.kind) == (kind, "aitw", "vlm")
     assert config.devices.android.safety.dry_run == (name == "handsets")
-    assert not config.devices.android.guard_all  # handsets are guarded in any case
+    # Handsets are guarded in any case; simulated phones on adb, so that one can rehearse with them.
+    assert config.devices.android.guard_all == (name == "handsets")

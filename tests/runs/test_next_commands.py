@@ -26,3 +26,13 @@ def test_it_is_played_on_what_it_was_trained_on(tmp_path: Path) -> None:
     words = shlex.split(evaluation_words(run, config))
     assert words[words.index("--template") + 1] == "clock.delete_alarm"
     assert words[words.index("--family") + 1] == "general"
+
+
+def test_what_was_trained_on_phones_is_measured_on_phones(tmp_path: Path) -> None:
+    run = RunDirectory(tmp_path / "run")
+    config = load_config(Path("handsets"))
+    words = shlex.split(evaluation_words(run, config))
+    assert words[:3] == ["distrl", "collect", str(run.config)]
+    given = [each.removeprefix("--set=") for each in words[3:]]
+    assert f"agent.adapter={run.policy}" in given
+    assert load_config(Path("handsets"), given).tasks.split == "test"

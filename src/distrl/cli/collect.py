@@ -5,13 +5,16 @@ from __future__ import annotations
 import logging
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 
 from distrl.cli.train import ConfigFile, Listen, Overrides, listen_words, new_directory
 from distrl.errors import UsageError
+
+if TYPE_CHECKING:
+    from distrl.runs.run_directory import RunDirectory
 
 
 def collect(
@@ -54,11 +57,27 @@ def collect(
     if is_dry(loaded):
         typer.echo(DRY_RUN_ENDED)
         return
+    typer.echo(f"success: {success_words(run)}")
     typer.echo(
         f"{count} trajectories; learn from them with: distrl train --set "
         f"agent.model={loaded.agent.model} --set learning.learner.mode=offline --set "
         f"learning.corpus={run.path}"
     )
+
+
+def success_words(run: RunDirectory) -> str:
+    """The share of judged episodes that succeeded, and how many could not be judged."""
+    from distrl.episodes.outcome import SuccessRate
+    from distrl.json_lines import read_lines
+    from distrl.runs.run_records import EpisodeLine
+
+    lines = list(read_lines(run.episodes, EpisodeLine))
+    judged = [each for each in lines if each.judged]
+    if not judged:
+        return f"none of {len(lines)} episodes was judged"
+    rate = SuccessRate(sum(each.success for each in judged), len(judged))
+    apart = f"; {len(lines) - len(judged)} more were not judged" if len(lines) > len(judged) else ""
+    return f"{str(rate).strip()} of {len(judged)} episodes{apart}"
 
 
 def _join(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal, get_args
@@ -51,11 +52,12 @@ def init(
     if kind not in PHONES:
         raise UsageError(f"--phones {kind}: give {', '.join(PHONES)}")
     likely = {"simulated": 32 if has_gpu else 8, "handsets": found or 4, "emulators": 4}[kind]
+    likely_minutes = 480.0 if has_gpu else 30.0
     proposed = "starter" if kind == "simulated" and not has_gpu else QWEN
     answers = {
-        "devices.count": _ask("how many phones", count, likely, yes=yes),
+        "devices.count": _number("how many phones", count, likely, int, yes=yes),
         "agent.model": _ask("model", model, proposed, yes=yes),
-        "run.minutes": _ask("minutes of training", minutes, 480.0 if has_gpu else 30.0, yes=yes),
+        "run.minutes": _number("minutes of training", minutes, likely_minutes, float, yes=yes),
     }
     text = settings_text(kind, answers)  # raises what does not fit, before anything is written
     directory.mkdir(parents=True, exist_ok=True)
@@ -64,24 +66,48 @@ def init(
 
 
 def settings_text(phones: str, answers: Mapping[str, object]) -> str:
-    """The settings as TOML, with the config that they began with in the first line."""
-    from distrl.config.toml_writer import changes_to_toml
-    from distrl.config.training_config import load_config
+    """The settings as TOML: those of the config they begin with, and the answers."""
+    from distrl.config.config_file import config_path
+    from distrl.config.toml_writer import tables_to_toml
 
     starter = answers["agent.model"] == "starter"
     base = {"handsets": "handsets", "emulators": "emulators"}.get(
         phones, "quick_start" if starter else "qwen2_5_vl_3b_one_gpu"
     )
-    words = [f"{name}={value}" for name, value in answers.items()]
-    config = load_config(Path(base), words)
+    tables = tomllib.loads(config_path(base).read_text("utf-8"))
+    for name, value in answers.items():
+        section, _, key = name.partition(".")
+        tables.setdefault(section, {})[key] = value
     head = f"# Made by `distrl init`, from `distrl configs {base}`; settings not here are defaults."
-    return f"{head}\n\n{changes_to_toml(config)}"
+    text = f"{head}\n\n{tables_to_toml(tables)}"
+    _check(base, answers)
+    return text
+
+
+def _check(base: str, answers: Mapping[str, object]) -> None:
+    """Raise what does not fit; without torch, which settings are made with, say that too."""
+    try:
+        from distrl.config.training_config import load_config
+    except ModuleNotFoundError as error:
+        typer.echo(f"(not checked: {error.name} is not installed; pip install 'distrl[learn]')")
+        return
+    load_config(Path(base), [f"{name}={value}" for name, value in answers.items()])
 
 
 def _ask(what: str, given: object, proposed: object, *, yes: bool) -> str:
     if given is not None:
         return str(given)
     return str(proposed) if yes else str(typer.prompt(what, default=str(proposed)))
+
+
+def _number(
+    what: str, given: object, proposed: float, kind: type[int] | type[float], *, yes: bool
+) -> int | float:
+    answer = _ask(what, given, proposed, yes=yes)
+    try:
+        return kind(answer)
+    except ValueError:
+        raise UsageError(f"{what}: {answer!r} is no number") from None
 
 
 def _has_gpu() -> bool:

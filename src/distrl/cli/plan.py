@@ -27,7 +27,10 @@ if TYPE_CHECKING:
 def plan(
     file: Annotated[
         Path | None,
-        typer.Argument(help="Plan file (TOML). Without one, the system of the paper is planned."),
+        typer.Argument(
+            help="Plan file (TOML); without one, the paper's system. Settings of a run (a file, "
+            "or a name of `distrl configs`): say whether they fit this machine."
+        ),
     ] = None,
     from_run: Annotated[
         Path | None, typer.Option(help="Plan with the latencies measured in this run directory.")
@@ -57,6 +60,11 @@ def plan(
     if file is not None and from_run is not None:
         raise UsageError(f"{file} and --from-run {from_run}: a plan comes from one of them")
     console = Console()
+    if file is not None and _is_run(file, phones, gpus, learner_gpus, nodes):
+        from distrl.cli.run_fit import show_fit
+        from distrl.config.training_config import load_config
+
+        raise typer.Exit(0 if show_fit(console, load_config(file)) else 1)
     settings = _settings(console, file, from_run)
     systems = _systems(settings, phones or [], gpus or [], learner_gpus or [], nodes or [])
     found = _show(console, systems, seed, minutes)
@@ -66,6 +74,20 @@ def plan(
         json.parent.mkdir(parents=True, exist_ok=True)
         write_whole(json, json_format.dumps(found, indent=2, allow_nan=False) + "\n")
         console.print(json, highlight=False, markup=False)
+
+
+def _is_run(file: Path, *counts: list[int] | None) -> bool:
+    """Whether the file has a run's settings; counts of phones and GPUs are in there already."""
+    from distrl.cli.run_fit import is_run_config
+
+    if not is_run_config(file):
+        return False
+    if any(counts):
+        raise UsageError(
+            f"{file} has the settings of a run, with its phones and GPUs in them; --phones, "
+            "--gpus, --learner-gpus and --nodes are for plans: `distrl plan large_lab --phones 64`"
+        )
+    return True
 
 
 def _show(
@@ -87,11 +109,12 @@ def _show(
 
 
 def _settings(console: Console, file: Path | None, run: Path | None) -> PlanSettings:
-    from distrl.planning.measured_run import measured_run
     from distrl.planning.plan_settings import PlanSettings, load_plan
 
     if run is None:
         return PlanSettings() if file is None else load_plan(file)
+    from distrl.planning.measured_run import measured_run
+
     measured = measured_run(run)
     made = f"it made {measured.trajectories_per_minute:.1f} trajectories a minute itself"
     for note in (*measured.notes, made):

@@ -194,9 +194,11 @@ def _show_result(console: Console, run: RunDirectory, result: RunResult) -> None
     from distrl.reporting.live_view import duration, gain_words, rate_words, time_words
 
     before, after = rate_words(result.success_before), rate_words(result.success_after)
+    measured = result.success_before.episodes or result.success_after.episodes
+    success = f"success on unseen tasks: {before} before, {after} after "
     console.print(
-        f"success on unseen tasks: {before} before, {after} after "
-        f"{result.trajectories} trajectories and {result.updates} updates in "
+        f"{success if measured else ''}{result.trajectories} trajectories and "
+        f"{result.updates} updates in "
         f"{duration(result.training_s)} of training ({duration(result.wall_s)} with evaluations)",
         highlight=False,
     )

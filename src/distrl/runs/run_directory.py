@@ -166,7 +166,15 @@ def _sync_folder(folder: Path) -> None:
 
 
 def evaluation_words(run: RunDirectory, config: TrainingConfig) -> str:
-    """The command that plays what was trained, on unseen tasks of the kind it was trained on."""
+    """The command that plays what was trained, on unseen tasks of the kind it was trained on.
+
+    Tasks that are no facts of the simulated phone are played on the devices of the run.
+    """
+    if config.tasks.source != "simulated":
+        trained = "agent.adapter" if config.agent.policy.lora is not None else "agent.model"
+        settings = ("run.name=after", "tasks.split=test", "run.trajectories=100")
+        words = [f"--set={each}" for each in (*settings, f"{trained}={run.policy}")]
+        return shlex.join(["distrl", "collect", str(run.config), *words])
     words = ["distrl", "evaluate", str(run.path), "--split", config.evaluation.split]
     if len(config.tasks.families) == 1:
         words += ["--family", config.tasks.families[0]]
