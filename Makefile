@@ -195,6 +195,13 @@ bench-adb-circle: $(STAMP) ## The quick start through adb and without (10 min); 
 	@echo "→ benchmarks/adb_circle.py"
 	@$(BIN)/python -m benchmarks.adb_circle $(ARGS)
 
+.PHONY: docs
+docs: $(STAMP) ## Build the documentation as a site, without a warning; out/site/index.html
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt -e ".[docs]"
+	@echo "→ mkdocs build --strict"
+	@$(BIN)/python -m mkdocs build --strict --quiet $(ARGS)
+	@echo "out/site/index.html"
+
 bench-api: $(STAMP) ## Count the public names, time `import distrl`; writes results/api.json
 	@echo "→ benchmarks/api.py"
 	@$(BIN)/python -m benchmarks.api $(ARGS)

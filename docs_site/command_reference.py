@@ -1,0 +1,24 @@
+"""Every command with its arguments and options as a page, by typer's own generator."""
+
+from __future__ import annotations
+
+import typer
+from typer.cli import get_docs_for_click
+from typer.main import get_command
+
+from distrl.cli.main import app
+
+INTRODUCTION = """# Commands
+
+Made from the code: what `distrl COMMAND --help` says. `python -m distrl` is the same where the
+script is not on the PATH, and `distrl --install-completion` completes words in your shell.
+
+"""
+
+
+def commands_page() -> str:
+    command = get_command(app)
+    written = get_docs_for_click(
+        obj=command, ctx=typer.Context(command, info_name="distrl"), indent=1, name="distrl"
+    )
+    return INTRODUCTION + written

@@ -1,0 +1,43 @@
+"""Every file of benchmarks/results as a page: what wrote it, when, and each figure in it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from docs_site.repository_links import ROOT
+
+INTRODUCTION = """# All figures
+
+Made from `benchmarks/results`, which the commands below wrote; nobody has typed or corrected a
+number. What they mean is on [Results](../results.md).
+"""
+TARGET = re.compile(r"^([a-z-]+):.*?## (.*); writes \S*?results/(\S+\.json)", re.MULTILINE)
+ABOUT = ("command", "date", "python", "processor")
+
+
+def figures_page() -> str:
+    said = {name: words for _, words, name in TARGET.findall((ROOT / "Makefile").read_text())}
+    files = sorted((ROOT / "benchmarks/results").glob("*.json"))
+    parts = [part for file in files for part in _part(file, said.get(file.name, ""))]
+    return "\n".join([INTRODUCTION, *parts])
+
+
+def _part(file: Path, words: str) -> Iterator[str]:
+    figures = json.loads(file.read_text("utf-8"))
+    about = {name: figures.pop(name, "") for name in ABOUT}
+    yield f"## {file.stem}\n"
+    told = " · ".join(str(value) for value in (words, f"`{about['command']}`", about["date"]))
+    yield f"{told}, {about['processor']}, Python {about['python']}\n"
+    yield f'??? note "{len(figures)} figures"\n'
+    yield "    | figure | |\n    |---|---|"
+    yield from (f"    | `{name}` | {_shown(value)} |" for name, value in figures.items())
+    yield ""
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    return str(value).replace("|", "\\|").replace("\n", " ")

@@ -1,0 +1,180 @@
+"""The pages of README and docs/: their code runs or says why not, what they name is there."""
+
+from __future__ import annotations
+
+import re
+import sys
+import tomllib
+import types
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from tests.docs_site.page_blocks import (
+    PAGES,
+    ROOT,
+    SHELLS,
+    Block,
+    anchors,
+    blocks,
+    can_be_given,
+    commands,
+    links,
+    prose,
+)
+
+import distrl
+from distrl import plugins
+from distrl.config.training_config import TrainingConfig, load_config
+from distrl.config.typed_reader import setting_names
+from phonesim.apps import APPS
+
+SETTINGS = set(setting_names(TrainingConfig))
+SECTIONS = {
+    ".".join(name.split(".")[:depth])
+    for name in SETTINGS
+    for depth in range(1, name.count(".") + 1)
+}
+NAMED = re.compile(rf"^(?:{'|'.join(sorted({each.split('.')[0] for each in SECTIONS}))})(?:\.\w+)+")
+ELSE = (  # what goes with tasks without facts, where a page has them elsewhere
+    "judge.kind=vlm", "judge.server=http://localhost:8000/v1", "judge.model=a",
+    "evaluation.before=0", "evaluation.after=0",
+)  # fmt: skip
+TABLES = set(TrainingConfig.__dataclass_fields__)
+
+
+def ids(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+def is_run(block: Block) -> bool:
+    """Whether this file runs it; a test that a mark names must be there and name the page."""
+    if block.mark.startswith("run by "):
+        test = ROOT / block.mark.removeprefix("run by ")
+        assert block.page.name in test.read_text("utf-8"), f"{block}: {test} does not name it"
+        return False
+    assert not block.mark or block.mark.startswith("not run: "), f"{block}: {block.mark}"
+    return not block.mark
+
+
+WITH_PYTHON = [page for page in PAGES if any(map(is_run, blocks(page, "python")))]
+
+
+@pytest.mark.parametrize("page", WITH_PYTHON, ids=ids)
+def test_python_runs_from_top_to_bottom(
+    page: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    module = types.ModuleType("page")
+    monkeypatch.setitem(sys.modules, "page", module)
+    monkeypatch.setattr(plugins, "_registry", plugins._Registry())  # what a page registers
+    monkeypatch.chdir(tmp_path)
+    for block in blocks(page, "python"):
+        if is_run(block):
+            exec(compile(block.text, str(block), "exec"), module.__dict__)
+
+
+def test_settings_on_pages_can_be_read() -> None:
+    for page in PAGES:
+        for block in blocks(page, "toml"):
+            content = tomllib.loads(block.text)
+            if set(content) <= TABLES:
+                words = [f"{name}={_word(value)}" for name, value in _leaves(content)]
+                load_config(None, [*(() if "judge" in content else ELSE), *words])
+
+
+def _leaves(table: dict[str, object], path: str = "") -> list[tuple[str, object]]:
+    found: list[tuple[str, object]] = []
+    for name, value in table.items():
+        if isinstance(value, dict) and f"{path}{name}" not in SETTINGS:
+            found += _leaves(value, f"{path}{name}.")
+        else:
+            found.append((f"{path}{name}", value))
+    return found
+
+
+def _word(value: object) -> str:
+    if isinstance(value, dict):
+        return "{" + ", ".join(f'"{key}" = "{each}"' for key, each in value.items()) + "}"
+    return str(value).lower() if isinstance(value, bool) else str(value).replace("'", '"')
+
+
+def test_every_command_can_be_given() -> None:
+    shown = {
+        tuple(words): str(block)
+        for page in PAGES
+        if page.name != "browser.md"  # whose --on is on its way
+        for block in blocks(page, *SHELLS)
+        for words in commands(block.text)
+    }
+    assert len(shown) > 60
+    assert [at for words, at in shown.items() if not can_be_given(list(words))] == []
+
+
+def test_every_make_target_is_there() -> None:
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    for page in PAGES:
+        text = "" if page.name == "log.md" else page.read_text("utf-8")
+        named = set(re.findall(r"`make ([a-z-]+)", text))
+        assert named <= targets, page
+
+
+def test_every_setting_that_is_named_is_one() -> None:
+    for page in PAGES:
+        if page.name != "log.md":  # which has old names
+            spans = re.findall(r"`([^`\n]+)`", prose(page))
+            named = {match[0] for span in spans if (match := NAMED.match(span))}
+            named -= {each for each in named if each.endswith((".toml", ".jsonl", ".json", ".py"))}
+            assert named <= SETTINGS | SECTIONS, page
+
+
+def test_every_link_leads_somewhere() -> None:
+    for page in PAGES:
+        for target, anchor in links(page):
+            path = (page.parent / target).resolve() if target else page
+            assert path.exists(), f"{page}: {target}"
+            if anchor and path.suffix == ".md":
+                assert anchor in anchors(path), f"{page}: {target}#{anchor}"
+
+
+def test_lists_are_lists_for_every_reader_of_markdown() -> None:
+    """GitHub takes a list right after a paragraph, Python-Markdown wants a blank line."""
+    for page in PAGES:
+        lines = prose(page).splitlines()
+        for before, line in pairwise(lines):
+            if re.match(r"(- |1\. )", line) and before.strip():
+                kept = re.match(r"(- |\d+\. | |\|)", before)
+                assert kept, f"{page}: {line!r} follows {before!r}"
+
+
+def test_the_app_and_the_task_of_two_pages_work_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The code of add-an-app.md and add-a-task.md, as the modules that they name."""
+    app, task = types.ModuleType("phonesim.apps.water"), types.ModuleType("water")
+    for module in (app, task):
+        monkeypatch.setitem(sys.modules, module.__name__, module)
+    [block] = blocks(ROOT / "docs/add-an-app.md", "python")
+    exec(compile(block.text, str(block), "exec"), app.__dict__)
+    monkeypatch.setitem(APPS, "Water", app.__dict__["WaterApp"]())
+    monkeypatch.setattr(plugins, "_registry", plugins._Registry())
+    [block] = blocks(ROOT / "docs/add-a-task.md", "python")
+    exec(compile(block.text, str(block), "exec"), task.__dict__)
+    distrl.register_task(task.__dict__["DrinkWater"])
+    tasks = ["water.drink/train/0", "water.drink/test/1"]
+    assert distrl.evaluate("scripted", tasks=tasks).success.rate == 1.0
+    assert distrl.evaluate("done", tasks=tasks).success.rate == 0.0
+
+
+# What these rules would miss ---------------------------------------------------------------------
+
+
+def test_a_slip_is_seen(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(
+        "# A, b & `c`\n<!-- not run: why -->\n```sh\ndistrl cluster start --lisen x\n```\n"
+    )
+    [block] = blocks(page)
+    assert (block.mark, block.kind) == ("not run: why", "sh")
+    [words] = commands(block.text)
+    assert not can_be_given(words)
+    assert can_be_given(["cluster", "start", "--listen", "x"])
+    assert anchors(page) == {"a-b-c"}
+    assert NAMED.match("devices.cuont=4")

@@ -1,0 +1,77 @@
+"""The references are made of the code whole, links out of docs/ lead on, and the site builds."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from docs_site.api_reference import GROUPS
+from docs_site.command_reference import commands_page
+from docs_site.repository_links import ROOT, rewritten, source_page, with_readme
+from docs_site.results_reference import figures_page
+from docs_site.settings_reference import settings_page
+
+import distrl
+from distrl.config.training_config import TrainingConfig
+from distrl.config.typed_reader import setting_names
+
+
+def test_every_setting_is_in_the_reference_under_its_section() -> None:
+    page, found, section = settings_page(), set(), ""
+    for line in page.partition("## Settings of `distrl plan`")[0].splitlines():
+        if heading := re.fullmatch(r"## `\[(.*)\]`", line):
+            section = heading[1]
+        elif row := re.match(r"\| `(\w+)` \|.*\S \|$", line):
+            found.add(f"{section}.{row[1]}")
+    assert found == set(setting_names(TrainingConfig))
+
+
+def test_every_command_and_public_name_is_in_its_reference() -> None:
+    page = commands_page()
+    for name in ("train", "plan", "phone serve", "cluster join", "prepare-emulator", "reproduce"):
+        assert f"`distrl {name}`" in page
+    named = [name for group in GROUPS.values() for name in group]
+    assert sorted(named) == sorted(distrl.__all__)
+
+
+def test_every_file_of_results_is_shown() -> None:
+    page = figures_page()
+    files = (ROOT / "benchmarks/results").glob("*.json")
+    assert all(f"## {file.stem}\n" in page for file in files)
+
+
+def test_links_out_of_the_docs_lead_to_pages_that_show_files() -> None:
+    text = "[a](../src/distrl/records.py) [b](../examples/README.md) [c](api.md) [d](nowhere.md#x)"
+    assert rewritten(text, "plugins.md") == (
+        "[a](source/src/distrl/records.py.md) [b](examples.md) [c](api.md) [d](nowhere.md#x)"
+    )
+    inner = rewritten("[e](../../src/distrl/engine/ray)", "cluster/README.md")
+    assert inner == "[e](../source/src/distrl/engine/ray/index.md)"
+    assert rewritten("[f](docs/api.md#x)", "contributing.md") == "[f](api.md#x)"
+    assert "What travels from the phone" in source_page("src/distrl/records.py")
+    assert "| `connection.py` |" in source_page("src/distrl/engine/ray/cluster")
+
+
+def test_a_section_of_the_readme_is_put_where_it_is_asked_for() -> None:
+    asked = '<!-- the section "Beside others" of the README -->'
+    assert "| DistRL | DigiRL | TRL |" in with_readme(asked, "index.md")
+    with pytest.raises(ValueError, match="which the README has not"):
+        with_readme(asked.replace("others", "nobody"), "index.md")
+
+
+@pytest.mark.slow
+def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
+    pytest.importorskip("mkdocs")
+    pytest.importorskip("material")
+    words = ["-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path / "site")]
+    done = subprocess.run(
+        [sys.executable, *words], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    home = (tmp_path / "site/index.html").read_text("utf-8")
+    assert "ClawGUI-RL" in home
+    assert "fonts.googleapis" not in home
+    assert "register_judge" in (tmp_path / "site/reference/api.html").read_text("utf-8")
