@@ -12,7 +12,7 @@ from tests.view.made_up_run import HOSTILE, hostile, line_of, write_run
 
 import distrl
 from distrl import plugins
-from distrl.errors import UsageError
+from distrl.errors import NotInstalled, UsageError
 from distrl.json_lines import LineLog
 from distrl.judging.judge_prompt import JudgePrompt
 from distrl.judging.vlm_judge import JudgeCache
@@ -20,6 +20,7 @@ from distrl.records import Branch, Ending, Trajectory, Verdict
 from distrl.replay.store.trajectory_database import Correction
 from distrl.replay.store.trajectory_reader import TrajectoryReader
 from distrl.replay.store.trajectory_store import TrajectoryStore
+from distrl.reporting.recording import can_write_mp4
 from distrl.view.resources import Resources
 from distrl.view.run_catalogue import RunCatalogue
 
@@ -136,6 +137,16 @@ def test_a_kind_of_device_shows_its_steps_in_its_own_way(
 def test_screens_and_recordings_are_pictures(resources: Resources) -> None:
     assert resources.get("small/screen/1-0.jpg").content.startswith(b"\xff\xd8")
     assert resources.get("small/episode/4.gif").content.startswith(b"GIF89a")
+
+
+def test_an_episode_is_a_video_where_there_is_an_encoder(
+    resources: Resources, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if can_write_mp4():
+        assert resources.get("small/episode/4.mp4").content[4:8] == b"ftyp"
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(NotInstalled, match=r"distrl\[video\]"):
+        resources.get("small/episode/4.mp4")
 
 
 @pytest.mark.parametrize(

@@ -22,22 +22,21 @@ def play(
         list[str], typer.Argument(metavar="TASK…", help="For example notes.create/train/3")
     ],
     out: Annotated[
-        Path, typer.Option(help="A recording (.gif) or a contact sheet (.png) to write.")
+        Path, typer.Option(help="A recording (.gif, .mp4) or a contact sheet (.png).")
     ] = Path("out/episode.png"),
     agent: Annotated[str, typer.Option(help="scripted, monkey, idle or done")] = "scripted",
 ) -> None:
     """Play tasks, with the agent's finger drawn on every screen."""
     from distrl.episodes.episode import run_episode
     from distrl.episodes.evaluation import SIMPLE_AGENTS
-    from distrl.reporting.recording import write_recording
+    from distrl.reporting.recording import require_recording, write_recording
     from phonesim.simulated_device import SimulatedDevice
     from phonesim.tasks.fact_judge import FactJudge
     from phonesim.tasks.task_sets import load_task
 
     if agent not in SIMPLE_AGENTS:
         raise UsageError(f"no agent called {agent!r}; there are {', '.join(SIMPLE_AGENTS)}")
-    if out.suffix not in (".gif", ".png"):
-        raise UsageError(f"--out {out}; give a recording (.gif) or a contact sheet (.png)")
+    require_recording(out)
     device = SimulatedDevice("recording")
     judge = FactJudge(device)
     played = []

@@ -23,7 +23,7 @@ def play(
         str | None, typer.Argument(help="For example shopping.search/test/3; default: the first.")
     ] = None,
     split: Annotated[str, typer.Option(help="Split of the task, if none is named.")] = "test",
-    out: Annotated[Path, typer.Option(help="The recording (.gif) to write.")] = Path(
+    out: Annotated[Path, typer.Option(help="The recording (.gif, .mp4) to write.")] = Path(
         "out/play.gif"
     ),
     keep: Annotated[
@@ -36,15 +36,14 @@ def play(
     device: Annotated[str, typer.Option(help="Where the model computes: cpu or cuda.")] = "cpu",
 ) -> None:
     """Watch an agent play: every step as it is decided, and a recording of it."""
-    if out.suffix not in (".gif", ".png"):
-        raise UsageError(f"--out {out}; give a recording (.gif) or a contact sheet (.png)")
+    from distrl.reporting.recording import require_recording, verdict_line, write_recording
+
+    require_recording(out)
     evaluation = Evaluation(
         model=model, seed=seed, temperature=None if greedy else 1.0, device=device
     )
     console = Console()
     trajectory = play_task(console, evaluation, _chosen(task, split, seed))
-    from distrl.reporting.recording import verdict_line, write_recording
-
     console.print(verdict_line(trajectory)[0], highlight=False, markup=False)
     out.parent.mkdir(parents=True, exist_ok=True)
     write_recording([trajectory], out)

@@ -1,7 +1,11 @@
-"""Episodes for eyes: every screen with the agent's finger on it, as a contact sheet or a GIF."""
+"""Episodes for eyes: each screen with the agent's finger on it, as contact sheet, GIF or MP4.
+
+An MP4 needs an encoder, which `distrl[video]` brings.
+"""
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,7 +14,11 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 from distrl import records as r
+from distrl.errors import NotInstalled, UsageError
 
+STEP_SECONDS, END_SECONDS = 1.1, 2.6  # that a recording shows a screen, and the last one
+FRAMES = 10  # a second, of an MP4
+SUFFIXES = (".gif", ".mp4", ".png")
 INK, MUTED, PAPER = (32, 34, 40), (110, 116, 128), (246, 247, 250)
 FINGER, GOOD, BAD = (235, 64, 52), (30, 142, 62), (197, 34, 31)
 SMOOTH = 3  # marks are drawn this much larger, then averaged down
@@ -187,9 +195,10 @@ def _two_lines(text: str, width: int) -> list[str]:
 
 
 def write_recording(trajectories: Sequence[r.Trajectory], path: Path, width: int = 270) -> None:
-    """Write recordings side by side (.gif), or contact sheets below each other, by file suffix."""
-    if path.suffix == ".gif":
-        write_gif(_side_by_side([recording_frames(each, width) for each in trajectories]), path)
+    """Write recordings side by side (.gif, .mp4), or contact sheets below each other (.png)."""
+    if path.suffix in (".gif", ".mp4"):
+        write = write_gif if path.suffix == ".gif" else write_mp4
+        write(_side_by_side([recording_frames(each, width) for each in trajectories]), path)
     else:
         _below_each_other([contact_sheet(each) for each in trajectories]).save(path)
 
@@ -217,9 +226,42 @@ def _below_each_other(sheets: Sequence[Image.Image]) -> Image.Image:
 
 
 def write_gif(frames: Sequence[Image.Image], path: Path) -> None:
-    durations = [1100] * (len(frames) - 1) + [2600]
+    durations = [round(1000 * seconds) for seconds in _seconds(frames)]
     shared = _below_each_other([frame.reduce(2) for frame in frames]).quantize(256)
     indexed = [frame.quantize(palette=shared, dither=Image.Dither.NONE) for frame in frames]
     indexed[0].save(
         path, save_all=True, append_images=indexed[1:], duration=durations, loop=0, optimize=True
     )
+
+
+def write_mp4(frames: Sequence[Image.Image], path: Path) -> None:
+    """H.264, which every browser plays; `NotInstalled` without an encoder."""
+    require_recording(path)
+    import imageio_ffmpeg
+
+    size = (frames[0].width // 2 * 2, frames[0].height // 2 * 2)  # it wants even numbers
+    video = imageio_ffmpeg.write_frames(str(path), size, fps=FRAMES, macro_block_size=2)
+    video.send(None)
+    for frame, seconds in zip(frames, _seconds(frames), strict=True):
+        pixels = np.ascontiguousarray(np.asarray(frame.crop((0, 0, *size)), np.uint8))
+        for _ in range(round(FRAMES * seconds)):
+            video.send(pixels)
+    video.close()
+
+
+def _seconds(frames: Sequence[Image.Image]) -> list[float]:
+    return [STEP_SECONDS] * (len(frames) - 1) + [END_SECONDS]
+
+
+def can_write_mp4() -> bool:
+    return importlib.util.find_spec("imageio_ffmpeg") is not None
+
+
+def require_recording(path: Path) -> None:
+    """Refuse a file that no recording can be written to, before anything is played."""
+    if path.suffix not in SUFFIXES:
+        raise UsageError(f"--out {path}; give a recording (.gif, .mp4) or a contact sheet (.png)")
+    if path.suffix == ".mp4" and not can_write_mp4():
+        raise NotInstalled(
+            "an MP4 needs an encoder: pip install 'distrl[video]' (imageio-ffmpeg); a .gif does not"
+        )

@@ -30,8 +30,9 @@ def write_bundle(resources: Resources, folder: Path, episodes: int = EPISODES) -
         shutil.copytree(STATIC, folder / "static")
         (folder / "static" / "index.html").replace(folder / "index.html")
         names = list(resources.catalogue.runs())
-        for each in ("names.json", "runs.json"):
-            _copy(resources, folder, each)
+        _copy(resources, folder, "runs.json")
+        known = msgspec.json.decode(resources.get("names.json").content)
+        _write(folder, "names.json", msgspec.json.encode({**known, "video": False}))
         written = sum(_copy_run(resources, folder, name, episodes) for name in names)
         for name in names:
             page = f"index.html#/{quote(name, safe='')}"

@@ -7,7 +7,7 @@
     RUN/episodes.json                all episodes as columns (`episode_index`)
     RUN/details.json                 what the store knows of them beside
     RUN/episode/SEQ.json             one of them, step by step (`xray`)
-    RUN/episode/SEQ.gif              the same as an animation
+    RUN/episode/SEQ.gif, SEQ.mp4     the same as a recording; an MP4 where there is an encoder
     RUN/screen/SEQ-STEP.jpg          a screen of it
     RUN/weights.json                 which weights of it are kept (`kept_weights`)
     RUN/step/SEQ-STEP/KEY.json       a step under those weights, computed now (`step_scorer`)
@@ -30,6 +30,7 @@ from typing import Any
 
 import msgspec
 
+from distrl.reporting.recording import can_write_mp4
 from distrl.reporting.run_story import RunStory, read_story
 from distrl.runs.run_directory import RunDirectory
 from distrl.view.curves import run_curves
@@ -41,8 +42,9 @@ from distrl.view.run_summary import differing_settings, run_summary, settings_of
 from distrl.view.step_scorer import StepQuestion, StepScorer
 from distrl.view.xray import EpisodeFiles
 
-JSON, JPEG, GIF = "application/json", "image/jpeg", "image/gif"
-EPISODE = re.compile(r"episode/(\d{1,12})\.(json|gif)")
+JSON, JPEG = "application/json", "image/jpeg"
+RECORDINGS = {"gif": "image/gif", "mp4": "video/mp4"}
+EPISODE = re.compile(r"episode/(\d{1,12})\.(json|gif|mp4)")
 SCREEN = re.compile(r"screen/(\d{1,12})-(\d{1,5})\.jpg")
 STEP = re.compile(r"step/(\d{1,12})-(\d{1,5})/([a-z0-9.-]{1,40})\.json")
 VERSUS = re.compile(r"versus/([^/]+)\.json")
@@ -131,7 +133,7 @@ class Resources:
             {"name": name, "state": run_state(run, now), "kept_evaluation": not run.config.exists()}
             for name, run in self.catalogue.runs().items()
         ]
-        return {"path": self.catalogue.path.name, "runs": runs}
+        return {"path": self.catalogue.path.name, "runs": runs, "video": can_write_mp4()}
 
     def _overview(self) -> dict[str, Any]:
         names = list(self.catalogue.runs())
@@ -153,7 +155,8 @@ def _episode(run: RunResources, seq: int, kind: str) -> Resource:
     if kind == "json":
         return _json(run.files.xray(seq))
     with tempfile.TemporaryDirectory() as scratch:
-        return Resource(run.files.gif(seq, Path(scratch)), GIF, lasting=True)
+        content = run.files.recording(seq, Path(scratch) / f"episode.{kind}")
+    return Resource(content, RECORDINGS[kind], lasting=True)
 
 
 def _json(value: Any) -> Resource:

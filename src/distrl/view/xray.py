@@ -28,7 +28,7 @@ from distrl.judging.judge_prompt import JudgePrompt
 from distrl.records import Decision, Trajectory
 from distrl.replay.store.trajectory_database import connect_reader, typed_errors
 from distrl.replay.store.trajectory_reader import TrajectoryReader
-from distrl.reporting.recording import describe, recording_frames, write_gif
+from distrl.reporting.recording import describe, write_recording
 from distrl.runs.draw_log import LastDraw, read_draw
 from distrl.runs.run_directory import RunDirectory
 from distrl.runs.run_records import Recording
@@ -178,11 +178,10 @@ class EpisodeFiles:
             raise LookupError(str(error)) from error
         return encoded.getvalue()
 
-    def gif(self, seq: int, scratch: Path) -> bytes:
-        """The episode as an animation, made in a folder that may be written to."""
-        path = scratch / "episode.gif"
+    def recording(self, seq: int, path: Path) -> bytes:
+        """The episode as a GIF or an MP4, made at a path that may be written to."""
         try:
-            write_gif(recording_frames(self.trajectory(seq)), path)
+            write_recording([self.trajectory(seq)], path)
         except CorruptRecord as error:
             raise LookupError(str(error)) from error
         return path.read_bytes()

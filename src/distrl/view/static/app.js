@@ -120,7 +120,7 @@ async function go() {
   main.replaceChildren(h("p", { class: "empty" }, "Loading…"));
   const summary = state.runs.find((each) => each.name === run);
   try {
-    const shown = await PAGES[page]({ run, rest, query, summary, figures: () => summaryOf(run), runs: state.runs, address });
+    const shown = await PAGES[page]({ run, rest, query, summary, figures: () => summaryOf(run), runs: state.runs, video: state.video, address });
     if (state.run !== run || state.page !== page) { shown.leave?.(); return; }
     state.page_ = shown;
     main.replaceChildren(...[shown.element].flat());
@@ -150,7 +150,8 @@ document.addEventListener("visibilitychange", () => { if (state.run) follow(); }
 theme(remembered("distrl-theme"));
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => theme(remembered("distrl-theme")));
 try {
-  state.runs = (await load("names.json")).runs;
+  const known = await load("names.json");
+  Object.assign(state, { runs: known.runs, video: known.video });
   await go();
 } catch (error) {
   main.replaceChildren(h("p", { class: "empty" }, `Nothing can be shown: ${error.message}`));

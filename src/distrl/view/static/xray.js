@@ -22,7 +22,7 @@ function around(run, seq) {
   return { before: seq > 1 ? seq - 1 : undefined, next: seq + 1, list: undefined };
 }
 
-export async function xrayPage({ run, rest, address }) {
+export async function xrayPage({ run, rest, video, address }) {
   const seq = Number(rest[0]);
   const episode = await load(of(run, `episode/${seq}.json`), { lasting: false });
   let step = -1;
@@ -97,7 +97,7 @@ export async function xrayPage({ run, rest, address }) {
       episode.reason ? h("p", { class: "quote" }, h("span", { class: "muted" }, `${episode.judge}: `), episode.reason) : null,
       episode.notes.length ? h("p", { class: "quote small" }, episode.notes.join("\n")) : null,
       h("div", { class: "row" }, h("span", { class: "muted small" }, drawn), h("span", { style: { flex: "1" } }), arrow("‹ previous", near.before, "The episode before ( [ )"), arrow("next ›", near.next, "The next episode ( ] )"), copy,
-        h("a", { href: `data/${of(run, `episode/${seq}.gif`)}`, download: `episode-${seq}.gif` }, "GIF"), h("a", { href: `data/${of(run, `episode/${seq}.json`)}`, download: `episode-${seq}.json` }, "JSON"))),
+        h("a", { href: `data/${of(run, `episode/${seq}.gif`)}`, download: `episode-${seq}.gif` }, "GIF"), video ? h("a", { href: `data/${of(run, `episode/${seq}.mp4`)}`, download: `episode-${seq}.mp4` }, "MP4") : null, h("a", { href: `data/${of(run, `episode/${seq}.json`)}`, download: `episode-${seq}.json` }, "JSON"))),
     strip,
     h("section", { class: "xray" }, h("div", {}, screen.element), h("div", { class: "stack" }, h("div", { class: "card" }, detail), others.element)),
     course,
