@@ -120,6 +120,12 @@ def test_the_panel_uses_the_width_that_it_has(width: int) -> None:
     assert max(map(len, printed(STATUS, width).splitlines())) == width
 
 
+def test_all_of_it_fits_a_terminal_of_24_rows() -> None:
+    status = replace(STATUS, phones=WORKS * 8, evaluating="before 3/9", history_seconds=5.0)
+    console = Console(file=io.StringIO(), width=80, height=24, color_system=None)
+    assert len(console.render_lines(StatusPanel(status))) <= 24
+
+
 def test_phones_are_a_small_wall_of_states() -> None:
     shown = printed(replace(STATUS, phones=WORKS * 5 + WAITS + AWAY))
     assert "● ● ● ● ● · ×" in shown

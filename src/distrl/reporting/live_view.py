@@ -30,10 +30,11 @@ BARS = " ▁▂▃▄▅▆▇█"
 LABEL = 5  # characters beside the small curve
 REFRESHES = 4  # a second
 FRAME = 6  # columns that the panel's own edges take
-COLUMN = 30  # characters of a figure
+COLUMN, SENTENCE = 24, 48  # characters of a figure, and of what is longer
+ROOMY = 38  # rows of a terminal with room for blank lines
 MAX_COLUMNS = 6
 PHONE_ROWS = 4
-PHONE_STYLES = {WORKS: "green", WAITS: "dim", FAILING: "yellow", AWAY: "red"}
+PHONE_STYLES = {WORKS: "green", WAITS: "bright_black", FAILING: "yellow", AWAY: "red"}
 PHONE_WORDS = {WORKS: "at work", WAITS: "waiting", FAILING: "failing", AWAY: "away"}
 
 
@@ -120,27 +121,37 @@ class StatusPanel:
         status, width = self._status, max(20, options.max_width - FRAME)
         words = f"{status.phase}: {status.detail}" if status.detail else status.phase
         self._turning.update(text=escape(words))
-        lines: list[RenderableType] = [_head(status, width), Text(), _figures(status, width)]
-        for name, words in _sentences(status).items():
-            lines += [Text(), _figure(name, words)] if words else []
-        if status.phones:
-            lines += [Text(), _phones(status.phones, width)]
+        parts = [self._turning, _head(status, width), _figures(status, width)]
+        parts += [_sentences(status, width)]
+        parts += [_phones(status.phones, width)] if status.phones else []
+        low = console.height < ROOMY  # then blank lines are left out, so that all of it fits
+        between = [] if low else [Text()]
+        lines = [line for part in parts for line in (part, *between)]
         yield Panel(
-            Group(self._turning, Text(), *lines, Text(), _progress(status)),
+            Group(*lines, _progress(status)),
             title=f"[bold]distrl[/] · {escape(status.name)}",
             title_align="left",
             border_style="cyan",
-            padding=(1, 2),
+            padding=(0 if low else 1, 2),
         )
 
 
-def _sentences(status: RunStatus) -> dict[str, str]:
-    return {
+def _sentences(status: RunStatus, width: int) -> Table:
+    """What needs more room than a figure; two beside each other where they fit."""
+    known = {
         "phones' time": time_words(status.phone_time, most=6),
         "learner's time": time_words(status.learner_time, most=6),
         "evaluation": status.evaluating,
         "nodes": status.placement,
     }
+    cells = [_figure(name, words) for name, words in known.items() if words]
+    table = Table.grid(padding=(0, 3), expand=True)
+    columns = 2 if width >= 2 * SENTENCE else 1
+    for _ in range(columns):
+        table.add_column(ratio=1)
+    for place in range(0, len(cells), columns):
+        table.add_row(*cells[place : place + columns])
+    return table
 
 
 def _phones(signs: str, width: int) -> Text:
@@ -148,10 +159,11 @@ def _phones(signs: str, width: int) -> Text:
     counts = [f"{signs.count(sign)} {PHONE_WORDS[sign]}" for sign in PHONE_WORDS if sign in signs]
     shown = signs[: PHONE_ROWS * (width // 2)]
     left = len(signs) - len(shown)
-    text = Text.assemble(("phones\n", "dim"))
+    words = f"phones: {', '.join(counts)}{f'; {left} are not drawn' if left else ''}\n"
+    text = Text(words, "dim")
     for sign in shown:
-        text.append(f"{sign} ", PHONE_STYLES.get(sign, ""))
-    return text.append(f"\n{', '.join(counts)}{f'; {left} are not drawn' if left else ''}", "dim")
+        text.append(f"{sign} ", f"not dim {PHONE_STYLES.get(sign, '')}")
+    return text
 
 
 def _head(status: RunStatus, width: int) -> RenderableType:
@@ -169,7 +181,7 @@ def _head(status: RunStatus, width: int) -> RenderableType:
     if status.history_seconds and status.success_history:
         each = duration(status.history_seconds)
         drawn.append(Text(f"{'':{LABEL}}a bar is {each}; none: no episode ended then", "dim"))
-    return Group(line, Text(), *drawn)
+    return Group(line, *drawn)
 
 
 def _figures(status: RunStatus, width: int) -> Table:
@@ -196,8 +208,6 @@ def _figures(status: RunStatus, width: int) -> Table:
     cells = [_figure(name, value) for name, value in shown.items()]
     cells.append(_figure("faults", faults or "none", style="yellow" if faults else ""))
     for place in range(0, len(cells), columns):
-        if place:
-            table.add_row()
         table.add_row(*cells[place : place + columns])
     return table
 
