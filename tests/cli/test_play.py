@@ -9,7 +9,9 @@ import pytest
 from typer.testing import CliRunner
 
 from distrl.cli.main import app
+from distrl.episodes.live_feed import Audience
 from distrl.errors import UsageError
+from distrl.view.live_wall import LiveWall
 from distrl.view.resources import Resources
 from distrl.view.run_catalogue import RunCatalogue
 
@@ -32,6 +34,16 @@ def test_a_scripted_agent_is_watched_recorded_and_kept(tmp_path: Path) -> None:
     assert episodes["ending"] == ["success", "success"]
 
 
+def test_what_is_kept_is_seen_while_it_is_played(tmp_path: Path) -> None:
+    assert Audience(tmp_path).renew()  # somebody has the page open
+    words = ["play", "scripted", TASK, "--out", str(tmp_path / "a.gif"), "--keep", str(tmp_path)]
+    assert CliRunner().invoke(app, words).exit_code == 0
+    [seen] = LiveWall(tmp_path).changed()
+    assert (seen.state.device, seen.state.ending) == ("phone", "success")
+    assert seen.state.step == 8
+    assert seen.picture is not None
+
+
 def test_an_evaluation_keeps_its_episodes_for_the_page(tmp_path: Path) -> None:
     kept = tmp_path / "kept"
     words = ["evaluate", "scripted", "--episodes", "3", "--devices", "2", "--keep", str(kept)]
@@ -44,7 +56,7 @@ def test_an_evaluation_keeps_its_episodes_for_the_page(tmp_path: Path) -> None:
     assert resources.get("kept/screen/1-0.jpg").content.startswith(b"\xff\xd8")
 
 
-@pytest.mark.parametrize("words", [["--out", "x.mp3"], ["--split", "none"]])
+@pytest.mark.parametrize("words", [["--out", "x.mp3"], ["--split", "none"], ["--view"]])
 def test_what_cannot_be_is_refused(words: list[str]) -> None:
     result = CliRunner().invoke(app, ["play", "scripted", *words])
     assert isinstance(result.exception, UsageError)
