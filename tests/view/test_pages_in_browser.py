@@ -257,6 +257,7 @@ def test_a_narrow_screen_needs_no_scrolling_sideways(site: str, page: Page, path
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(900)  # two starts of a run, on a machine that may be busy
 def test_a_run_is_watched_while_it_trains_is_killed_and_goes_on(tmp_path: Path, page: Page) -> None:
     model, log = write_model(tmp_path), tmp_path / "train.log"
     words = ["evaluation.before=0", "evaluation.after=0", "run.minutes=30"]
@@ -287,10 +288,10 @@ def test_a_run_is_watched_while_it_trains_is_killed_and_goes_on(tmp_path: Path, 
 def follows_phones(page: Page, count: int) -> None:
     """Wait until so many phones are on the wall, with pictures, and one of them goes on."""
     shown = "[...document.querySelectorAll('.live .phone')]"
-    until(page, f"{shown}.filter((e) => e.querySelector('img[src^=data]')).length === {count}", 180)
+    until(page, f"{shown}.filter((e) => e.querySelector('img[src^=data]')).length === {count}", 300)
     now = f"JSON.stringify({shown}.map((each) => each.textContent))"
     before = json.dumps(page.evaluate(now))
-    until(page, f"{now} !== {before}", 120.0)
+    until(page, f"{now} !== {before}", 300.0)
 
 
 def eventually(holds: Callable[[], bool], seconds: float = 180.0) -> None:
