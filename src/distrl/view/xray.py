@@ -22,9 +22,9 @@ from PIL import Image
 
 from distrl import plugins
 from distrl.episodes.live_feed import confidence, described
-from distrl.errors import CorruptData, CorruptRecord
+from distrl.errors import CorruptData, CorruptRecord, InvalidSetting
 from distrl.json_lines import read_lines
-from distrl.judging.judge_prompt import JudgePrompt
+from distrl.judging.judge_prompt import BUILT_IN, JudgePrompt, read_examples
 from distrl.records import Decision, Trajectory
 from distrl.replay.store.trajectory_database import connect_reader, typed_errors
 from distrl.replay.store.trajectory_reader import TrajectoryReader
@@ -130,10 +130,8 @@ class EpisodeFiles:
         verdict = trajectory.verdict
         if verdict is None or not verdict.judge.startswith("vlm/"):
             return None
-        settings = settings_of(self.run)
-        screens = settings.get("judge.last_screens", 2)
-        prompt = JudgePrompt(last_screens=screens if isinstance(screens, int) else 2)
-        if not verdict.judge.endswith(f"/{prompt.hash}"):
+        prompt = _judge_prompt(settings_of(self.run))
+        if prompt is None or not verdict.judge.endswith(f"/{prompt.hash}"):
             return {"messages": None, "reply": None}
         case = prompt.case_of(trajectory)
         messages = [
@@ -230,6 +228,16 @@ def _member(connection: sqlite3.Connection, seq: int) -> dict[str, Any] | None:
         }
     except (CorruptRecord, KeyError, TypeError, ValueError, sqlite3.Error):
         return None  # dropped, or damaged
+
+
+def _judge_prompt(settings: dict[str, Any]) -> JudgePrompt | None:
+    """As the settings of a run have it; None where its examples are not at hand."""
+    examples = settings.get("judge.examples")
+    try:
+        shown = read_examples(Path(examples)) if examples else BUILT_IN
+        return JudgePrompt(shown, last_screens=settings.get("judge.last_screens", 2))
+    except (InvalidSetting, TypeError):
+        return None
 
 
 def _plain(content: str | list[dict[str, Any]]) -> str:

@@ -30,20 +30,18 @@ export function opinions(run, seq) {
   const one = choice("Weights on the left"), other = choice("Weights on the right");
   const ask = h("button", {}, "Compare");
   const element = h("section", { class: "card stack" }, h("div", { class: "row" }, h("h2", {}, "What changed its mind?"), one, other, ask), note, body);
-  let kept = [], place = 0, asked = 0;
+  let kept = null, place = 0, asked = 0;
 
   async function list(version) {
-    try {
-      kept = await load(of(run, "weights.json"));
-    } catch {
-      kept = [];
+    if (kept === null) {
+      kept = await load(of(run, "weights.json")).catch(() => []); // a bundle has none
+      for (const select of [one, other]) {
+        select.replaceChildren(...kept.map((each) => h("option", { value: each.key }, each.words)));
+        select.hidden = !kept.length;
+      }
+      ask.hidden = !kept.length;
+      if (kept.length) { one.value = kept[0].key; other.value = kept.at(-1).key; }
     }
-    for (const select of [one, other]) {
-      select.replaceChildren(...kept.map((each) => h("option", { value: each.key }, each.words)));
-      select.hidden = !kept.length;
-    }
-    ask.hidden = !kept.length;
-    if (kept.length) { one.value = kept[0].key; other.value = kept.at(-1).key; }
     const there = kept.some((each) => each.version === version);
     note.textContent = !kept.length ? "None of this run's weights are kept here, so none can be asked." : there ? "" : `Version ${version}, which decided this step, is not kept; what it answered stands above.`;
   }
