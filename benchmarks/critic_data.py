@@ -27,7 +27,7 @@ from distrl.agent.loading import open_policy
 from distrl.agent.vlm_policy import VlmPolicy
 from distrl.agent.vlm_settings import VlmSettings
 from distrl.episodes.evaluation import evaluation_tasks, play
-from distrl.records import FAMILIES, Decision, Observation, Trajectory
+from distrl.records import CORE_FAMILIES, Decision, Observation, Trajectory
 from phonesim.simulated_device import SimulatedDevice
 from phonesim.tasks.task_sets import template_names
 
@@ -117,7 +117,7 @@ def collect(trajectories: int, seed: int = 0) -> CriticData:
 def chosen_templates() -> list[str]:
     """The same for everybody, drawn among all."""
     rng = random.Random("critic_data")
-    names = [template_names("train", family) for family in FAMILIES]
+    names = [template_names("train", family) for family in CORE_FAMILIES]
     return [name for each in names for name in rng.sample(each, TEMPLATES)]
 
 

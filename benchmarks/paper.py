@@ -47,7 +47,7 @@ from benchmarks.results_file import write_results
 from benchmarks.time_to_success import STUDENT, ratio
 from benchmarks.train_runs import set_words, start_run
 from distrl.json_lines import read_lines
-from distrl.records import FAMILIES
+from distrl.records import CORE_FAMILIES, FAMILIES
 from distrl.runs.run_directory import RunDirectory
 from distrl.runs.run_records import EvaluationLine
 
@@ -256,7 +256,7 @@ def _compared(family: str, both: Sequence[tuple[Played, Played]]) -> dict[str, f
 def main() -> None:
     words = argparse.ArgumentParser(description=__doc__)
     words.add_argument("--arms", nargs="+", choices=[*ARMS], default=[*ARMS])
-    words.add_argument("--families", nargs="+", choices=FAMILIES, default=[*FAMILIES])
+    words.add_argument("--families", nargs="+", choices=FAMILIES, default=[*CORE_FAMILIES])
     words.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     words.add_argument("--seconds", type=float, default=SECONDS, help="of the phones' clock")
     words.add_argument("--speed", type=float, default=SPEED, help="their seconds in one of ours")

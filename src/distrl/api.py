@@ -43,7 +43,7 @@ from distrl.episodes.outcome import Outcome, SuccessRate, success_rate
 from distrl.errors import UsageError
 from distrl.judging.judge import Judge
 from distrl.learning.learner import Learner
-from distrl.records import FAMILIES, Family, Split, Task, Trajectory
+from distrl.records import CORE_FAMILIES, Family, Split, Task, Trajectory
 from distrl.replay.store.trajectory_reader import TrajectoryReader
 from distrl.runs.metrics import read_points
 from distrl.runs.run_directory import RunDirectory
@@ -175,7 +175,7 @@ def evaluate(
     tasks: Iterable[Task | str] | None = None,
     episodes: int = 100,
     split: Split = "test",
-    families: Sequence[Family] = FAMILIES,
+    families: Sequence[Family] = CORE_FAMILIES,
     templates: Sequence[str] = (),
     seed: int = 0,
 ) -> Evaluation:

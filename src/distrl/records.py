@@ -183,13 +183,15 @@ class Screen:
 
 
 Split = Literal[
-    "train", "test", "held_out_templates", "held_out_apps", "undemonstrated", "undemonstrated_test"
-]
+    "train", "test", "held_out_templates", "held_out_apps", "undemonstrated", "undemonstrated_test",
+    "high_stakes", "long",
+]  # fmt: skip
 SPLITS: tuple[Split, ...] = get_args(Split)  # in this order: a phone's seed depends on it
 TEST_OF: dict[Split, Split] = {"train": "test", "undemonstrated": "undemonstrated_test"}
-Family = Literal["general", "shopping"]
-FAMILIES: tuple[Family, ...] = ("general", "shopping")
-Difficulty = Literal["easy", "medium", "hard"]
+Family = Literal["general", "shopping", "everyday"]
+FAMILIES: tuple[Family, ...] = get_args(Family)
+CORE_FAMILIES: tuple[Family, ...] = ("general", "shopping")  # meant where no family is named
+Difficulty = Literal["easy", "medium", "hard", "long"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from distrl.errors import InvalidSetting
 from phonesim.apps import APPS
+from phonesim.apps.everyday import EVERYDAY_APPS
 from phonesim.drift import Drift, dress
 from phonesim.facts import Facts
 from phonesim.state import LAUNCHER, PhoneState, Route
@@ -31,5 +32,7 @@ def _new_state(seed: int, drift: Drift) -> PhoneState:
         facts.add(InstalledApp(name=app.name, place=place))
     dress(facts, seed, drift)
     for app in APPS.values():
+        if app in EVERYDAY_APPS:
+            continue  # they come with a task; a phone without them stays as it was
         app.furnish(facts, random.Random(f"{app.name}/{seed}"), now)
     return PhoneState(seed, drift, facts, now, running={LAUNCHER: (Route("home"),)})

@@ -131,10 +131,13 @@ def _write(path: Path, picture: Image) -> None:
 @phone_app.command()
 def tasks(
     family: Annotated[
-        str | None, typer.Option(help="List only this family: general or shopping.")
+        str | None, typer.Option(help="List only this family: general, shopping or everyday.")
     ] = None,
     split: Annotated[
-        str | None, typer.Option(help="List only templates of this split: train, test, held_out_…")
+        str | None,
+        typer.Option(
+            help="List only templates of this split: train, test, held_out_…, high_stakes, long"
+        ),
     ] = None,
     template: Annotated[
         str | None, typer.Option(help="List only templates like this: a name, or clock.*")

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import gymnasium
 
-FAMILIES = {"General": "general", "Shopping": "shopping"}
+FAMILIES = {"General": "general", "Shopping": "shopping", "Everyday": "everyday"}
 
 
 def register_environments() -> None:
-    """Register `Phone-General-v0` and `Phone-Shopping-v0`, with and without `distrl/` before."""
+    """Register `Phone-General-v0` and its siblings, with and without `distrl/` before."""
     for title, family in FAMILIES.items():
         for name in (f"Phone-{title}-v0", f"distrl/Phone-{title}-v0"):
             if name not in gymnasium.registry:

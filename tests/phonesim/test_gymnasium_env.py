@@ -22,7 +22,7 @@ def action(kind: str, x: float = 0.5, y: float = 0.5, text: str = "") -> dict[st
     return {"kind": KINDS.index(kind), "point": point, "to": point, "text": text}
 
 
-@pytest.mark.parametrize("name", ["Phone-General-v0", "Phone-Shopping-v0"])
+@pytest.mark.parametrize("name", ["Phone-General-v0", "Phone-Shopping-v0", "Phone-Everyday-v0"])
 def test_it_passes_gymnasiums_own_checker(name: str) -> None:
     environment = gymnasium.make(name, render_mode="rgb_array")
     with warnings.catch_warnings():

@@ -24,7 +24,7 @@ from distrl.agent.export_directory import trained_directory
 from distrl.agent.policy import Policy
 from distrl.agent.simple_policies import BLANKS, Blank, BlankedPolicy
 from distrl.errors import NotInstalled, UsageError
-from distrl.records import FAMILIES, SPLITS, Ending, Family, Split, Task
+from distrl.records import CORE_FAMILIES, FAMILIES, SPLITS, Ending, Family, Split, Task
 from distrl.reporting.evaluation_report import EvaluationReport
 from distrl.reporting.progress import EvaluationProgress
 
@@ -47,8 +47,8 @@ def evaluate(
             "(http://…/v1), or a simple agent: scripted, idle, done, monkey."
         ),
     ],
-    split: Annotated[str, typer.Option(help="Split of tasks: test, train, held_out_…")] = "test",
-    family: Annotated[str, typer.Option(help="Play general, shopping or both.")] = "both",
+    split: Annotated[str, typer.Option(help="Split of tasks: test, train, long, …")] = "test",
+    family: Annotated[str, typer.Option(help="general, shopping, both, everyday.")] = "both",
     template: Annotated[
         list[str] | None, typer.Option(help="Play only tasks of this template; may be repeated.")
     ] = None,
@@ -84,7 +84,7 @@ def evaluate(
     evaluation = Evaluation(
         model=model,
         split=_one_of("split", split, SPLITS),
-        families=FAMILIES if family == "both" else (_one_of("family", family, FAMILIES),),
+        families=CORE_FAMILIES if family == "both" else (_one_of("family", family, FAMILIES),),
         templates=tuple(template or ()),
         episodes=episodes,
         seed=seed,
@@ -114,7 +114,7 @@ class Evaluation:
 
     model: str
     split: Split = "test"
-    families: tuple[Family, ...] = FAMILIES
+    families: tuple[Family, ...] = CORE_FAMILIES
     templates: tuple[str, ...] = ()
     episodes: int = 200
     seed: int = 0

@@ -16,7 +16,7 @@ from distrl.episodes.demonstrations import ScriptedPolicy
 from distrl.episodes.episode import Attempt, Episode, EpisodeBatch
 from distrl.episodes.outcome import Outcome, outcome_of
 from distrl.errors import UnknownTask
-from distrl.records import FAMILIES, Done, Family, Split, Task, Trajectory, Wait
+from distrl.records import CORE_FAMILIES, Done, Family, Split, Task, Trajectory, Wait
 from phonesim.simulated_device import SimulatedDevice
 from phonesim.tasks.fact_judge import FactJudge
 from phonesim.tasks.task_sets import load_task, template_names
@@ -67,7 +67,7 @@ def evaluate(
 
 def evaluation_tasks(
     split: Split,
-    families: Sequence[Family] = FAMILIES,
+    families: Sequence[Family] = CORE_FAMILIES,
     only: Sequence[str] = (),
     seed: int = 0,
 ) -> Iterator[Task]:

@@ -19,7 +19,7 @@ from distrl.episodes.outcome import Outcome, SuccessRate, endings, success_rate
 from distrl.records import Task
 
 Rates = dict[str, SuccessRate]
-DIFFICULTIES = ("easy", "medium", "hard")
+DIFFICULTIES = ("easy", "medium", "hard", "long")
 GROUPS: dict[str, Callable[[Task], Sequence[str]]] = {
     "family": lambda task: (task.family,),
     "difficulty": lambda task: (task.difficulty,),

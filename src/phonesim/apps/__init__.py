@@ -9,6 +9,7 @@ from phonesim.apps.calendar import CalendarApp
 from phonesim.apps.clock import ClockApp
 from phonesim.apps.contacts import ContactsApp
 from phonesim.apps.dialler import DiallerApp
+from phonesim.apps.everyday import EVERYDAY_APPS
 from phonesim.apps.extras import EXTRAS
 from phonesim.apps.files import FilesApp
 from phonesim.apps.gallery import GalleryApp
@@ -43,5 +44,6 @@ APPS: dict[str, App] = {
         MapsApp(),
         StoreApp(),
         *EXTRAS,
+        *EVERYDAY_APPS,
     )
 }

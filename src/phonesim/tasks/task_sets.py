@@ -4,7 +4,9 @@ A task's id is `template/split/number`; the number seeds its parameters, its wor
 the id alone rebuilds it. Splits: `train`; `test` (the same templates, parameters never seen in
 training); `held_out_templates`, which no demonstration shows, for testing; the same templates to be
 learned by reward, `undemonstrated`, with parameters and phones of their own to test them with,
-`undemonstrated_test`; `held_out_apps`. Training and test phones differ, too.
+`undemonstrated_test`; `held_out_apps`. Training and test phones differ, too. Of the family
+`everyday`, tasks in which something must not go wrong are the split `high_stakes`, and those of
+more than twelve steps the split `long`; both are for testing, and no other split has them.
 """
 
 from __future__ import annotations
@@ -18,14 +20,15 @@ from functools import cache
 
 from distrl import plugins
 from distrl.errors import InvalidPlugin, UnknownTask
-from distrl.records import SPLITS, Difficulty, Family, Split, Task
+from distrl.records import CORE_FAMILIES, SPLITS, Difficulty, Family, Split, Task
 from phonesim.tasks.domains import domain_of
+from phonesim.tasks.everyday import EVERYDAY_TEMPLATES
 from phonesim.tasks.general import GENERAL_TEMPLATES
 from phonesim.tasks.shopping import SHOPPING_TEMPLATES
 from phonesim.tasks.template import Template
 
 HELD_OUT_APPS = frozenset({"Files", "Weather"})
-STEP_LIMITS: dict[Difficulty, int] = {"easy": 10, "medium": 15, "hard": 25}
+STEP_LIMITS: dict[Difficulty, int] = {"easy": 10, "medium": 15, "hard": 25, "long": 50}
 PHONES = 10_000  # in each split
 
 
@@ -48,7 +51,7 @@ def _templates(_generation: int) -> dict[str, type[Template]]:
 @cache
 def _built_in() -> dict[str, type[Template]]:
     found: dict[str, type[Template]] = {}
-    for template in (*GENERAL_TEMPLATES, *SHOPPING_TEMPLATES):
+    for template in (*GENERAL_TEMPLATES, *SHOPPING_TEMPLATES, *EVERYDAY_TEMPLATES):
         if template.name in found:
             raise ValueError(f"two templates are called {template.name}")
         found[template.name] = template
@@ -57,6 +60,10 @@ def _built_in() -> dict[str, type[Template]]:
 
 def splits_of(template: type[Template]) -> tuple[Split, ...]:
     """The splits that a template has tasks in."""
+    if template.high_stakes:
+        return ("high_stakes",)
+    if template.difficulty == "long":
+        return ("long",)
     if HELD_OUT_APPS.intersection(template.apps):
         return ("held_out_apps",)
     if template.held_out:
@@ -68,12 +75,14 @@ def splits_of(template: type[Template]) -> tuple[Split, ...]:
 
 
 def template_names(split: Split, family: Family | None = None) -> list[str]:
-    """The templates that have tasks in a split."""
-    return [
-        name
-        for name, template in templates().items()
-        if split in splits_of(template) and family in (None, template.family)
-    ]
+    """The templates that have tasks in a split: of a family, or of both core families.
+
+    Without a family, a split that the core families have nothing in is that of all families.
+    """
+    found = {name: each for name, each in templates().items() if split in splits_of(each)}
+    if family is not None:
+        return [name for name, each in found.items() if each.family == family]
+    return [name for name, each in found.items() if each.family in CORE_FAMILIES] or list(found)
 
 
 def load_task(task_id: str) -> tuple[Task, Template]:

@@ -114,6 +114,7 @@ class Template:
     phrasings: ClassVar[tuple[str, ...]]
     touches: ClassVar[tuple[type[Any], ...]] = ()
     held_out: ClassVar[bool] = False
+    high_stakes: ClassVar[bool] = False  # judged above all for what must not happen
 
     @classmethod
     def draw(cls, rng: random.Random, split: Split) -> Self:

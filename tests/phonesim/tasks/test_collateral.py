@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from tests.slow_params import one_in
 
-from distrl.records import FINAL_ACTIONS, Answer
+from distrl.records import CORE_FAMILIES, FINAL_ACTIONS, Answer
 from phonesim.drift import Drift
 from phonesim.facts import Facts
 from phonesim.phone import Phone
@@ -35,6 +35,10 @@ NOT_TOLD_APART = {  # whichever parameters: doing one of them is doing the other
     "phone.call_back": "it has no parameters",
 }
 SINGLES = ("music.which_album", "music.song_length", "music.unfavourite", "clock.count_laps")
+
+
+CORE = [name for name, each in templates().items() if each.family in CORE_FAMILIES]
+EVERYDAY = [name for name, each in templates().items() if each.family == "everyday"]
 
 
 def task_id(name: str, number: int) -> str:
@@ -101,7 +105,7 @@ def damages(record: Any, facts: Facts) -> Iterator[tuple[str, Any]]:
             yield field.name, value
 
 
-@pytest.mark.parametrize("name", one_in(2, templates()))
+@pytest.mark.parametrize("name", one_in(2, CORE) + one_in(24, EVERYDAY))
 def test_damage_beside_the_task_is_seen_and_named(name: str) -> None:
     parts, phone, start = prepared(name, 0)
     answer = play(parts, start, phone)
@@ -146,7 +150,9 @@ def another(name: str, parts: Template) -> Template:
 
 
 @pytest.mark.parametrize(
-    "name", one_in(2, [name for name in templates() if name not in NOT_TOLD_APART])
+    "name",
+    one_in(2, [name for name in CORE if name not in NOT_TOLD_APART])
+    + one_in(24, [name for name in EVERYDAY if name not in NOT_TOLD_APART]),
 )
 def test_doing_it_to_something_else_does_not_count(name: str) -> None:
     other = another(name, load_task(task_id(name, 1))[1])

@@ -6,7 +6,7 @@ from itertools import combinations, islice
 import pytest
 
 from distrl.errors import UnknownTask
-from distrl.records import FAMILIES, SPLITS, TEST_OF, Split
+from distrl.records import CORE_FAMILIES, FAMILIES, SPLITS, TEST_OF, Split
 from phonesim.tasks.task_sets import (
     HELD_OUT_APPS,
     load_task,
@@ -29,12 +29,47 @@ def instructions(split: str) -> set[str]:
 
 
 def test_there_are_enough_templates_of_both_families_and_all_difficulties() -> None:
-    by_family = {f: [t for t in templates().values() if t.family == f] for f in FAMILIES}
+    by_family = {f: [t for t in templates().values() if t.family == f] for f in CORE_FAMILIES}
     assert len(by_family["general"]) >= 80
     assert len(by_family["shopping"]) >= 25
     for family, found in by_family.items():
         shares = {d: sum(t.difficulty == d for t in found) for d in ("easy", "medium", "hard")}
         assert min(shares.values()) >= len(found) * 0.1, (family, shares)
+
+
+def test_a_third_of_all_templates_cross_apps() -> None:
+    crossing = [each for each in templates().values() if len(each.apps) > 1]
+    assert len(templates()) >= 450
+    assert len(crossing) * 3 >= len(templates())
+    assert max(len(each.apps) for each in crossing) >= 4
+
+
+def test_without_a_family_sets_are_those_of_the_core_families() -> None:
+    """Runs and evaluations that name no family do not grow with the everyday apps."""
+    for split in ("train", "test", "held_out_templates", "held_out_apps"):
+        families = {templates()[name].family for name in template_names(split)}
+        assert families <= set(CORE_FAMILIES)
+    assert len(template_names("train")) == 217
+    assert {templates()[name].family for name in template_names("long")} == {"everyday"}
+
+
+def test_high_stakes_and_long_tasks_are_in_no_other_split() -> None:
+    for split in ("high_stakes", "long"):
+        assert len(template_names(split)) >= 25
+        for name in template_names(split):
+            assert splits_of(templates()[name]) == (split,)
+
+
+def test_no_everyday_instruction_is_in_two_splits() -> None:
+    found = {
+        split: {
+            load_task(f"{name}/{split}/{number}")[0].instruction
+            for name in template_names(split, "everyday")[::3]
+            for number in range(12)
+        }
+        for split in ("train", "test")
+    }
+    assert not found["train"] & found["test"]
 
 
 def test_every_template_is_phrased_several_ways_and_uses_all_its_parameters() -> None:

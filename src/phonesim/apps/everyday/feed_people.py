@@ -1,0 +1,183 @@
+"""The pages of Feed about people, ourselves included: profiles, following, blocking, settings."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from phonesim.app import Ui, Window
+from phonesim.apps.everyday.switches import switch_rows
+from phonesim.contents.everyday.posts import BlockedAuthor, FeedSettings, Following, Post
+from phonesim.contents.people import by_name
+from phonesim.toolkit.boxes import Pad, Row
+from phonesim.toolkit.controls import Button, IconButton
+from phonesim.toolkit.discs import Avatar
+from phonesim.toolkit.rows import Empty, ListRow
+from phonesim.toolkit.texts import Heading, Text
+from phonesim.toolkit.widget import Widget
+
+SWITCHES = {
+    "mentions": "Tell me when I am mentioned",
+    "autoplay": "Play videos at once",
+    "sensitive_hidden": "Hide sensitive posts",
+    "personal_ads": "Ads that know me",
+}
+PRIVACY = {"private": "Private account", "comments_allowed": "Allow comments"}
+
+
+def person(ui: Ui, name: str) -> Window:
+    posts = ui.facts.where(Post, lambda post: post.author == name)
+    followed = ui.facts.find(Following, lambda each: each.person == name)
+    blocked = ui.facts.find(BlockedAuthor, lambda each: each.person == name)
+
+    def follow() -> None:
+        if followed:
+            ui.facts.remove(followed)
+        else:
+            ui.facts.add(Following(person=name))
+
+    block = (
+        Button("Unblock", partial(ui.facts.remove, blocked), "danger")
+        if blocked
+        else Button("Block", partial(ui.go, "confirm_block", name), "danger")
+    )
+    shown: list[Widget] = [
+        Pad(Avatar(name, 88), top=18),
+        Pad(Text(name, "title", align="centre"), bottom=0),
+        Pad(Text(f"{len(posts)} posts", "small", "muted", align="centre"), top=2),
+        Pad(
+            Row(
+                [Button("Unfollow" if followed else "Follow", follow, "soft", "user_add"), block],
+                align="spread",
+            )
+        ),
+        Heading("Posts"),
+    ]
+    rows: list[Widget] = [
+        ListRow(
+            post.text,
+            post.topic,
+            trailing=f"{post.likes} likes",
+            on_tap=partial(ui.go, "post", post.id),
+        )
+        for post in posts
+    ]
+    return ui.page("Profile", [*shown, *(rows or [Empty("No posts yet", "image")])])
+
+
+def confirm_block(ui: Ui, name: str) -> Window:
+    def block() -> None:
+        ui.facts.remove_where(Following, lambda each: each.person == name)
+        ui.facts.add(BlockedAuthor(person=name))
+        ui.say(f"{name} is blocked")
+
+    text = f"You will not see each other any more, and you no longer follow {name}."
+    return ui.dialog("Block this person?", text, {"Cancel": None, "Block": block})
+
+
+def following(ui: Ui) -> Window:
+    rows = [
+        ListRow(
+            each.person,
+            avatar=each.person,
+            on_tap=partial(ui.go, "person", each.person),
+            button=("close", f"Unfollow {each.person}", partial(ui.facts.remove, each)),
+        )
+        for each in sorted(ui.facts.all(Following), key=lambda each: each.person)
+    ]
+    return ui.page("People I follow", rows or [Empty("You follow nobody", "users")])
+
+
+def search(ui: Ui) -> Window:
+    query = ui.text("query").strip().casefold()
+    people = [c.name for c in by_name(ui.facts) if query and query in c.name.casefold()]
+    rows: list[Widget] = [
+        ListRow(name, avatar=name, on_tap=partial(ui.go, "person", name)) for name in people[:12]
+    ]
+    rows += [
+        ListRow(post.text, post.author, icon="news", on_tap=partial(ui.go, "post", post.id))
+        for post in ui.facts.all(Post)
+        if query and query in post.text.casefold()
+    ]
+    empty = Empty("Nothing found" if query else "People and posts", "search")
+    return ui.page(
+        "Search",
+        rows or [empty],
+        head=Pad(ui.field("query", "Search Feed", icon="search"), sides=12, top=6, bottom=4),
+    )
+
+
+def settings(ui: Ui) -> Window:
+    return ui.page(
+        "Feed settings",
+        [
+            ListRow("Privacy", icon="shield", on_tap=lambda: ui.go("privacy")),
+            ListRow("Account", icon="user", on_tap=lambda: ui.go("account")),
+            *switch_rows(ui, FeedSettings, SWITCHES),
+        ],
+    )
+
+
+def privacy(ui: Ui) -> Window:
+    count = len(ui.facts.all(BlockedAuthor))
+    return ui.page(
+        "Privacy",
+        [
+            *switch_rows(ui, FeedSettings, PRIVACY),
+            ListRow(
+                "Blocked people",
+                f"{count} blocked",
+                icon="do_not_disturb",
+                on_tap=lambda: ui.go("blocked"),
+            ),
+        ],
+    )
+
+
+def blocked(ui: Ui) -> Window:
+    rows = [
+        ListRow(
+            each.person,
+            avatar=each.person,
+            button=("close", f"Unblock {each.person}", partial(ui.facts.remove, each)),
+        )
+        for each in ui.facts.all(BlockedAuthor)
+    ]
+    return ui.page("Blocked people", rows or [Empty("Nobody is blocked", "users")])
+
+
+def account(ui: Ui) -> Window:
+    own = ui.facts.one(FeedSettings)
+    edit = partial(ui.go, "edit_profile", name=own.name, about=own.about)
+    return ui.page(
+        "Account",
+        [
+            ListRow("Edit profile", own.name, icon="edit", on_tap=edit),
+            Pad(Text("You can switch your account off and on again at any time.", "small")),
+        ],
+        foot=Pad(Button("Switch off account", lambda: ui.go("confirm_deactivate"), "danger")),
+    )
+
+
+def edit_profile(ui: Ui) -> Window:
+    def save() -> None:
+        name = ui.text("name").strip()
+        if not name:
+            ui.say("A name, please")
+            return
+        ui.facts.change(FeedSettings, name=name, about=ui.text("about").strip())
+        ui.back()
+
+    return ui.page(
+        "Edit profile",
+        [
+            Pad(ui.field("name", "Name", icon="user"), bottom=0),
+            Pad(ui.field("about", "About me", lines=3)),
+        ],
+        actions=[IconButton("check", "Save", save)],
+    )
+
+
+def confirm_deactivate(ui: Ui) -> Window:
+    off = partial(ui.facts.change, FeedSettings, active=False)
+    text = "Nobody can see your posts until you switch it on again."
+    return ui.dialog("Switch off account?", text, {"Cancel": None, "Switch off": off})

@@ -1,0 +1,129 @@
+"""The pages of Feed on which something is written, changed, deleted or reported."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from phonesim.app import Ui, Window
+from phonesim.contents.everyday.posts import (
+    AUDIENCES,
+    EVERYBODY,
+    ME,
+    SCENES,
+    TOPICS,
+    Comment,
+    Post,
+    PostReport,
+)
+from phonesim.toolkit.boxes import Flow, Grid, Pad
+from phonesim.toolkit.controls import Button, Chip, IconButton
+from phonesim.toolkit.rows import ListRow
+from phonesim.toolkit.swatches import PictureChoice
+from phonesim.toolkit.texts import Icon, Picture, Text
+from phonesim.toolkit.widget import Widget
+
+REASONS = ("Spam", "Rude", "False information", "Dangerous")
+
+
+def new_post(ui: Ui) -> Window:
+    topic, picture = ui.text("topic"), ui.text("picture")
+    chosen = ui.text("audience", EVERYBODY)
+
+    def share() -> None:
+        text = ui.text("text").strip()
+        if not text:
+            ui.say("Write something first")
+            return
+        ui.facts.add(Post(0, ME, text, topic, picture, ui.now, 0, False, False, chosen))
+        ui.back()
+        ui.say("Posted")
+
+    chips = [Chip(each, partial(ui.set, "topic", each), each == topic) for each in TOPICS]
+    shown: list[Widget] = [
+        Pad(ui.field("text", "What is on your mind?", lines=4), bottom=2),
+        Pad(Flow(chips), top=4),
+        ListRow("Audience", chosen, icon="eye", on_tap=lambda: ui.go("audience", chosen)),
+        ListRow("Picture", "Add one", icon="image", on_tap=lambda: ui.go("choose_picture")),
+    ]
+    if picture:
+        shown[-1] = Pad(Picture(picture, high=140, label="Chosen picture"))
+    return ui.page("New post", shown, actions=[IconButton("send", "Post", share, selected=True)])
+
+
+def choose_picture(ui: Ui) -> Window:
+    def choose(scene: str) -> None:
+        ui.back()
+        ui.set("picture", f"photo:{scene}")
+
+    tiles: list[Widget] = [
+        PictureChoice(scene.capitalize(), f"photo:{scene}", partial(choose, scene), 90)
+        for scene in SCENES
+    ]
+    return ui.page("Choose a picture", [Pad(Grid(tiles, 3, 10), sides=12)])
+
+
+def audience(ui: Ui, chosen: str) -> Window:
+    choices = {each: partial(ui.set, "audience", each) for each in AUDIENCES}
+    return ui.sheet("Who may see it?", choices, chosen=chosen)
+
+
+def edit_post(ui: Ui, post_id: int) -> Window:
+    post = ui.facts.get(Post, post_id)
+    chosen = ui.text("audience", post.audience)
+
+    def save() -> None:
+        text = ui.text("text").strip()
+        if not text:
+            ui.say("A post cannot be empty")
+            return
+        ui.facts.edit(post, text=text, audience=chosen)
+        ui.back()
+        ui.say("Post saved")
+
+    return ui.page(
+        "Edit post",
+        [
+            Pad(ui.field("text", "Text", lines=4)),
+            ListRow("Audience", chosen, icon="eye", on_tap=lambda: ui.go("audience", chosen)),
+        ],
+        actions=[IconButton("check", "Save", save)],
+    )
+
+
+def confirm_delete(ui: Ui, post_id: int) -> Window:
+    post = ui.facts.get(Post, post_id)
+
+    def delete() -> None:
+        ui.facts.remove_where(Comment, lambda comment: comment.post == post_id)
+        ui.facts.remove(post)
+        ui.say("Post deleted")
+
+    text = f"“{post.text[:80]}” and its comments will be gone."
+    return ui.dialog("Delete post?", text, {"Cancel": None, "Delete": delete})
+
+
+def confirm_delete_comment(ui: Ui, comment_id: int) -> Window:
+    comment = ui.facts.get(Comment, comment_id)
+    delete = partial(ui.facts.remove, comment)
+    return ui.dialog("Delete comment?", comment.text, {"Cancel": None, "Delete": delete})
+
+
+def report(ui: Ui, post_id: int) -> Window:
+    def send(reason: str) -> None:
+        ui.facts.add(PostReport(post=post_id, reason=reason))
+        ui.go("reported", reason)
+
+    ui.facts.get(Post, post_id)
+    return ui.sheet("Why?", {reason: partial(send, reason) for reason in REASONS})
+
+
+def reported(ui: Ui, reason: str) -> Window:
+    return ui.page(
+        "Thank you",
+        [
+            Pad(Icon("flag", 72, "primary"), top=40),
+            Pad(Text("We will have a look", "headline", align="centre")),
+            Pad(Text(f"Your reason: {reason}", "body", "muted", align="centre")),
+        ],
+        foot=Pad(Button("Close", ui.back, "soft")),
+    )

@@ -1,0 +1,268 @@
+"""Food: restaurants, dishes, a basket, and orders to follow, tip, rate and complain about."""
+
+from __future__ import annotations
+
+import random
+from datetime import datetime
+from functools import partial
+
+from phonesim.app import App, Ui, Window
+from phonesim.apps.everyday import food_orders
+from phonesim.apps.everyday.switches import switch_rows
+from phonesim.contents.everyday.meals import (
+    CUISINES,
+    RESTAURANT_OF,
+    RESTAURANTS,
+    BasketLine,
+    Complaint,
+    FavouriteRestaurant,
+    FoodAddress,
+    FoodOrder,
+    FoodSettings,
+    Restaurant,
+    basket_cents,
+    dish_cents,
+    furnish_meals,
+)
+from phonesim.contents.everyday.money import money
+from phonesim.facts import Facts, MissingFact
+from phonesim.toolkit.boxes import Card, Column, Flow, Pad, Row
+from phonesim.toolkit.controls import Button, Chip, IconButton
+from phonesim.toolkit.rows import Empty, ListRow
+from phonesim.toolkit.texts import Heading, Icon, Picture, Text
+from phonesim.toolkit.widget import Widget
+
+SWITCHES = {
+    "cutlery": "Send cutlery",
+    "leave_at_door": "Leave it at the door",
+    "order_alerts": "Tell me where my order is",
+    "vegetarian_first": "Vegetarian first",
+    "share_location": "Share my location with riders",
+}
+VOUCHERS = {"SOUP10": "Ten per cent off soups", "FIRST": "Free delivery for new guests"}
+
+
+class FoodApp(App):
+    """Restaurants first; the basket and the orders in the bar."""
+
+    name = "Food"
+    icon = "food"
+    color = (206, 96, 40)
+    preinstalled = False
+    kinds = (BasketLine, FoodOrder, Complaint, FoodAddress, FavouriteRestaurant, FoodSettings)
+
+    checkout = staticmethod(food_orders.checkout)
+    choose_address = staticmethod(food_orders.choose_address)
+    new_address = staticmethod(food_orders.new_address)
+    placed = staticmethod(food_orders.placed)
+    not_paid = staticmethod(food_orders.not_paid)
+    orders = staticmethod(food_orders.orders)
+    order = staticmethod(food_orders.order)
+    tip = staticmethod(food_orders.tip)
+    rate = staticmethod(food_orders.rate)
+    complain = staticmethod(food_orders.complain)
+    complaint = staticmethod(food_orders.complaint)
+    complained = staticmethod(food_orders.complained)
+    confirm_cancel = staticmethod(food_orders.confirm_cancel)
+
+    def furnish(self, facts: Facts, rng: random.Random, now: datetime) -> None:
+        furnish_meals(facts, rng, now)
+
+    def home(self, ui: Ui) -> Window:
+        cuisine = ui.text("cuisine")
+        chips = [
+            Chip(each, partial(ui.set, "cuisine", "" if each == cuisine else each), each == cuisine)
+            for each in CUISINES
+        ]
+        found = [each for each in RESTAURANTS if cuisine in ("", each.cuisine)]
+        return ui.page(
+            "Food",
+            [Pad(Flow(chips), top=8, bottom=2), *(_restaurant_card(ui, each) for each in found)],
+            actions=[
+                IconButton("search", "Search", lambda: ui.go("search")),
+                IconButton("cart", "Basket", lambda: ui.go("basket")),
+                IconButton("more", "More options", lambda: ui.go("options")),
+            ],
+        )
+
+    def options(self, ui: Ui) -> Window:
+        pages = {
+            "My orders": "orders", "Favourites": "favourites", "Vouchers": "vouchers",
+            "Addresses": "choose_address", "Food settings": "settings",
+        }  # fmt: skip
+        return ui.menu({label: partial(ui.go, page) for label, page in pages.items()})
+
+    def search(self, ui: Ui) -> Window:
+        query = ui.text("query").strip().casefold()
+        rows: list[Widget] = [
+            ListRow(
+                dish.name,
+                restaurant.name,
+                trailing=money(dish.cents),
+                icon="food",
+                on_tap=partial(ui.go, "dish", restaurant.name, dish.name),
+            )
+            for restaurant in RESTAURANTS
+            for dish in restaurant.dishes
+            if query and query in f"{dish.name} {restaurant.name}".casefold()
+        ]
+        empty = Empty("Nobody cooks that" if query else "Dishes and restaurants", "search")
+        return ui.page(
+            "Search",
+            rows or [empty],
+            head=Pad(ui.field("query", "Search dishes", icon="search"), sides=12, top=6, bottom=4),
+        )
+
+    def restaurant(self, ui: Ui, name: str) -> Window:
+        place = _place(name)
+        liked = ui.facts.find(FavouriteRestaurant, lambda each: each.name == name)
+
+        def toggle() -> None:
+            if liked:
+                ui.facts.remove(liked)
+            else:
+                ui.facts.add(FavouriteRestaurant(name=name))
+
+        label = "Remove from favourites" if liked else "Add to favourites"
+        heart = IconButton("heart_filled" if liked else "heart", label, toggle)
+        rows = [
+            ListRow(
+                dish.name,
+                trailing=money(dish.cents),
+                icon="recipe",
+                on_tap=partial(ui.go, "closed" if place.closed else "dish", name, dish.name),
+            )
+            for dish in place.dishes
+        ]
+        about = f"{place.cuisine} · {place.stars} stars · {place.minutes} min"
+        return ui.page(
+            name,
+            [
+                Picture(f"banner:{name}", high=110),
+                Pad(Text(about, "small", "muted")),
+                Heading("Menu"),
+                *rows,
+            ],
+            actions=[heart, IconButton("cart", "Basket", lambda: ui.go("basket"))],
+        )
+
+    def closed(self, ui: Ui, name: str, _: str = "") -> Window:
+        """An error page: the kitchen is cold."""
+        return ui.page(
+            name,
+            [
+                Pad(Icon("moon", 72, "muted"), top=40),
+                Pad(Text("Closed at the moment", "headline", align="centre")),
+                Pad(Text("Come back after eight in the evening.", "body", align="centre")),
+            ],
+            foot=Pad(Button("Go back", ui.back, "soft")),
+        )
+
+    def dish(self, ui: Ui, restaurant: str, name: str) -> Window:
+        count, cents = int(ui.get("count", 1)), _dish_cents(restaurant, name)
+        lines = ui.facts.all(BasketLine)
+
+        def add() -> None:
+            if lines and lines[0].restaurant != restaurant:
+                ui.go("confirm_empty", restaurant)
+                return
+            ui.facts.add(BasketLine(restaurant=restaurant, dish=name, count=count))
+            ui.back()
+            ui.say("In your basket")
+
+        less = partial(ui.set, "count", max(1, count - 1))
+        more = partial(ui.set, "count", min(20, count + 1))
+        counter = Row(
+            [
+                IconButton("minus", "Fewer", less),
+                Text(str(count), "headline"),
+                IconButton("plus", "More", more),
+            ],
+            align="centre",
+            gap=18,
+        )
+        return ui.page(
+            name,
+            [
+                Picture(f"photo:food {name}", high=170),
+                Pad(Text(money(cents), "headline"), bottom=0),
+                Pad(Text(f"From {restaurant}", "small", "muted"), top=2),
+                Pad(counter, top=12),
+            ],
+            foot=Pad(Button("Add to basket", add, icon="cart")),
+        )
+
+    def confirm_empty(self, ui: Ui, restaurant: str) -> Window:
+        empty = partial(ui.facts.remove_where, BasketLine, lambda line: True)
+        text = f"There are dishes of another place in it. Empty it for {restaurant}?"
+        return ui.dialog("Empty the basket?", text, {"Cancel": None, "Empty basket": empty})
+
+    def basket(self, ui: Ui) -> Window:
+        lines = ui.facts.all(BasketLine)
+        rows = [
+            ListRow(
+                f"{line.count} × {line.dish}",
+                line.restaurant,
+                trailing=money(dish_cents(line.restaurant, line.dish) * line.count),
+                button=("trash", f"Remove {line.dish}", partial(ui.facts.remove, line)),
+            )
+            for line in lines
+        ]
+        if not rows:
+            return ui.page("Basket", [Empty("Your basket is empty", "cart")])
+        total = Row(
+            [Text("Total", "title"), Text(money(basket_cents(ui.facts)), "title")], stretch=0
+        )
+        return ui.page(
+            "Basket",
+            [*rows, ListRow("Delivery", trailing=money(250), icon="bike"), Pad(total, top=14)],
+            foot=Pad(Button("Checkout", lambda: ui.go("checkout"))),
+        )
+
+    # What else there is ------------------------------------------------------------------------
+
+    def favourites(self, ui: Ui) -> Window:
+        names = [each.name for each in ui.facts.all(FavouriteRestaurant)]
+        rows = [
+            ListRow(name, icon="heart_filled", on_tap=partial(ui.go, "restaurant", name))
+            for name in names
+        ]
+        return ui.page("Favourites", rows or [Empty("No favourites yet", "heart")])
+
+    def vouchers(self, ui: Ui) -> Window:
+        cards: list[Widget] = [
+            Pad(Card(Column([Text(code, "title", "primary"), Text(words)], gap=6)), sides=12)
+            for code, words in VOUCHERS.items()
+        ]
+        return ui.page("Vouchers", cards)
+
+    def settings(self, ui: Ui) -> Window:
+        return ui.page("Food settings", switch_rows(ui, FoodSettings, SWITCHES))
+
+
+def _place(name: str) -> Restaurant:
+    if name not in RESTAURANT_OF:
+        raise MissingFact(f"no restaurant called {name}")
+    return RESTAURANT_OF[name]
+
+
+def _dish_cents(restaurant: str, name: str) -> int:
+    dishes = {dish.name: dish.cents for dish in _place(restaurant).dishes}
+    if name not in dishes:
+        raise MissingFact(f"{restaurant} has no {name}")
+    return dishes[name]
+
+
+def _restaurant_card(ui: Ui, each: Restaurant) -> Widget:
+    state = "Closed" if each.closed else f"{each.minutes} min"
+    words = Column(
+        [Text(each.name, "strong"), Text(f"{each.cuisine} · {each.stars} stars", "small", "muted")],
+        gap=3,
+    )
+    body = Row([words, Text(state, "small", "primary")], stretch=0)
+    return Pad(
+        Card(body, each.name, on_tap=partial(ui.go, "restaurant", each.name)),
+        sides=12,
+        top=4,
+        bottom=4,
+    )

@@ -1,0 +1,23 @@
+"""Rows of switches over the one settings record that an everyday app keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from phonesim.app import Ui
+from phonesim.toolkit.rows import ListRow
+
+
+def switch_rows(ui: Ui, kind: type[Any], labels: Mapping[str, str]) -> list[ListRow]:
+    """A switch for each field in `labels` of the settings record of that kind."""
+    settings = ui.facts.one(kind)
+    return [
+        ListRow(
+            label,
+            switch=getattr(settings, field),
+            on_tap=partial(ui.facts.change, kind, **{field: not getattr(settings, field)}),
+        )
+        for field, label in labels.items()
+    ]

@@ -1,0 +1,207 @@
+"""The pages of Wallet for what lies in it: cards, tickets and savings."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from phonesim.app import Ui, Window
+from phonesim.contents.everyday.money import (
+    Account,
+    PaymentCard,
+    SavingsPot,
+    Ticket,
+    can_pay,
+    cents_of,
+    money,
+)
+from phonesim.drawing.colors import WHITE, Color
+from phonesim.toolkit.boxes import Card, Column, Grid, Pad, Row
+from phonesim.toolkit.charts import Barcode
+from phonesim.toolkit.controls import Button, IconButton
+from phonesim.toolkit.month import day_words
+from phonesim.toolkit.rows import Empty, ListRow
+from phonesim.toolkit.texts import Icon, Progress, Text
+from phonesim.toolkit.widget import Widget
+
+FACES: tuple[Color, ...] = ((44, 82, 130), (122, 62, 110), (40, 110, 92), (150, 84, 40))
+FROZEN: Color = (116, 126, 138)
+SOFT: Color = (226, 232, 240)
+LIMITS = {"$100.00": 100_00, "$300.00": 300_00, "$500.00": 500_00, "$1000.00": 1000_00}
+
+
+def _face(card: PaymentCard) -> Card:
+    look = FROZEN if card.frozen else FACES[sum(map(ord, card.name)) % len(FACES)]
+    words = Column(
+        [
+            Row([Text(card.name, "title", WHITE), Icon("card", 26, WHITE)], stretch=0),
+            Text(f"•••• {card.digits}", "body", SOFT),
+            Text("Frozen" if card.frozen else "Active", "small", SOFT),
+        ],
+        gap=10,
+    )
+    return Card(words, card.name, pad=16, color=look)
+
+
+def cards(ui: Ui) -> Window:
+    shown: list[Widget] = []
+    for card in ui.facts.all(PaymentCard):
+        face = _face(card)
+        face.on_tap = partial(ui.go, "card", card.id)
+        shown.append(Pad(face, sides=16, top=6, bottom=6))
+    return ui.page("Cards", shown or [Empty("No cards", "card")])
+
+
+def card(ui: Ui, card_id: int) -> Window:
+    card = ui.facts.get(PaymentCard, card_id)
+
+    def thaw() -> None:
+        ui.facts.edit(card, frozen=False)
+        ui.say("Card unfrozen")
+
+    freeze = (
+        Button("Unfreeze", thaw, "soft", icon="sun")
+        if card.frozen
+        else Button("Freeze", lambda: ui.go("confirm_freeze", card_id), "soft", icon="snowflake")
+    )
+    return ui.page(
+        "Card",
+        [
+            Pad(_face(card), sides=16),
+            ListRow(
+                "Monthly limit",
+                money(card.limit_cents),
+                icon="tune",
+                on_tap=lambda: ui.go("card_limit", card_id),
+            ),
+            ListRow(
+                "Online payments",
+                icon="globe",
+                switch=card.online,
+                on_tap=lambda: ui.facts.edit(card, online=not card.online),
+            ),
+        ],
+        foot=Pad(freeze),
+    )
+
+
+def card_limit(ui: Ui, card_id: int) -> Window:
+    card = ui.facts.get(PaymentCard, card_id)
+    choices = {
+        words: partial(ui.facts.edit, card, limit_cents=cents) for words, cents in LIMITS.items()
+    }
+    return ui.sheet("Monthly limit", choices, chosen=money(card.limit_cents))
+
+
+def confirm_freeze(ui: Ui, card_id: int) -> Window:
+    card = ui.facts.get(PaymentCard, card_id)
+    return ui.dialog(
+        "Freeze this card?",
+        f"“{card.name}” cannot pay until you unfreeze it.",
+        {"Cancel": None, "Freeze card": lambda: ui.facts.edit(card, frozen=True)},
+    )
+
+
+def tickets(ui: Ui) -> Window:
+    found = sorted(ui.facts.all(Ticket), key=lambda ticket: (ticket.day, ticket.id))
+    rows: list[Widget] = [
+        ListRow(
+            ticket.title,
+            f"{ticket.detail}\n{day_words(ticket.day)}",
+            icon="ticket",
+            on_tap=partial(ui.go, "ticket", ticket.id),
+        )
+        for ticket in found
+    ]
+    return ui.page("Tickets", rows or [Empty("No tickets", "ticket")])
+
+
+def ticket(ui: Ui, ticket_id: int) -> Window:
+    shown = ui.facts.get(Ticket, ticket_id)
+    body = Column(
+        [
+            Text(shown.title, "title"),
+            Text(shown.detail, "body", "muted"),
+            Text(day_words(shown.day, year=True), "body", "primary"),
+            Barcode(shown.code),
+        ],
+        gap=10,
+    )
+    remove = IconButton("trash", "Remove", lambda: ui.go("confirm_remove_ticket", ticket_id))
+    return ui.page("Ticket", [Pad(Card(body, pad=18), top=16)], actions=[remove])
+
+
+def confirm_remove_ticket(ui: Ui, ticket_id: int) -> Window:
+    shown = ui.facts.get(Ticket, ticket_id)
+    return ui.dialog(
+        "Remove ticket?",
+        f"“{shown.title}” will be gone from your wallet.",
+        {"Cancel": None, "Remove ticket": lambda: ui.facts.remove(shown)},
+    )
+
+
+def savings(ui: Ui) -> Window:
+    tiles: list[Widget] = [
+        Card(
+            Column(
+                [
+                    Text(pot.name, "strong"),
+                    Text(money(pot.cents), "title", "primary"),
+                    Progress(pot.cents / max(1, pot.goal_cents)),
+                    Text(f"of {money(pot.goal_cents)}", "tiny", "muted"),
+                ],
+                gap=6,
+            ),
+            pot.name,
+            on_tap=partial(ui.go, "pot", pot.id),
+        )
+        for pot in ui.facts.all(SavingsPot)
+    ]
+    body: Widget = Pad(Grid(tiles, 2, 10), sides=12) if tiles else Empty("No savings", "coin")
+    return ui.page("Savings", [body], primary=("plus", "New pot", lambda: ui.go("new_pot")))
+
+
+def pot(ui: Ui, pot_id: int) -> Window:
+    pot = ui.facts.get(SavingsPot, pot_id)
+
+    def move(way: int) -> None:
+        cents, account = cents_of(ui.text("amount")), ui.facts.one(Account)
+        if cents is None:
+            ui.say("Give an amount such as 12.50")
+        elif (way > 0 and not can_pay(ui.facts, cents)) or (way < 0 and cents > pot.cents):
+            ui.say("There is not that much")
+        else:
+            ui.facts.edit(account, balance_cents=account.balance_cents - way * cents)
+            ui.facts.edit(pot, cents=pot.cents + way * cents)
+            ui.set("amount", "")
+            ui.say(f"Moved {money(cents)}")
+
+    buttons = [
+        Button("Take out", lambda: move(-1), "soft"),
+        Button("Put in", lambda: move(1)),
+    ]
+    return ui.page(
+        pot.name,
+        [
+            Pad(Text(money(pot.cents), "headline"), top=16, bottom=2),
+            Pad(Progress(pot.cents / max(1, pot.goal_cents), "Reached"), top=2),
+            Pad(Text(f"Your goal is {money(pot.goal_cents)}", "small", "muted")),
+            Pad(ui.field("amount", "Amount", icon="coin")),
+        ],
+        foot=Pad(Row(buttons, align="spread")),
+    )
+
+
+def new_pot(ui: Ui) -> Window:
+    def save() -> None:
+        name, goal = ui.text("name").strip(), cents_of(ui.text("goal"))
+        if not name or goal is None:
+            ui.say("A name and a goal, please")
+            return
+        ui.facts.add(SavingsPot(name=name, goal_cents=goal))
+        ui.back()
+
+    return ui.page(
+        "New pot",
+        [Pad(ui.field("name", "What for?"), bottom=0), Pad(ui.field("goal", "Goal", icon="flag"))],
+        actions=[IconButton("check", "Save", save)],
+    )

@@ -1,0 +1,1 @@
+"""What the everyday apps keep: money, journeys, threads, posts and meals."""

@@ -1,0 +1,210 @@
+"""Money on the phone: an account, what went in and out of it, bills, cards, savings, tickets.
+
+Amounts are whole cents. `pay` is the only way money leaves the account, whichever app asks for it,
+so a judge that compares the balance with the transfers sees every payment.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import random
+import re
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+
+from phonesim.contents.people import Contact
+from phonesim.contents.timestamps import LONG_AGO
+from phonesim.facts import Facts
+
+MAX_CENTS = 10_000_00  # of one payment
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """The account. There is one. `code_seed` decides its confirmation codes."""
+
+    id: int = 0
+    balance_cents: int = 0
+    number: str = ""
+    code_seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Transfer:
+    """Money that left the account, or, with an amount below zero, came into it."""
+
+    id: int = 0
+    person: str = ""  # or a company
+    cents: int = 0
+    note: str = ""
+    time: datetime = LONG_AGO
+    reported: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class MoneyRequest:
+    """Money that somebody asks us for, or, `ours`, that we ask somebody for."""
+
+    id: int = 0
+    person: str = ""
+    cents: int = 0
+    note: str = ""
+    ours: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Bill:
+    """Something to be paid by a day."""
+
+    id: int = 0
+    company: str = ""
+    cents: int = 0
+    due: date = date(2026, 1, 1)
+    reference: str = ""
+    paid: bool = False
+    automatic: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PaymentCard:
+    """A card that pays from the account."""
+
+    id: int = 0
+    name: str = ""
+    digits: str = ""
+    frozen: bool = False
+    limit_cents: int = 500_00
+    online: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class SavingsPot:
+    """Money set aside for something."""
+
+    id: int = 0
+    name: str = ""
+    cents: int = 0
+    goal_cents: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Ticket:
+    """A ticket or a membership to be shown at a door."""
+
+    id: int = 0
+    title: str = ""
+    detail: str = ""
+    code: str = ""
+    day: date = date(2026, 1, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class SavedPayee:
+    """Somebody who is no contact but can be paid."""
+
+    id: int = 0
+    name: str = ""
+    number: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class WalletSettings:
+    """How the wallet behaves. There is one."""
+
+    id: int = 0
+    code_above_cents: int = 50_00  # payments above need a confirmation code
+    hide_balance: bool = False
+    payment_alerts: bool = True
+    monthly_report: bool = True
+    round_up: bool = False
+    contactless: bool = True
+    share_activity: bool = False
+
+
+CARDS = ("Everyday", "Travel", "Online only", "Household", "Spare")
+POTS = ("Holiday", "New bike", "Rainy days", "Gifts", "Sofa", "Camera")
+BILLERS = (
+    "Lumen Electric", "Nimbus Internet", "Juniper Housing", "Cobalt Telecom", "Heron Insurance",
+    "Meadow Energy", "Oakroot Library", "Northgate Dental", "Brookside Water", "Harbour Rowing",
+)  # fmt: skip
+REASONS = (
+    "Pizza night", "Cinema", "Birthday gift", "Train ticket", "Concert", "Groceries", "Rent share",
+    "Coffee", "Taxi", "Flowers", "Lunch", "Football",
+)  # fmt: skip
+MEMBERSHIPS = (
+    ("City library", "Reader since spring"), ("Harbour pool", "Ten visits"),
+    ("Mosaic Museum", "Friends of the museum"), ("Climbing hall", "Day pass"),
+    ("Lantern Cinema", "Two seats, row F"),
+)  # fmt: skip
+
+
+def money(cents: int) -> str:
+    """An amount as every app shows it: $12.50."""
+    sign = "-" if cents < 0 else ""
+    return f"{sign}${abs(cents) // 100}.{abs(cents) % 100:02}"
+
+
+def cents_of(text: str) -> int | None:
+    """The amount that was typed; None where it is none that can be paid."""
+    found = re.fullmatch(r"\s*\$?\s*(\d{1,6})(?:[.,](\d{1,2}))?\s*", text)
+    if not found:
+        return None
+    cents = int(found[1]) * 100 + int((found[2] or "0").ljust(2, "0"))
+    return cents if 0 < cents <= MAX_CENTS else None
+
+
+def confirmation_code(account: Account, person: str, cents: int) -> str:
+    """The code that is sent for a payment: the same payment always has the same one."""
+    named = f"{account.code_seed}/{person}/{cents}".encode()
+    return f"{int.from_bytes(hashlib.blake2b(named, digest_size=4).digest(), 'big') % 9000 + 1000}"
+
+
+def can_pay(facts: Facts, cents: int) -> bool:
+    return cents <= facts.one(Account).balance_cents
+
+
+def pay(facts: Facts, person: str, cents: int, note: str, now: datetime) -> Transfer:
+    """Take money from the account and write down where it went."""
+    account = facts.one(Account)
+    facts.edit(account, balance_cents=account.balance_cents - cents)
+    return facts.add(Transfer(person=person, cents=cents, note=note, time=now))
+
+
+def furnish_money(facts: Facts, rng: random.Random, now: datetime) -> None:
+    """An account in use: a few weeks of payments, open bills, cards, savings, tickets."""
+    number = " ".join(str(rng.randrange(1000, 10000)) for _ in range(3))
+    facts.add(Account(0, rng.randrange(1400_00, 3900_00), number, rng.randrange(10**6)))
+    facts.add(WalletSettings())
+    people = rng.sample([contact.name for contact in facts.all(Contact)], 7)
+    time = now
+    for person in people:
+        time -= timedelta(minutes=rng.randrange(200, 3000))
+        cents = rng.randrange(4_00, 90_00, 50) * rng.choice((1, 1, -1))
+        facts.add(Transfer(0, person, cents, rng.choice(REASONS), time))
+    for person in rng.sample(people, 2):
+        facts.add(MoneyRequest(0, person, rng.randrange(5_00, 45_00, 50), rng.choice(REASONS)))
+    _furnish_bills(facts, rng, now.date())
+    for name in rng.sample(CARDS, 3):
+        limit = rng.choice((300_00, 500_00, 1000_00))
+        facts.add(PaymentCard(0, name, str(rng.randrange(1000, 10000)), False, limit))
+    for name in rng.sample(POTS, 3):
+        goal = rng.randrange(200_00, 1500_00, 50_00)
+        facts.add(SavingsPot(0, name, rng.randrange(20_00, goal, 5_00), goal))
+    for title, detail in rng.sample(MEMBERSHIPS, 3):
+        day = now.date() + timedelta(days=rng.randrange(3, 200))
+        facts.add(Ticket(0, title, detail, ticket_code(rng), day))
+
+
+def _furnish_bills(facts: Facts, rng: random.Random, today: date) -> None:
+    for place, company in enumerate(rng.sample(BILLERS, 6)):
+        due = today + timedelta(days=rng.randrange(2, 26) - (0 if place < 4 else 40))
+        facts.add(Bill(0, company, rng.randrange(9_00, 48_00, 5), due, reference(rng), place > 3))
+
+
+def reference(rng: random.Random) -> str:
+    return f"{rng.choice('ABCDEFGH')}{rng.randrange(10000, 100000)}"
+
+
+def ticket_code(rng: random.Random) -> str:
+    letters = "".join(rng.choice("ABCDEFGHJKLMNPRSTUVWXYZ") for _ in range(3))
+    return f"{letters}{rng.randrange(100, 1000)}"

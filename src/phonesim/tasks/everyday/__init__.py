@@ -1,0 +1,14 @@
+"""The family Everyday: tasks in chat, wallet, travel, feed and food, and tasks across apps."""
+
+from __future__ import annotations
+
+from phonesim.tasks.everyday import chat, travel, wallet
+from phonesim.tasks.everyday.crossing import CROSSING_TEMPLATES
+from phonesim.tasks.template import Template
+
+EVERYDAY_TEMPLATES: tuple[type[Template], ...] = (
+    *chat.TEMPLATES,
+    *wallet.TEMPLATES,
+    *travel.TEMPLATES,
+    *CROSSING_TEMPLATES,
+)

@@ -1,0 +1,26 @@
+"""What every task in one of the everyday apps begins with: the apps come onto the phone."""
+
+from __future__ import annotations
+
+import random
+
+from phonesim.apps.everyday import install
+from phonesim.facts import Facts
+from phonesim.tasks.everyday.parts import people_differ
+from phonesim.tasks.template import Template
+
+
+class Errand(Template):
+    """A task of the family Everyday. Subclasses give `arrange` in place of `prepare`."""
+
+    family = "everyday"
+
+    def sensible(self) -> bool:
+        return people_differ(self)
+
+    def prepare(self, facts: Facts, rng: random.Random) -> None:
+        install(facts, rng)
+        self.arrange(facts, rng)
+
+    def arrange(self, facts: Facts, rng: random.Random) -> None:
+        """Put on the phone what the task needs."""
