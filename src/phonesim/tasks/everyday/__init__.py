@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from phonesim.tasks.everyday import chat, travel, wallet
+from phonesim.tasks.everyday import chat, feed, food, travel, wallet
 from phonesim.tasks.everyday.crossing import CROSSING_TEMPLATES
 from phonesim.tasks.template import Template
 
@@ -10,5 +10,7 @@ EVERYDAY_TEMPLATES: tuple[type[Template], ...] = (
     *chat.TEMPLATES,
     *wallet.TEMPLATES,
     *travel.TEMPLATES,
+    *feed.TEMPLATES,
+    *food.TEMPLATES,
     *CROSSING_TEMPLATES,
 )

@@ -1,0 +1,46 @@
+"""Parts are put together as a person would ask, and refuse what does not go together."""
+
+from __future__ import annotations
+
+from datetime import date, time
+
+import pytest
+
+from phonesim.tasks.everyday import acts, everyday_sources, sources
+from phonesim.tasks.everyday.crossing import CROSSING_TEMPLATES
+from phonesim.tasks.everyday.parts import Cents, PhoneNumber, Value, compose, says, text_of
+
+
+@pytest.mark.parametrize(
+    ("value", "good", "bad"),
+    [
+        (Cents(12_50), "That makes $12.50", "12.05"),
+        (PhoneNumber("555 1234"), "5551234", "555 1243"),
+        (time(14, 30), "at 2:30 PM", "14:00"),
+        (date(2026, 3, 14), "14 March", "15 March"),
+        (31, "31 likes", "30 or 31"),
+        ("KXB123", "the code is KXB123", "KXB"),
+    ],
+)
+def test_a_value_is_said_in_many_ways_but_no_other_value(value: Value, good: str, bad: str) -> None:
+    assert says(good, value)
+    assert says(text_of(value), value)
+    assert not says(bad, value)
+
+
+def test_an_act_refuses_a_value_that_it_cannot_use() -> None:
+    with pytest.raises(ValueError, match="takes no words"):
+        compose(sources.MailedCode, acts.SendIt)
+
+
+def test_two_parts_cannot_have_one_field() -> None:
+    with pytest.raises(ValueError, match="two parts have a field"):
+        compose(everyday_sources.BillAmount, acts.TellChat, acts.TellChat)
+
+
+def test_every_sentence_is_whole() -> None:
+    for template in CROSSING_TEMPLATES:
+        for phrasing in template.phrasings:
+            assert "{it}" not in phrasing, template.name
+            assert phrasing[0].isupper(), phrasing
+            assert "  " not in phrasing, phrasing
