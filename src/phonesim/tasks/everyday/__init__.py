@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from phonesim.tasks.everyday import chat, feed, food, travel, wallet
+from phonesim.tasks.everyday import chat, feed, food, travel, wallet, wallet_cards
 from phonesim.tasks.everyday.crossing import CROSSING_TEMPLATES
 from phonesim.tasks.template import Template
 
 EVERYDAY_TEMPLATES: tuple[type[Template], ...] = (
     *chat.TEMPLATES,
     *wallet.TEMPLATES,
+    *wallet_cards.TEMPLATES,
     *travel.TEMPLATES,
     *feed.TEMPLATES,
     *food.TEMPLATES,

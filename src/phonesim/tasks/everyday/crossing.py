@@ -6,38 +6,47 @@ a rule; chains of three and four apps are the split `long`.
 
 from __future__ import annotations
 
+from phonesim.tasks.everyday import comparisons as c
+from phonesim.tasks.everyday import conditions as k
 from phonesim.tasks.everyday import everyday_sources as e
+from phonesim.tasks.everyday import leisure_sources as n
 from phonesim.tasks.everyday import sources as s
-from phonesim.tasks.everyday.acts import (
-    AddWeatherThere,
+from phonesim.tasks.everyday.parts import Act, Condition, Source, compose, compose_choice
+from phonesim.tasks.everyday.paying import (
     AskForIt,
-    BookThere,
-    CallPerson,
-    CallThem,
     ChatPayIt,
-    FollowThem,
-    ListIt,
-    MailIt,
-    NoteIt,
-    NoteThat,
     PayPerson,
     PayTheirBill,
     PayThem,
+    PutItAside,
+    SendIt,
+)
+from phonesim.tasks.everyday.planning import (
+    AddWeatherThere,
+    BookThere,
     PlanAtIt,
     PlanOnIt,
-    PostIt,
-    PutItAside,
+    WakeAtIt,
+    WatchThere,
+)
+from phonesim.tasks.everyday.reaching import (
+    CallPerson,
+    CallThem,
+    FollowThem,
+    NoteThat,
     SayInChat,
-    SendIt,
+    WriteThem,
+)
+from phonesim.tasks.everyday.telling import (
+    ListIt,
+    MailIt,
+    NoteIt,
+    PostIt,
     TellChat,
     TellChatCorrected,
     TellGroup,
     TextIt,
-    WakeAtIt,
-    WatchThere,
-    WriteThem,
 )
-from phonesim.tasks.everyday.parts import Act, Condition, Source, compose, compose_choice
 from phonesim.tasks.template import Template
 
 PAIRS: dict[type[Source], tuple[type[Act], ...]] = {
@@ -71,19 +80,19 @@ PAIRS: dict[type[Source], tuple[type[Act], ...]] = {
     e.ChatDebt: (SendIt, NoteIt, PutItAside, AskForIt),
     e.ChatCity: (BookThere, AddWeatherThere, NoteIt, WatchThere),
     e.GroupSize: (NoteIt, MailIt, TextIt),
-    e.PostLikes: (TellChat, NoteIt, TextIt),
-    e.PostAuthor: (WriteThem, PayThem, TellChat, CallThem),
-    e.DishPrice: (TellChat, NoteIt, TextIt, TellGroup, AskForIt),
-    e.OrderTotal: (AskForIt, TellChat, NoteIt, PutItAside),
-    e.CheaperDish: (TellChat, NoteIt, TellGroup),
-    e.BiggerBill: (TellChat, NoteIt),
-    e.CheaperCity: (TellChat, NoteIt, AddWeatherThere),
+    n.PostLikes: (TellChat, NoteIt, TextIt),
+    n.PostAuthor: (WriteThem, PayThem, TellChat, CallThem),
+    n.DishPrice: (TellChat, NoteIt, TextIt, TellGroup, AskForIt),
+    n.OrderTotal: (AskForIt, TellChat, NoteIt, PutItAside),
+    c.CheaperDish: (TellChat, NoteIt, TellGroup),
+    c.BiggerBill: (TellChat, NoteIt),
+    c.CheaperCity: (TellChat, NoteIt, AddWeatherThere),
 }
 HELD_OUT: frozenset[tuple[type[Source], type[Act]]] = frozenset(
     {
         (s.MailedCode, TellGroup), (s.EventPlace, MailIt), (s.NotedCode, TextIt),
         (s.PlaceAddress, ListIt), (e.BillDue, NoteIt), (e.TripCode, TextIt),
-        (e.ChatPlace, ListIt), (e.PostLikes, TellChat), (e.DishPrice, TellGroup),
+        (e.ChatPlace, ListIt), (n.PostLikes, TellChat), (n.DishPrice, TellGroup),
         (e.TicketCode, TextIt), (s.MissedCaller, FollowThem), (e.ChatTime, WakeAtIt),
     }
 )  # fmt: skip
@@ -110,27 +119,27 @@ CHAINS: tuple[tuple[type[Source], tuple[type[Act], ...]], ...] = (
     (e.ChatCity, (WatchThere, AddWeatherThere)),
     (e.ChatTime, (WakeAtIt, NoteIt)),
     (e.ChatPlace, (TextIt, ListIt)),
-    (e.PostAuthor, (WriteThem, CallThem)),
-    (e.OrderTotal, (AskForIt, TellChat)),
-    (e.DishPrice, (NoteIt, TellChat)),
-    (e.BiggerBill, (PayTheirBill, TellChat)),
+    (n.PostAuthor, (WriteThem, CallThem)),
+    (n.OrderTotal, (AskForIt, TellChat)),
+    (n.DishPrice, (NoteIt, TellChat)),
+    (c.BiggerBill, (PayTheirBill, TellChat)),
     (e.CheapestFare, (PutItAside, NoteIt)),
 )
 CORRECTED: tuple[type[Source], ...] = (
-    s.MailedCode, s.EventTime, s.PlaceAddress, e.TripCode, e.BillAmount, e.DishPrice,
+    s.MailedCode, s.EventTime, s.PlaceAddress, e.TripCode, e.BillAmount, n.DishPrice,
 )  # fmt: skip
 CHOICES: tuple[tuple[type[Condition], type[Act], type[Act]], ...] = (
-    (s.Rains, SayInChat, CallPerson),
-    (s.Rains, NoteThat, SayInChat),
-    (s.Rains, CallPerson, NoteThat),
-    (s.EventStartsEarly, SayInChat, CallPerson),
-    (s.EventStartsEarly, NoteThat, SayInChat),
-    (s.PlaceWellRated, SayInChat, NoteThat),
-    (s.PlaceWellRated, CallPerson, SayInChat),
-    (e.CanAfford, PayPerson, SayInChat),
-    (e.CanAfford, CallPerson, NoteThat),
-    (e.BillAbove, SayInChat, NoteThat),
-    (e.BillAbove, CallPerson, SayInChat),
+    (k.Rains, SayInChat, CallPerson),
+    (k.Rains, NoteThat, SayInChat),
+    (k.Rains, CallPerson, NoteThat),
+    (k.EventStartsEarly, SayInChat, CallPerson),
+    (k.EventStartsEarly, NoteThat, SayInChat),
+    (k.PlaceWellRated, SayInChat, NoteThat),
+    (k.PlaceWellRated, CallPerson, SayInChat),
+    (k.CanAfford, PayPerson, SayInChat),
+    (k.CanAfford, CallPerson, NoteThat),
+    (k.BillAbove, SayInChat, NoteThat),
+    (k.BillAbove, CallPerson, SayInChat),
 )
 
 CROSSING_TEMPLATES: tuple[type[Template], ...] = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import date, datetime, time
+from datetime import date, time
 from typing import ClassVar
 
 from phonesim.apps.mail import Mail
@@ -13,17 +13,15 @@ from phonesim.apps.notes import Note
 from phonesim.apps.weather import WeatherSettings
 from phonesim.contents.calendar_events import CalendarEvent
 from phonesim.contents.conversations import Conversation, Message, conversation_with
-from phonesim.contents.forecasts import day_forecast, degrees
-from phonesim.contents.gazetteer import Place
+from phonesim.contents.forecasts import degrees
 from phonesim.contents.people import Contact
 from phonesim.facts import Facts
 from phonesim.tasks.domains import Domain, parameter
-from phonesim.tasks.everyday.parts import Cents, Condition, Gives, PhoneNumber, Source, Value
+from phonesim.tasks.everyday.parts import Cents, Gives, PhoneNumber, Source, Value
 from phonesim.tasks.general import weather
 from phonesim.tasks.general.calendar import EVENTS, add_event, event_called, find
 from phonesim.tasks.general.calls import called, last_missed
 from phonesim.tasks.general.chats import received
-from phonesim.tasks.general.days import today_of
 from phonesim.tasks.general.mailbox import (
     COMPANIES,
     booked,
@@ -38,7 +36,6 @@ from phonesim.tasks.moves import Move, Open, Press
 from phonesim.tasks.template import View
 
 LEAP_YEAR = 2024  # birthdays have no year
-MAX_SEEDS = 60  # tried until it rains, or does not
 MEETING_PLACES = Domain(
     "meeting places",
     (
@@ -328,76 +325,3 @@ class ForecastHigh(Source):
 
     def moves(self, start: View) -> Iterable[Move]:
         return weather.open_day(start, self.city, self.day)
-
-
-@dataclass(frozen=True)
-class Rains(Condition):
-    app, steps = "Weather", 2
-    clauses = (
-        "the forecast for {city} says rain {on_day}",
-        "it will rain in {city} {on_day}",
-    )
-    city: str = parameter(weather.CITY_NAMES)
-    day: str = parameter(weather.FORECAST_DAYS)
-
-    def words(self) -> dict[str, str]:
-        return {**super().words(), "on_day": weather.on(self.day)}
-
-    def prepare(self, facts: Facts, rng: random.Random) -> None:
-        """Rain as often as not: the weather's seed is one that makes it so."""
-        weather.put_city(facts, self.city)
-        on = weather.day_of(self.day, datetime.combine(today_of(facts), time()))
-        wanted = rng.random() < 0.5
-        for _ in range(MAX_SEEDS):
-            seed = rng.randrange(10**6)
-            facts.change(WeatherSettings, seed=seed)
-            if (day_forecast(seed, self.city, on).condition == "Rain") is wanted:
-                return
-
-    def holds(self, view: View) -> bool:
-        return weather.forecast_of(view, self.city, self.day).condition == "Rain"
-
-    def moves(self, start: View) -> Iterable[Move]:
-        return weather.open_day(start, self.city, self.day)
-
-
-@dataclass(frozen=True)
-class EventStartsEarly(Condition):
-    app, steps = "Calendar", 2.5
-    clauses = (
-        '"{event}" in my calendar starts before noon',
-        'my calendar has "{event}" in the morning',
-    )
-    event: str = parameter(EVENTS)
-
-    def prepare(self, facts: Facts, rng: random.Random) -> None:
-        facts.remove_where(CalendarEvent, lambda e: e.title == self.event)
-        event = add_event(facts, rng, self.event)
-        hour = rng.choice((8, 9, 10, 14, 16, 18))
-        facts.edit(event, start=event.start.replace(hour=hour))
-
-    def holds(self, view: View) -> bool:
-        return event_called(view, self.event).start.hour < 12
-
-    def moves(self, start: View) -> Iterable[Move]:
-        return find(self.event)
-
-
-@dataclass(frozen=True)
-class PlaceWellRated(Condition):
-    app, steps = "Maps", 3
-    clauses = (
-        "{place} has at least 4 stars in Maps",
-        "people give {place} 4 stars or more in Maps",
-    )
-    place: str = parameter(SHOPS)
-
-    def prepare(self, facts: Facts, rng: random.Random) -> None:
-        place = next(p for p in facts.all(Place) if p.name == self.place)
-        facts.edit(place, rating=rng.choice((2.8, 3.3, 3.6, 4.2, 4.5, 4.8)))
-
-    def holds(self, view: View) -> bool:
-        return place_of(view, self.place).rating >= 4
-
-    def moves(self, start: View) -> Iterable[Move]:
-        return open_place(self.place)

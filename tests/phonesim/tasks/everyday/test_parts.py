@@ -6,9 +6,11 @@ from datetime import date, time
 
 import pytest
 
-from phonesim.tasks.everyday import acts, everyday_sources, sources
+from phonesim.tasks.everyday import everyday_sources, sources
 from phonesim.tasks.everyday.crossing import CROSSING_TEMPLATES
 from phonesim.tasks.everyday.parts import Cents, PhoneNumber, Value, compose, says, text_of
+from phonesim.tasks.everyday.paying import SendIt
+from phonesim.tasks.everyday.telling import TellChat
 
 
 @pytest.mark.parametrize(
@@ -30,12 +32,12 @@ def test_a_value_is_said_in_many_ways_but_no_other_value(value: Value, good: str
 
 def test_an_act_refuses_a_value_that_it_cannot_use() -> None:
     with pytest.raises(ValueError, match="takes no words"):
-        compose(sources.MailedCode, acts.SendIt)
+        compose(sources.MailedCode, SendIt)
 
 
 def test_two_parts_cannot_have_one_field() -> None:
     with pytest.raises(ValueError, match="two parts have a field"):
-        compose(everyday_sources.BillAmount, acts.TellChat, acts.TellChat)
+        compose(everyday_sources.BillAmount, TellChat, TellChat)
 
 
 def test_every_sentence_is_whole() -> None:
