@@ -91,11 +91,18 @@ def read(
 
 
 @phone_app.command()
-def sheet(seed: Seed = 0, out: Out = Path("out/phone.png")) -> None:
+def sheet(
+    seed: Seed = 0,
+    out: Out = Path("out/phone.png"),
+    everyday: Annotated[
+        bool, typer.Option("--everyday", help="Draw pages of the everyday apps instead.")
+    ] = False,
+) -> None:
     """Draw the phone's home screen, drawer, shade and the first page of every app on one sheet."""
+    from phonesim.everyday_pictures import draw_everyday
     from phonesim.pictures import draw_sheet
 
-    _write(out, draw_sheet(seed))
+    _write(out, draw_everyday(seed) if everyday else draw_sheet(seed))
 
 
 @phone_app.command()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 
 from PIL import Image, ImageDraw
 
 from distrl.errors import UnknownApp
 from distrl.records import Action, OpenApp, Swipe
+from phonesim.apps.everyday import EVERYDAY_APPS, install
 from phonesim.dimensions import HEIGHT, WIDTH
 from phonesim.drawing.fonts import face
 from phonesim.drift import Drift
@@ -16,6 +18,7 @@ from phonesim.phone import Phone
 
 INK, PAPER = (32, 34, 40), (246, 247, 250)
 GAP, FOOT = 16, 30
+EVERYDAY_NAMES = frozenset(app.name for app in EVERYDAY_APPS)
 DRAWER = Swipe(0.5, 0.75, 0.5, 0.3)
 SHADE = Swipe(0.5, 0.005, 0.5, 0.6)
 
@@ -32,6 +35,8 @@ def phone_at(app: str, seed: int, taps: Sequence[str] = ()) -> Phone:
         names = {name.casefold(): name for name in phone.apps}
         if app.casefold() not in names:
             raise UnknownApp(f"no app called {app!r}; there are {', '.join(phone.apps)}")
+        if names[app.casefold()] in EVERYDAY_NAMES:
+            install(phone.facts, random.Random(f"everyday/{seed}"))
         phone.launch(names[app.casefold()])
     for label in taps:
         Finger(phone).tap(label)

@@ -50,7 +50,7 @@ class Barcode:
         behind = scene.background
         scene.rounded(x, y, width, height, 10, WHITE)
         scene.background = WHITE
-        left, bits = x + 20, hashlib.blake2b(self.code.encode(), digest_size=24).digest()
+        left, bits = x + 20, hashlib.blake2b(self.code.encode(), digest_size=48).digest()
         for byte in bits:
             wide = 1 + byte % 4
             if left + wide > x + width - 20:
