@@ -1,14 +1,24 @@
 """The view hierarchy of a screen: what is on it, where, and in which state.
 
-The same record serves the simulated phone and uiautomator's dump of a real one. Bounds are pixels.
-Elements come in drawing order, so the last one that covers a point is on top there.
+The same record serves the simulated phone, uiautomator's dump of a real one and a browser's
+accessibility tree. Bounds are pixels. Elements come in drawing order, so the last one that covers a
+point is on top there.
+
+`readable` makes of a hierarchy what a language model can read: few elements, each with a label or
+something to do with it. `element_rows` and `elements_of_rows` carry elements over disks and wires.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
+from itertools import islice
+from typing import Any, NamedTuple
 
 Rect = tuple[int, int, int, int]  # left, top, right, bottom
+
+MAX_READ = 2000  # elements of a hierarchy that are looked at; the others are left out
+MAX_READABLE = 400  # elements that are kept of it
+LONGEST_TEXT = 200  # characters of a label, a detail or a value that are kept
 
 
 class Element(NamedTuple):
@@ -36,3 +46,132 @@ class Element(NamedTuple):
     def centre(self) -> tuple[int, int]:
         left, top, right, bottom = self.bounds
         return (left + right) // 2, (top + bottom) // 2
+
+    @property
+    def touchable(self) -> bool:
+        """Does a finger do something to it, other than scroll?"""
+        return self.clickable or self.holdable or self.checked is not None or self.role == "field"
+
+    def covers(self, x: float, y: float) -> bool:
+        left, top, right, bottom = self.bounds
+        return left <= x < right and top <= y < bottom
+
+    def contains(self, other: Element) -> bool:
+        left, top, right, bottom = self.bounds
+        inner = other.bounds
+        return left <= inner[0] and top <= inner[1] and inner[2] <= right and inner[3] <= bottom
+
+
+Elements = tuple[Element, ...]
+
+
+# What can be read --------------------------------------------------------------------------------
+
+
+def readable(elements: Iterable[Element]) -> Elements:
+    """The elements that a language model is told about, in drawing order.
+
+    Keys of a keyboard become one element, bars of the system none. A row without a label of its own
+    takes those of what stands on it, and the state of its switch: on Android a row is touched, and
+    its parts are read. What has neither a label nor a use is left out; texts that never end are
+    cut, and so are lists.
+    """
+    seen = [_cut(each) for each in islice(elements, MAX_READ)]
+    keys = [each for each in seen if each.window == "keyboard"]
+    rest = [each for each in seen if each.window not in ("keyboard", "system")]
+    kept = [each for each in _labelled(rest) if _says_something(each)]
+    keyboard = [Element("keyboard", "", _around(keys), window="keyboard")] if keys else []
+    return (*kept[: MAX_READABLE - 1], *keyboard)
+
+
+def _labelled(elements: Sequence[Element]) -> list[Element]:
+    """Elements, those without a label with what stands on them, which then is no longer apart."""
+    kept: list[Element | None] = list(elements)
+    for place, row in enumerate(elements):
+        if row.text or row.role == "field" or not row.touchable or kept[place] is None:
+            continue
+        parts = [
+            at
+            for at in range(place + 1, len(elements))
+            if kept[at] is not None and row.contains(elements[at]) and not _for_itself(elements[at])
+        ]
+        kept[place] = _with_parts(row, [elements[at] for at in parts])
+        for at in parts:
+            kept[at] = None
+    return [each for each in kept if each is not None]
+
+
+def _for_itself(element: Element) -> bool:
+    return element.clickable or element.holdable or element.scrollable or element.role == "field"
+
+
+def _with_parts(row: Element, parts: Sequence[Element]) -> Element:
+    words = list(dict.fromkeys(each.text for each in parts if each.text))
+    state = next((each for each in parts if each.checked is not None), None)
+    label, *details = words or [""]
+    detail = ", ".join(filter(None, (row.detail, *details)))[:LONGEST_TEXT]
+    row = row._replace(text=label, detail=detail)
+    return row if state is None else row._replace(role=state.role, checked=state.checked)
+
+
+def _says_something(element: Element) -> bool:
+    return bool(element.text or element.detail or element.value) or (
+        element.touchable or element.scrollable
+    )
+
+
+def _cut(element: Element) -> Element:
+    texts = (element.text, element.detail, element.value)
+    if max(map(len, texts)) <= LONGEST_TEXT:
+        return element
+    text, detail, value = (
+        each if len(each) <= LONGEST_TEXT else f"{each[: LONGEST_TEXT - 1]}…" for each in texts
+    )
+    return element._replace(text=text, detail=detail, value=value)
+
+
+def _around(elements: Sequence[Element]) -> Rect:
+    lefts, tops, rights, bottoms = zip(*(each.bounds for each in elements), strict=True)
+    return min(lefts), min(tops), max(rights), max(bottoms)
+
+
+def touched_at(elements: Sequence[Element], x: float, y: float) -> Element | None:
+    """What a finger at a pixel meets: the topmost that reacts, or else the topmost with a label."""
+    covering = [each for each in reversed(elements) if each.covers(x, y)]
+    reacting = (each for each in covering if each.touchable)
+    labelled = (each for each in covering if each.text)
+    return next(reacting, None) or next(labelled, None)
+
+
+def scrolled_at(elements: Sequence[Element], x: float, y: float) -> Element | None:
+    """What a finger that moves from a pixel scrolls: the topmost that can be."""
+    return next((e for e in reversed(elements) if e.scrollable and e.covers(x, y)), None)
+
+
+# As rows of plain values -------------------------------------------------------------------------
+
+
+def element_rows(elements: Iterable[Element]) -> list[list[Any]]:
+    """Each element as a list of its values in order, as JSON can have them."""
+    return [[list(value) if isinstance(value, tuple) else value for value in e] for e in elements]
+
+
+def elements_of_rows(rows: Sequence[Sequence[Any]]) -> Elements:
+    """The elements of `element_rows`; raises a TypeError or ValueError at anything else."""
+    return tuple(map(_element, rows))
+
+
+def _element(row: Sequence[Any]) -> Element:
+    role, text, bounds, detail, value, window, *flags = row
+    texts, rect = (role, text, detail, value, window), tuple(bounds)
+    if any(type(each) is not str for each in texts):
+        raise TypeError(f"{row!r:.200} is no element: a text of it is none")
+    if len(rect) != 4 or any(type(each) is not int for each in rect):
+        raise TypeError(f"{row!r:.200} is no element: its bounds are {bounds!r:.60}")
+    clickable, holdable, scrollable, checked, *rest = flags
+    plain = (clickable, holdable, scrollable, *rest)
+    if len(rest) != 3 or any(type(each) is not bool for each in plain):
+        raise TypeError(f"{row!r:.200} is no element: its flags are {flags!r:.60}")
+    if checked is not None and type(checked) is not bool:
+        raise TypeError(f"{row!r:.200} is no element: checked={checked!r:.60}")
+    return Element(role, text, rect, detail, value, window, *flags)

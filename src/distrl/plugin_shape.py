@@ -24,8 +24,8 @@ BUILT_IN: dict[PartKind, tuple[str, ...]] = {  # names that settings give to par
     "device": ("simulated", "adb", "emulator", "android_world", "browser"),
     "algorithm": ("a_ride", "digirl", "filtered_bc", "vtrace", "ppo", "grpo"),
     "dialect": (
-        "compact", "aitw", "android_world", "autoglm", "qwen2_5_vl", "qwen3_vl", "ui_tars",
-        "ui_tars_1_5",
+        "compact", "aitw", "android_world", "autoglm", "elements", "qwen2_5_vl", "qwen3_vl",
+        "ui_tars", "ui_tars_1_5",
     ),
     "reward": ("terms",),
 }  # fmt: skip

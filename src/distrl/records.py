@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import enum
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
@@ -16,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from distrl.errors import InvalidAction
+from distrl.hierarchy import Element, Elements, scrolled_at, touched_at
 
 Pixels = NDArray[np.uint8]  # [height, width, 3]
 
@@ -211,12 +213,17 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """What a policy sees before it decides. The past is all of this episode's, oldest first."""
+    """What a policy sees before it decides. The past is all of this episode's, oldest first.
+
+    Elements are there where the policy reads them (`agent.sees`), as `hierarchy.readable` has them.
+    """
 
     instruction: str
     screen: Screen
     past_actions: tuple[Action, ...]
     past_screens: tuple[Screen, ...] = ()  # those before `screen`: references, no copies
+    elements: Elements = ()  # on `screen`
+    touched: tuple[Element | None, ...] = ()  # by each past action
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,7 +307,8 @@ class Trajectory:
 
     One that was played from the middle of another (`branch`) has all decisions and screens, so that
     it can be looked at by itself; those before `first_step` are its parent's, and are trained on
-    there. Its device seconds are those since.
+    there. Its device seconds are those since. `elements` are those of each screen, as the policy
+    read them; there are none where it did not.
     """
 
     id: str
@@ -312,8 +320,14 @@ class Trajectory:
     device_seconds: float
     notes: tuple[str, ...] = field(default=())
     branch: Branch | None = None
+    elements: tuple[Elements, ...] = ()
 
     def __post_init__(self) -> None:
+        if self.elements and len(self.elements) != len(self.screens):
+            raise ValueError(
+                f"trajectory {self.id}: {len(self.screens)} screens have {len(self.elements)} "
+                "lists of elements; give one for each, or none"
+            )
         if len(self.screens) != len(self.decisions) + 1:
             raise ValueError(
                 f"trajectory {self.id}: {len(self.decisions)} decisions need "
@@ -344,3 +358,35 @@ class Trajectory:
         """Of the weights that began it, the oldest in it; each decision carries its own."""
         own = self.decisions[self.first_step :]
         return own[0].weight_version if own else 0
+
+
+def observation_after(
+    instruction: str,
+    actions: Sequence[Action],
+    screens: Sequence[Screen],
+    elements: Sequence[Elements] = (),
+) -> Observation:
+    """What a policy sees on the last of these screens, after these actions on those before it."""
+    *past_screens, screen = screens
+    touched = (touched_by(*each) for each in zip(actions, elements, screens, strict=False))
+    return Observation(
+        instruction,
+        screen,
+        tuple(actions),
+        tuple(past_screens),
+        elements[-1] if elements else (),
+        tuple(touched),
+    )
+
+
+def touched_by(action: Action, elements: Elements, screen: Screen) -> Element | None:
+    """What an action on a screen with these elements is done to."""
+    match action:
+        case Tap(x, y) | LongPress(x, y):
+            return touched_at(elements, x * screen.width, y * screen.height)
+        case Swipe(x, y):
+            return scrolled_at(elements, x * screen.width, y * screen.height)
+        case TypeText():
+            return next((each for each in elements if each.focused), None)
+        case _:
+            return None

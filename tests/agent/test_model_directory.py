@@ -128,10 +128,10 @@ def test_an_id_that_was_downloaded_before(monkeypatch: pytest.MonkeyPatch, tmp_p
 
 
 def test_a_family_that_we_do_not_know(qwen: Path) -> None:
-    change_json(qwen / "config.json", model_type="mamba")
+    change_json(qwen / "config.json", model_type="hubert")
     kind, message = refusal(qwen)
     assert kind is UnknownModelFamily
-    assert "'mamba'" in message
+    assert "'hubert'" in message
     assert "code of its own" not in message
     for model_type in BUILDERS:
         assert model_type in message

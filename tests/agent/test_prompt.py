@@ -10,8 +10,10 @@ import pytest
 from distrl.agent.dialects import DIALECTS
 from distrl.agent.dialects.compact import COMPACT
 from distrl.agent.dialects.dialect import ImageSize
+from distrl.agent.dialects.elements import ELEMENTS
 from distrl.agent.prompt import Prompter
 from distrl.errors import InvalidSetting
+from distrl.hierarchy import Element
 from distrl.records import Back, Home, Observation, Screen, Tap, TypeText, Unreadable
 
 SCREENS = [Screen(np.full((72, 36, 3), shade, np.uint8)) for shade in range(4)]
@@ -82,3 +84,53 @@ def test_less_than_nothing_cannot_be_told() -> None:
         Prompter(COMPACT, -1)
     with pytest.raises(InvalidSetting, match="past_screens=-2"):
         Prompter(COMPACT, past_screens=-2)
+
+
+# Elements ----------------------------------------------------------------------------------------
+
+SAVE = Element("button", "Save", (0, 0, 18, 36), clickable=True)
+TITLE = Element("field", "Title", (18, 36, 36, 72), value="{history}", clickable=True)
+READ = replace(NOW, elements=(SAVE, TITLE), touched=(None,) * (len(NOW.past_actions) - 1) + (SAVE,))
+
+
+def test_elements_are_numbered_in_place_of_the_screen() -> None:
+    prompt = Prompter(ELEMENTS, sees="elements").write(replace(READ, past_actions=(), touched=()))
+    assert prompt.screens == ()
+    assert prompt.text == (
+        f"Task: {NOW.instruction}\nDone so far:\nnothing\nOn the screen:\n"
+        '1 button "Save"\n2 field "Title" = "{history}"'
+    )
+
+
+def test_elements_stand_beside_the_screen_with_places_as_the_dialect_counts_them() -> None:
+    prompter = Prompter(
+        DIALECTS["qwen2_5_vl"], seen_size=lambda screen: ImageSize(280, 560), sees="both"
+    )
+    prompt = prompter.write(READ)
+    assert prompt.screens == (NOW.screen,)
+    assert prompt.text.endswith(
+        '\n\nOn the screen:\n1 button "Save" at 70,140\n2 field "Title" = "{history}" at 210,420'
+    )
+
+
+@pytest.mark.parametrize("name", sorted(DIALECTS))
+def test_who_sees_the_screen_alone_is_told_of_no_elements(name: str) -> None:
+    prompter = Prompter(DIALECTS[name])
+    assert not prompter.reads_elements
+    assert prompter.write(READ).screens == (NOW.screen,)
+    if not DIALECTS[name].numbers:
+        assert prompter.write(READ) == prompter.write(NOW)
+
+
+def test_the_past_is_told_by_what_it_touched() -> None:
+    past = replace(READ, past_actions=(Tap(0.2, 0.2),), touched=(SAVE,))
+    assert (
+        'Done so far:\ntap button "Save"\n' in Prompter(ELEMENTS, sees="elements").write(past).text
+    )
+
+
+def test_a_number_is_read_off_the_list_that_was_told() -> None:
+    prompter = Prompter(ELEMENTS, sees="elements")
+    assert prompter.read("tap 2", READ) == Tap(0.75, 0.75)
+    assert prompter.answer(Tap(0.75, 0.75), READ) == "tap 2"
+    assert isinstance(prompter.read("tap 3", READ), Unreadable)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -46,8 +46,13 @@ GEMMA_TOKENS = (
 INTERN_TOKENS = (
     "<|endoftext|>", "<|im_start|>", "<|im_end|>", "<img>", "</img>", "<IMG_CONTEXT>",
 )  # fmt: skip
+LANGUAGE_TOKENS = ("<|endoftext|>", "<|im_start|>", "<|im_end|>")
 T5_TOKENS = ("<pad>", "</s>", "<unk>")
 
+LANGUAGE_TEMPLATE = (
+    "{% for message in messages %}<|im_start|>{{ message['role'] }}\n{{ message['content'] }}"
+    "<|im_end|>\n{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
 QWEN_TEMPLATE = (
     "{% for message in messages %}<|im_start|>{{ message['role'] }}\n"
     "{% if message['content'] is string %}{{ message['content'] }}{% else %}"
@@ -266,6 +271,32 @@ def auto_ui() -> TinyParts:
     return AutoUiForConditionalGeneration(config), tokenizer, processor
 
 
+def language(name: str) -> TinyParts:
+    """A causal language model: tied or not, with a template for words alone or none at all."""
+    tokenizer = tiny_tokenizer(
+        LANGUAGE_TOKENS,
+        None if name == "gpt2" else LANGUAGE_TEMPLATE,
+        bos_token="<|im_start|>",
+        eos_token="<|im_end|>",
+        pad_token="<|endoftext|>",
+    )
+    settings = text_settings(tokenizer, tie_word_embeddings=name == "llama")
+    if name == "gpt2":
+        sizes = {"n_positions": 4096, "n_embd": 64, "n_layer": 2, "n_head": 4}
+        config = HF.GPT2Config(**{**settings, **sizes, "tie_word_embeddings": True})
+        return HF.GPT2LMHeadModel(config), tokenizer, None
+    config, kind = {
+        "llama": (HF.LlamaConfig, HF.LlamaForCausalLM),
+        "qwen2": (HF.Qwen2Config, HF.Qwen2ForCausalLM),
+        "granite": (HF.GraniteConfig, HF.GraniteForCausalLM),
+    }[name]
+    scaled = {"logits_scaling": 4.0} if name == "granite" else {}
+    return kind(config(**settings, **scaled)), tokenizer, None
+
+
+LANGUAGE_BUILDERS: dict[str, Callable[[], TinyParts]] = {
+    name: partial(language, name) for name in ("llama", "qwen2", "gpt2", "granite")
+}
 BUILDERS: dict[str, Callable[[], TinyParts]] = {
     "qwen2_vl": lambda: qwen_vl("2"),
     "qwen2_5_vl": lambda: qwen_vl("2.5"),
@@ -289,11 +320,12 @@ def tiny_model(model_type: str) -> Path:
     directory = Path(_session_folder().name) / model_type
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(7)
-        model, tokenizer, processor = BUILDERS[model_type]()
+        model, tokenizer, processor = (BUILDERS | LANGUAGE_BUILDERS)[model_type]()
         enliven(model)
     model.save_pretrained(directory)
     tokenizer.save_pretrained(directory)
-    processor.save_pretrained(directory)
+    if processor is not None:
+        processor.save_pretrained(directory)
     return directory
 
 

@@ -17,9 +17,16 @@ from distrl.agent.answer_sampling import SamplingSettings
 from distrl.agent.dialects import dialect_named
 from distrl.agent.export_directory import trained_directory
 from distrl.agent.families.model_family import InputBuilder
-from distrl.agent.model_directory import local_directory, open_inputs, open_model, saved_type
+from distrl.agent.model_directory import (
+    known_family,
+    local_directory,
+    open_inputs,
+    open_model,
+    saved_type,
+)
 from distrl.agent.policy_builder import vlm_policy
 from distrl.agent.policy_weights import load_exported, read_manifest
+from distrl.agent.prompt import Sees
 from distrl.agent.torch_device import require_device
 from distrl.agent.vlm_policy import VlmPolicy
 from distrl.agent.vlm_settings import VlmSettings, WeightType
@@ -28,6 +35,7 @@ from distrl.errors import NotAModel
 STARTER = "starter"
 STARTER_DIRECTORY = Path(__file__).parent / "starter" / "weights"
 COMPACT_ANSWER, LONG_ANSWER = 64, 256  # tokens; tool calls and thoughts are wordy
+TERSE_DIALECTS = ("compact", "elements")
 
 
 def load_policy(
@@ -40,6 +48,7 @@ def load_policy(
     max_new_tokens: int | None = None,
     dialect: str | None = None,
     adapter: Path | None = None,
+    sees: Sees | None = None,
     seed: int = 0,
 ) -> VlmPolicy:
     """A policy that is ready to decide, with nothing else to choose.
@@ -54,8 +63,8 @@ def load_policy(
         weights = "bfloat16" if on_gpu else "float32"
     sampling = SamplingSettings(temperature, max_new_tokens or LONG_ANSWER, greedy)
     settings = VlmSettings(sampling=sampling, device=device, weights=weights, seed=seed)
-    policy = open_policy(directory, settings, dialect=dialect, adapter=adapter)
-    if max_new_tokens is None and policy.prompter.dialect.name == "compact":
+    policy = open_policy(directory, settings, dialect=dialect, adapter=adapter, sees=sees)
+    if max_new_tokens is None and policy.prompter.dialect.name in TERSE_DIALECTS:
         policy.sampling = replace(sampling, max_new_tokens=COMPACT_ANSWER)
     return policy
 
@@ -66,6 +75,7 @@ def open_policy(
     *,
     dialect: str | None = None,
     adapter: Path | None = None,
+    sees: Sees | None = None,
 ) -> VlmPolicy:
     """A policy with all its settings. What was exported is asked as it was while it learned,
     and brings its own adapters and critic.
@@ -77,7 +87,7 @@ def open_policy(
     exported = adapter or trained_directory(opened.directory)
     if exported is not None:
         manifest = read_manifest(exported)
-        dialect = dialect or manifest.dialect
+        dialect, sees = dialect or manifest.dialect, sees or manifest.sees
         settings = replace(
             settings,
             past_actions=manifest.past_actions,
@@ -85,10 +95,20 @@ def open_policy(
             lora=manifest.lora,
             critic=manifest.critic,
         )
-    policy = vlm_policy(opened, dialect_named(dialect or opened.family.dialect), settings)
+    policy = vlm_policy(opened, dialect_named(dialect or opened.family.dialect), settings, sees)
     if exported is not None:
         load_exported(policy, exported)
     return policy
+
+
+def what_it_sees(model: str | Path, adapter: Path | None = None) -> Sees:
+    """What `open_policy` gives the model of a screen, unless it is told; no weights are read."""
+    base, adapter = _onto_its_base(model, adapter)
+    directory = local_directory(model_path(base))
+    family, exported = known_family(directory), adapter or trained_directory(directory)
+    if exported is None or len(family.sees) == 1:
+        return family.sees[0]
+    return read_manifest(exported).sees
 
 
 def input_builder(model: str | Path, adapter: Path | None = None) -> InputBuilder:

@@ -22,6 +22,7 @@ from huggingface_hub.errors import HfHubHTTPError, HFValidationError, StrictData
 from safetensors import SafetensorError, safe_open
 from transformers import (
     AutoConfig,
+    AutoModelForCausalLM,
     AutoModelForImageTextToText,
     PreTrainedConfig,
     PreTrainedModel,
@@ -33,6 +34,7 @@ from distrl.agent.families.auto_ui import AUTO_UI
 from distrl.agent.families.gemma import GEMMA
 from distrl.agent.families.idefics import IDEFICS
 from distrl.agent.families.intern_vl import INTERN_VL
+from distrl.agent.families.language import LANGUAGE
 from distrl.agent.families.model_family import InputBuilder, ModelFamily, ModelParts
 from distrl.agent.families.qwen_vl import QWEN2_VL, QWEN3_VL
 from distrl.agent.starter.building import STARTER_FAMILY
@@ -40,7 +42,7 @@ from distrl.errors import CorruptModel, NotAModel, UnknownModelFamily
 
 # Every family of models that a policy can be, beside those that others register.
 FAMILIES: tuple[ModelFamily, ...] = (
-    QWEN2_VL, QWEN3_VL, IDEFICS, GEMMA, INTERN_VL, AUTO_UI, STARTER_FAMILY,
+    QWEN2_VL, QWEN3_VL, IDEFICS, GEMMA, INTERN_VL, AUTO_UI, STARTER_FAMILY, LANGUAGE,
 )  # fmt: skip
 
 
@@ -53,6 +55,7 @@ SETTINGS_FILES = (  # that transformers reads, however large or deep they are
     "chat_template.json", "adapter_config.json",
 )  # fmt: skip
 MAX_SETTINGS = 64 * 2**20  # bytes; a tokenizer's may list a hundred thousand tokens
+MAX_TOLD = 8  # types of one family that an error lists
 OFFLINE: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
 
 
@@ -127,7 +130,7 @@ def known_family(directory: Path) -> ModelFamily:
     )
     family = next((each for each in families if model_type in each.model_types), None)
     if family is None:
-        known = "; ".join(f"{f.name} ({', '.join(f.model_types)})" for f in families)
+        known = "; ".join(_told(each) for each in families)
         own_code = " It wants to run code of its own, which is never done here; look for a version "
         own_code += "that transformers knows (often named …-hf)." if "auto_map" in settings else ""
         raise UnknownModelFamily(
@@ -135,6 +138,12 @@ def known_family(directory: Path) -> ModelFamily:
             f"{own_code if 'auto_map' in settings else ''} We know: {known}"
         )
     return family
+
+
+def _told(family: ModelFamily) -> str:
+    some = ", ".join(family.model_types[:MAX_TOLD])
+    more = len(family.model_types) - MAX_TOLD
+    return f"{family.name} ({some}{f' and {more} more' if more > 0 else ''})"
 
 
 def saved_type(directory: Path) -> str:
@@ -211,7 +220,12 @@ def load_weights(directory: Path, config: PreTrainedConfig, dtype: torch.dtype) 
     """The model on the CPU; every weight comes from the files, none is random."""
     try:
         with quiet_transformers():
-            loaded: Any = AutoModelForImageTextToText.from_pretrained(
+            auto: Any = (
+                AutoModelForImageTextToText
+                if "screen" in known_family(directory).sees
+                else AutoModelForCausalLM
+            )
+            loaded: Any = auto.from_pretrained(
                 directory,
                 config=config,
                 dtype=dtype,

@@ -1,6 +1,8 @@
 """The protocol of every agent: decide the next action on each of a batch of observations.
 
-A policy has no state of an episode: all that it may use is in the observation.
+A policy has no state of an episode: all that it may use is in the observation. One that reads the
+view hierarchy says so by an attribute `reads_elements`; to read it takes a phone as long as a
+picture, or longer, so it is not read for others.
 """
 
 from __future__ import annotations
@@ -15,3 +17,8 @@ class Policy(Protocol):
     """Decides for a batch of observations; the answers come in the same order."""
 
     def decide(self, observations: Sequence[Observation]) -> list[Decision]: ...
+
+
+def reads_elements(policy: Policy) -> bool:
+    """Does the policy use the elements of observations?"""
+    return bool(getattr(policy, "reads_elements", False))

@@ -12,19 +12,28 @@ from torch import nn
 from distrl.agent.architectures.packed_decoder import can_be_packed
 from distrl.agent.critic import Critic
 from distrl.agent.dialects.dialect import Dialect
+from distrl.agent.families.language import LANGUAGE, check_language_model
+from distrl.agent.families.model_family import ModelFamily
 from distrl.agent.lora import attach_lora
 from distrl.agent.model_directory import OpenedModel
-from distrl.agent.prompt import Prompter
+from distrl.agent.prompt import Prompter, Sees
 from distrl.agent.vlm_policy import VlmPolicy
 from distrl.agent.vlm_settings import VlmSettings
 from distrl.errors import InvalidSetting
 
 
 def vlm_policy(
-    opened: OpenedModel, dialect: Dialect, settings: VlmSettings | None = None
+    opened: OpenedModel,
+    dialect: Dialect,
+    settings: VlmSettings | None = None,
+    sees: Sees | None = None,
 ) -> VlmPolicy:
-    """A policy around a model that was just opened; the model is changed in place."""
+    """A policy around a model that was just opened; the model is changed in place.
+
+    `sees`: what it is given of a screen; None: what is usual for its family.
+    """
     settings = settings or VlmSettings()
+    sees = checked_sees(opened.family, sees)
     network: Any = opened.model
     builder, lora = opened.input_builder, settings.lora
     set_weight_type(network, getattr(torch, settings.weights))
@@ -40,7 +49,7 @@ def vlm_policy(
     if settings.compile_vision:
         _compile_vision(network)
     critic = Critic(network.config.get_text_config().hidden_size, settings.critic, settings.seed)
-    return VlmPolicy(
+    policy = VlmPolicy(
         network,
         critic.to(settings.device),
         builder,
@@ -49,6 +58,7 @@ def vlm_policy(
             opened.family.past_actions if settings.past_actions is None else settings.past_actions,
             settings.past_screens,
             seen_size=builder.seen_size,
+            sees=sees,
         ),
         settings.sampling,
         directory=opened.directory,
@@ -56,6 +66,19 @@ def vlm_policy(
         cache_bytes=settings.cache_megabytes << 20,
         seed=settings.seed,
     )
+    if opened.family is LANGUAGE:
+        check_language_model(network, policy.architecture)
+    return policy
+
+
+def checked_sees(family: ModelFamily, sees: Sees | None) -> Sees:
+    """What models of a family are given of a screen."""
+    if sees is not None and sees not in family.sees:
+        raise InvalidSetting(
+            f"agent.sees={sees!r} with a model of {family.name}, which can be given "
+            f"{' or '.join(family.sees)}; leave agent.sees out, or take another model"
+        )
+    return sees or family.sees[0]
 
 
 def set_weight_type(network: nn.Module, dtype: torch.dtype) -> None:

@@ -18,7 +18,7 @@ import shutil
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 import torch
 from safetensors import SafetensorError
@@ -30,6 +30,7 @@ from distrl.agent.critic import CriticSettings
 from distrl.agent.export_directory import MANIFEST, atomic_directory
 from distrl.agent.lora import LoraSettings, peft_config
 from distrl.agent.model_directory import load_weights, quiet_transformers, read_config
+from distrl.agent.prompt import Sees
 from distrl.agent.vlm_policy import CRITIC, POLICY, VlmPolicy
 from distrl.errors import CorruptModel, UsageError
 
@@ -55,6 +56,7 @@ class Manifest:
     lora: LoraSettings | None
     critic: CriticSettings
     files: dict[str, str]  # checksum by name
+    sees: Sees = "screen"  # older ones do not say it
 
 
 def export_policy(policy: VlmPolicy, directory: Path, version: int | None = None) -> None:
@@ -103,7 +105,8 @@ def read_manifest(directory: Path) -> Manifest:
         manifest = Manifest(**found, lora=LoraSettings(**lora) if lora else None, critic=critic)
         files = dict(manifest.files)
         counts = (manifest.weight_version, manifest.past_actions, manifest.past_screens)
-        if manifest.kind not in ("adapters", "whole") or not all(type(n) is int for n in counts):
+        known = manifest.kind in ("adapters", "whole") and manifest.sees in get_args(Sees)
+        if not known or not all(type(n) is int for n in counts):
             raise ValueError(f"kind={manifest.kind!r}, version and past {counts!r}")
     except (OSError, KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise CorruptModel(f"{directory / MANIFEST} cannot be read: {error!r}") from error
@@ -153,6 +156,7 @@ def _write(policy: VlmPolicy, directory: Path, version: int) -> None:
         "dialect": policy.prompter.dialect.name,
         "past_actions": policy.prompter.past_actions,
         "past_screens": policy.prompter.past_screens,
+        "sees": policy.prompter.sees,
         "lora": asdict(policy.lora) if policy.lora else None,
         "critic": asdict(policy.critic.settings),
         "files": {

@@ -13,16 +13,20 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Literal
 
 from distrl.agent.dialects.dialect import Dialect, ImageSize
+from distrl.agent.element_list import ElementList
 from distrl.bounds import Bounds, Checked
 from distrl.records import Action, Observation, Screen, Unreadable
 
 
 @dataclass(frozen=True, slots=True)
 class PromptTemplate:
-    """Texts with blanks: `{instruction}` and `{history}` in a question, `{action}` in a step."""
+    """Texts with blanks: `{instruction}` and `{history}` in a question, `{action}` in a step.
+
+    Where the model reads elements, they take the blank `{elements}`, or follow the question.
+    """
 
     question: str
     step: str = "{number}. {action}"
@@ -38,6 +42,12 @@ TERSE = PromptTemplate("{instruction}\n{history}", step="{action}", no_steps="",
 
 PROMPT_TEMPLATES: dict[str, PromptTemplate] = {
     "compact": TERSE,
+    "elements": PromptTemplate(
+        "Task: {instruction}\nDone so far:\n{history}\nOn the screen:\n{elements}",
+        step="{action}",
+        no_steps="nothing",
+        unreadable="(unreadable)",
+    ),
     "aitw": PromptTemplate(
         "Previous Actions: {history} Goal: {instruction}", step="{action}", no_steps=""
     ),
@@ -54,6 +64,8 @@ PROMPT_TEMPLATES: dict[str, PromptTemplate] = {
 }
 
 
+Sees = Literal["screen", "elements", "both"]
+ELEMENTS_AFTER = "\n\nOn the screen:\n{elements}"  # for templates without a blank for them
 _BLANK = re.compile(r"\{(\w+)\}")
 
 
@@ -73,40 +85,84 @@ def full_size(screen: Screen) -> ImageSize:
 
 @dataclass(frozen=True, slots=True)
 class Prompter(Checked):
-    """Writes prompts. The same observation always gives the same prompt.
+    """Writes prompts and reads answers. The same observation always gives the same prompt.
 
     `seen_size` says how large the model sees a screen, for dialects that count in pixels: past
-    actions are written with it.
+    actions are written with it. Elements are told with their numbers or, where the dialect counts
+    places, with theirs.
     """
 
     dialect: Dialect
     past_actions: Annotated[int, Bounds(0, unit="past actions in the text")] = 4
     past_screens: Annotated[int, Bounds(0, unit="screens before the current one")] = 0
     seen_size: Callable[[Screen], ImageSize] = full_size
+    sees: Sees = "screen"
 
     @property
     def prompt_template(self) -> PromptTemplate:
         return PROMPT_TEMPLATES.get(self.dialect.name, PLAIN)
 
     def write(self, observation: Observation) -> Prompt:
-        history = self._history(observation.past_actions, self.seen_size(observation.screen))
         question = self.prompt_template.question
-        shown = observation.past_screens[-self.past_screens :] if self.past_screens else ()
-        return Prompt(
-            system=self.dialect.instructions,
-            text=_filled(question, instruction=observation.instruction, history=history).strip(),
-            screens=(*shown, observation.screen),
+        if self.reads_elements and "{elements}" not in question:
+            question += ELEMENTS_AFTER
+        text = _filled(
+            question,
+            instruction=observation.instruction,
+            history=self._history(observation),
+            elements=self._elements(observation),
         )
+        return Prompt(self.dialect.instructions, text.strip(), self._screens(observation))
 
-    def _history(self, actions: tuple[Action, ...], size: ImageSize) -> str:
+    def read(self, text: str, observation: Observation) -> Action:
+        """The action that an answer to this observation's prompt means."""
+        size = self.seen_size(observation.screen)
+        return self.dialect.read(text, size, self._listed(observation))
+
+    def answer(self, action: Action, observation: Observation) -> str:
+        """The answer that means this action, for a demonstration."""
+        size = self.seen_size(observation.screen)
+        return self.dialect.write(action, size, self._listed(observation))
+
+    @property
+    def reads_elements(self) -> bool:
+        return self.sees != "screen"
+
+    def _screens(self, observation: Observation) -> tuple[Screen, ...]:
+        if self.sees == "elements":
+            return ()
+        shown = observation.past_screens[-self.past_screens :] if self.past_screens else ()
+        return (*shown, observation.screen)
+
+    def _listed(self, observation: Observation) -> ElementList | None:
+        if not self.reads_elements:
+            return None
+        screen = observation.screen
+        return ElementList.of(observation.elements, screen.width, screen.height)
+
+    def _elements(self, observation: Observation) -> str:
+        """The list, where the dialect counts places with the middle of each element."""
+        listed = self._listed(observation)
+        if listed is None:
+            return ""
+        lines = list(listed.lines())
+        if not self.dialect.numbers:
+            scale = self.dialect.scale_for(self.seen_size(observation.screen))
+            for at in range(len(listed.elements)):
+                lines[at] += " at {},{}".format(*scale.write(*listed.place(at + 1)))
+        return "\n".join(lines)
+
+    def _history(self, observation: Observation) -> str:
         """The last actions, numbered as they were done."""
-        template, steps = self.prompt_template, list(enumerate(actions, start=1))
-        shown = steps[-self.past_actions :] if self.past_actions else []
+        template, size = self.prompt_template, self.seen_size(observation.screen)
+        touched = (*observation.touched, *[None] * len(observation.past_actions))
+        steps = list(enumerate(zip(observation.past_actions, touched, strict=False), start=1))
         told = []
-        for number, action in shown:
+        for number, (action, element) in steps[-self.past_actions :] if self.past_actions else ():
             # What could not be read may be of any length and hold any token: it is not repeated.
             unreadable = isinstance(action, Unreadable)
-            words = template.unreadable if unreadable else self.dialect.write(action, size)
+            words = template.unreadable
+            words = words if unreadable else self.dialect.write_past(action, size, element)
             told.append(_filled(template.step, number=str(number), action=words))
         return template.separator.join(told) if told else template.no_steps
 

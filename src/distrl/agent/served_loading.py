@@ -8,7 +8,8 @@ from pathlib import Path
 from distrl.agent.dialects import dialect_named
 from distrl.agent.loading import model_path
 from distrl.agent.model_directory import known_family, local_directory, open_inputs
-from distrl.agent.prompt import Prompter
+from distrl.agent.policy_builder import checked_sees
+from distrl.agent.prompt import Prompter, Sees
 from distrl.agent.served_adapters import ServedAdapters
 from distrl.agent.served_policy import ServedPolicy, ServedSampling
 from distrl.agent.vlm_settings import VlmSettings
@@ -16,7 +17,13 @@ from distrl.chat.chat_server import ChatServer, ServerSettings
 
 
 def open_served(
-    model: str | Path, settings: VlmSettings, url: str, folder: Path, *, dialect: str = ""
+    model: str | Path,
+    settings: VlmSettings,
+    url: str,
+    folder: Path,
+    *,
+    dialect: str = "",
+    sees: Sees | None = None,
 ) -> ServedPolicy:
     """The policy of `open_policy` with its model on a server; adapters go there by `folder`.
 
@@ -29,6 +36,7 @@ def open_served(
         family.past_actions if settings.past_actions is None else settings.past_actions,
         settings.past_screens,
         seen_size=open_inputs(directory).seen_size,
+        sees=checked_sees(family, sees),
     )
     assert settings.lora is not None  # settings without adapters are refused
     with ExitStack() as on_failure:

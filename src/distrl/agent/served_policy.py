@@ -127,6 +127,11 @@ class ServedPolicy:
         self._threads.shutdown()
 
     @property
+    def reads_elements(self) -> bool:
+        """Does it use the elements of observations?"""
+        return self._prompter.reads_elements
+
+    @property
     def weight_version(self) -> int:
         """The version that is asked for."""
         return self._version
@@ -166,7 +171,6 @@ class ServedPolicy:
             )
         text = choice["message"].get("content")
         text = text if isinstance(text, str) else ""  # null for an empty answer
-        seen = self._prompter.seen_size(observation.screen)
         token_ids, log_probs = self._tokens(choice)
         version = weight_version_of(answer)
         if self._adapters is not None:
@@ -177,7 +181,7 @@ class ServedPolicy:
                     f"{answer.get('model')!r} answered; see which adapters the server has loaded"
                 )
         return Decision(
-            action=self._prompter.dialect.read(text, seen),
+            action=self._prompter.read(text, observation),
             text=text,
             token_ids=token_ids,
             log_probs=log_probs,

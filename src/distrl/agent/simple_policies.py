@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 
 from distrl import records as r
-from distrl.agent.policy import Policy
+from distrl.agent.policy import Policy, reads_elements
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +73,10 @@ class BlankedPolicy:
     policy: Policy
     blank: Blank
 
+    @property
+    def reads_elements(self) -> bool:
+        return reads_elements(self.policy)
+
     def decide(self, observations: Sequence[r.Observation]) -> list[r.Decision]:
         return self.policy.decide([self._blanked(observation) for observation in observations])
 
@@ -83,9 +87,10 @@ class BlankedPolicy:
 
 
 def blank_screens(observation: r.Observation) -> r.Observation:
-    """The same with black screens."""
+    """The same with black screens, on which nothing stands."""
     past = tuple(_black(screen) for screen in observation.past_screens)
-    return replace(observation, screen=_black(observation.screen), past_screens=past)
+    screen = _black(observation.screen)
+    return replace(observation, screen=screen, past_screens=past, elements=(), touched=())
 
 
 def _black(screen: r.Screen) -> r.Screen:

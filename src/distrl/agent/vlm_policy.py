@@ -31,7 +31,6 @@ from distrl.agent.architectures.decoder_only import DecoderOnly
 from distrl.agent.architectures.encoder_decoder import EncoderDecoder
 from distrl.agent.architectures.packed_decoder import FEATURES, PackedDecoder, can_be_packed
 from distrl.agent.critic import Critic
-from distrl.agent.dialects.dialect import ImageSize
 from distrl.agent.encoding_cache import EncodingCache, Parts, encoding_key
 from distrl.agent.families.model_family import InputBuilder, ModelInputs
 from distrl.agent.families.qwen_vl import QwenInputs
@@ -98,6 +97,11 @@ class VlmPolicy:
         self.seed(seed)
 
     @property
+    def reads_elements(self) -> bool:
+        """Does it use the elements of observations? See `policy.reads_elements`."""
+        return self.prompter.reads_elements
+
+    @property
     def shares_encodings(self) -> bool:
         """Would it use what another policy of this kind has encoded? On a GPU it is sooner done
         than sent.
@@ -122,8 +126,7 @@ class VlmPolicy:
         with nullcontext() if self._adapters is None else self._adapters.merged():
             answers = self._sampled([self.prompter.write(each) for each in observations])
         self.forward_tokens += sum(len(answer.token_ids) for answer in answers)
-        sizes = (self.builder.seen_size(each.screen) for each in observations)
-        return [self._decision(answer, size) for answer, size in zip(answers, sizes, strict=True)]
+        return [self._decision(*each) for each in zip(answers, observations, strict=True)]
 
     def _sampled(self, prompts: Sequence[Prompt]) -> list[SampledAnswer]:
         longest = self.sampling.max_new_tokens
@@ -136,9 +139,9 @@ class VlmPolicy:
             decoding = self.architecture.begin(self._inputs(prompts).tensors, longest)
         return sample_answers(decoding, self._ends, self.sampling, self._rng)
 
-    def _decision(self, answer: SampledAnswer, size: ImageSize) -> Decision:
+    def _decision(self, answer: SampledAnswer, observation: Observation) -> Decision:
         text = self.builder.answers.decode(answer.token_ids)
-        action = self.prompter.dialect.read(text, size)
+        action = self.prompter.read(text, observation)
         return Decision(action, text, answer.token_ids, answer.log_probs, self._version)
 
     # Training -----------------------------------------------------------------------------------
@@ -146,10 +149,14 @@ class VlmPolicy:
     def score(
         self, observations: Sequence[Observation], answers: Sequence[Sequence[int]]
     ) -> Scores:
-        tokens, mask = self._padded(observations, answers)
+        return self.score_prompts([self.prompter.write(each) for each in observations], answers)
+
+    def score_prompts(self, prompts: Sequence[Prompt], answers: Sequence[Sequence[int]]) -> Scores:
+        """`score`, where prompts were written before."""
+        tokens, mask = self._padded(prompts, answers)
         self._count(int(mask.sum()))
         with self._checkpointing():
-            result = self._forward([self.prompter.write(each) for each in observations], tokens)
+            result = self._forward(prompts, tokens)
         places = tuple(place.to(self.device) for place in mask.nonzero(as_tuple=True))
         log_probs, entropies = token_scores(
             result.states[places],
@@ -255,11 +262,11 @@ class VlmPolicy:
                 layer.training = False
 
     def _padded(
-        self, observations: Sequence[Observation], answers: Sequence[Sequence[int]]
+        self, prompts: Sequence[Prompt], answers: Sequence[Sequence[int]]
     ) -> tuple[Tensor, Tensor]:  # [n, k], [n, k]
-        if len(observations) != len(answers) or not answers:
+        if len(prompts) != len(answers) or not answers:
             raise UsageError(
-                f"{len(answers)} answers to {len(observations)} observations; give one for each, "
+                f"{len(answers)} answers to {len(prompts)} observations; give one for each, "
                 "and at least one"
             )
         highest = max(itertools.chain.from_iterable(answers), default=0)

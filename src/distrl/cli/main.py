@@ -23,6 +23,7 @@ from distrl.cli.evaluate import evaluate
 from distrl.cli.export import export
 from distrl.cli.imitate import imitate
 from distrl.cli.init import init
+from distrl.cli.model import model_app
 from distrl.cli.phone import phone_app
 from distrl.cli.plan import plan
 from distrl.cli.play import play
@@ -70,6 +71,7 @@ app = typer.Typer(
 )
 app.add_typer(phone_app, name="phone")
 app.add_typer(cluster_app, name="cluster")
+app.add_typer(model_app, name="model")
 
 
 def main() -> None:

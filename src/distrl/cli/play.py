@@ -106,6 +106,7 @@ def play_task(
     step_seconds: float = 0.0,  # that a step takes at least
 ) -> Trajectory:
     """Play one task, and print each step before it is carried out."""
+    from distrl.agent.policy import reads_elements
     from distrl.episodes.episode import WORKS, Episode
     from distrl.episodes.scheduler import Assignment, Lease
     from distrl.episodes.stage_timer import StageTimer
@@ -118,7 +119,7 @@ def play_task(
     console.print(f"[bold]{escape(task.instruction)}[/]  [dim]{escape(task.id)}[/]")
     with evaluation.policy_for() as policy_for:
         policy = policy_for(task, phone, judge)
-        episode = Episode.begin(task, phone, judge)
+        episode = Episode.begin(task, phone, judge, elements=reads_elements(policy))
         while not episode.ended:
             if live is not None:
                 live.show(lease, "deciding", episode)

@@ -250,6 +250,10 @@ class AgentSettings(Checked):
         str, Meaning("a directory with a PEFT adapter to continue from; empty: none")
     ] = ""
     dialect: Annotated[str, PartName("dialect", "that of the model's family")] = ""
+    sees: Annotated[
+        Literal["auto", "screen", "elements", "both"],
+        Meaning("of a phone: its picture, the elements on it; auto: as is usual for the model"),
+    ] = "auto"
     server: Annotated[
         str, Meaning("url of a vLLM or SGLang that decides for collectors, up to and with /v1")
     ] = ""

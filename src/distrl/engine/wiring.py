@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from distrl import plugins
-from distrl.agent.loading import open_policy
+from distrl.agent.loading import open_policy, what_it_sees
+from distrl.agent.prompt import Sees
 from distrl.agent.reference_policy import start_policy
 from distrl.agent.vlm_policy import Share, VlmPolicy
 from distrl.config.sections import TaskSettings
@@ -199,6 +200,7 @@ def build_collector(
         settings=CollectorSettings(
             stop_on_success=config.collection.stop_on_success,
             forks=config.collection.forks,
+            elements=reads_elements(config),
             episode_seconds=config.collection.episode_seconds,
         ),
         live=live,
@@ -244,15 +246,35 @@ def build_served(config: TrainingConfig, run: Path) -> ServedPolicy:
 
     agent = config.agent
     return open_served(
-        agent.model, agent.policy, agent.server, run / "adapters", dialect=agent.dialect
+        agent.model,
+        agent.policy,
+        agent.server,
+        run / "adapters",
+        dialect=agent.dialect,
+        sees=chosen_sees(config),
     )
 
 
 def build_policy(config: TrainingConfig) -> VlmPolicy:
     agent = config.agent
     return open_policy(
-        agent.model, agent.policy, dialect=agent.dialect or None, adapter=start_adapter(config)
+        agent.model,
+        agent.policy,
+        dialect=agent.dialect or None,
+        adapter=start_adapter(config),
+        sees=chosen_sees(config),
     )
+
+
+def chosen_sees(config: TrainingConfig) -> Sees | None:
+    """What the settings say that the model is given of a screen; None: its family does."""
+    return None if config.agent.sees == "auto" else config.agent.sees
+
+
+def reads_elements(config: TrainingConfig) -> bool:
+    """Do collectors read the view hierarchy of each screen?"""
+    sees = chosen_sees(config) or what_it_sees(config.agent.model, start_adapter(config))
+    return sees != "screen"
 
 
 def start_adapter(config: TrainingConfig) -> Path | None:

@@ -346,6 +346,7 @@ class Collector(Generic[D]):
                 stop_on_success=self.settings.stop_on_success,
                 timer=lease.timer,
                 forks=self.settings.forks > 0,
+                elements=self.settings.elements,
             )
         except (DeviceError, JudgeError) as error:
             if not self._settle(lease):

@@ -16,6 +16,7 @@ class CollectorSettings(Checked):
     forks: Annotated[
         int, Bounds(0, 1000, "continuations of each episode, where devices can fork")
     ] = 0
+    elements: bool = False  # read the view hierarchy of each screen, for a policy that uses it
     max_attempts: Annotated[
         int, Bounds(1, unit="attempts at a task that faults keep from a verdict")
     ] = 3

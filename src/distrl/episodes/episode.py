@@ -21,13 +21,22 @@ from itertools import islice
 from random import Random
 from typing import Any, Generic, Literal, Self, TypeVar
 
-from distrl.agent.policy import Policy
+from distrl.agent.policy import Policy, reads_elements
 from distrl.devices.device import Device, Forkable
 from distrl.episodes.stage_timer import StageTimer
-from distrl.errors import ActionFailed, AppCrashed, DeviceError, DryRun, JudgeError
+from distrl.errors import (
+    ActionFailed,
+    AppCrashed,
+    DeviceError,
+    DryRun,
+    JudgeError,
+    ScreenRestless,
+)
+from distrl.hierarchy import Elements, readable
 from distrl.judging.judge import Judge
 from distrl.records import (
     FINAL_ACTIONS,
+    ONLY_SAID,
     Answer,
     Branch,
     Decision,
@@ -38,6 +47,7 @@ from distrl.records import (
     Task,
     Trajectory,
     Verdict,
+    observation_after,
 )
 from distrl.replay.compressed_screen import compress
 
@@ -63,6 +73,7 @@ class Episode:
     _judge: Judge
     _timer: StageTimer[Work]  # wall seconds of the device, over all its episodes
     _screens: list[Screen] = field(default_factory=list)
+    _elements: list[Elements] | None = None  # of each screen; None: the policy reads none
     _decisions: list[Decision] = field(default_factory=list)
     _notes: list[str] = field(default_factory=list)  # actions that the phone could not carry out
     _fault: DeviceError | JudgeError | None = None
@@ -82,18 +93,22 @@ class Episode:
         stop_on_success: bool = False,
         timer: StageTimer[Work] | None = None,
         forks: bool = False,
+        elements: bool = False,
     ) -> Self:
         """Reset the phone, set up the task on it, and take the first screen.
 
         `forks`: keep what is needed to play on from its steps, if the device can do that.
+        `elements`: read the view hierarchy of each screen as well, for a policy that uses it.
         """
         timer = timer or StageTimer(WORKS)
         episode = cls(task, episode_id or task.id, stop_on_success, device, judge, timer)
         with timer.at("reset"):
             device.reset(task.seed)
         episode.task = judge.begin(task) or task
+        episode._elements = [] if elements else None
         with timer.at("act"):
             screen = device.screen()
+            episode._read_elements()
         episode._screens.append(compress(screen))
         episode._snapshots = [] if forks and isinstance(device, Forkable) else None
         return episode
@@ -125,6 +140,7 @@ class Episode:
             self._judge,
             self._timer,
             _screens=self._screens[: step + 1],
+            _elements=None if self._elements is None else self._elements[: step + 1],
             _decisions=self._decisions[:step],
             _branch=Branch(self.id, step),
             _seconds_before=self._device.seconds,
@@ -133,9 +149,9 @@ class Episode:
     @property
     def observation(self) -> Observation:
         """What the policy gets now."""
-        past_actions = tuple(decision.action for decision in self._decisions)
-        *past_screens, screen = self._screens
-        return Observation(self.task.instruction, screen, past_actions, tuple(past_screens))
+        actions = [decision.action for decision in self._decisions]
+        elements = self._elements or ()
+        return observation_after(self.task.instruction, actions, self._screens, elements)
 
     @property
     def decisions(self) -> tuple[Decision, ...]:
@@ -167,8 +183,10 @@ class Episode:
         try:
             with self._timer.at("act"):
                 screen = self._device.perform(decision.action)
+                self._read_elements(anew=not isinstance(decision.action, ONLY_SAID))
         except ActionFailed as error:  # the agent's to learn from: it sees that nothing happened
             screen = self._screens[-1]
+            self._read_elements(anew=False)
             self._notes.append(f"step {len(self._decisions) + 1}: {type(error).__name__}: {error}")
         except DeviceError as error:
             self._fault = error
@@ -177,6 +195,19 @@ class Episode:
         self._decisions.append(decision)
         if self.stop_on_success and not self.ended:
             self._ask_whether_done()
+
+    def _read_elements(self, *, anew: bool = True) -> None:
+        """Keep the elements of the new screen, where the policy reads them."""
+        if self._elements is None:
+            return
+        if not anew:  # nothing has changed
+            self._elements.append(self._elements[-1])
+            return
+        try:
+            self._elements.append(readable(self._device.elements()))
+        except ScreenRestless as error:  # a video, say: the policy is told that there are none
+            self._elements.append(())
+            self._notes.append(f"screen {len(self._elements)}: ScreenRestless: {error}")
 
     def _keep_snapshot(self) -> None:
         assert self._snapshots is not None
@@ -207,6 +238,7 @@ class Episode:
             device_seconds=self._device.seconds - self._seconds_before,
             notes=(*self._notes, *notes),
             branch=self._branch,
+            elements=tuple(self._elements or ()),
         )
 
     def _end(self) -> tuple[Ending, Verdict | None, tuple[str, ...]]:
@@ -247,7 +279,12 @@ def run_episode(
 ) -> Trajectory:
     """Play one episode of a task with a policy on a device."""
     episode = Episode.begin(
-        task, device, judge, episode_id=episode_id, stop_on_success=stop_on_success
+        task,
+        device,
+        judge,
+        episode_id=episode_id,
+        stop_on_success=stop_on_success,
+        elements=reads_elements(policy),
     )
     while not episode.ended:
         [decision] = policy.decide([episode.observation])

@@ -10,7 +10,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from distrl.agent.policy import Policy
+from distrl.agent.policy import Policy, reads_elements
 from distrl.agent.simple_policies import ConstantPolicy, MonkeyPolicy
 from distrl.episodes.demonstrations import ScriptedPolicy
 from distrl.episodes.episode import Attempt, Episode, EpisodeBatch
@@ -44,7 +44,14 @@ def play(
     def begin(task: Task, device: SimulatedDevice) -> Attempt:
         judge = FactJudge(device)
         policy = policy_for(task, device, judge)
-        return Attempt(Episode.begin(task, device, judge, stop_on_success=stop_on_success), policy)
+        episode = Episode.begin(
+            task,
+            device,
+            judge,
+            stop_on_success=stop_on_success,
+            elements=reads_elements(policy),
+        )
+        return Attempt(episode, policy)
 
     return EpisodeBatch(tasks, devices, begin).trajectories()
 

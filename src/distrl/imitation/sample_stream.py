@@ -40,10 +40,15 @@ POLL_SECONDS = 1.0  # between two checks whether the other side is alive
 
 @dataclass(frozen=True, slots=True)
 class SampleRecipe:
-    """What the samples are of. A template named twice comes twice as often."""
+    """What the samples are of. A template named twice comes twice as often.
+
+    `signs`: those that the pixels are labelled with; none: they are not. `elements`: observations
+    have those of their screens.
+    """
 
     templates: tuple[str, ...]
-    signs: tuple[str, ...]
+    signs: tuple[str, ...] = ()
+    elements: bool = False
     split: Split = "train"
     drift: Drift = Drift()
     slip_rate: float = 0.12
@@ -155,10 +160,15 @@ def endless_samples(recipe: SampleRecipe, stream: int) -> Iterator[Sample]:
     rng = random.Random(f"lessons/{recipe.seed}/{stream}")  # the text is part of the seed
     device = SimulatedDevice(f"demonstrator {stream}", drift=recipe.drift)
     device.reset(0)
-    alphabet = {sign: place for place, sign in enumerate(recipe.signs, start=1)}
-    device.phone.draw_on(LabelledCanvas(WIDTH, HEIGHT, alphabet))
+    if recipe.signs:
+        alphabet = {sign: place for place, sign in enumerate(recipe.signs, start=1)}
+        device.phone.draw_on(LabelledCanvas(WIDTH, HEIGHT, alphabet))
     demonstrator = Demonstrator(
-        device, f"{recipe.seed}/{stream}", recipe.slip_rate, recipe.fresh_words
+        device,
+        f"{recipe.seed}/{stream}",
+        recipe.slip_rate,
+        recipe.fresh_words,
+        elements=recipe.elements,
     )
     while True:
         template = rng.choice(recipe.templates)

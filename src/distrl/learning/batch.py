@@ -30,7 +30,7 @@ from distrl.learning.targets.rewards import (
     invalid_steps,
     step_rewards,
 )
-from distrl.records import Decision, Ending, Observation, Trajectory
+from distrl.records import Decision, Ending, Observation, Trajectory, observation_after
 from distrl.replay.buffer.entries import Draw, Entry
 
 
@@ -229,9 +229,12 @@ def _turns(row: int, trajectory: Trajectory) -> list[Turn]:
 
 def observation_of(trajectory: Trajectory, step: int) -> Observation:
     """What the policy got at a step of a trajectory."""
-    past_actions = tuple(decision.action for decision in trajectory.decisions[:step])
-    *past_screens, screen = trajectory.screens[: step + 1]
-    return Observation(trajectory.task.instruction, screen, past_actions, tuple(past_screens))
+    return observation_after(
+        trajectory.task.instruction,
+        [decision.action for decision in trajectory.decisions[:step]],
+        trajectory.screens[: step + 1],
+        trajectory.elements[: step + 1],
+    )
 
 
 class EarnedRewards:

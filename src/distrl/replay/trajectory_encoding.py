@@ -3,7 +3,8 @@
 Layout: magic (4 bytes), version (2), length of the header (4), the header, and the packed screens
 one after the other. The header is JSON: every record by the names of its fields, floats as Python
 writes them (they come back bit for bit, infinities and NaN included), text as it was, halves of
-surrogate pairs included. A screen that comes several times in a trajectory is there once. Equal
+surrogate pairs included. A screen that comes several times in a trajectory is there once, and so
+is a list of elements, where the policy read them. Equal
 screens of different trajectories are not shared: each phone has a picture of its own, so there is
 next to nothing to be had, and one damaged screen would take other trajectories with it.
 
@@ -25,6 +26,7 @@ from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from distrl.errors import CorruptRecord, DistrlError
+from distrl.hierarchy import Elements, element_rows, elements_of_rows
 from distrl.records import Action, Branch, Decision, Ending, Task, Trajectory, Verdict
 from distrl.replay.compressed_screen import CompressedScreen, compress
 
@@ -56,6 +58,7 @@ def encode_trajectory(trajectory: Trajectory) -> bytes:
         "branch": None if trajectory.branch is None else _tree(trajectory.branch),
         "screens": [places[screen.address] for screen in screens],
         "pictures": [[s.height, s.width, s.address, len(s.packed)] for s in unique.values()],
+        **_element_header(trajectory.elements),
     }
     text = json.dumps(header, separators=(",", ":")).encode("ascii")
     prefix = PREFIX.pack(MAGIC, VERSION, len(text))
@@ -100,7 +103,24 @@ def _decode(data: bytes) -> Trajectory:
         device_seconds=_value(float, header["device_seconds"]),
         notes=_value(tuple[str, ...], header["notes"]),
         branch=None if branch is None else _record(Branch, branch),
+        elements=_elements(header),
     )
+
+
+def _element_header(elements: tuple[Elements, ...]) -> dict[str, Any]:
+    """Each list once, and which of them each screen has; nothing where there are none."""
+    if not elements:
+        return {}
+    places = {each: place for place, each in enumerate(dict.fromkeys(elements))}
+    return {
+        "elements": [places[each] for each in elements],
+        "element_lists": [element_rows(each) for each in places],
+    }
+
+
+def _elements(header: dict[str, Any]) -> tuple[Elements, ...]:
+    lists = [elements_of_rows(rows) for rows in header.get("element_lists", ())]
+    return tuple(lists[place] for place in _value(tuple[int, ...], header.get("elements", [])))
 
 
 def _pictures(rows: list[list[Any]], data: bytes, start: int) -> list[CompressedScreen]:

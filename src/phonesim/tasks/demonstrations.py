@@ -7,7 +7,7 @@ actions; otherwise the phone is restored and the slip did not happen. Where a ta
 on a button, `cells` has every place that would do.
 
 Some tasks may be about made-up texts (`fresh_words`), and some demonstrations of no template but of
-whatever stands on a screen (`grounding`).
+whatever stands on a screen (`grounding`). For models that read, observations have `elements`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from distrl import records as r
-from distrl.hierarchy import Element
+from distrl.hierarchy import Element, readable
 from phonesim.dimensions import HEIGHT, WIDTH
 from phonesim.scene import Touch
 from phonesim.simulated_device import SimulatedDevice
@@ -59,6 +59,8 @@ class Demonstrator:
         seed: int | str,
         slip_rate: float = 0.12,
         fresh_words: float = 0.0,
+        *,
+        elements: bool = False,
     ) -> None:
         self._device = device
         self._judge = FactJudge(device)
@@ -68,6 +70,8 @@ class Demonstrator:
         self._grounding = Grounding(device, self._random)
         self._samples: list[Sample] = []
         self._past: list[r.Action] = []
+        self._elements = elements
+        self._touched: list[Element | None] = []  # by each past action
 
     def demonstrate(self, task: r.Task) -> list[Sample]:
         """The samples of one episode; none if a slip made the task fail after all."""
@@ -104,7 +108,7 @@ class Demonstrator:
     def _follow(self, instruction: str, moves: Iterable[Move], limit: int) -> r.Action | None:
         """Record the actions of a solution and return the last; None if it was not finished."""
         solver = Solver(moves, open_by_name=True)
-        self._samples, self._past = [], []
+        self._samples, self._past, self._touched = [], [], []
         slips = 0
         while len(self._past) < limit:
             if slips < MAX_SLIPS and self._random.random() < self._slip_rate:
@@ -120,7 +124,10 @@ class Demonstrator:
 
     def _record(self, instruction: str, action: r.Action) -> None:
         phone = self._device.phone
-        observation = r.Observation(instruction, r.Screen(phone.frame()), tuple(self._past))
+        screen = r.Screen(phone.frame())
+        shown = readable(phone.elements()) if self._elements else ()
+        touched = tuple(self._touched)
+        observation = r.Observation(instruction, screen, tuple(self._past), (), shown, touched)
         signs = getattr(phone.scene.canvas, "signs", None)
         cells = same_cells(action, phone.scene.touches)
         action = self._elsewhere(action, cells)
@@ -136,6 +143,10 @@ class Demonstrator:
         return type(action)((column + 0.5) * CELL / WIDTH, (row + 0.5) * CELL / HEIGHT)
 
     def _do(self, action: r.Action) -> None:
+        if self._elements:
+            phone = self._device.phone
+            shown, screen = readable(phone.elements()), r.Screen(phone.frame())
+            self._touched.append(r.touched_by(action, shown, screen))
         self._device.perform(action)
         self._past.append(action)
 
@@ -156,7 +167,7 @@ class Demonstrator:
         undone = _page(self._device.elements()) == _page(elements)
         if changed or not undone or _differ(before, self._device.snapshot()):
             self._device.restore(before)
-            self._past.pop()
+            del self._past[-1:], self._touched[-1:]
             return False
         self._device.restore(after)
         self._record(instruction, r.Back())

@@ -11,7 +11,7 @@ from distrl.errors import InvalidSetting
 def test_the_dialects_go_by_their_names() -> None:
     assert set(DIALECTS) == {
         "compact", "aitw", "android_world", "qwen2_5_vl", "qwen3_vl", "ui_tars", "ui_tars_1_5",
-        "autoglm",
+        "autoglm", "elements",
     }  # fmt: skip
     assert all(dialect_named(name).name == name for name in DIALECTS)
 

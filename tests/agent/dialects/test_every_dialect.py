@@ -32,7 +32,7 @@ def _resolution(name: str, image: ImageSize) -> tuple[float, float]:
             return 0.5e-4, 0.5e-4
         case "qwen3_vl":
             return 0.5 / 999, 0.5 / 999
-        case "ui_tars" | "autoglm":
+        case "ui_tars" | "autoglm" | "elements":
             return 1 / 1000, 1 / 1000
         case _:  # pixels
             return 1 / image.width, 1 / image.height
@@ -61,7 +61,7 @@ def _sayable(name: str, action: r.Action) -> r.Action:
 
 def _agree(name: str, back: r.Action, said: r.Action, image: ImageSize) -> bool:
     across, down = (distance + 1e-12 for distance in _resolution(name, image))
-    if name == "android_world" and isinstance(said, r.Swipe):
+    if name in ("android_world", "elements") and isinstance(said, r.Swipe):
         return isinstance(back, r.Swipe) and direction_of(back) == direction_of(said)
     if name == "aitw" and isinstance(said, r.Swipe):
         beyond_a_tap = math.dist((said.x, said.y), (said.to_x, said.to_y)) - MAX_TAP
@@ -174,7 +174,7 @@ def test_a_text_with_half_a_character_is_not_typed(dialect: Dialect) -> None:
 def test_only_so_much_is_searched(dialect: Dialect) -> None:
     action = r.TypeText("a" * MAX_CHARACTERS)
     read = dialect.read(dialect.write(action, PHONE), PHONE)
-    if dialect.name == "compact":  # nothing to search: the first word says what it is
+    if dialect.name in ("compact", "elements"):  # nothing to search: the first word says what it is
         assert read == action
     else:
         assert isinstance(read, r.Unreadable)
@@ -199,6 +199,7 @@ def test_instructions_name_what_is_written(dialect: Dialect) -> None:
         "qwen3_vl": "<tool_call> mobile_use click long_press swipe type open answer wait 999",
         "ui_tars": "click( long_press( drag( type( open_app( wait( finished( call_user( 1000",
         "ui_tars_1_5": "click( long_press( drag( type( open_app( wait( finished( pixels",
+        "elements": "tap hold type set scroll shade open: back home enter wait answer: done 512",
         "autoglm": "do( Tap Swipe Type Launch Enter Back Home Wait Take_over finish( 999",
     }
     assert all(word in dialect.instructions for word in words[dialect.name].split())

@@ -197,7 +197,8 @@ def test_a_collector_with_a_client_opens_no_model(
         raise AssertionError(f"{config.agent.model} was opened")
 
     monkeypatch.setattr(wiring, "build_policy", refuse)
-    config = tiny_config(tmp_path, tmp_path, "engine.policy=node", "tasks.curriculum=success_rate")
+    settings = ("engine.policy=node", "tasks.curriculum=success_rate", "agent.sees=screen")
+    config = tiny_config(tmp_path, tmp_path, *settings)
     parts: Mapping[str, Any] = {
         "sink": ListSink(), "weights": Versions(), "admission": PacedAdmission(), "logs": tmp_path
     }  # fmt: skip

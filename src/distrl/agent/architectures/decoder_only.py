@@ -36,7 +36,7 @@ class DecoderOnly(Architecture):
     def __init__(self, network: PreTrainedModel, stand_in: int) -> None:
         text = network.config.get_text_config()
         super().__init__(network, text)
-        self.trunk: Any = network.model
+        self.trunk: Any = getattr(network, "model", None) or network.base_model
         self._softcap = getattr(text, "final_logit_softcapping", None)
         self._stand_in = stand_in  # in place of an image token that the model sampled
         found = (getattr(network.config, name, None) for name in PLACEHOLDERS)

@@ -16,11 +16,14 @@ from distrl.agent.dialects.android_world import ANDROID_WORLD
 from distrl.agent.dialects.autoglm import AUTOGLM
 from distrl.agent.dialects.compact import COMPACT
 from distrl.agent.dialects.dialect import Dialect
+from distrl.agent.dialects.elements import ELEMENTS
 from distrl.agent.dialects.mobile_use import QWEN2_5_VL, QWEN3_VL
 from distrl.agent.dialects.ui_tars import UI_TARS, UI_TARS_1_5
 from distrl.errors import InvalidSetting
 
-_ALL = (COMPACT, AITW, ANDROID_WORLD, AUTOGLM, QWEN2_5_VL, QWEN3_VL, UI_TARS, UI_TARS_1_5)
+_ALL = (
+    COMPACT, AITW, ANDROID_WORLD, AUTOGLM, ELEMENTS, QWEN2_5_VL, QWEN3_VL, UI_TARS, UI_TARS_1_5,
+)  # fmt: skip
 
 DIALECTS: Mapping[str, Dialect] = MappingProxyType({dialect.name: dialect for dialect in _ALL})
 

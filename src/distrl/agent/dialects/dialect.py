@@ -21,11 +21,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from distrl.agent.dialects.loose_reader import Number, Value
+from distrl.agent.element_list import ElementList
 from distrl.errors import InvalidAction
+from distrl.hierarchy import Element
 from distrl.records import Action, Unreadable
 
 _TAG = re.compile(r"<[^<>]*>")
@@ -43,12 +45,14 @@ class ImageSize(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Scale:
     """How places are counted: `across` and `down` units for the screen. The last unit that is
-    written is the edge itself (`to_edge`), or else the one before it, as for pixels.
+    written is the edge itself (`to_edge`), or else the one before it, as for pixels. `listed` are
+    the elements that the model was told of, where a place may be meant by one.
     """
 
     across: int
     down: int
     to_edge: bool = False
+    listed: ElementList | None = None
 
     @classmethod
     def of_pixels(cls, image: ImageSize) -> Scale:
@@ -78,24 +82,41 @@ class Scale:
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """One way of writing actions. Its reader may raise `InvalidAction` with the reason."""
+    """One way of writing actions. Its reader may raise `InvalidAction` with the reason.
+
+    `numbers`: it means elements by their numbers in the prompt; others count places, and are told
+    those of elements. `past_writer` writes an action of the past and what it touched, where that is
+    told otherwise than it is answered.
+    """
 
     name: str
     instructions: str  # the system text for models that were not trained on it; may be empty
     writer: Callable[[Action, Scale], str]
     reader: Callable[[str, Scale], Action]
     scale: Scale | None = None  # None: pixels of the picture
+    numbers: bool = False
+    past_writer: Callable[[Action, Scale, Element | None], str] | None = None
 
-    def write(self, action: Action, image: ImageSize) -> str:
+    def write(self, action: Action, image: ImageSize, listed: ElementList | None = None) -> str:
         if isinstance(action, Unreadable):
             return action.text
-        return self.writer(action, self.scale or Scale.of_pixels(image))
+        return self.writer(action, self.scale_for(image, listed))
 
-    def read(self, text: str, image: ImageSize) -> Action:
+    def write_past(self, action: Action, image: ImageSize, touched: Element | None) -> str:
+        """An action of the past, for a prompt."""
+        if self.past_writer is None:
+            return self.write(action, image)
+        return self.past_writer(action, self.scale_for(image), touched)
+
+    def read(self, text: str, image: ImageSize, listed: ElementList | None = None) -> Action:
         try:
-            return self.reader(text, self.scale or Scale.of_pixels(image))
+            return self.reader(text, self.scale_for(image, listed))
         except InvalidAction as error:
             return Unreadable(text, str(error))
+
+    def scale_for(self, image: ImageSize, listed: ElementList | None = None) -> Scale:
+        scale = self.scale or Scale.of_pixels(image)
+        return scale if listed is None else replace(scale, listed=listed)
 
 
 def word_for(words: dict[str, Action], action: Action) -> str:

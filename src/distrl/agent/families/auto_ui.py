@@ -262,4 +262,5 @@ AUTO_UI = ModelFamily(
     r"(encoder\.text_model|decoder)\..*\.(q|k|v|o)",
     auto_ui_inputs,
     register_auto_ui,
+    sees=("screen",),
 )

@@ -41,6 +41,9 @@ class PictureMarks:
     turn_end: str
 
 
+NO_MARKS = PictureMarks("", "", "", (), "")  # of a model that sees no pictures
+
+
 @dataclass(frozen=True, slots=True)
 class ChatFormat:
     """Writes prompts; `typed_content` and `system_message` say what its template can take."""
@@ -96,19 +99,24 @@ def chat_format(
     if plain.template is None:
         return plain
     problem = ""
+    seen = 2 if marks.placeholder else 0
     for typed, system in ((True, True), (True, False), (False, True), (False, False)):
+        if typed and not seen:  # a template for words alone would write a list as it is
+            continue
         chat = replace(plain, typed_content=typed, system_message=system)
         try:
-            text = chat.written(SYSTEM_PROBE, USER_PROBE, 2)
+            text = chat.written(SYSTEM_PROBE, USER_PROBE, seen)
         except (TemplateError, TypeError, ValueError) as error:
             problem = f"{type(error).__name__}: {error}"
             continue
-        if (text.count(marks.placeholder), SYSTEM_PROBE in text, USER_PROBE in text) == (2, 1, 1):
+        found = text.count(marks.placeholder) if seen else 0
+        if (found, SYSTEM_PROBE in text, USER_PROBE in text) == (seen, 1, 1):
             return chat
-        problem = f"two pictures and two texts became {text[:200]!r}"
+        problem = f"{seen} pictures and two texts became {text[:200]!r}"
     raise MissingTokens(
-        f"the chat template in {directory} cannot ask about a picture ({problem}); take the "
-        f"template of the model that this one was made from: one that writes {marks.placeholder!r}"
+        f"the chat template in {directory} cannot ask {'about a picture ' if seen else ''}"
+        f"({problem}); take the template of the model that this one was made from"
+        f"{f': one that writes {marks.placeholder!r}' if seen else ''}"
     )
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import torch
+from transformers import PreTrainedTokenizerBase
 
 from distrl.agent.dialects.dialect import ImageSize
 from distrl.agent.families.chat_format import ChatFormat, PictureMarks, chat_format
@@ -67,13 +68,19 @@ class DecoderInputs:
     def _row(self, prompt: Prompt, placed: Sequence[PlacedPicture]) -> list[int]:
         first, *rest = self.chat.text(prompt).split(self.chat.marks.placeholder)
         text = first + "".join(p.words + after for p, after in zip(placed, rest, strict=True))
-        begin = self.chat.tokenizer.bos_token  # a template may have written it already
-        begins_itself = bool(begin) and text.startswith(str(begin))
         row: list[int] = []
         lengths = iter(run for picture in placed for run in picture.runs)
-        for token in self.chat.tokenizer.encode(text, add_special_tokens=not begins_itself):
+        for token in prompt_row(self.chat.tokenizer, text):
             row.extend([token] * next(lengths) if token == self.image_token_id else [token])
         return row
+
+
+def prompt_row(tokenizer: PreTrainedTokenizerBase, text: str) -> list[int]:
+    """The tokens of a prompt; a template may have written the first of them already."""
+    begin = tokenizer.bos_token
+    begins_itself = bool(begin) and text.startswith(str(begin))
+    row: list[int] = tokenizer.encode(text, add_special_tokens=not begins_itself)
+    return row
 
 
 def decoder_inputs(

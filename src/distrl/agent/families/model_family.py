@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from torch import Tensor
 
 from distrl.agent.dialects.dialect import ImageSize
-from distrl.agent.prompt import Prompt
+from distrl.agent.prompt import Prompt, Sees
 from distrl.records import Screen
 
 if TYPE_CHECKING:
@@ -68,6 +68,7 @@ class ModelFamily:
     `adapter_targets` is a regular expression over module names: the projections of the language
     model, not those of the image encoder. `frozen` is one over the names of weights that stay as
     they are when the whole model is trained: what reads a screen should not unlearn to read.
+    `sees` is what its models can be given of a screen, the usual first.
     """
 
     name: str
@@ -78,3 +79,4 @@ class ModelFamily:
     register: Callable[[], None] | None = None  # None: the classes are part of transformers
     past_actions: int = 4  # that a prompt tells, unless a setting says otherwise
     frozen: str | None = None
+    sees: tuple[Sees, ...] = ("screen", "elements", "both")

@@ -50,4 +50,5 @@ STARTER_FAMILY = ModelFamily(
     register,
     past_actions=PAST_ACTIONS,
     frozen=r"encoder\..*",  # it reads well; what to do about it is learned
+    sees=("screen",),
 )

@@ -5,11 +5,12 @@
 
 They travel as those of `ingest.messages` do, nothing is pickled. The screens of an observation are
 in shared memory (`screen_memory`); an action is its kind and its values in order. Texts are bytes,
-since a policy may write halves of surrogate pairs, which msgpack refuses.
+since a policy may write halves of surrogate pairs, which msgpack refuses; so are elements, as JSON.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import cache
@@ -17,6 +18,7 @@ from operator import attrgetter
 from typing import Any, get_args
 
 from distrl.errors import DistrlError, UsageError
+from distrl.hierarchy import Element, Elements, element_rows, elements_of_rows
 from distrl.records import Action, Decision, Observation, Screen
 
 Value = float | bytes
@@ -34,6 +36,7 @@ class DecisionRequest:
     past_actions: tuple[PackedAction, ...]
     offset: int  # of its screens in the shared memory, oldest first
     sizes: tuple[tuple[int, int], ...]  # height and width of each
+    elements: bytes = b""  # those of the screen, and what past actions touched; empty: none
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +82,7 @@ def decision_request(
         tuple(map(_packed, observation.past_actions)),
         offset,
         tuple((screen.height, screen.width) for screen in screens),
+        _packed_elements(observation),
     )
 
 
@@ -86,7 +90,29 @@ def observation_of(request: DecisionRequest, screens: tuple[Screen, ...]) -> Obs
     """The observation of a request."""
     *past_screens, screen = screens
     past_actions = tuple(map(_unpacked, request.past_actions))
-    return Observation(_text(request.instruction), screen, past_actions, tuple(past_screens))
+    return Observation(
+        _text(request.instruction),
+        screen,
+        past_actions,
+        tuple(past_screens),
+        *_unpacked_elements(request.elements),
+    )
+
+
+def _packed_elements(observation: Observation) -> bytes:
+    if not observation.elements and not observation.touched:
+        return b""
+    touched = [None if each is None else element_rows([each])[0] for each in observation.touched]
+    rows = [element_rows(observation.elements), touched]
+    return json.dumps(rows, separators=(",", ":")).encode("ascii")
+
+
+def _unpacked_elements(packed: bytes) -> tuple[Elements, tuple[Element | None, ...]]:
+    if not packed:
+        return (), ()
+    rows, touched = json.loads(packed)
+    past = (None if row is None else elements_of_rows([row])[0] for row in touched)
+    return elements_of_rows(rows), tuple(past)
 
 
 def packed_decision(number: int, decision: Decision) -> PackedDecision:

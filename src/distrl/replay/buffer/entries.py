@@ -11,6 +11,7 @@ from distrl.records import Trajectory
 RECORD_BYTES = 1_600  # the trajectory, its task and verdict, its id and the replay's own entry
 DECISION_BYTES = 350  # with its action and two empty tuples
 TOKEN_BYTES = 8 + 32 + 8 + 24  # an int and a float, and a pointer to each
+ELEMENT_BYTES = 700  # of the view hierarchy, with its bounds and empty texts
 
 
 class Outcome(enum.Enum):
@@ -96,4 +97,17 @@ def record_bytes(trajectory: Trajectory) -> int:
         + text
         + 2 * len(trajectory.task.instruction)
         + sum(100 + len(note) for note in trajectory.notes)
+        + _element_bytes(trajectory)
     )
+
+
+def _element_bytes(trajectory: Trajectory) -> int:
+    """Lists that several screens share count once."""
+    lists = {id(elements): elements for elements in trajectory.elements}.values()
+    texts = sum(
+        len(text)
+        for elements in lists
+        for each in elements
+        for text in (each.text, each.detail, each.value)
+    )
+    return ELEMENT_BYTES * sum(len(elements) for elements in lists) + 4 * texts
