@@ -178,8 +178,9 @@ class VlmPolicy:
         self, observation: Observation, answer: Sequence[int], count: int
     ) -> list[tuple[float, list[tuple[int, float]]]]:
         """At each token of a known answer its log p, and the likeliest in its place with theirs."""
-        tokens, _ = self._padded([observation], [answer])
-        result = self._forward([self.prompter.write(observation)], tokens)
+        prompts = [self.prompter.write(observation)]
+        tokens, _ = self._padded(prompts, [answer])
+        result = self._forward(prompts, tokens)
         logits = result.project(result.states[0])  # [k, vocabulary]
         distribution = token_distribution(logits, self.sampling.temperature)
         own = distribution.gather(-1, tokens[0].to(self.device).unsqueeze(-1)).squeeze(-1)

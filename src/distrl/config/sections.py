@@ -259,6 +259,11 @@ class AgentSettings(Checked):
     ] = ""
     policy: VlmSettings = field(default_factory=VlmSettings)
 
+    @property
+    def chosen_sees(self) -> Literal["screen", "elements", "both"] | None:
+        """None: what is usual for the model."""
+        return None if self.sees == "auto" else self.sees
+
 
 @dataclass(frozen=True, slots=True)
 class CollectionSettings:

@@ -20,10 +20,9 @@ from typing import TYPE_CHECKING
 
 from distrl import plugins
 from distrl.agent.loading import open_policy, what_it_sees
-from distrl.agent.prompt import Sees
 from distrl.agent.reference_policy import start_policy
 from distrl.agent.vlm_policy import Share, VlmPolicy
-from distrl.config.sections import TaskSettings
+from distrl.config.sections import AgentSettings, TaskSettings
 from distrl.config.training_config import LearningSettings, TrainingConfig
 from distrl.devices.device import Device
 from distrl.engine.browser_wiring import page_task_words, web_tasks
@@ -200,7 +199,7 @@ def build_collector(
         settings=CollectorSettings(
             stop_on_success=config.collection.stop_on_success,
             forks=config.collection.forks,
-            elements=reads_elements(config),
+            elements=reads_elements(config.agent, start_adapter(config)),
             episode_seconds=config.collection.episode_seconds,
         ),
         live=live,
@@ -245,36 +244,23 @@ def build_served(config: TrainingConfig, run: Path) -> ServedPolicy:
         ) from error
 
     agent = config.agent
+    dialect, adapters = agent.dialect, run / "adapters"
     return open_served(
-        agent.model,
-        agent.policy,
-        agent.server,
-        run / "adapters",
-        dialect=agent.dialect,
-        sees=chosen_sees(config),
+        agent.model, agent.policy, agent.server, adapters, dialect=dialect, sees=agent.chosen_sees
     )
 
 
 def build_policy(config: TrainingConfig) -> VlmPolicy:
     agent = config.agent
+    dialect, start = agent.dialect or None, start_adapter(config)
     return open_policy(
-        agent.model,
-        agent.policy,
-        dialect=agent.dialect or None,
-        adapter=start_adapter(config),
-        sees=chosen_sees(config),
+        agent.model, agent.policy, dialect=dialect, adapter=start, sees=agent.chosen_sees
     )
 
 
-def chosen_sees(config: TrainingConfig) -> Sees | None:
-    """What the settings say that the model is given of a screen; None: its family does."""
-    return None if config.agent.sees == "auto" else config.agent.sees
-
-
-def reads_elements(config: TrainingConfig) -> bool:
+def reads_elements(agent: AgentSettings, adapter: Path | None) -> bool:
     """Do collectors read the view hierarchy of each screen?"""
-    sees = chosen_sees(config) or what_it_sees(config.agent.model, start_adapter(config))
-    return sees != "screen"
+    return (agent.chosen_sees or what_it_sees(agent.model, adapter)) != "screen"
 
 
 def start_adapter(config: TrainingConfig) -> Path | None:
