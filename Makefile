@@ -14,7 +14,7 @@ STAMP := $(VENV)/.installed
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help train test test-phone test-all test-ray test-machines test-browser check format phone pictures bench-phone bench-phones bench-quick-start bench-starter bench-policy bench-learner bench-replay bench-store bench-staleness bench-environment bench-async bench-time-to-success bench-gpu-run bench-plan bench-cluster chaos bench-join bench-view fuzz chaos-quality soak bench-judge-noise bench-adb bench-adb-training bench-adb-circle bench-api clean
+.PHONY: help train test test-phone test-all test-ray test-machines test-browser check format phone pictures bench-phone bench-phones bench-quick-start bench-starter bench-smollm bench-policy bench-learner bench-replay bench-store bench-staleness bench-environment bench-async bench-time-to-success bench-gpu-run bench-plan bench-cluster chaos bench-join bench-view fuzz chaos-quality soak bench-judge-noise bench-adb bench-adb-training bench-adb-circle bench-api clean
 
 help: ## List the targets
 	@echo "DistRL. Targets, each with its own set-up:"
@@ -92,6 +92,10 @@ bench-quick-start: $(STAMP) ## Three seeds of `make train` (20 quiet minutes); w
 bench-starter: $(STAMP) ## How good the starter is on unseen tasks (20 min on two cores); writes results/starter.json
 	@echo "→ benchmarks/starter.py"
 	@$(BIN)/python -m benchmarks.starter $(ARGS)
+
+bench-smollm: $(STAMP) ## A pretrained language model, taught and trained by reward; needs ARGS (benchmarks/smollm.py says which)
+	@echo "→ benchmarks/smollm.py"
+	@$(BIN)/python -m benchmarks.smollm $(ARGS)
 
 bench-policy: $(STAMP) ## Measure decisions per second; writes benchmarks/results/policy.json
 	@echo "→ benchmarks/policy.py"

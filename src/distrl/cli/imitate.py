@@ -1,23 +1,29 @@
 """`distrl imitate`: pretrains a starter model on demonstrations, and shows its learning curve.
 
-Beside the model it leaves `curve.json`, `curve.png` and `imitation.json`, the settings that were
+With `--model` it teaches that model, a language model say, in place of a starter. Beside the model
+it leaves `curve.json`, `curve.png` and `imitation.json`, the settings that were
 used. What loads torch is imported where it is needed, so that `distrl --help` answers at once.
 """
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 
+from distrl.errors import UsageError
+
 if TYPE_CHECKING:
+    from distrl.imitation.cloning import CloningProgress, CloningSettings
     from distrl.imitation.imitation import ImitationSettings, Progress
 
-PICTURE = "curve.png"
+PICTURE, CURVE = "curve.png", "curve.json"
 
 
 def imitate(
@@ -42,10 +48,23 @@ def imitate(
     start: Annotated[
         Path | None, typer.Option(help="Train the starter model in this directory further.")
     ] = None,
+    model: Annotated[
+        str | None, typer.Option(help="Teach this model instead: a directory or a hub id.")
+    ] = None,
+    lora: Annotated[
+        int | None, typer.Option(min=1, help="With --model: train adapters of this rank alone.")
+    ] = None,
     device: Annotated[str, typer.Option(help="Where the model computes: cpu or cuda.")] = "cpu",
 ) -> None:
     """Pretrain a starter model on scripted demonstrations, by default from random weights."""
     given = {"steps": steps, "batch": batch, "processes": processes, "seed": seed, "enough": enough}
+    if model is not None:
+        if start is not None or enough is not None:
+            raise UsageError(
+                "--start and --enough are for the starter; leave them out with --model"
+            )
+        teach_and_show(Console(), model, cloning_settings(device, config, given), out, device, lora)
+        return
     pretrain_and_show(Console(), chosen_settings(device, config, given), out, device, start=start)
 
 
@@ -61,6 +80,53 @@ def chosen_settings(
         if value is not None:
             tree[name] = Given(value, f"--{name}")
     return read_section(settings_for(device, os.cpu_count() or 1), tree)
+
+
+def cloning_settings(
+    device: str, config: Path | None, given: Mapping[str, int | float | None]
+) -> CloningSettings:
+    """The defaults for a device, overridden by a TOML file, overridden by options."""
+    from distrl.config.typed_reader import Given, Node, read_section, read_toml
+    from distrl.imitation.cloning import settings_for
+
+    tree: dict[str, Node] = {} if config is None else read_toml(config)
+    tree |= {name: Given(each, f"--{name}") for name, each in given.items() if each is not None}
+    return read_section(settings_for(device, os.cpu_count() or 1), tree)
+
+
+def teach_and_show(
+    console: Console,
+    model: str,
+    settings: CloningSettings,
+    out: Path,
+    device: str = "cpu",
+    lora: int | None = None,
+) -> list[CloningProgress]:
+    """Teach a model by behaviour cloning and save what it learned, with its learning curve."""
+    from distrl.agent.loading import open_policy
+    from distrl.agent.lora import LoraSettings
+    from distrl.agent.policy_weights import export_policy
+    from distrl.agent.vlm_settings import VlmSettings
+    from distrl.imitation.cloning import clone
+
+    if out.exists():  # before anything is spent: it is written at the end
+        raise UsageError(f"{out} is there already; give a directory that is not")
+    adapters = None if lora is None else LoraSettings(lora, 2 * lora)
+    policy = open_policy(model, VlmSettings(lora=adapters, device=device, seed=settings.seed))
+
+    def show(point: CloningProgress) -> None:
+        right = "" if point.validation is None else f", validation {point.validation:.1%}"
+        console.print(
+            f"{point.step:,} of {settings.steps:,} steps: loss {point.loss:.3f}{right}, "
+            f"{point.tokens / max(point.seconds, 1e-3):,.0f} tokens/s",
+            highlight=False,
+        )
+
+    curve = clone(policy, settings, show)
+    export_policy(policy, out)
+    (out / CURVE).write_text(json.dumps([asdict(each) for each in curve], indent=1), "utf-8")
+    console.print(f"{out}: measure it with distrl evaluate {out}", highlight=False)
+    return curve
 
 
 def pretrain_and_show(

@@ -1,0 +1,241 @@
+"""Behaviour cloning: teaches any policy of ours by demonstrations, on the path that it acts on.
+
+Prompts are written and answers are tokenised as when the policy acts, and what is minimised is
+minus the log-probability that `score` gives the demonstrated answer. Adapters are trained where the
+policy wears them, the whole model where it does not. The critic is left as it is.
+
+Processes play demonstrations and write them as prompts; answers are drawn at random from the newest
+`pool` of them, since steps of one episode are alike. How far it has come is measured on tasks of
+the test split: the probability of the demonstrated answer, which is how often sampling gives it.
+(`imitation` is for the starter alone, and also trains its screen reader.)
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
+from itertools import count, islice
+from typing import Annotated, Any, NamedTuple
+
+import torch
+from torch import Tensor
+from torch.utils.data import DataLoader, IterableDataset, get_worker_info
+
+from distrl.agent.prompt import Prompt, Prompter
+from distrl.agent.vlm_policy import VlmPolicy
+from distrl.bounds import Bounds, Checked, Share
+from distrl.imitation.sample_stream import SampleRecipe, endless_samples
+from distrl.records import Split
+from phonesim.tasks.task_sets import template_names
+
+VALIDATION_SEED = 77  # other phones and texts than any training sample
+
+
+class PromptedAnswer(NamedTuple):
+    """A prompt and the answer that a demonstration gives to it."""
+
+    prompt: Prompt
+    answer: str
+
+
+@dataclass(frozen=True, slots=True)
+class CloningSettings(Checked):
+    """The defaults are for a language model of 135 M parameters on a GPU."""
+
+    steps: Annotated[int, Bounds(1)] = 3000
+    batch: Annotated[int, Bounds(1, unit="samples")] = 64
+    micro_batch: Annotated[int, Bounds(1, unit="samples that go through the model at once")] = 64
+    learning_rate: Annotated[float, Bounds(0.0, unit="at its highest")] = 2e-4
+    warm_up: Annotated[int, Bounds(0, unit="steps")] = 100
+    max_gradient: Annotated[float, Bounds(0.0, unit="(norm of the gradient)")] = 1.0
+    pool: Annotated[int, Bounds(1, unit="samples to draw from")] = 4096
+    processes: Annotated[int, Bounds(0, unit="that demonstrate; 0: this one")] = 8
+    slip_rate: Share = 0.12
+    fresh_words: Share = 0.5
+    grounding: Share = 0.3
+    shopping_weight: Annotated[int, Bounds(1)] = 2
+    validation_set: Annotated[int, Bounds(1, unit="samples of the test split")] = 512
+    validate_every: Annotated[int, Bounds(1, unit="steps")] = 500
+    templates: tuple[str, ...] = ()  # those that are demonstrated; none: all of the train split
+    seed: int = 0
+
+
+def settings_for(device: str, cores: int) -> CloningSettings:
+    """On a GPU what a model of 135 M parameters needs; on a CPU a few steps of it, to look at."""
+    settings = CloningSettings(processes=min(8, max(1, cores - 1)))
+    if device != "cpu":
+        return settings
+    return replace(
+        settings,
+        steps=50,
+        batch=8,
+        micro_batch=4,
+        pool=256,
+        processes=0,
+        validation_set=16,
+        validate_every=25,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class CloningProgress:
+    """A point of the learning curve."""
+
+    step: int
+    seconds: float
+    tokens: int  # that went through the model with a gradient
+    loss: float  # nats for an answer
+    validation: float | None = None  # mean probability of the demonstrated answer
+
+
+class Demonstrations(IterableDataset[PromptedAnswer]):
+    """Demonstrations without end, as prompts; each worker plays tasks of its own."""
+
+    def __init__(self, recipe: SampleRecipe, prompter: Prompter) -> None:
+        self.recipe = recipe
+        self.prompter = prompter
+
+    def __iter__(self) -> Iterator[PromptedAnswer]:
+        worker = get_worker_info()
+        for sample in endless_samples(self.recipe, worker.id if worker else 0):
+            answer = self.prompter.answer(sample.action, sample.observation)
+            yield PromptedAnswer(self.prompter.write(sample.observation), answer)
+
+
+def clone(
+    policy: VlmPolicy,
+    settings: CloningSettings,
+    seen: Callable[[CloningProgress], None] = lambda progress: None,
+) -> list[CloningProgress]:
+    """Teach the policy in place; return its learning curve, each point of which `seen` gets."""
+    recipe = _recipe(settings, policy)
+    held_out = replace(
+        recipe, split="test", slip_rate=0.0, fresh_words=0.0, grounding=0.0, seed=VALIDATION_SEED
+    )
+    validation = list(islice(Demonstrations(held_out, policy.prompter), settings.validation_set))
+    cloning = Cloning(policy, settings)
+    curve: list[CloningProgress] = []
+    samples = _loader(Demonstrations(recipe, policy.prompter), settings)
+    for step in range(1, settings.steps + 1):
+        loss = cloning.step(next(samples), step)
+        last = step == settings.steps
+        validate = last or step % settings.validate_every == 0
+        if validate or step % 20 == 0:
+            right = cloning.validate(validation) if validate else None
+            curve.append(cloning.progress(step, loss, right))
+            seen(curve[-1])
+    return curve
+
+
+class Cloning:
+    """One run of behaviour cloning."""
+
+    def __init__(self, policy: VlmPolicy, settings: CloningSettings) -> None:
+        self.policy = policy
+        self.settings = settings
+        self._parameters = list(policy.policy_parameters())
+        self._optimizer = torch.optim.AdamW(
+            self._parameters, lr=settings.learning_rate, betas=(0.9, 0.98), weight_decay=0.0
+        )
+        self._began = time.monotonic()
+        policy.sampling = replace(policy.sampling, temperature=1.0)
+
+    def step(self, samples: Sequence[PromptedAnswer], number: int) -> float:
+        """One step of the optimiser; the mean loss of an answer."""
+        for group in self._optimizer.param_groups:
+            group["lr"] = self._learning_rate(number)
+        self._optimizer.zero_grad()
+        total = 0.0
+        for some in _chunks(samples, self.settings.micro_batch):
+            loss = -self._log_probs(some).sum() / len(samples)
+            torch.autograd.backward(loss)
+            total += float(loss.detach())
+        torch.nn.utils.clip_grad_norm_(self._parameters, self.settings.max_gradient)
+        self._optimizer.step()
+        return total
+
+    @torch.no_grad()
+    def validate(self, samples: Sequence[PromptedAnswer]) -> float:
+        """The mean probability of the demonstrated answers."""
+        chunks = _chunks(samples, self.settings.micro_batch)
+        return float(torch.cat([self._log_probs(some).exp() for some in chunks]).mean())
+
+    def progress(self, step: int, loss: float, validation: float | None) -> CloningProgress:
+        seconds = time.monotonic() - self._began
+        return CloningProgress(step, seconds, self.policy.training_tokens, loss, validation)
+
+    def _log_probs(self, samples: Sequence[PromptedAnswer]) -> Tensor:  # [n], of whole answers
+        answers = [self.policy.builder.answers.encode(each.answer) for each in samples]
+        with _autocast(self.policy.device):
+            scores = self.policy.score_prompts([each.prompt for each in samples], answers)
+        return (scores.log_probs * scores.token_mask).sum(1)
+
+    def _learning_rate(self, step: int) -> float:
+        """Up in a line, then down in a half cosine to a hundredth."""
+        settings = self.settings
+        if step < settings.warm_up:
+            return settings.learning_rate * step / settings.warm_up
+        done = (step - settings.warm_up) / max(1, settings.steps - settings.warm_up)
+        return settings.learning_rate * (0.01 + 0.99 * 0.5 * (1 + math.cos(math.pi * done)))
+
+
+def _recipe(settings: CloningSettings, policy: VlmPolicy) -> SampleRecipe:
+    general = template_names("train", "general")
+    shopping = template_names("train", "shopping") * settings.shopping_weight
+    return SampleRecipe(
+        templates=settings.templates or (*general, *shopping),
+        elements=policy.reads_elements,
+        slip_rate=settings.slip_rate,
+        fresh_words=settings.fresh_words,
+        grounding=settings.grounding,
+        seed=settings.seed,
+    )
+
+
+def _loader(
+    demonstrations: Demonstrations, settings: CloningSettings
+) -> Iterator[list[PromptedAnswer]]:
+    """Batches, drawn from a pool that each batch renews by as many."""
+    options: dict[str, Any] = {}
+    if settings.processes:
+        options = {"multiprocessing_context": "fork", "prefetch_factor": 4}
+    loader: DataLoader[Any] = DataLoader(
+        demonstrations,
+        batch_size=settings.batch,
+        collate_fn=list,
+        num_workers=settings.processes,
+        **options,
+    )
+    rng, pool = random.Random(f"cloning/{settings.seed}"), list[PromptedAnswer]()
+    for number, fresh in zip(count(), loader, strict=False):
+        if len(pool) < settings.pool:
+            pool.extend(fresh)
+        else:
+            at = number * settings.batch % settings.pool
+            pool[at : at + len(fresh)] = fresh
+        if len(pool) >= min(settings.pool, 4 * settings.batch):
+            yield rng.choices(pool, k=settings.batch)
+
+
+def _chunks(samples: Sequence[PromptedAnswer], size: int) -> list[Sequence[PromptedAnswer]]:
+    """Of prompts of about one length: what is padded is computed for nothing."""
+    alike = sorted(samples, key=lambda each: len(each.prompt.text))
+    return [alike[first : first + size] for first in range(0, len(alike), size)]
+
+
+def _autocast(device: torch.device) -> AbstractContextManager[object]:
+    if device.type == "cpu":
+        return nullcontext()
+    return torch.autocast(device.type, torch.bfloat16)
+
+
+def demonstrated(split: Split, count_of: int, prompter: Prompter) -> list[PromptedAnswer]:
+    """So many demonstrated answers of a split, without slips: to look at, and to measure on."""
+    recipe = SampleRecipe(
+        tuple(template_names(split)), elements=prompter.reads_elements, split=split, slip_rate=0.0
+    )
+    return list(islice(Demonstrations(recipe, prompter), count_of))
