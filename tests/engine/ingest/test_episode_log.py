@@ -88,6 +88,16 @@ def test_times_are_those_of_the_run(desk: Desk) -> None:
     assert (before_the_run.began, before_the_run.ended) == (0.0, 0.0)
 
 
+@pytest.mark.parametrize("hours", [-1, 1], ids=["behind", "ahead"])
+def test_a_clock_of_another_machine_that_is_wrong_stretches_no_run(desk: Desk, hours: int) -> None:
+    desk.arrive("c/1")
+    theirs = time.time() + 3600.0 * hours
+    desk.log.finished(finished("c/1", began=theirs - 3.0, ended=theirs - 1.0))
+    [line] = desk.written
+    assert 0.0 <= line.began <= line.ended <= NOW
+    assert line.ended - line.began == pytest.approx(2.0 if hours > 0 else 0.0, abs=0.002)
+
+
 def test_a_collector_that_died_has_its_lines_and_no_other(desk: Desk) -> None:
     for name in ("collector-1.1/1", "collector-1.10/1", "collector-1.1/2"):
         desk.arrive(name)

@@ -14,7 +14,7 @@ from tests.engine.local.light_collectors import light_collector
 from tests.engine.local.process_facts import PATIENCE, forkservers, has_ended, runs, status
 
 from distrl.engine.ingest.messages import Stop
-from distrl.engine.local.collector_pool import CollectorChild, Forkserver
+from distrl.engine.local.collector_pool import KILLED, CollectorChild, Forkserver
 from distrl.engine.local.process_lifetime import NAME_BYTES
 from distrl.engine.supervision.collector_registry import CollectorInfo, Registration
 from distrl.errors import CollectorsLost
@@ -89,6 +89,15 @@ def test_its_exit_code_and_its_last_line_are_known(forkserver: Forkserver, tmp_p
     assert not child.is_running(PATIENCE)
     assert child.end() == "ended with code 7: the phone has melted"
     child.kill()  # without effect: its id may be another process's by now
+
+
+def test_one_that_the_kernel_kills_is_told_from_one_that_failed(
+    forkserver: Forkserver, tmp_path: Path
+) -> None:
+    child = started(forkserver, tmp_path)
+    os.kill(child.pid, signal.SIGKILL)  # as it does where memory has run out
+    assert not child.is_running(PATIENCE)
+    assert child.end().startswith(f"ended with code -9{KILLED}")
 
 
 def test_one_that_is_told_to_stop_ends_with_code_0(forkserver: Forkserver, tmp_path: Path) -> None:

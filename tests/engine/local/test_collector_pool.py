@@ -15,7 +15,7 @@ from tests.engine.local.test_collector_child import light_forkserver
 
 from distrl.engine.ingest.episode_log import EpisodeLog
 from distrl.engine.ingest.messages import Pace, Received
-from distrl.engine.local.collector_pool import CollectorPool, Forkserver
+from distrl.engine.local.collector_pool import KILLED, CollectorPool, Forkserver
 from distrl.engine.local.synchronous_collection import Rounds
 from distrl.engine.supervision.collector_registry import CollectorRegistry
 from distrl.json_lines import LineLog
@@ -103,7 +103,7 @@ def test_a_collector_plays_without_end_by_the_pace_that_it_is_told(make: Make) -
 def test_what_a_killed_collector_had_sent_is_read_before_it_is_replaced(make: Make) -> None:
     driven = make("die")
     driven.turn_until(lambda: driven.said)
-    assert driven.said == ["collector-0.1 ended with code -9"]
+    assert driven.said == [f"collector-0.1 ended with code -9{KILLED}"]
     assert driven.ids == ["collector-0.1/1"]
     for _ in range(3):
         driven.turn()

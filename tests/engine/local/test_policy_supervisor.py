@@ -14,7 +14,7 @@ from tests.engine.local.test_collector_child import light_forkserver
 from tests.episodes.made_up_collectors import wait_until
 
 from distrl.engine.ingest.messages import Encodings
-from distrl.engine.local.collector_pool import Forkserver
+from distrl.engine.local.collector_pool import KILLED, Forkserver
 from distrl.engine.local.policy_supervisor import PolicySupervisor
 from distrl.errors import PolicyServerGone
 from distrl.runs.run_directory import RunDirectory
@@ -60,7 +60,7 @@ def test_a_process_that_was_killed_is_replaced_and_the_last_one_ends_with_the_bl
         [pid] = forked_by_us("policy-0")
         os.kill(pid, signal.SIGKILL)
         wait_until(lambda: decides(supervisor, "policy-0.2"))
-        assert said == ["policy-0.1 ended with code -9"]
+        assert said == [f"policy-0.1 ended with code -9{KILLED}"]
         supervisor.check()
         [second] = forked_by_us("policy-0")
     assert has_ended(second)

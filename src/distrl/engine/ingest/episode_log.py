@@ -117,14 +117,16 @@ class EpisodeLog:
                 self._write(line, line.device, line.began, line.ended)
 
     def finished(self, episode: FinishedEpisode) -> None:
-        """Add the collector's report: where and when it was played."""
-        ahead = self._clock() - time.time()  # the run's clock minus the wall's
+        """Add the collector's report: where and when it was played.
+
+        The clock of its machine may be wrong, or be set meanwhile: nothing ends later than now.
+        """
+        now, took = self._clock(), max(0.0, episode.ended - episode.began)
+        ended = min(now, max(0.0, episode.ended + now - time.time()))  # on the run's clock
         with self._lock:
             line = self._open.pop(episode.id, None)
             if line is not None:
-                began = max(0.0, episode.began + ahead)
-                ended = max(began, episode.ended + ahead)
-                self._write(line, episode.device, began, ended)
+                self._write(line, episode.device, max(0.0, ended - took), ended)
 
     def close(self, ids_from: str = "") -> None:
         """No more reports on ids that begin so will come: write their lines with what is known."""

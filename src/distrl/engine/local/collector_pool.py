@@ -65,6 +65,7 @@ from distrl.watched_threads import WatchedThreads
 PACE_SECONDS = 0.2  # between two messages about the pace
 SEND_SECONDS = 5.0  # a collector that takes nothing for that long is as good as dead
 EXIT_SECONDS = 5.0  # for its exit code, once it has ended
+KILLED = " (killed by somebody, or by the kernel for want of memory)"
 TAIL_BYTES = 2000  # of its log, for the reader of an error
 TRIES, FIRST_PAUSE = 5, 0.1  # to start one, and seconds, which double, until the next try
 Work = Callable[[socket.socket, Path, Registration], None]  # the life of a process
@@ -110,10 +111,14 @@ class CollectorChild:
 
     def end(self) -> str:
         """Kill it if it still runs, let go of it, and return what ended it, for a person."""
+        had_ended = not self.is_running()
         self.kill()
         self.is_running(EXIT_SECONDS)
         self._process.join(EXIT_SECONDS)
-        trouble = self.trouble or f"ended with code {self._process.exitcode}"
+        code = self._process.exitcode
+        trouble = self.trouble or f"ended with code {code}"
+        if had_ended and code == -signal.SIGKILL:
+            trouble += KILLED
         last = self._last_line()
         self.link.close()
         if self._pidfd is not None:
