@@ -16,6 +16,7 @@ from distrl.engine.supervision.collector_registry import (
     FIRST_JOINED,
     JOINED_SILENT_SECONDS,
     LAST_SECONDS,
+    OWN_PAUSE_SECONDS,
     CollectorInfo,
     CollectorRegistry,
     PacedAdmission,
@@ -176,8 +177,24 @@ def test_who_is_silent_is_named_and_who_still_loads_its_model_is_not(world: Worl
     assert registry.unresponsive() == [(first, "was silent for 6 s")]
     registry.heartbeat(first, 0)
     assert registry.unresponsive() == []
-    world.now = SILENT_START_SECONDS + 1.0
+    while world.now <= SILENT_START_SECONDS:
+        assert second not in [info for info, _ in registry.unresponsive()]
+        world.now += OWN_PAUSE_SECONDS / 2
     assert second in [info for info, _ in registry.unresponsive()]
+
+
+def test_a_learner_that_was_stopped_itself_calls_nobody_silent(world: World) -> None:
+    """Ctrl-Z, or a machine that was paused: what collectors sent meanwhile is not read yet."""
+    registry = world.registry(count=1)
+    info = registry.register(0).info
+    registry.heartbeat(info, 1, beat(decisions=1))
+    assert registry.unresponsive() == []
+    world.now += 10 * STALLED_SECONDS
+    assert registry.unresponsive() == []
+    world.now += SILENT_SECONDS / 2
+    assert registry.unresponsive() == []
+    world.now += SILENT_SECONDS / 2 + 0.1  # and it says nothing now, either
+    assert registry.unresponsive() == [(info, "was silent for 6 s")]
 
 
 def test_who_lives_and_does_nothing_is_named_unless_it_may_not_start(world: World) -> None:

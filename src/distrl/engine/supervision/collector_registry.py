@@ -8,6 +8,7 @@ sockets; `ray.collector_pool` and `ray.learner_actor`: actors), by these rules:
 - `register` gives a new process its name, which no collector of the run had before, and its state.
 - A collector without a heartbeat for `silent_seconds` (`SILENT_START_SECONDS` before its first), or
   with episodes in flight and no progress for `STALLED_SECONDS`, is `unresponsive`: kill it.
+  Time in which nobody looked, since this process itself stood still, is nobody's silence.
 - `report_exit` says when a replacement may start: after a pause that grows with each failure of a
   collector that had delivered nothing. After `restarts` failures within `WINDOW` seconds the slot
   is given up; when all slots are, `check` raises `CollectorsLost`. A lost node costs no restart.
@@ -44,6 +45,7 @@ from distrl.runs.run_directory import RunDirectory
 
 FIRST_JOINED = 1024  # number of the first slot of joined collectors; others have lower ones
 JOINED_SILENT_SECONDS = 60.0  # without a heartbeat: as long as it may play without its learner
+OWN_PAUSE_SECONDS = 5.0  # between two looks: more, and this process was stopped (Ctrl-Z, say)
 LAST_SECONDS = 10.0  # after the deadline of a stop, before collectors that remain are killed
 
 
@@ -130,6 +132,7 @@ class CollectorRegistry:
     wanted: Callable[[], int | None] = lambda: None  # trajectories that the run still wants
     clock: Callable[[], float] = time.monotonic
     stop_at: float | None = None  # when all must have ended; None: nobody asked for it
+    _looked: float = float("inf")  # when the unresponsive were last asked for
     _pace: Pace = Pace(version=0)
     _ended: Counter[str] = field(default_factory=Counter)  # `stages` of those that have ended
     _slots: dict[int, _Slot] = field(default_factory=dict)
@@ -255,6 +258,7 @@ class CollectorRegistry:
         """Collectors that must be killed, and why; a joined one loses its slot instead."""
         found = []
         with self._lock:
+            self._forgive_own_pause()
             for number, slot in self._slots.items():
                 trouble = self._trouble(slot, joined=number >= FIRST_JOINED)
                 if trouble and number >= FIRST_JOINED:
@@ -262,6 +266,15 @@ class CollectorRegistry:
                 elif trouble and slot.info is not None:
                     found.append((slot.info, trouble))
         return found
+
+    def _forgive_own_pause(self) -> None:
+        """After a pause of ours what was sent meanwhile may not have been read yet."""
+        now = self.clock()
+        pause, self._looked = now - self._looked, now
+        if pause > OWN_PAUSE_SECONDS:
+            for slot in self._slots.values():
+                slot.heard = min(now, slot.heard + pause)
+                slot.progressed = min(now, slot.progressed + pause)
 
     def _trouble(self, slot: _Slot, *, joined: bool) -> str:
         """What is wrong with the process of that slot; empty: nothing, or there is none."""
