@@ -170,6 +170,14 @@ def test_without_a_terminal_lines_come_now_and_then_and_when_the_phase_changes()
     assert "\x1b" not in file.getvalue()
 
 
+def test_on_a_terminal_that_cannot_redraw_there_are_lines() -> None:
+    file = io.StringIO()
+    dumb = Console(file=file, width=200, force_terminal=True, _environ={"TERM": "dumb"})
+    with LiveView(dumb, clock=lambda: 0.0) as view:
+        view.show(STATUS)
+        assert plain_line(STATUS) in file.getvalue()
+
+
 def test_on_a_terminal_the_panel_is_redrawn_and_stays_at_the_end() -> None:
     file = io.StringIO()
     console = Console(file=file, width=100, force_terminal=True, color_system=None)

@@ -50,6 +50,7 @@ class LiveView:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._console = console
+        self._redraws = console.is_terminal and not console.is_dumb_terminal
         self._line_seconds = line_seconds
         self._mark = f"{mark} · " if mark else ""
         self._clock = clock
@@ -59,7 +60,7 @@ class LiveView:
         self._last_phase = ""
 
     def show(self, status: RunStatus) -> None:
-        if self._console.is_terminal:
+        if self._redraws:
             marked = replace(status, name=f"{self._mark}{status.name}")
             self._live.update(StatusPanel(marked, self._turning))
             return
@@ -73,14 +74,14 @@ class LiveView:
         self._console.print(line, highlight=False, markup=False, soft_wrap=True)
 
     def __enter__(self) -> Self:
-        if self._console.is_terminal:
+        if self._redraws:
             self._turning.update(text=f"{self._mark}preparing: settings, model, phones")
             self._live.update(self._turning)
             self._live.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._console.is_terminal:
+        if self._redraws:
             self._live.stop()
 
 

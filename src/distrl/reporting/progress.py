@@ -19,6 +19,7 @@ class _ProgressDisplay:
 
     def __init__(self, console: Console, description: str, total: int, lines: int) -> None:
         self._console = console
+        self._redraws = console.is_terminal and not console.is_dumb_terminal
         self._total = total
         self._lines = lines
         self._printed = 0  # lines that were due so far
@@ -31,7 +32,7 @@ class _ProgressDisplay:
             bars.TimeRemainingColumn(),
             console=console,
             transient=True,
-            disable=not console.is_terminal,
+            disable=not self._redraws,
         )
         self._bar = self._progress.add_task(description, total=total, text="")
 
@@ -45,7 +46,7 @@ class _ProgressDisplay:
     def _update(self, unit: str, done: int, text: str, line: str, *, always: bool = False) -> None:
         self._progress.update(self._bar, description=unit, completed=done, text=text)
         before, self._printed = self._printed, done * self._lines // self._total
-        if not self._console.is_terminal and (always or self._printed > before):
+        if not self._redraws and (always or self._printed > before):
             self._console.print(line, highlight=False)
 
 
