@@ -64,6 +64,7 @@ from distrl.watched_threads import WatchedThreads
 
 PACE_SECONDS = 0.2  # between two messages about the pace
 SEND_SECONDS = 5.0  # a collector that takes nothing for that long is as good as dead
+DYING_SECONDS = 1.0  # from the end of its connection to its own
 EXIT_SECONDS = 5.0  # for its exit code, once it has ended
 KILLED = " (killed by somebody, or by the kernel for want of memory)"
 TAIL_BYTES = 2000  # of its log, for the reader of an error
@@ -82,7 +83,9 @@ class CollectorChild:
         self.link = link
         self.trouble = ""  # why it was killed
         self.told_to_stop = False
+        self.hung_up = False  # the end of its connection comes a moment before its own
         self.round = -1  # the last round that it was told to play
+        self._killed = False  # by us
         self._log = log
         self._process = process
         assert process.pid is not None
@@ -105,19 +108,20 @@ class CollectorChild:
 
     def kill(self) -> None:
         """Kill it; what it has sent can still be read from `link`."""
+        self._killed = True
         if self._pidfd is not None:
             with contextlib.suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
 
     def end(self) -> str:
         """Kill it if it still runs, let go of it, and return what ended it, for a person."""
-        had_ended = not self.is_running()
+        by_others = not self._killed and not self.is_running(DYING_SECONDS if self.hung_up else 0.0)
         self.kill()
         self.is_running(EXIT_SECONDS)
         self._process.join(EXIT_SECONDS)
         code = self._process.exitcode
         trouble = self.trouble or f"ended with code {code}"
-        if had_ended and code == -signal.SIGKILL:
+        if by_others and code == -signal.SIGKILL:
             trouble += KILLED
         last = self._last_line()
         self.link.close()
@@ -291,6 +295,7 @@ class CollectorPool:
     def _bury(self, child: CollectorChild) -> None:
         """It has ended: by itself, killed from outside or by us, or as it was told to."""
         del self._children[child.info.number]
+        child.hung_up = True
         trouble = child.end()
         if child.told_to_stop:
             self.registry.deregister(child.info)
