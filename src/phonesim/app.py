@@ -76,6 +76,11 @@ class Ui:
         return min(installed.version, NEWEST) if installed else 1
 
     @property
+    def screen(self) -> tuple[int, int]:
+        """Width and height of the whole screen, in units of layout."""
+        return self._phone.display.units
+
+    @property
     def language(self) -> Language:
         """How the phone writes numbers, money, dates and times."""
         return self.theme.language

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import lru_cache
 
 from distrl.errors import InvalidSetting
 from phonesim.apps import APPS
 from phonesim.apps.everyday import EVERYDAY_APPS
+from phonesim.display import STANDARD, Display
 from phonesim.drift import Drift, dress
 from phonesim.facts import Facts
 from phonesim.state import LAUNCHER, PhoneState, Route
 from phonesim.system import InstalledApp, SystemSettings
 
 
-def new_state(seed: int, drift: Drift) -> PhoneState:
+def new_state(seed: int, drift: Drift, display: Display = STANDARD) -> PhoneState:
     """A new phone: furnished by its apps, dressed by its drift. What it returns may be shared."""
     if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
         raise InvalidSetting(f"phone seed={seed!r}; give a whole number from 0 upwards")
-    return _new_state(seed, drift)
+    state = _new_state(seed, drift)
+    return state if display == STANDARD else replace(state, display=display)
 
 
 @lru_cache(maxsize=256)

@@ -33,6 +33,7 @@ Taps = Annotated[
     list[str] | None,
     typer.Option("--tap", help="Label to tap, after those before; may be repeated."),
 ]
+Screen = Annotated[str, typer.Option(help="Width x height @ density: 1080x2400@3.")]
 Out = Annotated[Path, typer.Option(help="The picture to write.")]
 
 
@@ -52,12 +53,15 @@ def draw(
     app_name: AppName = "",
     taps: Taps = None,
     seed: Seed = 0,
+    screen: Screen = "360x720@1",
+    language: Annotated[str, typer.Option(help="English, German, Spanish or Chinese.")] = "English",
     out: Out = Path("out/screen.png"),
 ) -> None:
     """Draw any screen: the home screen, an app, and what taps on labels lead to."""
+    from phonesim.display import read_display
     from phonesim.pictures import draw_screen
 
-    _write(out, draw_screen(app_name, seed, taps or []))
+    _write(out, draw_screen(app_name, seed, taps or [], read_display(screen), language))
 
 
 @phone_app.command()
@@ -122,11 +126,19 @@ def serve(
     phones: Annotated[int, typer.Option(help="Number of phones; each has its own port.")] = 1,
     port: Annotated[int, typer.Option(help="Port of the first phone; 0: any free ones.")] = 7411,
     seed: Seed = 0,
+    screen: Screen = "360x720@1",
 ) -> None:
     """Serve phones to adb, on this machine alone, until Ctrl-C."""
     from phonesim.adb_daemon.adb_server import serve_phones
+    from phonesim.display import read_display
 
-    serve_phones(phones, port, seed, lambda line: Console().print(line, highlight=False))
+    serve_phones(
+        phones,
+        port,
+        seed,
+        lambda line: Console().print(line, highlight=False),
+        display=read_display(screen),
+    )
 
 
 def _write(path: Path, picture: Image) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from phonesim.app import Ui, Window
 from phonesim.apps import APPS
-from phonesim.dimensions import HEIGHT, KEYBOARD, NAVIGATION, STATUS, WIDTH
+from phonesim.dimensions import KEYBOARD, NAVIGATION, STATUS
 from phonesim.drawing.canvas import Canvas
 from phonesim.drawing.theme import Theme, theme
 from phonesim.drift import VARIANTS, layout_variant
@@ -31,24 +31,25 @@ def compose(phone: Phone, canvas: Canvas) -> Scene:
     """The phone as it is now, drawn, with all that can be read and touched on it."""
     state = phone.state
     scene = Scene(canvas, theme_of(phone), state.focus)
-    top, bottom = STATUS, HEIGHT - NAVIGATION
+    width, height = canvas.width, canvas.height
+    top, bottom = STATUS, height - NAVIGATION
     if state.front == LAUNCHER and len(phone.routes) == 1:
-        top, bottom = 0, HEIGHT  # the wallpaper lies below both bars
+        top, bottom = 0, height  # the wallpaper lies below both bars
     if state.focus:
-        bottom = HEIGHT - NAVIGATION - KEYBOARD
-    canvas.clip = (0, top, WIDTH, bottom)
+        bottom = height - NAVIGATION - KEYBOARD
+    canvas.clip = (0, top, width, bottom)
     _place_windows(scene, phone, top, bottom)
-    canvas.clip = (0, 0, WIDTH, HEIGHT)
+    canvas.clip = (0, 0, width, height)
     if state.message:
-        bars.place_message(scene, state.message, min(bottom, HEIGHT - NAVIGATION))
+        bars.place_message(scene, state.message, min(bottom, height - NAVIGATION))
     if state.focus:
         keyboard.place(scene, phone)
     if state.overlay == "recents":
         recents.place(scene, phone)
     if state.popup:
-        canvas.clip = (0, 0, WIDTH, HEIGHT - NAVIGATION)
+        canvas.clip = (0, 0, width, height - NAVIGATION)
         (ringing if ringing.rings(state.popup) else popups).place(scene, phone, state.popup)
-        canvas.clip = (0, 0, WIDTH, HEIGHT)
+        canvas.clip = (0, 0, width, height)
     bars.place_navigation(scene, phone)
     bars.place_status(scene, phone)
     if state.overlay == "shade":
@@ -75,7 +76,7 @@ def _place_windows(scene: Scene, phone: Phone, top: int, bottom: int) -> None:
     windows = _windows(phone, scene.theme)
     for window in reversed(windows):
         scene.inert = window is not windows[0]
-        window.place(scene, 0, top, WIDTH, bottom - top)
+        window.place(scene, 0, top, scene.canvas.width, bottom - top)
 
 
 def _windows(phone: Phone, of: Theme) -> list[Window]:

@@ -1,4 +1,4 @@
-"""How large the screen is, and what of it belongs to the system. All in pixels."""
+"""How large the standard screen is, and what of it belongs to the system, in units of layout."""
 
 WIDTH, HEIGHT = 360, 720
 STATUS = 24  # the bar at the top

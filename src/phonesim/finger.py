@@ -12,7 +12,6 @@ from typing import Protocol
 from distrl.errors import UsageError
 from distrl.hierarchy import Element
 from distrl.records import FINAL_ACTIONS, Action, LongPress, OpenApp, Swipe, Tap, TypeText
-from phonesim.dimensions import HEIGHT, WIDTH
 from phonesim.phone import Phone
 
 
@@ -34,12 +33,15 @@ class Finger:
         self.phone.perform(OpenApp(app))
 
     def tap(self, label: str, role: str | None = None) -> None:
-        x, y = self.find(label, role).centre
-        self.phone.perform(Tap(x / WIDTH, y / HEIGHT))
+        self.phone.perform(Tap(*self._place(label, role)))
 
     def hold(self, label: str, role: str | None = None) -> None:
-        x, y = self.find(label, role).centre
-        self.phone.perform(LongPress(x / WIDTH, y / HEIGHT))
+        self.phone.perform(LongPress(*self._place(label, role)))
+
+    def _place(self, label: str, role: str | None) -> tuple[float, float]:
+        """The middle of what is called so, in shares of the screen."""
+        (x, y), display = self.find(label, role).centre, self.phone.display
+        return x / display.width, y / display.height
 
     def fill(self, field: str, text: str) -> None:
         """Type into a field, after what stands in it."""

@@ -39,7 +39,7 @@ from distrl.records import (
     TypeText,
     Wait,
 )
-from phonesim.dimensions import HEIGHT, WIDTH
+from phonesim.display import STANDARD, Display
 from phonesim.drift import Drift
 from phonesim.faults import NO_FAULTS, Faults
 from phonesim.gymnasium_registration import register_environments
@@ -72,6 +72,7 @@ class PhoneEnv(gymnasium.Env[Observed, dict[str, Any]]):
         stop_on_success: bool = False,
         render_mode: str | None = None,
         progress_reward: bool = False,
+        display: Display = STANDARD,
     ) -> None:
         self.render_mode = render_mode
         self._progress_reward = progress_reward
@@ -81,7 +82,7 @@ class PhoneEnv(gymnasium.Env[Observed, dict[str, Any]]):
         if not self._names:
             raise UnknownTask(f"no tasks of the family {family!r} in the split {split!r}")
         self._stop_on_success = stop_on_success
-        self.device = SimulatedDevice("gymnasium", drift=drift, faults=faults)
+        self.device = SimulatedDevice("gymnasium", drift=drift, faults=faults, display=display)
         self.judge = FactJudge(self.device)
         self.task: Task | None = None
         self._steps = 0
@@ -92,7 +93,7 @@ class PhoneEnv(gymnasium.Env[Observed, dict[str, Any]]):
         )
         self.observation_space = spaces.Dict(
             {
-                "screen": spaces.Box(0, 255, (HEIGHT, WIDTH, 3), dtype=np.uint8),
+                "screen": spaces.Box(0, 255, (display.height, display.width, 3), dtype=np.uint8),
                 "instruction": spaces.Text(max_length=400, min_length=0, charset=CHARACTERS),
             }
         )

@@ -38,8 +38,10 @@ from phonesim.app import App
 from phonesim.apps import APPS
 from phonesim.boot import new_state
 from phonesim.compositor import compose
-from phonesim.dimensions import HEIGHT, KEYBOARD, NAVIGATION, WIDTH
+from phonesim.dimensions import KEYBOARD, NAVIGATION
+from phonesim.display import STANDARD, Display
 from phonesim.drawing.canvas import Canvas
+from phonesim.drawing.dense_canvas import new_canvas
 from phonesim.drift import Drift
 from phonesim.facts import Facts, MissingFact
 from phonesim.languages.language import Language, language
@@ -53,24 +55,32 @@ EDGE = 28  # a swipe that starts above this line pulls the shade down
 
 
 class _Drawing(threading.local):
-    """The canvas of a thread: all phones that it advances draw on it, one after the other."""
+    """The canvases of a thread, one for each kind of screen: its phones draw on it in turn."""
 
     def __init__(self) -> None:
-        self.canvas = Canvas(WIDTH, HEIGHT)
+        self._canvases: dict[Display, Canvas] = {}
+
+    def canvas(self, display: Display) -> Canvas:
+        canvas = self._canvases.get(display)
+        if canvas is None:
+            canvas = self._canvases[display] = new_canvas(*display.units, display.density)
+        return canvas
 
 
 _drawing = _Drawing()
 
 
 class Phone:
-    """A simulated phone, 360 × 720 pixels."""
+    """A simulated phone; its screen has 360 × 720 pixels unless `display` says otherwise."""
 
-    def __init__(self, seed: int = 0, drift: Drift | None = None) -> None:
+    def __init__(
+        self, seed: int = 0, drift: Drift | None = None, display: Display = STANDARD
+    ) -> None:
         self._canvas: Canvas | None = None  # None: the thread's
         self._scene: Scene | None = None
         self._frame: Callable[[], Pixels | None] = lambda: None  # while somebody has it
         self.state: PhoneState
-        self.restore(new_state(seed, drift or Drift()))
+        self.restore(new_state(seed, drift or Drift(), display))
 
     # The whole state ---------------------------------------------------------------------------
 
@@ -100,6 +110,10 @@ class Phone:
         return self.state.now
 
     @property
+    def display(self) -> Display:
+        return self.state.display
+
+    @property
     def language(self) -> Language:
         """The one that its settings name."""
         return language(self.facts.one(SystemSettings).language)
@@ -117,14 +131,14 @@ class Phone:
 
     # Seeing ------------------------------------------------------------------------------------
 
-    def frame(self) -> Pixels:  # [720, 360, 3]
+    def frame(self) -> Pixels:  # [height, width, 3]
         """The screen as it is now. The array is never written to again."""
         frame = self._frame() if self._scene is not None else None
         return self._draw() if frame is None else frame
 
     def elements(self) -> tuple[Element, ...]:
-        """What stands on the screen, in drawing order."""
-        return tuple(self.scene.elements)
+        """What stands on the screen, in drawing order; bounds are pixels."""
+        return self.display.in_pixels(self.scene.elements)
 
     @property
     def scene(self) -> Scene:
@@ -135,7 +149,7 @@ class Phone:
 
     def _draw(self) -> Pixels:
         """Compose the screen; the phone itself keeps no pixels, only what can be touched."""
-        canvas = self._canvas or _drawing.canvas
+        canvas = self._canvas or _drawing.canvas(self.state.display)
         self._scene = compose(self, canvas)
         frame = canvas.pixels.copy()
         frame.flags.writeable = False
@@ -150,14 +164,15 @@ class Phone:
             return
         before = self.now
         self._begin(action.seconds if isinstance(action, Wait) else 0.0)
+        width, height = self.display.units
         match action:
             case Tap(x, y):
-                self._tap(_pixel(x, WIDTH), _pixel(y, HEIGHT))
+                self._tap(_unit(x, width), _unit(y, height))
             case LongPress(x, y):
-                self._hold(_pixel(x, WIDTH), _pixel(y, HEIGHT))
+                self._hold(_unit(x, width), _unit(y, height))
             case Swipe(x, y, to_x, to_y, seconds):
-                start = _pixel(x, WIDTH), _pixel(y, HEIGHT)
-                self._drag(Drag(*start, _pixel(to_x, WIDTH), _pixel(to_y, HEIGHT), seconds))
+                start = _unit(x, width), _unit(y, height)
+                self._drag(Drag(*start, _unit(to_x, width), _unit(to_y, height), seconds))
             case TypeText(text):
                 self.type_text(text)
             case Enter():
@@ -234,7 +249,7 @@ class Phone:
         if key is not None and self.state.focus is None and self._scene is not None:
             fields = [e for e in self._scene.elements if (e.role, e.text) == ("field", label)]
             bottom = max((field.bounds[3] for field in fields), default=0)
-            hidden = bottom + 12 - (HEIGHT - NAVIGATION - KEYBOARD)
+            hidden = bottom + 12 - (self.display.units[1] - NAVIGATION - KEYBOARD)
             if hidden > 0 and self._scene.window == "app":
                 offset = self.routes[-1].memory.get("scroll")
                 self.remember("scroll", (offset if isinstance(offset, int) else 0) + hidden)
@@ -351,5 +366,5 @@ class Phone:
         return APPS
 
 
-def _pixel(share: float, extent: int) -> int:
+def _unit(share: float, extent: int) -> int:
     return min(int(share * extent), extent - 1)

@@ -10,7 +10,7 @@ from PIL import Image, ImageDraw
 from distrl.errors import UnknownApp
 from distrl.records import Action, OpenApp, Swipe
 from phonesim.apps.everyday import EVERYDAY_APPS, install
-from phonesim.dimensions import HEIGHT, WIDTH
+from phonesim.display import STANDARD, Display
 from phonesim.drawing.fonts import face
 from phonesim.drift import Drift
 from phonesim.finger import Finger
@@ -23,14 +23,26 @@ DRAWER = Swipe(0.5, 0.75, 0.5, 0.3)
 SHADE = Swipe(0.5, 0.005, 0.5, 0.6)
 
 
-def draw_screen(app: str, seed: int, taps: Sequence[str] = ()) -> Image.Image:
+def draw_screen(
+    app: str,
+    seed: int,
+    taps: Sequence[str] = (),
+    display: Display = STANDARD,
+    language: str = "English",
+) -> Image.Image:
     """The home screen, or an app; then whatever the labels in `taps` lead to."""
-    return Image.fromarray(phone_at(app, seed, taps).frame())
+    return Image.fromarray(phone_at(app, seed, taps, display, language).frame())
 
 
-def phone_at(app: str, seed: int, taps: Sequence[str] = ()) -> Phone:
+def phone_at(
+    app: str,
+    seed: int,
+    taps: Sequence[str] = (),
+    display: Display = STANDARD,
+    language: str = "English",
+) -> Phone:
     """A phone without pop-ups on its home screen or in an app, after taps on these labels."""
-    phone = Phone(seed, Drift(popup_rate=0.0))
+    phone = Phone(seed, Drift(popup_rate=0.0, languages=(language,)), display)
     if app:
         names = {name.casefold(): name for name in phone.apps}
         if app.casefold() not in names:
@@ -70,7 +82,7 @@ def tile_pictures(
     pictures: Sequence[Image.Image], captions: Sequence[str], columns: int, width: int
 ) -> Image.Image:
     """Pictures side by side with a caption below each, in 256 colours: small enough to send."""
-    height = round(width * HEIGHT / WIDTH)
+    height = round(width * pictures[0].height / pictures[0].width)
     columns = min(columns, len(pictures))
     rows = -(-len(pictures) // columns)
     size = (columns * (width + GAP) + GAP, rows * (height + FOOT + GAP) + GAP)

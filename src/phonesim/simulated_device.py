@@ -27,6 +27,7 @@ from distrl.hierarchy import Element
 from distrl.records import ONLY_SAID, Action, Screen, TypeText
 from phonesim.boot import new_state
 from phonesim.clock import Clock, VirtualClock
+from phonesim.display import STANDARD, Display
 from phonesim.drift import Drift
 from phonesim.faults import NO_FAULTS, FaultKind, Faults, FaultStream
 from phonesim.latency import NONE, Durations, Latency
@@ -46,8 +47,10 @@ class SimulatedDevice:
         latency: Latency = NONE,
         faults: Faults = NO_FAULTS,
         clock: Clock | None = None,
+        display: Display = STANDARD,
     ) -> None:
         self.name = name
+        self.display = display
         self.drift = drift or Drift()
         self.latency = latency
         self.faults = faults
@@ -66,7 +69,9 @@ class SimulatedDevice:
 
     def reset(self, seed: int) -> None:
         """A phone fresh from its box, whatever happened to the one before."""
-        state = new_state(seed, self.drift)  # refuses a bad seed before anything has changed
+        state = new_state(
+            seed, self.drift, self.display
+        )  # refuses a bad seed before anything has changed
         self._begin(seed)
         self._pass(self._durations.of_reset())
         self._furnish(state)
@@ -81,7 +86,7 @@ class SimulatedDevice:
 
     def _furnish(self, state: PhoneState) -> None:
         if self._phone is None:
-            self._phone = Phone(state.seed, state.drift)
+            self._phone = Phone(state.seed, state.drift, state.display)
         self._phone.restore(state)
         self._ready, self._settled = True, False
 
@@ -126,7 +131,7 @@ class SimulatedDevice:
     def fork(self, name: str, clock: Clock | None = None) -> SimulatedDevice:
         """A second device that goes on from here, on a clock of its own (virtual unless given)."""
         state = self.snapshot()
-        other = SimulatedDevice(name, self.drift, self.latency, self.faults, clock)
+        other = SimulatedDevice(name, self.drift, self.latency, self.faults, clock, self.display)
         other._begin(state.seed)
         other._furnish(state)
         return other

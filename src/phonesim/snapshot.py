@@ -25,6 +25,7 @@ from distrl.errors import CorruptSnapshot, DistrlError
 from phonesim.app import App
 from phonesim.apps import APPS
 from phonesim.compositor import LAUNCHER_APP
+from phonesim.display import Display
 from phonesim.drift import Drift
 from phonesim.facts import Facts, Table
 from phonesim.phone import Phone
@@ -36,7 +37,7 @@ from phonesim.system_ui.ringing import rings
 from phonesim.world import WHEN_DUE
 
 MAGIC = b"DISTRLPH"
-VERSION = 1
+VERSION = 2  # 2: with a display
 HEADER = len(MAGIC) + 2 + 16
 MAX_BYTES = 16 * 2**20  # of JSON; a furnished phone has a small share of that
 DEEPEST = 32  # tuples within tuples
@@ -47,7 +48,9 @@ UNFIT = (
     DistrlError,
 )  # fmt: skip
 OVERLAYS = (None, "shade", "recents")
-PARTS = frozenset(("seed", "drift", "facts", "now", "running"))  # the rest of a state is plain
+PARTS = frozenset(
+    ("seed", "drift", "display", "facts", "now", "running")
+)  # the rest of a state is plain
 
 
 def to_bytes(state: PhoneState) -> bytes:
@@ -56,6 +59,7 @@ def to_bytes(state: PhoneState) -> bytes:
         "seed": state.seed,
         "now": state.now.isoformat(),
         "drift": _row(state.drift),
+        "display": _row(state.display),
         "plain": {name: _encode(getattr(state, name)) for name in _plain_fields()},
         "running": {app: [_route(r) for r in routes] for app, routes in state.running.items()},
         "next_id": state.facts.next_id,
@@ -228,6 +232,7 @@ def _read_state(tree: Any) -> PhoneState:
     return PhoneState(
         seed=tree["seed"],
         drift=_read_row(Drift, tree["drift"]),
+        display=_read_row(Display, tree["display"]),
         facts=_read_facts(tree["tables"], tree["next_id"]),
         now=datetime.fromisoformat(tree["now"]),
         running={app: tuple(map(_read_route, rs)) for app, rs in tree["running"].items()},

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TypeAlias
 
+from phonesim.display import STANDARD, Display
 from phonesim.drift import Drift
 from phonesim.facts import Facts
 
@@ -52,3 +53,4 @@ class PhoneState:
     due: tuple[Due, ...] = ()  # what will happen by itself
     arrived: tuple[int, ...] = ()  # the ids of records that the world has added
     moved: tuple[tuple[int, str], ...] = ()  # ids and fields that the world has changed
+    display: Display = STANDARD  # its screen

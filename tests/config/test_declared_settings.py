@@ -18,7 +18,7 @@ from distrl.config.typed_reader import section_of, setting_names, settings_of
 from distrl.errors import InvalidSetting
 from distrl.planning.plan_settings import PlanSettings
 
-MAX_SETTINGS = 216  # 215 before what an agent sees, 214 before time that passes
+MAX_SETTINGS = 218  # 216 before the screen and the languages of simulated phones
 
 
 def declarations(kind: type, path: str = "") -> Iterator[tuple[str, Any]]:

@@ -22,7 +22,7 @@ from phonesim.app import App, Ui, Window
 from phonesim.apps import APPS
 from phonesim.drift import NO_DRIFT, Drift
 from phonesim.phone import Phone
-from phonesim.snapshot import MAX_BYTES, from_bytes, to_bytes
+from phonesim.snapshot import MAX_BYTES, VERSION, from_bytes, to_bytes
 from phonesim.state import PhoneState, Route
 from phonesim.system import Notification
 
@@ -197,11 +197,11 @@ def opened(data: bytes) -> Any:
     return json.loads(zlib.decompress(data[26:]))
 
 
-def sealed(tree: object, version: int = 1) -> bytes:
+def sealed(tree: object, version: int = VERSION) -> bytes:
     return sealed_text(json.dumps(tree).encode(), version)
 
 
-def sealed_text(text: bytes, version: int = 1) -> bytes:
+def sealed_text(text: bytes, version: int = VERSION) -> bytes:
     payload, number = zlib.compress(text), version.to_bytes(2, "big")
     digest = hashlib.blake2b(number + payload, digest_size=16).digest()
     return b"DISTRLPH" + number + digest + payload
@@ -286,8 +286,8 @@ def test_bytes_that_are_no_snapshot_are_refused() -> None:
 
 
 def test_another_version_is_refused_by_its_number() -> None:
-    with pytest.raises(CorruptSnapshot, match="version 2, but this phone reads 1"):
-        from_bytes(sealed(opened(valid()), version=2))
+    with pytest.raises(CorruptSnapshot, match="version 1, but this phone reads 2"):
+        from_bytes(sealed(opened(valid()), version=1))
 
 
 NO_STATES = (b"", b"{", b"[]", b"7", b"null", b"{}", b"\xff\xfe", b'{"plain": NaN}')
@@ -316,9 +316,9 @@ def test_a_bomb_is_not_unpacked() -> None:
 
 def test_more_after_the_end_is_refused() -> None:
     payload = valid()[26:] + b"more"
-    digest = hashlib.blake2b(b"\x00\x01" + payload, digest_size=16).digest()
+    digest = hashlib.blake2b(b"\x00\x02" + payload, digest_size=16).digest()
     with pytest.raises(CorruptSnapshot):
-        from_bytes(b"DISTRLPH\x00\x01" + digest + payload)
+        from_bytes(b"DISTRLPH\x00\x02" + digest + payload)
 
 
 def test_a_refused_snapshot_leaves_the_phone_usable() -> None:
@@ -339,7 +339,7 @@ def test_a_refused_snapshot_leaves_the_phone_usable() -> None:
 @given(st.binary(max_size=300), st.booleans())
 def test_random_bytes_are_refused(noise: bytes, with_header: bool) -> None:
     with pytest.raises(CorruptSnapshot):
-        from_bytes(b"DISTRLPH\x00\x01" + noise if with_header else noise)
+        from_bytes(b"DISTRLPH\x00\x02" + noise if with_header else noise)
 
 
 @settings(max_examples=3 * settings().max_examples)

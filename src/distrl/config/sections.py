@@ -22,6 +22,7 @@ from distrl.devices.browser.browser_settings import BrowserSettings
 from distrl.errors import InvalidSetting
 from distrl.plugin_shape import BUILT_IN
 from distrl.records import FAMILIES, Family, Split
+from phonesim.display import Display, read_display
 from phonesim.drift import NO_DRIFT, Drift
 from phonesim.faults import Faults
 from phonesim.tasks.task_sets import template_names
@@ -153,6 +154,12 @@ class DeviceSettings:
     event_rate: Annotated[
         float, Bounds(0.0, 1.0, "events per 5 s of a simulated phone's clock; above 0 time passes")
     ] = 0.0
+    screen: Annotated[str, Meaning("of a simulated phone: width x height @ density, 1 to 3")] = (
+        "360x720@1"
+    )
+    languages: Annotated[
+        tuple[str, ...], Meaning("simulated phones start in one of these, by their seed")
+    ] = ("English",)
     options: Annotated[
         Mapping[str, str], Meaning("what a registered device is made with, by name")
     ] = field(default_factory=dict)
@@ -163,10 +170,17 @@ class DeviceSettings:
     @property
     def phone_drift(self) -> Drift:
         """How simulated phones differ."""
-        return replace(Drift() if self.drift else NO_DRIFT, event_rate=self.event_rate)
+        drift = Drift() if self.drift else NO_DRIFT
+        return replace(drift, event_rate=self.event_rate, languages=self.languages)
+
+    @property
+    def display(self) -> Display:
+        """The screen of simulated phones."""
+        return read_display(self.screen)
 
     def __post_init__(self) -> None:
         check_bounds(self)
+        _ = self.display, self.phone_drift  # raise what is wrong with screen and languages
         if self.options and self.kind in BUILT_IN["device"]:
             raise InvalidSetting(
                 f"options={dict(self.options)} with kind={self.kind!r}; they are for devices that "

@@ -48,7 +48,6 @@ from distrl.runs.run_directory import RunDirectory
 from distrl.task_sets.android_world import AndroidWorldJudge, AndroidWorldPhone
 from phonesim import latency
 from phonesim.clock import Clock, RealClock, ScaledClock, VirtualClock
-from phonesim.dimensions import HEIGHT, WIDTH
 from phonesim.latency import Latency
 from phonesim.simulated_device import SimulatedDevice
 from phonesim.tasks.fact_judge import FactJudge
@@ -156,9 +155,21 @@ def build_simulated(share: CollectorShare) -> list[Device]:
     settings = share.config.devices
     latency = LATENCIES[settings.latency]
     return [
-        SimulatedDevice(name, settings.phone_drift, latency, settings.faults, build_clock(settings))
+        SimulatedDevice(
+            name,
+            settings.phone_drift,
+            latency,
+            settings.faults,
+            build_clock(settings),
+            settings.display,
+        )
         for name in share.names
     ]
+
+
+def check_simulated(config: TrainingConfig) -> Sizes:
+    display = config.devices.display
+    return {"a simulated phone": (display.width, display.height)}
 
 
 def build_clock(settings: DeviceSettings) -> Clock:
@@ -332,7 +343,7 @@ def make_registered(settings: DeviceSettings, name: str) -> Device:
 
 REGISTERED = Kind(build_registered, check_registered)
 KINDS: dict[str, Kind] = {
-    "simulated": Kind(build_simulated, lambda config: {"a simulated phone": (WIDTH, HEIGHT)}),
+    "simulated": Kind(build_simulated, check_simulated),
     "adb": Kind(build_adb, check_adb),
     "emulator": Kind(build_emulators, check_emulators, keeps_spares=True),
     "android_world": Kind(build_android_world, check_android_world),

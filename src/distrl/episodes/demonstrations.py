@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from distrl.devices.device import Device
 from distrl.episodes.episode import run_episode
 from distrl.records import Decision, Observation, Task, Trajectory
+from phonesim.display import STANDARD
 from phonesim.simulated_device import SimulatedDevice
 from phonesim.tasks.fact_judge import FactJudge
 from phonesim.tasks.solver import Solver
@@ -22,6 +23,7 @@ class ScriptedPolicy:
     """
 
     def __init__(self, device: Device, judge: FactJudge, *, open_by_name: bool = False) -> None:
+        self._display = device.display if isinstance(device, SimulatedDevice) else STANDARD
         self._device = device
         self._judge = judge
         self._open_by_name = open_by_name
@@ -31,7 +33,7 @@ class ScriptedPolicy:
         [_] = observations
         if self._solver is None:
             moves = self._judge.template.solve(self._judge.start)
-            self._solver = Solver(moves, open_by_name=self._open_by_name)
+            self._solver = Solver(moves, open_by_name=self._open_by_name, display=self._display)
         return [Decision(self._solver.next(self._device.elements()))]
 
 

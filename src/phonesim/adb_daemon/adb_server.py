@@ -17,6 +17,7 @@ from phonesim.adb_daemon.authorization import Authorization
 from phonesim.adb_daemon.connection import Limits
 from phonesim.adb_daemon.handset import Handset
 from phonesim.adb_daemon.phone_server import EMULATOR_PORTS, PhoneServer
+from phonesim.display import STANDARD, Display
 
 __all__ = ["Authorization", "Handset", "Limits", "PhoneServer", "serve_phones"]
 
@@ -29,6 +30,7 @@ def serve_phones(
     seed: int,
     announce: Callable[[str], None],
     until: threading.Event | None = None,
+    display: Display = STANDARD,
 ) -> None:
     """Serve phones with the seeds `seed`, `seed + 1`, … until the event is set, or Ctrl-C."""
     if not 1 <= phones <= MAX_PHONES:
@@ -40,7 +42,10 @@ def serve_phones(
             f"1024 and 65535 and outside {EMULATOR_PORTS[0]} to {EMULATOR_PORTS[-1]}, where adb "
             "looks for emulators by itself; give another one, or 0 for any that are free"
         )
-    handsets = [Handset(f"distrl-{seed + number}", seed + number) for number in range(phones)]
+    handsets = [
+        Handset(f"distrl-{seed + number}", seed + number, display=display)
+        for number in range(phones)
+    ]
     try:
         with PhoneServer(handsets, port) as server:
             for address in server.addresses:

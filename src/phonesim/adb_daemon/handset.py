@@ -20,7 +20,7 @@ from phonesim.adb_daemon.android_names import ADB_KEYBOARD, PHONE_KEYBOARD
 from phonesim.adb_daemon.file_system import FileSystem
 from phonesim.adb_daemon.pictures import Camera
 from phonesim.boot import new_state
-from phonesim.dimensions import HEIGHT, WIDTH
+from phonesim.display import STANDARD, Display
 from phonesim.drift import Drift
 from phonesim.phone import Phone
 from phonesim.state import PhoneState
@@ -42,13 +42,14 @@ class Handset:
         seed: int = 0,
         drift: Drift | None = None,
         *,
+        display: Display = STANDARD,
         adb_keyboard: bool = True,
         clipper: bool = True,
         transition: float = 0.0,
     ) -> None:
         self.serial = serial
         self.lock = threading.RLock()
-        self.phone = Phone(seed, drift)
+        self.phone = Phone(seed, drift, display)
         self.adb_keyboard = adb_keyboard
         self.clipper = clipper
         self.transition = transition
@@ -72,7 +73,8 @@ class Handset:
 
     def reset(self, seed: int) -> None:
         """A phone fresh from its box. Nothing of the one before is left, files included."""
-        self.restore(new_state(seed, self.phone.state.drift))
+        before = self.phone.state
+        self.restore(new_state(seed, before.drift, before.display))
 
     def restore(self, state: PhoneState) -> None:
         with self.lock:
@@ -93,7 +95,7 @@ class Handset:
     def frame(self) -> Pixels:  # [height, width, 3]
         """The screen as it is now: black asleep, dimmed when locked."""
         if not self.awake:
-            return _BLACK
+            return np.zeros((self.phone.display.height, self.phone.display.width, 3), np.uint8)
         frame = self.phone.frame()
         if self.locked:
             return frame // 4
@@ -172,11 +174,8 @@ class Handset:
         self.log.append(f"{stamp}  1000  1000 I DistRL  : {line}")
 
 
-_BLACK = np.zeros((HEIGHT, WIDTH, 3), np.uint8)
-_BLACK.flags.writeable = False
-
-
 def _between(before: Pixels, after: Pixels, passed: float) -> Pixels:
     """The new screen comes in from below, over the old one."""
-    edge = round((1.0 - passed) * HEIGHT)
-    return np.concatenate((before[:edge], after[: HEIGHT - edge]))
+    height = len(after)
+    edge = round((1.0 - passed) * height)
+    return np.concatenate((before[:edge], after[: height - edge]))

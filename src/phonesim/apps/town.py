@@ -19,13 +19,13 @@ from distrl.records import Pixels
 from phonesim.contents.places import AVENUES, HEIGHT, KINDS, SPOTS, STREETS, WIDTH
 from phonesim.drawing.canvas import Canvas
 from phonesim.drawing.colors import WHITE, Color
-from phonesim.drawing.fonts import face, text_mask, text_width
+from phonesim.drawing.dense_canvas import new_canvas
+from phonesim.drawing.fonts import face, text_width
 from phonesim.drawing.theme import Theme
 from phonesim.scene import Drag, Handler, Scene
 from phonesim.toolkit.widget import Size
 
 Point = tuple[int, int]
-SCALE = 2  # drawn this much larger, then averaged down
 RIVER: tuple[Point, ...] = (
     (-20, 905), (90, 840), (170, 790), (270, 770), (390, 790), (510, 770), (620, 690), (740, 660),
     (830, 560), (920, 535),
@@ -72,18 +72,20 @@ NIGHT = Inks(
 
 
 @lru_cache(maxsize=4)
-def town_picture(dark: bool, zoom: int) -> Pixels:  # [HEIGHT / zoom, WIDTH / zoom, 3]
+def town_picture(dark: bool, zoom: int, density: int) -> Pixels:
     """The whole town, by day or by night; from further away (zoom 2) it has no names."""
     inks = NIGHT if dark else DAY
-    image = Image.new("RGB", (WIDTH * SCALE, HEIGHT * SCALE), inks.land)
+    scale = density + 1  # drawn this much larger, then averaged down
+    image = Image.new("RGB", (WIDTH * scale, HEIGHT * scale), inks.land)
     pen = ImageDraw.Draw(image)
-    _draw_houses(pen, inks)
-    _draw_water(pen, inks)
-    _draw_parks(pen, inks)
-    _draw_streets(pen, inks)
+    _draw_houses(pen, inks, scale)
+    _draw_water(pen, inks, scale)
+    _draw_parks(pen, inks, scale)
+    _draw_streets(pen, inks, scale)
     wide, high = WIDTH // zoom, HEIGHT // zoom
-    canvas = Canvas(wide, high)
-    canvas.pixels[...] = np.asarray(image.resize((wide, high), Image.Resampling.BOX))
+    canvas = new_canvas(wide, high, density)
+    fine = (wide * density, high * density)
+    canvas.pixels[...] = np.asarray(image.resize(fine, Image.Resampling.BOX))
     if zoom == 1:
         _draw_names(canvas, inks)
         _draw_spots(canvas, inks)
@@ -91,43 +93,43 @@ def town_picture(dark: bool, zoom: int) -> Pixels:  # [HEIGHT / zoom, WIDTH / zo
     return canvas.pixels
 
 
-def _scaled(*values: float) -> list[float]:
-    return [value * SCALE for value in values]
+def _scaled(scale: int, *values: float) -> list[float]:
+    return [value * scale for value in values]
 
 
-def _draw_houses(pen: ImageDraw.ImageDraw, inks: Inks) -> None:
+def _draw_houses(pen: ImageDraw.ImageDraw, inks: Inks, scale: int) -> None:
     rng = random.Random("houses of Fennbrook")
     for left in range(14, WIDTH, 30):
         for top in range(12, HEIGHT, 26):
             if rng.random() < 0.8:
                 x, y = left + rng.randrange(4), top + rng.randrange(4)
                 far = (x + rng.randrange(12, 24), y + rng.randrange(10, 20))
-                pen.rectangle(_scaled(x, y, *far), fill=inks.house)
+                pen.rectangle(_scaled(scale, x, y, *far), fill=inks.house)
 
 
-def _draw_water(pen: ImageDraw.ImageDraw, inks: Inks) -> None:
-    points = [(x * SCALE, y * SCALE) for x, y in RIVER]
-    pen.line(points, fill=inks.water, width=52 * SCALE, joint="curve")
-    pen.ellipse(_scaled(790, 500, 980, 680), fill=inks.water)
+def _draw_water(pen: ImageDraw.ImageDraw, inks: Inks, scale: int) -> None:
+    points = [(x * scale, y * scale) for x, y in RIVER]
+    pen.line(points, fill=inks.water, width=52 * scale, joint="curve")
+    pen.ellipse(_scaled(scale, 790, 500, 980, 680), fill=inks.water)
 
 
-def _draw_parks(pen: ImageDraw.ImageDraw, inks: Inks) -> None:
+def _draw_parks(pen: ImageDraw.ImageDraw, inks: Inks, scale: int) -> None:
     rng = random.Random("trees of Fennbrook")
     for left, top, right, bottom in PARKS:
-        box = _scaled(left, top, right, bottom)
-        pen.rounded_rectangle(box, radius=10 * SCALE, fill=inks.park)
+        box = _scaled(scale, left, top, right, bottom)
+        pen.rounded_rectangle(box, radius=10 * scale, fill=inks.park)
         for _ in range(14):
             x, y = rng.randrange(left + 8, right - 8), rng.randrange(top + 8, bottom - 8)
-            pen.ellipse(_scaled(x - 4, y - 4, x + 4, y + 4), fill=inks.tree)
+            pen.ellipse(_scaled(scale, x - 4, y - 4, x + 4, y + 4), fill=inks.tree)
 
 
-def _draw_streets(pen: ImageDraw.ImageDraw, inks: Inks) -> None:
+def _draw_streets(pen: ImageDraw.ImageDraw, inks: Inks, scale: int) -> None:
     ways = [(name, (x, 0, x, HEIGHT)) for name, x in AVENUES.items()]
     ways += [(name, (0, y, WIDTH, y)) for name, y in STREETS.items()]
     for name, ends in sorted(ways, key=lambda way: way[0] in MAIN):
         main = name in MAIN
         color, wide = (inks.main, 14) if main else (inks.street, 10)
-        pen.line(_scaled(*ends), fill=color, width=wide * SCALE)
+        pen.line(_scaled(scale, *ends), fill=color, width=wide * scale)
 
 
 def _draw_names(canvas: Canvas, inks: Inks) -> None:
@@ -137,9 +139,9 @@ def _draw_names(canvas: Canvas, inks: Inks) -> None:
     for name, y in STREETS.items():
         free = [x + 26 for x in AVENUES.values() if (x, y) not in stations]
         for x in (free[1], free[-2]):
-            canvas.blend(text_mask(name, small), x, y - 6, inks.text)
+            canvas.blend(canvas.text_mask(name, small), x, y - 6, inks.text)
     for name, x in AVENUES.items():
-        upright = np.rot90(text_mask(name, small))
+        upright = np.rot90(canvas.text_mask(name, small))
         for y in (150, 650):
             canvas.blend(upright, x - 6, y, inks.text)
 
@@ -172,16 +174,18 @@ class TownMap:
         return width, self.high
 
     def place(self, scene: Scene, x: int, y: int, width: int, height: int) -> None:
-        picture = town_picture(scene.theme.dark, self.zoom)
+        times = scene.canvas.density
+        picture = town_picture(scene.theme.dark, self.zoom, times)
         left = self.centre[0] // self.zoom - width // 2
         top = self.centre[1] // self.zoom - height // 2
-        left = min(max(0, left), picture.shape[1] - width)
-        top = min(max(0, top), picture.shape[0] - height)
+        left = max(0, min(left, WIDTH // self.zoom - width))
+        top = max(0, min(top, HEIGHT // self.zoom - height))
+        shown = picture[top * times : (top + height) * times, left * times : (left + width) * times]
         clip = scene.canvas.clip
         scene.canvas.clip = (
             max(clip[0], x), max(clip[1], y), min(clip[2], x + width), min(clip[3], y + height),
         )  # fmt: skip
-        scene.canvas.tile(picture[top : top + height, left : left + width], x, y)
+        scene.canvas.tile(shown, x, y)
         behind, scene.background = scene.background, None
         self._place_way(scene, (x - left, y - top))
         self._place_pins(scene, (x - left, y - top))

@@ -22,7 +22,7 @@ from phonesim.drawing.pictures import picture
 Mask = NDArray[np.uint8]  # [height, width]
 Rect = tuple[int, int, int, int]  # left, top, right, bottom
 
-ROW = 1024  # the widest fill
+ROW = 4800  # the widest fill: the longest screen at the highest density
 
 
 @lru_cache(maxsize=512)
@@ -49,8 +49,8 @@ def paint(mask: Mask, color: Color, background: Color) -> Pixels:
 
 
 @lru_cache(maxsize=8192)
-def text_tile(text: str, of: Face, color: Color, background: Color) -> Pixels:
-    return paint(text_mask(text, of), color, background)
+def text_tile(text: str, of: Face, color: Color, background: Color, density: int = 1) -> Pixels:
+    return paint(text_mask(text, of, density), color, background)
 
 
 @lru_cache(maxsize=2048)
@@ -75,11 +75,17 @@ def _corner_tiles(radius: int, color: Color, background: Color) -> tuple[Pixels,
 
 
 class Canvas:
-    """The pixels of one frame, a clip, and the few ways to put something on them."""
+    """The pixels of one frame, a clip, and the few ways to put something on them.
 
-    __slots__ = ("clip", "pixels")
+    Widths and places are units of layout; here a unit is a pixel (see `DenseCanvas`).
+    """
+
+    __slots__ = ("clip", "height", "pixels", "width")
+
+    density: int = 1
 
     def __init__(self, width: int, height: int) -> None:
+        self.width, self.height = width, height
         self.pixels: Pixels = np.zeros((height, width, 3), dtype=np.uint8)
         self.clip: Rect = (0, 0, width, height)
 
@@ -127,6 +133,13 @@ class Canvas:
         """Darken a region, as behind a dialog."""
         region = self.pixels[y : y + height, x : x + width]
         np.right_shift(region, 1, out=region)
+
+    def blank(self, width: int, height: int) -> Canvas:
+        """A new canvas of that size and this density, for a tile."""
+        return Canvas(width, height)
+
+    def text_mask(self, text: str, of: Face) -> Mask:
+        return text_mask(text, of)
 
     def text(
         self, x: int, y: int, text: str, of: Face, color: Color, background: Color | None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from phonesim.dimensions import HEIGHT, NAVIGATION, STATUS, WIDTH
+from phonesim.dimensions import NAVIGATION, STATUS
 from phonesim.drawing.colors import BLACK, WHITE
 from phonesim.drawing.fonts import face, text_width, wrap
 from phonesim.drift import navigation_reversed
@@ -32,16 +32,16 @@ def _over_picture(phone: Phone) -> bool:
 
 
 def place_status(scene: Scene, phone: Phone) -> None:
-    settings, theme = phone.facts.one(SystemSettings), scene.theme
+    settings, theme, width = phone.facts.one(SystemSettings), scene.theme, scene.canvas.width
     over_picture = _over_picture(phone)
     ink = WHITE if over_picture else theme.text
     if not over_picture:
-        scene.fill(0, 0, WIDTH, STATUS, theme.surface)
+        scene.fill(0, 0, width, STATUS, theme.surface)
     scene.background = None if over_picture else theme.surface
     small = face(12, "medium")
     scene.text(14, 4, clock_text(phone), small, ink)
     percent = theme.language.percent(settings.battery_percent / 100)
-    right = WIDTH - 14 - text_width(percent, small)
+    right = width - 14 - text_width(percent, small)
     scene.text(right, 4, percent, small, ink)
     shown = {
         "battery": True,
@@ -55,16 +55,17 @@ def place_status(scene: Scene, phone: Phone) -> None:
         right -= 18
         scene.icon(right, 5, name, 14, ink)
     if scene.window in DARKENING and not phone.state.overlay:
-        scene.canvas.dim(0, 0, WIDTH, STATUS)
+        scene.canvas.dim(0, 0, width, STATUS)
 
 
 def place_navigation(scene: Scene, phone: Phone) -> None:
-    theme, top, tr = scene.theme, HEIGHT - NAVIGATION, scene.theme.language.tr
+    theme, tr, width = scene.theme, scene.theme.language.tr, scene.canvas.width
+    top = scene.canvas.height - NAVIGATION
     over_picture = _over_picture(phone)
     ink = WHITE if over_picture else theme.muted
     scene.background = None
     if not over_picture:
-        scene.fill(0, top, WIDTH, NAVIGATION, theme.surface)
+        scene.fill(0, top, width, NAVIGATION, theme.surface)
         scene.background = theme.surface
     window, scene.window = scene.window, "system"
     buttons = [
@@ -75,9 +76,9 @@ def place_navigation(scene: Scene, phone: Phone) -> None:
     if navigation_reversed(phone.state.seed, phone.state.drift):
         buttons.reverse()
     for index, (icon, label, act) in enumerate(buttons):
-        left = index * WIDTH // 3
-        scene.icon(left + WIDTH // 6 - 9, top + 11, icon, 18, ink)
-        scene.element("button", label, (left + 20, top, WIDTH // 3 - 40, NAVIGATION), on_tap=act)
+        left = index * width // 3
+        scene.icon(left + width // 6 - 9, top + 11, icon, 18, ink)
+        scene.element("button", label, (left + 20, top, width // 3 - 40, NAVIGATION), on_tap=act)
     scene.window = window
 
 
@@ -98,14 +99,14 @@ def _above_the_foot(scene: Scene, bottom: int, height: int) -> int:
 
 
 def place_message(scene: Scene, message: str, bottom: int) -> None:
-    theme = scene.theme
-    lines = wrap(message, theme.small, WIDTH - 56, 2)
+    theme, width = scene.theme, scene.canvas.width
+    lines = wrap(message, theme.small, width - 56, 2)
     height = len(lines) * theme.small.line_height + 20
     top = _above_the_foot(scene, bottom, height + 10) - height - 10
     fill, ink = ((230, 232, 236), BLACK) if theme.dark else ((50, 52, 58), WHITE)
     scene.background = None
-    scene.rounded(12, top, WIDTH - 24, height, 8, fill)
+    scene.rounded(12, top, width - 24, height, 8, fill)
     scene.background = fill
     for index, line in enumerate(lines):
         scene.text(28, top + 10 + index * theme.small.line_height, line, theme.small, ink)
-    scene.element("text", message, (12, top, WIDTH - 24, height))
+    scene.element("text", message, (12, top, width - 24, height))

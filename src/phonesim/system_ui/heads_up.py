@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from phonesim.dimensions import STATUS, WIDTH
+from phonesim.dimensions import STATUS
 from phonesim.drawing.colors import WHITE, mixed
 from phonesim.drawing.fonts import shorten
 from phonesim.scene import Drag, Scene
@@ -25,7 +25,7 @@ def place(scene: Scene, phone: Phone, note_id: int) -> None:
     if note is None:
         return
     theme, app = scene.theme, phone.apps[note.app]
-    x, y, width = SIDE, STATUS + 6, WIDTH - 2 * SIDE
+    x, y, width = SIDE, STATUS + 6, scene.canvas.width - 2 * SIDE
     scene.background = None
     scene.rounded(x, y, width, HIGH, 18, mixed(theme.line, theme.muted, 0.5))
     scene.rounded(x + 1, y + 1, width - 2, HIGH - 2, 17, theme.surface)

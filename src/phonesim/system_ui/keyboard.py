@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from phonesim.dimensions import HEIGHT, KEYBOARD, NAVIGATION, WIDTH
+from phonesim.dimensions import KEYBOARD, NAVIGATION
 from phonesim.drawing.fonts import face
 from phonesim.scene import Handler, Scene, Touch
 
 if TYPE_CHECKING:
     from phonesim.phone import Phone
 
-KEY = 36  # pixels wide, in a row of ten
+COLUMNS = 10  # keys beside each other
 ROW = 48
 LAYERS = {
     "lower": ("qwertyuiop", "asdfghjkl", "zxcvbnm"),
@@ -21,15 +21,16 @@ LAYERS = {
 
 
 def place(scene: Scene, phone: Phone) -> None:
-    theme, top = scene.theme, HEIGHT - NAVIGATION - KEYBOARD
+    theme, width, wide = scene.theme, scene.canvas.width, scene.canvas.width // COLUMNS
+    top = scene.canvas.height - NAVIGATION - KEYBOARD
     window, scene.window = scene.window, "keyboard"
-    scene.fill(0, top, WIDTH, KEYBOARD, theme.field)
-    scene.touches.append(Touch((0, top, WIDTH, top + KEYBOARD), on_tap=lambda: None))
+    scene.fill(0, top, width, KEYBOARD, theme.field)
+    scene.touches.append(Touch((0, top, width, top + KEYBOARD), on_tap=lambda: None))
     layer = phone.state.keyboard
     for row, keys in enumerate(LAYERS[layer]):
-        left = (WIDTH - len(keys) * KEY) // 2
+        left = (width - len(keys) * wide) // 2
         for column, key in enumerate(keys):
-            _key(scene, left + column * KEY, top + 6 + row * ROW, KEY, key, _typing(phone, key))
+            _key(scene, left + column * wide, top + 6 + row * ROW, wide, key, _typing(phone, key))
     _place_edges(scene, phone, top + 6 + 2 * ROW, layer)
     _place_foot(scene, phone, top + 6 + 3 * ROW, layer)
     scene.window = window
@@ -60,15 +61,18 @@ def _key(
 
 def _place_edges(scene: Scene, phone: Phone, y: int, layer: str) -> None:
     shifted, tr = "lower" if layer == "upper" else "upper", scene.theme.language.tr
+    width = scene.canvas.width
+    side = (width - 7 * (width // COLUMNS)) // 2 - 6  # beside the seven letters of the last row
     if layer != "symbols":
-        _key(scene, 2, y, 48, tr("Shift"), lambda: phone.show_keys(shifted), "shift")
-    _key(scene, WIDTH - 50, y, 48, tr("Delete"), phone.erase, "backspace")
+        _key(scene, 2, y, side, tr("Shift"), lambda: phone.show_keys(shifted), "shift")
+    _key(scene, width - side - 2, y, side, tr("Delete"), phone.erase, "backspace")
 
 
 def _place_foot(scene: Scene, phone: Phone, y: int, layer: str) -> None:
     other, tr = "lower" if layer == "symbols" else "symbols", scene.theme.language.tr
+    width = scene.canvas.width
     _key(scene, 2, y, 54, "abc" if layer == "symbols" else "?123", lambda: phone.show_keys(other))
     _key(scene, 58, y, 36, ",", _typing(phone, ","))
-    _key(scene, 96, y, 162, tr("space"), _typing(phone, " "))
-    _key(scene, 260, y, 36, ".", _typing(phone, "."))
-    _key(scene, 298, y, 60, tr("Enter"), phone.submit, "enter")
+    _key(scene, 96, y, width - 198, tr("space"), _typing(phone, " "))
+    _key(scene, width - 100, y, 36, ".", _typing(phone, "."))
+    _key(scene, width - 62, y, 60, tr("Enter"), phone.submit, "enter")

@@ -12,9 +12,9 @@ import numpy as np
 from distrl.records import Pixels
 from phonesim.app import App, Ui, Window
 from phonesim.apps import APPS
-from phonesim.dimensions import HEIGHT, WIDTH
 from phonesim.drawing.canvas import Canvas, Mask
 from phonesim.drawing.colors import BLACK, WHITE, Color
+from phonesim.drawing.dense_canvas import new_canvas
 from phonesim.drawing.fonts import Face, face, shorten, text_mask, text_width
 from phonesim.scene import Drag, Handler, Scene, Touch
 from phonesim.system import InstalledApp, SystemSettings
@@ -26,12 +26,62 @@ if TYPE_CHECKING:
     from phonesim.drawing.theme import Theme
 
 DOCK = 4
-COLUMNS = 4
-PER_PAGE = 12
-CELL_WIDTH, CELL_HEIGHT = 82, 88
-TOP = 236  # of the first row of icons
-DOCK_TOP = 578
+CELL_HEIGHT = 88
+WIDE_CELL = 120  # units for an icon and its name, where there is room for more than four
 TILE = 52  # an app's icon
+LOW = 560  # units: a screen that is lower has clock and search beside each other
+Box = tuple[int, int, int, int]  # x, y, width, height
+
+
+@dataclass(frozen=True, slots=True)
+class HomeGrid:
+    """Where things stand on a home screen of so many units."""
+
+    width: int
+    height: int
+
+    @property
+    def low(self) -> bool:
+        return self.height < LOW
+
+    @property
+    def columns(self) -> int:
+        return max(4, (self.width - 32) // WIDE_CELL)
+
+    @property
+    def cell(self) -> int:
+        return (self.width - 32) // self.columns
+
+    @property
+    def top(self) -> int:
+        return 108 if self.low else 236
+
+    @property
+    def dock_top(self) -> int:
+        return self.height - (130 if self.low else 142)
+
+    @property
+    def dots_top(self) -> int:
+        return self.dock_top - (12 if self.low else 22)
+
+    @property
+    def per_page(self) -> int:
+        return self.columns * max(1, (self.dots_top - self.top) // CELL_HEIGHT)
+
+    @property
+    def search(self) -> Box:
+        if self.low:
+            return self.width // 2 + 8, 44, self.width // 2 - 36, 44
+        wide = min(self.width - 56, 480)
+        return (self.width - wide) // 2, 168, wide, 44
+
+    def icon(self, index: int) -> tuple[int, int]:
+        row, column = divmod(index, self.columns)
+        left = (self.width - self.columns * self.cell) // 2
+        return left + column * self.cell, self.top + row * CELL_HEIGHT
+
+    def docked(self, index: int) -> tuple[int, int]:
+        return (self.width - DOCK * self.cell) // 2 + index * self.cell, self.dock_top
 
 
 def draw_app_icon(canvas: Canvas, x: int, y: int, app: App, background: Color | None) -> None:
@@ -75,50 +125,47 @@ class HomeScreen:
     on_drag: Callable[[Drag], bool]
 
     def place(self, scene: Scene, x: int, y: int, width: int, height: int) -> None:
-        language = scene.theme.language
+        language, canvas = scene.theme.language, scene.canvas
+        grid = HomeGrid(canvas.width, canvas.height)
         search = language.tr("Search the web")
         labels = tuple(language.tr(name) for name in (*self.icons, *self.dock))
-        scene.canvas.tile(
-            home_picture(
-                self.wallpaper, self.dock, self.icons, self.page, self.pages, labels, search
-            ),
-            0,
-            0,
-        )
-        scene.background = None
-        big, small = face(52), face(15, "medium")
-        scene.text((WIDTH - text_width(self.clock, big)) // 2, 60, self.clock, big, WHITE)
-        scene.text((WIDTH - text_width(self.date, small)) // 2, 128, self.date, small, WHITE)
-        scene.element("text", self.clock, (80, 60, 200, 64), detail=self.date)
-        scene.touches.append(Touch((0, 0, WIDTH, HEIGHT), on_drag=self.on_drag))
-        scene.element("field", search, (28, 168, 304, 44), on_tap=self.on_search)
+        drawn = (self.wallpaper, self.dock, self.icons, self.page, self.pages, labels, search)
+        canvas.tile(home_picture(*drawn, grid, canvas.density), 0, 0)
+        self._place_clock(scene, grid)
+        scene.touches.append(Touch((0, 0, grid.width, grid.height), on_drag=self.on_drag))
+        scene.element("field", search, grid.search, on_tap=self.on_search)
         for index, name in enumerate(self.icons):
-            left, top = _icon_place(index)
-            self._touchable(scene, name, left, top)
+            self._touchable(scene, name, grid.icon(index), grid.cell)
         for index, name in enumerate(self.dock):
-            self._touchable(scene, name, 16 + index * CELL_WIDTH, DOCK_TOP)
+            self._touchable(scene, name, grid.docked(index), grid.cell)
 
-    def _touchable(self, scene: Scene, name: str, left: int, top: int) -> None:
-        rect = (left, top, CELL_WIDTH, CELL_HEIGHT - 6)
+    def _place_clock(self, scene: Scene, grid: HomeGrid) -> None:
+        """In the middle; on a low screen in the left half, beside the search."""
+        scene.background = None
+        big, small = face(36 if grid.low else 52), face(15, "medium")
+        middle = grid.width // 4 if grid.low else grid.width // 2
+        top, below = (30, 76) if grid.low else (60, 128)
+        scene.text((2 * middle - text_width(self.clock, big)) // 2, top, self.clock, big, WHITE)
+        scene.text((2 * middle - text_width(self.date, small)) // 2, below, self.date, small, WHITE)
+        scene.element("text", self.clock, (middle - 100, top, 200, 64), detail=self.date)
+
+    def _touchable(self, scene: Scene, name: str, at: tuple[int, int], wide: int) -> None:
+        rect = (*at, wide, CELL_HEIGHT - 6)
         label = scene.theme.language.tr(name)
         scene.element("app", label, rect, on_tap=self.on_open[name], on_hold=self.on_hold[name])
 
 
-def _icon_place(index: int) -> tuple[int, int]:
-    return 16 + index % COLUMNS * CELL_WIDTH, TOP + index // COLUMNS * CELL_HEIGHT
-
-
 @lru_cache(maxsize=256)  # as many as there are apps
-def _shadow(text: str, of: Face) -> Mask:
-    """A soft dark edge two pixels around a text, so that it can be read on any wallpaper."""
-    mask = text_mask(text, of)
+def _shadow(text: str, of: Face, density: int) -> Mask:
+    """A soft dark edge two units around a text, so that it can be read on any wallpaper."""
+    mask, edge = text_mask(text, of, density), 2 * density
     high, wide = mask.shape
-    room = np.zeros((high + 8, wide + 8), dtype=np.uint16)
-    room[4:-4, 4:-4] = mask
+    room = np.zeros((high + 4 * edge, wide + 4 * edge), dtype=np.uint16)
+    room[2 * edge : -2 * edge, 2 * edge : -2 * edge] = mask
     for axis in (0, 1):
-        spread = [np.roll(room, step, axis) for step in (-2, -1, 0, 1, 2)]
-        room = np.add.reduce(spread) // 4
-    return np.minimum(room[2:-2, 2:-2], 100).astype(np.uint8)
+        spread = [np.roll(room, step, axis) for step in range(-edge, edge + 1)]
+        room = np.add.reduce(spread) // (2 * edge)
+    return np.minimum(room[edge:-edge, edge:-edge], 100).astype(np.uint8)
 
 
 @lru_cache(maxsize=8)
@@ -130,25 +177,28 @@ def home_picture(
     pages: int,
     labels: tuple[str, ...],
     search: str,
+    grid: HomeGrid,
+    density: int,
 ) -> Pixels:
     """All of a home page that does not change from minute to minute. `labels`: icons, then dock."""
-    canvas = Canvas(WIDTH, HEIGHT)
-    canvas.picture(0, 0, f"wallpaper:{wallpaper}", WIDTH, HEIGHT)
-    canvas.rounded((28, 168, 304, 44), 22, (245, 246, 250), None)
-    canvas.icon(42, 179, "search", 22, (90, 94, 104), (245, 246, 250))
-    canvas.text(76, 180, search, face(15), (90, 94, 104), (245, 246, 250))
-    places = [_icon_place(i) for i in range(len(icons))]
-    places += [(16 + i * CELL_WIDTH, DOCK_TOP) for i in range(len(dock))]
+    canvas = new_canvas(grid.width, grid.height, density)
+    canvas.picture(0, 0, f"wallpaper:{wallpaper}", grid.width, grid.height)
+    left, top, _, _ = grid.search
+    canvas.rounded(grid.search, 22, (245, 246, 250), None)
+    canvas.icon(left + 14, top + 11, "search", 22, (90, 94, 104), (245, 246, 250))
+    canvas.text(left + 48, top + 12, search, face(15), (90, 94, 104), (245, 246, 250))
+    places = [grid.icon(i) for i in range(len(icons))]
+    places += [grid.docked(i) for i in range(len(dock))]
     label_face = face(12, "medium")
     for name, shown, (left, top) in zip((*icons, *dock), labels, places, strict=True):
-        draw_app_icon(canvas, left + (CELL_WIDTH - TILE) // 2, top, APPS[name], None)
-        label = shorten(shown, label_face, CELL_WIDTH)
-        at = left + (CELL_WIDTH - text_width(label, label_face)) // 2
-        canvas.blend(_shadow(label, label_face), at - 2, top + 56, BLACK)
+        draw_app_icon(canvas, left + (grid.cell - TILE) // 2, top, APPS[name], None)
+        label = shorten(shown, label_face, grid.cell)
+        at = left + (grid.cell - text_width(label, label_face)) // 2
+        canvas.blend(_shadow(label, label_face, density), at - 2, top + 56, BLACK)
         canvas.text(at, top + 57, label, label_face, WHITE, None)
     for dot in range(pages):
         canvas.rounded(
-            (WIDTH // 2 - 8 * pages + 16 * dot + 4, 556, 8, 8),
+            (grid.width // 2 - 8 * pages + 16 * dot + 4, grid.dots_top, 8, 8),
             4,
             WHITE if dot == page else (150, 150, 155),
             None,
@@ -170,9 +220,10 @@ class Launcher(App):
         )
         names = [app.name for app in installed]
         dock, rest = names[:DOCK], names[DOCK:]
-        pages = max(1, -(-len(rest) // PER_PAGE))
+        per_page = HomeGrid(*ui.screen).per_page
+        pages = max(1, -(-len(rest) // per_page))
         page = min(int(ui.get("page", 0)), pages - 1)
-        shown = rest[page * PER_PAGE : (page + 1) * PER_PAGE]
+        shown = rest[page * per_page : (page + 1) * per_page]
 
         def dragged(drag: Drag) -> bool:
             if drag.vertical:
@@ -205,7 +256,7 @@ class Launcher(App):
             for label, name in names
             if query in label.casefold()
         ]
-        found: Widget = Pad(Grid(tiles, COLUMNS, gap=0), sides=8)
+        found: Widget = Pad(Grid(tiles, HomeGrid(*ui.screen).columns, gap=0), sides=8)
         return ui.page(
             ui.tr("Apps"),
             [found if tiles else Empty(ui.tr("No apps found"), "search")],

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from phonesim.dimensions import HEIGHT, NAVIGATION, STATUS, WIDTH
+from phonesim.dimensions import NAVIGATION, STATUS
 from phonesim.scene import Handler, Scene
 from phonesim.state import LAUNCHER
 from phonesim.system import InstalledApp, SystemSettings
@@ -117,4 +117,5 @@ def place(scene: Scene, phone: Phone, name: str) -> None:
         on_close=None,
         window="popup",
     )
-    dialog.place(scene, 0, STATUS, WIDTH, HEIGHT - NAVIGATION - STATUS)
+    width, height = scene.canvas.width, scene.canvas.height
+    dialog.place(scene, 0, STATUS, width, height - NAVIGATION - STATUS)

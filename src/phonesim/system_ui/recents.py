@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from phonesim.app import Ui, Window
-from phonesim.dimensions import HEIGHT, NAVIGATION, STATUS, WIDTH
+from phonesim.dimensions import NAVIGATION, STATUS
 from phonesim.drawing.canvas import corner_masks
 from phonesim.drawing.colors import WHITE
 from phonesim.facts import MissingFact
@@ -26,39 +26,42 @@ if TYPE_CHECKING:
 
 MOST = 5
 SIDE, GAP = 24, 10  # beside the cards, between them
-TALLEST = 400
+LOWEST, TALLEST = 110, 400  # of a card
 HEAD = 38  # of a card: icon and name
 CORNER = 18
 ICON = 26
 
 
 def place(scene: Scene, phone: Phone) -> None:
-    tr = scene.theme.language.tr
+    tr, width, height = scene.theme.language.tr, scene.canvas.width, scene.canvas.height
     scene.open_window("recents", alone=True)
     _place_backdrop(scene, phone)
-    shown = [name for name in phone.state.recent if name in phone.state.running][:MOST]
+    foot = height - NAVIGATION - 64
+    room = foot - STATUS - 16
+    most = max(1, min(MOST, room // LOWEST))
+    shown = [name for name in phone.state.recent if name in phone.state.running][:most]
     if not shown:
         nothing = tr("No recent apps")
-        scene.centred_text((0, 300, WIDTH, 40), nothing, scene.theme.body, WHITE)
-        scene.element("text", nothing, (0, 300, WIDTH, 40))
+        middle = (0, height // 2 - 60, width, 40)
+        scene.centred_text(middle, nothing, scene.theme.body, WHITE)
+        scene.element("text", nothing, middle)
         return
-    foot = HEIGHT - NAVIGATION - 64
-    room = foot - STATUS - 16
     high = min(TALLEST, (room - GAP * (len(shown) - 1)) // len(shown))
     used = len(shown) * high + (len(shown) - 1) * GAP
     top = STATUS + 16 + (room - used) // 2
     for index, name in enumerate(shown):
-        _place_card(scene, phone, name, (SIDE, top + index * (high + GAP), WIDTH - 2 * SIDE, high))
+        _place_card(scene, phone, name, (SIDE, top + index * (high + GAP), width - 2 * SIDE, high))
     clear = Button(tr("Clear all"), lambda: _clear(phone), "soft")
-    wide = max(120, clear.size(scene.theme, WIDTH)[0])
+    wide = max(120, clear.size(scene.theme, width)[0])
     scene.background = None
-    clear.place(scene, (WIDTH - wide) // 2, foot + 10, wide, 40)
+    clear.place(scene, (width - wide) // 2, foot + 10, wide, 40)
 
 
 def _place_backdrop(scene: Scene, phone: Phone) -> None:
     wallpaper = phone.facts.one(SystemSettings).wallpaper
-    scene.canvas.picture(0, 0, f"wallpaper:{wallpaper}", WIDTH, HEIGHT)
-    scene.canvas.dim(0, 0, WIDTH, HEIGHT)
+    width, height = scene.canvas.width, scene.canvas.height
+    scene.canvas.picture(0, 0, f"wallpaper:{wallpaper}", width, height)
+    scene.canvas.dim(0, 0, width, height)
     scene.background = None
 
 
@@ -82,17 +85,19 @@ def _place_preview(scene: Scene, phone: Phone, name: str, rect: tuple[int, int, 
     window, canvas = _page_of(scene, phone, name), scene.canvas
     if window is None:
         return
-    below = canvas.pixels[y + height - CORNER : y + height, x : x + width].copy()
+    times, wide = canvas.density, CORNER * canvas.density
+    foot = canvas.pixels[: (y + height) * times][-wide:, x * times : (x + width) * times]
+    below = foot.copy()
     whole, theme, focused = canvas.clip, scene.theme, scene.focused
     canvas.clip, scene.inert, scene.focused = (x, y, x + width, y + height), True, None
     hidden = BAR if isinstance(window, Page) else 0  # the card has the name already
-    window.place(scene, x, y - hidden, width, HEIGHT - NAVIGATION - STATUS)
+    window.place(scene, x, y - hidden, width, canvas.height - NAVIGATION - STATUS)
     canvas.clip, scene.inert, scene.focused = whole, False, focused
     scene.theme = theme
-    for mask, left in zip(corner_masks(CORNER)[2:], (0, width - CORNER), strict=True):
-        at = canvas.pixels[y + height - CORNER : y + height, x + left : x + left + CORNER]
+    for mask, left in zip(corner_masks(wide)[2:], (0, width * times - wide), strict=True):
+        at = foot[:, left : left + wide]
         inside = mask[..., None].astype(np.uint16)
-        at[:] = (at * inside + below[:, left : left + CORNER] * (255 - inside) + 127) // 255
+        at[:] = (at * inside + below[:, left : left + wide] * (255 - inside) + 127) // 255
 
 
 def _page_of(scene: Scene, phone: Phone, name: str) -> Window | None:

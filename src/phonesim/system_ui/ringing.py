@@ -10,7 +10,7 @@ from phonesim import world
 from phonesim.contents.calls import Call
 from phonesim.contents.people import caller, names_by_number
 from phonesim.contents.timepieces import Alarm, Timer, figures, time_text
-from phonesim.dimensions import HEIGHT, NAVIGATION, STATUS, WIDTH
+from phonesim.dimensions import NAVIGATION, STATUS
 from phonesim.facts import MissingFact
 from phonesim.scene import Handler, Scene
 from phonesim.state import Route
@@ -65,7 +65,8 @@ def place(scene: Scene, phone: Phone, name: str) -> None:
         on_close=None,
         window="popup",
     )
-    dialog.place(scene, 0, STATUS, WIDTH, HEIGHT - NAVIGATION - STATUS)
+    width, height = scene.canvas.width, scene.canvas.height
+    dialog.place(scene, 0, STATUS, width, height - NAVIGATION - STATUS)
 
 
 def _ring(phone: Phone, name: str) -> Ring:

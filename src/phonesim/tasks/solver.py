@@ -26,7 +26,7 @@ from distrl.records import (
     TypeText,
     Wait,
 )
-from phonesim.dimensions import HEIGHT, WIDTH
+from phonesim.display import STANDARD, Display
 from phonesim.languages.translations import forms
 from phonesim.system_ui.heads_up import WINDOW as HEADS_UP
 from phonesim.system_ui.popups import DECLINES
@@ -59,7 +59,14 @@ class ScriptLost(RuntimeError):
 class Solver:
     """Turns the moves of a solution into actions for the screens as they come."""
 
-    def __init__(self, moves: Iterable[Move], *, open_by_name: bool = False) -> None:
+    def __init__(
+        self,
+        moves: Iterable[Move],
+        *,
+        open_by_name: bool = False,
+        display: Display = STANDARD,
+    ) -> None:
+        self._display = display
         self._moves = iter(moves)
         self._move: Move | None = next(self._moves, None)
         self._open_by_name = open_by_name
@@ -68,6 +75,7 @@ class Solver:
 
     def next(self, elements: Sequence[Element]) -> Action:
         """The next action. `elements` is the view hierarchy of the screen as it is now."""
+        elements = self._display.in_units(elements)
         popup = self._decline(elements)
         if popup:
             return popup
@@ -83,10 +91,10 @@ class Solver:
     def _decline(self, elements: Sequence[Element]) -> Action | None:
         for element in elements:
             if element.window == "popup" and element.text in _declines() and element.clickable:
-                return _tap(element.centre)
+                return self._tap(element.centre)
             if element.window == HEADS_UP:
-                x, y = element.centre
-                return Swipe(x / WIDTH, y / HEIGHT, x / WIDTH, 0.0)
+                (x, y), (width, height) = element.centre, self._display.units
+                return Swipe(x / width, y / height, x / width, 0.0)
         return None
 
     def _act(self, move: Move, elements: tuple[Element, ...]) -> tuple[Action | None, bool]:
@@ -124,7 +132,7 @@ class Solver:
         icons = [e for e in elements if e.role == "app" and e.window == "app"]
         for icon in icons:
             if icon.text in forms(app) and _shows(icon):
-                return _tap(icon.centre), True
+                return self._tap(icon.centre), True
         if not icons:
             return Home(), False
         in_drawer = any(e.role == "field" and e.text in forms("Search apps") for e in elements)
@@ -142,9 +150,9 @@ class Solver:
             if (e.clickable if isinstance(move, Press) else e.holdable)
         ]
         if len(found) > move.nth:
-            point = _free_point(found[move.nth], elements)
+            point, (width, height) = _free_point(found[move.nth], elements), self._display.units
             if point:
-                x, y = point[0] / WIDTH, point[1] / HEIGHT
+                x, y = point[0] / width, point[1] / height
                 return (Tap(x, y) if isinstance(move, Press) else LongPress(x, y)), True
         return self._search(elements, move.label), False
 
@@ -160,9 +168,9 @@ class Solver:
         if field.value and not text.startswith(field.value):
             clear = _matching(elements, f"Clear {label}", "button")
             if clear:
-                return _tap(clear[0].centre), False
+                return self._tap(clear[0].centre), False
         if not field.focused:
-            return _tap(_free_point(field, elements) or field.centre), False
+            return self._tap(_free_point(field, elements) or field.centre), False
         return TypeText(text[len(field.value) :]), True
 
     def _toggle(
@@ -174,7 +182,7 @@ class Solver:
             return self._search(elements, label), False
         if found[0].checked is on:
             return None, True
-        return _tap(point), True
+        return self._tap(point), True
 
     def _slide(
         self, label: str, share: float, elements: tuple[Element, ...]
@@ -184,7 +192,7 @@ class Solver:
             return self._search(elements, label), False
         left, top, right, bottom = found[0].bounds
         x = left + 8 + share * (right - left - 16)
-        return _tap((min(round(x), right - 1), (top + bottom) // 2)), True
+        return self._tap((min(round(x), right - 1), (top + bottom) // 2)), True
 
     def _search(self, elements: tuple[Element, ...], label: str) -> Action:
         """Look for it where it may be: below the keyboard, further down, further up."""
@@ -202,7 +210,12 @@ class Solver:
         left, top, right, bottom = max(rooms, key=_area).bounds
         x, high, low = (left + right) / 2, top + 0.25 * (bottom - top), top + 0.75 * (bottom - top)
         start, end = (high, low) if self._upward else (low, high)
-        return Swipe(x / WIDTH, start / HEIGHT, x / WIDTH, end / HEIGHT, seconds=0.8)
+        width, height = self._display.units
+        return Swipe(x / width, start / height, x / width, end / height, seconds=0.8)
+
+    def _tap(self, point: tuple[int, int]) -> Tap:
+        width, height = self._display.units
+        return Tap((point[0] + 0.5) / width, (point[1] + 0.5) / height)
 
 
 def _matching(
@@ -252,7 +265,3 @@ def _free_point(target: Element, elements: Sequence[Element]) -> tuple[int, int]
 def _covers(element: Element, x: int, y: int) -> bool:
     left, top, right, bottom = element.bounds
     return left <= x < right and top <= y < bottom
-
-
-def _tap(point: tuple[int, int]) -> Tap:
-    return Tap((point[0] + 0.5) / WIDTH, (point[1] + 0.5) / HEIGHT)

@@ -79,7 +79,8 @@ class Dial:
         theme, left, top = scene.theme, x + (width - DIAL) // 2, y + 8
         ground = scene.background or theme.page
         steps = round(STEPS * min(1.0, max(0.0, self.share)))
-        scene.canvas.tile(_ring(steps, theme.primary, track_color(theme), ground), left, top)
+        ring = _ring(steps, theme.primary, track_color(theme), ground, scene.canvas.density)
+        scene.canvas.tile(ring, left, top)
         size = 44 if len(self.figures) <= 5 else 34
         scene.centred_text((left, top, DIAL, DIAL), self.figures, face(size))
         caption = (left + 24, top + DIAL // 2 + 30, DIAL - 48, 24)
@@ -88,9 +89,10 @@ class Dial:
 
 
 @lru_cache(maxsize=512)
-def _ring(steps: int, color: Color, track: Color, ground: Color) -> Pixels:
+def _ring(steps: int, color: Color, track: Color, ground: Color, density: int) -> Pixels:
     """A ring of which `steps` parts of the whole are in colour, from the top clockwise."""
-    scale, inset = 3, RIM * 3
+    scale = 3 * density
+    inset, wide = RIM * scale, DIAL * density
     side = DIAL * scale
     track_mask, arc_mask = (Image.new("L", (side, side)) for _ in range(2))
     box = (inset // 2, inset // 2, side - inset // 2, side - inset // 2)
@@ -98,7 +100,7 @@ def _ring(steps: int, color: Color, track: Color, ground: Color) -> Pixels:
     end = -90 + 360 * steps / STEPS
     ImageDraw.Draw(arc_mask).arc(box, -90, end, fill=255, width=inset)
     small = [
-        np.asarray(m.resize((DIAL, DIAL), Image.Resampling.BOX)) for m in (track_mask, arc_mask)
+        np.asarray(m.resize((wide, wide), Image.Resampling.BOX)) for m in (track_mask, arc_mask)
     ]
     pixels = paint(small[0], track, ground)
     share = small[1][..., None].astype(np.int32)

@@ -15,6 +15,7 @@ from phonesim.toolkit.texts import Text
 from phonesim.toolkit.widget import Widget
 
 MENU_WIDTH = 210
+WIDEST_DIALOG, WIDEST_SHEET = 480, 640  # on tablets and phones on their side
 
 
 def _swallow(_: Drag) -> bool:
@@ -47,14 +48,14 @@ class Dialog:
     window: str = "dialog"
 
     def place(self, scene: Scene, x: int, y: int, width: int, height: int) -> None:
-        theme, wide = scene.theme, width - 48
+        theme, wide = scene.theme, min(width - 48, WIDEST_DIALOG)
         inner = wide - 40
         content = Column([Text(self.title, "title", max_lines=3), *self.body], gap=10)
         foot = self._foot(theme, inner)
         foot_high = foot.size(theme, inner)[1]
-        tall = min(content.size(theme, inner)[1], height - 64 - foot_high)
+        tall = max(0, min(content.size(theme, inner)[1], height - 64 - foot_high))
         high = 18 + tall + 14 + foot_high + 12
-        left, top = x + 24, y + max(8, (height - high) // 2)
+        left, top = x + (width - wide) // 2, y + max(8, (height - high) // 2)
         _open(scene, (left, top, wide, high), self.window, self.on_close)
         clip = scene.canvas.clip
         scene.canvas.clip = (left, top, left + wide, top + 18 + tall)  # never over the buttons
@@ -93,6 +94,7 @@ class Sheet:
 
     def place(self, scene: Scene, x: int, y: int, width: int, height: int) -> None:
         theme = scene.theme
+        x, width = x + max(0, width - WIDEST_SHEET) // 2, min(width, WIDEST_SHEET)
         bar = theme.title.line_height + 28
         high = min(bar + self.body.size(theme, width)[1] + 12, height - 72)
         top = y + height - high

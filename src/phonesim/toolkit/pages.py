@@ -15,6 +15,7 @@ from phonesim.toolkit.widget import Widget
 BAR = 48
 TAB = 42
 FAB = 52
+WIDEST = 680  # units that a body takes; on a wider page it stands in the middle
 
 
 @dataclass(slots=True)
@@ -86,6 +87,7 @@ class Page:
         elif self.tabs:
             bottom -= BAR
             self.tabs.place(scene, x, bottom, width, BAR)
+        x, width = x + max(0, width - WIDEST) // 2, min(width, WIDEST)
         if self.head:
             tall = self.head.size(theme, width)[1]
             self.head.place(scene, x, top, width, tall)

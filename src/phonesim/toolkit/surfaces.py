@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import lru_cache
 
 from distrl.records import Pixels
-from phonesim.drawing.canvas import Canvas
 from phonesim.drawing.colors import Color
+from phonesim.drawing.dense_canvas import new_canvas
 from phonesim.drawing.theme import Theme
 from phonesim.scene import Scene
 
@@ -28,17 +28,18 @@ def track_color(theme: Theme) -> Color:
 
 @lru_cache(maxsize=1024)
 def _corner_tiles(
-    radius: int, thick: int, rim: Color, fill: Color, behind: Color
+    radius: int, thick: int, rim: Color, fill: Color, behind: Color, density: int
 ) -> tuple[Pixels, Pixels, Pixels, Pixels]:
     """Top left, top right, bottom left, bottom right of a small box with a rim."""
     side = 2 * radius
-    canvas = Canvas(side, side)
+    canvas = new_canvas(side, side, density)
     canvas.fill(0, 0, side, side, behind)
     canvas.rounded((0, 0, side, side), radius, rim, behind)
     inner = side - 2 * thick
     canvas.rounded((thick, thick, inner, inner), radius - thick, fill, None)
-    top, bottom = canvas.pixels[:radius], canvas.pixels[radius:]
-    return top[:, :radius], top[:, radius:], bottom[:, :radius], bottom[:, radius:]
+    half = radius * density
+    top, bottom = canvas.pixels[:half], canvas.pixels[half:]
+    return top[:, :half], top[:, half:], bottom[:, :half], bottom[:, half:]
 
 
 def draw_framed(
@@ -55,6 +56,6 @@ def draw_framed(
     canvas.fill(x + thick, y + radius, width - 2 * thick, height - 2 * radius, fill)
     right, bottom = x + width - radius, y + height - radius
     places = ((x, y), (right, y), (x, bottom), (right, bottom))
-    tiles = _corner_tiles(radius, thick, rim, fill, behind)
+    tiles = _corner_tiles(radius, thick, rim, fill, behind, canvas.density)
     for tile, (left, top) in zip(tiles, places, strict=True):
         canvas.tile(tile, left, top)

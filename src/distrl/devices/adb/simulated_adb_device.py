@@ -61,7 +61,7 @@ class SimulatedAdbDevice:
                 f"device {self.name}: its state came damaged: {error}"
             ) from error
         if self._copy is None:
-            self._copy = Phone(state.seed, state.drift)
+            self._copy = Phone(state.seed, state.drift, state.display)
         self._copy.restore(state)
         return self._copy
 

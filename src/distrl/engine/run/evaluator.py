@@ -109,7 +109,11 @@ class Evaluator:
         self.policy.seed(f"{SEED}/{request.stage}/{request.updates}")
         self.policy.sampling = dataclasses.replace(before, greedy=self.config.evaluation.greedy)
         devices = [
-            SimulatedDevice(f"test-phone-{n}", self.config.devices.phone_drift)
+            SimulatedDevice(
+                f"test-phone-{n}",
+                self.config.devices.phone_drift,
+                display=self.config.devices.display,
+            )
             for n in range(min(DEVICES, request.episodes))
         ]
         try:

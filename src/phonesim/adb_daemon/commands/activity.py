@@ -19,7 +19,6 @@ from phonesim.adb_daemon.handset import Handset
 from phonesim.adb_daemon.result import NOTHING, Command, Refusal, Result, lines
 from phonesim.app import Ui
 from phonesim.compositor import theme_of
-from phonesim.dimensions import HEIGHT, WIDTH
 from phonesim.state import LAUNCHER
 from phonesim.web.browsing import go_to
 
@@ -29,7 +28,6 @@ APP_OF_ACTION = {
     "android.intent.action.SENDTO": "Messages",
     "android.settings.SETTINGS": "Settings",
 }
-BOUNDS = f"[0,0][{WIDTH},{HEIGHT}]"
 
 
 def am(handset: Handset, words: Sequence[str], given: bytes) -> Result:
@@ -112,6 +110,7 @@ def _visit(handset: Handset, url: str) -> None:
 def _stacks(handset: Handset) -> Result:
     """Everything that runs, the one in front first and visible."""
     state = handset.phone.state
+    bounds = f"[0,0][{state.display.width},{state.display.height}]"
     others = [app for app in state.running if app != state.front]
     rows = []
     for app in (state.front, *others):
@@ -119,10 +118,10 @@ def _stacks(handset: Handset) -> Result:
         task = process_of(package) % 1000
         front = app == state.front
         top = component_in_front(handset.phone) if front else component(package, HOME_ACTIVITY)
-        first = f"  taskId={task}: {component(package, HOME_ACTIVITY)} bounds={BOUNDS} userId=0"
+        first = f"  taskId={task}: {component(package, HOME_ACTIVITY)} bounds={bounds} userId=0"
         visible = f"visible={'true' if front else 'false'} topActivity=ComponentInfo{{{top}}}"
         rows += [
-            f"RootTask id={task} bounds={BOUNDS} displayId=0 userId=0",
+            f"RootTask id={task} bounds={bounds} displayId=0 userId=0",
             f"{first} {visible}",
         ]
     return lines(*rows)

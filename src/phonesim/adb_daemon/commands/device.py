@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from phonesim.adb_daemon.android_names import package_of, process_of
 from phonesim.adb_daemon.handset import Handset
 from phonesim.adb_daemon.result import NOTHING, Command, Refusal, Result, lines
+from phonesim.display import DOTS_PER_INCH
 from phonesim.system import SystemSettings
 
 PROPERTIES = {
@@ -28,7 +29,6 @@ PROPERTIES = {
     "ro.product.model": "DistRL Phone",
     "ro.product.name": "distrl",
     "ro.secure": "1",
-    "ro.sf.lcd_density": "160",
     "service.bootanim.exit": "1",
     "sys.boot_completed": "1",
 }
@@ -38,7 +38,11 @@ MAX_PROPERTY = 92  # Android's own limit
 
 def _all(handset: Handset) -> dict[str, str]:
     zone = handset.phone.facts.one(SystemSettings).timezone
-    own = {"ro.serialno": handset.serial, "persist.sys.timezone": f"Europe/{zone}"}
+    own = {
+        "ro.serialno": handset.serial,
+        "ro.sf.lcd_density": str(handset.phone.display.density * DOTS_PER_INCH),
+        "persist.sys.timezone": f"Europe/{zone}",
+    }
     return {**PROPERTIES, **own, **handset.properties}
 
 

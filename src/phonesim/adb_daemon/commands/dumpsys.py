@@ -16,15 +16,11 @@ from phonesim.adb_daemon.android_names import (
     token_of,
     window_in_front,
 )
-from phonesim.adb_daemon.commands.view import DENSITY
 from phonesim.adb_daemon.handset import Handset
 from phonesim.adb_daemon.result import Command, Refusal, Result, lines
-from phonesim.dimensions import HEIGHT, WIDTH
+from phonesim.display import DOTS_PER_INCH
 from phonesim.state import LAUNCHER
 from phonesim.system import InstalledApp, Notification, SystemSettings
-
-SIZE = f"{WIDTH}x{HEIGHT}"
-SIZES = f"deviceWidth={WIDTH}, deviceHeight={HEIGHT}"
 
 
 def dumpsys(handset: Handset, words: Sequence[str], given: bytes) -> Result:
@@ -51,6 +47,8 @@ def _record(handset: Handset) -> str:
 
 def _window(handset: Handset, words: list[str]) -> list[str]:
     focus = "StatusBar" if handset.locked or not handset.awake else window_in_front(handset.phone)
+    display = handset.phone.display
+    size, dots = f"{display.width}x{display.height}", display.density * DOTS_PER_INCH
     return [
         "WINDOW MANAGER WINDOWS (dumpsys window windows)",
         f"  mCurrentFocus=Window{{{token_of(focus)} u0 {focus}}}",
@@ -58,7 +56,7 @@ def _window(handset: Handset, words: list[str]) -> list[str]:
         f"  mInputMethodWindow=Window{{{token_of('ime')} u0 InputMethod}}",
         "WINDOW MANAGER DISPLAY CONTENTS (dumpsys window displays)",
         "  Display: mDisplayId=0",
-        f"    init={SIZE} {DENSITY}dpi cur={SIZE} app={SIZE} rng={SIZE}-{SIZE}",
+        f"    init={size} {dots}dpi cur={size} app={size} rng={size}-{size}",
         "    mDisplayRotation: mRotation=ROTATION_0 mCurrentRotation=ROTATION_0",
         "WINDOW MANAGER POLICY STATE (dumpsys window policy)",
         f"    mAwake={_flag(handset.awake)}",
@@ -125,20 +123,23 @@ def _battery(handset: Handset, words: list[str]) -> list[str]:
 
 
 def _display(handset: Handset, words: list[str]) -> list[str]:
+    display = handset.phone.display
+    sizes = f"deviceWidth={display.width}, deviceHeight={display.height}"
     return [
         "DISPLAY MANAGER (dumpsys display)",
         f"  mScreenState={'ON' if handset.awake else 'OFF'}",
         "  mCurrentOrientation=0",
-        f"  mViewports=[DisplayViewport{{type=INTERNAL, displayId=0, orientation=0, {SIZES}}}]",
+        f"  mViewports=[DisplayViewport{{type=INTERNAL, displayId=0, orientation=0, {sizes}}}]",
     ]
 
 
 def _input(handset: Handset, words: list[str]) -> list[str]:
+    display = handset.phone.display
     return [
         "INPUT MANAGER (dumpsys input)",
         "  Viewport INTERNAL: displayId=0, orientation=0",
-        f"      PhysicalWidth: {WIDTH}px",
-        f"      PhysicalHeight: {HEIGHT}px",
+        f"      PhysicalWidth: {display.width}px",
+        f"      PhysicalHeight: {display.height}px",
         "      SurfaceOrientation: 0",
         "      InputDeviceOrientation: 0",
     ]

@@ -10,14 +10,14 @@ from phonesim.adb_daemon.commands.keys import number_of, press, press_together
 from phonesim.adb_daemon.commands.text import number
 from phonesim.adb_daemon.handset import Handset
 from phonesim.adb_daemon.result import NOTHING, Command, Refusal, Result, failure
-from phonesim.dimensions import HEIGHT, WIDTH
+from phonesim.display import Display
 
 SOURCES = {
     "touchscreen", "keyboard", "mouse", "touchpad", "stylus", "trackball", "dpad", "gamepad",
     "joystick", "touchnavigation",
 }  # fmt: skip
 USAGE = "Error: Unknown command: {}\nUsage: input [<source>] [-d DISPLAY_ID] <command> [<arg>...]"
-STILL = 10  # pixels that a finger may move and still press
+STILL = 10  # units that a finger may move and still press
 HOLD_MILLISECONDS = 400.0  # Android's own long-press timeout
 
 
@@ -54,27 +54,29 @@ def _pixels(kind: str, words: Sequence[str]) -> list[float]:
     return numbers
 
 
-def _share(x: float, y: float) -> tuple[float, float]:
+def _share(display: Display, x: float, y: float) -> tuple[float, float]:
     """The middle of a pixel as a share of the screen, so that the same pixel is met."""
-    return (int(x) + 0.5) / WIDTH, (int(y) + 0.5) / HEIGHT
+    return (int(x) + 0.5) / display.width, (int(y) + 0.5) / display.height
 
 
-def _on_screen(x: float, y: float) -> bool:
-    return 0 <= x < WIDTH and 0 <= y < HEIGHT
+def _on_screen(display: Display, x: float, y: float) -> bool:
+    return 0 <= x < display.width and 0 <= y < display.height
 
 
 def _tap(handset: Handset, place: list[float]) -> None:
-    if _on_screen(place[0], place[1]):  # Android drops what lies beside the screen
-        handset.perform(Tap(*_share(place[0], place[1])))
+    display = handset.phone.display
+    if _on_screen(display, place[0], place[1]):  # Android drops what lies beside the screen
+        handset.perform(Tap(*_share(display, place[0], place[1])))
 
 
 def _swipe(handset: Handset, numbers: list[float]) -> None:
     x, y, to_x, to_y, milliseconds = (*numbers, 300.0)[:5]
-    if not _on_screen(x, y):
+    display = handset.phone.display
+    if not _on_screen(display, x, y):
         return
-    to_x, to_y = min(max(to_x, 0), WIDTH - 1), min(max(to_y, 0), HEIGHT - 1)
-    start, end = _share(x, y), _share(to_x, to_y)
-    if abs(to_x - x) + abs(to_y - y) < STILL:
+    to_x, to_y = min(max(to_x, 0), display.width - 1), min(max(to_y, 0), display.height - 1)
+    start, end = _share(display, x, y), _share(display, to_x, to_y)
+    if abs(to_x - x) + abs(to_y - y) < STILL * display.density:
         handset.perform((LongPress if milliseconds >= HOLD_MILLISECONDS else Tap)(*start))
         return
     handset.perform(Swipe(*start, *end, seconds=min(max(milliseconds / 1000, 0.01), 10.0)))

@@ -8,10 +8,9 @@ from collections.abc import Sequence
 from phonesim.adb_daemon.android_names import package_of
 from phonesim.adb_daemon.handset import Handset
 from phonesim.adb_daemon.result import NOTHING, Command, Refusal, Result, lines
-from phonesim.dimensions import HEIGHT, WIDTH
+from phonesim.display import DOTS_PER_INCH
 from phonesim.hierarchy_xml import uiautomator_xml
 
-DENSITY = 160  # one pixel is one dp
 DUMP = "/sdcard/window_dump.xml"
 TERMINALS = ("/dev/tty", "/dev/stdout", "/proc/self/fd/1", "-")
 NOT_IN_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -52,11 +51,12 @@ def uiautomator(handset: Handset, words: Sequence[str], given: bytes) -> Result:
 
 
 def wm(handset: Handset, words: Sequence[str], given: bytes) -> Result:
+    display = handset.phone.display
     match words:
         case ["size"]:
-            return lines(f"Physical size: {WIDTH}x{HEIGHT}")
+            return lines(f"Physical size: {display.width}x{display.height}")
         case ["density"]:
-            return lines(f"Physical density: {DENSITY}")
+            return lines(f"Physical density: {display.density * DOTS_PER_INCH}")
         case ["size" | "density", "reset"] | ["user-rotation" | "set-user-rotation", *_]:
             return NOTHING
         case ["dismiss-keyguard"]:
