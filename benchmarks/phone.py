@@ -32,6 +32,7 @@ from distrl.records import CORE_FAMILIES, FAMILIES, SPLITS, Action, Ending, Fami
 from phonesim.apps import APPS
 from phonesim.apps.everyday import EVERYDAY_APPS
 from phonesim.apps.page_names import page_names
+from phonesim.display import STANDARD, Display
 from phonesim.drift import Drift
 from phonesim.phone import Phone
 from phonesim.simulated_device import SimulatedDevice
@@ -77,11 +78,13 @@ def count_contents() -> Figures:
 # Speed -----------------------------------------------------------------------------------------
 
 
-def recorded_actions(tasks: list[Task]) -> list[tuple[Phone, list[Action]]]:
+def recorded_actions(
+    tasks: list[Task], display: Display = STANDARD
+) -> list[tuple[Phone, list[Action]]]:
     """A phone set up for each task, and the actions of its scripted solution."""
     prepared = []
     for task in tasks:
-        device = SimulatedDevice("recorder")
+        device = SimulatedDevice("recorder", display=display)
         actions = [decision.action for decision in demonstrate(task, device).decisions]
         device.reset(task.seed)
         FactJudge(device).begin(task)
@@ -102,6 +105,14 @@ def step_seconds(prepared: list[tuple[Phone, list[Action]]]) -> list[float]:
             taken.append(time.perf_counter() - begun)
         phone.restore(start)
     return taken
+
+
+def measure_dense() -> Figures:
+    """The same on a screen of 1080 × 2160: as many units of layout, nine times as many pixels."""
+    prepared = recorded_actions(all_tasks(range(1))[::8], Display(1080, 2160, 3))
+    step_seconds(prepared)  # pictures and letters of that size are drawn once
+    runs = [step_seconds(prepared) for _ in range(3)]
+    return {"density_3_steps_per_s": statistics.median(len(run) / sum(run) for run in runs)}
 
 
 def measure_speed() -> Figures:
@@ -248,7 +259,8 @@ def main() -> None:
     if chosen.weigh:
         print(weigh_phones())
         return
-    figures = count_contents() | measure_speed() | measure_reset() | measure_memory()
+    figures = count_contents() | measure_speed() | measure_dense()
+    figures |= measure_reset() | measure_memory()
     figures |= measure_success(chosen.numbers)
     CONSOLE.print(table(figures))
     CONSOLE.print(f"written to {write_results('phone', figures)}", highlight=False)

@@ -31,6 +31,7 @@ from distrl.errors import DistrlError
 from distrl.plugin_shape import KINDS
 from distrl.process_environment import WANTED, available_memory, missing
 from distrl.processor import usable_cores
+from phonesim.drawing.world_text import missing_fonts
 
 Verdict = Literal["good", "note", "lacking"]
 MARKS: dict[Verdict, str] = {"good": "[green]✓[/]", "note": "[yellow]•[/]", "lacking": "[red]✗[/]"}
@@ -123,6 +124,7 @@ def examine(folder: Path = Path()) -> Iterator[Finding]:
     for package, (without, extra) in OPTIONAL.items():
         yield package_finding(package, version_of(package), without, extra)
     yield pictures_finding(version_of("transformers"), version_of("torchvision"))
+    yield scripts_finding(missing_fonts())
     yield environment_finding(os.environ)
     yield from android_findings(os.environ)
     yield kvm_finding(Path("/dev/kvm"))
@@ -258,6 +260,15 @@ def pictures_finding(transformers: str | None, torchvision: str | None) -> Findi
         advice = "pip install 'transformers>=5.22', or a torchvision that fits torch"
         return Finding(what, "lacking", f"transformers {transformers}, no torchvision", advice)
     return Finding(what, "good", f"by {'torchvision' if torchvision else 'Pillow'}")
+
+
+def scripts_finding(missing: list[str]) -> Finding:
+    """Of the simulated phone: it draws what it has no font for as boxes."""
+    what = "scripts of the simulated phone"
+    if not missing:
+        return Finding(what, "good", "Chinese, Japanese, Korean, Arabic, Hebrew, Devanagari")
+    found = f"Latin, Greek and Cyrillic; others are boxes without {', '.join(missing)}"
+    return Finding(what, "note", found, "pip install 'distrl[world]'")
 
 
 def environment_finding(environment: Mapping[str, str]) -> Finding:

@@ -15,9 +15,11 @@ from PIL import Image, ImageDraw
 
 from distrl.records import Pixels
 from phonesim.drawing.colors import Color
+from phonesim.drawing.emoji import emoji_layers
 from phonesim.drawing.fonts import Face, text_mask
 from phonesim.drawing.icons import icon_mask
 from phonesim.drawing.pictures import picture
+from phonesim.drawing.world_text import emoji_in
 
 Mask = NDArray[np.uint8]  # [height, width]
 Rect = tuple[int, int, int, int]  # left, top, right, bottom
@@ -148,6 +150,14 @@ class Canvas:
             self.blend(text_mask(text, of), x, y, color)
         else:
             self.tile(text_tile(text, of, color, background), x, y)
+        if not text.isascii():
+            self.emoji(x, y, text, of)
+
+    def emoji(self, x: int, y: int, text: str, of: Face) -> None:
+        """The emoji of a text, in their own colours."""
+        for cluster, left, top, size in emoji_in(text, of):
+            for mask, color in emoji_layers(cluster, size * self.density):
+                self.blend(mask, x + left, y + top, color)
 
     def icon(
         self, x: int, y: int, name: str, size: int, color: Color, background: Color | None

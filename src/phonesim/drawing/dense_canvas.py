@@ -62,6 +62,8 @@ class DenseCanvas(Canvas):
             self.blend(text_mask(text, of, self.density), x, y, color)
         else:
             self.tile(text_tile(text, of, color, background, self.density), x, y)
+        if not text.isascii():
+            self.emoji(x, y, text, of)
 
     def icon(
         self, x: int, y: int, name: str, size: int, color: Color, background: Color | None
@@ -72,7 +74,7 @@ class DenseCanvas(Canvas):
             self.tile(icon_tile(name, size * self.density, color, background), x, y)
 
     def picture(self, x: int, y: int, key: str, width: int, height: int) -> None:
-        self.tile(picture(key, width * self.density, height * self.density), x, y)
+        self.tile(picture(key, width, height, self.density), x, y)
 
     def rounded(
         self, rect: tuple[int, int, int, int], radius: int, color: Color, background: Color | None

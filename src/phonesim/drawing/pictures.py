@@ -41,12 +41,16 @@ KINDS: dict[str, Callable[[str, int, int], Pixels]] = {
 }
 
 
-_CACHE = PictureCache(max_bytes=64 * 2**20)  # shared by all phones of the process
+# Shared by all phones of the process, one for each density: fine pictures are large.
+_CACHES = {
+    density: PictureCache(max_bytes=size * 2**20) for density, size in ((1, 64), (2, 192), (3, 384))
+}
 
 
-def picture(key: str, width: int, height: int) -> Pixels:
-    """The picture of that key, `width` × `height`. The same key always gives the same picture."""
-    return _CACHE.get((key, width, height), lambda: _draw(key, width, height))
+def picture(key: str, width: int, height: int, density: int = 1) -> Pixels:
+    """The picture of that key, `width` × `height` units. The same key always gives the same."""
+    wide, high = width * density, height * density
+    return _CACHES[density].get((key, wide, high), lambda: _draw(key, wide, high))
 
 
 def _draw(key: str, width: int, height: int) -> Pixels:

@@ -8,6 +8,7 @@ from typing import Literal
 
 from phonesim.drawing.colors import WHITE
 from phonesim.drawing.fonts import shorten, text_width, wrap
+from phonesim.drawing.scripts import starts_right
 from phonesim.drawing.theme import Theme
 from phonesim.scene import Drag, Handler, Scene
 from phonesim.toolkit.surfaces import draw_framed, track_color, well_color
@@ -270,9 +271,12 @@ class TextField:
         end = left
         around = 24 + (30 if self.icon else 0)
         for line in self._lines(theme, room + around, focused=focused):
+            wide = text_width(line, theme.body)
+            right = starts_right(line)  # begins at the right end, before the cross
+            at = left + room - 26 - wide if right else left
             if line:
-                scene.text(left, top, line, theme.body)
-            end = left + text_width(line, theme.body)
+                scene.text(at, top, line, theme.body)
+            end = at - 4 if right else at + wide
             top += theme.body.line_height
         if focused:
             caret = top - theme.body.line_height

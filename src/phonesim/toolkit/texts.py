@@ -7,6 +7,7 @@ from typing import Literal
 
 from phonesim.drawing.colors import Color
 from phonesim.drawing.fonts import Face, text_width, wrap
+from phonesim.drawing.scripts import starts_right
 from phonesim.drawing.theme import Theme
 from phonesim.scene import Handler, Scene
 from phonesim.toolkit.surfaces import track_color
@@ -48,7 +49,8 @@ class Text:
         color = color_of(scene.theme, self.ink)
         for index, line in enumerate(wrap(self.text, face, width, self.max_lines)):
             spare = width - text_width(line, face)
-            left = x + {"left": 0, "centre": spare // 2, "right": spare}[self.align]
+            align = "right" if self.align == "left" and starts_right(line) else self.align
+            left = x + {"left": 0, "centre": spare // 2, "right": spare}[align]
             scene.text(left, y + index * face.line_height, line, face, color)
         scene.element("text", self.text, (x, y, width, height))
 

@@ -1,0 +1,145 @@
+"""Random walks over every app, language and kind of screen: nothing raises, and pixels repeat.
+
+Each walk is one app on one phone, with a language and a screen of its own; a finger that knows
+nothing taps, holds, swipes, types in seven scripts, goes back and home. A second process walks the
+same ways, and the digests of all frames must agree. `python -m benchmarks.phone_walks --actions
+100000` answers; a few hundred actions are in the tests.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import multiprocessing
+import random
+import time
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from rich.console import Console
+
+from benchmarks.results_file import write_results
+from distrl.records import Action, Back, Enter, Home, LongPress, OpenApp, Swipe, Tap, TypeText, Wait
+from phonesim.apps import APPS
+from phonesim.display import read_display
+from phonesim.drift import Drift
+from phonesim.languages.language import FOLDERS
+from phonesim.phone import Phone
+from phonesim.system import InstalledApp
+
+SCREENS = (
+    "360x720@1", "360x800@1", "720x1440@2", "1080x2400@3", "720x360@1", "1280x800@1", "800x1280@1",
+)  # fmt: skip
+TEXTS = (
+    "hello", "Größe", "Привет", "你好，世界", "こんにちは", "مرحبا 12", "שלום (ok)", "नमस्ते",
+    "👍🏽❤️👩‍🚀", "\n", "a" * 200, "\u200d\ufe0f", "12,5 €",
+)  # fmt: skip
+PER_WALK = 50
+AIMED = 0.4  # of the actions
+
+
+class Walk(NamedTuple):
+    """One way through one app."""
+
+    seed: int
+    app: str
+    language: str
+    screen: str
+    actions: int
+
+
+def walks(actions: int) -> Iterator[Walk]:
+    """Every app in turn, with languages and screens that change at another pace."""
+    apps, languages = list(APPS), list(FOLDERS)
+    for index in range(-(-actions // PER_WALK)):
+        left = min(PER_WALK, actions - index * PER_WALK)
+        language = languages[(index // len(apps) + index) % len(languages)]
+        screen = SCREENS[(index // len(apps) + index) % len(SCREENS)]
+        yield Walk(index, apps[index % len(apps)], language, screen, left)
+
+
+def random_action(rng: random.Random) -> Action:
+    x, y, to_x, to_y = (rng.random() for _ in range(4))
+    kinds: tuple[Action, ...] = (
+        Tap(x, y),
+        LongPress(x, y),
+        Swipe(x, y, to_x, to_y, seconds=rng.choice((0.1, 0.8))),
+        TypeText(rng.choice(TEXTS)),
+        Back(),
+        Enter(),
+        Wait(rng.choice((1.0, 60.0))),
+        Home(),
+        Swipe(0.5, 0.005, 0.5, 0.6),
+        OpenApp(rng.choice(list(APPS))),
+    )
+    return rng.choices(kinds, (60, 6, 14, 8, 5, 3, 1, 1, 1, 1))[0]
+
+
+def walk_digest(walk: Walk) -> str:
+    """Walk, and return the digest of every frame on the way."""
+    rng, drift = random.Random(f"walk/{walk.seed}"), Drift(languages=(walk.language,))
+    phone = Phone(walk.seed, drift, read_display(walk.screen))
+    if phone.facts.find(InstalledApp, lambda app: app.name == walk.app) is None:
+        phone.facts.add(InstalledApp(name=walk.app))
+    phone.perform(OpenApp(walk.app))
+    digest = hashlib.blake2b(digest_size=12)
+    for _ in range(walk.actions):
+        phone.perform(aimed_tap(phone, rng) if rng.random() < AIMED else random_action(rng))
+        digest.update(phone.frame())
+    return digest.hexdigest()
+
+
+def aimed_tap(phone: Phone, rng: random.Random) -> Action:
+    """On something that reacts; without it walks would hardly leave the first page."""
+    targets = [e for e in phone.elements() if e.clickable and e.window != "system"]
+    if not targets:
+        return Back()
+    (x, y), display = rng.choice(targets).centre, phone.display
+    return Tap(x / display.width, y / display.height)
+
+
+def walked(all_walks: Iterable[Walk]) -> dict[Walk, str]:
+    """The digest of each walk. One that raises is named."""
+    digests: dict[Walk, str] = {}
+    walk = None
+    try:
+        for walk in all_walks:
+            digests[walk] = walk_digest(walk)
+            walk = None
+    finally:
+        if walk is not None:
+            Console(stderr=True).print(f"stopped in {walk}")
+    return digests
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--actions", type=int, default=2_000)
+    parser.add_argument("--again", type=int, default=2_000, help="of these, in a second process")
+    options = parser.parse_args()
+    begun = time.perf_counter()
+    digests = walked(walks(options.actions))
+    seconds = time.perf_counter() - begun
+    again = list(walks(min(options.again, options.actions)))
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        there = pool.map(walk_digest, again)
+    differ = [w for w, digest in zip(again, there, strict=True) if digest != digests[w]]
+    figures = {
+        "actions": options.actions,
+        "exceptions": 0,  # the first one ends the run
+        "walks": len(digests),
+        "walks_in_a_second_process": len(again),
+        "walks_with_other_pixels_there": len(differ),
+        "actions_per_s": options.actions / seconds,
+        "languages": len(FOLDERS),
+        "screens": len(SCREENS),
+        "apps": len(APPS),
+    }
+    Console().print(figures)
+    write_results("phone_walks", figures)
+    if differ:
+        raise SystemExit(f"other pixels in a second process: {differ[:3]}")
+
+
+if __name__ == "__main__":
+    main()
