@@ -85,7 +85,7 @@ def walk_digest(walk: Walk) -> str:
     digest = hashlib.blake2b(digest_size=12)
     for _ in range(walk.actions):
         phone.perform(aimed_tap(phone, rng) if rng.random() < AIMED else random_action(rng))
-        digest.update(phone.frame())
+        digest.update(phone.frame().tobytes())
     return digest.hexdigest()
 
 
