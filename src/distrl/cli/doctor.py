@@ -31,7 +31,6 @@ from distrl.errors import DistrlError
 from distrl.plugin_shape import KINDS
 from distrl.process_environment import WANTED, available_memory, missing
 from distrl.processor import usable_cores
-from phonesim.drawing.world_text import missing_fonts
 
 Verdict = Literal["good", "note", "lacking"]
 MARKS: dict[Verdict, str] = {"good": "[green]✓[/]", "note": "[yellow]•[/]", "lacking": "[red]✗[/]"}
@@ -113,6 +112,8 @@ def finding_table(found: Iterable[Finding]) -> Table:
 
 def examine(folder: Path = Path()) -> Iterator[Finding]:
     """Look at everything; `folder` is where runs would be kept."""
+    from phonesim.drawing.world_text import missing_fonts
+
     yield python_finding(sys.version_info[:3])
     yield cores_finding(usable_cores())
     yield memory_finding(available_memory())
