@@ -210,6 +210,18 @@ bench-api: $(STAMP) ## Count the public names, time `import distrl`; writes resu
 	@echo "→ benchmarks/api.py"
 	@$(BIN)/python -m benchmarks.api $(ARGS)
 
+.PHONY: bench-browser bench-miniwob
+bench-browser: $(STAMP) ## Web pages: a step beside Playwright's, memory, 10,000 random actions, kills (15 min); writes results/browser.json
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt playwright
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt --no-deps miniwob
+	@echo "→ benchmarks/browser.py"
+	@$(BIN)/python -m benchmarks.browser $(ARGS)
+
+bench-miniwob: $(STAMP) ## MiniWoB's pages: which load, and which can be done (10 min); writes results/miniwob.json
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt --no-deps miniwob
+	@echo "→ benchmarks/miniwob.py"
+	@$(BIN)/python -m benchmarks.miniwob $(ARGS)
+
 clean: ## Remove .venv, caches and build leftovers; runs and results stay
 	@echo "→ removing $(VENV), caches and build leftovers"
 	@rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist src/*.egg-info

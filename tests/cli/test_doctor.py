@@ -138,3 +138,14 @@ def test_this_machine_is_fit_for_training(tmp_path: Path) -> None:
     """The tests run here, so what they need is not lacking."""
     lacking = [finding for finding in examine(tmp_path) if finding.verdict == "lacking"]
     assert lacking == []
+
+
+def test_a_missing_browser_is_a_note_with_what_to_install(tmp_path: Path) -> None:
+    missing = doctor.chromium_finding({"PATH": str(tmp_path)})
+    assert (missing.verdict, missing.what) == ("note", "Chromium")
+    assert "apt install chromium-headless-shell" in missing.advice
+    for name, verdict in (("chromium", "note"), ("chromium-headless-shell", "good")):
+        (tmp_path / name).write_text("#!/bin/sh\n")
+        (tmp_path / name).chmod(0o755)
+        found = doctor.chromium_finding({"PATH": str(tmp_path)})
+        assert (found.verdict, name in found.found) == (verdict, True)

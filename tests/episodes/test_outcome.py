@@ -86,3 +86,11 @@ def test_the_interval_of_a_gain_by_hand() -> None:
     assert interval == pytest.approx((0.5 - 0.32666, 0.5 + 0.32666), abs=1e-4)
     assert PairedGain(tasks=10, gained=6, lost=0).significant
     assert not PairedGain(tasks=10, gained=3, lost=2).significant
+
+
+def test_the_rate_is_never_outside_its_interval() -> None:
+    for episodes in range(1, 200):
+        for successes in (0, episodes):
+            rate = SuccessRate(successes, episodes)
+            low, high = rate.interval
+            assert low <= rate.rate <= high

@@ -27,7 +27,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from distrl import plugins
-from distrl.errors import DistrlError
+from distrl.devices.browser.chromium import draws_on_demand, find_chromium
+from distrl.errors import DistrlError, NotInstalled
 from distrl.plugin_shape import KINDS
 from distrl.process_environment import WANTED, available_memory, missing
 from distrl.processor import usable_cores
@@ -51,6 +52,7 @@ OPTIONAL = {  # package: what is missing without it, and the extra that brings i
     "pyarrow": ("no export to Parquet", "distrl[data]"),
     "gymnasium": ("no Gymnasium environments", "distrl[gym]"),
     "ray": ("one machine only, no cluster", "distrl[ray]"),
+    "miniwob": ("no MiniWoB++ pages as tasks", "distrl[miniwob]"),
     "wandb": ("no Weights & Biases", "wandb"),
 }
 
@@ -129,6 +131,7 @@ def examine(folder: Path = Path()) -> Iterator[Finding]:
     yield environment_finding(os.environ)
     yield from android_findings(os.environ)
     yield kvm_finding(Path("/dev/kvm"))
+    yield chromium_finding(os.environ)
     yield from plugin_findings()
 
 
@@ -295,6 +298,18 @@ def android_findings(environment: Mapping[str, str]) -> Iterator[Finding]:
         else:
             advice = "only for real phones: install Android's SDK and put it on the PATH"
             yield Finding(program, "note", "not found", advice)
+
+
+def chromium_finding(environment: Mapping[str, str]) -> Finding:
+    """Only for web pages as devices."""
+    try:
+        found = find_chromium(environment)
+    except NotInstalled as error:
+        return Finding("Chromium", "note", "not found: no web pages as devices", str(error))
+    if draws_on_demand(found):
+        return Finding("Chromium", "good", str(found))
+    advice = "chromium-headless-shell draws on demand: ten times as fast a step"
+    return Finding("Chromium", "note", f"{found}, which draws 60 times a second", advice)
 
 
 def plugin_findings() -> Iterator[Finding]:

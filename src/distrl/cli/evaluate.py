@@ -1,8 +1,9 @@
 """`distrl evaluate`: a model plays tasks of a split; success rates are shown and saved.
 
 Every outcome is on disk as soon as its episode ends (beside the JSON file, `….outcomes.jsonl`), so
-that an interrupted evaluation is resumed and a longer one goes on from a shorter one. The phone and
-torch are imported where they are needed, so that `distrl --help` answers at once.
+that an interrupted evaluation is resumed and a longer one goes on from a shorter one. With `--on`
+the tasks of other settings are played, on whatever devices they have. The phone and torch are
+imported where they are needed, so that `distrl --help` answers at once.
 """
 
 from __future__ import annotations
@@ -34,19 +35,27 @@ if TYPE_CHECKING:
     from distrl.episodes.outcome_log import OutcomeLog
 
 Choice = TypeVar("Choice", bound=str)
+On = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Play the tasks, devices and judge of these settings (a TOML file, or a name such as "
+        "miniwob) instead of simulated phones; repeated, there is a row for each."
+    ),
+]
+Model = Annotated[
+    str,
+    typer.Argument(
+        help="The model: starter (the one we ship), a directory, a hub id, the url of a server "
+        "(http://…/v1), or a simple agent: scripted, idle, done, monkey."
+    ),
+]
 Keep = Annotated[
     Path | None, typer.Option(help="Keep every episode in this folder, for `distrl view`.")
 ]
 
 
 def evaluate(
-    model: Annotated[
-        str,
-        typer.Argument(
-            help="The model: starter (the one we ship), a directory, a hub id, the url of a server "
-            "(http://…/v1), or a simple agent: scripted, idle, done, monkey."
-        ),
-    ],
+    model: Model,
     split: Annotated[str, typer.Option(help="Split of tasks: test, train, long, …")] = "test",
     family: Annotated[str, typer.Option(help="general, shopping, both, everyday.")] = "both",
     template: Annotated[
@@ -72,6 +81,7 @@ def evaluate(
     blank: Annotated[
         str | None, typer.Option(help="Hide the screen or the instruction from the agent.")
     ] = None,
+    on: On = None,
     json: Annotated[Path | None, typer.Option(help="Write the figures to this JSON file.")] = None,
     keep: Keep = None,
     resume: Annotated[
@@ -98,7 +108,10 @@ def evaluate(
         resume=resume,
         keep=keep,
     )
-    evaluate_model(Console(), evaluation)
+    if on:
+        evaluate_on(Console(), evaluation, on)
+    else:
+        evaluate_model(Console(), evaluation)
 
 
 def _one_of(name: str, given: str, choices: Sequence[Choice]) -> Choice:
@@ -243,6 +256,39 @@ def evaluate_model(console: Console, evaluation: Evaluation) -> EvaluationReport
         write_whole(evaluation.figures, json_format.dumps(report.figures(), indent=2) + "\n")
         console.print(f"\n{evaluation.figures}", highlight=False, markup=False)
     return report
+
+
+def evaluate_on(console: Console, evaluation: Evaluation, on: Sequence[str]) -> None:
+    """Play the same number of tasks in each environment, and show them beside each other."""
+    from distrl.config.training_config import load_config
+    from distrl.engine.environment import play_environment
+    from distrl.episodes.outcome import outcome_of
+    from distrl.reporting.evaluation_report import environment_table
+    from distrl.runs.run_directory import write_whole
+
+    if evaluation.resume or evaluation.keep:
+        raise UsageError("--on keeps no episodes and cannot be resumed; leave those options out")
+    environments = {name: load_config(Path(name)) for name in dict.fromkeys(on)}
+    reports: dict[str, EvaluationReport] = {}
+    with evaluation.policy_for() as policy_for:
+        for name, config in environments.items():
+            started = time.perf_counter()
+            with EvaluationProgress(console, evaluation.episodes) as progress:
+                outcomes = []
+                for trajectory in play_environment(
+                    config, policy_for, evaluation.episodes, evaluation.seed, evaluation.split
+                ):
+                    outcomes.append(outcome_of(trajectory))
+                    progress.count(outcomes[-1])
+            settings = evaluation.settings() | {"environment": name}
+            reports[name] = EvaluationReport(settings, outcomes, time.perf_counter() - started)
+            if len(environments) == 1:
+                console.print(reports[name].shown())
+    if len(environments) > 1:
+        console.print(environment_table(reports))
+    if evaluation.figures:
+        figures = {name: report.figures() for name, report in reports.items()}
+        write_whole(evaluation.figures, json_format.dumps(figures, indent=2) + "\n")
 
 
 def log_path(figures: Path) -> Path:

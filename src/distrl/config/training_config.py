@@ -143,8 +143,7 @@ class TrainingConfig:
         if source == "miniwob" and self.tasks.curriculum == "instruction_value":
             raise InvalidSetting(
                 "tasks.curriculum='instruction_value' with tasks.source='miniwob'; its "
-                "instructions are known by its pages alone, once begun: give uniform or "
-                "success_rate"
+                "instructions are known by its pages alone: give uniform or success_rate"
             )
         if not fits and source == "simulated":
             raise InvalidSetting(
@@ -188,15 +187,18 @@ class TrainingConfig:
             )
 
     def _check_evaluation(self) -> None:
-        """The phones of evaluations, in the learner's process, are simulated ones."""
+        """The phones of evaluations are simulated ones, or pages of a browser on its machine."""
         given, source = self.evaluation, self.tasks.source
         measures = given.before or given.after or given.every_minutes is not None
-        if source != "simulated" and measures:
+        if source == "miniwob" and not self.judge.later:
+            if measures and given.split not in ("train", "test"):
+                raise InvalidSetting(f"evaluation.split={given.split!r} on pages; train or test")
+        elif source != "simulated" and measures:
             raise InvalidSetting(
                 f"evaluation.before={given.before}, evaluation.after={given.after} and "
                 f"evaluation.every_minutes={given.every_minutes} with tasks.source={source!r}; "
-                "test phones are simulated ones: give 0, 0 and none, and measure with "
-                "`distrl collect --set tasks.split=test`"
+                "test phones are simulated ones, or MiniWoB's pages: give 0, 0 and none, and "
+                "measure with `distrl collect --set tasks.split=test`"
             )
 
     def _check_pace(self) -> None:

@@ -9,22 +9,35 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TypeVar
 
 from distrl.agent.policy import Policy, reads_elements
 from distrl.agent.simple_policies import ConstantPolicy, MonkeyPolicy
+from distrl.devices.device import Device
 from distrl.episodes.demonstrations import ScriptedPolicy
 from distrl.episodes.episode import Attempt, Episode, EpisodeBatch
 from distrl.episodes.outcome import Outcome, outcome_of
-from distrl.errors import UnknownTask
+from distrl.errors import DeviceError, UnknownTask, UsageError
+from distrl.judging.judge import Judge
 from distrl.records import CORE_FAMILIES, Done, Family, Split, Task, Trajectory, Wait
 from phonesim.simulated_device import SimulatedDevice
 from phonesim.tasks.fact_judge import FactJudge
 from phonesim.tasks.task_sets import load_task, template_names
 
-PolicyFor = Callable[[Task, SimulatedDevice, FactJudge], Policy]
+D = TypeVar("D", bound=Device)
+PolicyFor = Callable[[Task, Device, Judge], Policy]
+TRIES = 3  # to begin an episode: a device that fails before its first screen may be well again
+
+
+def scripted(task: Task, device: Device, judge: Judge) -> Policy:
+    """The task's own solution; only tasks of the simulated phone have one."""
+    if not isinstance(judge, FactJudge):
+        raise UsageError(f"{task.id} has no scripted solution; simulated tasks have one")
+    return ScriptedPolicy(device, judge)
+
 
 SIMPLE_AGENTS: dict[str, PolicyFor] = {
-    "scripted": lambda task, device, judge: ScriptedPolicy(device, judge),
+    "scripted": scripted,
     "idle": lambda task, device, judge: ConstantPolicy(Wait()),
     "done": lambda task, device, judge: ConstantPolicy(Done()),
     "monkey": lambda task, device, judge: MonkeyPolicy(task.seed),
@@ -41,16 +54,36 @@ def play(
 ) -> Iterator[Trajectory]:
     """Play one episode for each task on all devices at once; yield trajectories as they end."""
 
-    def begin(task: Task, device: SimulatedDevice) -> Attempt:
-        judge = FactJudge(device)
+    return play_on(tasks, policy_for, devices, FactJudge, stop_on_success=stop_on_success)
+
+
+def play_on(
+    tasks: Iterable[Task],
+    policy_for: PolicyFor,
+    devices: Sequence[D],
+    judge_for: Callable[[D], Judge],
+    *,
+    stop_on_success: bool = False,
+) -> Iterator[Trajectory]:
+    """The same on devices of any kind; one that may block keeps the others waiting."""
+
+    def begin(task: Task, device: D) -> Attempt:
+        judge = judge_for(device)
         policy = policy_for(task, device, judge)
-        episode = Episode.begin(
-            task,
-            device,
-            judge,
-            stop_on_success=stop_on_success,
-            elements=reads_elements(policy),
-        )
+        for tried in range(1, TRIES + 1):
+            try:
+                episode = Episode.begin(
+                    task,
+                    device,
+                    judge,
+                    stop_on_success=stop_on_success,
+                    elements=reads_elements(policy),
+                )
+            except DeviceError:
+                if tried == TRIES:
+                    raise
+            else:
+                break
         return Attempt(episode, policy)
 
     return EpisodeBatch(tasks, devices, begin).trajectories()

@@ -62,7 +62,8 @@ class SuccessRate:
         half = (
             z / (1 + z * z / n) * math.sqrt(self.rate * (1 - self.rate) / n + z * z / (4 * n * n))
         )
-        return max(0.0, middle - half), min(1.0, middle + half)
+        low, high = max(0.0, middle - half), min(1.0, middle + half)
+        return min(low, self.rate), max(high, self.rate)  # rounding may leave the rate outside
 
     def __str__(self) -> str:
         low, high = self.interval

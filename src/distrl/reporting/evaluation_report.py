@@ -142,3 +142,23 @@ def _template_lines(rates: Rates) -> Table:
     for group, cells in groups.items():
         table.add_row(Text(group, "bold"), Text(" · ").join(cells))
     return table
+
+
+def environment_table(reports: Mapping[str, EvaluationReport]) -> Table:
+    """One row for each environment that the same model was measured in."""
+    table = Table(box=None, pad_edge=False)
+    for heading in ("environment", "success", "95 %", "judged", "steps", "broken", "seconds"):
+        table.add_column(heading, justify="left" if heading == "environment" else "right")
+    for name, report in reports.items():
+        rate = success_rate(report.outcomes)
+        low, high = rate.interval
+        table.add_row(
+            name,
+            f"{rate.rate:.1%}" if rate.episodes else "–",
+            f"{low:.0%}–{high:.0%}" if rate.episodes else "–",
+            str(rate.episodes),
+            f"{report.steps_mean():.1f}",
+            str(len(report.outcomes) - rate.episodes),
+            f"{report.wall_s:.0f}",
+        )
+    return table

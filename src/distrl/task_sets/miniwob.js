@@ -9,7 +9,8 @@ async ({ seed, mode }) => {
   core.startEpisode = () => {}; // an ended page stays as it is; only its first result counts
 
   const style = document.createElement('style'); // what is for its authors, beside the page
-  style.textContent = '#reward-display, #click-canvas { display: none !important }';
+  style.textContent = '#reward-display, #click-canvas { display: none !important } ' +
+    'html { overflow: hidden; touch-action: none }'; // the page itself is never moved
   document.head.appendChild(style);
 
   // jQuery UI knows no touch: a finger on what it lets people drag is a mouse.

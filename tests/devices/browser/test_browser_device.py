@@ -134,3 +134,24 @@ def test_dialogs_are_seen_and_answered(device: BrowserDevice, folder: Path, site
     device.perform(Enter())
     assert device.evaluate("window.said") == [False, "Bobby"]
     assert [each.window for each in device.elements()] == ["app"] * len(device.elements())
+
+
+def test_the_list_of_a_select_is_in_the_page(
+    device: BrowserDevice, folder: Path, site: str
+) -> None:
+    options = "".join(f"<option>{name}</option>" for name in ("Ann", "Ben", "Cleo"))
+    (folder / "select.html").write_text(
+        "<meta name=viewport content='width=device-width'>"
+        f"<select id=s onchange='document.title = value' style='font-size:30px'>{options}</select>"
+    )
+    opened(device, f"{site}/select.html")
+    [field] = [each for each in device.elements() if each.role == "field"]
+    tap = Tap(field.centre[0] / 360, field.centre[1] / 720)
+    closed = device.screen().digest
+    assert device.perform(tap).digest != closed
+    listed = {each.text: each for each in device.elements() if each.role == "option"}
+    assert list(listed)[-3:] == ["Ann", "Ben", "Cleo"]
+    x, y = listed["Cleo"].centre
+    device.perform(Tap(x / 360, y / 720))
+    assert device.evaluate("[document.title, document.getElementById('s').value]") == ["Cleo"] * 2
+    assert not [each for each in device.elements() if each.text == "Ben"]

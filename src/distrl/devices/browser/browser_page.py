@@ -15,6 +15,7 @@ import io
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Self
 
 import numpy as np
@@ -40,15 +41,7 @@ BEAT_SECONDS = 0.25  # of an ordinary browser: how long one message is waited fo
 SETTLE_FRAMES = 4  # at most, until nothing changes any more; a page may move for ever
 STATUS = "performance.getEntriesByType('navigation')[0]?.responseStatus"
 PICTURE = {"format": "png", "optimizeForSpeed": True}
-# A phone has one window here: what would open another one opens in its place.
-ONE_WINDOW = """
-window.open = (url) => { if (url) location.href = url; return null; };
-addEventListener('click', (event) => {
-  const link = event.target instanceof Element && event.target.closest('a[target], area[target]');
-  if (link) link.removeAttribute('target');
-}, true);
-addEventListener('submit', (event) => event.target.removeAttribute('target'), true);
-"""
+PAGE_SETUP = Path(__file__).with_name("page_setup.js")  # runs before the scripts of a page
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +127,7 @@ class BrowserPage:
             ),
             send("Emulation.setTouchEmulationEnabled", enabled=True, maxTouchPoints=1),
             send("Emulation.setFocusEmulationEnabled", enabled=True),
-            send("Page.addScriptToEvaluateOnNewDocument", source=ONE_WINDOW),
+            send("Page.addScriptToEvaluateOnNewDocument", source=PAGE_SETUP.read_text("utf-8")),
         )
 
     def close(self) -> None:

@@ -22,11 +22,20 @@ ENTER = {"key": "Enter", "code": "Enter", "windowsVirtualKeyCode": 13, "text": "
 
 
 def tap(page: BrowserPage, action: Tap) -> None:
-    """Both touches in one frame; a browser with a beat of its own would drop the click then."""
+    """Both touches in one frame; a browser with a beat of its own would drop the click then.
+
+    The click comes after the touches are acknowledged, in the same queue as all input: so a pointer
+    that is moved there, as the browser itself does after a tap, is acknowledged after the click.
+    """
     down = _touch(page, "touchStart", action.x, action.y)
     if not page.browser.on_demand:
         page.finish(down)
     page.finish(down, _touch(page, "touchEnd"), eager=True)
+    if page.dialog is None:
+        at = _place(page, action.x, action.y)
+        page.finish(
+            page.session.send("Input.dispatchMouseEvent", type="mouseMoved", **at), eager=True
+        )
 
 
 def long_press(page: BrowserPage, action: LongPress) -> None:
@@ -66,12 +75,15 @@ def _touch(
     at: float | None = None,
 ) -> Pending:
     """Send a touch at a share of the screen; without a place the finger is lifted."""
-    width, height = page.viewport.css_size
-    points = []
-    if x is not None and y is not None:
-        points = [{"x": min(x * width, width - 0.5), "y": min(y * height, height - 0.5)}]
+    points = [_place(page, x, y)] if x is not None and y is not None else []
     stamp = {} if at is None else {"timestamp": at}
     return page.session.send("Input.dispatchTouchEvent", type=kind, touchPoints=points, **stamp)
+
+
+def _place(page: BrowserPage, x: float, y: float) -> dict[str, float]:
+    """A share of the screen in CSS pixels, inside the page."""
+    width, height = page.viewport.css_size
+    return {"x": min(x * width, width - 0.5), "y": min(y * height, height - 0.5)}
 
 
 def _letter(page: BrowserPage, letter: str) -> tuple[Pending, ...]:

@@ -1,6 +1,7 @@
 """Measures the policy on tasks that training never saw: before, during and after training.
 
-Evaluations are played in lockstep, on simulated devices of their own, and successes are counted by
+Evaluations are played in lockstep, on simulated devices of their own (where training is on web
+pages: on pages of their own), and successes are counted by
 task and template. All stages of all runs play the same tasks, so that two of them can be compared
 task by task. Before and during training they are played beside it (`EvaluationLane`: a process of
 its own, or a Ray actor) with the weights of one version, and training goes on; after training, and
@@ -12,13 +13,16 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from itertools import islice, zip_longest
 from typing import TYPE_CHECKING, Protocol
 
+from distrl.agent.policy import Policy
 from distrl.agent.vlm_policy import VlmPolicy
 from distrl.config.training_config import TrainingConfig
+from distrl.engine.environment import play_environment
 from distrl.engine.run.stop_request import StopRequest
 from distrl.episodes.evaluation import evaluation_tasks, play
 from distrl.episodes.outcome import PairedGain, paired_gain
@@ -108,25 +112,34 @@ class Evaluator:
         before = self.policy.sampling
         self.policy.seed(f"{SEED}/{request.stage}/{request.updates}")
         self.policy.sampling = dataclasses.replace(before, greedy=self.config.evaluation.greedy)
+        try:
+            with closing(self._trajectories(request.episodes)) as trajectories:
+                for trajectory in trajectories:
+                    yield trajectory
+                    self.stop.check()
+        finally:
+            self.policy.sampling = before
+
+    def _trajectories(self, episodes: int) -> Generator[Trajectory]:
+        """On web pages where training is on them, else on simulated phones."""
+
+        def policy_for(*_: object) -> Policy:
+            return self.policy
+
+        if self.config.devices.kind == "browser":
+            split = self.config.evaluation.split
+            yield from play_environment(self.config, policy_for, episodes, SEED, split)
+            return
         devices = [
             SimulatedDevice(
                 f"test-phone-{n}",
                 self.config.devices.phone_drift,
                 display=self.config.devices.display,
             )
-            for n in range(min(DEVICES, request.episodes))
+            for n in range(min(DEVICES, episodes))
         ]
-        try:
-            for trajectory in play(
-                self.tasks(request.episodes),
-                lambda task, device, judge: self.policy,
-                devices,
-                stop_on_success=self.config.collection.stop_on_success,
-            ):
-                yield trajectory
-                self.stop.check()
-        finally:
-            self.policy.sampling = before
+        stops = self.config.collection.stop_on_success
+        yield from play(self.tasks(episodes), policy_for, devices, stop_on_success=stops)
 
     def tasks(self, episodes: int) -> list[Task]:
         """Test tasks of the trained templates if the split has them, else of the whole families."""

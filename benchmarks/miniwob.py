@@ -1,0 +1,105 @@
+"""MiniWoB++'s pages here: which load, which say what to do, and which can be done.
+
+Every page is begun, must say what is to be done and must not be done at once; then a player without
+a model (`instruction_monkey`) tries it with other seeds until the page itself gives a reward of 1,
+for a number of episodes. A page that it never solves may still be fine: it is counted as not shown.
+`--only` and `--attempts` try some pages longer; what was solved before is kept.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from contextlib import ExitStack
+from fnmatch import fnmatchcase
+
+from benchmarks.instruction_monkey import InstructionMonkey
+from benchmarks.results_file import RESULTS, write_results
+from distrl.config.training_config import load_config
+from distrl.devices.browser.browser_device import BrowserDevice
+from distrl.engine.browser_wiring import build_pages
+from distrl.errors import ActionFailed, DeviceError, JudgeError
+from distrl.task_sets.miniwob import MOUSE_PAGES, MiniwobJudge, find_pages
+
+SETTINGS = [
+    "devices.kind=browser", "tasks.source=miniwob", "judge.kind=page", "evaluation.before=0",
+    "evaluation.after=0",
+]  # fmt: skip
+SOLVED = RESULTS / "miniwob-pages.json"  # page -> number of the training task that was done
+
+
+def main() -> None:
+    given = _arguments()
+    solved: dict[str, int | None] = json.loads(SOLVED.read_text()) if SOLVED.exists() else {}
+    figures: dict[str, float] = {"pages": 0, "load": 0, "say": 0, "not_done_at_once": 0}
+    until = time.monotonic() + given.minutes * 60
+    with ExitStack() as opened:
+        [device] = build_pages(load_config(None, SETTINGS), ("page",), opened)
+        opened.callback(device.close)
+        for page in find_pages().step_limits:
+            for name, value in begun(device, page).items():
+                figures[name] += value
+        for attempts in range(1, given.attempts + 1):  # a few of all before many of one
+            for page in find_pages().step_limits:
+                left = page not in solved and fnmatchcase(page, given.only)
+                if left and time.monotonic() < until and done(device, page, attempts + given.first):
+                    solved[page] = attempts + given.first
+                    print(f"{len(solved):4} {page}", flush=True)
+            SOLVED.write_text(json.dumps(solved, indent=1) + "\n")
+    figures |= {"done_by_a_player_without_a_model": len(solved), "need_a_mouse": len(MOUSE_PAGES)}
+    print(figures, "\nnot shown:", *sorted(set(find_pages().step_limits) - set(solved)))
+    print(write_results("miniwob", figures))
+
+
+def begun(device: BrowserDevice, page: str) -> dict[str, int]:
+    """Whether a page loads, says what to do, and is not done before anything was done."""
+    judge = MiniwobJudge(device)
+    try:
+        device.reset(0)
+        task = judge.begin(find_pages().task(page, "test", 0))
+        device.screen()
+        verdict = judge.verdict(None)
+    except (DeviceError, JudgeError) as error:
+        print(page, error)
+        return {"pages": 1}
+    return {
+        "pages": 1,
+        "load": 1,
+        "say": int(bool(task.instruction.strip())),
+        "not_done_at_once": int(not verdict.success),
+    }
+
+
+def done(device: BrowserDevice, page: str, number: int) -> bool:
+    """Play one task of a page; whether the page gave a reward of 1."""
+    judge = MiniwobJudge(device)
+    try:
+        device.reset(0)
+        task = judge.begin(find_pages().task(page, "train", number))
+        size = device.viewport.width, device.viewport.height
+        monkey = InstructionMonkey(task.instruction, size, task.id)
+        for _ in range(min(task.step_limit, 12)):
+            try:
+                device.perform(monkey.act(device.elements()))
+            except ActionFailed:
+                continue
+            verdict = judge.verdict(None)
+            if verdict.success or verdict.reason != "the page is not done":
+                return verdict.success
+    except (DeviceError, JudgeError) as error:
+        print(f"     {page}: {type(error).__name__}: {error}", flush=True)
+    return False
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--attempts", type=int, default=20)
+    parser.add_argument("--first", type=int, default=0, help="go on after this task")
+    parser.add_argument("--only", default="*", help="pages by a pattern")
+    parser.add_argument("--minutes", type=float, default=10.0)
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()
