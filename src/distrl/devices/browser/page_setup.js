@@ -10,6 +10,12 @@
 
   // The list of a <select> is a window of the system, which a headless browser does not draw (and
   // which stops one that draws on demand): here it is a list in the page.
+  // Pickers of dates, times, colours and files are such windows too: those fields are typed into.
+  const picked = ['date', 'time', 'datetime-local', 'month', 'week', 'color', 'file'];
+  addEventListener('click', (event) => {
+    const field = event.target;
+    if (field instanceof HTMLInputElement && picked.includes(field.type)) event.preventDefault();
+  }, true);
   let list = null;
   const close = () => { if (list) list.remove(); list = null; };
   const choose = (select, option) => {
