@@ -61,9 +61,9 @@ PAIRS: dict[type[Source], tuple[type[Act], ...]] = {
     s.NotedCode: (TellChat, TextIt, MailIt, TellGroup),
     s.TextedPlace: (TellChat, NoteIt, MailIt, TellGroup),
     s.TextedAmount: (SendIt, NoteIt, PutItAside, TellChat),
-    s.MissedCaller: (WriteThem, FollowThem, PayThem, NoteIt, TellChat),
+    s.MissedCaller: (WriteThem, PayThem, NoteIt, TellChat),
     s.PlaceAddress: (TellChat, TellGroup, NoteIt, TextIt, MailIt),
-    s.PlacePhone: (TellChat, NoteIt, TextIt),
+    s.PlacePhone: (TellChat, NoteIt, TextIt, MailIt),
     s.ForecastHigh: (TellChat, NoteIt, TextIt, TellGroup),
     e.BillAmount: (TellChat, NoteIt, TextIt, MailIt, ChatPayIt),
     e.BillReference: (NoteIt, MailIt, TellChat, TextIt),
@@ -91,9 +91,9 @@ PAIRS: dict[type[Source], tuple[type[Act], ...]] = {
 HELD_OUT: frozenset[tuple[type[Source], type[Act]]] = frozenset(
     {
         (s.MailedCode, TellGroup), (s.EventPlace, MailIt), (s.NotedCode, TextIt),
-        (s.PlaceAddress, ListIt), (e.BillDue, NoteIt), (e.TripCode, TextIt),
+        (s.PlaceAddress, TextIt), (e.BillDue, NoteIt), (e.TripCode, TextIt),
         (e.ChatPlace, ListIt), (n.PostLikes, TellChat), (n.DishPrice, TellGroup),
-        (e.TicketCode, TextIt), (s.MissedCaller, FollowThem), (e.ChatTime, WakeAtIt),
+        (e.TicketCode, TextIt), (s.PlacePhone, TextIt), (e.ChatTime, WakeAtIt),
     }
 )  # fmt: skip
 CHAINS: tuple[tuple[type[Source], tuple[type[Act], ...]], ...] = (

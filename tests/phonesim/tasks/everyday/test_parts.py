@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from datetime import date, time
 
 import pytest
@@ -38,6 +39,12 @@ def test_an_act_refuses_a_value_that_it_cannot_use() -> None:
 def test_two_parts_cannot_have_one_field() -> None:
     with pytest.raises(ValueError, match="two parts have a field"):
         compose(everyday_sources.BillAmount, TellChat, TellChat)
+
+
+def test_every_task_has_something_to_vary() -> None:
+    """Otherwise its instruction would be the same in training and in testing."""
+    for template in CROSSING_TEMPLATES:
+        assert dataclasses.fields(template), template.name  # type: ignore[arg-type]
 
 
 def test_every_sentence_is_whole() -> None:
