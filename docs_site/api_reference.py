@@ -16,10 +16,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "build_devices", "build_tasks", "build_policy", "build_learner", "build_collector",
         "build_engine",
     ),
-    "Parts of your own": (
-        "register_task", "register_judge", "register_reward", "register_device",
-        "register_model_family", "register_dialect", "register_algorithm",
-    ),
+    "Parts of your own": tuple(each for each in distrl.__all__ if each.startswith("register_")),
 }  # fmt: skip
 RETURNED = {
     "distrl.api": ("Run", "Evaluation", "Engine"),

@@ -8,10 +8,12 @@ it plays, and in phones.toml what a machine without a GPU cannot do.
 from __future__ import annotations
 
 import os
+import re
 import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -60,16 +62,30 @@ class Terminal:
         return done.stdout
 
     @contextmanager
-    def other_window(self, text: str) -> Iterator[None]:
+    def other_window(self, text: str, listens: int) -> Iterator[None]:
+        """Type into another one, and go on once something listens on that port."""
         with (self.folder / "served.log").open("wb") as log:
             served = subprocess.Popen(
                 ["bash", "-c", f"exec {text}"], cwd=self.folder, env=self.environment, stdout=log
             )
         try:
+            _wait_for(listens, served)
             yield
         finally:
             served.send_signal(signal.SIGINT)
             served.wait(60)
+
+
+def _wait_for(port: int, served: subprocess.Popen[bytes]) -> None:
+    end = time.monotonic() + 120.0
+    while True:
+        try:
+            socket.create_connection(("127.0.0.1", port)).close()
+            return
+        except ConnectionRefusedError:
+            assert served.poll() is None, "it has ended"
+            assert time.monotonic() < end, "nothing listens"
+            time.sleep(0.05)
 
 
 def free_ports(count: int) -> int:
@@ -118,17 +134,19 @@ def test_from_the_cable_to_training(terminal: Terminal) -> None:
     serve, *typed = shown
     with (
         serving(YES) as (url, log),
-        terminal.other_window(f"{serve.strip()} --port {first}"),
+        terminal.other_window(f"{serve.strip()} --port {first}", first + PHONES - 1),
     ):
         said = [_type(terminal, text, url, port) for text in typed]
     told = "\n".join(said)
     assert told.count("device: well") == PHONES
     assert "DRY RUN: no phone was touched" in told
-    assert told.count("success: 100.0%") == 2  # before and after, by a judge that says yes
+    measured = re.findall(r"success: +\d+\.\d% +\[.*\] of (\d+) episodes", told)
+    assert len(measured) == 2, told  # before and after
+    assert min(map(int, measured)) >= PHONES
     assert len(log.completions) >= 8
     [policy] = (terminal.folder / "runs").glob("handsets-*/policy")
     assert "It was not measured by the run" in (policy / "README.md").read_text("utf-8")
-    assert f"agent.adapter={policy.relative_to(terminal.folder)}" in told  # what to type next
+    assert re.search(r"agent\.adapter=\S*handsets-\S*/policy", told)  # what to type next
 
 
 def _type(terminal: Terminal, text: str, url: str, port: str) -> str:
