@@ -10,6 +10,7 @@ import msgspec
 import pytest
 from PIL import Image
 from rich.console import Console
+from tests.agent.tiny_models import tiny_model
 from tests.imitation.tiny_pretraining import SIZES, SMALL
 from typer.testing import CliRunner
 
@@ -120,3 +121,29 @@ def test_bad_input_is_one_clear_error(
 def test_a_config_that_is_not_there_is_said(tmp_path: Path) -> None:
     with pytest.raises(InvalidSetting, match="there is no config file"):
         chosen_settings("cpu", tmp_path / "none.toml", {})
+
+
+# A model that is taught in place of a starter -----------------------------------------------------
+
+
+def test_a_language_model_is_taught_and_saved(tmp_path: Path) -> None:
+    config = tmp_path / "settings.toml"
+    config.write_text(
+        'batch = 2\npool = 4\nvalidation_set = 2\ntemplates = ["clock.delete_alarm"]\n'
+    )
+    words = ["--model", str(tiny_model("llama")), "--out", str(tmp_path / "taught"), "--lora", "2"]
+    result = CliRunner().invoke(app, ["imitate", *words, "--config", str(config), "--steps", "1"])
+    assert result.exit_code == 0, result.exception
+    assert "1 of 1 steps: loss" in result.output
+    assert "validation" in result.output
+    assert (tmp_path / "taught" / "adapter_model.safetensors").is_file()
+    again = CliRunner().invoke(app, ["imitate", *words])
+    assert isinstance(again.exception, UsageError)
+    assert "is there already" in str(again.exception)
+
+
+def test_what_is_for_the_starter_alone_is_refused_with_a_model(tmp_path: Path) -> None:
+    words = ["--model", "any/model", "--out", str(tmp_path / "taught"), "--enough", "0.9"]
+    result = CliRunner().invoke(app, ["imitate", *words])
+    assert isinstance(result.exception, UsageError)
+    assert "--start and --enough are for the starter" in str(result.exception)
