@@ -74,6 +74,49 @@ class Swipe:
 
 
 @dataclass(frozen=True, slots=True)
+class DoubleTap:
+    """Two short touches of one place, too quick for anything to come between them."""
+
+    x: float
+    y: float
+
+    def __post_init__(self) -> None:
+        _check_share("DoubleTap", "x", self.x)
+        _check_share("DoubleTap", "y", self.y)
+
+
+@dataclass(frozen=True, slots=True)
+class DragAndDrop:
+    """A finger that takes hold of something, carries it to another point and lets go of it."""
+
+    x: float
+    y: float
+    to_x: float
+    to_y: float
+
+    def __post_init__(self) -> None:
+        for name in ("x", "y", "to_x", "to_y"):
+            _check_share("DragAndDrop", name, getattr(self, name))
+
+
+@dataclass(frozen=True, slots=True)
+class Pinch:
+    """Two fingers around a point, after which they are `scale` times as far apart: above 1 zooms
+    in, below 1 zooms out.
+    """
+
+    x: float
+    y: float
+    scale: float
+
+    def __post_init__(self) -> None:
+        _check_share("Pinch", "x", self.x)
+        _check_share("Pinch", "y", self.y)
+        if not 0.1 <= self.scale <= 10.0:
+            raise InvalidAction(f"Pinch: scale={self.scale!r}; fingers spread 0.1 to 10 times")
+
+
+@dataclass(frozen=True, slots=True)
 class TypeText:
     """Text into the focused field, after what stands there already."""
 
@@ -96,6 +139,31 @@ class Enter:
 
 
 @dataclass(frozen=True, slots=True)
+class Recents:
+    """The system's overview of recent apps."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenShade:
+    """Pull down the shade with quick settings and notifications."""
+
+
+@dataclass(frozen=True, slots=True)
+class VolumeUp:
+    """The volume key, upper half."""
+
+
+@dataclass(frozen=True, slots=True)
+class VolumeDown:
+    """The volume key, lower half."""
+
+
+@dataclass(frozen=True, slots=True)
+class Power:
+    """The power key: the screen goes off, or on again."""
+
+
+@dataclass(frozen=True, slots=True)
 class OpenApp:
     """Bring an app to the front by its name, as if found in the launcher."""
 
@@ -111,6 +179,18 @@ class Wait:
     def __post_init__(self) -> None:
         if not 0.0 <= self.seconds <= 600.0:
             raise InvalidAction(f"Wait: seconds={self.seconds!r}; wait for 0 to 600 seconds")
+
+
+@dataclass(frozen=True, slots=True)
+class AskUser:
+    """A question to the user, who may reply; the phone is left untouched, the episode goes on.
+
+    The policy leaves `reply` empty. The episode fills it in before it records the action, so that
+    the reply is among the past actions of every later observation, also when it is trained on.
+    """
+
+    question: str
+    reply: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,19 +222,28 @@ Action = (
     Tap
     | LongPress
     | Swipe
+    | DoubleTap
+    | DragAndDrop
+    | Pinch
     | TypeText
     | Back
     | Home
     | Enter
+    | Recents
+    | OpenShade
+    | VolumeUp
+    | VolumeDown
+    | Power
     | OpenApp
     | Wait
+    | AskUser
     | Answer
     | Done
     | Impossible
     | Unreadable
 )
 FINAL_ACTIONS = (Answer, Done, Impossible)
-ONLY_SAID = (*FINAL_ACTIONS, Unreadable)  # these leave the phone untouched
+ONLY_SAID = (*FINAL_ACTIONS, AskUser, Unreadable)  # these leave the phone untouched
 
 
 @dataclass(frozen=True, slots=True, eq=False)

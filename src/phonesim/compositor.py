@@ -11,6 +11,7 @@ from phonesim.app import Ui, Window
 from phonesim.apps import APPS
 from phonesim.dimensions import KEYBOARD, NAVIGATION, STATUS
 from phonesim.drawing.canvas import Canvas
+from phonesim.drawing.colors import BLACK
 from phonesim.drawing.theme import Theme, theme
 from phonesim.drift import VARIANTS, layout_variant
 from phonesim.facts import MissingFact
@@ -32,6 +33,10 @@ def compose(phone: Phone, canvas: Canvas) -> Scene:
     state = phone.state
     scene = Scene(canvas, theme_of(phone), state.focus)
     width, height = canvas.width, canvas.height
+    if state.asleep:
+        canvas.clip = (0, 0, width, height)
+        canvas.fill(0, 0, width, height, BLACK)
+        return scene
     top, bottom = STATUS, height - NAVIGATION
     if state.front == LAUNCHER and len(phone.routes) == 1:
         top, bottom = 0, height  # the wallpaper lies below both bars

@@ -23,17 +23,21 @@ from distrl.records import (
     ONLY_SAID,
     Action,
     Back,
+    DoubleTap,
+    DragAndDrop,
     Enter,
     Home,
     LongPress,
     OpenApp,
+    Pinch,
     Pixels,
+    Power,
     Swipe,
     Tap,
     TypeText,
     Wait,
 )
-from phonesim import world
+from phonesim import gestures, world
 from phonesim.app import App
 from phonesim.apps import APPS
 from phonesim.boot import new_state
@@ -164,15 +168,33 @@ class Phone:
             return
         before = self.now
         self._begin(action.seconds if isinstance(action, Wait) else 0.0)
+        if self.state.asleep:  # only the power key wakes it, or what rings
+            self.update(asleep=not isinstance(action, Power))
+        else:
+            self._act(action)
+        self._scene = None  # whatever the action did, time has passed
+        if self.state.drift.event_rate:
+            world.pass_time(self, before)
+        if not self.state.asleep:
+            self._maybe_popup(action)
+
+    def _act(self, action: Action) -> None:
         width, height = self.display.units
         match action:
             case Tap(x, y):
-                self._tap(_unit(x, width), _unit(y, height))
+                self.tap(_unit(x, width), _unit(y, height))
             case LongPress(x, y):
                 self._hold(_unit(x, width), _unit(y, height))
             case Swipe(x, y, to_x, to_y, seconds):
                 start = _unit(x, width), _unit(y, height)
-                self._drag(Drag(*start, _unit(to_x, width), _unit(to_y, height), seconds))
+                self.drag(Drag(*start, _unit(to_x, width), _unit(to_y, height), seconds))
+            case DoubleTap(x, y):
+                gestures.double_tap(self, _unit(x, width), _unit(y, height))
+            case DragAndDrop(x, y, to_x, to_y):
+                start = _unit(x, width), _unit(y, height)
+                gestures.drop(self, *start, _unit(to_x, width), _unit(to_y, height))
+            case Pinch(x, y, scale):
+                gestures.pinch(self, _unit(x, width), _unit(y, height), scale)
             case TypeText(text):
                 self.type_text(text)
             case Enter():
@@ -183,10 +205,8 @@ class Phone:
                 self.home()
             case OpenApp(name):
                 self._open_by_name(name)
-        self._scene = None  # whatever the action did, time has passed
-        if self.state.drift.event_rate:
-            world.pass_time(self, before)
-        self._maybe_popup(action)
+            case _:
+                gestures.press_key(self, action)
 
     def _begin(self, waited: float) -> None:
         passed = timedelta(seconds=SECONDS_PER_ACTION + round(waited))
@@ -195,17 +215,17 @@ class Phone:
         self.update(now=self.now + passed, actions=actions, message=None, heads_up=0)
         self._scene = scene
 
-    def _tap(self, x: int, y: int) -> None:
+    def tap(self, x: int, y: int) -> None:
         for touch in self.scene.touch_at(x, y):
             if touch.on_tap_at:
-                self._run(partial(touch.on_tap_at, x))
+                self.run(partial(touch.on_tap_at, x))
                 break
             if touch.on_tap:
-                self._run(touch.on_tap)
+                self.run(touch.on_tap)
                 break
         self._scene = None
 
-    def _run(self, handler: Handler) -> None:
+    def run(self, handler: Handler) -> None:
         """Let a handler act. Where its page is about something that is gone, the page closes."""
         try:
             handler()
@@ -216,13 +236,13 @@ class Phone:
         for touch in self.scene.touch_at(x, y):
             handler = touch.on_hold or touch.on_tap
             if handler:
-                self._run(handler)
+                self.run(handler)
                 break
         self._scene = None
 
-    def _drag(self, drag: Drag) -> None:
+    def drag(self, drag: Drag) -> None:
         if abs(drag.to_x - drag.x) + abs(drag.to_y - drag.y) < 10:
-            self._tap(drag.x, drag.y)
+            self.tap(drag.x, drag.y)
             return
         if drag.y < EDGE and drag.vertical and drag.to_y > drag.y and not self.state.popup:
             self.update(overlay="shade", focus=None)
@@ -273,7 +293,7 @@ class Phone:
         """Enter: what the focused field does with it."""
         handler = self.scene.on_submit
         if self.state.focus is not None and handler:
-            self._run(handler)
+            self.run(handler)
         self._scene = None
 
     # Going from page to page -------------------------------------------------------------------

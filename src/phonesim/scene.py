@@ -34,13 +34,18 @@ class Drag(NamedTuple):
 
 
 class Touch(NamedTuple):
-    """A region that reacts. `on_drag` says whether it took the drag; `on_tap_at` gets the x."""
+    """A region that reacts. `on_drag` says whether it took the drag, `on_drop` whether it let go of
+    something there; `on_tap_at` gets the x, `on_pinch` how much further apart two fingers went.
+    """
 
     bounds: Rect
     on_tap: Handler | None = None
     on_hold: Handler | None = None
     on_drag: Callable[[Drag], bool] | None = None
     on_tap_at: Callable[[int], None] | None = None
+    on_double_tap: Handler | None = None
+    on_drop: Callable[[Drag], bool] | None = None
+    on_pinch: Callable[[float], None] | None = None
 
 
 class Scene:

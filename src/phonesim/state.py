@@ -49,6 +49,7 @@ class PhoneState:
     message: str | None = None  # a snackbar, until the next action
     actions: int = 0  # performed since the seed
     popups: int = 0  # shown since the seed
+    asleep: bool = False  # the screen is off
     heads_up: int = 0  # the id of a notification that has just come; 0: none
     due: tuple[Due, ...] = ()  # what will happen by itself
     arrived: tuple[int, ...] = ()  # the ids of records that the world has added

@@ -109,7 +109,15 @@ class Notification:
     text: str = ""
 
 
+VOLUME_STEP = 1 / 15  # a press of a volume key
 RADIOS = ("wifi", "bluetooth", "hotspot")  # what airplane mode switches off
+
+
+def change_volume(facts: Facts, by: float) -> float:
+    """Change the volume of media, as the volume keys do; returns the new one."""
+    level = min(max(facts.one(SystemSettings).media_volume + by, 0.0), 1.0)
+    facts.change(SystemSettings, media_volume=level)
+    return level
 
 
 def switch(facts: Facts, name: str, on: bool) -> None:

@@ -99,7 +99,7 @@ def _notify(phone: Phone, app: str, title: str, text: str) -> None:
     if installed is None or not installed.notifications:
         return
     note = _arrive(phone, Notification(0, app, title, text))
-    busy = phone.state.popup or phone.state.overlay
+    busy = phone.state.popup or phone.state.overlay or phone.state.asleep
     if not busy and not phone.facts.one(SystemSettings).do_not_disturb:
         phone.update(heads_up=note.id)
 
@@ -138,7 +138,7 @@ def _ring(phone: Phone, kind: str, about: int) -> None:
         later = phone.now + timedelta(seconds=2 * TICK)
         phone.update(due=(*phone.state.due, (later, kind, about)))
     else:
-        phone.update(overlay=None, focus=None)
+        phone.update(overlay=None, focus=None, asleep=False)
         phone.show_popup(f"{kind}:{about}")
 
 

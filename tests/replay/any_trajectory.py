@@ -14,8 +14,11 @@ from distrl.records import (
     Action,
     Branch,
     Decision,
+    DoubleTap,
+    DragAndDrop,
     Ending,
     LongPress,
+    Pinch,
     Screen,
     Swipe,
     Tap,
@@ -34,6 +37,9 @@ WITH_NUMBERS: dict[type, st.SearchStrategy[Action]] = {
     Tap: st.builds(Tap, SHARES, SHARES),
     LongPress: st.builds(LongPress, SHARES, SHARES),
     Swipe: st.builds(Swipe, SHARES, SHARES, SHARES, SHARES, st.floats(0.01, 10.0)),
+    DoubleTap: st.builds(DoubleTap, SHARES, SHARES),
+    DragAndDrop: st.builds(DragAndDrop, SHARES, SHARES, SHARES, SHARES),
+    Pinch: st.builds(Pinch, SHARES, SHARES, st.floats(0.1, 10.0)),
     Wait: st.builds(Wait, st.floats(0.0, 600.0)),
 }
 ACTIONS: st.SearchStrategy[Action] = st.sampled_from(get_args(Action)).flatmap(

@@ -16,7 +16,7 @@ the episode alone: a choice that looked at its answers would make the parent's o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from random import Random
 from typing import Any, Generic, Literal, Self, TypeVar
@@ -33,11 +33,12 @@ from distrl.errors import (
     ScreenRestless,
 )
 from distrl.hierarchy import Elements, readable
-from distrl.judging.judge import Judge
+from distrl.judging.judge import NOBODY, Judge, KnowsUser
 from distrl.records import (
     FINAL_ACTIONS,
     ONLY_SAID,
     Answer,
+    AskUser,
     Branch,
     Decision,
     Ending,
@@ -178,6 +179,8 @@ class Episode:
 
     def take(self, decision: Decision) -> None:
         """Perform the decided action on the phone, and record the next screen."""
+        if isinstance(decision.action, AskUser):
+            decision = self._replied(decision, decision.action)
         if self._snapshots is not None:
             self._keep_snapshot()
         try:
@@ -208,6 +211,12 @@ class Episode:
         except ScreenRestless as error:  # a video, say: the policy is told that there are none
             self._elements.append(())
             self._notes.append(f"screen {len(self._elements)}: ScreenRestless: {error}")
+
+    def _replied(self, decision: Decision, asked: AskUser) -> Decision:
+        """The decision with what the user says; a model's own idea of it is not kept."""
+        judge = self._judge
+        reply = judge.reply(asked.question) if isinstance(judge, KnowsUser) else NOBODY
+        return replace(decision, action=replace(asked, reply=reply))
 
     def _keep_snapshot(self) -> None:
         assert self._snapshots is not None

@@ -14,7 +14,7 @@ import dataclasses
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from distrl.errors import DryRun, JudgeError
 from distrl.records import FINAL_ACTIONS, Ending, Impossible, Task, Trajectory, Verdict
@@ -30,6 +30,16 @@ class Judge(Protocol):
     def verdict(self, answer: str | None) -> Verdict | None:
         """Return the verdict, or None if it comes later from a judge of whole trajectories."""
         ...
+
+
+NOBODY = "Nobody is there to answer."
+
+
+@runtime_checkable
+class KnowsUser(Protocol):
+    """A judge whose tasks come with a user who can be asked."""
+
+    def reply(self, question: str) -> str: ...
 
 
 class DeferredJudge:

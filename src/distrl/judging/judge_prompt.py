@@ -36,19 +36,28 @@ from distrl.errors import InvalidSetting
 from distrl.records import (
     Action,
     Answer,
+    AskUser,
     Back,
     Done,
+    DoubleTap,
+    DragAndDrop,
     Enter,
     Home,
     Impossible,
     LongPress,
     OpenApp,
+    OpenShade,
+    Pinch,
+    Power,
+    Recents,
     Screen,
     Swipe,
     Tap,
     Trajectory,
     TypeText,
     Unreadable,
+    VolumeDown,
+    VolumeUp,
     Wait,
 )
 
@@ -280,21 +289,19 @@ MAX_QUOTE = 500  # characters of what an agent typed or answered
 def described(action: Action) -> str:
     """Describe an action as a judge reads it."""
     match action:
-        case Tap(x, y):
-            return f"tapped at {_place(x, y)}"
-        case LongPress(x, y):
-            return f"pressed long at {_place(x, y)}"
-        case Swipe(x, y, to_x, to_y):
-            return f"swiped from {_place(x, y)} to {_place(to_x, to_y)}"
         case TypeText(text):
             return f"typed {quoted(text)}"
         case OpenApp(name):
             return f"opened the app {quoted(name)}"
+        case AskUser(question, reply):
+            return f"asked the user {quoted(question)} and was told {quoted(reply)}"
         case Answer(text):
             return f"answered {quoted(text)}"
         case Wait():
             return "waited"
-        case Back() | Home() | Enter():
+        case OpenShade():
+            return "opened the notification shade"
+        case Back() | Home() | Enter() | Recents() | VolumeUp() | VolumeDown() | Power():
             return f"pressed {type(action).__name__}"
         case Done():
             return "said that the task is done"
@@ -302,6 +309,26 @@ def described(action: Action) -> str:
             return "said that the task is impossible"
         case Unreadable():  # of any length and content: not repeated
             return "gave an answer that could not be read"
+        case _:
+            return _touch_described(action)
+
+
+def _touch_described(
+    action: Tap | LongPress | Swipe | DoubleTap | DragAndDrop | Pinch,
+) -> str:
+    match action:
+        case Tap(x, y):
+            return f"tapped at {_place(x, y)}"
+        case LongPress(x, y):
+            return f"pressed long at {_place(x, y)}"
+        case DoubleTap(x, y):
+            return f"tapped twice at {_place(x, y)}"
+        case Swipe(x, y, to_x, to_y):
+            return f"swiped from {_place(x, y)} to {_place(to_x, to_y)}"
+        case DragAndDrop(x, y, to_x, to_y):
+            return f"dragged from {_place(x, y)} to {_place(to_x, to_y)}"
+        case Pinch(x, y, scale):
+            return f"{'spread' if scale > 1 else 'pinched'} two fingers at {_place(x, y)}"
 
 
 def quoted(text: str) -> str:

@@ -31,52 +31,68 @@ def caption_font(size: int, weight: str = "") -> ImageFont.FreeTypeFont:
     return ImageFont.truetype(path, size, layout_engine=ImageFont.Layout.BASIC)
 
 
+PLAIN: dict[type[r.Action], str] = {
+    r.Back: "back", r.Home: "home", r.Enter: "enter", r.Done: "done", r.Impossible: "impossible",
+    r.Recents: "recents", r.OpenShade: "open the shade", r.VolumeUp: "volume up",
+    r.VolumeDown: "volume down", r.Power: "power",
+}  # fmt: skip
+
+
 def describe(action: r.Action) -> str:
     match action:
-        case r.Tap(x, y):
-            return f"tap {x:.2f}, {y:.2f}"
+        case r.TypeText(text):
+            return f"type “{text}”"
+        case r.OpenApp(name):
+            return f"open {name}"
+        case r.Wait(seconds):
+            return f"wait {seconds:g} s"
+        case r.AskUser(question, reply):
+            return f"ask “{question}”" + (f": “{reply}”" if reply else "")
+        case r.Answer(text):
+            return f"answer “{text}”"
+        case r.Unreadable(text):
+            return f"unreadable “{text[:30]}”"
+        case _:
+            return PLAIN.get(type(action)) or _describe_touch(action)
+
+
+def _describe_touch(action: r.Action) -> str:
+    match action:
         case r.LongPress(x, y):
             return f"long press {x:.2f}, {y:.2f}"
+        case r.DoubleTap(x, y):
+            return f"double tap {x:.2f}, {y:.2f}"
+        case r.Pinch(scale=scale):
+            return "pinch in" if scale < 1 else "pinch out"
+        case r.DragAndDrop(x, y, to_x, to_y):
+            return f"drag {x:.2f}, {y:.2f} to {to_x:.2f}, {to_y:.2f}"
         case r.Swipe(x, y, to_x, to_y):
             across, down = to_x - x, to_y - y
             if abs(down) >= abs(across):
                 return "swipe up" if down < 0 else "swipe down"
             return "swipe left" if across < 0 else "swipe right"
-        case r.TypeText(text):
-            return f"type “{text}”"
-        case r.Back():
-            return "back"
-        case r.Home():
-            return "home"
-        case r.Enter():
-            return "enter"
-        case r.OpenApp(name):
-            return f"open {name}"
-        case r.Wait(seconds):
-            return f"wait {seconds:g} s"
-        case r.Answer(text):
-            return f"answer “{text}”"
-        case r.Done():
-            return "done"
-        case r.Impossible():
-            return "impossible"
-        case r.Unreadable(text):
-            return f"unreadable “{text[:30]}”"
+        case r.Tap(x, y):
+            return f"tap {x:.2f}, {y:.2f}"
+        case _:
+            return type(action).__name__
+
+
+TOUCHES = (r.Tap, r.LongPress, r.Swipe, r.DoubleTap, r.DragAndDrop, r.Pinch)
 
 
 def draw_action(screen: r.Screen, action: r.Action | None) -> Image.Image:
     """The screen, with what the finger is about to do drawn on it."""
     picture = Image.fromarray(np.asarray(screen.pixels))
-    if not isinstance(action, r.Tap | r.LongPress | r.Swipe):
+    if not isinstance(action, TOUCHES):
         return picture
     size = (screen.width * SMOOTH, screen.height * SMOOTH)
     mask = Image.new("L", size)
     draw = ImageDraw.Draw(mask)
     at = (action.x * size[0], action.y * size[1])
     _ring(draw, at, 17 * SMOOTH, 3 * SMOOTH)
-    if isinstance(action, r.LongPress):
+    if isinstance(action, r.LongPress | r.DoubleTap | r.Pinch):
         _ring(draw, at, 24 * SMOOTH, 2 * SMOOTH)
-    if isinstance(action, r.Swipe):
+    if isinstance(action, r.Swipe | r.DragAndDrop):
         _arrow(draw, at, (action.to_x * size[0], action.to_y * size[1]))
     else:
         radius = 6 * SMOOTH

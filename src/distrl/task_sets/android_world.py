@@ -178,6 +178,8 @@ def json_action(action: r.Action, size: tuple[int, int]) -> dict[str, Any]:
             return {"action_type": "click", **_pixel(x, y, size)}
         case r.LongPress(x, y):
             return {"action_type": "long_press", **_pixel(x, y, size)}
+        case r.DoubleTap(x, y):
+            return {"action_type": "double_tap", **_pixel(x, y, size)}
         case r.Swipe():
             return {"action_type": "scroll", "direction": scroll_direction(action)}
         case r.TypeText(text):
@@ -192,8 +194,10 @@ def json_action(action: r.Action, size: tuple[int, int]) -> dict[str, Any]:
             return {"action_type": "keyboard_enter"}
         case r.Wait():
             return {"action_type": "wait"}
-        case _:
+        case action if isinstance(action, r.ONLY_SAID):
             raise InvalidAction(f"{action!r} is only said; there is nothing to perform")
+        case _:
+            raise InvalidAction(f"{action!r}: AndroidWorld's server has no such action")
 
 
 def scroll_direction(swipe: r.Swipe) -> str:

@@ -88,6 +88,8 @@ class MapsApp(App):
             here=(here.x, here.y),
             on_move=lambda point: ui.set("centre", point),
             on_spot=opening,
+            zoom=int(ui.get("zoom", 1)),
+            on_zoom=lambda zoom: ui.set("zoom", zoom),
         )
         chips = [Chip(several, _to_kind(ui, kind)) for kind, (several, _) in KINDS.items()]
         body: list[Widget] = [Pad(Flow(chips, gap=6), sides=12, top=2), town]

@@ -22,7 +22,7 @@ from phonesim.drawing.colors import WHITE, Color
 from phonesim.drawing.dense_canvas import new_canvas
 from phonesim.drawing.fonts import face, text_width
 from phonesim.drawing.theme import Theme
-from phonesim.scene import Drag, Handler, Scene
+from phonesim.scene import Drag, Handler, Scene, Touch
 from phonesim.toolkit.widget import Size
 
 Point = tuple[int, int]
@@ -157,6 +157,9 @@ def _draw_spots(canvas: Canvas, inks: Inks) -> None:
         canvas.text(left, y - 7, spot.name, words, inks.text, None)
 
 
+FARTHEST = 2  # zoom
+
+
 @dataclass(slots=True)
 class TownMap:
     """A window onto the map around a point, with pins and perhaps a way. A finger moves it."""
@@ -169,6 +172,7 @@ class TownMap:
     on_move: Callable[[Point], None] | None = None
     on_spot: Callable[[str], Handler] | None = None
     zoom: int = 1  # 2: from twice as far away
+    on_zoom: Callable[[int], None] | None = None
 
     def size(self, theme: Theme, width: int) -> Size:
         return width, self.high
@@ -222,8 +226,24 @@ class TownMap:
             return True
 
         scene.element("picture", "Map", rect, on_drag=dragged)
+        self._tell_zoom(scene, rect)
         for spot in SPOTS if self.on_spot else ():
             x, y = self._on_screen(spot.point, shift)
             if rect[0] <= x < rect[0] + rect[2] and rect[1] <= y < rect[1] + rect[3]:
                 handler = self.on_spot(spot.name) if self.on_spot else None
                 scene.element("pin", spot.name, (x - 14, y - 14, 28, 28), on_tap=handler)
+
+    def _tell_zoom(self, scene: Scene, rect: tuple[int, int, int, int]) -> None:
+        """Two fingers, or two taps, bring the map closer; two fingers also further away."""
+        zoom = self.on_zoom
+        if zoom is None or scene.inert:
+            return
+        x, y, width, height = rect
+        bounds = (x, y, x + width, y + height)
+        scene.touches.append(
+            Touch(
+                bounds,
+                on_double_tap=lambda: zoom(1),
+                on_pinch=lambda scale: zoom(1 if scale >= 1.0 else FARTHEST),
+            )
+        )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -123,6 +123,7 @@ class HomeScreen:
     on_hold: dict[str, Handler]
     on_search: Handler
     on_drag: Callable[[Drag], bool]
+    on_swap: Callable[[str, str], None]
 
     def place(self, scene: Scene, x: int, y: int, width: int, height: int) -> None:
         language, canvas = scene.theme.language, scene.canvas
@@ -138,6 +139,29 @@ class HomeScreen:
             self._touchable(scene, name, grid.icon(index), grid.cell)
         for index, name in enumerate(self.dock):
             self._touchable(scene, name, grid.docked(index), grid.cell)
+        whole = (0, 0, grid.width, grid.height)
+        scene.touches.append(Touch(whole, on_drop=partial(self._dropped, grid)))
+
+    def _dropped(self, grid: HomeGrid, drag: Drag) -> bool:
+        """An icon that is let go of over another one changes places with it."""
+        carried = self._icon_at(grid, drag.x, drag.y)
+        below = self._icon_at(grid, drag.to_x, drag.to_y)
+        if carried is None or below is None or carried == below:
+            return False
+        self.on_swap(carried, below)
+        return True
+
+    def _icon_at(self, grid: HomeGrid, x: int, y: int) -> str | None:
+        places = {name: grid.icon(index) for index, name in enumerate(self.icons)}
+        places |= {name: grid.docked(index) for index, name in enumerate(self.dock)}
+        return next(
+            (
+                name
+                for name, (left, top) in places.items()
+                if left <= x < left + grid.cell and top <= y < top + CELL_HEIGHT - 6
+            ),
+            None,
+        )
 
     def _place_clock(self, scene: Scene, grid: HomeGrid) -> None:
         """In the middle; on a low screen in the left half, beside the search."""
@@ -246,6 +270,7 @@ class Launcher(App):
             on_hold={name: _asking(ui, name) for name in (*dock, *shown)},
             on_search=lambda: ui.launch("Browser", "new_search"),
             on_drag=dragged,
+            on_swap=lambda carried, below: _swap(ui, carried, below),
         )
 
     def drawer(self, ui: Ui) -> Window:
@@ -283,6 +308,14 @@ class Launcher(App):
 
 def _opening(ui: Ui, name: str) -> Handler:
     return lambda: ui.launch(name)
+
+
+def _swap(ui: Ui, carried: str, below: str) -> None:
+    one, other = (
+        app for name in (carried, below) for app in ui.facts.all(InstalledApp) if app.name == name
+    )
+    ui.facts.edit(one, place=other.place)
+    ui.facts.edit(other, place=one.place)
 
 
 def _asking(ui: Ui, name: str) -> Handler:

@@ -14,6 +14,7 @@ from distrl.records import Task, Verdict
 from phonesim.phone import Phone
 from phonesim.state import PhoneState
 from phonesim.tasks.goal import Goal, goal_of
+from phonesim.tasks.scripted_user import reply_of
 from phonesim.tasks.task_sets import load_task
 from phonesim.tasks.template import Template, View, view_of
 from phonesim.tasks.world_changes import the_world_did_something, with_world, without_world
@@ -59,6 +60,10 @@ class FactJudge:
             self._goal = goal_of(self.template, self.start, self._prepared)
             self._goal_known = True
         return self._goal
+
+    def reply(self, question: str) -> str:
+        """What the user of this task says to a question."""
+        return reply_of(self.template, question)
 
     def reason(self, answer: str | None) -> str | None:
         """Why the task is not done, None if it is: the verdict without how far the agent came."""

@@ -136,6 +136,10 @@ class Template:
         fields = dataclasses.fields(self)  # type: ignore[arg-type]
         return {f.name: domain_of(f).say(getattr(self, f.name)) for f in fields}
 
+    def known_to_user(self) -> dict[str, str]:
+        """What the user can tell who asks, by name: what the instruction is about."""
+        return self.words()
+
     def instruction(self, rng: random.Random) -> str:
         return rng.choice(self.phrasings).format(**self.words())
 

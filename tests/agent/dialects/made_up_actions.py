@@ -45,6 +45,11 @@ def made_up(seed: str, count: int) -> Iterator[tuple[r.Action, ImageSize]]:
         lambda: r.Answer(text(rng)),
         lambda: r.Wait(rng.choice((0.0, 0.5, 2.0, 2.0000001, 5.0, 600.0, rng.uniform(0, 600)))),
         lambda: rng.choice((r.Back(), r.Home(), r.Enter(), r.Done(), r.Impossible())),
+        lambda: r.DoubleTap(_share(rng), _share(rng)),
+        lambda: r.DragAndDrop(*(_share(rng) for _ in range(4))),
+        lambda: r.Pinch(_share(rng), _share(rng), rng.choice((0.1, 0.5, 2.0, 10.0))),
+        lambda: r.AskUser(text(rng)),
+        lambda: rng.choice((r.Recents(), r.OpenShade(), r.VolumeUp(), r.VolumeDown(), r.Power())),
     )
     for _ in range(count):
         yield rng.choice(kinds)(), rng.choice(IMAGES)

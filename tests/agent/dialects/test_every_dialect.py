@@ -15,7 +15,7 @@ from distrl import records as r
 from distrl.agent.dialects import DIALECTS
 from distrl.agent.dialects.aitw import MAX_TAP
 from distrl.agent.dialects.answer_span import MAX_CHARACTERS
-from distrl.agent.dialects.dialect import Dialect, ImageSize
+from distrl.agent.dialects.dialect import RARE, Dialect, ImageSize, nearest
 from distrl.agent.dialects.fields import direction_of
 
 CASES, FEW_CASES = 10_000, 1_500  # all of them with --all-seeds
@@ -40,6 +40,8 @@ def _resolution(name: str, image: ImageSize) -> tuple[float, float]:
 
 def _sayable(name: str, action: r.Action) -> r.Action:
     """What a dialect makes of an action that it may have no words for; its module says the same."""
+    if not isinstance(action, DIALECTS[name].says):
+        action = nearest(action)
     match name, action:
         case "compact", r.Swipe(seconds=seconds):
             return replace(action, seconds=max(1, round(10 * seconds)) / 10)
@@ -69,9 +71,10 @@ def _agree(name: str, back: r.Action, said: r.Action, image: ImageSize) -> bool:
         if isinstance(back, r.Tap) if rounding_decides else beyond_a_tap <= 0.0:
             said = r.Tap(said.x, said.y)
     match back, said:
-        case (r.Tap(x, y), r.Tap(wanted_x, wanted_y)) | (
-            r.LongPress(x, y),
-            r.LongPress(wanted_x, wanted_y),
+        case (
+            (r.Tap(x, y), r.Tap(wanted_x, wanted_y))
+            | (r.LongPress(x, y), r.LongPress(wanted_x, wanted_y))
+            | (r.DoubleTap(x, y), r.DoubleTap(wanted_x, wanted_y))
         ):
             return abs(x - wanted_x) <= across and abs(y - wanted_y) <= down
         case r.Swipe(), r.Swipe():
@@ -203,3 +206,23 @@ def test_instructions_name_what_is_written(dialect: Dialect) -> None:
         "autoglm": "do( Tap Swipe Type Launch Enter Back Home Wait Take_over finish( 999",
     }
     assert all(word in dialect.instructions for word in words[dialect.name].split())
+
+
+@every_dialect
+def test_rare_actions_are_said_or_have_something_near(dialect: Dialect) -> None:
+    assert set(dialect.says) <= set(RARE)
+    for action in (r.DoubleTap(0.5, 0.5), r.Recents(), r.Power(), r.AskUser("Which one?")):
+        back = dialect.read(dialect.write(action, PHONE), PHONE)
+        assert not isinstance(back, r.Unreadable)
+        if isinstance(action, dialect.says):
+            assert type(back) is type(action)
+        else:
+            assert type(back) is type(nearest(action))
+
+
+def test_the_reply_is_told_and_not_believed() -> None:
+    asked = r.AskUser("Which one?", reply="The blue one.")
+    for dialect in (d for d in DIALECTS.values() if r.AskUser in d.says):
+        written = dialect.write(asked, PHONE)
+        assert "The blue one." in written
+        assert dialect.read(written, PHONE) == r.AskUser("Which one?")

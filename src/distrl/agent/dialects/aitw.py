@@ -15,6 +15,8 @@ What it cannot say, and what is written instead:
 - a swipe of 0.04 or less: a tap where it begins; how long a swipe takes: nothing;
 - opening an app: PRESS_HOME, from where it can be tapped;
 - waiting: IDLE, which is what DigiRL does with a type that it does not know; never for how long;
+- a double tap: a tap; a drag and drop: a swipe; the shade: a swipe from the top; recents:
+  PRESS_HOME; pinch, volume, power and questions to the user: IDLE;
 - an answer: STATUS_TASK_COMPLETE with the answer as its typed text (so no empty answer).
 """
 

@@ -8,7 +8,9 @@
 
 Places are pixels of the picture. What it cannot say: where a swipe begins and ends and how long it
 takes, only the direction that it scrolls in; how long to wait. An `index` into a list of elements
-is unreadable here, since a policy sees pixels only, and so is `double_tap`.
+is unreadable here, since a policy sees pixels only. Of the rarer actions it has `double_tap`; a
+drag and drop is written as the scroll in its direction, recents as navigate_home, the shade as a
+scroll up, and pinch, volume, power and questions to the user as wait.
 
 Read as AndroidWorld performs it: scrolling goes from the middle of the screen to an edge, and its
 `swipe` is a scroll the other way round for up and down, but the same way for left and right. Two
@@ -72,6 +74,9 @@ def _members(action: r.Action, scale: Scale) -> dict[str, str | int]:
             across, down = scale.write(x, y)
             kind = "click" if isinstance(action, r.Tap) else "long_press"
             return {"action_type": kind, "x": across, "y": down}
+        case r.DoubleTap(x, y):
+            across, down = scale.write(x, y)
+            return {"action_type": "double_tap", "x": across, "y": down}
         case r.Swipe():
             return {"action_type": "scroll", "direction": direction_of(action)}
         case r.TypeText(text):
@@ -97,6 +102,8 @@ def _read(text: str, scale: Scale) -> r.Action:
     match fields.word("action_type"):
         case "click" | "tap":
             return r.Tap(*_place(fields, scale))
+        case "doubletap":
+            return r.DoubleTap(*_place(fields, scale))
         case "longpress":
             return r.LongPress(*_place(fields, scale))
         case "scroll" | "swipe" as stroke:
@@ -139,4 +146,4 @@ def _stroke(fields: Fields, strokes: dict[str, r.Swipe]) -> r.Swipe:
     return strokes[direction]
 
 
-ANDROID_WORLD = Dialect("android_world", INSTRUCTIONS, _write, _read)
+ANDROID_WORLD = Dialect("android_world", INSTRUCTIONS, _write, _read, says=(r.DoubleTap,))

@@ -12,7 +12,10 @@ answer, without one it is done. Impossible is written as Take_over, with which A
 back to its user. Enter is not among the actions of the released models; programs built on them
 added it. Text is escaped as in Python, and quotes that a model forgot to escape are forgiven.
 
-Unreadable here: Double Tap, Note, Call_API and Interact, which no phone of ours knows.
+Double Tap is a double tap, and Interact asks the user; its message is the question, and the reply
+stands beside it in what is written of the past. Other rare actions are written as the nearest: a
+drag and drop as a Swipe, the shade as one from the top, recents as Home, pinch, volume and power as
+Wait. Unreadable here: Note and Call_API, which no phone of ours knows.
 """
 
 from __future__ import annotations
@@ -29,7 +32,10 @@ from distrl.errors import InvalidAction
 OPENING, CLOSING = "<answer>", "</answer>"
 
 _PLAIN: dict[str, r.Action] = {"Back": r.Back(), "Home": r.Home(), "Enter": r.Enter()}
-_KNOWN = "Tap, Long Press, Swipe, Type, Launch, Back, Home, Enter, Wait and Take_over"
+_KNOWN = (
+    "Tap, Double Tap, Long Press, Swipe, Type, Launch, Back, Home, Enter, Wait, Interact and "
+    "Take_over"
+)
 # prose has brackets too: "what to do (if anything)" is no call
 _CALL = re.compile(
     r"\b(do\s?[(（](?=\s*[\"'“]?action\b)|finish\s?[(（](?=\s*(?:message\b|[)）\"'“]|\Z)))",
@@ -70,6 +76,11 @@ def _call(action: r.Action, scale: Scale) -> str:
             return (
                 f'do(action="Swipe", start={_place(scale, x, y)}, end={_place(scale, to_x, to_y)})'
             )
+        case r.DoubleTap(x, y):
+            return f'do(action="Double Tap", element={_place(scale, x, y)})'
+        case r.AskUser(question, reply):
+            replied = f", reply={_quoted(reply)}" if reply else ""
+            return f'do(action="Interact", message={_quoted(question)}{replied})'
         case r.TypeText(text):
             return f'do(action="Type", text={_quoted(text)})'
         case r.OpenApp(name):
@@ -107,6 +118,10 @@ def _read(text: str, scale: Scale) -> r.Action:
     match fields.word("action"):
         case "tap":
             return r.Tap(*fields.point(scale, "element"))
+        case "doubletap":
+            return r.DoubleTap(*fields.point(scale, "element"))
+        case "interact":
+            return r.AskUser(fields.text("message") if fields.has("message") else "")
         case "longpress":
             return r.LongPress(*fields.point(scale, "element"))
         case "swipe":
@@ -125,4 +140,6 @@ def _read(text: str, scale: Scale) -> r.Action:
             raise InvalidAction(f"there is no action {kind[:40]!r} here, only {_KNOWN}")
 
 
-AUTOGLM = Dialect("autoglm", INSTRUCTIONS, _write, _read, Scale(1000, 1000))
+AUTOGLM = Dialect(
+    "autoglm", INSTRUCTIONS, _write, _read, Scale(1000, 1000), says=(r.DoubleTap, r.AskUser)
+)

@@ -7,6 +7,10 @@
 A place is a cell of a grid of 36 columns and 72 rows over the screen (10 × 10 pixels of the
 simulated phone), and means the cell's middle. A swipe may end with its duration in tenths of a
 second, as a place-like word; without one it takes 0.3 s. Text runs to the end, exactly as it is.
+
+Its words are the starter's tokens, so there are no new ones: of the rarer actions a double tap is
+written as a tap, a drag and drop as a slow swipe, the shade as a swipe from the top, recents as
+home, and pinch, volume, power and questions to the user as a wait.
 """
 
 from __future__ import annotations

@@ -2,7 +2,9 @@
 
 `read` never raises: any text at all yields an action, or an `Unreadable` that says why not.
 `write` followed by `read` gives the action back, as exactly as the dialect's coordinates allow;
-what a dialect cannot express is written as the nearest that it can, and its module says which.
+what a dialect cannot express is written as the nearest that it can, and its module says which. Of
+the rarer actions (double tap, drag and drop, pinch, recents, shade, volume, power, a question to
+the user) a dialect `says` which it has words for; the others are written as `nearest` has it.
 
 Readers are tolerant of form and strict about meaning. Quotes of the wrong kind, code fences,
 thoughts around the action or a missing bracket at the end are forgiven; a place off the screen, a
@@ -28,7 +30,23 @@ from distrl.agent.dialects.loose_reader import Number, Value
 from distrl.agent.element_list import ElementList
 from distrl.errors import InvalidAction
 from distrl.hierarchy import Element
-from distrl.records import Action, Unreadable
+from distrl.records import (
+    Action,
+    AskUser,
+    DoubleTap,
+    DragAndDrop,
+    Home,
+    OpenShade,
+    Pinch,
+    Power,
+    Recents,
+    Swipe,
+    Tap,
+    Unreadable,
+    VolumeDown,
+    VolumeUp,
+    Wait,
+)
 
 _TAG = re.compile(r"<[^<>]*>")
 _PUNCTUATION = re.compile(r"[\s,，、;()（）\[\]{}]+")
@@ -96,17 +114,21 @@ class Dialect:
     scale: Scale | None = None  # None: pixels of the picture
     numbers: bool = False
     past_writer: Callable[[Action, Scale, Element | None], str] | None = None
+    says: tuple[type[Action], ...] = ()  # those of `RARE` that it has words for
 
     def write(self, action: Action, image: ImageSize, listed: ElementList | None = None) -> str:
         if isinstance(action, Unreadable):
             return action.text
-        return self.writer(action, self.scale_for(image, listed))
+        return self.writer(self._sayable(action), self.scale_for(image, listed))
+
+    def _sayable(self, action: Action) -> Action:
+        return action if isinstance(action, self.says) else nearest(action)
 
     def write_past(self, action: Action, image: ImageSize, touched: Element | None) -> str:
         """An action of the past, for a prompt."""
         if self.past_writer is None:
             return self.write(action, image)
-        return self.past_writer(action, self.scale_for(image), touched)
+        return self.past_writer(self._sayable(action), self.scale_for(image), touched)
 
     def read(self, text: str, image: ImageSize, listed: ElementList | None = None) -> Action:
         try:
@@ -117,6 +139,28 @@ class Dialect:
     def scale_for(self, image: ImageSize, listed: ElementList | None = None) -> Scale:
         scale = self.scale or Scale.of_pixels(image)
         return scale if listed is None else replace(scale, listed=listed)
+
+
+RARE = (
+    DoubleTap, DragAndDrop, Pinch, Recents, OpenShade, VolumeUp, VolumeDown, Power, AskUser,
+)  # fmt: skip
+
+
+def nearest(action: Action) -> Action:
+    """What comes nearest to a rare action for those who have no word for it."""
+    match action:
+        case DoubleTap(x, y):
+            return Tap(x, y)
+        case DragAndDrop(x, y, to_x, to_y):
+            return Swipe(x, y, to_x, to_y, seconds=1.0)
+        case OpenShade():
+            return Swipe(0.5, 0.0, 0.5, 0.6)
+        case Recents():
+            return Home()
+        case Pinch() | VolumeUp() | VolumeDown() | Power() | AskUser():
+            return Wait()
+        case _:
+            return action
 
 
 def word_for(words: dict[str, Action], action: Action) -> str:

@@ -14,7 +14,20 @@ from collections.abc import Mapping
 from distrl.agent.dialects.dialect import Scale
 from distrl.agent.dialects.loose_reader import Number, Value
 from distrl.errors import InvalidAction
-from distrl.records import Action, Back, Done, Enter, Home, Impossible, Swipe
+from distrl.records import (
+    Action,
+    Back,
+    Done,
+    Enter,
+    Home,
+    Impossible,
+    OpenShade,
+    Power,
+    Recents,
+    Swipe,
+    VolumeDown,
+    VolumeUp,
+)
 
 _SECONDS = re.compile(r"([0-9]+(?:\.[0-9]*)?(?:e[-+]?[0-9]+)?)\s*(?:s|secs?|seconds?|秒)?")
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
@@ -91,6 +104,10 @@ _KEYS: dict[str, Action] = {
     "back": Back(), "return": Back(),
     "home": Home(),
     "enter": Enter(),
+    "volumeup": VolumeUp(), "volumedown": VolumeDown(),
+    "power": Power(),
+    "appswitch": Recents(), "recents": Recents(), "recentapps": Recents(),
+    "notification": OpenShade(), "notifications": OpenShade(),
 }  # fmt: skip
 _OUTCOMES: dict[str, Action] = {
     "complete": Done(), "completed": Done(), "success": Done(), "successful": Done(),
@@ -104,7 +121,10 @@ def key(name: str) -> Action:
     """The key or system button of a name such as "Back", "enter" or KEYCODE_HOME."""
     action = _KEYS.get(plain(name).removeprefix("keycode"))
     if action is None:
-        raise InvalidAction(f"there is no key {name[:40]!r}, only back, home and enter")
+        raise InvalidAction(
+            f"there is no key {name[:40]!r}, only back, home, enter, volume_up, "
+            "volume_down, power, app_switch and notification"
+        )
     return action
 
 

@@ -12,8 +12,10 @@ the model, Qwen3-VL counts 0 to 999 in both directions.
 What it cannot say: how long a swipe takes. `answer` is not among Qwen2.5-VL's own actions, but it
 is in the description of the tool that the model is given. Read besides: `swipe` with a direction,
 the way that the finger goes, in place of its end; `drag`; and `key` for back, home and enter.
-There is no user to ask, so `ask_user` is unreadable, as are the Menu button and other
-keys.
+Of the rarer actions it has `key` for volume_up, volume_down, power, app_switch (recents) and
+notification (the shade), and `ask_user` (or `interact`), whose `text` is the question; the reply
+stands beside it in what is written of the past. A double tap is written as a click, a drag and drop
+as a swipe, a pinch as a wait. The Menu button and other keys are unreadable.
 """
 
 from __future__ import annotations
@@ -41,6 +43,14 @@ ACTIONS = {
     "terminate": "End the task with `status`: success if it is done, failure if it cannot be.",
 }
 _BUTTONS: dict[str, r.Action] = {"Back": r.Back(), "Home": r.Home(), "Enter": r.Enter()}
+_KEYS: dict[str, r.Action] = {
+    "volume_up": r.VolumeUp(),
+    "volume_down": r.VolumeDown(),
+    "power": r.Power(),
+    "app_switch": r.Recents(),
+    "notification": r.OpenShade(),
+}
+SAYS = (r.VolumeUp, r.VolumeDown, r.Power, r.Recents, r.OpenShade, r.AskUser)
 
 Arguments = dict[str, str | float | list[int]]
 
@@ -61,6 +71,11 @@ def _arguments(action: r.Action, scale: Scale) -> Arguments:
             return {"action": "swipe", "coordinate": start, "coordinate2": end}
         case r.TypeText(text):
             return {"action": "type", "text": text}
+        case r.AskUser(question, reply):
+            replied: Arguments = {"reply": reply} if reply else {}
+            return {"action": "ask_user", "text": question, **replied}
+        case action if action in _KEYS.values():
+            return {"action": "key", "text": word_for(_KEYS, action)}
         case r.OpenApp(name):
             return {"action": "open", "text": name}
         case r.Answer(text):
@@ -111,6 +126,8 @@ def _read(text: str, scale: Scale) -> r.Action:
             return r.Answer(fields.text("text"))
         case "wait":
             return r.Wait(fields.seconds("time", default=r.Wait().seconds))
+        case "askuser" | "interact":
+            return r.AskUser(fields.text("text"))
         case "systembutton":
             return key(fields.text("button"))
         case "key":
@@ -158,6 +175,8 @@ def _instructions(where: str) -> str:
     )
 
 
-QWEN2_5_VL = Dialect("qwen2_5_vl", _instructions("pixels of the picture"), _write, _read)
+QWEN2_5_VL = Dialect("qwen2_5_vl", _instructions("pixels of the picture"), _write, _read, says=SAYS)
 TO_999 = Scale(999, 999, to_edge=True)
-QWEN3_VL = Dialect("qwen3_vl", _instructions("0 to 999 in both directions"), _write, _read, TO_999)
+QWEN3_VL = Dialect(
+    "qwen3_vl", _instructions("0 to 999 in both directions"), _write, _read, TO_999, says=SAYS
+)

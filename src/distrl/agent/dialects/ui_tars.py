@@ -14,6 +14,10 @@ what an agent does that cannot go on, so it means impossible.
 
 Read besides: `scroll` with two boxes, or with one and a direction (which is where to look); points
 as <point>x y</point> under the names point, start_point and end_point; hotkey(key='enter').
+
+Of the rarer actions it has left_double for a double tap, press_recent, and hotkey for volume_up,
+volume_down, power and notification (the shade). A drag and drop is written as a drag, a pinch and a
+question to the user as a wait: `call_user` has no question, and ends the task.
 """
 
 from __future__ import annotations
@@ -33,10 +37,18 @@ _PLAIN: dict[str, r.Action] = {
     "press_back": r.Back(),
     "press_home": r.Home(),
     "press_enter": r.Enter(),
+    "press_recent": r.Recents(),
     "wait": r.Wait(WAIT_SECONDS),
     "finished": r.Done(),
     "call_user": r.Impossible(),
 }
+_KEYS: dict[str, r.Action] = {
+    "volume_up": r.VolumeUp(),
+    "volume_down": r.VolumeDown(),
+    "power": r.Power(),
+    "notification": r.OpenShade(),
+}
+SAYS = (r.DoubleTap, r.Recents, r.VolumeUp, r.VolumeDown, r.Power, r.OpenShade)
 _NAMES = (
     "click|tap|left_single|left_double|right_single|long_?press|drag|swipe|scroll|type|"
     "open_?app|launch|press_?back|press_?home|press_?enter|press_?recent|hotkey|wait|finished|"
@@ -96,8 +108,12 @@ def _call(action: r.Action, scale: Scale) -> str:
             return f"open_app(app_name={_quoted(name)})"
         case r.Answer(text):
             return f"finished(content={_quoted(text)})" if text else "finished()"
+        case r.DoubleTap(x, y):
+            return f"left_double(start_box={_box(scale, x, y)})"
         case r.Wait():
             return "wait()"
+        case action if action in _KEYS.values():
+            return f"hotkey(key='{word_for(_KEYS, action)}')"
         case _:
             return f"{word_for(_PLAIN, action)}()"
 
@@ -120,6 +136,8 @@ def _read(text: str, scale: Scale) -> r.Action:
     match plain(name):
         case "click" | "tap" | "leftsingle":
             return r.Tap(*fields.point(scale, *_START))
+        case "leftdouble":
+            return r.DoubleTap(*fields.point(scale, *_START))
         case "longpress":
             return r.LongPress(*fields.point(scale, *_START))
         case "drag" | "swipe" | "scroll":
@@ -150,7 +168,7 @@ def _stroke(name: str, fields: Fields, scale: Scale) -> r.Swipe:
 
 def _dialect(name: str, count: str, scale: Scale | None) -> Dialect:
     units = f"x and y are {count}, from the top left corner."
-    return Dialect(name, INSTRUCTIONS.replace("{units}", units), _write, _read, scale)
+    return Dialect(name, INSTRUCTIONS.replace("{units}", units), _write, _read, scale, says=SAYS)
 
 
 UI_TARS = _dialect("ui_tars", "0 to 1000", Scale(1000, 1000))

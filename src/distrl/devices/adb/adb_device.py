@@ -13,7 +13,11 @@ from collections.abc import Callable, Sequence
 from distrl.devices.adb.adb import AdbLink
 from distrl.devices.adb.adb_shell import AdbShell, PhoneShell
 from distrl.devices.adb.adb_socket import Deadline
-from distrl.devices.adb.android_device import AndroidDevice, AndroidDeviceSettings
+from distrl.devices.adb.android_device import (
+    CARRY_SECONDS,
+    AndroidDevice,
+    AndroidDeviceSettings,
+)
 from distrl.devices.adb.android_state import is_awake, is_locked
 from distrl.devices.adb.screen_capture import CAPTURES, Capture, fastest_capture
 from distrl.errors import BrokenPicture, DeviceDisconnected, DeviceLocked
@@ -123,6 +127,11 @@ class AdbDevice(AndroidDevice):
             self._input("swipe", *start, *end, str(round(1000 * seconds)), seconds=seconds)
         else:
             self._input("tap", *start)
+
+    def _carry(self, x: float, y: float, to_x: float, to_y: float) -> None:
+        start, end = self._pixels(x, y), self._pixels(to_x, to_y)
+        milliseconds = str(round(1000 * CARRY_SECONDS))
+        self._input("draganddrop", *start, *end, milliseconds, seconds=CARRY_SECONDS)
 
     def _pixels(self, x: float, y: float) -> tuple[str, str]:
         """Convert to pixels of the picture that the agent saw (rotated like the phone)."""

@@ -34,19 +34,31 @@ from distrl.records import (
     ONLY_SAID,
     Action,
     Back,
+    DoubleTap,
+    DragAndDrop,
     Enter,
     Home,
     LongPress,
     OpenApp,
+    OpenShade,
+    Pinch,
     Pixels,
+    Power,
+    Recents,
     Screen,
     Swipe,
     Tap,
     TypeText,
+    VolumeDown,
+    VolumeUp,
     Wait,
 )
 
-KEYS = {Back: 4, Home: 3, Enter: 66}
+KEYS: dict[type[Action], int] = {
+    Back: 4, Home: 3, Enter: 66, Recents: 187, VolumeUp: 24, VolumeDown: 25, Power: 26,
+}  # fmt: skip
+SHADE = ("cmd", "statusbar", "expand-notifications")
+CARRY_SECONDS = 1.5  # long enough that Android takes hold first
 HOME_QUERY = (
     "cmd package resolve-activity --brief -a android.intent.action.MAIN "
     "-c android.intent.category.HOME"
@@ -219,7 +231,19 @@ class AndroidDevice(ABC):
                 self._touch(x, y, x, y, self.settings.long_press_seconds)
             case Swipe(x, y, to_x, to_y, seconds):
                 self._touch(x, y, to_x, to_y, seconds)
-            case Back() | Home() | Enter():
+            case DoubleTap(x, y):
+                self._touch(x, y, x, y, 0.0)
+                self._touch(x, y, x, y, 0.0)
+            case DragAndDrop(x, y, to_x, to_y):
+                self._carry(x, y, to_x, to_y)
+            case Pinch():
+                raise ActionFailed(
+                    f"device {self.shell.serial}: a shell has one finger and cannot pinch; "
+                    "use the app's own zoom buttons, or DoubleTap"
+                )
+            case OpenShade():
+                self.shell.run(*SHADE, seconds=self.settings.command_seconds)
+            case action if type(action) in KEYS:
                 self._input("keyevent", str(KEYS[type(action)]))
             case TypeText(text):
                 assert self.typing is not None
@@ -229,6 +253,10 @@ class AndroidDevice(ABC):
                 self._open_app(name)
             case Wait(seconds):  # on the phone's own clock
                 self.shell.run("sleep", f"{seconds:g}", seconds=seconds + 10.0)
+
+    def _carry(self, x: float, y: float, to_x: float, to_y: float) -> None:
+        """Take hold of something and carry it; a finger that can only swipe does so slowly."""
+        self._touch(x, y, to_x, to_y, CARRY_SECONDS)
 
     def _input(self, *arguments: str, seconds: float = 0.0) -> None:
         self.shell.run("input", *arguments, seconds=self.settings.command_seconds + seconds)

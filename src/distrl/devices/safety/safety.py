@@ -4,6 +4,7 @@
 
 - nothing happens without the owner's consent file for this phone;
 - only apps on the allow-list are opened or touched; in others the agent can only go back;
+- the power key, the shade and the overview of apps are not opened at all;
 - a tap or an Enter that would send, pay, call, uninstall or reset is not performed: the phone is
   left unchanged, the agent sees the same screen, and the record says what was stopped and why;
 - private regions of the screen are blacked out before the picture leaves this object;
@@ -49,10 +50,16 @@ from distrl.records import (
     ONLY_SAID,
     Action,
     Back,
+    DoubleTap,
+    DragAndDrop,
     Enter,
     Home,
     LongPress,
     OpenApp,
+    OpenShade,
+    Pinch,
+    Power,
+    Recents,
     Screen,
     Swipe,
     Tap,
@@ -72,6 +79,12 @@ BLOCKED_PACKAGES = (
     "com.google.android.gms.pay",
     "com.google.android.apps.walletnfcrel",
 )
+
+CLOSED: dict[type[Action], str] = {  # on a person's phone, whatever is in front
+    Power: "the power key stays with the owner",
+    OpenShade: "the shade has settings, replies and other people's messages in it",
+    Recents: "the overview shows apps that are not on the allow-list",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +202,8 @@ class SafeDevice:
             return "this is a dry run"
         if isinstance(action, Back | Home | Wait):
             return ""
+        if isinstance(action, Power | OpenShade | Recents):
+            return CLOSED[type(action)]
         if isinstance(action, OpenApp):
             package = self.device.package_of(action.name)
             if package is None or self._allows(package):
@@ -201,8 +216,11 @@ class SafeDevice:
             return "Enter may send what was written"
         if isinstance(action, TypeText) and "\n" in action.text and self.settings.block_enter:
             return "a new line is an Enter, which may send what was written"
-        if isinstance(action, Tap | LongPress | Swipe):  # some things are slid to be paid
-            return self._label_objection(action.x, action.y)
+        if isinstance(action, Tap | LongPress | Swipe | DoubleTap | Pinch):
+            return self._label_objection(action.x, action.y)  # some things are slid to be paid
+        if isinstance(action, DragAndDrop):
+            ends = ((action.x, action.y), (action.to_x, action.to_y))
+            return next(filter(None, (self._label_objection(*end) for end in ends)), "")
         return ""
 
     def _allows(self, package: str) -> bool:

@@ -52,6 +52,13 @@ export function describe(action) {
       if (Math.abs(down) >= Math.abs(across)) return down < 0 ? "swipe up" : "swipe down";
       return across < 0 ? "swipe left" : "swipe right";
     }
+    case "DoubleTap": return `double tap ${short(action.x)}, ${short(action.y)}`;
+    case "DragAndDrop": return `drag ${short(action.x)}, ${short(action.y)} to ${short(action.to_x)}, ${short(action.to_y)}`;
+    case "Pinch": return action.scale < 1 ? "pinch in" : "pinch out";
+    case "AskUser": return `ask “${action.question}”${action.reply ? `: “${action.reply}”` : ""}`;
+    case "OpenShade": return "open the shade";
+    case "VolumeUp": return "volume up";
+    case "VolumeDown": return "volume down";
     case "TypeText": return `type “${action.text}”`;
     case "OpenApp": return `open ${action.name}`;
     case "Wait": return `wait ${action.seconds} s`;

@@ -3,10 +3,10 @@
 import { h, s } from "./dom.js";
 
 function marks(action, ratio) {
-  if (!action || !["Tap", "LongPress", "Swipe"].includes(action.kind)) return [];
+  if (!action || !["Tap", "LongPress", "DoubleTap", "Pinch", "Swipe", "DragAndDrop"].includes(action.kind)) return [];
   const [x, y] = [action.x * 100, action.y * 100 * ratio];
   const ring = (radius, extra) => s("circle", { cx: x, cy: y, r: radius, "stroke-width": 1.2, class: `finger ${extra ?? ""}` });
-  if (action.kind !== "Swipe") return [ring(6, "soft"), ring(6), action.kind === "LongPress" ? ring(9) : null, ring(2, "dot")];
+  if (!("to_x" in action)) return [ring(6, "soft"), ring(6), action.kind === "Tap" ? null : ring(9), ring(2, "dot")];
   const [tx, ty] = [action.to_x * 100, action.to_y * 100 * ratio];
   const length = Math.max(1, Math.hypot(tx - x, ty - y));
   const [ux, uy] = [(tx - x) / length, (ty - y) / length];

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import string
 
-from distrl.records import Back, Enter, Home
+from distrl.records import Back, Enter, Home, OpenShade, Recents, VolumeDown, VolumeUp
 from phonesim.adb_daemon.handset import Handset
 from phonesim.adb_daemon.result import Refusal
-from phonesim.system import SystemSettings
+from phonesim.system import change_volume
 
 NUMBERS: dict[str, int] = {
     "HOME": 3, "BACK": 4, "CALL": 5, "ENDCALL": 6, "STAR": 17, "POUND": 18, "DPAD_UP": 19,
@@ -32,7 +32,6 @@ LETTERS: dict[int, str] = {
 }  # fmt: skip
 KNOWN = frozenset(NUMBERS.values())
 CONTROL = {113, 114}
-VOLUME_STEP = 1 / 15
 
 
 def number_of(name: str) -> int:
@@ -78,19 +77,14 @@ def _act(handset: Handset, number: int) -> None:
         case 67:
             handset.erase()
         case 83 | 187 if not handset.locked:
-            handset.changing()
-            handset.phone.show_overlay("shade" if number == 83 else "recents")
-        case 24 | 25 | 164:
-            _volume(handset, {24: VOLUME_STEP, 25: -VOLUME_STEP, 164: -1.0}[number])
+            handset.perform(OpenShade() if number == 83 else Recents())
+        case 24 | 25:
+            handset.perform(VolumeUp() if number == 24 else VolumeDown())
+        case 164:
+            change_volume(handset.phone.facts, -1.0)
+            handset.phone.refresh()
         case 277 | 278 | 279:
             _clipboard(handset, number)
-
-
-def _volume(handset: Handset, by: float) -> None:
-    facts = handset.phone.facts
-    level = min(max(facts.one(SystemSettings).media_volume + by, 0.0), 1.0)
-    facts.change(SystemSettings, media_volume=level)
-    handset.phone.refresh()
 
 
 def _clipboard(handset: Handset, number: int) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from distrl.records import LongPress, Swipe, Tap
+from distrl.records import DragAndDrop, LongPress, Swipe, Tap
 from phonesim.adb_daemon.commands.keys import number_of, press, press_together
 from phonesim.adb_daemon.commands.text import number
 from phonesim.adb_daemon.handset import Handset
@@ -31,7 +31,7 @@ def input_command(handset: Handset, words: Sequence[str], given: bytes) -> Resul
         case ["tap", x, y]:
             _tap(handset, _pixels("tap", [x, y]))
         case ["swipe" | "draganddrop" as kind, *numbers] if len(numbers) in (4, 5):
-            _swipe(handset, _pixels(kind, numbers))
+            _swipe(handset, kind, _pixels(kind, numbers))
         case ["text", text]:
             return _text(handset, text)
         case ["keyevent", *keys] if keys:
@@ -69,7 +69,7 @@ def _tap(handset: Handset, place: list[float]) -> None:
         handset.perform(Tap(*_share(display, place[0], place[1])))
 
 
-def _swipe(handset: Handset, numbers: list[float]) -> None:
+def _swipe(handset: Handset, kind: str, numbers: list[float]) -> None:
     x, y, to_x, to_y, milliseconds = (*numbers, 300.0)[:5]
     display = handset.phone.display
     if not _on_screen(display, x, y):
@@ -78,6 +78,9 @@ def _swipe(handset: Handset, numbers: list[float]) -> None:
     start, end = _share(display, x, y), _share(display, to_x, to_y)
     if abs(to_x - x) + abs(to_y - y) < STILL * display.density:
         handset.perform((LongPress if milliseconds >= HOLD_MILLISECONDS else Tap)(*start))
+        return
+    if kind == "draganddrop":
+        handset.perform(DragAndDrop(*start, *end))
         return
     handset.perform(Swipe(*start, *end, seconds=min(max(milliseconds / 1000, 0.01), 10.0)))
 
