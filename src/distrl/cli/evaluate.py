@@ -84,6 +84,16 @@ def evaluate(
     on: On = None,
     json: Annotated[Path | None, typer.Option(help="Write the figures to this JSON file.")] = None,
     keep: Keep = None,
+    task_set: Annotated[
+        Path | None,
+        typer.Option(
+            help="Play the tasks of this file; made from --split, --family, --template, --episodes "
+            "and --seed where there is none."
+        ),
+    ] = None,
+    result: Annotated[
+        Path | None, typer.Option(help="Write the result for `distrl leaderboard` to this file.")
+    ] = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with the evaluation saved beside --json.")
     ] = False,
@@ -107,6 +117,8 @@ def evaluate(
         figures=json,
         resume=resume,
         keep=keep,
+        task_set=task_set,
+        result=result,
     )
     if on:
         evaluate_on(Console(), evaluation, on)
@@ -140,6 +152,8 @@ class Evaluation:
     figures: Path | None = None
     resume: bool = False
     keep: Path | None = None  # where episodes are kept, screens included
+    task_set: Path | None = None
+    result: Path | None = None
 
     def __post_init__(self) -> None:
         if self.resume and self.figures is None:
@@ -231,15 +245,11 @@ def _needing(extra: str) -> Iterator[None]:
 
 def evaluate_model(console: Console, evaluation: Evaluation) -> EvaluationReport:
     """Play what has not been played yet, show the tables, and write the figures."""
-    from distrl.episodes.evaluation import evaluation_tasks
     from distrl.episodes.outcome_log import OutcomeLog
     from distrl.runs.run_directory import write_whole
 
     started = time.perf_counter()
-    found = evaluation_tasks(
-        evaluation.split, evaluation.families, evaluation.templates, evaluation.seed
-    )
-    tasks, settings = list(islice(found, evaluation.episodes)), evaluation.settings()
+    tasks, settings = _tasks(evaluation), evaluation.settings()
     open_log = OutcomeLog.resumed if evaluation.resume else OutcomeLog.new
     path = log_path(evaluation.figures) if evaluation.figures else None
     with (
@@ -255,6 +265,9 @@ def evaluate_model(console: Console, evaluation: Evaluation) -> EvaluationReport
     if evaluation.figures:
         write_whole(evaluation.figures, json_format.dumps(report.figures(), indent=2) + "\n")
         console.print(f"\n{evaluation.figures}", highlight=False, markup=False)
+    if evaluation.result:
+        _write_result(evaluation.result, report)
+        console.print(f"distrl leaderboard {evaluation.result}", highlight=False, markup=False)
     return report
 
 
@@ -266,8 +279,11 @@ def evaluate_on(console: Console, evaluation: Evaluation, on: Sequence[str]) -> 
     from distrl.reporting.evaluation_report import environment_table
     from distrl.runs.run_directory import write_whole
 
-    if evaluation.resume or evaluation.keep:
-        raise UsageError("--on keeps no episodes and cannot be resumed; leave those options out")
+    if evaluation.resume or evaluation.keep or evaluation.task_set or evaluation.result:
+        raise UsageError(
+            "--on keeps no episodes, cannot be resumed and has no task set or result file; leave "
+            "those options out"
+        )
     environments = {name: load_config(Path(name)) for name in dict.fromkeys(on)}
     reports: dict[str, EvaluationReport] = {}
     with evaluation.policy_for() as policy_for:
@@ -289,6 +305,29 @@ def evaluate_on(console: Console, evaluation: Evaluation, on: Sequence[str]) -> 
     if evaluation.figures:
         figures = {name: report.figures() for name, report in reports.items()}
         write_whole(evaluation.figures, json_format.dumps(figures, indent=2) + "\n")
+
+
+def _tasks(evaluation: Evaluation) -> list[Task]:
+    """Those of the task set; without one, of the split, and they become the set that is named."""
+    from distrl.episodes.evaluation import evaluation_tasks
+    from distrl.reporting.leaderboard import TaskSetFile, read_task_set, write_task_set
+
+    path = evaluation.task_set
+    if path is not None and path.exists():
+        return read_task_set(path).load(path)
+    found = evaluation_tasks(
+        evaluation.split, evaluation.families, evaluation.templates, evaluation.seed
+    )
+    tasks = list(islice(found, evaluation.episodes))
+    if path is not None:
+        write_task_set(path, TaskSetFile.of(path.stem, tasks))
+    return tasks
+
+
+def _write_result(path: Path, report: EvaluationReport) -> None:
+    from distrl.reporting.leaderboard import result_of, write_result
+
+    write_result(path, result_of(dict(report.settings), report.outcomes))
 
 
 def log_path(figures: Path) -> Path:

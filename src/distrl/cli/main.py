@@ -23,6 +23,7 @@ from distrl.cli.evaluate import evaluate
 from distrl.cli.export import export
 from distrl.cli.imitate import imitate
 from distrl.cli.init import init
+from distrl.cli.leaderboard import leaderboard
 from distrl.cli.model import model_app
 from distrl.cli.phone import phone_app
 from distrl.cli.plan import plan
@@ -121,7 +122,7 @@ def options(
 
 
 for command in (
-    train, view, play, runs, compare, report, collect, evaluate, imitate, rescore, export, tasks,
-    plan, devices, prepare_emulator, doctor, configs, init, reproduce,
+    train, view, play, runs, compare, report, collect, evaluate, leaderboard, imitate, rescore,
+    export, tasks, plan, devices, prepare_emulator, doctor, configs, init, reproduce,
 ):  # fmt: skip
     app.command()(command)

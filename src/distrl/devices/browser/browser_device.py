@@ -27,6 +27,8 @@ from distrl.records import (
     ONLY_SAID,
     Action,
     Back,
+    DoubleTap,
+    DragAndDrop,
     Enter,
     Home,
     LongPress,
@@ -186,6 +188,13 @@ class BrowserDevice:
                 raise ActionFailed(f"device {self.name}: a page has no apps, nor one {name[:40]!r}")
             case Wait(seconds):
                 page.pause(seconds)
+            case DoubleTap(x, y):
+                page_input.tap(page, Tap(x, y))
+                page_input.tap(page, Tap(x, y))
+            case DragAndDrop(x, y, to_x, to_y):
+                page_input.swipe(page, Swipe(x, y, to_x, to_y, seconds=1.0))
+            case _:
+                raise ActionFailed(f"device {self.name}: a page has no {type(action).__name__}")
 
     def _answer(self, page: BrowserPage, dialog: Dialog, action: Action) -> None:
         box = self._box(dialog)

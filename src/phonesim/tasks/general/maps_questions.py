@@ -34,6 +34,7 @@ from phonesim.tasks.general.maps import (
     set_clear_best,
 )
 from phonesim.tasks.moves import Fill, Move, Open, Press, Reveal, Say
+from phonesim.tasks.structured_answers import states_quantity
 from phonesim.tasks.template import Template, View
 
 STOPS = Domain(  # line, station, end of the line
@@ -203,7 +204,7 @@ class TravelTime(Template):
 
     def missing(self, start: View, end: View) -> str | None:
         minutes = self._minutes(start)
-        right = states_number(end.answer, minutes)
+        right = states_number(end.answer, minutes) or states_quantity(end.answer, minutes, "min")
         return None if right else f"the answer {end.answer!r} does not say {minutes} minutes"
 
     def solve(self, start: View) -> Iterable[Move]:

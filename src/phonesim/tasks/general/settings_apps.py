@@ -15,6 +15,7 @@ from phonesim.tasks.domains import Domain, parameter
 from phonesim.tasks.general.settings import to_page
 from phonesim.tasks.general.store import OFFERED, put_app, wrong_apps
 from phonesim.tasks.moves import Move, Press, Reveal, Say, Toggle
+from phonesim.tasks.structured_answers import states_quantity
 from phonesim.tasks.template import Template, View, added, changed, differing_fields, removed
 
 RESERVED = ("Files", "Weather")  # apps that are held out of training
@@ -159,7 +160,8 @@ class AskStorage(Template):
 
     def missing(self, start: View, end: View) -> str | None:
         megabytes = find_app(start.facts, self.app).storage_megabytes
-        right = states_number(end.answer, megabytes)
+        said = end.answer
+        right = states_number(said, megabytes) or states_quantity(said, megabytes, "mb")
         return None if right else f"{self.app} uses {megabytes} MB; the answer: {end.answer!r}"
 
     def solve(self, start: View) -> Iterable[Move]:

@@ -18,6 +18,7 @@ from phonesim.system import InstalledApp
 from phonesim.tasks.answers import mentions, states_number
 from phonesim.tasks.domains import Domain, parameter
 from phonesim.tasks.moves import Fill, GoBack, Move, Open, Press, Reveal, Say
+from phonesim.tasks.structured_answers import states_quantity
 from phonesim.tasks.template import Template, View, changed, without_popups
 
 OFFERED = Domain("apps of the store", tuple(offer.name for offer in OFFERS))
@@ -196,7 +197,7 @@ class AppSize(Template):
 
     def missing(self, start: View, end: View) -> str | None:
         size = listing_of(start, self.app).megabytes
-        right = states_number(end.answer, size)
+        right = states_number(end.answer, size) or states_quantity(end.answer, size, "mb")
         return None if right else f"the answer {end.answer!r} does not say {size} MB"
 
     def solve(self, start: View) -> Iterable[Move]:

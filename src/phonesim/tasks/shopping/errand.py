@@ -14,6 +14,7 @@ from phonesim.tasks.domains import domain_of
 from phonesim.tasks.general.tolerance import same_text
 from phonesim.tasks.moves import Fill, Move, Open, Press, Submit
 from phonesim.tasks.shopping.shelves import Listing
+from phonesim.tasks.structured_answers import states_quantity
 from phonesim.tasks.template import Template, View, added, changed, removed
 from phonesim.web.address import Address, parse
 from phonesim.web.basket import CartItem, WishItem
@@ -194,5 +195,6 @@ def says_count(end: View, count: int, question: Iterable[str]) -> str | None:
 
 def says_dollars(end: View, cents: int, question: Mapping[str, str]) -> str | None:
     """Whether the answer is this price; names with figures in them may be repeated."""
-    right = states_number(end.answer, cents / 100, question.values())
+    said, price = end.answer, cents / 100
+    right = states_number(said, price, question.values()) or states_quantity(said, price, "$")
     return None if right else wrong_answer(end.answer, dollars(cents))

@@ -1,0 +1,35 @@
+"""From two evaluations on one task set to one table, by the commands alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from typer.testing import CliRunner
+
+from distrl.cli.main import app
+from distrl.errors import OtherSettings
+
+RUNNER = CliRunner()
+
+
+def evaluate(agent: str, folder: Path, *more: str) -> Path:
+    result = folder / f"{agent}.json"
+    given = ["evaluate", agent, "--result", str(result), "--devices", "2", *more]
+    done = RUNNER.invoke(app, given)
+    assert done.exit_code == 0, done.output
+    return result
+
+
+def test_two_agents_on_one_task_set(tmp_path: Path) -> None:
+    tasks = str(tmp_path / "six.json")
+    done = evaluate("done", tmp_path, "--task-set", tasks, "--episodes", "6")
+    scripted = evaluate("scripted", tmp_path, "--task-set", tasks)  # the six of the file
+    table = RUNNER.invoke(app, ["leaderboard", str(done), str(scripted), "--markdown"])
+    assert table.exit_code == 0, table.output
+    first, second = (line for line in table.output.splitlines() if line[:3] in ("| 1", "| 2"))
+    assert first.startswith("| 1 | scripted (sampled at 1) | 100.0% |")
+    assert second.startswith("| 2 | done (sampled at 1) | 0.0% |")
+    assert table.output.startswith("6 tasks, seed 0")
+    other = evaluate("idle", tmp_path, "--episodes", "2")
+    refused = RUNNER.invoke(app, ["leaderboard", str(scripted), str(other)])
+    assert isinstance(refused.exception, OtherSettings)
