@@ -64,7 +64,7 @@ def run(*actions: Action, faults: Faults | None = None) -> tuple[Ending, Recital
 def test_the_solution_succeeds_and_the_trajectory_says_who_judged() -> None:
     trajectory = demonstrate(TASK, SimulatedDevice("test"))
     assert trajectory.ending is Ending.SUCCESS
-    assert trajectory.verdict == Verdict(True, "", "facts")
+    assert trajectory.verdict == Verdict(True, "", "facts", progress=1.0)
 
 
 def test_saying_done_too_early_is_a_failure_with_a_reason() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from distrl.episodes.episode import run_episode
@@ -23,7 +24,7 @@ class Saying:
         self._actions = iter(actions)
         self.seen: list[Observation] = []
 
-    def decide(self, observations: list[Observation]) -> list[Decision]:
+    def decide(self, observations: Sequence[Observation]) -> list[Decision]:
         self.seen += observations
         return [Decision(next(self._actions)) for _ in observations]
 
