@@ -53,6 +53,21 @@ Keep = Annotated[
     Path | None, typer.Option(help="Keep every episode in this folder, for `distrl view`.")
 ]
 
+Greedy = Annotated[
+    bool,
+    typer.Option("--greedy/--sampled", help="Take the likeliest token, or sample as in training."),
+]
+TaskSetPath = Annotated[
+    Path | None,
+    typer.Option(
+        help="Play the tasks of this file; made from --split, --family, --template, --episodes "
+        "and --seed where there is none."
+    ),
+]
+ResultPath = Annotated[
+    Path | None, typer.Option(help="Write the result for `distrl leaderboard` to this file.")
+]
+
 
 def evaluate(
     model: Model,
@@ -66,12 +81,7 @@ def evaluate(
     devices: Annotated[
         int, typer.Option(min=1, max=1024, help="Number of simulated phones playing at once.")
     ] = 16,
-    greedy: Annotated[
-        bool,
-        typer.Option(
-            "--greedy/--sampled", help="Take the likeliest token, or sample as in training."
-        ),
-    ] = False,
+    greedy: Greedy = False,
     temperature: Annotated[
         float | None, typer.Option(help="Sampling temperature for --sampled; 1 by default.")
     ] = None,
@@ -84,16 +94,8 @@ def evaluate(
     on: On = None,
     json: Annotated[Path | None, typer.Option(help="Write the figures to this JSON file.")] = None,
     keep: Keep = None,
-    task_set: Annotated[
-        Path | None,
-        typer.Option(
-            help="Play the tasks of this file; made from --split, --family, --template, --episodes "
-            "and --seed where there is none."
-        ),
-    ] = None,
-    result: Annotated[
-        Path | None, typer.Option(help="Write the result for `distrl leaderboard` to this file.")
-    ] = None,
+    task_set: TaskSetPath = None,
+    result: ResultPath = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with the evaluation saved beside --json.")
     ] = False,
