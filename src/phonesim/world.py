@@ -138,7 +138,7 @@ def _ring(phone: Phone, kind: str, about: int) -> None:
         later = phone.now + timedelta(seconds=2 * TICK)
         phone.update(due=(*phone.state.due, (later, kind, about)))
     else:
-        phone.update(overlay=None, focus=None, asleep=False)
+        phone.update(overlay=None, asleep=False)  # whoever was typing goes on afterwards
         phone.show_popup(f"{kind}:{about}")
 
 
