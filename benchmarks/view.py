@@ -40,7 +40,6 @@ from typing import Any
 
 from benchmarks.many_episodes import write_many_episodes
 from benchmarks.results_file import write_results
-from distrl.agent.loading import load_policy
 from distrl.episodes import live_feed
 from distrl.episodes.collector import Collector
 from distrl.episodes.device_pool import DevicePool
@@ -196,6 +195,8 @@ class Nowhere:
 
 def measure_slowdown(folder: Path, pairs: int, episodes: int) -> Figures:
     """Episodes of one collector in turns: with a reader of the wall, and without."""
+    from distrl.agent.loading import load_policy  # torch, which the other processes do without
+
     run = write_many_episodes(folder / "train", 10)
     names = [f"phone-{number}" for number in range(8)]
     batcher = PolicyBatcher(load_policy("starter", device="cpu", greedy=False))
