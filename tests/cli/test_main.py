@@ -168,6 +168,15 @@ def test_wherever_the_output_goes_there_is_no_traceback(shell: str, said: str) -
 
 
 @pytest.mark.slow
+def test_a_limit_on_open_files_is_said_in_one_line() -> None:
+    command = f"ulimit -n 40; {sys.executable} -m distrl phone serve --phones 60 --port 0"
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "Too many open files" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.slow
 def test_a_folder_that_is_gone_is_said_in_one_line(tmp_path: Path) -> None:
     command = f"cd {tmp_path} && mkdir a && cd a && rmdir ../a && {sys.executable} -m distrl runs"
     done = subprocess.run(["sh", "-c", command], capture_output=True, text=True)

@@ -101,7 +101,10 @@ def main() -> None:
 
 def _show(error: DistrlError) -> int:
     said = f"[bold red]{type(error).__name__}[/]: {escape(str(error))}"
-    Console(stderr=True).print(said, highlight=False)
+    try:
+        Console(stderr=True).print(said, highlight=False)
+    except OSError:  # rich reads files of its own, and none may be left to open
+        sys.stderr.write(f"{type(error).__name__}: {error}\n")
     return 2
 
 
