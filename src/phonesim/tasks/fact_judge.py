@@ -2,7 +2,7 @@
 
 It compares the facts before and after and never asks which way was taken, so verdicts are exact and
 cost microseconds. A failure also says how far the agent came (`goal`): for that the task's own
-solution is played once on a copy of the phone, some milliseconds for each episode that failed.
+solution is played once on a copy of the phone, tens of milliseconds for each episode that failed.
 """
 
 from __future__ import annotations
