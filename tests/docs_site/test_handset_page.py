@@ -122,7 +122,7 @@ def terminal(tmp_path: Path) -> Iterator[Terminal]:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(1800)  # ten minutes on a busy machine
 def test_from_the_cable_to_training(terminal: Terminal) -> None:
     first = free_ports(PHONES)
     port = terminal.environment["ANDROID_ADB_SERVER_PORT"]
