@@ -102,7 +102,6 @@ def test_every_command_can_be_given() -> None:
     shown = {
         tuple(words): str(block)
         for page in PAGES
-        if page.name != "browser.md"  # whose --on is on its way
         for block in blocks(page, *SHELLS)
         for words in commands(block.text)
     }

@@ -323,7 +323,8 @@ def test_weights_that_are_not_kept_are_said_to_be(site: str, page: Page) -> None
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_text_can_be_read(site: str, page: Page, theme: str) -> None:
     """At least 4.5 : 1 between a text and what is behind it, on every page."""
-    page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
+    media: Any = {"color_scheme": theme}
+    page.emulate_media(**media)
     for path in ("small/wall", "small/episodes", "small/episode/1/0", "small/health", "runs"):
         page.goto("about:blank")
         page.goto(f"{site}#/{path}")
