@@ -106,7 +106,8 @@ def slots_of(text: str, *, stepwise: bool) -> list[int]:
     model = tiny_starter()
     tokens = torch.tensor([[START, *tokens_of(text)]])
     nothing = torch.zeros(1, 0, 0)
-    so_far = AnswerSoFar((), nothing, nothing, (), torch.zeros(1, dtype=torch.long), 0)
+    none = torch.zeros(1, dtype=torch.long)
+    so_far = AnswerSoFar((), nothing, nothing, (), none, none, 0)
     if not stepwise:
         return [int(slot) for slot in so_far.letter_slots(tokens, model.config)[0]]
     found = []
@@ -143,20 +144,20 @@ def test_a_place_is_as_likely_as_the_items_on_it_and_habit_together() -> None:
         encoded.letters,
         torch.tensor([[5] * 3 + [7] * 2 + [2591] + [0] * 14] * 3),
     )
-    said = model.decode(crowded, torch.full((3, 1), START))
+    said = model.decode(crowded, torch.tensor([[START, *tokens_of("<tap>")]] * 3))
     assert said.decoder_hidden_states is not None
     hidden = said.decoder_hidden_states[-1]
     assert said.logits is not None
-    queries = model.point_query(hidden)[:, 0] / math.sqrt(SIZES["width"])
+    queries = model.point_query(hidden)[:, 1] / math.sqrt(SIZES["width"])
     keys = model.point_key(crowded.last_hidden_state[:, : SIZES["max_items"]])
-    habits = model.anywhere(hidden)[:, 0] + EVERYWHERE
+    habits = model.anywhere(hidden)[:, 1] + EVERYWHERE
     for row in range(3):
         for cell in (0, 5, 7, 9, 2591):
             total = math.exp(habits[row, cell])
             for item, where in enumerate(crowded.cells[row].tolist()):
                 if where == cell:
                     total += math.exp(queries[row] @ keys[row, item])
-            assert float(said.logits[row, 0, PLACES + cell]) == pytest.approx(
+            assert float(said.logits[row, 1, PLACES + cell]) == pytest.approx(
                 math.log(total), abs=1e-4
             )
 
@@ -186,7 +187,8 @@ def test_what_is_looked_at_is_copied_letter_by_letter() -> None:
     assert logits is not None
     heard = logits[0, 1:7, :PLACES].argmax(-1).tolist()
     assert TOKENIZER.decode(heard) == wanted
-    torch.testing.assert_close(logits[0, 7, :PLACES], model.copy_out.bias)  # nothing beyond its end
+    text = slice(model.config.first_character, PLACES)  # all that may follow in a text, but its end
+    torch.testing.assert_close(logits[0, 7, text], model.copy_out.bias[text])  # nothing beyond it
 
 
 @torch.no_grad()

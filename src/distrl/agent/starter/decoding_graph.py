@@ -17,6 +17,7 @@ import torch
 from torch import Tensor
 
 from distrl.agent.cuda_graph import recorded
+from distrl.agent.starter.grammar import first_word_rows, held_to_grammar
 from distrl.agent.starter.model import EncodedScreen, StarterModel, is_letter
 
 FEWEST_ROWS = 8
@@ -84,7 +85,7 @@ class _Graph:
         self._copy_keys = zeros(memory, config.width)
         self._point_keys = zeros(config.max_items, config.width)
         self._memory, self._answer = pairs(memory), pairs(max_tokens)
-        self._tokens, self._slots = numbers(), numbers()
+        self._tokens, self._slots, self._first_words = numbers(), numbers(), numbers()
         self._place = torch.zeros(1, dtype=torch.long, device=like.device)
         self._places = torch.arange(max_tokens, device=like.device)
         self._replay = recorded(self._compute) if like.is_cuda else self._compute
@@ -113,6 +114,7 @@ class _Graph:
         ):
             kept[:count].copy_(part)
         self._slots.zero_()
+        self._first_words.zero_()
 
     def load_rows(self, other: _Graph, rows: Tensor) -> None:
         """Go on with some rows of another graph, or of this one."""
@@ -122,7 +124,7 @@ class _Graph:
     def _state(self) -> list[Tensor]:
         pairs = [tensor for pair in (*self._memory, *self._answer) for tensor in pair]
         screens = [self._mask, self._letters, self._cells, self._copy_keys, self._point_keys]
-        return [*screens, *pairs, self._tokens, self._slots]
+        return [*screens, *pairs, self._tokens, self._slots, self._first_words]
 
     def _compute(self) -> Tensor:
         """One token, as in `StarterModel.decode`; keys and values of answers go to their places."""
@@ -140,7 +142,10 @@ class _Graph:
         encoded = EncodedScreen(hidden, self._mask, self._letters, self._cells)
         written = model._say(hidden, encoded, self._copy_keys, self._slots.unsqueeze(1))
         pointed = model._point(hidden, encoded, self._point_keys)
-        return torch.cat((written, pointed), -1).squeeze(1)
+        first = torch.where(self._place == 1, first_word_rows(self._tokens), self._first_words)
+        self._first_words.copy_(first)
+        spoken = torch.cat((written, pointed), -1)
+        return held_to_grammar(spoken, first, self._place).squeeze(1)
 
 
 def _next_slots(tokens: Tensor, slots: Tensor, model: StarterModel) -> Tensor:  # [n]

@@ -7,7 +7,8 @@
 An item of the screen and a word of the prompt are spelled with the same letters, so both live in
 one space: "find what is called X" is a dot product, and works for names never seen. Answers are
 written with two hands: one copies, letter by letter, from the item or the word it looks at; the
-other knows what is usually written. A place is pointed at: on an item, or anywhere by habit.
+other knows what is usually written. A place is pointed at: on an item, or anywhere by habit. What
+may not come next in a readable answer is not said (`grammar`).
 
 A `PreTrainedModel` of Hugging Face, encoder-decoder shaped, so that it loads, samples, trains and
 takes adapters on the same path as any other model.
@@ -26,6 +27,7 @@ from transformers.modeling_outputs import Seq2SeqLMOutput
 
 from distrl.agent.dialects.compact import COLUMNS, ROWS
 from distrl.agent.starter.configuration import StarterConfig
+from distrl.agent.starter.grammar import first_word_rows, held_to_grammar
 from distrl.agent.starter.layers import DecoderLayer, EncoderLayer, KeysAndValues
 from distrl.agent.starter.screen_reader import ACROSS, ReadScreen, ScreenReader
 from distrl.agent.starter.text_reader import TextReader
@@ -287,8 +289,9 @@ class StarterModel(PreTrainedModel):  # type: ignore[no-untyped-call]
             kept.append(keys_and_values)
         hidden = self.norm(states)
         written = self._say(hidden, encoded, past.copy_keys, slot)
-        said: Any = torch.cat((written, self._point(hidden, encoded, past.point_keys)), -1)
+        spoken = torch.cat((written, self._point(hidden, encoded, past.point_keys)), -1)
         so_far: Any = past.after(kept, slot, answer)  # a cache of our own, not of transformers
+        said: Any = held_to_grammar(spoken, so_far.first_word, order)
         states_of: Any = (hidden,)
         return Seq2SeqLMOutput(logits=said, past_key_values=so_far, decoder_hidden_states=states_of)
 
@@ -340,6 +343,7 @@ class AnswerSoFar:
     point_keys: Tensor  # [n, items, width]
     answer: tuple[KeysAndValues | None, ...]
     slot: Tensor  # [n]: letters since the last space, before the next token
+    first_word: Tensor  # [n]: its row in the grammar; 0 before there is one
     length: int
 
     @staticmethod
@@ -347,9 +351,9 @@ class AnswerSoFar:
         layers: Any = model.layers
         memory, items = encoded.last_hidden_state, encoded.cells.shape[1]
         kept = tuple(layer.memory_attention.keys_and_values(memory) for layer in layers)
-        slot = torch.zeros(len(memory), dtype=torch.long, device=memory.device)
+        none = torch.zeros(len(memory), dtype=torch.long, device=memory.device)
         copy_keys, point_keys = model.copy_key(memory), model.point_key(memory[:, :items])
-        return AnswerSoFar(kept, copy_keys, point_keys, (None,) * len(kept), slot, 0)
+        return AnswerSoFar(kept, copy_keys, point_keys, (None,) * len(kept), none, none, 0)
 
     def letter_slots(self, answer: Tensor, config: StarterConfig) -> Tensor:  # [n, length]
         """Which letter of a word comes next after each token: counted from the last space."""
@@ -370,11 +374,14 @@ class AnswerSoFar:
             point_keys=self.point_keys[chosen],
             answer=answer,
             slot=self.slot[chosen],
+            first_word=self.first_word[chosen],
         )
 
     def after(self, kept: list[KeysAndValues], slots: Tensor, answer: Tensor) -> AnswerSoFar:
-        length = self.length + answer.shape[1]
-        return replace(self, answer=tuple(kept), slot=slots[:, -1], length=length)
+        length, first = self.length + answer.shape[1], self.first_word
+        if self.length <= 1 < length:  # what it starts from comes before the first word
+            first = first_word_rows(answer[:, 1 - self.length])
+        return replace(self, answer=tuple(kept), slot=slots[:, -1], first_word=first, length=length)
 
 
 def is_letter(tokens: Tensor, config: StarterConfig) -> Tensor:
