@@ -71,7 +71,7 @@ def test_what_is_refused_leaves_no_directory(tmp_path: Path) -> None:
     ("kept", "said"),
     [
         (0, r"lacks (\d+) of \1 settings \(run\.name, run\.directory, run\.seed, …\)"),
-        (21, r"settings \(tasks\.aitw\.test_file, "),
+        (21, r"settings \(tasks\.aitw\.train_file, "),
         (-3, r"lacks 2 of \d+ settings \(engine\.join\.listen, "),
     ],
 )

@@ -82,11 +82,11 @@ IN_FILE = [
     ),
     (
         '[tasks]\nfamilies = "shopping"',
-        "tasks.families='shopping' (in FILE): give a list, each general or shopping",
+        "tasks.families='shopping' (in FILE): give a list, each general, shopping or everyday",
     ),
     (
         '[tasks]\nfamilies = ["garden"]',
-        "tasks.families[0]='garden' (in FILE): give general or shopping",
+        "tasks.families[0]='garden' (in FILE): give general, shopping or everyday",
     ),
     ("replay = 3", "replay=3 (in FILE): replay is a section, not a setting; give replay.capacity"),
     (

@@ -11,6 +11,7 @@ from tests.imitation.few_samples import recipe
 from tests.imitation.tiny_pretraining import SIZES, SMALL, new_pupil
 from torch import Tensor
 
+from distrl.agent.starter.vocabulary import tokens
 from distrl.errors import InvalidSetting
 from distrl.imitation.imitation import (
     Imitation,
@@ -70,20 +71,20 @@ def test_the_exam_is_sat_by_the_mean_of_the_weights_which_do_not_change_by_it() 
     words = {str(int(token)) for token in validation_set["answer"][:, 0]}
     assert [set(point.by_word) for point in examined(curve)] == [words]  # at the last step, always
 
-    end = imitation.model.config.eos_token_id
+    end, word = imitation.model.config.eos_token_id, tokens().index("<done>")
     validation_set["answer"] = torch.zeros_like(validation_set["answer"])
-    validation_set["answer"][:, 0] = end  # nothing but an end is right
+    validation_set["answer"][:, 0], validation_set["answer"][:, 1] = word, end  # nothing else
     validation_set["cells"] = torch.zeros_like(validation_set["cells"])
     bias = [name for name, _ in imitation.model.named_parameters()].index("say.bias")
-    imitation.masters[bias][end], imitation.averaged[bias][end] = -1e3, 1e3
+    imitation.masters[bias][word], imitation.averaged[bias][word] = -1e3, 1e3
     with torch.no_grad():
-        imitation.model.say.bias[end] = -1e3
+        imitation.model.say.bias[word] = -1e3
     before = [master.clone() for master in imitation.masters]
-    assert imitation.validate(validation_set) == (1.0, {str(end): 1.0})
+    assert imitation.validate(validation_set) == (1.0, {str(word): 1.0})
     for now, was, own in zip(imitation.masters, before, imitation.model.parameters(), strict=True):
         assert torch.equal(now, was)
         assert torch.equal(own, was)
-    imitation.averaged[bias][end] = -1e3
+    imitation.averaged[bias][word] = -1e3
     assert imitation.validate(validation_set)[0] == 0.0
 
 

@@ -29,8 +29,8 @@ BANDS = {
     "long": (11, 25),
 }  # actions, the final word not counted
 CASES = [(name, split) for split in SPLITS for name in template_names(split)]
-# Across apps a step more or less is a matter of the layout; few run by default, for they are long.
-SLACK = 1
+# Across apps a step or two are a matter of the layout; few run by default, for they are long.
+SLACK = 2
 MAX_STEPS = 25  # of the best way through any task
 CORE = [name for name, each in templates().items() if each.family in CORE_FAMILIES]
 EVERYDAY = [name for name, each in templates().items() if each.family == "everyday"]
@@ -86,16 +86,15 @@ def test_the_number_of_steps_of_everyday_tasks_fits_the_difficulty(name: str) ->
 
 @pytest.mark.parametrize("agent", ["idle", "done"])
 def test_an_agent_that_does_nothing_never_succeeds(agent: str, all_seeds: bool) -> None:
-    some = [load_task(f"{name}/{split}/1")[0] for name, split in CASES[:: 1 if all_seeds else 10]]
+    some = [load_task(f"{name}/{split}/1")[0] for name, split in CASES[:: 2 if all_seeds else 20]]
     outcomes = evaluate(some, SIMPLE_AGENTS[agent], [SimulatedDevice(agent)])
     assert success_rate(outcomes).successes == 0
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-def test_a_monkey_rarely_succeeds_even_when_it_need_not_say_so(all_seeds: bool) -> None:
-    some = [load_task(f"{name}/{split}/{n}")[0] for name, split in CASES for n in range(3)]
-    some = some if all_seeds else some[1::3] + some[::24]  # each case once, some twice
+def test_a_monkey_rarely_succeeds_even_when_it_need_not_say_so() -> None:
+    some = [load_task(f"{name}/{split}/1")[0] for name, split in CASES]
     ape = SimulatedDevice("ape")
     outcomes = evaluate(some, SIMPLE_AGENTS["monkey"], [ape], stop_on_success=True)
     rate = success_rate(outcomes)

@@ -128,7 +128,7 @@ def test_a_batch_on_its_way_is_not_seen_until_it_is_committed(tmp_path: Path) ->
 
 
 def test_more_than_a_reader_looks_up_at_once(tmp_path: Path) -> None:
-    with TrajectoryStore(tmp_path, SMALL) as store:
+    with TrajectoryStore(tmp_path) as store:
         store.append_all(numbered(0, 2 * AT_ONCE + 1))
         assert names(store) == [str(n) for n in range(2 * AT_ONCE + 1)]
 

@@ -163,6 +163,9 @@ class WatchThere(Act):
     )
     touches = (WatchedRoute,)
 
+    def prepare(self, facts: Facts, rng: random.Random) -> None:
+        facts.remove_where(WatchedRoute, lambda route: True)  # whichever city it will be
+
     def missing(self, start: View, end: View, value: Value) -> str | None:
         return only_added(start, end, WatchedRoute, destination=str(value))
 

@@ -38,7 +38,7 @@ from phonesim.tasks.general.days import DAYS, SaidDay
 from phonesim.tasks.general.differences import only_added, only_changed
 from phonesim.tasks.general.people import NAMES
 from phonesim.tasks.moves import Fill, Move, Open, Press
-from phonesim.tasks.template import Template, View
+from phonesim.tasks.template import Template, View, added
 
 ALERTS = Domain(
     "travel switches",
@@ -195,8 +195,7 @@ class BookAndKeep(BookCheapest):
         wrong = super().missing(start, end)
         if wrong:
             return wrong
-        best = self._best(start)
-        trip = next(t for t in end.all(Trip) if t.depart == best.depart and not t.cancelled)
+        [trip] = added(start, end, Trip)
         wrong = only_added(start, end, Ticket, code=trip.code)
         event = event_of(trip)
         return wrong or only_added(start, end, CalendarEvent, title=event.title, start=event.start)
