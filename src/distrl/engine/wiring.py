@@ -39,7 +39,7 @@ from distrl.episodes.policy_batcher import (
     WeightUpdater,
 )
 from distrl.episodes.scheduler import Admission
-from distrl.errors import InvalidSetting, NotInstalled, UsageError
+from distrl.errors import InvalidSetting, NotAModel, NotInstalled, UsageError
 from distrl.learning.algorithms.a_ride import ARide
 from distrl.learning.algorithms.algorithm import Algorithm
 from distrl.learning.algorithms.digirl import Digirl
@@ -259,8 +259,14 @@ def build_policy(config: TrainingConfig) -> VlmPolicy:
 
 
 def reads_elements(agent: AgentSettings, adapter: Path | None) -> bool:
-    """Do collectors read the view hierarchy of each screen?"""
-    return (agent.chosen_sees or what_it_sees(agent.model, adapter)) != "screen"
+    """Do collectors read the view hierarchy of each screen?
+
+    Where the model is not on this machine, a server decides, or says what is wrong with it.
+    """
+    try:
+        return (agent.chosen_sees or what_it_sees(agent.model, adapter)) != "screen"
+    except NotAModel:
+        return False
 
 
 def start_adapter(config: TrainingConfig) -> Path | None:

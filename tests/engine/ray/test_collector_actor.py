@@ -50,7 +50,7 @@ def test_without_a_model_there_is_no_collector(tmp_path: Path) -> None:
 
 
 def test_where_a_server_decides_the_collector_opens_no_model(tmp_path: Path) -> None:
-    settings = ("engine.policy=node", "collection.collectors=2", "agent.sees=screen")
+    settings = ("engine.policy=node", "collection.collectors=2")
     config = tiny_config(tmp_path, tmp_path / "none", *settings)
     with ExitStack() as opened:
         collector = ConfiguredBuild(config, str(tmp_path))(INFO, *PARTS, opened)
