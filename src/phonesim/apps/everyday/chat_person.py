@@ -6,6 +6,7 @@ from functools import partial
 
 from phonesim.app import Ui, Window
 from phonesim.apps.everyday import chat_thread
+from phonesim.apps.everyday.blocked_people import blocked_people
 from phonesim.apps.everyday.switches import switch_rows
 from phonesim.contents.everyday.threads import BlockedChatter, ChatSettings, ChatThread
 from phonesim.contents.people import Contact, by_name
@@ -79,15 +80,7 @@ def confirm_block(ui: Ui, name: str) -> Window:
 
 
 def blocked(ui: Ui) -> Window:
-    rows = [
-        ListRow(
-            each.person,
-            avatar=each.person,
-            button=("close", f"Unblock {each.person}", partial(ui.facts.remove, each)),
-        )
-        for each in ui.facts.all(BlockedChatter)
-    ]
-    return ui.page("Blocked people", rows or [Empty("Nobody is blocked", "users")])
+    return blocked_people(ui, BlockedChatter)
 
 
 def settings(ui: Ui) -> Window:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from phonesim.app import Ui, Window
+from phonesim.apps.everyday.blocked_people import blocked_people
 from phonesim.apps.everyday.switches import switch_rows
 from phonesim.contents.everyday.posts import BlockedAuthor, FeedSettings, Following, Post
 from phonesim.contents.people import by_name
@@ -134,15 +135,7 @@ def privacy(ui: Ui) -> Window:
 
 
 def blocked(ui: Ui) -> Window:
-    rows = [
-        ListRow(
-            each.person,
-            avatar=each.person,
-            button=("close", f"Unblock {each.person}", partial(ui.facts.remove, each)),
-        )
-        for each in ui.facts.all(BlockedAuthor)
-    ]
-    return ui.page("Blocked people", rows or [Empty("Nobody is blocked", "users")])
+    return blocked_people(ui, BlockedAuthor)
 
 
 def account(ui: Ui) -> Window:

@@ -1,0 +1,22 @@
+"""The page of those who are blocked, with a way back for each; Chat and Feed each have one."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from phonesim.app import Ui, Window
+from phonesim.contents.everyday.posts import BlockedAuthor
+from phonesim.contents.everyday.threads import BlockedChatter
+from phonesim.toolkit.rows import Empty, ListRow
+
+
+def blocked_people(ui: Ui, kind: type[BlockedAuthor] | type[BlockedChatter]) -> Window:
+    rows = [
+        ListRow(
+            each.person,
+            avatar=each.person,
+            button=("close", f"Unblock {each.person}", partial(ui.facts.remove, each)),
+        )
+        for each in ui.facts.all(kind)
+    ]
+    return ui.page("Blocked people", rows or [Empty("Nobody is blocked", "users")])
