@@ -45,13 +45,14 @@ def test_leaked_instructions_are_said_and_never_trained_on(tmp_path: Path, model
         engine, said = engine_for(tmp_path, model, *words)
         engine.train()
         assert "1 of 2 test instructions were in the training file as well" in said.getvalue()
-        first = [each.task.instruction for each in stored(engine.directory).values()]
+        first = set(stored(engine.directory))
         resumed, _ = engine_for(tmp_path, model, *words, "run.trajectories=12")
         LocalEngine(resumed.config, engine.directory, Console(quiet=True)).train(resumed=True)
-    everything = [each.task.instruction for each in stored(engine.directory).values()]
+    begun = sorted(stored(engine.directory).values(), key=lambda each: int(each.id.split("/")[1]))
+    everything = [each.task.instruction for each in begun]
     assert set(everything) == {"Open the settings", "Show the notes", "What's the weather?"}
     assert len(everything) >= 12
-    assert everything[: len(first)] == first
+    assert {each.id for each in begun[: len(first)]} == first
     for start in range(0, 12, 3):  # each once a round, across the resume as well
         assert len(set(everything[start : start + 3])) == 3
 
