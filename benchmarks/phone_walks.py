@@ -1,9 +1,14 @@
 """Random walks over every app, language and kind of screen: nothing raises, and pixels repeat.
 
 Each walk is one app on one phone, with a language and a screen of its own; a finger that knows
-nothing taps, holds, swipes, types in seven scripts, goes back and home. A second process walks the
-same ways, and the digests of all frames must agree. `python -m benchmarks.phone_walks --actions
-100000` answers; a few hundred actions are in the tests.
+nothing taps, holds, swipes, drags, pinches, types in seven scripts, presses keys, goes back and
+home. On every third phone time passes: calls, messages and alarms come in between. A second process
+walks some of the same ways, and the digests of all frames must agree.
+
+    python -m benchmarks.phone_walks --actions 100000
+    python -m benchmarks.phone_walks --actions 25000 --skip 25000   # the second quarter, added
+
+A few hundred actions are in the tests.
 """
 
 from __future__ import annotations
@@ -18,8 +23,27 @@ from typing import NamedTuple
 
 from rich.console import Console
 
-from benchmarks.results_file import write_results
-from distrl.records import Action, Back, Enter, Home, LongPress, OpenApp, Swipe, Tap, TypeText, Wait
+from benchmarks.results_file import added, write_results
+from distrl.records import (
+    Action,
+    Back,
+    DoubleTap,
+    DragAndDrop,
+    Enter,
+    Home,
+    LongPress,
+    OpenApp,
+    OpenShade,
+    Pinch,
+    Power,
+    Recents,
+    Swipe,
+    Tap,
+    TypeText,
+    VolumeDown,
+    VolumeUp,
+    Wait,
+)
 from phonesim.apps import APPS
 from phonesim.display import read_display
 from phonesim.drift import Drift
@@ -36,6 +60,7 @@ TEXTS = (
 )  # fmt: skip
 PER_WALK = 50
 AIMED = 0.4  # of the actions
+EVENTS = 0.05  # per five seconds, on every third phone
 
 
 class Walk(NamedTuple):
@@ -48,11 +73,12 @@ class Walk(NamedTuple):
     actions: int
 
 
-def walks(actions: int) -> Iterator[Walk]:
+def walks(actions: int, skip: int = 0) -> Iterator[Walk]:
     """Every app in turn, with languages and screens that change at another pace."""
     apps, languages = list(APPS), list(FOLDERS)
-    for index in range(-(-actions // PER_WALK)):
-        left = min(PER_WALK, actions - index * PER_WALK)
+    first = skip // PER_WALK
+    for index in range(first, first - (-actions // PER_WALK)):
+        left = min(PER_WALK, actions - (index - first) * PER_WALK)
         language = languages[(index // len(apps) + index) % len(languages)]
         screen = SCREENS[(index // len(apps) + index) % len(SCREENS)]
         yield Walk(index, apps[index % len(apps)], language, screen, left)
@@ -71,13 +97,18 @@ def random_action(rng: random.Random) -> Action:
         Home(),
         Swipe(0.5, 0.005, 0.5, 0.6),
         OpenApp(rng.choice(list(APPS))),
+        DoubleTap(x, y),
+        DragAndDrop(x, y, to_x, to_y),
+        Pinch(x, y, rng.choice((0.5, 2.0))),
+        rng.choice((Recents(), OpenShade(), VolumeUp(), VolumeDown(), Power())),
     )
-    return rng.choices(kinds, (60, 6, 14, 8, 5, 3, 1, 1, 1, 1))[0]
+    return rng.choices(kinds, (60, 6, 14, 8, 5, 3, 1, 1, 1, 1, 2, 2, 2, 3))[0]
 
 
 def walk_digest(walk: Walk) -> str:
     """Walk, and return the digest of every frame on the way."""
-    rng, drift = random.Random(f"walk/{walk.seed}"), Drift(languages=(walk.language,))
+    rng, events = random.Random(f"walk/{walk.seed}"), EVENTS if walk.seed % 3 == 0 else 0.0
+    drift = Drift(languages=(walk.language,), event_rate=events)
     phone = Phone(walk.seed, drift, read_display(walk.screen))
     if phone.facts.find(InstalledApp, lambda app: app.name == walk.app) is None:
         phone.facts.add(InstalledApp(name=walk.app))
@@ -115,28 +146,31 @@ def walked(all_walks: Iterable[Walk]) -> dict[Walk, str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--actions", type=int, default=2_000)
+    parser.add_argument("--skip", type=int, default=0, help="actions that earlier runs have done")
     parser.add_argument("--again", type=int, default=2_000, help="of these, in a second process")
     options = parser.parse_args()
     begun = time.perf_counter()
-    digests = walked(walks(options.actions))
+    digests = walked(walks(options.actions, options.skip))
     seconds = time.perf_counter() - begun
-    again = list(walks(min(options.again, options.actions)))
+    again = list(walks(min(options.again, options.actions), options.skip))
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         there = pool.map(walk_digest, again)
     differ = [w for w, digest in zip(again, there, strict=True) if digest != digests[w]]
-    figures = {
+    counts = {
         "actions": options.actions,
         "exceptions": 0,  # the first one ends the run
         "walks": len(digests),
         "walks_in_a_second_process": len(again),
         "walks_with_other_pixels_there": len(differ),
-        "actions_per_s": options.actions / seconds,
+        "seconds": seconds,
+    }
+    figures = (added("phone_walks", counts) if options.skip else counts) | {
         "languages": len(FOLDERS),
         "screens": len(SCREENS),
         "apps": len(APPS),
     }
     Console().print(figures)
-    write_results("phone_walks", figures)
+    write_results("phone_walks", figures, "python -m benchmarks.phone_walks")
     if differ:
         raise SystemExit(f"other pixels in a second process: {differ[:3]}")
 

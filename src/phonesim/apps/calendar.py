@@ -209,6 +209,7 @@ def _month_widget(ui: Ui, on_pick: Callable[[date], None], chosen: date) -> Widg
         month,
         lambda turned: ui.set("month", turned.isoformat()),
         lambda: ui.go("choose_month", month.isoformat()),
+        ui.language,
     )
     return Pad(
         Column([bar, MonthGrid(month, ui.now.date(), on_pick, chosen, marks)]),

@@ -190,6 +190,7 @@ class TodoApp(App):
             month,
             lambda turned: ui.set("month", turned.isoformat()),
             lambda: ui.set("month", month_of(ui.now.date()).isoformat()),
+            ui.language,
         )
         grid = MonthGrid(month, ui.now.date(), choose, chosen)
         return ui.page("Choose a day", [Pad(bar, sides=8), Pad(grid, sides=8, top=0)])

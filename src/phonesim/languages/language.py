@@ -23,7 +23,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Literal
 
-DateStyle = Literal["full", "medium", "short", "numeric", "month"]
+DateStyle = Literal["full", "medium", "short", "numeric", "month", "day", "day_year"]
 
 # By the name that Settings keeps; what stands here has a folder. All others are shown in English.
 FOLDERS: Mapping[str, str] = {
@@ -85,7 +85,7 @@ class Language:
 
     def date(self, day: dt.date, style: DateStyle = "full") -> str:
         """full: Monday, 5 January · medium: Mon, 5 Jan · short: 5 Jan · numeric: 05/01/2026 ·
-        month: January 2026.
+        month: January 2026 · day: Monday 5 January · day_year: Monday 5 January 2026.
         """
         formats = self.formats
         return formats.dates[style].format(

@@ -8,15 +8,35 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from datetime import time
 from functools import lru_cache
 
 from phonesim.languages.language import FOLDERS, Language, language
 
+MONEY = re.compile(r"\$(\d+\.\d\d)")
+TIME = re.compile(r"\b(\d{1,2}):(\d\d) (AM|PM)\b")
+
 
 @lru_cache(maxsize=4096)
 def forms(text: str) -> frozenset[str]:
-    """The text itself and its translations; what was filled into its holes is translated too."""
-    return frozenset(form for name in FOLDERS for form in _forms_in(language(name), text))
+    """The text itself and its translations; what was filled into its holes is translated too.
+
+    Amounts such as $12.50 and times such as 7:05 PM are written as each language does.
+    """
+    found = {text}
+    for name in FOLDERS:
+        of = language(name)
+        found |= {*_forms_in(of, text), *_forms_in(of, _figures_in(of, text))}
+    return frozenset(found)
+
+
+def _figures_in(of: Language, text: str) -> str:
+    def moment(found: re.Match[str]) -> str:
+        hour = int(found[1]) % 12 + 12 * (found[3] == "PM")
+        return of.time(time(hour, int(found[2])), use_24_hour=False)
+
+    written = MONEY.sub(lambda amount: of.money(float(amount[1]), "$"), text)
+    return TIME.sub(moment, written)
 
 
 def _forms_in(of: Language, text: str) -> Iterator[str]:

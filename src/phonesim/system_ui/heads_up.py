@@ -25,6 +25,7 @@ def place(scene: Scene, phone: Phone, note_id: int) -> None:
     if note is None:
         return
     theme, app = scene.theme, phone.apps[note.app]
+    title = theme.language.tr(note.title)
     x, y, width = SIDE, STATUS + 6, scene.canvas.width - 2 * SIDE
     scene.background = None
     scene.rounded(x, y, width, HIGH, 18, mixed(theme.line, theme.muted, 0.5))
@@ -34,13 +35,13 @@ def place(scene: Scene, phone: Phone, note_id: int) -> None:
     scene.rounded(x + 14, middle, ICON, ICON, 10, app.color)
     scene.canvas.icon(x + 21, middle + 7, app.icon, ICON - 14, WHITE, app.color)
     room, top = width - 74, y + (HIGH - theme.strong.line_height - theme.small.line_height) // 2
-    scene.text(x + 60, top, shorten(note.title, theme.strong, room), theme.strong)
+    scene.text(x + 60, top, shorten(title, theme.strong, room), theme.strong)
     below = top + theme.strong.line_height
     scene.text(x + 60, below, shorten(note.text, theme.small, room), theme.small, theme.muted)
     window, scene.window = scene.window, WINDOW
     scene.element(
         "row",
-        note.title,
+        title,
         (x, y, width, HIGH),
         detail=note.text,
         on_tap=lambda: phone.launch(note.app),

@@ -124,7 +124,12 @@ def _place_notifications(scene: Scene, phone: Phone, box: Box) -> None:
 def _note_row(phone: Phone, note: Notification) -> TileRow:
     app, act = phone.apps[note.app], _opening(phone, note.app)
     return TileRow(
-        note.title, note.text, on_tap=act, icon=app.icon, color=app.color, detail_lines=1
+        phone.language.tr(note.title),
+        note.text,
+        on_tap=act,
+        icon=app.icon,
+        color=app.color,
+        detail_lines=1,
     )
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 
 from phonesim.drawing.theme import Theme
+from phonesim.languages.language import Language
 from phonesim.scene import Handler, Scene
 from phonesim.toolkit.boxes import Row
 from phonesim.toolkit.controls import Button, IconButton
@@ -36,19 +37,24 @@ def months_after(month: date, count: int) -> date:
     return date(index // 12, index % 12 + 1, 1)
 
 
-def day_words(day: date, *, year: bool = False) -> str:
+def day_words(day: date, language: Language | None = None, *, year: bool = False) -> str:
     """A day as people write it: Saturday 14 March."""
+    if language is not None:
+        return language.date(day, "day_year" if year else "day")
     words = f"{WEEKDAYS[day.weekday()]} {day.day} {MONTHS[day.month - 1]}"
     return f"{words} {day.year}" if year else words
 
 
-def month_bar(month: date, on_turn: Callable[[date], None], on_title: Handler) -> Row:
+def month_bar(
+    month: date, on_turn: Callable[[date], None], on_title: Handler, language: Language
+) -> Row:
     """Back, the month's name, forward. The name leads to a choice of months."""
+    tr = language.tr
     return Row(
         [
-            IconButton("back", "Previous month", lambda: on_turn(months_after(month, -1))),
-            Button(f"{MONTHS[month.month - 1]} {month.year}", on_title, "plain"),
-            IconButton("forward", "Next month", lambda: on_turn(months_after(month, 1))),
+            IconButton("back", tr("Previous month"), lambda: on_turn(months_after(month, -1))),
+            Button(language.date(month, "month"), on_title, "plain"),
+            IconButton("forward", tr("Next month"), lambda: on_turn(months_after(month, 1))),
         ],
         stretch=1,
     )
@@ -75,7 +81,7 @@ class MonthGrid:
         theme, cell = scene.theme, width // 7
         left = x + (width - 7 * cell) // 2
         head = theme.tiny.line_height + 8
-        for column, name in enumerate(WEEKDAYS):
+        for column, name in enumerate(theme.language.formats.weekdays_short):
             rect = (left + column * cell, y, cell, head)
             scene.centred_text(rect, name[:2], theme.tiny, theme.muted)
         day, row = self.month, 0
@@ -100,12 +106,13 @@ class MonthGrid:
         for dot in range(shown):
             left = x + width // 2 - shown * 3 + dot * 6 + 1
             scene.rounded(left, y + DISC + 2, 4, 4, 2, theme.primary)
-        noun = "event" if count == 1 else "events"
+        said = day_words(day, theme.language)
+        events = theme.language.plural("{count} event", "{count} events", count)
         scene.element(
             "day",
             str(day.day),
             (x, y, width, CELL),
-            detail=f"{day_words(day)}, {count} {noun}" if count else day_words(day),
+            detail=f"{said}, {events}" if count else said,
             on_tap=lambda: self.on_pick(day),
             selected=here,
         )

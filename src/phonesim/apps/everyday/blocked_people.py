@@ -15,8 +15,12 @@ def blocked_people(ui: Ui, kind: type[BlockedAuthor] | type[BlockedChatter]) -> 
         ListRow(
             each.person,
             avatar=each.person,
-            button=("close", f"Unblock {each.person}", partial(ui.facts.remove, each)),
+            button=(
+                "close",
+                ui.tr("Unblock {name}", name=each.person),
+                partial(ui.facts.remove, each),
+            ),
         )
         for each in ui.facts.all(kind)
     ]
-    return ui.page("Blocked people", rows or [Empty("Nobody is blocked", "users")])
+    return ui.page(ui.tr("Blocked people"), rows or [Empty(ui.tr("Nobody is blocked"), "users")])

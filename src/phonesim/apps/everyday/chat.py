@@ -77,18 +77,18 @@ class ChatApp(App):
             "Groups": partial(_threads, ui, groups=True, archived=False),
         }[tab]()
         primary = {
-            "Chats": ("plus", "New chat", lambda: ui.go("new_chat")),
-            "Updates": ("edit", "New update", lambda: ui.go("new_update")),
-            "Groups": ("user_add", "New group", lambda: ui.go("new_group")),
+            "Chats": ("plus", ui.tr("New chat"), lambda: ui.go("new_chat")),
+            "Updates": ("edit", ui.tr("New update"), lambda: ui.go("new_update")),
+            "Groups": ("user_add", ui.tr("New group"), lambda: ui.go("new_group")),
         }[tab]
         return ui.page(
-            "Chat",
+            ui.tr("Chat"),
             body,
-            tabs=ui.tabs(*TABS),
+            tabs=ui.tabs(*map(ui.tr, TABS)),
             primary=primary,
             actions=[
-                IconButton("search", "Search", lambda: ui.go("find")),
-                IconButton("more", "More options", lambda: ui.go("options")),
+                IconButton("search", ui.tr("Search"), lambda: ui.go("find")),
+                IconButton("more", ui.tr("More options"), lambda: ui.go("options")),
             ],
         )
 
@@ -97,39 +97,41 @@ class ChatApp(App):
             "Starred messages": "starred", "Archived chats": "archived",
             "Chat settings": "settings",
         }  # fmt: skip
-        return ui.menu({label: partial(ui.go, page) for label, page in pages.items()})
+        return ui.menu({ui.tr(label): partial(ui.go, page) for label, page in pages.items()})
 
     def archived(self, ui: Ui) -> Window:
-        return ui.page("Archived chats", _threads(ui, groups=None, archived=True))
+        return ui.page(ui.tr("Archived chats"), _threads(ui, groups=None, archived=True))
 
     def starred(self, ui: Ui) -> Window:
         rows = [
             ListRow(
-                message.sender,
+                ui.tr(message.sender),
                 message.text,
-                trailing=short(message.time, ui.now, ui.settings.use_24_hour),
+                trailing=short(message.time, ui.now, ui.settings.use_24_hour, ui.language),
                 icon="star_filled",
                 on_tap=partial(ui.go, "thread", message.thread),
             )
             for message in ui.facts.where(ChatMessage, lambda message: message.starred)
         ]
-        return ui.page("Starred messages", rows or [Empty("Nothing is starred", "star")])
+        return ui.page(
+            ui.tr("Starred messages"), rows or [Empty(ui.tr("Nothing is starred"), "star")]
+        )
 
     def thread_menu(self, ui: Ui, thread_id: int) -> Window:
         thread = ui.facts.get(ChatThread, thread_id)
         return ui.sheet(
             thread.title,
             {
-                "Unpin" if thread.pinned else "Pin": partial(
+                ui.tr("Unpin") if thread.pinned else ui.tr("Pin"): partial(
                     ui.facts.edit, thread, pinned=not thread.pinned
                 ),
-                "Unmute" if thread.muted else "Mute": partial(
+                ui.tr("Unmute") if thread.muted else ui.tr("Mute"): partial(
                     ui.facts.edit, thread, muted=not thread.muted
                 ),
-                "Unarchive" if thread.archived else "Archive": partial(
+                ui.tr("Unarchive") if thread.archived else ui.tr("Archive"): partial(
                     ui.facts.edit, thread, archived=not thread.archived
                 ),
-                "Delete chat": partial(ui.go, "confirm_delete", thread_id),
+                ui.tr("Delete chat"): partial(ui.go, "confirm_delete", thread_id),
             },
         )
 
@@ -141,21 +143,36 @@ class ChatApp(App):
         def like() -> None:
             ui.facts.edit(update, liked=not update.liked)
 
-        liked = "Unlike" if update.liked else "Like"
+        liked = ui.tr("Unlike") if update.liked else ui.tr("Like")
         icon = "heart_filled" if update.liked else "heart"
         buttons: list[Widget] = [Button(liked, like, "soft", icon=icon)]
         if update.person == ME:
             buttons.append(
-                Button("Delete update", lambda: ui.go("confirm_delete_update", update_id), "danger")
+                Button(
+                    ui.tr("Delete update"),
+                    lambda: ui.go("confirm_delete_update", update_id),
+                    "danger",
+                )
             )
         else:
             buttons.append(
-                Button("Answer", partial(chat_thread.write_to, ui, update.person), "soft", "reply")
+                Button(
+                    ui.tr("Answer|update"),
+                    partial(chat_thread.write_to, ui, update.person),
+                    "soft",
+                    "reply",
+                )
             )
         return ui.page(
-            update.person,
+            ui.tr(update.person),
             [
-                Pad(Text(full(update.time, ui.now, ui.settings.use_24_hour), "small", "muted")),
+                Pad(
+                    Text(
+                        full(update.time, ui.now, ui.settings.use_24_hour, ui.language),
+                        "small",
+                        "muted",
+                    )
+                ),
                 Pad(Text(update.text, "title")),
             ],
             foot=Pad(Row(buttons, align="spread")),
@@ -164,28 +181,28 @@ class ChatApp(App):
     def confirm_delete_update(self, ui: Ui, update_id: int) -> Window:
         update = ui.facts.get(ChatUpdate, update_id)
         return ui.dialog(
-            "Delete update?",
-            "Nobody will see it any more.",
-            {"Cancel": None, "Delete": lambda: ui.facts.remove(update)},
+            ui.tr("Delete update?"),
+            ui.tr("Nobody will see it any more."),
+            {ui.tr("Cancel"): None, ui.tr("Delete"): lambda: ui.facts.remove(update)},
         )
 
     def new_update(self, ui: Ui) -> Window:
         def share() -> None:
             text = ui.text("text").strip()
             if not text:
-                ui.say("Write something first")
+                ui.say(ui.tr("Write something first"))
                 return
             ui.facts.add(ChatUpdate(person=ME, text=text, time=ui.now))
             ui.back()
-            ui.say("Shared with everybody")
+            ui.say(ui.tr("Shared with everybody"))
 
         return ui.page(
-            "New update",
+            ui.tr("New update"),
             [
-                Pad(ui.field("text", "What is new?", lines=5)),
-                Pad(Text("All your contacts can see it for a day.", "small", "muted")),
+                Pad(ui.field("text", ui.tr("What is new?"), lines=5)),
+                Pad(Text(ui.tr("All your contacts can see it for a day."), "small", "muted")),
             ],
-            actions=[IconButton("send", "Share", share, selected=True)],
+            actions=[IconButton("send", ui.tr("Share"), share, selected=True)],
         )
 
 
@@ -207,15 +224,15 @@ def _threads(ui: Ui, *, groups: bool | None, archived: bool) -> list[Widget]:
         _thread_row(ui, thread, latest.get(thread.id), thread.id in unread)
         for thread in found[:MAX_ROWS]
     ]
-    return rows or [Empty("No chats here", "chat")]
+    return rows or [Empty(ui.tr("No chats here"), "chat")]
 
 
 def _thread_row(ui: Ui, thread: ChatThread, last: ChatMessage | None, unread: bool) -> ListRow:
-    when = short(last.time, ui.now, ui.settings.use_24_hour) if last else ""
-    marks = [word for word, on in (("Pinned", thread.pinned), ("Muted", thread.muted)) if on]
+    when = short(last.time, ui.now, ui.settings.use_24_hour, ui.language) if last else ""
+    marks = [ui.tr(word) for word, on in (("Pinned", thread.pinned), ("Muted", thread.muted)) if on]
     return ListRow(
         thread.title,
-        chat_thread.preview(last) if last else "Nothing yet",
+        chat_thread.preview(ui, last) if last else ui.tr("Nothing yet"),
         trailing=" · ".join([*marks, when]),
         avatar=thread.title,
         bold=unread,
@@ -229,11 +246,11 @@ def _updates(ui: Ui) -> list[Widget]:
     updates = sorted(ui.facts.all(ChatUpdate), key=lambda u: (u.time, u.id), reverse=True)
     cards: list[Widget] = []
     for update in updates[:MAX_ROWS]:
-        when = short(update.time, ui.now, ui.settings.use_24_hour)
+        when = short(update.time, ui.now, ui.settings.use_24_hour, ui.language)
         lines: list[Widget] = [
-            Row([Text(update.person, "strong"), Text(when, "tiny", "muted")], stretch=0),
+            Row([Text(ui.tr(update.person), "strong"), Text(when, "tiny", "muted")], stretch=0),
             Text(update.text, "body", max_lines=3),
         ]
         card = Card(Column(lines, gap=6), update.text, on_tap=partial(ui.go, "update", update.id))
         cards.append(Pad(card, sides=12, top=5, bottom=5))
-    return cards or [Empty("No updates", "chat")]
+    return cards or [Empty(ui.tr("No updates"), "chat")]

@@ -28,30 +28,34 @@ def thread_info(ui: Ui, thread_id: int) -> Window:
         Pad(Avatar(thread.title, 80), top=18),
         Pad(Text(thread.title, "title", align="centre")),
         ListRow(
-            "Mute notifications",
+            ui.tr("Mute notifications"),
             icon="bell_off",
             switch=thread.muted,
             on_tap=partial(ui.facts.edit, thread, muted=not thread.muted),
         ),
         ListRow(
-            "Wallpaper",
-            thread.wallpaper,
+            ui.tr("Wallpaper"),
+            ui.tr(thread.wallpaper),
             icon="palette",
             on_tap=partial(ui.go, "wallpaper", thread_id),
         ),
     ]
     if thread.group:
         rows += [
-            ListRow("Rename group", icon="edit", on_tap=partial(_rename, ui, thread)),
-            ListRow("Add member", icon="user_add", on_tap=partial(ui.go, "add_member", thread_id)),
-            Heading(f"{len(thread.members) + 1} members"),
+            ListRow(ui.tr("Rename group"), icon="edit", on_tap=partial(_rename, ui, thread)),
+            ListRow(
+                ui.tr("Add member"), icon="user_add", on_tap=partial(ui.go, "add_member", thread_id)
+            ),
+            Heading(ui.tr("{count} members", count=len(thread.members) + 1)),
             *(_member(ui, thread, name) for name in thread.members),
         ]
-        leave = Button("Leave group", partial(ui.go, "confirm_leave", thread_id), "danger")
-        return ui.page("Group info", rows, foot=Pad(leave))
-    rows.append(ListRow("View profile", icon="user", on_tap=partial(ui.go, "person", thread.title)))
-    delete = Button("Delete chat", partial(ui.go, "confirm_delete", thread_id), "danger")
-    return ui.page("Chat info", rows, foot=Pad(delete))
+        leave = Button(ui.tr("Leave group"), partial(ui.go, "confirm_leave", thread_id), "danger")
+        return ui.page(ui.tr("Group info"), rows, foot=Pad(leave))
+    rows.append(
+        ListRow(ui.tr("View profile"), icon="user", on_tap=partial(ui.go, "person", thread.title))
+    )
+    delete = Button(ui.tr("Delete chat"), partial(ui.go, "confirm_delete", thread_id), "danger")
+    return ui.page(ui.tr("Chat info"), rows, foot=Pad(delete))
 
 
 def _rename(ui: Ui, thread: ChatThread) -> None:
@@ -64,7 +68,7 @@ def _member(ui: Ui, thread: ChatThread, name: str) -> ListRow:
         name,
         avatar=name,
         on_tap=partial(ui.go, "person", name),
-        button=("close", f"Remove {name}", remove),
+        button=("close", ui.tr("Remove {name}", name=name), remove),
     )
 
 
@@ -72,14 +76,14 @@ def wallpaper(ui: Ui, thread_id: int) -> Window:
     thread = ui.facts.get(ChatThread, thread_id)
     tiles: list[Widget] = [
         Swatch(
-            name,
+            ui.tr(name),
             color,
             partial(ui.facts.edit, thread, wallpaper=name),
             selected=thread.wallpaper == name,
         )
         for name, color in WALLPAPERS.items()
     ]
-    return ui.page("Wallpaper", [Pad(Grid(tiles, 3, 16), top=20)])
+    return ui.page(ui.tr("Wallpaper"), [Pad(Grid(tiles, 3, 16), top=20)])
 
 
 def new_group(ui: Ui) -> Window:
@@ -93,7 +97,7 @@ def new_group(ui: Ui) -> Window:
     def create() -> None:
         title = ui.text("name").strip()
         if not title or len(chosen) < 2:
-            ui.say("A name and at least two people, please")
+            ui.say(ui.tr("A name and at least two people, please"))
             return
         made = ui.facts.add(ChatThread(title=title, members=chosen, group=True))
         ui.swap("thread", made.id)
@@ -105,13 +109,13 @@ def new_group(ui: Ui) -> Window:
         if query in c.name.casefold()
     ]
     return ui.page(
-        "New group",
+        ui.tr("New group"),
         [
-            Pad(ui.field("name", "Group name", icon="users"), bottom=0),
-            Pad(ui.field("query", "Search people", icon="search")),
-            *(rows or [Empty("Nobody by that name", "users")]),
+            Pad(ui.field("name", ui.tr("Group name"), icon="users"), bottom=0),
+            Pad(ui.field("query", ui.tr("Search people"), icon="search")),
+            *(rows or [Empty(ui.tr("Nobody by that name"), "users")]),
         ],
-        actions=[IconButton("check", "Create group", create)],
+        actions=[IconButton("check", ui.tr("Create group"), create)],
     )
 
 
@@ -121,7 +125,7 @@ def add_member(ui: Ui, thread_id: int) -> Window:
     def add(name: str) -> None:
         ui.facts.edit(thread, members=(*thread.members, name))
         ui.back()
-        ui.say(f"{name} was added")
+        ui.say(ui.tr("{name} was added", name=name))
 
     query = ui.text("query").strip().casefold()
     rows = [
@@ -130,9 +134,11 @@ def add_member(ui: Ui, thread_id: int) -> Window:
         if query in c.name.casefold() and c.name not in thread.members
     ]
     return ui.page(
-        "Add member",
-        rows or [Empty("Nobody by that name", "users")],
-        head=Pad(ui.field("query", "Search people", icon="search"), sides=12, top=6, bottom=4),
+        ui.tr("Add member"),
+        rows or [Empty(ui.tr("Nobody by that name"), "users")],
+        head=Pad(
+            ui.field("query", ui.tr("Search people"), icon="search"), sides=12, top=6, bottom=4
+        ),
     )
 
 
@@ -142,8 +148,10 @@ def confirm_remove_member(ui: Ui, thread_id: int, name: str) -> Window:
     def remove() -> None:
         ui.facts.edit(thread, members=tuple(m for m in thread.members if m != name))
 
-    text = f"{name} will no longer see this group."
-    return ui.dialog("Remove from the group?", text, {"Cancel": None, "Remove": remove})
+    text = ui.tr("{name} will no longer see this group.", name=name)
+    return ui.dialog(
+        ui.tr("Remove from the group?"), text, {ui.tr("Cancel"): None, ui.tr("Remove"): remove}
+    )
 
 
 def rename_group(ui: Ui, thread_id: int) -> Window:
@@ -152,32 +160,40 @@ def rename_group(ui: Ui, thread_id: int) -> Window:
     def save() -> None:
         name = ui.text("name").strip()
         if not name:
-            ui.say("A group needs a name")
+            ui.say(ui.tr("A group needs a name"))
             return
         ui.facts.edit(thread, title=name)
         ui.back()
 
     return ui.page(
-        "Rename group",
-        [Pad(ui.field("name", "Group name", icon="users", on_submit=save))],
-        actions=[IconButton("check", "Save", save)],
+        ui.tr("Rename group"),
+        [Pad(ui.field("name", ui.tr("Group name"), icon="users", on_submit=save))],
+        actions=[IconButton("check", ui.tr("Save"), save)],
     )
 
 
 def confirm_leave(ui: Ui, thread_id: int) -> Window:
     thread = ui.facts.get(ChatThread, thread_id)
-    text = f"You will get no more messages from “{thread.title}”."
-    return ui.dialog("Leave group?", text, {"Stay": None, "Leave": partial(_forget, ui, thread)})
+    text = ui.tr("You will get no more messages from “{name}”.", name=thread.title)
+    return ui.dialog(
+        ui.tr("Leave group?"),
+        text,
+        {ui.tr("Stay"): None, ui.tr("Leave"): partial(_forget, ui, thread)},
+    )
 
 
 def confirm_delete(ui: Ui, thread_id: int) -> Window:
     thread = ui.facts.get(ChatThread, thread_id)
-    text = f"All messages with {thread.title} will be gone."
-    return ui.dialog("Delete chat?", text, {"Cancel": None, "Delete": partial(_forget, ui, thread)})
+    text = ui.tr("All messages with {name} will be gone.", name=thread.title)
+    return ui.dialog(
+        ui.tr("Delete chat?"),
+        text,
+        {ui.tr("Cancel"): None, ui.tr("Delete"): partial(_forget, ui, thread)},
+    )
 
 
 def _forget(ui: Ui, thread: ChatThread) -> None:
     ui.facts.remove_where(ChatMessage, lambda message: message.thread == thread.id)
     ui.facts.remove_where(UnreadThread, lambda mark: mark.thread == thread.id)
     ui.facts.remove(thread)
-    ui.say(f"{thread.title} is gone")
+    ui.say(ui.tr("{name} is gone", name=thread.title))

@@ -43,9 +43,11 @@ def new_chat(ui: Ui) -> Window:
         if query in c.name.casefold()
     ]
     return ui.page(
-        "New chat",
-        rows or [Empty("Nobody by that name", "users")],
-        head=Pad(ui.field("query", "Search people", icon="search"), sides=12, top=6, bottom=4),
+        ui.tr("New chat"),
+        rows or [Empty(ui.tr("Nobody by that name"), "users")],
+        head=Pad(
+            ui.field("query", ui.tr("Search people"), icon="search"), sides=12, top=6, bottom=4
+        ),
     )
 
 
@@ -54,29 +56,31 @@ def person(ui: Ui, name: str) -> Window:
     shared = [t.title for t in ui.facts.all(ChatThread) if t.group and name in t.members]
     blocked = ui.facts.find(BlockedChatter, lambda b: b.person == name)
     buttons = [
-        RoundButton("chat", "Write", partial(chat_thread.write_to, ui, name)),
-        RoundButton("do_not_disturb", "Block", partial(ui.go, "confirm_block", name)),
+        RoundButton("chat", ui.tr("Write"), partial(chat_thread.write_to, ui, name)),
+        RoundButton("do_not_disturb", ui.tr("Block"), partial(ui.go, "confirm_block", name)),
     ]
     if blocked:
-        buttons[1] = RoundButton("check", "Unblock", partial(ui.facts.remove, blocked))
+        buttons[1] = RoundButton("check", ui.tr("Unblock"), partial(ui.facts.remove, blocked))
     rows: list[Widget] = [
         Pad(Avatar(name, 88), top=20),
         Pad(Text(name, "title", align="centre")),
         Pad(Row(buttons, align="spread"), top=6, bottom=10),
-        ListRow("Phone", contact.phone if contact else "Unknown", icon="phone"),
-        Heading("Groups that you share"),
+        ListRow(ui.tr("Phone"), contact.phone if contact else ui.tr("Unknown"), icon="phone"),
+        Heading(ui.tr("Groups that you share")),
         *(ListRow(title, icon="users") for title in shared),
     ]
-    return ui.page("Profile", rows if shared else [*rows, Empty("None", "users")])
+    return ui.page(ui.tr("Profile"), rows if shared else [*rows, Empty(ui.tr("None"), "users")])
 
 
 def confirm_block(ui: Ui, name: str) -> Window:
     def block() -> None:
         ui.facts.add(BlockedChatter(person=name))
-        ui.say(f"{name} is blocked")
+        ui.say(ui.tr("{name} is blocked", name=name))
 
-    text = f"{name} can no longer write to you in Chat."
-    return ui.dialog("Block this person?", text, {"Cancel": None, "Block": block})
+    text = ui.tr("{name} can no longer write to you in Chat.", name=name)
+    return ui.dialog(
+        ui.tr("Block this person?"), text, {ui.tr("Cancel"): None, ui.tr("Block"): block}
+    )
 
 
 def blocked(ui: Ui) -> Window:
@@ -87,11 +91,11 @@ def settings(ui: Ui) -> Window:
     own = ui.facts.one(ChatSettings)
     edit = partial(ui.go, "profile", name=own.name, about=own.about)
     return ui.page(
-        "Chat settings",
+        ui.tr("Chat settings"),
         [
             ListRow(own.name, own.about, avatar=own.name, on_tap=edit),
-            ListRow("Privacy", icon="shield", on_tap=lambda: ui.go("privacy")),
-            Heading("Notifications and media"),
+            ListRow(ui.tr("Privacy"), icon="shield", on_tap=lambda: ui.go("privacy")),
+            Heading(ui.tr("Notifications and media")),
             *switch_rows(ui, ChatSettings, SOUNDS),
         ],
     )
@@ -100,12 +104,12 @@ def settings(ui: Ui) -> Window:
 def privacy(ui: Ui) -> Window:
     count = len(ui.facts.all(BlockedChatter))
     return ui.page(
-        "Privacy",
+        ui.tr("Privacy"),
         [
             *switch_rows(ui, ChatSettings, PRIVACY),
             ListRow(
-                "Blocked people",
-                f"{count} blocked",
+                ui.tr("Blocked people"),
+                ui.tr("{count} blocked", count=count),
                 icon="do_not_disturb",
                 on_tap=lambda: ui.go("blocked"),
             ),
@@ -117,19 +121,19 @@ def profile(ui: Ui) -> Window:
     def save() -> None:
         name = ui.text("name").strip()
         if not name:
-            ui.say("A name, please")
+            ui.say(ui.tr("A name, please"))
             return
         ui.facts.change(ChatSettings, name=name, about=ui.text("about").strip())
         ui.back()
-        ui.say("Profile saved")
+        ui.say(ui.tr("Profile saved"))
 
     return ui.page(
-        "Your profile",
+        ui.tr("Your profile"),
         [
             Pad(Avatar(ui.text("name") or "?", 88), top=20),
-            Pad(ui.field("name", "Name", icon="user"), bottom=0),
-            Pad(ui.field("about", "About", icon="edit")),
+            Pad(ui.field("name", ui.tr("Name"), icon="user"), bottom=0),
+            Pad(ui.field("about", ui.tr("About"), icon="edit")),
         ],
-        actions=[IconButton("check", "Save", save)],
-        foot=Pad(Button("Save profile", save, "soft")),
+        actions=[IconButton("check", ui.tr("Save"), save)],
+        foot=Pad(Button(ui.tr("Save profile"), save, "soft")),
     )

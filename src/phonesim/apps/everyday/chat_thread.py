@@ -33,17 +33,18 @@ MAX_MESSAGES = 50
 SECONDS_PER_TAP = 5
 
 
-def preview(message: ChatMessage) -> str:
+def preview(ui: Ui, message: ChatMessage) -> str:
     """What a list shows of a message."""
-    who = "You: " if message.sender == ME else ""
-    return who + words_of(message)
+    words = words_of(ui, message)
+    return ui.tr("You: {words}", words=words) if message.sender == ME else words
 
 
-def words_of(message: ChatMessage) -> str:
+def words_of(ui: Ui, message: ChatMessage) -> str:
     if message.cents:
-        return f"Payment of {money(message.cents)}"
+        return ui.tr("Payment of {amount}", amount=money(message.cents, ui.language))
     if message.seconds:
-        return f"Voice note, {message.seconds // 60}:{message.seconds % 60:02}"
+        length = f"{message.seconds // 60}:{message.seconds % 60:02}"
+        return ui.tr("Voice note, {length}", length=length)
     return message.text
 
 
@@ -60,23 +61,23 @@ def write_to(ui: Ui, person: str) -> None:
 def thread(ui: Ui, thread_id: int) -> Window:
     shown = ui.facts.get(ChatThread, thread_id)
     send = partial(_send, ui, thread_id)
-    field = ui.field("draft", "Message", on_submit=send)
+    field = ui.field("draft", ui.tr("Message"), on_submit=send)
     foot = Row(
         [
-            IconButton("plus", "Attach", lambda: ui.go("attach", thread_id)),
+            IconButton("plus", ui.tr("Attach"), lambda: ui.go("attach", thread_id)),
             field,
-            IconButton("microphone", "Voice note", lambda: ui.go("voice", thread_id)),
-            IconButton("send", "Send", send, selected=True),
+            IconButton("microphone", ui.tr("Voice note"), lambda: ui.go("voice", thread_id)),
+            IconButton("send", ui.tr("Send"), send, selected=True),
         ],
         gap=0,
         stretch=1,
     )
     blocked = ui.facts.find(BlockedChatter, lambda b: b.person == shown.title)
-    note = Pad(Text("You blocked this person", "small", "danger", align="centre"), bottom=14)
+    note = Pad(Text(ui.tr("You blocked this person"), "small", "danger", align="centre"), bottom=14)
     return ui.page(
         shown.title,
-        _messages(ui, shown) or [Empty("Say hello", "chat")],
-        actions=[IconButton("info", "Chat info", lambda: ui.go("thread_info", thread_id))],
+        _messages(ui, shown) or [Empty(ui.tr("Say hello"), "chat")],
+        actions=[IconButton("info", ui.tr("Chat info"), lambda: ui.go("thread_info", thread_id))],
         foot=note if blocked else Pad(foot, sides=4, top=4, bottom=6),
     )
 
@@ -85,16 +86,16 @@ def _messages(ui: Ui, thread: ChatThread) -> list[Widget]:
     shown: list[Widget] = []
     heading = ""
     for message in messages_in(ui.facts, thread.id)[-MAX_MESSAGES:]:
-        named = day(message.time, ui.now)
+        named = day(message.time, ui.now, ui.language)
         if named != heading:
             heading = named
             shown.append(Pad(Text(named, "tiny", "muted", align="centre"), top=10, bottom=4))
         icon = "coin" if message.cents else "play" if message.seconds else ""
         shown.append(
             MessageRow(
-                words_of(message),
+                words_of(ui, message),
                 message.sender == ME,
-                clock(message.time, ui.settings.use_24_hour),
+                clock(message.time, ui.settings.use_24_hour, ui.language),
                 sender=message.sender if thread.group and message.sender != ME else "",
                 icon=icon,
                 starred=message.starred,
@@ -119,12 +120,12 @@ def say_in(ui: Ui, message: ChatMessage) -> None:
 def attach(ui: Ui, thread_id: int) -> Window:
     shown = ui.facts.get(ChatThread, thread_id)
     choices: dict[str, Handler] = {
-        "Contact": lambda: ui.go("share_contact", thread_id),
-        "Voice note": lambda: ui.go("voice", thread_id),
+        ui.tr("Contact"): lambda: ui.go("share_contact", thread_id),
+        ui.tr("Voice note"): lambda: ui.go("voice", thread_id),
     }
     if not shown.group:
-        choices = {"Send money": lambda: ui.go("pay", thread_id), **choices}
-    return ui.sheet("Attach", choices)
+        choices = {ui.tr("Send money"): lambda: ui.go("pay", thread_id), **choices}
+    return ui.sheet(ui.tr("Attach"), choices)
 
 
 def voice(ui: Ui, thread_id: int) -> Window:
@@ -137,16 +138,19 @@ def voice(ui: Ui, thread_id: int) -> Window:
         ui.set("scroll", BOTTOM)
 
     buttons = [
-        RoundButton("trash", "Discard", ui.back),
-        RoundButton("record", "Record", partial(ui.set, "seconds", seconds + SECONDS_PER_TAP)),
-        RoundButton("send", "Send note", send, enabled=seconds > 0),
+        RoundButton("trash", ui.tr("Discard"), ui.back),
+        RoundButton(
+            "record", ui.tr("Record"), partial(ui.set, "seconds", seconds + SECONDS_PER_TAP)
+        ),
+        RoundButton("send", ui.tr("Send note"), send, enabled=seconds > 0),
     ]
+    hint = ui.tr("Each tap on Record takes {seconds} seconds", seconds=SECONDS_PER_TAP)
     return ui.page(
-        "Voice note",
+        ui.tr("Voice note"),
         [
             Pad(Icon("microphone", 96, "primary"), top=60),
             Pad(Text(f"{seconds // 60}:{seconds % 60:02}", "headline", align="centre")),
-            Pad(Text(f"Each tap on Record takes {SECONDS_PER_TAP} seconds", "small", "muted")),
+            Pad(Text(hint, "small", "muted")),
         ],
         foot=Pad(Row(buttons, align="spread"), bottom=20),
     )
@@ -161,22 +165,23 @@ def pay_page(ui: Ui, thread_id: int) -> Window:
     def go_on() -> None:
         cents = cents_of(ui.text("amount"))
         if cents is None:
-            ui.say("Give an amount such as 12.50")
+            ui.say(ui.tr("Give an amount such as 12.50"))
         elif not can_pay(ui.facts, cents):
             ui.go("pay_failed", cents)
         else:
             ui.go("confirm_pay", thread_id, cents)
 
-    balance = money(ui.facts.one(Account).balance_cents)
+    balance = money(ui.facts.one(Account).balance_cents, ui.language)
+    holds = ui.tr("From your wallet, which holds {amount}", amount=balance)
     return ui.page(
-        "Send money",
+        ui.tr("Send money"),
         [
             Pad(Avatar(person, 64), top=20),
-            Pad(Text(f"to {person}", "body", "muted", align="centre")),
-            Pad(ui.field("amount", "Amount", icon="coin", on_submit=go_on)),
-            Pad(Text(f"From your wallet, which holds {balance}", "small", "muted")),
+            Pad(Text(ui.tr("to {name}", name=person), "body", "muted", align="centre")),
+            Pad(ui.field("amount", ui.tr("Amount"), icon="coin", on_submit=go_on)),
+            Pad(Text(holds, "small", "muted")),
         ],
-        foot=Pad(Button("Next", go_on)),
+        foot=Pad(Button(ui.tr("Next"), go_on)),
     )
 
 
@@ -189,19 +194,24 @@ def confirm_pay(ui: Ui, thread_id: int, cents: int) -> Window:
         ui.back()
         ui.set("scroll", BOTTOM)
 
-    text = f"{person} gets {money(cents)} at once."
-    return ui.dialog("Send this money?", text, {"Cancel": None, "Pay": confirm})
+    amount = money(cents, ui.language)
+    text = ui.tr("{name} gets {amount} at once.", name=person, amount=amount)
+    return ui.dialog(
+        ui.tr("Send this money?"), text, {ui.tr("Cancel"): None, ui.tr("Pay"): confirm}
+    )
 
 
 def pay_failed(ui: Ui, cents: int) -> Window:
     """An error page: the wallet does not hold as much."""
+    amount = money(cents, ui.language)
+    lacking = ui.tr("Your wallet does not hold {amount}", amount=amount)
     return ui.page(
-        "Not sent",
+        ui.tr("Not sent"),
         [
             Pad(Icon("error", 72, "danger"), top=40),
-            Pad(Text(f"Your wallet does not hold {money(cents)}", "title", align="centre")),
+            Pad(Text(lacking, "title", align="centre")),
         ],
-        foot=Pad(Button("Go back", ui.back, "soft")),
+        foot=Pad(Button(ui.tr("Go back"), ui.back, "soft")),
     )
 
 
@@ -218,9 +228,11 @@ def share_contact(ui: Ui, thread_id: int) -> Window:
         if query in c.name.casefold()
     ]
     return ui.page(
-        "Share a contact",
-        rows or [Empty("Nobody by that name", "users")],
-        head=Pad(ui.field("query", "Search people", icon="search"), sides=12, top=6, bottom=4),
+        ui.tr("Share a contact"),
+        rows or [Empty(ui.tr("Nobody by that name"), "users")],
+        head=Pad(
+            ui.field("query", ui.tr("Search people"), icon="search"), sides=12, top=6, bottom=4
+        ),
     )
 
 
@@ -229,13 +241,13 @@ def share_contact(ui: Ui, thread_id: int) -> Window:
 
 def message(ui: Ui, message_id: int) -> Window:
     shown = ui.facts.get(ChatMessage, message_id)
-    star = "Unstar" if shown.starred else "Star"
+    star = ui.tr("Unstar") if shown.starred else ui.tr("Star")
     choices: dict[str, Handler] = {
         star: partial(ui.facts.edit, shown, starred=not shown.starred),
-        "Forward": partial(ui.go, "forward", message_id),
-        "Delete message": partial(ui.go, "confirm_delete_message", message_id),
+        ui.tr("Forward"): partial(ui.go, "forward", message_id),
+        ui.tr("Delete message"): partial(ui.go, "confirm_delete_message", message_id),
     }
-    return ui.sheet(words_of(shown)[:60], choices)
+    return ui.sheet(words_of(ui, shown)[:60], choices)
 
 
 def forward(ui: Ui, message_id: int) -> Window:
@@ -245,9 +257,9 @@ def forward(ui: Ui, message_id: int) -> Window:
         copied = replace(shown, thread=thread_id, sender=ME, time=ui.now, starred=False, cents=0)
         ui.back()
         say_in(ui, copied)
-        ui.say("Forwarded")
+        ui.say(ui.tr("Forwarded"))
 
-    return _threads(ui, "Forward to", to)
+    return _threads(ui, ui.tr("Forward to"), to)
 
 
 def _threads(ui: Ui, title: str, choose: Callable[[int], None]) -> Window:
@@ -259,17 +271,19 @@ def _threads(ui: Ui, title: str, choose: Callable[[int], None]) -> Window:
     ]
     return ui.page(
         title,
-        rows or [Empty("No such chat", "chat")],
-        head=Pad(ui.field("query", "Search chats", icon="search"), sides=12, top=6, bottom=4),
+        rows or [Empty(ui.tr("No such chat"), "chat")],
+        head=Pad(
+            ui.field("query", ui.tr("Search chats"), icon="search"), sides=12, top=6, bottom=4
+        ),
     )
 
 
 def confirm_delete_message(ui: Ui, message_id: int) -> Window:
     shown = ui.facts.get(ChatMessage, message_id)
     return ui.dialog(
-        "Delete message?",
-        f"“{words_of(shown)[:80]}” will be gone for you.",
-        {"Cancel": None, "Delete": lambda: ui.facts.remove(shown)},
+        ui.tr("Delete message?"),
+        ui.tr("“{words}” will be gone for you.", words=words_of(ui, shown)[:80]),
+        {ui.tr("Cancel"): None, ui.tr("Delete"): lambda: ui.facts.remove(shown)},
     )
 
 
@@ -280,17 +294,21 @@ def find(ui: Ui) -> Window:
     rows: list[Widget] = [
         ListRow(
             titles[message.thread],
-            words_of(message),
-            trailing=short(message.time, ui.now, ui.settings.use_24_hour),
+            words_of(ui, message),
+            trailing=short(message.time, ui.now, ui.settings.use_24_hour, ui.language),
             avatar=titles[message.thread],
             on_tap=partial(enter, ui, message.thread),
         )
         for message in reversed(ui.facts.all(ChatMessage))
-        if query and query in words_of(message).casefold() and message.thread in titles
+        if query and query in words_of(ui, message).casefold() and message.thread in titles
     ]
-    empty = Empty("Nothing was said about that" if query else "Search for words", "search")
+    empty = Empty(
+        ui.tr("Nothing was said about that") if query else ui.tr("Search for words"), "search"
+    )
     return ui.page(
-        "Search",
+        ui.tr("Search"),
         rows[:MAX_MESSAGES] or [empty],
-        head=Pad(ui.field("query", "Search messages", icon="search"), sides=12, top=6, bottom=4),
+        head=Pad(
+            ui.field("query", ui.tr("Search messages"), icon="search"), sides=12, top=6, bottom=4
+        ),
     )

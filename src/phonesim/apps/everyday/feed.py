@@ -74,28 +74,28 @@ class FeedApp(App):
         if tab == "Me":
             body = [self._own(ui), *body]
         return ui.page(
-            "Feed",
-            body or [Empty("Nothing to see. Follow somebody", "users")],
-            tabs=ui.tabs(*TABS),
-            primary=("plus", "New post", lambda: ui.go("new_post")),
+            ui.tr("Feed"),
+            body or [Empty(ui.tr("Nothing to see. Follow somebody"), "users")],
+            tabs=ui.tabs(*map(ui.tr, TABS)),
+            primary=("plus", ui.tr("New post"), lambda: ui.go("new_post")),
             actions=[
-                IconButton("search", "Search", lambda: ui.go("search")),
-                IconButton("menu", "Menu", lambda: ui.go("options")),
+                IconButton("search", ui.tr("Search"), lambda: ui.go("search")),
+                IconButton("menu", ui.tr("Menu"), lambda: ui.go("options")),
             ],
         )
 
     def _own(self, ui: Ui) -> Widget:
         own = ui.facts.one(FeedSettings)
         edit = partial(ui.go, "edit_profile", name=own.name, about=own.about)
-        return ListRow(own.name, own.about, avatar=own.name, on_tap=edit, trailing="Edit")
+        return ListRow(own.name, own.about, avatar=own.name, on_tap=edit, trailing=ui.tr("Edit"))
 
     def _asleep(self, ui: Ui) -> Window:
         wake = partial(ui.facts.change, FeedSettings, active=True)
         return ui.page(
-            "Feed",
+            ui.tr("Feed"),
             [
-                Empty("Your account is switched off", "moon"),
-                ListRow("Switch it on again", icon="power", on_tap=wake),
+                Empty(ui.tr("Your account is switched off"), "moon"),
+                ListRow(ui.tr("Switch it on again"), icon="power", on_tap=wake),
             ],
         )
 
@@ -103,25 +103,30 @@ class FeedApp(App):
         pages = {
             "Saved posts": "saved", "People I follow": "following", "Feed settings": "settings",
         }  # fmt: skip
-        return ui.menu({label: partial(ui.go, page) for label, page in pages.items()})
+        return ui.menu({ui.tr(label): partial(ui.go, page) for label, page in pages.items()})
 
     def topic(self, ui: Ui, topic: str) -> Window:
         posts = [post for post in _visible(ui) if post.topic == topic]
         shown: list[Widget] = [post_card(ui, post) for post in posts]
-        return ui.page(topic, shown or [Empty("Nobody wrote about that", "search")])
+        return ui.page(topic, shown or [Empty(ui.tr("Nobody wrote about that"), "search")])
 
     def saved(self, ui: Ui) -> Window:
         tiles: list[Widget] = [
             Card(
-                Column([Text(post.author, "strong"), Text(post.text, "small", max_lines=3)], gap=4),
+                Column(
+                    [Text(ui.tr(post.author), "strong"), Text(post.text, "small", max_lines=3)],
+                    gap=4,
+                ),
                 post.text,
                 on_tap=partial(ui.go, "post", post.id),
             )
             for post in _visible(ui)
             if post.saved
         ]
-        body: Widget = Pad(Grid(tiles, 2, 10), sides=12) if tiles else Empty("Nothing", "bookmark")
-        return ui.page("Saved posts", [body])
+        body: Widget = (
+            Pad(Grid(tiles, 2, 10), sides=12) if tiles else Empty(ui.tr("Nothing"), "bookmark")
+        )
+        return ui.page(ui.tr("Saved posts"), [body])
 
     # One post ----------------------------------------------------------------------------------
 
@@ -129,27 +134,28 @@ class FeedApp(App):
         post = ui.facts.get(Post, post_id)
         comments = ui.facts.where(Comment, lambda comment: comment.post == post_id)
         rows: list[Widget] = [_comment(ui, comment) for comment in comments]
+        when = short(post.time, ui.now, ui.settings.use_24_hour, ui.language)
         words: list[Widget] = [
             ListRow(
-                post.author,
-                f"{short(post.time, ui.now, ui.settings.use_24_hour)} · {post.audience}",
+                ui.tr(post.author),
+                f"{when} · {ui.tr(post.audience)}",
                 avatar=post.author,
                 on_tap=partial(ui.go, "person", post.author),
             ),
             Pad(Text(post.text, "title"), bottom=2),
-            Pad(Text(f"{post.topic}  {post.likes} likes", "small", "primary"), top=0),
+            Pad(Text(_liked(ui, post), "small", "primary"), top=0),
         ]
         if post.picture:
             words.insert(1, Pad(Picture(post.picture, high=200), sides=12))
         send = partial(_say, ui, post_id)
-        field = ui.field("draft", "Add a comment", on_submit=send)
-        button = IconButton("send", "Send comment", send, selected=True)
+        field = ui.field("draft", ui.tr("Add a comment"), on_submit=send)
+        button = IconButton("send", ui.tr("Send comment"), send, selected=True)
         return ui.page(
-            "Post",
-            [*words, Heading(f"{len(rows)} comments"), *rows],
+            ui.tr("Post"),
+            [*words, Heading(ui.tr("{count} comments", count=len(rows))), *rows],
             actions=[
                 *_marks(ui, post),
-                IconButton("more", "More options", lambda: ui.go("post_menu", post_id)),
+                IconButton("more", ui.tr("More options"), lambda: ui.go("post_menu", post_id)),
             ],
             foot=Pad(Row([field, button], gap=4, stretch=0), sides=10, top=4, bottom=6),
         )
@@ -157,15 +163,15 @@ class FeedApp(App):
     def post_menu(self, ui: Ui, post_id: int) -> Window:
         post = ui.facts.get(Post, post_id)
         choices: dict[str, Handler] = {
-            "Report": partial(ui.go, "report", post_id),
-            "Block author": partial(ui.go, "confirm_block", post.author),
+            ui.tr("Report"): partial(ui.go, "report", post_id),
+            ui.tr("Block author"): partial(ui.go, "confirm_block", post.author),
         }
         if post.author == ME:
             choices = {
-                "Edit post": partial(
+                ui.tr("Edit post"): partial(
                     ui.go, "edit_post", post_id, text=post.text, audience=post.audience
                 ),
-                "Delete post": partial(ui.go, "confirm_delete", post_id),
+                ui.tr("Delete post"): partial(ui.go, "confirm_delete", post_id),
             }
         return ui.menu(choices)
 
@@ -192,37 +198,42 @@ def _marks(ui: Ui, post: Post) -> list[IconButton]:
     return [
         IconButton(
             "heart_filled" if post.liked else "heart",
-            "Unlike" if post.liked else "Like",
+            ui.tr("Unlike") if post.liked else ui.tr("Like"),
             like,
             selected=post.liked,
         ),
         IconButton(
             "bookmark",
-            "Remove from saved" if post.saved else "Save post",
+            ui.tr("Remove from saved") if post.saved else ui.tr("Save post"),
             partial(ui.facts.edit, post, saved=not post.saved),
             selected=post.saved,
         ),
     ]
 
 
+def _liked(ui: Ui, post: Post) -> str:
+    return f"{post.topic}  {ui.tr('{count} likes', count=post.likes)}"
+
+
 def post_card(ui: Ui, post: Post) -> Widget:
     """A post in a list: a tap anywhere opens it."""
-    when = short(post.time, ui.now, ui.settings.use_24_hour)
+    when = short(post.time, ui.now, ui.settings.use_24_hour, ui.language)
     lines: list[Widget] = [
-        Row([Text(post.author, "strong"), Text(when, "tiny", "muted")], stretch=0),
+        Row([Text(ui.tr(post.author), "strong"), Text(when, "tiny", "muted")], stretch=0),
         Text(post.text, "body", max_lines=3),
     ]
     if post.picture:
         lines.append(Picture(post.picture, high=120))
-    lines.append(Text(f"{post.topic}  {post.likes} likes", "tiny", "muted"))
+    lines.append(Text(_liked(ui, post), "tiny", "muted"))
     card = Card(Column(lines, gap=6), post.text, on_tap=partial(ui.go, "post", post.id))
     return Pad(card, sides=12, top=5, bottom=5)
 
 
 def _comment(ui: Ui, comment: Comment) -> ListRow:
     delete = partial(ui.go, "confirm_delete_comment", comment.id)
-    button = ("trash", f"Delete comment {comment.text}", delete) if comment.author == ME else None
-    return ListRow(comment.author, comment.text, avatar=comment.author, button=button)
+    label = ui.tr("Delete comment {words}", words=comment.text)
+    button = ("trash", label, delete) if comment.author == ME else None
+    return ListRow(ui.tr(comment.author), comment.text, avatar=comment.author, button=button)
 
 
 def _say(ui: Ui, post_id: int) -> None:
@@ -230,4 +241,4 @@ def _say(ui: Ui, post_id: int) -> None:
     if text:
         ui.facts.add(Comment(post=post_id, author=ME, text=text))
         ui.set("draft", "")
-        ui.say("Comment sent")
+        ui.say(ui.tr("Comment sent"))

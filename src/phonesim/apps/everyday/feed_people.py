@@ -37,42 +37,56 @@ def person(ui: Ui, name: str) -> Window:
             ui.facts.add(Following(person=name))
 
     block = (
-        Button("Unblock", partial(ui.facts.remove, blocked), "danger")
+        Button(ui.tr("Unblock"), partial(ui.facts.remove, blocked), "danger")
         if blocked
-        else Button("Block", partial(ui.go, "confirm_block", name), "danger")
+        else Button(ui.tr("Block"), partial(ui.go, "confirm_block", name), "danger")
     )
     shown: list[Widget] = [
         Pad(Avatar(name, 88), top=18),
-        Pad(Text(name, "title", align="centre"), bottom=0),
-        Pad(Text(f"{len(posts)} posts", "small", "muted", align="centre"), top=2),
+        Pad(Text(ui.tr(name), "title", align="centre"), bottom=0),
+        Pad(
+            Text(ui.tr("{count} posts", count=len(posts)), "small", "muted", align="centre"), top=2
+        ),
         Pad(
             Row(
-                [Button("Unfollow" if followed else "Follow", follow, "soft", "user_add"), block],
+                [
+                    Button(
+                        ui.tr("Unfollow") if followed else ui.tr("Follow"),
+                        follow,
+                        "soft",
+                        "user_add",
+                    ),
+                    block,
+                ],
                 align="spread",
             )
         ),
-        Heading("Posts"),
+        Heading(ui.tr("Posts")),
     ]
     rows: list[Widget] = [
         ListRow(
             post.text,
             post.topic,
-            trailing=f"{post.likes} likes",
+            trailing=ui.tr("{count} likes", count=post.likes),
             on_tap=partial(ui.go, "post", post.id),
         )
         for post in posts
     ]
-    return ui.page("Profile", [*shown, *(rows or [Empty("No posts yet", "image")])])
+    return ui.page(ui.tr("Profile"), [*shown, *(rows or [Empty(ui.tr("No posts yet"), "image")])])
 
 
 def confirm_block(ui: Ui, name: str) -> Window:
     def block() -> None:
         ui.facts.remove_where(Following, lambda each: each.person == name)
         ui.facts.add(BlockedAuthor(person=name))
-        ui.say(f"{name} is blocked")
+        ui.say(ui.tr("{name} is blocked", name=name))
 
-    text = f"You will not see each other any more, and you no longer follow {name}."
-    return ui.dialog("Block this person?", text, {"Cancel": None, "Block": block})
+    text = ui.tr(
+        "You will not see each other any more, and you no longer follow {name}.", name=name
+    )
+    return ui.dialog(
+        ui.tr("Block this person?"), text, {ui.tr("Cancel"): None, ui.tr("Block"): block}
+    )
 
 
 def following(ui: Ui) -> Window:
@@ -81,11 +95,15 @@ def following(ui: Ui) -> Window:
             each.person,
             avatar=each.person,
             on_tap=partial(ui.go, "person", each.person),
-            button=("close", f"Unfollow {each.person}", partial(ui.facts.remove, each)),
+            button=(
+                "close",
+                ui.tr("Unfollow {name}", name=each.person),
+                partial(ui.facts.remove, each),
+            ),
         )
         for each in sorted(ui.facts.all(Following), key=lambda each: each.person)
     ]
-    return ui.page("People I follow", rows or [Empty("You follow nobody", "users")])
+    return ui.page(ui.tr("People I follow"), rows or [Empty(ui.tr("You follow nobody"), "users")])
 
 
 def search(ui: Ui) -> Window:
@@ -95,24 +113,24 @@ def search(ui: Ui) -> Window:
         ListRow(name, avatar=name, on_tap=partial(ui.go, "person", name)) for name in people[:12]
     ]
     rows += [
-        ListRow(post.text, post.author, icon="news", on_tap=partial(ui.go, "post", post.id))
+        ListRow(post.text, ui.tr(post.author), icon="news", on_tap=partial(ui.go, "post", post.id))
         for post in ui.facts.all(Post)
         if query and query in post.text.casefold()
     ]
-    empty = Empty("Nothing found" if query else "People and posts", "search")
+    empty = Empty(ui.tr("Nothing found") if query else ui.tr("People and posts"), "search")
     return ui.page(
-        "Search",
+        ui.tr("Search"),
         rows or [empty],
-        head=Pad(ui.field("query", "Search Feed", icon="search"), sides=12, top=6, bottom=4),
+        head=Pad(ui.field("query", ui.tr("Search Feed"), icon="search"), sides=12, top=6, bottom=4),
     )
 
 
 def settings(ui: Ui) -> Window:
     return ui.page(
-        "Feed settings",
+        ui.tr("Feed settings"),
         [
-            ListRow("Privacy", icon="shield", on_tap=lambda: ui.go("privacy")),
-            ListRow("Account", icon="user", on_tap=lambda: ui.go("account")),
+            ListRow(ui.tr("Privacy"), icon="shield", on_tap=lambda: ui.go("privacy")),
+            ListRow(ui.tr("Account"), icon="user", on_tap=lambda: ui.go("account")),
             *switch_rows(ui, FeedSettings, SWITCHES),
         ],
     )
@@ -121,12 +139,12 @@ def settings(ui: Ui) -> Window:
 def privacy(ui: Ui) -> Window:
     count = len(ui.facts.all(BlockedAuthor))
     return ui.page(
-        "Privacy",
+        ui.tr("Privacy"),
         [
             *switch_rows(ui, FeedSettings, PRIVACY),
             ListRow(
-                "Blocked people",
-                f"{count} blocked",
+                ui.tr("Blocked people"),
+                ui.tr("{count} blocked", count=count),
                 icon="do_not_disturb",
                 on_tap=lambda: ui.go("blocked"),
             ),
@@ -142,12 +160,14 @@ def account(ui: Ui) -> Window:
     own = ui.facts.one(FeedSettings)
     edit = partial(ui.go, "edit_profile", name=own.name, about=own.about)
     return ui.page(
-        "Account",
+        ui.tr("Account"),
         [
-            ListRow("Edit profile", own.name, icon="edit", on_tap=edit),
-            Pad(Text("You can switch your account off and on again at any time.", "small")),
+            ListRow(ui.tr("Edit profile"), own.name, icon="edit", on_tap=edit),
+            Pad(Text(ui.tr("You can switch your account off and on again at any time."), "small")),
         ],
-        foot=Pad(Button("Switch off account", lambda: ui.go("confirm_deactivate"), "danger")),
+        foot=Pad(
+            Button(ui.tr("Switch off account"), lambda: ui.go("confirm_deactivate"), "danger")
+        ),
     )
 
 
@@ -155,22 +175,24 @@ def edit_profile(ui: Ui) -> Window:
     def save() -> None:
         name = ui.text("name").strip()
         if not name:
-            ui.say("A name, please")
+            ui.say(ui.tr("A name, please"))
             return
         ui.facts.change(FeedSettings, name=name, about=ui.text("about").strip())
         ui.back()
 
     return ui.page(
-        "Edit profile",
+        ui.tr("Edit profile"),
         [
-            Pad(ui.field("name", "Name", icon="user"), bottom=0),
-            Pad(ui.field("about", "About me", lines=3)),
+            Pad(ui.field("name", ui.tr("Name"), icon="user"), bottom=0),
+            Pad(ui.field("about", ui.tr("About me"), lines=3)),
         ],
-        actions=[IconButton("check", "Save", save)],
+        actions=[IconButton("check", ui.tr("Save"), save)],
     )
 
 
 def confirm_deactivate(ui: Ui) -> Window:
     off = partial(ui.facts.change, FeedSettings, active=False)
-    text = "Nobody can see your posts until you switch it on again."
-    return ui.dialog("Switch off account?", text, {"Cancel": None, "Switch off": off})
+    text = ui.tr("Nobody can see your posts until you switch it on again.")
+    return ui.dialog(
+        ui.tr("Switch off account?"), text, {ui.tr("Cancel"): None, ui.tr("Switch off"): off}
+    )

@@ -32,22 +32,28 @@ def new_post(ui: Ui) -> Window:
     def share() -> None:
         text = ui.text("text").strip()
         if not text:
-            ui.say("Write something first")
+            ui.say(ui.tr("Write something first"))
             return
         ui.facts.add(Post(0, ME, text, topic, picture, ui.now, 0, False, False, chosen))
         ui.back()
-        ui.say("Posted")
+        ui.say(ui.tr("Posted"))
 
     chips = [Chip(each, partial(ui.set, "topic", each), each == topic) for each in TOPICS]
     shown: list[Widget] = [
-        Pad(ui.field("text", "What is on your mind?", lines=4), bottom=2),
+        Pad(ui.field("text", ui.tr("What is on your mind?"), lines=4), bottom=2),
         Pad(Flow(chips), top=4),
-        ListRow("Audience", chosen, icon="eye", on_tap=lambda: ui.go("audience", chosen)),
-        ListRow("Picture", "Add one", icon="image", on_tap=lambda: ui.go("choose_picture")),
+        ListRow(
+            ui.tr("Audience"), ui.tr(chosen), icon="eye", on_tap=lambda: ui.go("audience", chosen)
+        ),
+        ListRow(
+            ui.tr("Picture"), ui.tr("Add one"), icon="image", on_tap=lambda: ui.go("choose_picture")
+        ),
     ]
     if picture:
-        shown[-1] = Pad(Picture(picture, high=140, label="Chosen picture"))
-    return ui.page("New post", shown, actions=[IconButton("send", "Post", share, selected=True)])
+        shown[-1] = Pad(Picture(picture, high=140, label=ui.tr("Chosen picture")))
+    return ui.page(
+        ui.tr("New post"), shown, actions=[IconButton("send", ui.tr("Post"), share, selected=True)]
+    )
 
 
 def choose_picture(ui: Ui) -> Window:
@@ -56,15 +62,15 @@ def choose_picture(ui: Ui) -> Window:
         ui.set("picture", f"photo:{scene}")
 
     tiles: list[Widget] = [
-        PictureChoice(scene.capitalize(), f"photo:{scene}", partial(choose, scene), 90)
+        PictureChoice(ui.tr(scene.capitalize()), f"photo:{scene}", partial(choose, scene), 90)
         for scene in SCENES
     ]
-    return ui.page("Choose a picture", [Pad(Grid(tiles, 3, 10), sides=12)])
+    return ui.page(ui.tr("Choose a picture"), [Pad(Grid(tiles, 3, 10), sides=12)])
 
 
 def audience(ui: Ui, chosen: str) -> Window:
-    choices = {each: partial(ui.set, "audience", each) for each in AUDIENCES}
-    return ui.sheet("Who may see it?", choices, chosen=chosen)
+    choices = {ui.tr(each): partial(ui.set, "audience", each) for each in AUDIENCES}
+    return ui.sheet(ui.tr("Who may see it?"), choices, chosen=ui.tr(chosen))
 
 
 def edit_post(ui: Ui, post_id: int) -> Window:
@@ -74,19 +80,24 @@ def edit_post(ui: Ui, post_id: int) -> Window:
     def save() -> None:
         text = ui.text("text").strip()
         if not text:
-            ui.say("A post cannot be empty")
+            ui.say(ui.tr("A post cannot be empty"))
             return
         ui.facts.edit(post, text=text, audience=chosen)
         ui.back()
-        ui.say("Post saved")
+        ui.say(ui.tr("Post saved"))
 
     return ui.page(
-        "Edit post",
+        ui.tr("Edit post"),
         [
-            Pad(ui.field("text", "Text", lines=4)),
-            ListRow("Audience", chosen, icon="eye", on_tap=lambda: ui.go("audience", chosen)),
+            Pad(ui.field("text", ui.tr("Text"), lines=4)),
+            ListRow(
+                ui.tr("Audience"),
+                ui.tr(chosen),
+                icon="eye",
+                on_tap=lambda: ui.go("audience", chosen),
+            ),
         ],
-        actions=[IconButton("check", "Save", save)],
+        actions=[IconButton("check", ui.tr("Save"), save)],
     )
 
 
@@ -96,16 +107,18 @@ def confirm_delete(ui: Ui, post_id: int) -> Window:
     def delete() -> None:
         ui.facts.remove_where(Comment, lambda comment: comment.post == post_id)
         ui.facts.remove(post)
-        ui.say("Post deleted")
+        ui.say(ui.tr("Post deleted"))
 
-    text = f"“{post.text[:80]}” and its comments will be gone."
-    return ui.dialog("Delete post?", text, {"Cancel": None, "Delete": delete})
+    text = ui.tr("“{words}” and its comments will be gone.", words=post.text[:80])
+    return ui.dialog(ui.tr("Delete post?"), text, {ui.tr("Cancel"): None, ui.tr("Delete"): delete})
 
 
 def confirm_delete_comment(ui: Ui, comment_id: int) -> Window:
     comment = ui.facts.get(Comment, comment_id)
     delete = partial(ui.facts.remove, comment)
-    return ui.dialog("Delete comment?", comment.text, {"Cancel": None, "Delete": delete})
+    return ui.dialog(
+        ui.tr("Delete comment?"), comment.text, {ui.tr("Cancel"): None, ui.tr("Delete"): delete}
+    )
 
 
 def report(ui: Ui, post_id: int) -> Window:
@@ -114,16 +127,23 @@ def report(ui: Ui, post_id: int) -> Window:
         ui.go("reported", reason)
 
     ui.facts.get(Post, post_id)
-    return ui.sheet("Why?", {reason: partial(send, reason) for reason in REASONS})
+    return ui.sheet(ui.tr("Why?"), {ui.tr(reason): partial(send, reason) for reason in REASONS})
 
 
 def reported(ui: Ui, reason: str) -> Window:
     return ui.page(
-        "Thank you",
+        ui.tr("Thank you"),
         [
             Pad(Icon("flag", 72, "primary"), top=40),
-            Pad(Text("We will have a look", "headline", align="centre")),
-            Pad(Text(f"Your reason: {reason}", "body", "muted", align="centre")),
+            Pad(Text(ui.tr("We will have a look"), "headline", align="centre")),
+            Pad(
+                Text(
+                    ui.tr("Your reason: {reason}", reason=ui.tr(reason)),
+                    "body",
+                    "muted",
+                    align="centre",
+                )
+            ),
         ],
-        foot=Pad(Button("Close", ui.back, "soft")),
+        foot=Pad(Button(ui.tr("Close"), ui.back, "soft")),
     )

@@ -71,17 +71,21 @@ class FoodApp(App):
     def home(self, ui: Ui) -> Window:
         cuisine = ui.text("cuisine")
         chips = [
-            Chip(each, partial(ui.set, "cuisine", "" if each == cuisine else each), each == cuisine)
+            Chip(
+                ui.tr(each),
+                partial(ui.set, "cuisine", "" if each == cuisine else each),
+                each == cuisine,
+            )
             for each in CUISINES
         ]
         found = [each for each in RESTAURANTS if cuisine in ("", each.cuisine)]
         return ui.page(
-            "Food",
+            ui.tr("Food"),
             [Pad(Flow(chips), top=8, bottom=2), *(_restaurant_card(ui, each) for each in found)],
             actions=[
-                IconButton("search", "Search", lambda: ui.go("search")),
-                IconButton("cart", "Basket", lambda: ui.go("basket")),
-                IconButton("more", "More options", lambda: ui.go("options")),
+                IconButton("search", ui.tr("Search"), lambda: ui.go("search")),
+                IconButton("cart", ui.tr("Basket"), lambda: ui.go("basket")),
+                IconButton("more", ui.tr("More options"), lambda: ui.go("options")),
             ],
         )
 
@@ -90,7 +94,7 @@ class FoodApp(App):
             "My orders": "orders", "Favourites": "favourites", "Vouchers": "vouchers",
             "Addresses": "choose_address", "Food settings": "settings",
         }  # fmt: skip
-        return ui.menu({label: partial(ui.go, page) for label, page in pages.items()})
+        return ui.menu({ui.tr(label): partial(ui.go, page) for label, page in pages.items()})
 
     def search(self, ui: Ui) -> Window:
         query = ui.text("query").strip().casefold()
@@ -98,7 +102,7 @@ class FoodApp(App):
             ListRow(
                 dish.name,
                 restaurant.name,
-                trailing=money(dish.cents),
+                trailing=money(dish.cents, ui.language),
                 icon="food",
                 on_tap=partial(ui.go, "dish", restaurant.name, dish.name),
             )
@@ -106,11 +110,15 @@ class FoodApp(App):
             for dish in restaurant.dishes
             if query and query in f"{dish.name} {restaurant.name}".casefold()
         ]
-        empty = Empty("Nobody cooks that" if query else "Dishes and restaurants", "search")
+        empty = Empty(
+            ui.tr("Nobody cooks that") if query else ui.tr("Dishes and restaurants"), "search"
+        )
         return ui.page(
-            "Search",
+            ui.tr("Search"),
             rows or [empty],
-            head=Pad(ui.field("query", "Search dishes", icon="search"), sides=12, top=6, bottom=4),
+            head=Pad(
+                ui.field("query", ui.tr("Search dishes"), icon="search"), sides=12, top=6, bottom=4
+            ),
         )
 
     def restaurant(self, ui: Ui, name: str) -> Window:
@@ -123,27 +131,27 @@ class FoodApp(App):
             else:
                 ui.facts.add(FavouriteRestaurant(name=name))
 
-        label = "Remove from favourites" if liked else "Add to favourites"
+        label = ui.tr("Remove from favourites") if liked else ui.tr("Add to favourites")
         heart = IconButton("heart_filled" if liked else "heart", label, toggle)
         rows = [
             ListRow(
                 dish.name,
-                trailing=money(dish.cents),
+                trailing=money(dish.cents, ui.language),
                 icon="recipe",
                 on_tap=partial(ui.go, "closed" if place.closed else "dish", name, dish.name),
             )
             for dish in place.dishes
         ]
-        about = f"{place.cuisine} · {place.stars} stars · {place.minutes} min"
+        about = f"{_kind(ui, place)} · {place.minutes} min"
         return ui.page(
             name,
             [
                 Picture(f"banner:{name}", high=110),
                 Pad(Text(about, "small", "muted")),
-                Heading("Menu"),
+                Heading(ui.tr("Menu")),
                 *rows,
             ],
-            actions=[heart, IconButton("cart", "Basket", lambda: ui.go("basket"))],
+            actions=[heart, IconButton("cart", ui.tr("Basket"), lambda: ui.go("basket"))],
         )
 
     def closed(self, ui: Ui, name: str, _: str = "") -> Window:
@@ -152,10 +160,10 @@ class FoodApp(App):
             name,
             [
                 Pad(Icon("moon", 72, "muted"), top=40),
-                Pad(Text("Closed at the moment", "headline", align="centre")),
-                Pad(Text("Come back after eight in the evening.", "body", align="centre")),
+                Pad(Text(ui.tr("Closed at the moment"), "headline", align="centre")),
+                Pad(Text(ui.tr("Come back after eight in the evening."), "body", align="centre")),
             ],
-            foot=Pad(Button("Go back", ui.back, "soft")),
+            foot=Pad(Button(ui.tr("Go back"), ui.back, "soft")),
         )
 
     def dish(self, ui: Ui, restaurant: str, name: str) -> Window:
@@ -168,15 +176,15 @@ class FoodApp(App):
                 return
             ui.facts.add(BasketLine(restaurant=restaurant, dish=name, count=count))
             ui.back()
-            ui.say("In your basket")
+            ui.say(ui.tr("In your basket"))
 
         less = partial(ui.set, "count", max(1, count - 1))
         more = partial(ui.set, "count", min(20, count + 1))
         counter = Row(
             [
-                IconButton("minus", "Fewer", less),
+                IconButton("minus", ui.tr("Fewer"), less),
                 Text(str(count), "headline"),
-                IconButton("plus", "More", more),
+                IconButton("plus", ui.tr("More"), more),
             ],
             align="centre",
             gap=18,
@@ -185,17 +193,21 @@ class FoodApp(App):
             name,
             [
                 Picture(f"photo:food {name}", high=170),
-                Pad(Text(money(cents), "headline"), bottom=0),
-                Pad(Text(f"From {restaurant}", "small", "muted"), top=2),
+                Pad(Text(money(cents, ui.language), "headline"), bottom=0),
+                Pad(Text(ui.tr("From {name}", name=restaurant), "small", "muted"), top=2),
                 Pad(counter, top=12),
             ],
-            foot=Pad(Button("Add to basket", add, icon="cart")),
+            foot=Pad(Button(ui.tr("Add to basket"), add, icon="cart")),
         )
 
     def confirm_empty(self, ui: Ui, restaurant: str) -> Window:
         empty = partial(ui.facts.remove_where, BasketLine, lambda line: True)
-        text = f"There are dishes of another place in it. Empty it for {restaurant}?"
-        return ui.dialog("Empty the basket?", text, {"Cancel": None, "Empty basket": empty})
+        text = ui.tr(
+            "There are dishes of another place in it. Empty it for {name}?", name=restaurant
+        )
+        return ui.dialog(
+            ui.tr("Empty the basket?"), text, {ui.tr("Cancel"): None, ui.tr("Empty basket"): empty}
+        )
 
     def basket(self, ui: Ui) -> Window:
         lines = ui.facts.all(BasketLine)
@@ -203,20 +215,32 @@ class FoodApp(App):
             ListRow(
                 f"{line.count} × {line.dish}",
                 line.restaurant,
-                trailing=money(dish_cents(line.restaurant, line.dish) * line.count),
-                button=("trash", f"Remove {line.dish}", partial(ui.facts.remove, line)),
+                trailing=money(dish_cents(line.restaurant, line.dish) * line.count, ui.language),
+                button=(
+                    "trash",
+                    ui.tr("Remove {name}", name=line.dish),
+                    partial(ui.facts.remove, line),
+                ),
             )
             for line in lines
         ]
         if not rows:
-            return ui.page("Basket", [Empty("Your basket is empty", "cart")])
+            return ui.page(ui.tr("Basket"), [Empty(ui.tr("Your basket is empty"), "cart")])
         total = Row(
-            [Text("Total", "title"), Text(money(basket_cents(ui.facts)), "title")], stretch=0
+            [
+                Text(ui.tr("Total"), "title"),
+                Text(money(basket_cents(ui.facts), ui.language), "title"),
+            ],
+            stretch=0,
         )
         return ui.page(
-            "Basket",
-            [*rows, ListRow("Delivery", trailing=money(250), icon="bike"), Pad(total, top=14)],
-            foot=Pad(Button("Checkout", lambda: ui.go("checkout"))),
+            ui.tr("Basket"),
+            [
+                *rows,
+                ListRow(ui.tr("Delivery"), trailing=money(250, ui.language), icon="bike"),
+                Pad(total, top=14),
+            ],
+            foot=Pad(Button(ui.tr("Checkout"), lambda: ui.go("checkout"))),
         )
 
     # What else there is ------------------------------------------------------------------------
@@ -227,17 +251,17 @@ class FoodApp(App):
             ListRow(name, icon="heart_filled", on_tap=partial(ui.go, "restaurant", name))
             for name in names
         ]
-        return ui.page("Favourites", rows or [Empty("No favourites yet", "heart")])
+        return ui.page(ui.tr("Favourites"), rows or [Empty(ui.tr("No favourites yet"), "heart")])
 
     def vouchers(self, ui: Ui) -> Window:
         cards: list[Widget] = [
-            Pad(Card(Column([Text(code, "title", "primary"), Text(words)], gap=6)), sides=12)
+            Pad(Card(Column([Text(code, "title", "primary"), Text(ui.tr(words))], gap=6)), sides=12)
             for code, words in VOUCHERS.items()
         ]
-        return ui.page("Vouchers", cards)
+        return ui.page(ui.tr("Vouchers"), cards)
 
     def settings(self, ui: Ui) -> Window:
-        return ui.page("Food settings", switch_rows(ui, FoodSettings, SWITCHES))
+        return ui.page(ui.tr("Food settings"), switch_rows(ui, FoodSettings, SWITCHES))
 
 
 def _place(name: str) -> Restaurant:
@@ -253,10 +277,15 @@ def _dish_cents(restaurant: str, name: str) -> int:
     return dishes[name]
 
 
+def _kind(ui: Ui, place: Restaurant) -> str:
+    stars = ui.tr("{stars} stars", stars=ui.language.number(place.stars, 1))
+    return f"{ui.tr(place.cuisine)} · {stars}"
+
+
 def _restaurant_card(ui: Ui, each: Restaurant) -> Widget:
-    state = "Closed" if each.closed else f"{each.minutes} min"
+    state = ui.tr("Closed") if each.closed else f"{each.minutes} min"
     words = Column(
-        [Text(each.name, "strong"), Text(f"{each.cuisine} · {each.stars} stars", "small", "muted")],
+        [Text(each.name, "strong"), Text(_kind(ui, each), "small", "muted")],
         gap=3,
     )
     body = Row([words, Text(state, "small", "primary")], stretch=0)

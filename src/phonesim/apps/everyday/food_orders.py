@@ -35,7 +35,7 @@ def checkout(ui: Ui) -> Window:
     def place() -> None:
         lines = ui.facts.all(BasketLine)
         if address is None or not lines:
-            ui.say("A basket and an address, please")
+            ui.say(ui.tr("A basket and an address, please"))
             return
         if not can_pay(ui.facts, total):
             ui.go("not_paid", total)
@@ -48,19 +48,28 @@ def checkout(ui: Ui) -> Window:
         ui.back(2)
         ui.go("placed", made.id)
 
-    where = f"{address.label}, {address.street}" if address else "No address"
+    paid_from = money(ui.facts.one(Account).balance_cents, ui.language)
+    where = f"{address.label}, {address.street}" if address else ui.tr("No address")
     return ui.page(
-        "Checkout",
+        ui.tr("Checkout"),
         [
-            ListRow("Bring it to", where, icon="home", on_tap=lambda: ui.go("choose_address")),
             ListRow(
-                "Paid from",
-                f"Wallet, {money(ui.facts.one(Account).balance_cents)}",
+                ui.tr("Bring it to"), where, icon="home", on_tap=lambda: ui.go("choose_address")
+            ),
+            ListRow(
+                ui.tr("Paid from"),
+                ui.tr("Wallet, {amount}", amount=paid_from),
                 icon="wallet",
             ),
-            Pad(Row([Text("Total", "title"), Text(money(total), "title")], stretch=0), top=16),
+            Pad(
+                Row(
+                    [Text(ui.tr("Total"), "title"), Text(money(total, ui.language), "title")],
+                    stretch=0,
+                ),
+                top=16,
+            ),
         ],
-        foot=Pad(Button("Place order", place)),
+        foot=Pad(Button(ui.tr("Place order"), place)),
     )
 
 
@@ -72,55 +81,61 @@ def choose_address(ui: Ui) -> Window:
 
     rows = [
         ListRow(
-            address.label, address.street, radio=address.chosen, on_tap=partial(choose, address)
+            address.label,
+            address.street,
+            radio=address.chosen,
+            on_tap=partial(choose, address),
         )
         for address in ui.facts.all(FoodAddress)
     ]
-    add = ("plus", "New address", lambda: ui.go("new_address"))
-    return ui.page("Addresses", rows or [Empty("No addresses", "home")], primary=add)
+    add = ("plus", ui.tr("New address"), lambda: ui.go("new_address"))
+    return ui.page(ui.tr("Addresses"), rows or [Empty(ui.tr("No addresses"), "home")], primary=add)
 
 
 def new_address(ui: Ui) -> Window:
     def save() -> None:
         label, street = ui.text("label").strip(), ui.text("street").strip()
         if not label or not street:
-            ui.say("A name and a street, please")
+            ui.say(ui.tr("A name and a street, please"))
             return
         ui.facts.add(FoodAddress(label=label, street=street))
         ui.back()
 
     return ui.page(
-        "New address",
+        ui.tr("New address"),
         [
-            Pad(ui.field("label", "Name of the place", icon="tag"), bottom=0),
-            Pad(ui.field("street", "Street and number", icon="location")),
+            Pad(ui.field("label", ui.tr("Name of the place"), icon="tag"), bottom=0),
+            Pad(ui.field("street", ui.tr("Street and number"), icon="location")),
         ],
-        actions=[IconButton("check", "Save", save)],
+        actions=[IconButton("check", ui.tr("Save"), save)],
     )
 
 
 def placed(ui: Ui, order_id: int) -> Window:
     order = ui.facts.get(FoodOrder, order_id)
+    cost = money(order.cents, ui.language)
     return ui.page(
-        "Thank you",
+        ui.tr("Thank you"),
         [
             Pad(Icon("check_circle", 72, "primary"), top=36),
-            Pad(Text("They are cooking", "headline", align="centre")),
-            Pad(Text(f"{order.restaurant}, {money(order.cents)}", "body", align="centre")),
+            Pad(Text(ui.tr("They are cooking"), "headline", align="centre")),
+            Pad(Text(f"{order.restaurant}, {cost}", "body", align="centre")),
         ],
-        foot=Pad(Button("Follow order", lambda: ui.swap("order", order_id), "soft")),
+        foot=Pad(Button(ui.tr("Follow order"), lambda: ui.swap("order", order_id), "soft")),
     )
 
 
 def not_paid(ui: Ui, cents: int) -> Window:
     """An error page: the wallet does not hold as much."""
+    amount = money(cents, ui.language)
+    lacking = ui.tr("Your wallet does not hold {amount}.", amount=amount)
     return ui.page(
-        "Not ordered",
+        ui.tr("Not ordered"),
         [
             Pad(Icon("error", 72, "danger"), top=36),
-            Pad(Text(f"Your wallet does not hold {money(cents)}.", "title", align="centre")),
+            Pad(Text(lacking, "title", align="centre")),
         ],
-        foot=Pad(Button("Go back", ui.back, "soft")),
+        foot=Pad(Button(ui.tr("Go back"), ui.back, "soft")),
     )
 
 
@@ -129,14 +144,14 @@ def orders(ui: Ui) -> Window:
     rows = [
         ListRow(
             order.restaurant,
-            f"{', '.join(order.dishes)}\n{state_of(order, ui.now)}",
-            trailing=short(order.time, ui.now, ui.settings.use_24_hour),
+            f"{', '.join(order.dishes)}\n{ui.tr(state_of(order, ui.now))}",
+            trailing=short(order.time, ui.now, ui.settings.use_24_hour, ui.language),
             icon="bag",
             on_tap=partial(ui.go, "order", order.id),
         )
         for order in found
     ]
-    return ui.page("My orders", rows or [Empty("No orders yet", "bag")])
+    return ui.page(ui.tr("My orders"), rows or [Empty(ui.tr("No orders yet"), "bag")])
 
 
 def order(ui: Ui, order_id: int) -> Window:
@@ -145,23 +160,23 @@ def order(ui: Ui, order_id: int) -> Window:
     state = state_of(order, ui.now)
     share = (STATES.index(state) + 1) / len(STATES) if state in STATES else 0.0
     rows: list[Widget] = [
-        Pad(Text(state, "headline"), top=14, bottom=2),
-        Pad(Progress(share, "Progress"), top=2),
-        Pad(Text(full(order.time, ui.now, ui.settings.use_24_hour), "small", "muted")),
-        Heading("Dishes"),
+        Pad(Text(ui.tr(state), "headline"), top=14, bottom=2),
+        Pad(Progress(share, ui.tr("Progress")), top=2),
+        Pad(Text(full(order.time, ui.now, ui.settings.use_24_hour, ui.language), "small", "muted")),
+        Heading(ui.tr("Dishes")),
         *(ListRow(dish, icon="food") for dish in order.dishes),
-        ListRow("Paid", trailing=money(order.cents), icon="wallet"),
-        ListRow("Tip", trailing=money(order.tip_cents), icon="coin"),
-        ListRow("Brought to", order.address, icon="home"),
+        ListRow(ui.tr("Paid"), trailing=money(order.cents, ui.language), icon="wallet"),
+        ListRow(ui.tr("Tip"), trailing=money(order.tip_cents, ui.language), icon="coin"),
+        ListRow(ui.tr("Brought to"), order.address, icon="home"),
     ]
     buttons: list[Widget] = [
-        Button("Give a tip", lambda: ui.go("tip", order_id), "soft", high=36),
-        Button("Rate", lambda: ui.go("rate", order_id), "soft", high=36),
-        Button("Complain", lambda: ui.go("complain", order_id), "danger", high=36),
+        Button(ui.tr("Give a tip"), lambda: ui.go("tip", order_id), "soft", high=36),
+        Button(ui.tr("Rate"), lambda: ui.go("rate", order_id), "soft", high=36),
+        Button(ui.tr("Complain"), lambda: ui.go("complain", order_id), "danger", high=36),
     ]
     if state in STATES[:2]:
         cancel = Button(
-            "Cancel order", lambda: ui.go("confirm_cancel", order_id), "danger", high=36
+            ui.tr("Cancel order"), lambda: ui.go("confirm_cancel", order_id), "danger", high=36
         )
         buttons.append(cancel)
     return ui.page(order.restaurant, rows, foot=Pad(Flow(buttons, gap=4), sides=8))
@@ -174,27 +189,30 @@ def tip(ui: Ui, order_id: int) -> Window:
         if cents and can_pay(ui.facts, cents):
             pay(ui.facts, order.restaurant, cents, "Tip", ui.now)
             ui.facts.edit(order, tip_cents=order.tip_cents + cents)
-            ui.say("Thank you!")
+            ui.say(ui.tr("Thank you!"))
 
-    return ui.sheet("Tip for the rider", {money(cents): partial(give, cents) for cents in TIPS[1:]})
+    choices = {money(cents, ui.language): partial(give, cents) for cents in TIPS[1:]}
+    return ui.sheet(ui.tr("Tip for the rider"), choices)
 
 
 def rate(ui: Ui, order_id: int) -> Window:
     order = ui.facts.get(FoodOrder, order_id)
     choices = {
-        f"{stars} star{'s' * (stars > 1)}": partial(ui.facts.edit, order, stars=stars)
+        ui.language.plural("{count} star", "{count} stars", stars): partial(
+            ui.facts.edit, order, stars=stars
+        )
         for stars in range(5, 0, -1)
     }
-    return ui.sheet("How was it?", choices)
+    return ui.sheet(ui.tr("How was it?"), choices)
 
 
 def complain(ui: Ui, order_id: int) -> Window:
     ui.facts.get(FoodOrder, order_id)
     rows = [
-        ListRow(reason, icon="warning", on_tap=partial(ui.go, "complaint", order_id, reason))
+        ListRow(ui.tr(reason), icon="warning", on_tap=partial(ui.go, "complaint", order_id, reason))
         for reason in COMPLAINTS
     ]
-    return ui.page("What went wrong?", rows)
+    return ui.page(ui.tr("What went wrong?"), rows)
 
 
 def complaint(ui: Ui, order_id: int, reason: str) -> Window:
@@ -205,25 +223,25 @@ def complaint(ui: Ui, order_id: int, reason: str) -> Window:
         ui.go("complained")
 
     return ui.page(
-        "Complaint",
+        ui.tr("Complaint"),
         [
-            Pad(Text(reason, "title")),
-            Pad(ui.field("text", "Tell us more", lines=4)),
-            Pad(Text("We answer within a day.", "small", "muted")),
+            Pad(Text(ui.tr(reason), "title")),
+            Pad(ui.field("text", ui.tr("Tell us more"), lines=4)),
+            Pad(Text(ui.tr("We answer within a day."), "small", "muted")),
         ],
-        foot=Pad(Button("Send complaint", send)),
+        foot=Pad(Button(ui.tr("Send complaint"), send)),
     )
 
 
 def complained(ui: Ui) -> Window:
     return ui.page(
-        "Sent",
+        ui.tr("Sent"),
         [
             Pad(Icon("mail", 72, "primary"), top=40),
-            Pad(Text("We are sorry", "headline", align="centre")),
-            Pad(Text("Your complaint has reached us.", "body", align="centre")),
+            Pad(Text(ui.tr("We are sorry"), "headline", align="centre")),
+            Pad(Text(ui.tr("Your complaint has reached us."), "body", align="centre")),
         ],
-        foot=Pad(Button("Close", ui.back, "soft")),
+        foot=Pad(Button(ui.tr("Close"), ui.back, "soft")),
     )
 
 
@@ -234,5 +252,7 @@ def confirm_cancel(ui: Ui, order_id: int) -> Window:
         ui.facts.edit(order, cancelled=True)
         pay(ui.facts, order.restaurant, -order.cents, "Refund", ui.now)
 
-    text = f"You get {money(order.cents)} back."
-    return ui.dialog("Cancel this order?", text, {"Keep": None, "Cancel it": cancel})
+    text = ui.tr("You get {amount} back.", amount=money(order.cents, ui.language))
+    return ui.dialog(
+        ui.tr("Cancel this order?"), text, {ui.tr("Keep"): None, ui.tr("Cancel it"): cancel}
+    )

@@ -15,7 +15,7 @@ def switch_rows(ui: Ui, kind: type[Any], labels: Mapping[str, str]) -> list[List
     settings = ui.facts.one(kind)
     return [
         ListRow(
-            label,
+            ui.tr(label),
             switch=getattr(settings, field),
             on_tap=partial(ui.facts.change, kind, **{field: not getattr(settings, field)}),
         )

@@ -78,48 +78,56 @@ class TravelApp(App):
         origin, day = _origin(ui), _day(ui)
         form = Column(
             [
-                ListRow("From", origin, icon="location", on_tap=lambda: ui.go("choose_city")),
-                Pad(ui.field("to", "To", icon="flag", on_submit=partial(_search, ui)), top=2),
                 ListRow(
-                    "Day",
-                    day_words(day),
+                    ui.tr("From"), origin, icon="location", on_tap=lambda: ui.go("choose_city")
+                ),
+                Pad(
+                    ui.field("to", ui.tr("To"), icon="flag", on_submit=partial(_search, ui)), top=2
+                ),
+                ListRow(
+                    ui.tr("Day"),
+                    day_words(day, ui.language),
                     icon="calendar",
                     on_tap=lambda: ui.go("choose_day", day.isoformat()),
                 ),
-                Pad(Button("Search trips", partial(_search, ui), icon="search"), top=6),
+                Pad(Button(ui.tr("Search trips"), partial(_search, ui), icon="search"), top=6),
             ]
         )
         return ui.page(
-            "Travel",
+            ui.tr("Travel"),
             [form, *self._next_trip(ui)],
             actions=[
-                IconButton("ticket", "My trips", lambda: ui.go("trips")),
-                IconButton("more", "More options", lambda: ui.go("options")),
+                IconButton("ticket", ui.tr("My trips"), lambda: ui.go("trips")),
+                IconButton("more", ui.tr("More options"), lambda: ui.go("options")),
             ],
         )
 
     def _next_trip(self, ui: Ui) -> list[Widget]:
         coming = [t for t in ui.facts.all(Trip) if not t.cancelled and t.depart > ui.now]
         if not coming:
-            return [Empty("No trips planned", "train")]
+            return [Empty(ui.tr("No trips planned"), "train")]
         trip = min(coming, key=lambda trip: (trip.depart, trip.id))
         words = Column(
             [
                 Text(f"{trip.origin} – {trip.destination}", "strong"),
-                Text(f"{day_words(trip.depart.date())}, {trip.operator}", "small", "muted"),
+                Text(
+                    f"{day_words(trip.depart.date(), ui.language)}, {trip.operator}",
+                    "small",
+                    "muted",
+                ),
             ],
             gap=4,
         )
-        card = Card(Row([Icon("train", 28, "primary"), words], gap=14), "Next trip")
+        card = Card(Row([Icon("train", 28, "primary"), words], gap=14), ui.tr("Next trip"))
         card.on_tap = partial(ui.go, "trip", trip.id)
-        return [Heading("Your next trip"), Pad(card, sides=12, top=4)]
+        return [Heading(ui.tr("Your next trip")), Pad(card, sides=12, top=4)]
 
     def options(self, ui: Ui) -> Window:
         pages = {
             "Watched routes": "watched", "Offers": "offers", "Travellers": "travellers",
             "Travel settings": "settings", "Help": "help",
         }  # fmt: skip
-        return ui.menu({label: partial(ui.go, page) for label, page in pages.items()})
+        return ui.menu({ui.tr(label): partial(ui.go, page) for label, page in pages.items()})
 
     def choose_city(self, ui: Ui) -> Window:
         query = ui.text("query").strip().casefold()
@@ -134,9 +142,11 @@ class TravelApp(App):
             if query in city.casefold()
         ]
         return ui.page(
-            "Leave from",
-            rows or [Empty("No such city", "search")],
-            head=Pad(ui.field("query", "Search city", icon="search"), sides=12, top=6, bottom=4),
+            ui.tr("Leave from"),
+            rows or [Empty(ui.tr("No such city"), "search")],
+            head=Pad(
+                ui.field("query", ui.tr("Search city"), icon="search"), sides=12, top=6, bottom=4
+            ),
         )
 
     def choose_day(self, ui: Ui, chosen: str) -> Window:
@@ -145,7 +155,7 @@ class TravelApp(App):
 
         def choose(picked: date) -> None:
             if picked < ui.now.date():
-                ui.say("That day is over")
+                ui.say(ui.tr("That day is over"))
                 return
             ui.back()
             ui.set("day", picked.isoformat())
@@ -153,20 +163,21 @@ class TravelApp(App):
         def turn(to: date) -> None:
             ui.set("month", to.isoformat())
 
-        bar = month_bar(month, turn, lambda: turn(month_of(ui.now.date())))
+        bar = month_bar(month, turn, lambda: turn(month_of(ui.now.date())), ui.language)
         grid = MonthGrid(month, ui.now.date(), choose, chosen=day)
-        return ui.page("Which day?", [Pad(bar, sides=8), Pad(grid, sides=12)])
+        return ui.page(ui.tr("Which day?"), [Pad(bar, sides=8), Pad(grid, sides=12)])
 
     def unknown_city(self, ui: Ui, typed: str) -> Window:
         """An error page: nobody goes there."""
+        lost = ui.tr("We do not travel to “{name}”.", name=typed[:40])
         near = [city for city in CITY_NAMES if city[:1].casefold() == typed[:1].casefold()]
         rows = [ListRow(c, icon="location", on_tap=partial(_take, ui, c)) for c in near]
         return ui.page(
-            "Not found",
+            ui.tr("Not found"),
             [
                 Pad(Icon("map", 64, "muted"), top=24),
-                Pad(Text(f"We do not travel to “{typed[:40]}”.", "body", align="centre")),
-                Heading("Did you mean"),
+                Pad(Text(lost, "body", align="centre")),
+                Heading(ui.tr("Did you mean")),
                 *rows,
             ],
         )
@@ -180,17 +191,21 @@ class TravelApp(App):
             found = connections(settings.seed, route.origin, route.destination, day)
             least = min((each.cents for each in found), default=0)
             label = f"{route.origin} – {route.destination}"
-            stop = ("close", f"Stop watching {label}", partial(ui.facts.remove, route))
-            row = ListRow(label, f"In a week from {money(least)}", icon="eye", button=stop)
+            end = ui.tr("Stop watching {name}", name=label)
+            stop = ("close", end, partial(ui.facts.remove, route))
+            price = ui.tr("In a week from {amount}", amount=money(least, ui.language))
+            row = ListRow(label, price, icon="eye", button=stop)
             rows.append(row)
-        return ui.page("Watched routes", rows or [Empty("No routes watched", "eye")])
+        return ui.page(ui.tr("Watched routes"), rows or [Empty(ui.tr("No routes watched"), "eye")])
 
     def offers(self, ui: Ui) -> Window:
         cards: list[Widget] = [
             Pad(
                 Card(
-                    Column([Picture(f"banner:{name}", high=96), Text(name, "strong")], gap=8),
-                    name,
+                    Column(
+                        [Picture(f"banner:{name}", high=96), Text(ui.tr(name), "strong")], gap=8
+                    ),
+                    ui.tr(name),
                     on_tap=partial(ui.go, "offer", name),
                 ),
                 sides=12,
@@ -199,24 +214,26 @@ class TravelApp(App):
             )
             for name in OFFERS
         ]
-        return ui.page("Offers", cards)
+        return ui.page(ui.tr("Offers"), cards)
 
     def offer(self, ui: Ui, name: str) -> Window:
-        text = "Until the end of the month, on all days but Fridays. Two bags travel for free."
-        return ui.page(name, [Picture(f"banner:{name}", high=170), Pad(Text(text))])
+        text = ui.tr(
+            "Until the end of the month, on all days but Fridays. Two bags travel for free."
+        )
+        return ui.page(ui.tr(name), [Picture(f"banner:{name}", high=170), Pad(Text(text))])
 
     def travellers(self, ui: Ui) -> Window:
         rows = [
             ListRow(
-                person.name,
-                "Discount card" if person.discount_card else "Full fare",
+                ui.tr(person.name),
+                ui.tr("Discount card") if person.discount_card else ui.tr("Full fare"),
                 avatar=person.name,
                 on_tap=partial(ui.go, "traveller", person.id, name=person.name),
             )
             for person in ui.facts.all(Traveller)
         ]
-        add = ("user_add", "Add traveller", lambda: ui.go("traveller", 0))
-        return ui.page("Travellers", rows or [Empty("Nobody", "users")], primary=add)
+        add = ("user_add", ui.tr("Add traveller"), lambda: ui.go("traveller", 0))
+        return ui.page(ui.tr("Travellers"), rows or [Empty(ui.tr("Nobody"), "users")], primary=add)
 
     def traveller(self, ui: Ui, person_id: int) -> Window:
         known = ui.facts.get(Traveller, person_id) if person_id else Traveller()
@@ -225,7 +242,7 @@ class TravelApp(App):
         def save() -> None:
             name = ui.text("name").strip()
             if not name:
-                ui.say("Everybody has a name")
+                ui.say(ui.tr("Everybody has a name"))
                 return
             if person_id:
                 ui.facts.edit(known, name=name, discount_card=card)
@@ -234,36 +251,44 @@ class TravelApp(App):
             ui.back()
 
         return ui.page(
-            "Traveller",
+            ui.tr("Traveller"),
             [
-                Pad(ui.field("name", "Full name", icon="user")),
-                ListRow("Discount card", switch=card, on_tap=partial(ui.set, "card", not card)),
+                Pad(ui.field("name", ui.tr("Full name"), icon="user")),
+                ListRow(
+                    ui.tr("Discount card"), switch=card, on_tap=partial(ui.set, "card", not card)
+                ),
             ],
-            actions=[IconButton("check", "Save", save)],
+            actions=[IconButton("check", ui.tr("Save"), save)],
         )
 
     def settings(self, ui: Ui) -> Window:
         settings = ui.facts.one(TravelSettings)
         return ui.page(
-            "Travel settings",
+            ui.tr("Travel settings"),
             [
-                ListRow("Home city", settings.home_city, icon="home"),
-                ListRow("Seat", settings.seat, icon="bed", on_tap=lambda: ui.go("seat_choice")),
+                ListRow(ui.tr("Home city"), settings.home_city, icon="home"),
+                ListRow(
+                    ui.tr("Seat"),
+                    ui.tr(settings.seat),
+                    icon="bed",
+                    on_tap=lambda: ui.go("seat_choice"),
+                ),
                 *switch_rows(ui, TravelSettings, SWITCHES),
             ],
         )
 
     def seat_choice(self, ui: Ui) -> Window:
         choices = {
-            seat: partial(ui.facts.change, TravelSettings, seat=seat) for seat in (WINDOW, AISLE)
+            ui.tr(seat): partial(ui.facts.change, TravelSettings, seat=seat)
+            for seat in (WINDOW, AISLE)
         }
-        return ui.sheet("Seat", choices, chosen=ui.facts.one(TravelSettings).seat)
+        return ui.sheet(ui.tr("Seat"), choices, chosen=ui.tr(ui.facts.one(TravelSettings).seat))
 
     def help(self, ui: Ui) -> Window:
         shown: list[Widget] = []
         for question, answer in QUESTIONS.items():
-            shown += [Heading(question), Pad(Text(answer, "body", "muted"), top=0)]
-        return ui.page("Help", shown)
+            shown += [Heading(ui.tr(question)), Pad(Text(ui.tr(answer), "body", "muted"), top=0)]
+        return ui.page(ui.tr("Help"), shown)
 
 
 def _origin(ui: Ui) -> str:
@@ -279,7 +304,7 @@ def _search(ui: Ui) -> None:
     typed = ui.text("to").strip()
     city = next((name for name in CITY_NAMES if name.casefold() == typed.casefold()), None)
     if not typed:
-        ui.say("Where to?")
+        ui.say(ui.tr("Where to?"))
     elif city is None:
         ui.go("unknown_city", typed[:60])
     else:

@@ -19,6 +19,7 @@ from phonesim.contents.everyday.journeys import (
 )
 from phonesim.contents.everyday.money import Account, can_pay, money, pay
 from phonesim.contents.timestamps import clock
+from phonesim.languages.language import Language
 from phonesim.toolkit.agenda import AgendaRow
 from phonesim.toolkit.boxes import Card, Column, Grid, Pad, Row
 from phonesim.toolkit.controls import Button, IconButton
@@ -32,6 +33,7 @@ ORDERS: dict[str, Callable[[Connection], float]] = {
     "Cheapest": lambda each: each.cents,
     "Fastest": lambda each: each.minutes,
 }
+STOPS = ("direct", "1 stop", "2 stops")
 RAIL, ROAD, AIR = (40, 130, 120), (196, 120, 40), (70, 100, 200)
 COLORS = {"Bluebird Coaches": ROAD, "Indigo Air": AIR}
 
@@ -42,9 +44,9 @@ def found(ui: Ui, origin: str, destination: str, day: str) -> tuple[Connection, 
     return connections(seed, origin, destination, date.fromisoformat(day))
 
 
-def times(each: Connection, in_24: bool) -> str:
+def times(each: Connection | Trip, in_24: bool, language: Language | None = None) -> str:
     """The label of a connection: when it leaves and arrives."""
-    return f"{clock(each.depart, in_24)} – {clock(each.arrive, in_24)}"
+    return f"{clock(each.depart, in_24, language)} – {clock(each.arrive, in_24, language)}"
 
 
 def results(ui: Ui, origin: str, destination: str, day: str) -> Window:
@@ -54,24 +56,26 @@ def results(ui: Ui, origin: str, destination: str, day: str) -> Window:
     )
     rows: list[Widget] = [
         AgendaRow(
-            money(each.cents),
-            clock(each.depart, in_24),
-            clock(each.arrive, in_24),
-            f"{each.operator}, {duration_words(each.minutes)}, {_stops(each)}",
+            money(each.cents, ui.language),
+            clock(each.depart, in_24, ui.language),
+            clock(each.arrive, in_24, ui.language),
+            f"{each.operator}, {duration_words(each.minutes)}, {_stops(ui, each)}",
             COLORS.get(each.operator, RAIL),
             on_tap=partial(ui.go, "connection", origin, destination, day, number),
         )
         for number, each in shown
     ]
-    watch = IconButton("eye", "Watch this route", partial(_watch, ui, origin, destination))
+    watch = IconButton("eye", ui.tr("Watch this route"), partial(_watch, ui, origin, destination))
     return ui.page(
         f"{origin} – {destination}",
-        rows or [Empty("Nothing runs on that day", "train")],
+        rows or [Empty(ui.tr("Nothing runs on that day"), "train")],
         head=Pad(
             Row(
                 [
-                    Text(day_words(date.fromisoformat(day)), "small", "muted"),
-                    Button(order, lambda: ui.go("sort", order), "soft", icon="sort", high=34),
+                    Text(day_words(date.fromisoformat(day), ui.language), "small", "muted"),
+                    Button(
+                        ui.tr(order), lambda: ui.go("sort", order), "soft", icon="sort", high=34
+                    ),
                 ],
                 stretch=0,
             ),
@@ -81,13 +85,15 @@ def results(ui: Ui, origin: str, destination: str, day: str) -> Window:
         ),
         actions=[
             watch,
-            IconButton("list", "Compare", lambda: ui.go("compare", origin, destination, day)),
+            IconButton(
+                "list", ui.tr("Compare"), lambda: ui.go("compare", origin, destination, day)
+            ),
         ],
     )
 
 
-def _stops(each: Connection) -> str:
-    return ("direct", "1 stop", "2 stops")[each.stops]
+def _stops(ui: Ui, each: Connection) -> str:
+    return ui.tr(STOPS[each.stops])
 
 
 def _watch(ui: Ui, origin: str, destination: str) -> None:
@@ -96,61 +102,67 @@ def _watch(ui: Ui, origin: str, destination: str) -> None:
     )
     if known is None:
         ui.facts.add(WatchedRoute(origin=origin, destination=destination))
-    ui.say("We watch the prices")
+    ui.say(ui.tr("We watch the prices"))
 
 
 def sort(ui: Ui, chosen: str) -> Window:
-    choices = {order: partial(ui.set, "order", order) for order in ORDERS}
-    return ui.sheet("Sort by", choices, chosen=chosen)
+    choices = {ui.tr(order): partial(ui.set, "order", order) for order in ORDERS}
+    return ui.sheet(ui.tr("Sort by"), choices, chosen=ui.tr(chosen))
 
 
 def compare(ui: Ui, origin: str, destination: str, day: str) -> Window:
     """The cheapest beside the fastest."""
     shown = found(ui, origin, destination, day)
     if not shown:
-        return ui.page("Compare", [Empty("Nothing to compare", "train")])
+        return ui.page(ui.tr("Compare"), [Empty(ui.tr("Nothing to compare"), "train")])
     columns: list[Widget] = []
     for title in ("Cheapest", "Fastest"):
         best = min(shown, key=ORDERS[title])
         lines: list[Widget] = [
-            Text(title, "strong", "primary"),
-            Text(money(best.cents), "title"),
-            Text(times(best, ui.settings.use_24_hour), "small"),
+            Text(ui.tr(title), "strong", "primary"),
+            Text(money(best.cents, ui.language), "title"),
+            Text(times(best, ui.settings.use_24_hour, ui.language), "small"),
             Text(duration_words(best.minutes), "small"),
-            Text(_stops(best), "small", "muted"),
+            Text(_stops(ui, best), "small", "muted"),
             Text(best.operator, "small", "muted"),
         ]
         go = partial(ui.go, "connection", origin, destination, day, shown.index(best))
-        columns.append(Card(Column(lines, gap=8), f"{title} connection", on_tap=go))
+        columns.append(Card(Column(lines, gap=8), ui.tr(f"{title} connection"), on_tap=go))
     heading = Pad(Text(f"{origin} – {destination}", "title"))
-    return ui.page("Compare", [heading, Pad(Grid(columns, 2, 10), sides=12)])
+    return ui.page(ui.tr("Compare"), [heading, Pad(Grid(columns, 2, 10), sides=12)])
 
 
 def connection(ui: Ui, origin: str, destination: str, day: str, number: int) -> Window:
     each, in_24 = found(ui, origin, destination, day)[number], ui.settings.use_24_hour
+    leaves, arrives = (clock(when, in_24, ui.language) for when in (each.depart, each.arrive))
     return ui.page(
-        "Connection",
+        ui.tr("Connection"),
         [
-            Pad(Text(day_words(each.depart.date(), year=True), "body", "primary")),
-            ListRow(origin, "Departure", trailing=clock(each.depart, in_24), icon="location"),
+            Pad(Text(day_words(each.depart.date(), ui.language, year=True), "body", "primary")),
+            ListRow(origin, ui.tr("Departure"), trailing=leaves, icon="location"),
             ListRow(
-                f"{duration_words(each.minutes)}, {_stops(each)}",
+                f"{duration_words(each.minutes)}, {_stops(ui, each)}",
                 each.operator,
                 icon="airplane" if each.operator == "Indigo Air" else "train",
             ),
-            ListRow(destination, "Arrival", trailing=clock(each.arrive, in_24), icon="flag"),
-            Pad(Text(money(each.cents), "headline"), top=14, bottom=2),
-            Pad(Text("Can be changed and cancelled", "small", "muted"), top=0),
+            ListRow(destination, ui.tr("Arrival"), trailing=arrives, icon="flag"),
+            Pad(Text(money(each.cents, ui.language), "headline"), top=14, bottom=2),
+            Pad(Text(ui.tr("Can be changed and cancelled"), "small", "muted"), top=0),
         ],
         foot=Pad(
-            Button("Book", lambda: ui.go("checkout", origin, destination, day, number), icon="card")
+            Button(
+                ui.tr("Book"),
+                lambda: ui.go("checkout", origin, destination, day, number),
+                icon="card",
+            )
         ),
     )
 
 
 def checkout(ui: Ui, origin: str, destination: str, day: str, number: int) -> Window:
     each = found(ui, origin, destination, day)[number]
-    traveller = ui.text("traveller", "Me")
+    traveller, cost = ui.text("traveller", "Me"), money(each.cents, ui.language)
+    balance = money(ui.facts.one(Account).balance_cents, ui.language)
 
     def confirm() -> None:
         if not can_pay(ui.facts, each.cents):
@@ -162,57 +174,65 @@ def checkout(ui: Ui, origin: str, destination: str, day: str, number: int) -> Wi
         ui.go("booked", trip.id)
 
     return ui.page(
-        "Check and pay",
+        ui.tr("Check and pay"),
         [
             ListRow(
-                f"{origin} – {destination}", times(each, ui.settings.use_24_hour), icon="train"
+                f"{origin} – {destination}",
+                times(each, ui.settings.use_24_hour, ui.language),
+                icon="train",
             ),
-            ListRow("Day", day_words(each.depart.date()), icon="calendar"),
+            ListRow(ui.tr("Day"), day_words(each.depart.date(), ui.language), icon="calendar"),
             ListRow(
-                "Traveller",
-                traveller,
+                ui.tr("Traveller"),
+                ui.tr(traveller),
                 icon="user",
                 on_tap=lambda: ui.go("choose_traveller", traveller),
             ),
             ListRow(
-                "Paid from",
-                f"Wallet, {money(ui.facts.one(Account).balance_cents)}",
+                ui.tr("Paid from"),
+                ui.tr("Wallet, {amount}", amount=balance),
                 icon="wallet",
             ),
-            Pad(Row([Text("Total", "title"), Text(money(each.cents), "title")], stretch=0), top=14),
+            Pad(Row([Text(ui.tr("Total"), "title"), Text(cost, "title")], stretch=0), top=14),
         ],
-        foot=Pad(Button(f"Pay {money(each.cents)}", confirm)),
+        foot=Pad(Button(ui.tr("Pay {amount}", amount=cost), confirm)),
     )
 
 
 def choose_traveller(ui: Ui, chosen: str) -> Window:
     people = [person.name for person in ui.facts.all(Traveller)]
-    choices = {name: partial(ui.set, "traveller", name) for name in people}
-    return ui.sheet("Who travels?", choices, chosen=chosen)
+    choices = {ui.tr(name): partial(ui.set, "traveller", name) for name in people}
+    return ui.sheet(ui.tr("Who travels?"), choices, chosen=ui.tr(chosen))
 
 
 def booked(ui: Ui, trip_id: int) -> Window:
     trip = ui.facts.get(Trip, trip_id)
     return ui.page(
-        "Booked",
+        ui.tr("Booked"),
         [
             Pad(Icon("check_circle", 72, "primary"), top=32),
-            Pad(Text("Have a good trip!", "headline", align="centre")),
+            Pad(Text(ui.tr("Have a good trip!"), "headline", align="centre")),
             Pad(Text(f"{trip.origin} – {trip.destination}", "body", align="centre")),
-            Pad(Text(f"Booking code {trip.code}", "title", "primary", align="centre")),
+            Pad(
+                Text(
+                    ui.tr("Booking code {code}", code=trip.code), "title", "primary", align="centre"
+                )
+            ),
         ],
-        foot=Pad(Button("Show trip", lambda: ui.swap("trip", trip_id), "soft")),
+        foot=Pad(Button(ui.tr("Show trip"), lambda: ui.swap("trip", trip_id), "soft")),
     )
 
 
 def not_paid(ui: Ui, cents: int) -> Window:
     """An error page: the account does not hold as much."""
+    amount = money(cents, ui.language)
+    lacking = ui.tr("Your wallet does not hold {amount}.", amount=amount)
     return ui.page(
-        "Not booked",
+        ui.tr("Not booked"),
         [
             Pad(Icon("error", 72, "danger"), top=32),
-            Pad(Text("The payment was declined", "title", align="centre")),
-            Pad(Text(f"Your wallet does not hold {money(cents)}.", "body", align="centre")),
+            Pad(Text(ui.tr("The payment was declined"), "title", align="centre")),
+            Pad(Text(lacking, "body", align="centre")),
         ],
-        foot=Pad(Button("Open Wallet", lambda: ui.launch("Wallet"), "soft")),
+        foot=Pad(Button(ui.tr("Open Wallet"), lambda: ui.launch("Wallet"), "soft")),
     )

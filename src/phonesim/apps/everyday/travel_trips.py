@@ -33,14 +33,18 @@ def trips(ui: Ui) -> Window:
     rows: list[Widget] = [
         ListRow(
             f"{trip.origin} – {trip.destination}",
-            f"{day_words(trip.depart.date())}\n{trip.operator}",
-            trailing=money(trip.cents),
+            f"{day_words(trip.depart.date(), ui.language)}\n{trip.operator}",
+            trailing=money(trip.cents, ui.language),
             icon="train",
             on_tap=partial(ui.go, "trip", trip.id),
         )
         for trip in sorted(found, key=lambda trip: (trip.depart, trip.id))
     ]
-    return ui.page("My trips", rows or [Empty("No trips here", "train")], tabs=ui.tabs(*TABS))
+    return ui.page(
+        ui.tr("My trips"),
+        rows or [Empty(ui.tr("No trips here"), "train")],
+        tabs=ui.tabs(*map(ui.tr, TABS)),
+    )
 
 
 def _belongs(trip: Trip, tab: str, today: date) -> bool:
@@ -50,14 +54,14 @@ def _belongs(trip: Trip, tab: str, today: date) -> bool:
 
 
 def trip(ui: Ui, trip_id: int) -> Window:
-    trip, in_24 = ui.facts.get(Trip, trip_id), ui.settings.use_24_hour
+    trip = ui.facts.get(Trip, trip_id)
     head = Column(
         [
             Text(f"{trip.origin} – {trip.destination}", "title"),
-            Text(day_words(trip.depart.date(), year=True), "body", "primary"),
+            Text(day_words(trip.depart.date(), ui.language, year=True), "body", "primary"),
             Row(
                 [
-                    Text(f"{clock(trip.depart, in_24)} – {clock(trip.arrive, in_24)}", "body"),
+                    Text(times(trip, ui.settings.use_24_hour, ui.language), "body"),
                     Text(trip.operator, "small", "muted"),
                 ],
                 gap=12,
@@ -67,23 +71,25 @@ def trip(ui: Ui, trip_id: int) -> Window:
     )
     rows: list[Widget] = [
         Pad(Card(head, pad=16), sides=12),
-        ListRow("Booking code", trip.code, icon="tag"),
-        ListRow("Seat", trip.seat, icon="bed", on_tap=lambda: ui.go("seats", trip_id)),
-        ListRow("Traveller", trip.traveller, icon="user"),
-        ListRow("Paid", money(trip.cents), icon="wallet"),
+        ListRow(ui.tr("Booking code"), trip.code, icon="tag"),
+        ListRow(ui.tr("Seat"), trip.seat, icon="bed", on_tap=lambda: ui.go("seats", trip_id)),
+        ListRow(ui.tr("Traveller"), ui.tr(trip.traveller), icon="user"),
+        ListRow(ui.tr("Paid"), money(trip.cents, ui.language), icon="wallet"),
     ]
     if trip.cancelled:
-        return ui.page("Trip", [Pad(Text("This trip was cancelled", "strong", "danger")), *rows])
+        return ui.page(
+            ui.tr("Trip"), [Pad(Text(ui.tr("This trip was cancelled"), "strong", "danger")), *rows]
+        )
     keep = [
-        Button("Add to Wallet", partial(_to_wallet, ui, trip), "soft", icon="wallet"),
-        Button("Add to Calendar", partial(_to_calendar, ui, trip), "soft", icon="calendar"),
+        Button(ui.tr("Add to Wallet"), partial(_to_wallet, ui, trip), "soft", icon="wallet"),
+        Button(ui.tr("Add to Calendar"), partial(_to_calendar, ui, trip), "soft", icon="calendar"),
     ]
     rows.append(Pad(Flow(keep), top=12, bottom=4))
     alter = [
-        Button("Change", lambda: ui.go("change", trip_id), "soft"),
-        Button("Cancel trip", lambda: ui.go("confirm_cancel", trip_id), "danger"),
+        Button(ui.tr("Change"), lambda: ui.go("change", trip_id), "soft"),
+        Button(ui.tr("Cancel trip"), lambda: ui.go("confirm_cancel", trip_id), "danger"),
     ]
-    return ui.page("Trip", rows, foot=Pad(Row(alter, align="spread")))
+    return ui.page(ui.tr("Trip"), rows, foot=Pad(Row(alter, align="spread")))
 
 
 def ticket_of(trip: Trip) -> Ticket:
@@ -101,19 +107,19 @@ def event_of(trip: Trip) -> CalendarEvent:
 
 def _to_wallet(ui: Ui, trip: Trip) -> None:
     if ui.facts.find(Ticket, lambda ticket: ticket.code == trip.code):
-        ui.say("It is in your wallet already")
+        ui.say(ui.tr("It is in your wallet already"))
         return
     ui.facts.add(ticket_of(trip))
-    ui.say("Added to Wallet")
+    ui.say(ui.tr("Added to Wallet"))
 
 
 def _to_calendar(ui: Ui, trip: Trip) -> None:
     event = event_of(trip)
     if ui.facts.find(CalendarEvent, lambda e: (e.title, e.start) == (event.title, event.start)):
-        ui.say("It is in your calendar already")
+        ui.say(ui.tr("It is in your calendar already"))
         return
     ui.facts.add(event)
-    ui.say("Added to Calendar")
+    ui.say(ui.tr("Added to Calendar"))
 
 
 def others(ui: Ui, trip: Trip) -> tuple[Connection, ...]:
@@ -125,23 +131,25 @@ def change(ui: Ui, trip_id: int) -> Window:
     trip = ui.facts.get(Trip, trip_id)
     rows: list[Widget] = [
         ListRow(
-            times(each, ui.settings.use_24_hour),
+            times(each, ui.settings.use_24_hour, ui.language),
             each.operator,
-            trailing=_difference(each.cents - trip.cents),
+            trailing=_difference(ui, each.cents - trip.cents),
             icon="clock",
             on_tap=partial(ui.go, "confirm_change", trip_id, number),
         )
         for number, each in enumerate(others(ui, trip))
         if each.depart != trip.depart
     ]
+    leaving = day_words(trip.depart.date(), ui.language)
+    heading = ui.tr("To {name}, {day}", name=trip.destination, day=leaving)
     return ui.page(
-        "Other times",
-        [Heading(f"To {trip.destination}, {day_words(trip.depart.date())}"), *rows],
+        ui.tr("Other times"),
+        [Heading(heading), *rows],
     )
 
 
-def _difference(cents: int) -> str:
-    return f"+{money(cents)}" if cents > 0 else "no charge"
+def _difference(ui: Ui, cents: int) -> str:
+    return f"+{money(cents, ui.language)}" if cents > 0 else ui.tr("no charge")
 
 
 def confirm_change(ui: Ui, trip_id: int, number: int) -> Window:
@@ -157,11 +165,19 @@ def confirm_change(ui: Ui, trip_id: int, number: int) -> Window:
             pay(ui.facts, each.operator, extra, f"Change of {trip.code}", ui.now)
         ui.facts.edit(trip, depart=each.depart, arrive=each.arrive, operator=each.operator)
         ui.back()
-        ui.say("Your trip was changed")
+        ui.say(ui.tr("Your trip was changed"))
 
-    words = f"You will leave at {clock(each.depart, ui.settings.use_24_hour)}."
-    cost = f" It costs {money(extra)} more." if extra else " It costs nothing."
-    return ui.dialog("Change trip?", words + cost, {"Keep": None, "Change trip": confirm})
+    leaves = clock(each.depart, ui.settings.use_24_hour, ui.language)
+    words = ui.tr("You will leave at {time}. It costs nothing.", time=leaves)
+    if extra:
+        words = ui.tr(
+            "You will leave at {time}. It costs {amount} more.",
+            time=leaves,
+            amount=money(extra, ui.language),
+        )
+    return ui.dialog(
+        ui.tr("Change trip?"), words, {ui.tr("Keep"): None, ui.tr("Change trip"): confirm}
+    )
 
 
 def confirm_cancel(ui: Ui, trip_id: int) -> Window:
@@ -171,10 +187,13 @@ def confirm_cancel(ui: Ui, trip_id: int) -> Window:
     def cancel() -> None:
         ui.facts.edit(trip, cancelled=True)
         pay(ui.facts, trip.operator, -refund, f"Refund of {trip.code}", ui.now)
-        ui.say("Trip cancelled")
+        ui.say(ui.tr("Trip cancelled"))
 
-    text = f"You get {money(refund)} back. This cannot be undone."
-    return ui.dialog("Cancel this trip?", text, {"Keep": None, "Cancel it": cancel})
+    amount = money(refund, ui.language)
+    text = ui.tr("You get {amount} back. This cannot be undone.", amount=amount)
+    return ui.dialog(
+        ui.tr("Cancel this trip?"), text, {ui.tr("Keep"): None, ui.tr("Cancel it"): cancel}
+    )
 
 
 def seats(ui: Ui, trip_id: int) -> Window:
@@ -184,7 +203,7 @@ def seats(ui: Ui, trip_id: int) -> Window:
     def sit(seat: str) -> None:
         ui.facts.edit(trip, seat=seat)
         ui.back()
-        ui.say(f"Your seat is {seat}")
+        ui.say(ui.tr("Your seat is {seat}", seat=seat))
 
     cells: list[Widget] = [
         Chip(
@@ -193,5 +212,5 @@ def seats(ui: Ui, trip_id: int) -> Window:
         for number in range(max(1, row - 3), max(1, row - 3) + 8)
         for letter in "ACDF"
     ]
-    hint = Pad(Text("A and F are at the window, C and D at the aisle", "small", "muted"))
-    return ui.page("Choose a seat", [hint, Pad(Grid(cells, 4, 10), sides=24)])
+    hint = Pad(Text(ui.tr("A and F are at the window, C and D at the aisle"), "small", "muted"))
+    return ui.page(ui.tr("Choose a seat"), [hint, Pad(Grid(cells, 4, 10), sides=24)])

@@ -27,7 +27,7 @@ from phonesim.contents.everyday.money import (
     money,
     pay,
 )
-from phonesim.contents.timestamps import MONTHS, full, short
+from phonesim.contents.timestamps import full, short
 from phonesim.drawing.colors import WHITE
 from phonesim.facts import Facts
 from phonesim.toolkit.boxes import Card, Column, Flow, Pad, Row
@@ -50,7 +50,9 @@ SWITCHES = {
     "contactless": "Contactless payments",
     "share_activity": "Share activity with partners",
 }
-CODE_LIMITS = {"$0.00": 0, "$20.00": 20_00, "$50.00": 50_00, "$100.00": 100_00}
+CODE_LIMITS = (0, 20_00, 50_00, 100_00)
+WRONGS = ("I do not know this payment", "The amount is wrong", "It was paid twice")
+WEEKS = ("3 weeks ago", "2 weeks ago", "Last week", "This week")
 QUESTIONS = {
     "When do I need a code?": "Whenever you pay more than the limit that you chose in Settings.",
     "Can I take a payment back?": "No. Report it, and we ask the other side to return the money.",
@@ -94,23 +96,23 @@ class WalletApp(App):
 
     def home(self, ui: Ui) -> Window:
         account, settings = ui.facts.one(Account), ui.facts.one(WalletSettings)
-        balance = "• • • •" if settings.hide_balance else money(account.balance_cents)
+        balance = "• • • •" if settings.hide_balance else money(account.balance_cents, ui.language)
         cover = Column(
             [
-                Text("Balance", "small", SOFT),
+                Text(ui.tr("Balance"), "small", SOFT),
                 Text(balance, "headline", WHITE),
-                Text(f"Account {account.number}", "tiny", SOFT),
+                Text(ui.tr("Account {number}", number=account.number), "tiny", SOFT),
             ],
             gap=4,
         )
         buttons = [
-            RoundButton("send", "Send", lambda: ui.go("payees")),
-            RoundButton("incoming", "Request", lambda: ui.go("payees", True)),
-            RoundButton("file", "Bills", lambda: ui.go("bills")),
-            RoundButton("card", "Cards", lambda: ui.go("cards")),
+            RoundButton("send", ui.tr("Send"), lambda: ui.go("payees")),
+            RoundButton("incoming", ui.tr("Request"), lambda: ui.go("payees", True)),
+            RoundButton("file", ui.tr("Bills"), lambda: ui.go("bills")),
+            RoundButton("card", ui.tr("Cards"), lambda: ui.go("cards")),
         ]
         more = [
-            Chip(label, partial(ui.go, page))
+            Chip(ui.tr(label), partial(ui.go, page))
             for label, page in (
                 ("Tickets", "tickets"), ("Savings", "savings"), ("Requests", "requests"),
                 ("Statement", "statement"),
@@ -123,11 +125,11 @@ class WalletApp(App):
         ]
         recent = sorted(ui.facts.all(Transfer), key=lambda t: (t.time, t.id), reverse=True)
         return ui.page(
-            "Wallet",
-            [*top, Heading("Recent"), *(_row(ui, transfer) for transfer in recent[:4])],
+            ui.tr("Wallet"),
+            [*top, Heading(ui.tr("Recent")), *(_row(ui, transfer) for transfer in recent[:4])],
             actions=[
-                IconButton("history", "All activity", lambda: ui.go("activity")),
-                IconButton("settings", "Wallet settings", lambda: ui.go("settings")),
+                IconButton("history", ui.tr("All activity"), lambda: ui.go("activity")),
+                IconButton("settings", ui.tr("Wallet settings"), lambda: ui.go("settings")),
             ],
         )
 
@@ -143,42 +145,50 @@ class WalletApp(App):
         ]
         found.sort(key=lambda t: (t.time, t.id), reverse=True)
         chips = [
-            Chip(label, partial(ui.set, "way", label), way == label)
+            Chip(ui.tr(label), partial(ui.set, "way", label), way == label)
             for label in ("All", "Sent", "Received")
         ]
-        search = ui.field("query", "Search activity", icon="search")
+        search = ui.field("query", ui.tr("Search activity"), icon="search")
         return ui.page(
-            "Activity",
-            [_row(ui, t) for t in found[:MAX_ROWS]] or [Empty("No payments found", "search")],
+            ui.tr("Activity"),
+            [_row(ui, t) for t in found[:MAX_ROWS]]
+            or [Empty(ui.tr("No payments found"), "search")],
             head=Pad(Column([search, Row(chips)], gap=6), sides=12, top=6, bottom=4),
         )
 
     def payment(self, ui: Ui, transfer_id: int) -> Window:
         transfer = ui.facts.get(Transfer, transfer_id)
-        way = "Received from" if transfer.cents < 0 else "Sent to"
+        way = "Received from {name}" if transfer.cents < 0 else "Sent to {name}"
+        status = "Reported" if transfer.reported else "Completed"
         rows: list[Widget] = [
             Pad(Avatar(transfer.person, 64), top=16),
-            Pad(Text(money(abs(transfer.cents)), "headline", align="centre"), top=4),
-            Pad(Text(f"{way} {transfer.person}", "body", "muted", align="centre"), top=0),
-            ListRow("Note", transfer.note or "No note", icon="note"),
-            ListRow("When", full(transfer.time, ui.now, ui.settings.use_24_hour), icon="clock"),
-            ListRow("Status", "Reported" if transfer.reported else "Completed", icon="check"),
+            Pad(Text(money(abs(transfer.cents), ui.language), "headline", align="centre"), top=4),
+            Pad(Text(ui.tr(way, name=transfer.person), "body", "muted", align="centre"), top=0),
+            ListRow(ui.tr("Note"), transfer.note or ui.tr("No note"), icon="note"),
+            ListRow(
+                ui.tr("When"),
+                full(transfer.time, ui.now, ui.settings.use_24_hour, ui.language),
+                icon="clock",
+            ),
+            ListRow(ui.tr("Status"), ui.tr(status), icon="check"),
         ]
-        report = Button("Report a problem", lambda: ui.go("report", transfer_id), "danger")
+        report = Button(ui.tr("Report a problem"), lambda: ui.go("report", transfer_id), "danger")
         again = Button(
-            "Pay again", lambda: ui.go("amount", transfer.person, False), "soft", icon="refresh"
+            ui.tr("Pay again"),
+            lambda: ui.go("amount", transfer.person, False),
+            "soft",
+            icon="refresh",
         )
-        return ui.page("Payment", [*rows, Pad(Column([again, report], gap=8))])
+        return ui.page(ui.tr("Payment"), [*rows, Pad(Column([again, report], gap=8))])
 
     def report(self, ui: Ui, transfer_id: int) -> Window:
         transfer = ui.facts.get(Transfer, transfer_id)
 
         def send() -> None:
             ui.facts.edit(transfer, reported=True)
-            ui.say("Reported. We look into it")
+            ui.say(ui.tr("Reported. We look into it"))
 
-        reasons = ("I do not know this payment", "The amount is wrong", "It was paid twice")
-        return ui.sheet("What is wrong?", dict.fromkeys(reasons, send))
+        return ui.sheet(ui.tr("What is wrong?"), dict.fromkeys(map(ui.tr, WRONGS), send))
 
     def statement(self, ui: Ui) -> Window:
         spent = [0] * 4
@@ -186,16 +196,18 @@ class WalletApp(App):
             weeks = (ui.now.date() - transfer.time.date()).days // 7
             if transfer.cents > 0 and 0 <= weeks < 4:
                 spent[3 - weeks] += transfer.cents
-        names = ("3 weeks ago", "2 weeks ago", "Last week", "This week")
-        rows = [ListRow(n, trailing=money(c)) for n, c in zip(names, spent, strict=True)]
-        month = f"{MONTHS[ui.now.month - 1]} {ui.now.year}"
+        rows = [
+            ListRow(ui.tr(week), trailing=money(cents, ui.language))
+            for week, cents in zip(WEEKS, spent, strict=True)
+        ]
+        month = f"{ui.language.formats.months_short[ui.now.month - 1]} {ui.now.year}"
         return ui.page(
-            "Statement",
+            ui.tr("Statement"),
             [
-                Pad(Text(f"Spent until {month}", "small", "muted")),
-                Pad(Columns(spent, ("-3", "-2", "-1", "now"))),
+                Pad(Text(ui.tr("Spent until {month}", month=month), "small", "muted")),
+                Pad(Columns(spent, ("-3", "-2", "-1", ui.tr("now")))),
                 *rows,
-                ListRow("Together", trailing=money(sum(spent)), bold=True),
+                ListRow(ui.tr("Together"), trailing=money(sum(spent), ui.language), bold=True),
             ],
         )
 
@@ -208,14 +220,18 @@ class WalletApp(App):
             ListRow(
                 request.person,
                 request.note,
-                trailing=money(request.cents),
+                trailing=money(request.cents, ui.language),
                 avatar=request.person,
                 on_tap=partial(ui.go, "request", request.id),
             )
             for request in found
         ]
-        empty = Empty("Nobody asks you for money" if not rows else "", "coin")
-        return ui.page("Requests", rows or [empty], tabs=ui.tabs("From others", "From you"))
+        empty = Empty(ui.tr("Nobody asks you for money"), "coin")
+        return ui.page(
+            ui.tr("Requests"),
+            rows or [empty],
+            tabs=ui.tabs(ui.tr("From others"), ui.tr("From you")),
+        )
 
     def request(self, ui: Ui, request_id: int) -> Window:
         request = ui.facts.get(MoneyRequest, request_id)
@@ -231,19 +247,23 @@ class WalletApp(App):
         def decline() -> None:
             ui.facts.remove(request)
             ui.back()
-            ui.say("Request declined")
+            ui.say(ui.tr("Request declined"))
 
-        asks = "You asked" if request.ours else "asks you for"
-        words = f"{asks} {request.person}" if request.ours else f"{request.person} {asks}"
-        buttons: list[Widget] = [Button("Withdraw", decline, "soft")]
+        words = ui.tr(
+            "You asked {name}" if request.ours else "{name} asks you for", name=request.person
+        )
+        buttons: list[Widget] = [Button(ui.tr("Withdraw"), decline, "soft")]
         if not request.ours:
-            buttons = [Button("Decline", decline, "soft"), Button("Pay request", accept)]
+            buttons = [
+                Button(ui.tr("Decline"), decline, "soft"),
+                Button(ui.tr("Pay request"), accept),
+            ]
         return ui.page(
-            "Request",
+            ui.tr("Request"),
             [
                 Pad(Avatar(request.person, 72), top=20),
                 Pad(Text(words, "body", "muted", align="centre")),
-                Pad(Text(money(request.cents), "headline", align="centre")),
+                Pad(Text(money(request.cents, ui.language), "headline", align="centre")),
                 Pad(Text(request.note, "body", align="centre")),
             ],
             foot=Pad(Row(buttons, align="spread")),
@@ -255,14 +275,18 @@ class WalletApp(App):
         rows = [
             ListRow(
                 bill.company,
-                f"{'Was due' if bill.paid else 'Due'} {day_words(bill.due)}",
-                trailing=money(bill.cents),
+                _due(ui, bill),
+                trailing=money(bill.cents, ui.language),
                 icon="check_circle" if bill.paid else "file",
                 on_tap=partial(ui.go, "bill", bill.id),
             )
             for bill in sorted(found, key=lambda bill: (bill.due, bill.id))
         ]
-        return ui.page("Bills", rows or [Empty("No bills", "file")], tabs=ui.tabs("To pay", "Paid"))
+        return ui.page(
+            ui.tr("Bills"),
+            rows or [Empty(ui.tr("No bills"), "file")],
+            tabs=ui.tabs(ui.tr("To pay"), ui.tr("Paid")),
+        )
 
     def bill(self, ui: Ui, bill_id: int) -> Window:
         bill = ui.facts.get(Bill, bill_id)
@@ -270,21 +294,23 @@ class WalletApp(App):
         def automatic() -> None:
             ui.facts.edit(bill, automatic=not bill.automatic)
 
-        pay_now = Button("Pay now", lambda: ui.go("confirm_bill", bill_id), enabled=not bill.paid)
+        pay_now = Button(
+            ui.tr("Pay now"), lambda: ui.go("confirm_bill", bill_id), enabled=not bill.paid
+        )
         return ui.page(
             bill.company,
             [
-                Pad(Text(money(bill.cents), "headline"), top=16, bottom=0),
-                Pad(Text("Paid" if bill.paid else f"Due {day_words(bill.due)}", "body", "muted")),
-                ListRow("Reference", bill.reference, icon="tag"),
+                Pad(Text(money(bill.cents, ui.language), "headline"), top=16, bottom=0),
+                Pad(Text(ui.tr("Paid") if bill.paid else _due(ui, bill), "body", "muted")),
+                ListRow(ui.tr("Reference"), bill.reference, icon="tag"),
                 ListRow(
-                    "Pay automatically",
-                    "On the due day",
+                    ui.tr("Pay automatically"),
+                    ui.tr("On the due day"),
                     icon="sync",
                     switch=bill.automatic,
                     on_tap=automatic,
                 ),
-                ListRow("Account", ui.facts.one(Account).number, icon="bank"),
+                ListRow(ui.tr("Account"), ui.facts.one(Account).number, icon="bank"),
             ],
             foot=Pad(pay_now),
         )
@@ -300,51 +326,67 @@ class WalletApp(App):
             paid = pay(ui.facts, bill.company, bill.cents, f"Bill {bill.reference}", ui.now)
             ui.go("receipt", paid.id)
 
-        text = f"{money(bill.cents)} will be taken from your account."
-        return ui.dialog(f"Pay {bill.company}?", text, {"Cancel": None, "Pay": settle})
+        amount = money(bill.cents, ui.language)
+        text = ui.tr("{amount} will be taken from your account.", amount=amount)
+        return ui.dialog(
+            ui.tr("Pay {name}?", name=bill.company),
+            text,
+            {ui.tr("Cancel"): None, ui.tr("Pay"): settle},
+        )
 
     # Settings ----------------------------------------------------------------------------------
 
     def settings(self, ui: Ui) -> Window:
         limit = ui.facts.one(WalletSettings).code_above_cents
         return ui.page(
-            "Wallet settings",
+            ui.tr("Wallet settings"),
             [
                 *switch_rows(ui, WalletSettings, SWITCHES),
                 ListRow(
-                    "Ask for a code above",
-                    money(limit),
+                    ui.tr("Ask for a code above"),
+                    money(limit, ui.language),
                     icon="shield",
                     on_tap=lambda: ui.go("code_limit"),
                 ),
-                ListRow("Help", icon="help", on_tap=lambda: ui.go("help")),
+                ListRow(ui.tr("Help"), icon="help", on_tap=lambda: ui.go("help")),
             ],
         )
 
     def code_limit(self, ui: Ui) -> Window:
-        chosen = money(ui.facts.one(WalletSettings).code_above_cents)
+        chosen = money(ui.facts.one(WalletSettings).code_above_cents, ui.language)
         choices = {
-            words: partial(ui.facts.change, WalletSettings, code_above_cents=cents)
-            for words, cents in CODE_LIMITS.items()
+            money(cents, ui.language): partial(
+                ui.facts.change, WalletSettings, code_above_cents=cents
+            )
+            for cents in CODE_LIMITS
         }
-        return ui.sheet("Ask for a code above", choices, chosen=chosen)
+        return ui.sheet(ui.tr("Ask for a code above"), choices, chosen=chosen)
 
     def help(self, ui: Ui) -> Window:
-        rows = [ListRow(q, icon="help", on_tap=partial(ui.go, "answer", q)) for q in QUESTIONS]
-        return ui.page("Help", [Heading("Often asked"), *rows])
+        rows = [
+            ListRow(ui.tr(q), icon="help", on_tap=partial(ui.go, "answer", q)) for q in QUESTIONS
+        ]
+        return ui.page(ui.tr("Help"), [Heading(ui.tr("Often asked")), *rows])
 
     def answer(self, ui: Ui, question: str) -> Window:
         words = QUESTIONS.get(question, "We do not know, sorry.")
-        return ui.page("Help", [Pad(Text(question, "title")), Pad(Text(words))])
+        return ui.page(
+            ui.tr("Help"), [Pad(Text(ui.tr(question), "title")), Pad(Text(ui.tr(words)))]
+        )
+
+
+def _due(ui: Ui, bill: Bill) -> str:
+    day = day_words(bill.due, ui.language)
+    return ui.tr("Was due {day}" if bill.paid else "Due {day}", day=day)
 
 
 def _row(ui: Ui, transfer: Transfer) -> ListRow:
     sign = "+" if transfer.cents < 0 else "-"
-    when = short(transfer.time, ui.now, ui.settings.use_24_hour)
+    when = short(transfer.time, ui.now, ui.settings.use_24_hour, ui.language)
     return ListRow(
         transfer.person,
         f"{transfer.note} · {when}" if transfer.note else when,
-        trailing=f"{sign}{money(abs(transfer.cents))}",
+        trailing=f"{sign}{money(abs(transfer.cents), ui.language)}",
         avatar=transfer.person,
         detail_lines=1,
         on_tap=partial(ui.go, "payment", transfer.id),

@@ -26,16 +26,16 @@ from phonesim.toolkit.widget import Widget
 FACES: tuple[Color, ...] = ((44, 82, 130), (122, 62, 110), (40, 110, 92), (150, 84, 40))
 FROZEN: Color = (116, 126, 138)
 SOFT: Color = (226, 232, 240)
-LIMITS = {"$100.00": 100_00, "$300.00": 300_00, "$500.00": 500_00, "$1000.00": 1000_00}
+LIMITS = (100_00, 300_00, 500_00, 1000_00)
 
 
-def _face(card: PaymentCard) -> Card:
+def _face(ui: Ui, card: PaymentCard) -> Card:
     look = FROZEN if card.frozen else FACES[sum(map(ord, card.name)) % len(FACES)]
     words = Column(
         [
             Row([Text(card.name, "title", WHITE), Icon("card", 26, WHITE)], stretch=0),
             Text(f"•••• {card.digits}", "body", SOFT),
-            Text("Frozen" if card.frozen else "Active", "small", SOFT),
+            Text(ui.tr("Frozen") if card.frozen else ui.tr("Active"), "small", SOFT),
         ],
         gap=10,
     )
@@ -45,10 +45,10 @@ def _face(card: PaymentCard) -> Card:
 def cards(ui: Ui) -> Window:
     shown: list[Widget] = []
     for card in ui.facts.all(PaymentCard):
-        face = _face(card)
+        face = _face(ui, card)
         face.on_tap = partial(ui.go, "card", card.id)
         shown.append(Pad(face, sides=16, top=6, bottom=6))
-    return ui.page("Cards", shown or [Empty("No cards", "card")])
+    return ui.page(ui.tr("Cards"), shown or [Empty(ui.tr("No cards"), "card")])
 
 
 def card(ui: Ui, card_id: int) -> Window:
@@ -56,25 +56,27 @@ def card(ui: Ui, card_id: int) -> Window:
 
     def thaw() -> None:
         ui.facts.edit(card, frozen=False)
-        ui.say("Card unfrozen")
+        ui.say(ui.tr("Card unfrozen"))
 
     freeze = (
-        Button("Unfreeze", thaw, "soft", icon="sun")
+        Button(ui.tr("Unfreeze"), thaw, "soft", icon="sun")
         if card.frozen
-        else Button("Freeze", lambda: ui.go("confirm_freeze", card_id), "soft", icon="snowflake")
+        else Button(
+            ui.tr("Freeze"), lambda: ui.go("confirm_freeze", card_id), "soft", icon="snowflake"
+        )
     )
     return ui.page(
-        "Card",
+        ui.tr("Card"),
         [
-            Pad(_face(card), sides=16),
+            Pad(_face(ui, card), sides=16),
             ListRow(
-                "Monthly limit",
-                money(card.limit_cents),
+                ui.tr("Monthly limit"),
+                money(card.limit_cents, ui.language),
                 icon="tune",
                 on_tap=lambda: ui.go("card_limit", card_id),
             ),
             ListRow(
-                "Online payments",
+                ui.tr("Online payments"),
                 icon="globe",
                 switch=card.online,
                 on_tap=lambda: ui.facts.edit(card, online=not card.online),
@@ -87,17 +89,18 @@ def card(ui: Ui, card_id: int) -> Window:
 def card_limit(ui: Ui, card_id: int) -> Window:
     card = ui.facts.get(PaymentCard, card_id)
     choices = {
-        words: partial(ui.facts.edit, card, limit_cents=cents) for words, cents in LIMITS.items()
+        money(cents, ui.language): partial(ui.facts.edit, card, limit_cents=cents)
+        for cents in LIMITS
     }
-    return ui.sheet("Monthly limit", choices, chosen=money(card.limit_cents))
+    return ui.sheet(ui.tr("Monthly limit"), choices, chosen=money(card.limit_cents, ui.language))
 
 
 def confirm_freeze(ui: Ui, card_id: int) -> Window:
     card = ui.facts.get(PaymentCard, card_id)
     return ui.dialog(
-        "Freeze this card?",
-        f"“{card.name}” cannot pay until you unfreeze it.",
-        {"Cancel": None, "Freeze card": lambda: ui.facts.edit(card, frozen=True)},
+        ui.tr("Freeze this card?"),
+        ui.tr("“{name}” cannot pay until you unfreeze it.", name=card.name),
+        {ui.tr("Cancel"): None, ui.tr("Freeze card"): lambda: ui.facts.edit(card, frozen=True)},
     )
 
 
@@ -106,13 +109,13 @@ def tickets(ui: Ui) -> Window:
     rows: list[Widget] = [
         ListRow(
             ticket.title,
-            f"{ticket.detail}\n{day_words(ticket.day)}",
+            f"{ticket.detail}\n{day_words(ticket.day, ui.language)}",
             icon="ticket",
             on_tap=partial(ui.go, "ticket", ticket.id),
         )
         for ticket in found
     ]
-    return ui.page("Tickets", rows or [Empty("No tickets", "ticket")])
+    return ui.page(ui.tr("Tickets"), rows or [Empty(ui.tr("No tickets"), "ticket")])
 
 
 def ticket(ui: Ui, ticket_id: int) -> Window:
@@ -121,22 +124,26 @@ def ticket(ui: Ui, ticket_id: int) -> Window:
         [
             Text(shown.title, "title"),
             Text(shown.detail, "body", "muted"),
-            Text(day_words(shown.day, year=True), "body", "primary"),
+            Text(day_words(shown.day, ui.language, year=True), "body", "primary"),
             Barcode(shown.code),
         ],
         gap=10,
     )
-    remove = IconButton("trash", "Remove", lambda: ui.go("confirm_remove_ticket", ticket_id))
-    return ui.page("Ticket", [Pad(Card(body, pad=18), top=16)], actions=[remove])
+    remove = IconButton("trash", ui.tr("Remove"), lambda: ui.go("confirm_remove_ticket", ticket_id))
+    return ui.page(ui.tr("Ticket"), [Pad(Card(body, pad=18), top=16)], actions=[remove])
 
 
 def confirm_remove_ticket(ui: Ui, ticket_id: int) -> Window:
     shown = ui.facts.get(Ticket, ticket_id)
     return ui.dialog(
-        "Remove ticket?",
-        f"“{shown.title}” will be gone from your wallet.",
-        {"Cancel": None, "Remove ticket": lambda: ui.facts.remove(shown)},
+        ui.tr("Remove ticket?"),
+        ui.tr("“{name}” will be gone from your wallet.", name=shown.title),
+        {ui.tr("Cancel"): None, ui.tr("Remove ticket"): lambda: ui.facts.remove(shown)},
     )
+
+
+def _goal(ui: Ui, pot: SavingsPot) -> str:
+    return ui.tr("of {amount}", amount=money(pot.goal_cents, ui.language))
 
 
 def savings(ui: Ui) -> Window:
@@ -145,9 +152,9 @@ def savings(ui: Ui) -> Window:
             Column(
                 [
                     Text(pot.name, "strong"),
-                    Text(money(pot.cents), "title", "primary"),
+                    Text(money(pot.cents, ui.language), "title", "primary"),
                     Progress(pot.cents / max(1, pot.goal_cents)),
-                    Text(f"of {money(pot.goal_cents)}", "tiny", "muted"),
+                    Text(_goal(ui, pot), "tiny", "muted"),
                 ],
                 gap=6,
             ),
@@ -156,8 +163,12 @@ def savings(ui: Ui) -> Window:
         )
         for pot in ui.facts.all(SavingsPot)
     ]
-    body: Widget = Pad(Grid(tiles, 2, 10), sides=12) if tiles else Empty("No savings", "coin")
-    return ui.page("Savings", [body], primary=("plus", "New pot", lambda: ui.go("new_pot")))
+    body: Widget = (
+        Pad(Grid(tiles, 2, 10), sides=12) if tiles else Empty(ui.tr("No savings"), "coin")
+    )
+    return ui.page(
+        ui.tr("Savings"), [body], primary=("plus", ui.tr("New pot"), lambda: ui.go("new_pot"))
+    )
 
 
 def pot(ui: Ui, pot_id: int) -> Window:
@@ -166,26 +177,27 @@ def pot(ui: Ui, pot_id: int) -> Window:
     def move(way: int) -> None:
         cents, account = cents_of(ui.text("amount")), ui.facts.one(Account)
         if cents is None:
-            ui.say("Give an amount such as 12.50")
+            ui.say(ui.tr("Give an amount such as 12.50"))
         elif (way > 0 and not can_pay(ui.facts, cents)) or (way < 0 and cents > pot.cents):
-            ui.say("There is not that much")
+            ui.say(ui.tr("There is not that much"))
         else:
             ui.facts.edit(account, balance_cents=account.balance_cents - way * cents)
             ui.facts.edit(pot, cents=pot.cents + way * cents)
             ui.set("amount", "")
-            ui.say(f"Moved {money(cents)}")
+            ui.say(ui.tr("Moved {amount}", amount=money(cents, ui.language)))
 
     buttons = [
-        Button("Take out", lambda: move(-1), "soft"),
-        Button("Put in", lambda: move(1)),
+        Button(ui.tr("Take out"), lambda: move(-1), "soft"),
+        Button(ui.tr("Put in"), lambda: move(1)),
     ]
+    goal = ui.tr("Your goal is {amount}", amount=money(pot.goal_cents, ui.language))
     return ui.page(
         pot.name,
         [
-            Pad(Text(money(pot.cents), "headline"), top=16, bottom=2),
-            Pad(Progress(pot.cents / max(1, pot.goal_cents), "Reached"), top=2),
-            Pad(Text(f"Your goal is {money(pot.goal_cents)}", "small", "muted")),
-            Pad(ui.field("amount", "Amount", icon="coin")),
+            Pad(Text(money(pot.cents, ui.language), "headline"), top=16, bottom=2),
+            Pad(Progress(pot.cents / max(1, pot.goal_cents), ui.tr("Reached")), top=2),
+            Pad(Text(goal, "small", "muted")),
+            Pad(ui.field("amount", ui.tr("Amount"), icon="coin")),
         ],
         foot=Pad(Row(buttons, align="spread")),
     )
@@ -195,13 +207,16 @@ def new_pot(ui: Ui) -> Window:
     def save() -> None:
         name, goal = ui.text("name").strip(), cents_of(ui.text("goal"))
         if not name or goal is None:
-            ui.say("A name and a goal, please")
+            ui.say(ui.tr("A name and a goal, please"))
             return
         ui.facts.add(SavingsPot(name=name, goal_cents=goal))
         ui.back()
 
     return ui.page(
-        "New pot",
-        [Pad(ui.field("name", "What for?"), bottom=0), Pad(ui.field("goal", "Goal", icon="flag"))],
-        actions=[IconButton("check", "Save", save)],
+        ui.tr("New pot"),
+        [
+            Pad(ui.field("name", ui.tr("What for?")), bottom=0),
+            Pad(ui.field("goal", ui.tr("Goal"), icon="flag")),
+        ],
+        actions=[IconButton("check", ui.tr("Save"), save)],
     )

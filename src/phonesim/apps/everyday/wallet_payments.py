@@ -29,7 +29,7 @@ from phonesim.toolkit.widget import Widget
 
 MAX_ROWS = 40
 ATTEMPTS = 3
-QUICK = ("5.00", "10.00", "20.00", "50.00")
+QUICK = (5_00, 10_00, 20_00, 50_00)
 
 
 def payees(ui: Ui, asking: bool = False) -> Window:
@@ -43,10 +43,12 @@ def payees(ui: Ui, asking: bool = False) -> Window:
         for name, detail in found[:MAX_ROWS]
     ]
     return ui.page(
-        "Request from" if asking else "Send to",
-        rows or [Empty("Nobody by that name", "users")],
-        head=Pad(ui.field("query", "Search people", icon="search"), sides=12, top=6, bottom=4),
-        primary=None if asking else ("user_add", "New payee", lambda: ui.go("new_payee")),
+        ui.tr("Request from") if asking else ui.tr("Send to"),
+        rows or [Empty(ui.tr("Nobody by that name"), "users")],
+        head=Pad(
+            ui.field("query", ui.tr("Search people"), icon="search"), sides=12, top=6, bottom=4
+        ),
+        primary=None if asking else ("user_add", ui.tr("New payee"), lambda: ui.go("new_payee")),
     )
 
 
@@ -63,15 +65,16 @@ def new_payee(ui: Ui) -> Window:
         ui.facts.add(SavedPayee(name=name, number=number))
         ui.swap("amount", name)
 
-    wrong = "A name, and an account number of at least six digits, please."
+    wrong = ui.tr("A name, and an account number of at least six digits, please.")
+    hint = wrong if ui.get("wrong") else ui.tr("Check the number twice.")
     return ui.page(
-        "New payee",
+        ui.tr("New payee"),
         [
-            Pad(ui.field("name", "Name"), bottom=0),
-            Pad(ui.field("number", "Account number")),
-            Pad(Text(wrong if ui.get("wrong") else "Check the number twice.", "small", "muted")),
+            Pad(ui.field("name", ui.tr("Name")), bottom=0),
+            Pad(ui.field("number", ui.tr("Account number"))),
+            Pad(Text(hint, "small", "muted")),
         ],
-        foot=Pad(Button("Save payee", save)),
+        foot=Pad(Button(ui.tr("Save payee"), save)),
     )
 
 
@@ -81,24 +84,27 @@ def amount(ui: Ui, person: str, _: bool = False) -> Window:
     def go_on() -> None:
         cents = cents_of(ui.text("amount"))
         if cents is None:
-            ui.say("Give an amount such as 12.50")
+            ui.say(ui.tr("Give an amount such as 12.50"))
         elif not can_pay(ui.facts, cents):
             ui.go("declined", cents)
         else:
             ui.go("review", person, cents, ui.text("note").strip())
 
-    chips = [Chip(f"${value}", partial(ui.set, "amount", value)) for value in QUICK]
-    balance = money(ui.facts.one(Account).balance_cents)
+    chips = [
+        Chip(money(cents, ui.language), partial(ui.set, "amount", money(cents)[1:]))
+        for cents in QUICK
+    ]
+    balance = money(ui.facts.one(Account).balance_cents, ui.language)
     return ui.page(
-        "Amount",
+        ui.tr("Amount"),
         [
-            ListRow(person, "Receives the money", avatar=person),
-            Pad(ui.field("amount", "Amount", icon="coin"), bottom=0),
+            ListRow(person, ui.tr("Receives the money"), avatar=person),
+            Pad(ui.field("amount", ui.tr("Amount"), icon="coin"), bottom=0),
             Pad(Flow(chips), top=4, bottom=0),
-            Pad(ui.field("note", "Note", icon="note")),
-            Pad(Text(f"You have {balance}", "small", "muted")),
+            Pad(ui.field("note", ui.tr("Note"), icon="note")),
+            Pad(Text(ui.tr("You have {amount}", amount=balance), "small", "muted")),
         ],
-        foot=Pad(Button("Continue", go_on)),
+        foot=Pad(Button(ui.tr("Continue"), go_on)),
     )
 
 
@@ -111,22 +117,27 @@ def review(ui: Ui, person: str, cents: int, note: str) -> Window:
             _finish(ui, person, cents, note, pages=2)
             return
         sent = confirmation_code(ui.facts.one(Account), person, cents)
-        text = f"{sent} confirms {money(cents)} to {person}"
+        text = ui.tr(
+            "{code} confirms {amount} to {name}",
+            code=sent,
+            amount=money(cents, ui.language),
+            name=person,
+        )
         ui.facts.add(Notification(0, "Wallet", "Confirmation code", text))
         ui.go("code", person, cents, note)
 
     hint = "You will get a code." if guarded else "No code is needed for this amount."
     return ui.page(
-        "Review",
+        ui.tr("Review"),
         [
             Pad(Avatar(person, 72), top=20),
-            Pad(Text(money(cents), "headline", align="centre"), top=6, bottom=0),
-            Pad(Text(f"to {person}", "body", "muted", align="centre")),
-            ListRow("Note", note or "No note", icon="note"),
-            ListRow("Fee", money(0), icon="coin"),
-            Pad(Text(hint, "small", "muted")),
+            Pad(Text(money(cents, ui.language), "headline", align="centre"), top=6, bottom=0),
+            Pad(Text(ui.tr("to {name}", name=person), "body", "muted", align="centre")),
+            ListRow(ui.tr("Note"), note or ui.tr("No note"), icon="note"),
+            ListRow(ui.tr("Fee"), money(0, ui.language), icon="coin"),
+            Pad(Text(ui.tr(hint), "small", "muted")),
         ],
-        foot=Pad(Button("Send money", send)),
+        foot=Pad(Button(ui.tr("Send money"), send)),
     )
 
 
@@ -141,23 +152,24 @@ def code(ui: Ui, person: str, cents: int, note: str) -> Window:
             _finish(ui, person, cents, note, pages=3)
         elif tries + 1 >= ATTEMPTS:
             ui.back(3)
-            ui.say("Too many wrong codes. Nothing was sent")
+            ui.say(ui.tr("Too many wrong codes. Nothing was sent"))
         else:
             ui.set("tries", tries + 1)
 
-    said = (
-        f"Wrong code, {ATTEMPTS - tries} attempts left" if tries else "Look at your notifications"
-    )
+    said = ui.tr("Look at your notifications")
+    if tries:
+        said = ui.tr("Wrong code, {count} attempts left", count=ATTEMPTS - tries)
+    asked = ui.tr("{amount} to {name}", amount=money(cents, ui.language), name=person)
     return ui.page(
-        "Confirm",
+        ui.tr("Confirm"),
         [
             Pad(Icon("shield", 56, "primary"), top=24),
-            Pad(Text(f"{money(cents)} to {person}", "title", align="centre")),
-            Pad(Text("We sent you a code of four digits.", "body", "muted", align="centre")),
-            Pad(ui.field("code", "Confirmation code", icon="key")),
+            Pad(Text(asked, "title", align="centre")),
+            Pad(Text(ui.tr("We sent you a code of four digits."), "body", "muted", align="centre")),
+            Pad(ui.field("code", ui.tr("Confirmation code"), icon="key")),
             Pad(Text(said, "small", "danger" if tries else "muted", align="centre")),
         ],
-        foot=Pad(Button("Confirm", confirm)),
+        foot=Pad(Button(ui.tr("Confirm"), confirm)),
     )
 
 
@@ -169,29 +181,40 @@ def _finish(ui: Ui, person: str, cents: int, note: str, pages: int) -> None:
 
 def receipt(ui: Ui, transfer_id: int) -> Window:
     paid = ui.facts.get(Transfer, transfer_id)
+    sent = ui.tr("{amount} sent", amount=money(paid.cents, ui.language))
     return ui.page(
-        "Done",
+        ui.tr("Done"),
         [
             Pad(Icon("check_circle", 72, "primary"), top=40),
-            Pad(Text(f"{money(paid.cents)} sent", "headline", align="centre")),
-            Pad(Text(f"to {paid.person}", "body", align="centre"), top=0),
-            Pad(Text(full(paid.time, ui.now, ui.settings.use_24_hour), "small", align="centre")),
+            Pad(Text(sent, "headline", align="centre")),
+            Pad(Text(ui.tr("to {name}", name=paid.person), "body", align="centre"), top=0),
+            Pad(
+                Text(
+                    full(paid.time, ui.now, ui.settings.use_24_hour, ui.language),
+                    "small",
+                    align="centre",
+                )
+            ),
         ],
-        foot=Pad(Button("Close", ui.back, "soft")),
+        foot=Pad(Button(ui.tr("Close"), ui.back, "soft")),
     )
 
 
 def declined(ui: Ui, cents: int) -> Window:
     """An error page: the balance does not suffice."""
-    balance = money(ui.facts.one(Account).balance_cents)
+    words = ui.tr(
+        "You have {balance}, and this costs {amount}.",
+        balance=money(ui.facts.one(Account).balance_cents, ui.language),
+        amount=money(cents, ui.language),
+    )
     return ui.page(
-        "Declined",
+        ui.tr("Declined"),
         [
             Pad(Icon("error", 72, "danger"), top=40),
-            Pad(Text("Not enough money", "headline", align="centre")),
-            Pad(Text(f"You have {balance}, and this costs {money(cents)}.", align="centre")),
+            Pad(Text(ui.tr("Not enough money"), "headline", align="centre")),
+            Pad(Text(words, align="centre")),
         ],
-        foot=Pad(Button("Go back", ui.back, "soft")),
+        foot=Pad(Button(ui.tr("Go back"), ui.back, "soft")),
     )
 
 
@@ -201,20 +224,28 @@ def ask(ui: Ui, person: str) -> Window:
     def send() -> None:
         cents = cents_of(ui.text("amount"))
         if cents is None:
-            ui.say("Give an amount such as 12.50")
+            ui.say(ui.tr("Give an amount such as 12.50"))
             return
         note = ui.text("note").strip()
         ui.facts.add(MoneyRequest(person=person, cents=cents, note=note, ours=True))
         ui.back(2)
-        ui.say(f"{person} was asked for {money(cents)}")
+        amount = money(cents, ui.language)
+        ui.say(ui.tr("{name} was asked for {amount}", name=person, amount=amount))
 
     return ui.page(
-        "Request money",
+        ui.tr("Request money"),
         [
             Row([Pad(Avatar(person, 56), top=16)], align="spread"),
-            Pad(Text(f"{person} will get your request", "small", "muted", align="centre")),
-            Pad(ui.field("amount", "Amount", icon="coin"), bottom=0),
-            Pad(ui.field("note", "Note", icon="note")),
+            Pad(
+                Text(
+                    ui.tr("{name} will get your request", name=person),
+                    "small",
+                    "muted",
+                    align="centre",
+                )
+            ),
+            Pad(ui.field("amount", ui.tr("Amount"), icon="coin"), bottom=0),
+            Pad(ui.field("note", ui.tr("Note"), icon="note")),
         ],
-        foot=Pad(Button("Send request", send)),
+        foot=Pad(Button(ui.tr("Send request"), send)),
     )

@@ -15,6 +15,7 @@ from datetime import date, datetime, timedelta
 from phonesim.contents.people import Contact
 from phonesim.contents.timestamps import LONG_AGO
 from phonesim.facts import Facts
+from phonesim.languages.language import Language
 
 MAX_CENTS = 10_000_00  # of one payment
 
@@ -138,8 +139,10 @@ MEMBERSHIPS = (
 )  # fmt: skip
 
 
-def money(cents: int) -> str:
-    """An amount as every app shows it: $12.50."""
+def money(cents: int, language: Language | None = None) -> str:
+    """An amount as every app shows it: $12.50, or as the phone's language writes it."""
+    if language is not None and language.name != "English":
+        return language.money(cents / 100, "$")
     sign = "-" if cents < 0 else ""
     return f"{sign}${abs(cents) // 100}.{abs(cents) % 100:02}"
 
