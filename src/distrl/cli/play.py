@@ -1,10 +1,16 @@
-"""`distrl play`: watch a model or a trained run play a task on the simulated phone."""
+"""`distrl play`: watch a model or a trained run play a task, live in the page and as a recording.
+
+It plays on the simulated phone, or with `--on` on a device of any settings: a phone over adb, a
+web page. Those are opened by `engine.environment`, as for `distrl evaluate --on`.
+"""
 
 from __future__ import annotations
 
 import signal
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,15 +19,27 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
+from distrl.agent.policy import Policy
 from distrl.cli.evaluate import Evaluation
+from distrl.cli.train import Overrides
+from distrl.devices.device import Device
 from distrl.errors import UsageError
+from distrl.judging.judge import Judge
 from distrl.records import SPLITS, Decision, Split, Task, Trajectory
 
 if TYPE_CHECKING:
+    from distrl.episodes.episode import Episode
     from distrl.episodes.live_feed import LiveFeed
 
 PHONE = "phone"
 OPEN_SECONDS = 120.0  # that a page has to be opened, before the agent plays anyway
+On = Annotated[
+    str | None,
+    typer.Option(
+        help="Play on the first device of these settings (a TOML file, a name such as miniwob, or "
+        "a run) instead of a simulated phone."
+    ),
+]
 STEP_SECONDS = 1.0  # that a step takes at least where it is watched in the page
 
 
@@ -42,6 +60,8 @@ def play(
     view: Annotated[
         bool, typer.Option("--view", help="Show it live in the page of `distrl view`, with --keep.")
     ] = False,
+    on: On = None,
+    overrides: Overrides = None,
     greedy: Annotated[
         bool, typer.Option("--greedy/--sampled", help="Take likeliest tokens.")
     ] = True,
@@ -49,7 +69,8 @@ def play(
     device: Annotated[str, typer.Option(help="Where the model computes: cpu or cuda.")] = "cpu",
 ) -> None:
     """Watch an agent play: every step as it is decided, and a recording of it."""
-    from distrl.reporting.recording import require_recording, verdict_line, write_recording
+    from distrl.episodes.live_feed import LiveFeed
+    from distrl.reporting.recording import require_recording
 
     require_recording(out)
     evaluation = Evaluation(
@@ -58,15 +79,18 @@ def play(
     console = Console()
     if view and keep is None:
         raise UsageError("--view shows what is kept: give --keep DIR as well")
-    chosen = _chosen(task, split, seed)
-    if keep is None:
-        trajectory = play_task(console, evaluation, chosen)
+    wanted = Wanted(task, _split(split), seed)
+    if on is None and not overrides:
+        opened = _simulated(wanted)
     else:
-        trajectory = _play_and_keep(console, evaluation, chosen, keep, view=view)
-    console.print(verdict_line(trajectory)[0], highlight=False, markup=False)
-    out.parent.mkdir(parents=True, exist_ok=True)
-    write_recording([trajectory], out)
-    console.print(str(out), highlight=False, markup=False)
+        opened = _settled(wanted, on, overrides or [], keep)
+    with evaluation.policy_for() as policy_for, opened as setup:
+        player = Player(console, setup, policy_for(setup.task, setup.device, setup.judge))
+        if keep is None:
+            trajectory = player.play(LiveFeed(None))
+        else:
+            trajectory = _play_and_keep(player, keep, view=view)
+    _record(console, trajectory, out)
     if view:
         console.print("the page is there until Ctrl-C", highlight=False)
         with suppress(KeyboardInterrupt):
@@ -75,65 +99,146 @@ def play(
         console.print(f"look at it: distrl view {keep}", highlight=False, markup=False)
 
 
-def _play_and_keep(
-    console: Console, evaluation: Evaluation, task: Task, keep: Path, *, view: bool
-) -> Trajectory:
+def _record(console: Console, trajectory: Trajectory, out: Path) -> None:
+    """Say how it ended, and write the recording."""
+    from distrl.reporting.recording import verdict_line, write_recording
+
+    console.print(verdict_line(trajectory)[0], highlight=False, markup=False)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    write_recording([trajectory], out)
+    console.print(str(out), highlight=False, markup=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The task that was asked for; None: the first of the split."""
+
+    task: str | None
+    split: Split
+    seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """What is played, on which device, and who judges it."""
+
+    task: Task
+    device: Device
+    judge: Judge
+    stop_on_success: bool = False
+
+
+@contextmanager
+def _simulated(wanted: Wanted) -> Iterator[Setup]:
+    """A simulated phone; it needs nothing that is not always installed."""
+    from distrl.episodes.evaluation import evaluation_tasks
+    from phonesim.simulated_device import SimulatedDevice
+    from phonesim.tasks.fact_judge import FactJudge
+    from phonesim.tasks.task_sets import load_task
+
+    if wanted.task is not None:
+        task = load_task(wanted.task)[0]
+    else:
+        task = next(islice(evaluation_tasks(wanted.split, seed=wanted.seed), 1))
+    with SimulatedDevice(PHONE) as phone:
+        yield Setup(task, phone, FactJudge(phone))
+
+
+@contextmanager
+def _settled(
+    wanted: Wanted, on: str | None, overrides: list[str], keep: Path | None
+) -> Iterator[Setup]:
+    """The first device of the settings; what a guarded phone refuses is kept with the episode."""
+    from distrl.config.training_config import load_config
+    from distrl.engine.environment import open_environment
+
+    path = Path(on) if on else None
+    if path is not None and path.is_dir():
+        path = path / "config.toml"
+    config = load_config(path, overrides)
+    with open_environment(config, wanted.split, 1, keep / "logs" if keep else None) as environment:
+        if wanted.task is not None:
+            task = environment.pool.find(wanted.task)
+        else:
+            task = next(environment.tasks(wanted.seed))
+        [device] = environment.devices
+        judge, stops = environment.judge_for(device), environment.stop_on_success
+        yield Setup(task, device, judge, stops)
+
+
+def _split(split: str) -> Split:
+    for known in SPLITS:
+        if known == split:
+            return known
+    raise UsageError(f"--split {split}: there are {', '.join(SPLITS)}")
+
+
+def _play_and_keep(player: Player, keep: Path, *, view: bool) -> Trajectory:
     """Play and keep it; with `view` once somebody looks, and slowly enough to be followed."""
     from distrl.episodes.live_feed import LiveFeed
     from distrl.runs.kept_episodes import KeptEpisodes
 
+    device = player.setup.device.name
     with KeptEpisodes.open(keep) as kept, kept.run.held():  # held: the page says that it goes on
-        live = LiveFeed(keep, "play", [PHONE])
+        live = LiveFeed(keep, "play", [device])
         if view:
             from distrl.cli.view import show_along
 
             show_along(keep)
-            console.print("it begins when the wall of this page is open:", highlight=False)
+            player.console.print("it begins when the wall of this page is open:", highlight=False)
             end = time.monotonic() + OPEN_SECONDS
             while not live.watched and time.monotonic() < end:
                 time.sleep(0.2)
-        trajectory = play_task(console, evaluation, task, live, STEP_SECONDS if view else 0.0)
-        kept.add(trajectory, PHONE)
+        trajectory = player.play(live, STEP_SECONDS if view else 0.0)
+        kept.add(trajectory, device)
         live.close()
     return trajectory
 
 
-def play_task(
-    console: Console,
-    evaluation: Evaluation,
-    task: Task,
-    live: LiveFeed | None = None,  # shows it while it is played
-    step_seconds: float = 0.0,  # that a step takes at least
-) -> Trajectory:
-    """Play one task, and print each step before it is carried out."""
-    from distrl.agent.policy import reads_elements
-    from distrl.episodes.episode import WORKS, Episode
-    from distrl.episodes.scheduler import Assignment, Lease
-    from distrl.episodes.stage_timer import StageTimer
-    from phonesim.simulated_device import SimulatedDevice
-    from phonesim.tasks.fact_judge import FactJudge
+@dataclass(frozen=True, slots=True)
+class Player:
+    """Plays a task once, and prints each step before it is carried out."""
 
-    phone = SimulatedDevice(PHONE)
-    judge = FactJudge(phone)
-    lease = Lease(phone, StageTimer(WORKS), Assignment(task), task.id, time.time())
-    console.print(f"[bold]{escape(task.instruction)}[/]  [dim]{escape(task.id)}[/]")
-    with evaluation.policy_for() as policy_for:
-        policy = policy_for(task, phone, judge)
-        episode = Episode.begin(task, phone, judge, elements=reads_elements(policy))
+    console: Console
+    setup: Setup
+    policy: Policy
+
+    def play(self, live: LiveFeed, step_seconds: float = 0.0) -> Trajectory:
+        """`step_seconds`: that a step takes at least."""
+        from distrl.episodes.episode import WORKS
+        from distrl.episodes.scheduler import Assignment, Lease
+        from distrl.episodes.stage_timer import StageTimer
+
+        task, device = self.setup.task, self.setup.device
+        lease = Lease(device, StageTimer(WORKS), Assignment(task), task.id, time.time())
+        live.show(lease, "resetting")
+        episode = self._begun()
         while not episode.ended:
-            if live is not None:
-                live.show(lease, "deciding", episode)
-            [decision] = policy.decide([episode.observation])
+            live.show(lease, "deciding", episode)
+            [decision] = self.policy.decide([episode.observation])
             number = len(episode.decisions) + 1
-            console.print(_line(number, task.step_limit, decision), highlight=False)
-            if live is not None:
-                live.show(lease, "acting", episode, decision)
-                time.sleep(step_seconds)
+            self.console.print(_line(number, task.step_limit, decision), highlight=False)
+            live.show(lease, "acting", episode, decision)
+            time.sleep(step_seconds)
             episode.take(decision)
         trajectory = episode.trajectory()
-        if live is not None:
-            live.show(lease, "delivering", ended=trajectory)
-    return trajectory
+        live.show(lease, "delivering", ended=trajectory)
+        return trajectory
+
+    def _begun(self) -> Episode:
+        from distrl.episodes.evaluation import begin_episode
+
+        setup = self.setup
+        episode = begin_episode(
+            setup.task,
+            setup.device,
+            setup.judge,
+            self.policy,
+            stop_on_success=setup.stop_on_success,
+        )
+        said = f"[bold]{escape(episode.task.instruction)}[/]  [dim]{escape(episode.task.id)}[/]"
+        self.console.print(said, highlight=False)
+        return episode
 
 
 def _line(number: int, limit: int, decision: Decision) -> str:
@@ -147,15 +252,3 @@ def _line(number: int, limit: int, decision: Decision) -> str:
         f"{number:3}/{limit}  {escape(describe(decision.action)):30}  [dim]{thought:10}"
         f"  {escape(answer)}[/]"
     )
-
-
-def _chosen(task: str | None, split: str, seed: int) -> Task:
-    from distrl.episodes.evaluation import evaluation_tasks
-    from phonesim.tasks.task_sets import load_task
-
-    if task is not None:
-        return load_task(task)[0]
-    known: list[Split] = [each for each in SPLITS if each == split]
-    if not known:
-        raise UsageError(f"--split {split}: there are {', '.join(SPLITS)}")
-    return next(islice(evaluation_tasks(known[0], seed=seed), 1))

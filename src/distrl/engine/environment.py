@@ -1,28 +1,67 @@
 """Play test tasks in any environment: the tasks, devices and judge that settings describe.
 
-One policy can so be measured on simulated phones, on phones over adb and on web pages by the same
-code (`distrl evaluate --on`). Devices are opened for it and closed after it, and play in lockstep.
-Verdicts must come during the episode: judges of whole trajectories have `distrl collect`.
+One policy can so be measured (`distrl evaluate --on`) and watched (`distrl play --on`) on simulated
+phones, on phones over adb and on web pages by the same code. Devices are opened for it and closed
+after it. Where episodes are counted, verdicts must come during the episode: judges of whole
+trajectories have `distrl collect`.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import tempfile
-from collections.abc import Generator, Iterator
-from contextlib import ExitStack
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from itertools import count, islice
 from pathlib import Path
 
 from distrl.config.training_config import TrainingConfig
+from distrl.devices.device import Device
 from distrl.engine.device_wiring import build_device_pool, build_judges
 from distrl.engine.wiring import build_pool
 from distrl.episodes.evaluation import PolicyFor, evaluation_tasks, play_on
 from distrl.errors import UsageError
+from distrl.judging.judge import Judge
 from distrl.records import Split, Task, Trajectory
 from distrl.task_sets.task_pool import TaskPool
 
 MAX_DEVICES = 16  # at once
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """What settings describe, opened: devices, the pool of tasks, and the judge of each episode."""
+
+    config: TrainingConfig
+    devices: Sequence[Device]
+    pool: TaskPool
+    judge_for: Callable[[Device], Judge]
+
+    @property
+    def stop_on_success(self) -> bool:
+        return self.config.collection.stop_on_success
+
+    def tasks(self, seed: int) -> Iterator[Task]:
+        return environment_tasks(self.config, self.pool, seed)
+
+
+@contextmanager
+def open_environment(
+    config: TrainingConfig,
+    split: Split,
+    episodes: int,  # that are to be played; never more devices than that
+    logs: Path | None = None,  # of emulators, and beside it what phones refused; None: not kept
+) -> Iterator[Environment]:
+    """Open as many devices as are of use; they are closed in the end."""
+    config = _measured(config, split, episodes)
+    with ExitStack() as opened:
+        logs = logs or Path(opened.enter_context(tempfile.TemporaryDirectory()), "logs")
+        logs.mkdir(parents=True, exist_ok=True)
+        pool = build_device_pool(config, 0, opened, logs)
+        for device in pool.devices:
+            opened.callback(device.close)
+        yield Environment(config, pool.devices, build_pool(config, 0, pool), build_judges(config))
 
 
 def play_environment(
@@ -34,16 +73,13 @@ def play_environment(
             f"judge.kind={config.judge.kind!r} judges after the episode; play those tasks with "
             "`distrl collect --set tasks.split=test`"
         )
-    config = _measured(config, split, episodes)
-    with ExitStack() as opened:
-        logs = Path(opened.enter_context(tempfile.TemporaryDirectory()))
-        pool = build_device_pool(config, 0, opened, logs)
-        for device in pool.devices:
-            opened.callback(device.close)
-        tasks = islice(environment_tasks(config, build_pool(config, 0, pool), seed), episodes)
-        stops = config.collection.stop_on_success
+    with open_environment(config, split, episodes) as environment:
         yield from play_on(
-            tasks, policy_for, pool.devices, build_judges(config), stop_on_success=stops
+            islice(environment.tasks(seed), episodes),
+            policy_for,
+            environment.devices,
+            environment.judge_for,
+            stop_on_success=environment.stop_on_success,
         )
 
 

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 from distrl.devices.device import Device
 from distrl.episodes.episode import run_episode
+from distrl.hierarchy import Element
 from distrl.records import Decision, Observation, Task, Trajectory
-from phonesim.display import STANDARD
 from phonesim.simulated_device import SimulatedDevice
 from phonesim.tasks.fact_judge import FactJudge
 from phonesim.tasks.solver import Solver
@@ -23,7 +23,6 @@ class ScriptedPolicy:
     """
 
     def __init__(self, device: Device, judge: FactJudge, *, open_by_name: bool = False) -> None:
-        self._display = device.display if isinstance(device, SimulatedDevice) else STANDARD
         self._device = device
         self._judge = judge
         self._open_by_name = open_by_name
@@ -32,9 +31,18 @@ class ScriptedPolicy:
     def decide(self, observations: Sequence[Observation]) -> list[Decision]:
         [_] = observations
         if self._solver is None:
-            moves = self._judge.template.solve(self._judge.start)
-            self._solver = Solver(moves, open_by_name=self._open_by_name, display=self._display)
-        return [Decision(self._solver.next(self._device.elements()))]
+            moves, display = (
+                self._judge.template.solve(self._judge.start),
+                self._judge.phone.display,
+            )
+            self._solver = Solver(moves, open_by_name=self._open_by_name, display=display)
+        return [Decision(self._solver.next(self._elements()))]
+
+    def _elements(self) -> tuple[Element, ...]:
+        """Those of the phone itself: over adb, uiautomator does not say which are icons of apps."""
+        if isinstance(self._device, SimulatedDevice):
+            return self._device.elements()
+        return self._judge.phone.elements()
 
 
 def demonstrate(task: Task, device: SimulatedDevice, *, open_by_name: bool = False) -> Trajectory:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import TypeVar
 
 from distrl.agent.policy import Policy, reads_elements
@@ -70,23 +71,27 @@ def play_on(
     def begin(task: Task, device: D) -> Attempt:
         judge = judge_for(device)
         policy = policy_for(task, device, judge)
-        for tried in range(1, TRIES + 1):
-            try:
-                episode = Episode.begin(
-                    task,
-                    device,
-                    judge,
-                    stop_on_success=stop_on_success,
-                    elements=reads_elements(policy),
-                )
-            except DeviceError:
-                if tried == TRIES:
-                    raise
-            else:
-                break
+        episode = begin_episode(task, device, judge, policy, stop_on_success=stop_on_success)
         return Attempt(episode, policy)
 
     return EpisodeBatch(tasks, devices, begin).trajectories()
+
+
+def begin_episode(
+    task: Task, device: Device, judge: Judge, policy: Policy, *, stop_on_success: bool = False
+) -> Episode:
+    """Begin it with what the policy reads; a device that fails at first is tried again."""
+    for _ in range(TRIES - 1):
+        with suppress(DeviceError):
+            return _begun(task, device, judge, policy, stop_on_success)
+    return _begun(task, device, judge, policy, stop_on_success)
+
+
+def _begun(
+    task: Task, device: Device, judge: Judge, policy: Policy, stop_on_success: bool
+) -> Episode:
+    elements = reads_elements(policy)
+    return Episode.begin(task, device, judge, stop_on_success=stop_on_success, elements=elements)
 
 
 def evaluate(

@@ -151,9 +151,10 @@ class LiveFeed:
         if not self.watched or device not in self._slots:
             return
         decisions = ended.decisions if ended else episode.decisions if episode else ()
+        task = (ended or episode or lease.assignment).task  # a page words it when it has begun
         screen = episode.observation.screen if episode and decided is None else None
         self._publish(
-            device, stage, lease.assignment.task, lease.episode_id, len(decisions),
+            device, stage, task, lease.episode_id, len(decisions),
             decided or (decisions[-1] if decisions else None),
             screen=ended.screens[-1] if ended and stage == "delivering" else screen,
             ending=ended.ending.value if ended else "",

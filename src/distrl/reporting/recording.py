@@ -14,6 +14,7 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 from distrl import records as r
+from distrl.episodes.live_feed import confidence
 from distrl.errors import NotInstalled, UsageError
 
 STEP_SECONDS, END_SECONDS = 1.1, 2.6  # that a recording shows a screen, and the last one
@@ -121,7 +122,16 @@ def verdict_line(trajectory: r.Trajectory) -> tuple[str, tuple[int, int, int]]:
     if trajectory.ending is r.Ending.SUCCESS:
         return f"success in {len(trajectory.decisions)} steps", GOOD
     why = trajectory.verdict.reason if trajectory.verdict else " ".join(trajectory.notes)
-    return f"{trajectory.ending.value.replace('_', ' ')}: {why}", BAD
+    unjudged = trajectory.ending is r.Ending.AWAITING_VERDICT
+    words = trajectory.ending.value.replace("_", " ") + (f": {why}" if why else "")
+    return words, MUTED if unjudged else BAD
+
+
+def thought(decision: r.Decision) -> str:
+    """What a model answered, and how sure it was of it; nothing for agents that are no model."""
+    sure = confidence(decision)
+    answer = " ".join(decision.text.split())
+    return answer if sure is None else f"{sure:.0%} sure  {answer}"
 
 
 def contact_sheet(trajectory: r.Trajectory, width: int = 216) -> Image.Image:
@@ -177,7 +187,8 @@ def recording_frames(trajectory: r.Trajectory, width: int = 270) -> list[Image.I
     """One picture per step, with the instruction above and the action below."""
     actions: list[r.Action | None] = [*(d.action for d in trajectory.decisions), None]
     height = round(width * trajectory.screens[0].height / trajectory.screens[0].width)
-    head, foot = 58, 34
+    thoughts = [*(thought(decision) for decision in trajectory.decisions), ""]
+    head, foot = 58, 56 if any(thoughts) else 34
     frames = []
     for index, (screen, action) in enumerate(zip(trajectory.screens, actions, strict=True)):
         frame = Image.new("RGB", (width + 24, head + height + foot), PAPER)
@@ -192,6 +203,12 @@ def recording_frames(trajectory: r.Trajectory, width: int = 270) -> list[Image.I
             _fit(caption, width, 15),
             fill=MUTED if action else color,
             font=caption_font(15, "Medium"),
+        )
+        draw.text(
+            (12, head + height + 31),
+            _fit(thoughts[index], width, 13),
+            fill=MUTED,
+            font=caption_font(13),
         )
         frames.append(frame)
     return frames
@@ -221,7 +238,8 @@ def write_recording(trajectories: Sequence[r.Trajectory], path: Path, width: int
 
 def _side_by_side(recordings: Sequence[Sequence[Image.Image]]) -> list[Image.Image]:
     """Frames of recordings that start together; the last frame of a shorter one is held."""
-    size = (sum(recording[0].width for recording in recordings), recordings[0][0].height)
+    sizes = [recording[0].size for recording in recordings]
+    size = (sum(width for width, _ in sizes), max(height for _, height in sizes))
     frames = []
     for number in range(max(map(len, recordings))):
         frame, left = Image.new("RGB", size, PAPER), 0

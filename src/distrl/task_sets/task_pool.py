@@ -91,7 +91,8 @@ class ListedTasks(TaskPool):
     def find(self, task_id: str) -> Task:
         if task_id not in self._by_id:
             raise UnknownTask(
-                f"{task_id!r} is none of the {len(self._by_id)} tasks listed here; resume with the "
-                "files or the suite that it was begun with"
+                f"{task_id!r} is none of the {len(self._by_id)} tasks listed here, such as "
+                f"{next(iter(self._by_id))!r}; a run is resumed with the files or the suite that "
+                "it was begun with"
             )
         return self._by_id[task_id]

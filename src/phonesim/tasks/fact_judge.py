@@ -54,6 +54,11 @@ class FactJudge:
         self._prepared, self._goal, self._goal_known = phone.snapshot(), None, False
 
     @property
+    def phone(self) -> Phone:
+        """The phone whose facts it knows, as it is now."""
+        return self._device.phone
+
+    @property
     def goal(self) -> Goal | None:
         """What the task's own solution leaves behind; None where it has none."""
         if not self._goal_known:
