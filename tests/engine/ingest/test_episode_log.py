@@ -170,10 +170,13 @@ def test_of_late_forgets_and_the_counts_do_not(desk: Desk) -> None:
         desk.arrive(f"c/{number}", ending)
     assert desk.log.of_late().success == SuccessRate(2, 3)  # a lost device says nothing
     desk.now += 1.0
+    assert desk.log.of_late().per_minute == pytest.approx(3 / (LATE_SECONDS / 60.0))
+    desk.arrive("c/5", Ending.FAILURE)
+    assert desk.log.of_late().success == SuccessRate(1, 3)
+    desk.now += 10 * LATE_SECONDS  # nobody plays: the success stays that of the last who did
     late = desk.log.of_late()
-    assert late.success == SuccessRate(1, 2)
-    assert late.per_minute == pytest.approx(3 / (LATE_SECONDS / 60.0))
-    assert desk.log.trajectories == 4
+    assert (late.success, late.per_minute) == (SuccessRate(1, 3), 0.0)
+    assert desk.log.trajectories == 5
     assert desk.log.endings[Ending.SUCCESS] == 2
 
 

@@ -172,10 +172,14 @@ class EpisodeLog:
             return self._history.rates()
 
     def of_late(self) -> RecentEpisodes:
+        """The rate is that of now; success that of the newest episodes, however long ago."""
         now = self._clock()
         with self._lock:
-            recent = [each for each in self._recent if each.ended >= now - LATE_SECONDS]
-        judged = [each.success for each in recent if each.judged]
+            kept = list(self._recent)
+        newest = max((each.ended for each in kept), default=now)
+        recent = [each for each in kept if each.ended >= now - LATE_SECONDS]
+        newest_few = [each for each in kept if each.ended >= newest - LATE_SECONDS]
+        judged = [each.success for each in newest_few if each.judged]
         behind = [each.staleness for each in recent]
         minutes = max(1.0, min(LATE_SECONDS, now)) / 60.0
         return RecentEpisodes(
