@@ -27,6 +27,7 @@ phone_app = typer.Typer(
     help="The simulated phone: draw its screens, read them, serve it to adb.",
 )
 
+Spoken = Annotated[str, typer.Option("--language", help="English, German, Spanish or Chinese.")]
 Seed = Annotated[int, typer.Option(help="Seed of the phone: its look and its contents.")]
 AppName = Annotated[str, typer.Option("--app", help="Name of the app; default: the home screen.")]
 Taps = Annotated[
@@ -54,7 +55,7 @@ def draw(
     taps: Taps = None,
     seed: Seed = 0,
     screen: Screen = "360x720@1",
-    language: Annotated[str, typer.Option(help="English, German, Spanish or Chinese.")] = "English",
+    language: Spoken = "English",
     out: Out = Path("out/screen.png"),
 ) -> None:
     """Draw any screen: the home screen, an app, and what taps on labels lead to."""
@@ -101,12 +102,22 @@ def sheet(
     everyday: Annotated[
         bool, typer.Option("--everyday", help="Draw pages of the everyday apps instead.")
     ] = False,
+    densities: Annotated[
+        bool, typer.Option("--densities", help="Draw corners of them at density 1 and 3 instead.")
+    ] = False,
+    language: Spoken = "English",
+    density: Annotated[int, typer.Option(min=1, max=3, help="Of everyday pages.")] = 1,
 ) -> None:
     """Draw the phone's home screen, drawer, shade and the first page of every app on one sheet."""
-    from phonesim.everyday_pictures import draw_everyday
+    from phonesim.everyday_pictures import draw_everyday, draw_everyday_densities
     from phonesim.pictures import draw_sheet
 
-    _write(out, draw_everyday(seed) if everyday else draw_sheet(seed))
+    if densities:
+        _write(out, draw_everyday_densities(seed))
+    elif everyday:
+        _write(out, draw_everyday(seed, language, density))
+    else:
+        _write(out, draw_sheet(seed))
 
 
 @phone_app.command()

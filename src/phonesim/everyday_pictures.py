@@ -1,9 +1,10 @@
-"""A sheet of the everyday apps: some pages of each, in light and in dark."""
+"""Sheets of the everyday apps: in light and in dark, in any language, at any density."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 
 from PIL import Image
@@ -14,12 +15,17 @@ from phonesim.contents.everyday.meals import FoodOrder
 from phonesim.contents.everyday.money import Bill, Ticket
 from phonesim.contents.everyday.posts import Post
 from phonesim.contents.everyday.threads import ChatThread
+from phonesim.display import STANDARD, Display
 from phonesim.drift import NO_DRIFT
+from phonesim.languages.language import FOLDERS
 from phonesim.phone import Phone
 from phonesim.pictures import tile_pictures
 from phonesim.state import Plain, Route
 from phonesim.system import SystemSettings
 
+DENSEST = 3
+CORNER = (0, 24, 240, 224)  # left, top, right and bottom, in units
+SHOWN = (720, 600)
 Arguments = Callable[[Phone], tuple[Plain, ...]]
 
 
@@ -57,17 +63,33 @@ def _group(phone: Phone) -> int:
     return next(thread.id for thread in phone.facts.all(ChatThread) if thread.group)
 
 
-def draw_everyday(seed: int) -> Image.Image:
-    """Four pages of each everyday app; the odd ones in dark."""
-    pictures, captions = [], []
-    for number, (caption, app, page, arguments) in enumerate(PAGES):
-        phone = Phone(seed, NO_DRIFT)
-        install(phone.facts, random.Random(f"everyday/{seed}"))
-        dark = (number + number // 4) % 2 == 1
-        phone.facts.change(SystemSettings, dark_mode=dark)
-        phone.launch(app)
-        if page != "home":
-            phone.push(Route(page, arguments(phone)))
-        pictures.append(Image.fromarray(phone.frame()))
-        captions.append(caption)
+def draw_everyday(seed: int, language: str = "English", density: int = 1) -> Image.Image:
+    """Four pages of each everyday app; every other one in dark."""
+    pictures = [_draw(seed, number, language, density) for number in range(len(PAGES))]
+    captions = [caption for caption, _, _, _ in PAGES]
     return tile_pictures(pictures, captions, columns=8, width=200)
+
+
+def draw_everyday_densities(seed: int) -> Image.Image:
+    """A corner of each app at density 1, enlarged, and the same at density 3; languages change."""
+    pictures, captions = [], []
+    for number, language in zip(range(0, len(PAGES), 4), (*FOLDERS, "German"), strict=True):
+        for density in (1, DENSEST):
+            drawn = _draw(seed, number + number // 4 % 2, language, density)
+            corner = drawn.crop(tuple(density * edge for edge in CORNER))
+            enlarged = corner.resize(SHOWN, Image.Resampling.NEAREST)
+            pictures.append(enlarged if density == 1 else corner)
+            captions.append(f"{PAGES[number][1]}, {language}, density {density}")
+    return tile_pictures(pictures, captions, columns=4, width=SHOWN[0] // 2)
+
+
+def _draw(seed: int, number: int, language: str, density: int) -> Image.Image:
+    _, app, page, arguments = PAGES[number]
+    display = Display(density * STANDARD.width, density * STANDARD.height, density)
+    phone = Phone(seed, replace(NO_DRIFT, languages=(language,)), display)
+    install(phone.facts, random.Random(f"everyday/{seed}"))
+    phone.facts.change(SystemSettings, dark_mode=(number + number // 4) % 2 == 1)
+    phone.launch(app)
+    if page != "home":
+        phone.push(Route(page, arguments(phone)))
+    return Image.fromarray(phone.frame())

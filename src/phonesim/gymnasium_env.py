@@ -43,8 +43,10 @@ from phonesim.display import STANDARD, Display
 from phonesim.drift import Drift
 from phonesim.faults import NO_FAULTS, Faults
 from phonesim.gymnasium_registration import register_environments
+from phonesim.languages.language import language
 from phonesim.simulated_device import SimulatedDevice
 from phonesim.tasks.fact_judge import FactJudge
+from phonesim.tasks.instructions import characters_of
 from phonesim.tasks.task_sets import load_task, template_names
 
 KINDS = (
@@ -87,6 +89,8 @@ class PhoneEnv(gymnasium.Env[Observed, dict[str, Any]]):
         self.task: Task | None = None
         self._steps = 0
         text = spaces.Text(max_length=MAX_TEXT, min_length=0, charset=CHARACTERS)
+        spoken = (drift or Drift()).languages
+        said_with = CHARACTERS.union(*(characters_of(language(name)) for name in spoken))
         point = spaces.Box(0.0, 1.0, (2,), dtype=np.float32)
         self.action_space = spaces.Dict(
             {"kind": spaces.Discrete(len(KINDS)), "point": point, "to": point, "text": text}
@@ -94,7 +98,7 @@ class PhoneEnv(gymnasium.Env[Observed, dict[str, Any]]):
         self.observation_space = spaces.Dict(
             {
                 "screen": spaces.Box(0, 255, (display.height, display.width, 3), dtype=np.uint8),
-                "instruction": spaces.Text(max_length=400, min_length=0, charset=CHARACTERS),
+                "instruction": spaces.Text(max_length=400, min_length=0, charset=said_with),
             }
         )
 
@@ -104,9 +108,9 @@ class PhoneEnv(gymnasium.Env[Observed, dict[str, Any]]):
         """A new task: drawn from the split, or `options={"task": "notes.create/train/7"}`."""
         super().reset(seed=seed)
         task_id = (options or {}).get("task") or self._draw_task()
-        self.task, _ = load_task(task_id)
-        self.device.reset(self.task.seed)
-        self.judge.begin(self.task)
+        task, _ = load_task(task_id)
+        self.device.reset(task.seed)
+        self.task = self.judge.begin(task)
         self._steps, self._progress = 0, 0.0
         return self._observed(self.device.screen().pixels), {"task": self.task}
 

@@ -73,9 +73,9 @@ class ToolEnvironment:
 
     def reset(self, **columns: Any) -> str:
         """Begin the task of a row, and return its first screen; trainers take text here."""
-        self._task = _task(columns)
-        self._device.reset(self._task.seed)
-        self._judge.begin(self._task)
+        task = _task(columns)
+        self._device.reset(task.seed)
+        self._task = self._judge.begin(task) or task
         self.steps, self.done, self.reward, self.reason = 0, False, 0.0, ""
         return self._described()
 

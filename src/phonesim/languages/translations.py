@@ -26,11 +26,13 @@ def forms(text: str) -> frozenset[str]:
     found = {text}
     for name in FOLDERS:
         of = language(name)
-        found |= {*_forms_in(of, text), *_forms_in(of, _figures_in(of, text))}
+        found |= {*_forms_in(of, text), *_forms_in(of, figures_in(of, text))}
     return frozenset(found)
 
 
-def _figures_in(of: Language, text: str) -> str:
+def figures_in(of: Language, text: str) -> str:
+    """The text with its amounts and times as the language writes them."""
+
     def moment(found: re.Match[str]) -> str:
         hour = int(found[1]) % 12 + 12 * (found[3] == "PM")
         return of.time(time(hour, int(found[2])), use_24_hour=False)

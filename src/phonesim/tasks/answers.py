@@ -51,8 +51,12 @@ def mentions(answer: str | None, expected: str, others: Iterable[str] = ()) -> b
 
 
 def numbers_in(text: str) -> list[float]:
-    """The numbers of a text in figures, or in words where it has no figures."""
-    plain = _plain(text)
+    """The numbers of a text in figures, or in words where it has no figures.
+
+    1,234.50 and 1.234,50 are the same; a comma before one or two digits is a decimal one.
+    """
+    plain = re.sub(r"\d{1,3}(?:\.\d{3})+,\d\d?\b", lambda n: n[0].replace(".", ""), _plain(text))
+    plain = re.sub(r"(?<![\d,.])(\d+),(\d\d?)(?![\d,])", r"\1.\2", plain)
     figures = NUMBER.findall(re.sub(r"(?<=\w)-", " ", re.sub(r"(?<=\d),(?=\d)", "", plain)))
     if figures:
         return [float(figure) for figure in figures]

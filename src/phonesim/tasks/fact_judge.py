@@ -8,12 +8,14 @@ solution is played once on a copy of the phone, tens of milliseconds for each ep
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from typing import Protocol
 
 from distrl.records import Task, Verdict
 from phonesim.phone import Phone
 from phonesim.state import PhoneState
 from phonesim.tasks.goal import Goal, goal_of
+from phonesim.tasks.instructions import instruction_in
 from phonesim.tasks.scripted_user import reply_of
 from phonesim.tasks.task_sets import load_task
 from phonesim.tasks.template import Template, View, view_of
@@ -40,9 +42,15 @@ class FactJudge:
         self.template: Template
         self.start: View
 
-    def begin(self, task: Task) -> None:
-        """Put on the phone what the task needs, and remember the facts before the episode."""
-        self.begin_template(task, load_task(task.id)[1])
+    def begin(self, task: Task) -> Task:
+        """Put on the phone what the task needs, and remember the facts before the episode.
+
+        Return the task as it is said in the phone's language.
+        """
+        template, spoken = load_task(task.id)[1], self._device.phone.language
+        self.begin_template(task, template)
+        said = instruction_in(template, spoken, random.Random(f"{task.id}/{spoken.name}"))
+        return task if said is None else replace(task, instruction=said)
 
     def begin_template(self, task: Task, template: Template) -> None:
         """`begin` with parameters that the task's id does not give."""

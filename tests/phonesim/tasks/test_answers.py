@@ -36,6 +36,8 @@ def test_naming_the_other_candidates_as_well_does_not_count() -> None:
     [
         ("42", True),
         ("It costs 42.00", True),
+        ("42,00 $", True),
+        ("1.042,00 $", False),
         ("$42", True),
         ("**42** dollars", True),
         ("1,042", False),

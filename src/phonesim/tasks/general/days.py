@@ -10,9 +10,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, timedelta
+from functools import cache
 
 from phonesim.contents.calendar_events import CalendarStart
 from phonesim.facts import Facts
+from phonesim.languages.language import FOLDERS, language
 from phonesim.tasks.answers import MAX_WORDS
 from phonesim.tasks.domains import Domain
 from phonesim.tasks.moves import Move, Press
@@ -86,18 +88,31 @@ def states_date(answer: str | None, day: date) -> bool:
     """Does the answer give this date, in one of the usual ways, and no other?"""
     if answer is None or len(answer.split()) > MAX_WORDS:
         return False
+    answer = re.sub(r"(\d{1,2})月(\d{1,2})日", r"\2.\1.", answer)
     if re.findall(r"\d+-\d+-\d+", answer) == [day.isoformat()]:
         return True
     figures = re.findall(r"\b(\d{1,2})[./](\d{1,2})\b", answer)  # 14.3. or 3/14
     if [sorted(map(int, pair)) for pair in figures] == [sorted((day.day, day.month))]:
         return True
-    words = re.findall(r"\w+", re.sub(r"\d+:\d+", "", answer.casefold()))
+    spoken = re.findall(r"\w+", re.sub(r"\d+:\d+", "", answer.casefold()))
+    words = [_english_months().get(word, word) for word in spoken]
     month = MONTHS[day.month - 1].casefold()
     named = [word for word in words if any(m.casefold().startswith(word) for m in MONTHS)]
     named = [word for word in named if len(word) >= 3]
     days = [word for word in words if word.rstrip("sthndr").isdecimal() and len(word) < 5]
     numbers = {int(word.rstrip("sthndr")) for word in days} - {day.year}
     return len(named) == 1 and month.startswith(named[0]) and numbers == {day.day}
+
+
+@cache
+def _english_months() -> dict[str, str]:
+    """The English name, small, of the months of every language of the phone."""
+    found: dict[str, str] = {}
+    for formats in (language(name).formats for name in FOLDERS):
+        for names in (formats.months, formats.months_short):
+            for name, month in zip(names, MONTHS, strict=True):
+                found[name.casefold().rstrip(".")] = month.casefold()
+    return found
 
 
 def pick(day: date, shown: date) -> Iterator[Move]:

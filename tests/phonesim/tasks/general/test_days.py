@@ -36,6 +36,9 @@ def test_a_said_day_is_a_certain_one(said: SaidDay, meant: date) -> None:
         'It is on the "14th of March"',
         "14.03.2026",
         "3/14",
+        "14. März",
+        "el sábado 14 de marzo",
+        "3月14日",
     ],
 )
 def test_a_date_may_be_given_in_several_ways(answer: str) -> None:
