@@ -67,7 +67,7 @@ def draw_everyday(seed: int, language: str = "English", density: int = 1) -> Ima
     """Four pages of each everyday app; every other one in dark."""
     pictures = [_draw(seed, number, language, density) for number in range(len(PAGES))]
     captions = [caption for caption, _, _, _ in PAGES]
-    return tile_pictures(pictures, captions, columns=8, width=200)
+    return tile_pictures(pictures, captions, columns=7, width=200)
 
 
 def draw_everyday_densities(seed: int) -> Image.Image:
@@ -75,8 +75,9 @@ def draw_everyday_densities(seed: int) -> Image.Image:
     pictures, captions = [], []
     for number, language in zip(range(0, len(PAGES), 4), (*FOLDERS, "German"), strict=True):
         for density in (1, DENSEST):
-            drawn = _draw(seed, number + number // 4 % 2, language, density)
-            corner = drawn.crop(tuple(density * edge for edge in CORNER))
+            drawn, (left, top, right, bottom) = _draw(seed, number, language, density), CORNER
+            edges = (left * density, top * density, right * density, bottom * density)
+            corner = drawn.crop(edges)
             enlarged = corner.resize(SHOWN, Image.Resampling.NEAREST)
             pictures.append(enlarged if density == 1 else corner)
             captions.append(f"{PAGES[number][1]}, {language}, density {density}")

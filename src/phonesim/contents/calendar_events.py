@@ -8,6 +8,7 @@ from datetime import date, datetime, time, timedelta
 
 from phonesim.drawing.colors import Color
 from phonesim.facts import Facts
+from phonesim.languages.language import Language
 
 CALENDARS: dict[str, Color] = {
     "Personal": (66, 133, 214),
@@ -94,6 +95,8 @@ def reminder_words(minutes: int | None) -> str:
     return next(words for words, value in REMINDERS.items() if value == minutes)
 
 
-def duration_words(minutes: int) -> str:
+def duration_words(minutes: int, language: Language | None = None) -> str:
     hours, rest = divmod(minutes, 60)
-    return " ".join(([f"{hours} h"] if hours else []) + ([f"{rest} min"] if rest else []))
+    parts = [("{count} h", hours), ("{count} min", rest)]
+    said = language.tr if language else str.format
+    return " ".join(said(part, count=count) for part, count in parts if count)

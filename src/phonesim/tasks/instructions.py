@@ -65,7 +65,6 @@ def instruction_in(task: Template, spoken: Language, rng: random.Random) -> str 
     return capital(rng.choice(found).format(**_words_in(task, spoken)))
 
 
-@cache
 def phrasings_in(template: type[Template], name: str) -> tuple[str, ...]:
     """The ways to say a template in a language; none where a part of it has no words."""
     table = sentences(name)

@@ -142,7 +142,7 @@ class FoodApp(App):
             )
             for dish in place.dishes
         ]
-        about = f"{_kind(ui, place)} · {place.minutes} min"
+        about = f"{_kind(ui, place)} · {ui.tr('{count} min', count=place.minutes)}"
         return ui.page(
             name,
             [
@@ -283,7 +283,7 @@ def _kind(ui: Ui, place: Restaurant) -> str:
 
 
 def _restaurant_card(ui: Ui, each: Restaurant) -> Widget:
-    state = ui.tr("Closed") if each.closed else f"{each.minutes} min"
+    state = ui.tr("Closed") if each.closed else ui.tr("{count} min", count=each.minutes)
     words = Column(
         [Text(each.name, "strong"), Text(_kind(ui, each), "small", "muted")],
         gap=3,

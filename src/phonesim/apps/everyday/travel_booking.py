@@ -59,7 +59,7 @@ def results(ui: Ui, origin: str, destination: str, day: str) -> Window:
             money(each.cents, ui.language),
             clock(each.depart, in_24, ui.language),
             clock(each.arrive, in_24, ui.language),
-            f"{each.operator}, {duration_words(each.minutes)}, {_stops(ui, each)}",
+            f"{each.operator}, {duration_words(each.minutes, ui.language)}, {_stops(ui, each)}",
             COLORS.get(each.operator, RAIL),
             on_tap=partial(ui.go, "connection", origin, destination, day, number),
         )
@@ -122,7 +122,7 @@ def compare(ui: Ui, origin: str, destination: str, day: str) -> Window:
             Text(ui.tr(title), "strong", "primary"),
             Text(money(best.cents, ui.language), "title"),
             Text(times(best, ui.settings.use_24_hour, ui.language), "small"),
-            Text(duration_words(best.minutes), "small"),
+            Text(duration_words(best.minutes, ui.language), "small"),
             Text(_stops(ui, best), "small", "muted"),
             Text(best.operator, "small", "muted"),
         ]
@@ -141,7 +141,7 @@ def connection(ui: Ui, origin: str, destination: str, day: str, number: int) -> 
             Pad(Text(day_words(each.depart.date(), ui.language, year=True), "body", "primary")),
             ListRow(origin, ui.tr("Departure"), trailing=leaves, icon="location"),
             ListRow(
-                f"{duration_words(each.minutes)}, {_stops(ui, each)}",
+                f"{duration_words(each.minutes, ui.language)}, {_stops(ui, each)}",
                 each.operator,
                 icon="airplane" if each.operator == "Indigo Air" else "train",
             ),
