@@ -86,8 +86,8 @@ bench-phones: $(STAMP) ## How many phones fit on one machine (30 min); writes re
 	@$(BIN)/python -m benchmarks.phones $(ARGS)
 
 bench-quick-start: $(STAMP) ## Three seeds of `make train` (20 quiet minutes); writes results/quick-start.json
-	@echo "→ benchmarks/quick_start.py"
-	@$(BIN)/python -m benchmarks.quick_start $(ARGS)
+	@echo "→ benchmarks/learning_seeds.py quick_start"
+	@$(BIN)/python -m benchmarks.learning_seeds quick_start $(ARGS)
 
 bench-starter: $(STAMP) ## How good the starter is on unseen tasks (20 min on two cores); writes results/starter.json
 	@echo "→ benchmarks/starter.py"
@@ -210,7 +210,7 @@ bench-api: $(STAMP) ## Count the public names, time `import distrl`; writes resu
 	@echo "→ benchmarks/api.py"
 	@$(BIN)/python -m benchmarks.api $(ARGS)
 
-.PHONY: bench-browser bench-miniwob
+.PHONY: bench-browser bench-miniwob bench-miniwob-reward
 bench-browser: $(STAMP) ## Web pages: a step beside Playwright's, memory, 10,000 random actions, kills (15 min); writes results/browser.json
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt playwright
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt --no-deps miniwob
@@ -221,6 +221,11 @@ bench-miniwob: $(STAMP) ## MiniWoB's pages: which load, and which can be done (1
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt --no-deps miniwob
 	@echo "→ benchmarks/miniwob.py"
 	@$(BIN)/python -m benchmarks.miniwob $(ARGS)
+
+bench-miniwob-reward: $(STAMP) ## Three seeds of `distrl train miniwob` (75 quiet minutes); into results/miniwob.json
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt --no-deps miniwob
+	@echo "→ benchmarks/learning_seeds.py miniwob"
+	@$(BIN)/python -m benchmarks.learning_seeds miniwob $(ARGS)
 
 clean: ## Remove .venv, caches and build leftovers; runs and results stay
 	@echo "→ removing $(VENV), caches and build leftovers"

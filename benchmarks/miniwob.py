@@ -15,7 +15,7 @@ from contextlib import ExitStack
 from fnmatch import fnmatchcase
 
 from benchmarks.instruction_monkey import InstructionMonkey
-from benchmarks.results_file import RESULTS, write_results
+from benchmarks.results_file import RESULTS, update_results
 from distrl.config.training_config import load_config
 from distrl.devices.browser.browser_device import BrowserDevice
 from distrl.engine.browser_wiring import build_pages
@@ -49,7 +49,7 @@ def main() -> None:
             SOLVED.write_text(json.dumps(solved, indent=1) + "\n")
     figures |= {"done_by_a_player_without_a_model": len(solved), "need_a_mouse": len(MOUSE_PAGES)}
     print(figures, "\nnot shown:", *sorted(set(find_pages().step_limits) - set(solved)))
-    print(write_results("miniwob", figures))
+    print(update_results("miniwob", figures, "pages"))
 
 
 def begun(device: BrowserDevice, page: str) -> dict[str, int]:

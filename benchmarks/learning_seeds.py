@@ -1,7 +1,10 @@
-"""Does the quick start learn, whatever the seed? `make bench-quick-start` runs it for several.
+"""Does a config learn, whatever the seed? Its run for several seeds, on tasks never trained on.
 
-Each run is `distrl train quick_start`, one after the other, alone on the machine; the figures are
-those of its `result.json`, in points of a hundred tasks that are the same before and after:
+    make bench-quick-start       `distrl train quick_start`; results/quick-start.json
+    make bench-miniwob-reward    `distrl train miniwob`; into results/miniwob.json, as reward_…
+
+Runs come one after the other, alone on the machine; the figures are those of `result.json`, on
+tasks that are the same before and after:
 
     seed_N_before, seed_N_after   success on unseen tasks
     seed_N_gain, …_low, …_high    the paired difference and its 95 % interval
@@ -16,7 +19,6 @@ from __future__ import annotations
 import argparse
 import json
 import subprocess
-import sys
 import tempfile
 import tomllib
 from collections.abc import Iterator, Sequence
@@ -27,16 +29,15 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.results_file import write_results
+from benchmarks.results_file import update_results, write_results
+from benchmarks.train_runs import COMMAND, set_words
 
-TRAIN = [sys.executable, "-c", "from distrl.cli.main import main; main()", "train", "quick_start"]
 
-
-def train(folder: Path, seed: int) -> Path:
+def train(config: str, folder: Path, seed: int) -> Path:
     """The directory of a finished run."""
     within = folder / f"seed-{seed}"
-    words = ["--set", f"run.seed={seed}", "--set", f"run.directory={within}"]
-    subprocess.run([*TRAIN, *words], check=True)
+    settings = {"run.seed": seed, "run.directory": within}
+    subprocess.run([*COMMAND, config, *set_words(settings)], check=True)
     [run] = within.iterdir()
     return run
 
@@ -62,17 +63,23 @@ def figures(runs: Sequence[Path]) -> Iterator[tuple[str, float]]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("config", choices=("quick_start", "miniwob"))
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--from", dest="runs", type=Path, nargs="+", help="runs made before")
+    parser.add_argument("--keep", type=Path, help="a folder for the runs, to be looked at")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
-        runs = given.runs or [train(Path(temporary), seed) for seed in given.seeds]
+        folder = given.keep or Path(temporary)
+        runs = given.runs or [train(given.config, folder, seed) for seed in given.seeds]
         found = dict(figures(runs))
     table = Table("figure", "value", box=None)
     for name, value in found.items():
         table.add_row(name, f"{value:.4g}")
     Console().print(table)
-    write_results("quick-start", found)
+    if given.config == "quick_start":
+        write_results("quick-start", found)
+    else:
+        update_results(given.config, {f"reward_{name}": n for name, n in found.items()}, "reward")
 
 
 if __name__ == "__main__":

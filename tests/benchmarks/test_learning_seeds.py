@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from benchmarks.quick_start import figures
+from benchmarks.learning_seeds import figures
 
 
 def run(folder: Path, seed: int, before: float, after: float) -> Path:
