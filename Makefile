@@ -6,6 +6,7 @@
 PYTHON ?= python3
 VENV   ?= .venv
 ARGS   ?=
+TRAINER_PYTHON ?= python3.12
 
 BIN   := $(VENV)/bin
 STAMP := $(VENV)/.installed
@@ -39,7 +40,7 @@ test-all: $(STAMP) ## Run every test, with every seed of every task
 
 test-ray: $(STAMP) ## Run the tests on a real Ray cluster on this machine, one at a time
 	@echo "→ pytest -m ray"
-	@$(BIN)/python -m pytest -m ray tests/engine/ray $(ARGS)
+	@$(BIN)/python -m pytest -m ray tests/engine/ray tests/test_api.py tests/test_plugins.py tests/test_examples.py $(ARGS)
 
 test-machines: $(STAMP) ## Cut links between three hosts (namespaces; needs root); writes results/machines.json; ARGS="-m machines": cuts of 5 min, too
 	@echo "→ pytest -m machines"
@@ -53,6 +54,14 @@ test-browser: $(STAMP) ## Run the tests in a headless Chromium: the page of dist
 	@command -v chromium-headless-shell chromium >/dev/null || echo "→ no chromium here: install it, or CHROMIUM=/path/to/chrome make test-browser"
 	@echo "→ pytest -m browser"
 	@$(BIN)/python -m pytest -m browser tests/view tests/devices/browser tests/task_sets tests/engine/test_browser_wiring.py $(ARGS)
+
+.PHONY: test-trainers
+test-trainers: ## The phone in OpenEnv, verifiers and CUBE, each in an environment of its own (TRAINER_PYTHON=python3.12)
+	@for each in openenv verifiers cube; do \
+		echo "→ $$each"; \
+		$(TRAINER_PYTHON) -m venv .venv-$$each && .venv-$$each/bin/pip install -q --pre pytest pytest-timeout hypothesis uv -e ".[$$each]" \
+			&& .venv-$$each/bin/python -m pytest -q -p no:cacheprovider tests/environments $(ARGS) || exit 1; \
+	done
 
 check: $(STAMP) ## Format, lint, types and architecture: what must hold before every commit
 	@echo "→ format"
@@ -205,6 +214,11 @@ docs: $(STAMP) ## Build the documentation as a site, without a warning; out/site
 	@echo "→ mkdocs build --strict"
 	@$(BIN)/python -m mkdocs build --strict --quiet $(ARGS)
 	@echo "out/site/index.html"
+
+.PHONY: bench-clean-install
+bench-clean-install: $(STAMP) ## The wheel alone in clean environments (10 min); ARGS="--folder DIR --python python3.11 python3.13"; writes results/clean-install.json
+	@echo "→ benchmarks/clean_install.py"
+	@$(BIN)/python -m benchmarks.clean_install $(ARGS)
 
 bench-api: $(STAMP) ## Count the public names, time `import distrl`; writes results/api.json
 	@echo "→ benchmarks/api.py"

@@ -166,10 +166,11 @@ def test_a_run_knows_its_files(tmp_path: Path) -> None:
     assert run.metrics() == []
 
 
-def test_metrics_of_a_cluster_are_not_called_back(tmp_path: Path, model: Path) -> None:
-    config = tiny_config(tmp_path, model, "engine.kind=ray")
-
-    def ignore(point: Point) -> None: ...
-
-    with pytest.raises(UsageError, match=r"on_metrics with engine\.kind='ray'"):
-        distrl.train(config, on_metrics=ignore)
+@pytest.mark.ray
+@pytest.mark.slow
+def test_metrics_of_a_cluster_are_called_back_in_this_process(tmp_path: Path, model: Path) -> None:
+    config = tiny_config(tmp_path, model, "engine.kind=ray", "collection.mode=asynchronous")
+    got: list[Point] = []
+    run = distrl.train(config, on_metrics=got.append, quiet=True)
+    assert run.result is not None
+    assert got == run.metrics()

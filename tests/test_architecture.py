@@ -61,6 +61,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "weights": set(),
     # An episode packs its screens as they come.
     "episodes": {"devices", "judging", "task_sets", "agent", "replay", "weights"},
+    "environments": {"devices", "judging", "episodes"},  # the phone for other trainers
     "learning": {"agent", "replay", "weights"},
     "imitation": {"devices", "agent", "episodes"},
     "runs": BELOW,
@@ -87,7 +88,7 @@ PHONE_LAYERS = (
 # Heavy or far-reaching packages, and the only places that may import them.
 ONLY_IN: dict[str, tuple[str, ...]] = {
     "ray": ("distrl.engine",),
-    "uvicorn": ("distrl.engine.join", "distrl.view"),
+    "uvicorn": ("distrl.engine.join", "distrl.environments", "distrl.view"),
     "starlette": ("distrl.engine.join", "distrl.view"),
     "cryptography": ("distrl.engine.join",),
     "torch": ("distrl.agent", "distrl.imitation", "distrl.learning"),
@@ -100,6 +101,10 @@ ONLY_IN: dict[str, tuple[str, ...]] = {
         "tests.devices.android_env.test_android_env_device",
         "tests.devices.android_env.test_android_env_simulator",
     ),
+    "openenv": ("distrl.environments",),
+    "fastmcp": ("distrl.environments",),
+    "verifiers": ("distrl.environments",),
+    "cube": ("distrl.environments",),
     "gymnasium": ("phonesim.gymnasium_env", "phonesim.gymnasium_registration"),
     "typer": ("distrl.cli", "phonesim.cli"),
     "font_roboto": ("phonesim.drawing", "distrl.reporting"),

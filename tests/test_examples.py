@@ -19,6 +19,7 @@ EXAMPLES = Path(__file__).parents[1] / "examples"
 QUICK = {"random_agent", "own_policy", "own_task", "own_loop"}
 TRAINING = {"train", "own_judge_and_reward", "own_device", "fine_tune_qwen", "compare_algorithms"}
 ELSEWHERE = {"served_phones", "cluster", "trl_grpo"}  # need adb, Ray or TRL, below
+IN_ENVIRONMENTS = {"openenv_agent"}  # run in tests/environments
 TINY = (
     "tasks.split=train", "evaluation.split=test",
     "tasks.families=general", "tasks.templates=clock.turn_off_alarm,clock.delete_alarm",
@@ -57,7 +58,7 @@ def run_example(name: str, folder: Path, *words: str) -> str:
 
 def test_every_example_is_tested_and_listed() -> None:
     scripts = {path.stem for path in EXAMPLES.glob("*.py")}
-    assert scripts == QUICK | TRAINING | ELSEWHERE
+    assert scripts == QUICK | TRAINING | ELSEWHERE | IN_ENVIRONMENTS
     page = (EXAMPLES / "README.md").read_text("utf-8")
     assert {name for name in scripts if f"({name}.py)" in page} == scripts
 

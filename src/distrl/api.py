@@ -33,7 +33,7 @@ from distrl.config.training_config import TrainingConfig, seeded
 from distrl.devices.device import Device
 from distrl.engine import wiring
 from distrl.engine.device_wiring import build_device_pool
-from distrl.engine.local.local_engine import LocalEngine, OnPoint
+from distrl.engine.local.local_engine import LocalEngine
 from distrl.engine.run.stop_request import StopRequested
 from distrl.episodes.collector import Collector
 from distrl.episodes.episode import run_episode
@@ -45,7 +45,7 @@ from distrl.judging.judge import Judge
 from distrl.learning.learner import Learner
 from distrl.records import CORE_FAMILIES, Family, Split, Task, Trajectory
 from distrl.replay.store.trajectory_reader import TrajectoryReader
-from distrl.runs.metrics import read_points
+from distrl.runs.metrics import OnPoint, read_points
 from distrl.runs.run_directory import RunDirectory
 from distrl.runs.run_records import Point, RunResult
 from phonesim.simulated_device import SimulatedDevice
@@ -130,8 +130,9 @@ def train(
 ) -> Run:
     """Train from the start, in a new run directory; returns when a limit of the run is reached.
 
-    `on_metrics` is called with every `Point` as it is recorded; where it returns True the run stops
-    in order, as by Ctrl-C, and `resume` goes on with it.
+    `on_metrics` is called in this process with every `Point` as it is recorded (on a cluster, a
+    moment later); where it returns True the run stops in order, as by Ctrl-C, and `resume` goes on
+    with it.
     """
     return _trained(build_engine(config, on_metrics=on_metrics, quiet=quiet), resumed=False)
 
@@ -244,17 +245,12 @@ def _engine(
 ) -> Engine:
     if config.engine.kind == "local":
         return LocalEngine(config, run, _console(quiet), on_metrics)
-    if on_metrics is not None:
-        raise UsageError(
-            "on_metrics with engine.kind='ray'; the learner is a process of the cluster: read "
-            "`Run.metrics()`, or metrics.jsonl in the run directory"
-        )
     from distrl.engine.ray.cluster.connection import require_ray
 
     require_ray()
     from distrl.engine.ray.ray_engine import RayEngine
 
-    return RayEngine(config, run, _console(quiet))
+    return RayEngine(config, run, _console(quiet), on_point=on_metrics)
 
 
 def _new_directory(config: TrainingConfig) -> RunDirectory:

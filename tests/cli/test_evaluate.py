@@ -35,7 +35,7 @@ def figures_of(*words: str) -> dict[str, Any]:
 
 def test_the_command_plays_shows_and_writes(tmp_path: Path) -> None:
     path = tmp_path / "figures" / "scripted.json"
-    words = ["scripted", "--episodes", "12", "--devices", "5", "--json", str(path)]
+    words = ["scripted", "--episodes", "12", "--phones", "5", "--json", str(path)]
     result = CliRunner().invoke(app, ["evaluate", *words])
     assert result.exit_code == 0, result.output
     assert "scripted on the split" in result.output
@@ -53,7 +53,7 @@ def test_the_command_plays_shows_and_writes(tmp_path: Path) -> None:
 def test_how_many_devices_there_are_changes_nothing(tmp_path: Path) -> None:
     def played(devices: int) -> dict[str, Any]:
         name = str(tmp_path / f"{devices}.json")
-        found = figures_of("monkey", "--episodes", "9", "--devices", str(devices), "--json", name)
+        found = figures_of("monkey", "--episodes", "9", "--phones", str(devices), "--json", name)
         del found["wall_s"]
         return found
 
@@ -156,7 +156,7 @@ def test_a_model_on_disk_is_loaded_once_and_gives_the_same_again(
     def played(name: str) -> tuple[dict[str, Any], str]:
         path = tmp_path / name
         model = str(tiny_model("auto_ui"))
-        some = ["--dialect", "compact", "--episodes", "3", "--devices", "3", "--seed", "5"]
+        some = ["--dialect", "compact", "--episodes", "3", "--phones", "3", "--seed", "5"]
         figures = figures_of(model, *some, *words, "--json", str(path))
         return figures, log_path(path).read_text()
 
@@ -223,7 +223,7 @@ except NotInstalled as error:
         (["monkey", "--blank", "eyes"], "--blank eyes"),
         (["monkey", "--template", "notes.creat"], "notes.create"),
         (["monkey", "--greedy", "--temperature", "0.5"], "--sampled"),
-        (["monkey", "--resume"], "--json"),
+        (["monkey", "--continue"], "--json"),
         (["monkey", "--adapter", "lora"], "no weights"),
         (["http://127.0.0.1:9/v1", "--adapter", "lora"], "no weights"),
     ],

@@ -14,7 +14,7 @@ RUNNER = CliRunner()
 
 def evaluate(agent: str, folder: Path, *more: str) -> Path:
     result = folder / f"{agent}.json"
-    given = ["evaluate", agent, "--result", str(result), "--devices", "2", *more]
+    given = ["evaluate", agent, "--result", str(result), "--phones", "2", *more]
     done = RUNNER.invoke(app, given)
     assert done.exit_code == 0, done.output
     return result

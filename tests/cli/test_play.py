@@ -114,7 +114,7 @@ def test_a_web_page_is_played_on(tmp_path: Path) -> None:
 
 def test_an_evaluation_keeps_its_episodes_for_the_page(tmp_path: Path) -> None:
     kept = tmp_path / "kept"
-    words = ["evaluate", "scripted", "--episodes", "3", "--devices", "2", "--keep", str(kept)]
+    words = ["evaluate", "scripted", "--episodes", "3", "--phones", "2", "--keep", str(kept)]
     result = CliRunner().invoke(app, words)
     assert result.exit_code == 0, result.output
     resources = Resources(RunCatalogue.at(kept))

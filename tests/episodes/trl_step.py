@@ -18,7 +18,7 @@ from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
 
 HF: Any = transformers
 EXAMPLE = Path(__file__).parents[2] / "examples/trl_grpo.py"
-CALL = '\n{"name": "open_app", "arguments": {"name": "Clock"}}\n'
+CALL = '\n{"name": "open_app", "arguments": {"app": "Clock"}}\n'
 CHAIN = ("\n", "<tool_call>", CALL, "</tool_call>", "<|im_end|>")
 SPECIAL = ("<|endoftext|>", "<|im_start|>", "<|im_end|>")
 WIDTH = 64

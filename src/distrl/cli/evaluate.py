@@ -79,7 +79,10 @@ def evaluate(
     episodes: Annotated[int, typer.Option(min=1, help="Number of tasks to play.")] = 200,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the tasks and of sampling.")] = 0,
     devices: Annotated[
-        int, typer.Option(min=1, max=1024, help="Number of simulated phones playing at once.")
+        int,
+        typer.Option(
+            "--phones", min=1, max=1024, help="Number of simulated phones playing at once."
+        ),
     ] = 16,
     greedy: Greedy = False,
     temperature: Annotated[
@@ -97,7 +100,7 @@ def evaluate(
     task_set: TaskSetPath = None,
     result: ResultPath = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with the evaluation saved beside --json.")
+        bool, typer.Option("--continue", help="Go on with the evaluation saved beside --json.")
     ] = False,
 ) -> None:
     """How good is a model? Success with its 95 % interval on tasks that it has not seen."""
@@ -159,7 +162,7 @@ class Evaluation:
 
     def __post_init__(self) -> None:
         if self.resume and self.figures is None:
-            raise UsageError("--resume goes on from what is beside the --json FILE; give one")
+            raise UsageError("--continue goes on from what is beside the --json FILE; give one")
         if self.figures is not None and self.figures.is_dir():
             raise UsageError(f"--json {self.figures} is a directory; give a file in it")
         if self.adapter is not None and (self.served or self.model in _simple_agents()):

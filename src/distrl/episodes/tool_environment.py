@@ -48,6 +48,7 @@ STEP_LIMIT = 15  # of instructions that are no task of ours
 SWIPES = {"up": (0.5, 0.7, 0.5, 0.3), "down": (0.5, 0.3, 0.5, 0.7),
           "left": (0.8, 0.5, 0.2, 0.5), "right": (0.2, 0.5, 0.8, 0.5)}  # fmt: skip
 OVER = "the episode is over: call no more tools"
+TOOLS = ("tap", "long_press", "swipe", "type_text", "press", "open_app", "finish")
 
 
 class ToolEnvironment:
@@ -63,7 +64,7 @@ class ToolEnvironment:
         simulated = SimulatedDevice("tools") if device is None else None
         self._device: Device = simulated or device  # type: ignore[assignment]
         self._judge: Judge = judge or FactJudge(simulated)  # type: ignore[arg-type]
-        self._pictures = pictures
+        self.pictures = pictures
         self._task: Task | None = None
         self._elements: tuple[Element, ...] = ()
         self.steps = 0
@@ -78,6 +79,12 @@ class ToolEnvironment:
         self._task = self._judge.begin(task) or task
         self.steps, self.done, self.reward, self.reason = 0, False, 0.0, ""
         return self._described()
+
+    def __str__(self) -> str:
+        """The task and the screen as they are, for agents that were not there at the reset."""
+        if self._task is None:
+            return "no task yet: call reset first"
+        return "\n".join([f"Task: {self._task.instruction}", *self._listed()])
 
     def get_reward(self) -> float:
         """1.0 if the task was done and said to be, else 0.0."""
@@ -150,17 +157,17 @@ class ToolEnvironment:
             raise ValueError(f"key={key!r}; give {', '.join(keys)}")
         return self._act(keys[key])
 
-    def open_app(self, name: str) -> Observed:
+    def open_app(self, app: str) -> Observed:
         """
         Open an app.
 
         Args:
-            name: The name of the app.
+            app: The name of the app.
 
         Returns:
             The next screen.
         """
-        return self._act(OpenApp(name))
+        return self._act(OpenApp(app))
 
     def finish(self, answer: str = "") -> str:
         """
@@ -202,18 +209,19 @@ class ToolEnvironment:
 
     def _observed(self, screen: Screen) -> Observed:
         text = self._described()
-        if not self._pictures:
+        if not self.pictures:
             return text
         picture = {"type": "image", "image": Image.fromarray(screen.pixels)}
         return [picture, {"type": "text", "text": text}]
 
     def _described(self) -> str:
         """The elements of the screen, numbered as `tap` takes them; the task above the first."""
-        assert self._task is not None
+        return "\n".join(self._listed()) if self.steps else str(self)
+
+    def _listed(self) -> list[str]:
         shown = [each for each in self._device.elements() if each.text or each.clickable]
         self._elements = tuple(shown)
-        lines = [f"Task: {self._task.instruction}"] if not self.steps else []
-        return "\n".join([*lines, *(f"[{at}] {_words(each)}" for at, each in enumerate(shown))])
+        return [f"[{at}] {_words(each)}" for at, each in enumerate(shown)]
 
 
 def _task(columns: dict[str, Any]) -> Task:

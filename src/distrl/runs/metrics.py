@@ -11,6 +11,7 @@ import os
 import socket
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, Self
 
@@ -24,6 +25,23 @@ class MetricSink(Protocol):
     """Another receiver of the points, such as TensorBoard."""
 
     def add(self, point: Point) -> None: ...
+
+    def close(self) -> None: ...
+
+
+OnPoint = Callable[[Point], bool | None]
+
+
+@dataclass(frozen=True, slots=True)
+class CallbackSink:
+    """Implements `MetricSink` by a function, which ends the run where it returns True."""
+
+    call: OnPoint
+    stop: Callable[[], None]
+
+    def add(self, point: Point) -> None:
+        if self.call(point):
+            self.stop()
 
     def close(self) -> None: ...
 

@@ -33,6 +33,7 @@ from distrl.json_lines import LineLog
 from distrl.replay.store.trajectory_store import TrajectoryStore
 from distrl.replay.trajectory_encoding import encode_trajectory
 from distrl.runs.run_directory import RunDirectory
+from distrl.runs.run_records import Point
 from distrl.weights.weight_store import WeightStore
 
 LONG = 30.0  # seconds that no test takes
@@ -174,6 +175,17 @@ def test_every_sentence_is_told_once() -> None:
     second = view.since(first)
     assert (first.sentences, second.sentences) == (("one",), ("two", "three"))
     assert view.since(second).sentences == ()
+
+
+def test_every_point_is_told_once() -> None:
+    view = RemoteView()
+    points = [Point("learner", number, float(number), {}) for number in range(3)]
+    view.add(points[0])
+    first = view.since(None)
+    view.say("a sentence is no point")
+    for point in points[1:]:
+        view.add(point)
+    assert (first.points, view.since(first).points) == ((points[0],), tuple(points[1:]))
 
 
 def test_a_new_process_begins_anew() -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
 from types import MappingProxyType
 
 from rich.console import Console
@@ -45,30 +44,14 @@ from distrl.json_lines import LineLog
 from distrl.learning.learner_report import LearnerStatus
 from distrl.replay.store.trajectory_store import TrajectoryStore
 from distrl.reporting.live_view import LiveView
+from distrl.runs.metrics import CallbackSink, OnPoint
 from distrl.runs.run_directory import RunDirectory
-from distrl.runs.run_records import Point, RunResult
+from distrl.runs.run_records import RunResult
 from distrl.weights.weight_store import WeightPoller
 
 WAIT_SECONDS = 0.25  # for arrivals, before the view is shown anew
 FINISH_SECONDS = 30.0  # that episodes may take at the end of `collect`: no learner waits for it
 NO_LEARNER = LearnerStatus(0, 0, 0.0, 0.0, {}, {})
-
-
-OnPoint = Callable[[Point], bool | None]
-
-
-@dataclass(frozen=True, slots=True)
-class CallbackSink:
-    """Implements `MetricSink` by a function, which ends the run where it returns True."""
-
-    call: OnPoint
-    stop: Callable[[], None]
-
-    def add(self, point: Point) -> None:
-        if self.call(point):
-            self.stop()
-
-    def close(self) -> None: ...
 
 
 class LocalEngine:

@@ -18,7 +18,7 @@ from concurrent.futures import TimeoutError as NotYet
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import ray
 
@@ -44,34 +44,40 @@ from distrl.engine.supervision.restart_budget import patience_of
 from distrl.errors import CollectorsLost, DataLost
 from distrl.replay.store.trajectory_reader import StoreRows
 from distrl.runs.run_directory import RunDirectory
-from distrl.runs.run_records import RunResult
+from distrl.runs.run_records import Point, RunResult
 from distrl.runs.run_status import RunStatus
 from distrl.weights.weight_store import WeightStore
 
 # Threads for each kind of call. Deliveries wait while the learner is behind, and hold up no other.
 GROUPS = {"train": 1, "deliver": 16, "talk": 8, "copy": 1}
 ANSWER_SECONDS = 0.1  # between two looks whether the run has ended meanwhile
-KEPT = 1000  # sentences that were not polled yet
+KEPT = 1000  # sentences, and points of the metrics, that were not polled yet
+
+Kept = TypeVar("Kept")
 
 
 @dataclass(frozen=True, slots=True)
 class ViewUpdate:
-    """Sentences since the last update, and the status of the run."""
+    """Sentences and points since the last update, and the status of the run."""
 
     origin: str  # the process that counts; a restarted one counts anew
     said: int  # sentences so far
+    recorded: int  # points so far
     sentences: tuple[str, ...]
+    points: tuple[Point, ...]
     status: RunStatus | None
 
 
 class RemoteView:
-    """Implements `RunView`: what a run shows, kept for a process that polls for it."""
+    """Implements `RunView` and `MetricSink`: kept for a process that polls for it."""
 
     def __init__(self) -> None:
         self._origin = secrets.token_hex(4)
         self._lock = threading.Lock()
         self._sentences: deque[str] = deque(maxlen=KEPT)
+        self._points: deque[Point] = deque(maxlen=KEPT)
         self._said = 0
+        self._recorded = 0
         self._status: RunStatus | None = None
 
     def show(self, status: RunStatus) -> None:
@@ -82,19 +88,36 @@ class RemoteView:
             self._sentences.append(sentence)
             self._said += 1
 
+    def add(self, point: Point) -> None:
+        with self._lock:
+            self._points.append(point)
+            self._recorded += 1
+
+    def close(self) -> None:
+        """Keep what there is: it may be polled once more."""
+
     def since(self, last: ViewUpdate | None) -> ViewUpdate:
         """The update that follows `last`."""
         with self._lock:
-            known = last.said if last is not None and last.origin == self._origin else 0
-            fresh = min(self._said - known, len(self._sentences))
-            sentences = tuple(self._sentences)[len(self._sentences) - fresh :]
-            return ViewUpdate(self._origin, self._said, sentences, self._status)
+            known = last if last is not None and last.origin == self._origin else None
+            return ViewUpdate(
+                self._origin,
+                self._said,
+                self._recorded,
+                _newest(self._sentences, self._said - (known.said if known else 0)),
+                _newest(self._points, self._recorded - (known.recorded if known else 0)),
+                self._status,
+            )
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         """Keep what there is: it may be polled once more."""
+
+
+def _newest(kept: deque[Kept], count: int) -> tuple[Kept, ...]:
+    return tuple(kept)[max(0, len(kept) - count) :]
 
 
 class RemoteCollectors:
@@ -195,6 +218,7 @@ class RayLearner:
             open_collection=self._open_collection,
             asks_first=not again,
             lane=evaluation_lane(self._config),
+            sinks=[self._view],
         ).assemble_and_run(
             resumed=self._resumed or again, accept_losses=self._accept_losses and not again
         )

@@ -44,6 +44,7 @@ from distrl.engine.run.losses import LearnerHome, read_home, write_home
 from distrl.engine.run.stop_request import StopRequest, StopRequested
 from distrl.errors import ClusterError, ClusterUnreachable, DistrlError, LearnerGone
 from distrl.reporting.live_view import LiveView
+from distrl.runs.metrics import CallbackSink, OnPoint
 from distrl.runs.run_directory import RunDirectory
 from distrl.runs.run_records import RunResult
 
@@ -62,6 +63,7 @@ class RayEngine:
         run: RunDirectory,
         console: Console,
         build: Build | None = None,
+        on_point: OnPoint | None = None,  # gets every point of the metrics; True: stop the run
     ) -> None:
         self.config = config
         self.directory = run
@@ -69,6 +71,7 @@ class RayEngine:
         seconds, mark = config.reporting.line_seconds, "DRY RUN" if is_dry(config) else ""
         self._view = LiveView(console, line_seconds=seconds, mark=mark)
         self._stop = StopRequest()
+        self._callback = None if on_point is None else CallbackSink(on_point, self._stop.ask)
         self._node: Node | None = None  # of the learner
         self._node_gone: float | None = None  # since when
         self._node_looked = -float("inf")
@@ -282,6 +285,9 @@ class RayEngine:
             return last
         for sentence in snapshot.view_update.sentences:
             self._view.say(sentence)
+        if self._callback is not None:
+            for point in snapshot.view_update.points:
+                self._callback.add(point)
         status, before = snapshot.view_update.status, last.view_update.status if last else None
         if status is not None and (before is None or status.seconds != before.seconds):
             words = placement_words(snapshot, pool.server_words())
