@@ -70,7 +70,7 @@ SETTINGS = (
 )
 RESUMED = ("evaluation.after=0",)  # nothing is played: a resume costs a second
 GONE = "this picture is gone or damaged"
-UNREAD = ("logs/", "tensorboard/", "report.html", "result.json", "writer.lock")  # for people
+UNREAD = ("logs/", "tensorboard/", "report.html", "result.json", "writer.lock", "resume.lock")
 TIMED = ("wall_s", "training_s", "phone_time", "learner_time", "phones_waiting_share")  # differ
 
 

@@ -147,10 +147,11 @@ def resume(
     """Go on with a run that was stopped or has died, with some settings changed."""
     path = directory.directory if isinstance(directory, Run) else Path(directory)
     run = RunDirectory.existing(path)
-    config = training_config.load_run_config(run.config, settings)
-    with run.held():  # once no other process holds it
-        run.write_config(config)
-    return _trained(_engine(config, run, on_metrics, quiet=quiet), resumed=True)
+    with run.resuming():
+        config = training_config.load_run_config(run.config, settings)
+        with run.held():  # once no other process holds it
+            run.write_config(config)
+        return _trained(_engine(config, run, on_metrics, quiet=quiet), resumed=True)
 
 
 def _trained(engine: Engine, *, resumed: bool) -> Run:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from typer.testing import CliRunner
 from distrl.cli.main import app
 from distrl.cli.train import new_directory, run_command
 from distrl.config.training_config import load_config, load_run_config
-from distrl.errors import InvalidSetting, UsageError
+from distrl.errors import DirectoryInUse, InvalidSetting, UsageError
 
 QUIET = Console(quiet=True)
 RUNNER = CliRunner()
@@ -106,3 +107,29 @@ def test_settings_of_a_run_that_a_disk_has_changed_are_refused(tmp_path: Path) -
     _, _, by_hand = run.config.read_text("utf-8").partition("\n")
     run.config.write_text(by_hand, "utf-8")
     assert load_run_config(run.config).devices.count == 7
+
+
+class SecondCommand(StringIO):
+    """Resumes the same run from another place, as soon as the first command has named it."""
+
+    def __init__(self, run: Path) -> None:
+        super().__init__()
+        self.run = run
+        self.refused: list[BaseException] = []
+
+    def write(self, said: str) -> int:
+        if self.run.name in said and not self.refused:
+            with pytest.raises(Exception) as refused:  # noqa: PT011 — looked at below
+                run_command(QUIET, None, ["run.seed=2"], self.run, dry_run=False)
+            self.refused.append(refused.value)
+        return super().write(said)
+
+
+def test_of_two_resumes_at_once_the_second_changes_nothing(tmp_path: Path) -> None:
+    """The first has written its settings, and its engine has not taken the directory yet."""
+    run = new_directory(tiny_config(tmp_path, tmp_path / "nowhere"))
+    second = SecondCommand(run.path)
+    with pytest.raises(UsageError, match="nowhere"):
+        run_command(Console(file=second, width=400), None, ["run.seed=1"], run.path, dry_run=False)
+    assert [type(each) for each in second.refused] == [DirectoryInUse]
+    assert load_run_config(run.config).run.seed == 1

@@ -7,6 +7,7 @@ the settings or the directory is said before the engine is loaded, which takes s
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -100,9 +101,8 @@ def run_command(
     """Train; returns the exit code."""
     with console.status("loading"):  # torch and what is built on it take some seconds
         from distrl.config.training_config import load_config, load_run_config
-        from distrl.engine.run.stop_request import StopRequested
         from distrl.reporting.memory_estimate import show_dry_run
-        from distrl.runs.run_directory import RunDirectory, resume_words
+        from distrl.runs.run_directory import RunDirectory
 
     if resume is not None and config_file is not None:
         raise UsageError(
@@ -110,14 +110,30 @@ def run_command(
             f"{config_file}, and change single settings with --set"
         )
     earlier = None if resume is None else RunDirectory.existing(resume)
-    if earlier is None:
-        config = load_config(config_file, overrides)
-    else:
-        config = load_run_config(earlier.config, overrides)
-    if dry_run:
-        show_dry_run(console, config)
-        return 0
-    run = _opened(console, config, earlier, view=view)
+    with nullcontext() if earlier is None or dry_run else earlier.resuming():
+        if earlier is None:
+            config = load_config(config_file, overrides)
+        else:
+            config = load_run_config(earlier.config, overrides)
+        if dry_run:
+            show_dry_run(console, config)
+            return 0
+        run = _opened(console, config, earlier, view=view)
+        return _trained(console, config, run, earlier, accept_losses=accept_losses)
+
+
+def _trained(
+    console: Console,
+    config: TrainingConfig,
+    run: RunDirectory,
+    earlier: RunDirectory | None,
+    *,
+    accept_losses: bool,
+) -> int:
+    """Train in an opened directory and say how it ended; returns the exit code."""
+    from distrl.engine.run.stop_request import StopRequested
+    from distrl.runs.run_directory import resume_words
+
     try:
         result = train_run(
             config, run, console, resumed=earlier is not None, accept_losses=accept_losses

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from distrl.config.training_config import TrainingConfig
 
 MAX_TRIES = 1000
+RESUME_LOCK = "resume.lock"
 
 
 class RunDirectory:
@@ -106,18 +107,38 @@ class RunDirectory:
     @contextlib.contextmanager
     def held(self, free_bytes: float = 0.0) -> Iterator[None]:
         """Lock the directory against other processes; raises where there is too little room."""
-        lock = DirectoryLock(self.path)
+        with self._locked(DirectoryLock(self.path)):
+            self._check_room(free_bytes)
+            yield
+
+    @contextlib.contextmanager
+    def resuming(self) -> Iterator[None]:
+        """Lock out other commands that would resume the run, until it has ended.
+
+        Taken before the settings are read, so that `config.toml` has those of the command that goes
+        on. It is a lock of its own: on a cluster another process writes (`held`).
+        """
+        with self._locked(DirectoryLock(self.path, RESUME_LOCK)):
+            yield
+
+    def _check_room(self, wanted: float) -> None:
         try:
-            lock.acquire()
             free = shutil.disk_usage(self.path).free
         except OSError as error:
             raise storage_error(error, f"writing to the run directory {self.path}") from error
+        if free < wanted:
+            raise StorageFull(
+                f"{free / 1e9:.1f} GB are free at {self.path}, and run.free_gigabytes wants "
+                f"{wanted / 1e9:.1f}; make room, or give run.directory on another disk"
+            )
+
+    @contextlib.contextmanager
+    def _locked(self, lock: DirectoryLock) -> Iterator[None]:
         try:
-            if free < free_bytes:
-                raise StorageFull(
-                    f"{free / 1e9:.1f} GB are free at {self.path}, and run.free_gigabytes wants "
-                    f"{free_bytes / 1e9:.1f}; make room, or give run.directory on another disk"
-                )
+            lock.acquire()
+        except OSError as error:
+            raise storage_error(error, f"writing to the run directory {self.path}") from error
+        try:
             yield
         finally:
             lock.release()

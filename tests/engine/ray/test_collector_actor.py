@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import threading
+import time
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 pytest.importorskip("ray")
 
@@ -17,7 +20,7 @@ from tests.episodes.made_up_collectors import ListSink
 
 from distrl.engine.ingest.messages import Heartbeat, Pace
 from distrl.engine.ray.collector_actor import ConfiguredBuild, LearnerLink
-from distrl.engine.ray.weight_broadcast import WeightReceiver
+from distrl.engine.ray.weight_broadcast import WeightReceiver, WeightRef
 from distrl.engine.supervision.collector_registry import (
     CollectorInfo,
     HeartbeatReply,
@@ -90,4 +93,62 @@ def test_without_a_reply_of_its_learner_a_collector_leaves_its_phones_alone(
         report = collector.report()
         assert (report.in_flight, report.stuck) == (0, ())
         assert sink.kept  # it had played
+    ray.kill(learner)
+
+
+class SlowLearner:
+    """Sends weights after some heartbeats only, ends the run at once, and is slow to let go."""
+
+    def __init__(self) -> None:
+        self._beats = 0
+        self._enough = threading.Event()
+        self._content: tuple[Any] | None = None
+        self.deregistered = False
+
+    def offer(self, content: tuple[Any]) -> None:
+        self._content = content
+
+    def heartbeat(
+        self, info: CollectorInfo, in_flight: int, full: Heartbeat | None, version: int | None
+    ) -> tuple[HeartbeatReply, WeightRef | None]:
+        self._beats += 1
+        if self._beats >= 4:
+            self._enough.set()
+        offer = None if self._content is None else WeightRef(1, "none", self._content)
+        return HeartbeatReply(Pace(version=0), finish_within=0.0), offer
+
+    def content(self) -> NDArray[np.uint8]:
+        assert self._enough.wait(5.0), "no heartbeats while the first weights are fetched"
+        return np.zeros(8, np.uint8)  # damaged: the next offer is tried
+
+    def deregister(self, info: CollectorInfo, last: Heartbeat) -> None:
+        time.sleep(1.0)
+        self.deregistered = True
+
+    def seen(self) -> tuple[int, bool]:
+        return self._beats, self.deregistered
+
+
+@pytest.mark.ray
+@pytest.mark.usefixtures("cluster")
+def test_a_slow_learner_or_slow_weights_cost_no_collector(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import ray
+
+    monkeypatch.setattr("distrl.engine.ray.collector_actor.LAST_SECONDS", 0.1)
+    (tmp_path / "hurry").touch()
+    learner: Any = ray.remote(num_cpus=0, max_concurrency=4)(SlowLearner).remote()
+    content = learner.content.remote()
+    ray.get(learner.offer.remote((content,)))
+    weights, admission = WeightReceiver(), PacedAdmission()
+    with ExitStack() as opened:
+        collector = CheapBuild(tmp_path / "hurry")(INFO, ListSink(), weights, admission, opened)
+        LearnerLink(
+            learner, INFO, collector, admission, weights, 0.05, 0.1, fetches_weights=True
+        ).play()
+    ray.get(content)  # it came in time
+    beats, deregistered = ray.get(learner.seen.remote())
+    assert beats >= 4
+    assert deregistered
     ray.kill(learner)

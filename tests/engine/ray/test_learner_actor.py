@@ -85,7 +85,7 @@ def test_a_heartbeat_is_answered_with_orders_and_weights_only_for_those_who_need
     learning: Learning,
 ) -> None:
     learning.open()
-    info = learning.learner.register(0, "a/1").info
+    info = learning.learner.register(0, "a/1", "").info
     full = Heartbeat(report(name=info.name), (), "{}")
     orders, offer = learning.learner.heartbeat(info, 1, full, -1)
     assert (orders.finish_within, orders.superseded, offer) == (None, False, None)
@@ -106,7 +106,7 @@ def test_a_delivery_is_answered_when_it_is_stored_and_a_repeated_one_is_known(
 ) -> None:
     collection = learning.open()
     collection.start()
-    info = learning.learner.register(0, "a/1").info
+    info = learning.learner.register(0, "a/1", "").info
     encoded = encode_trajectory(trajectory(f"{info.name}/1"))
     with ThreadPoolExecutor(1) as beside:
         for new in (True, False):

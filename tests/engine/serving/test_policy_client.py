@@ -155,6 +155,24 @@ def test_without_a_server_there_is_an_error_and_no_decision() -> None:
     assert sink.sent == []
 
 
+def test_a_server_that_cannot_be_looked_for_just_now_is_looked_for_again() -> None:
+    """As where the head of a cluster is so busy that it does not answer."""
+    looks = 0
+
+    with served(Patient(), Versions()) as line:
+
+        def find() -> Beside:
+            nonlocal looks
+            looks += 1
+            if looks < 3:
+                raise PolicyServerGone("the head of the cluster did not answer")
+            return line
+
+        batcher = PolicyClient("collector-0.1", find)
+        assert batcher.ask(batcher.enter(), SEEN).weight_version == 0
+    assert looks == 3
+
+
 def test_who_waits_when_the_client_closes_is_cancelled() -> None:
     batcher = PolicyClient("collector-0.1", lambda: None)
     with ThreadPoolExecutor(1) as threads:

@@ -16,7 +16,7 @@ from distrl.engine.supervision.collector_registry import (
     FIRST_JOINED,
     JOINED_SILENT_SECONDS,
     LAST_SECONDS,
-    OWN_PAUSE_SECONDS,
+    LOOK_SECONDS,
     CollectorInfo,
     CollectorRegistry,
     PacedAdmission,
@@ -179,7 +179,7 @@ def test_who_is_silent_is_named_and_who_still_loads_its_model_is_not(world: Worl
     assert registry.unresponsive() == []
     while world.now <= SILENT_START_SECONDS:
         assert second not in [info for info, _ in registry.unresponsive()]
-        world.now += OWN_PAUSE_SECONDS / 2
+        world.now += LOOK_SECONDS / 2
     assert second in [info for info, _ in registry.unresponsive()]
 
 
@@ -191,10 +191,39 @@ def test_a_learner_that_was_stopped_itself_calls_nobody_silent(world: World) -> 
     assert registry.unresponsive() == []
     world.now += 10 * STALLED_SECONDS
     assert registry.unresponsive() == []
-    world.now += SILENT_SECONDS / 2
-    assert registry.unresponsive() == []
-    world.now += SILENT_SECONDS / 2 + 0.1  # and it says nothing now, either
+    for _ in range(5):
+        world.now += LOOK_SECONDS
+        assert registry.unresponsive() == []
+    world.now += 0.1  # and it says nothing now, either
     assert registry.unresponsive() == [(info, "was silent for 6 s")]
+
+
+def test_on_a_machine_that_is_slow_as_a_whole_only_who_hangs_is_called_silent(
+    world: World,
+) -> None:
+    """Looks come every four seconds, and heartbeats every eight: nobody has the CPU."""
+    registry = world.registry()
+    slow, hangs = registry.register(0).info, registry.register(1).info
+    registry.heartbeat(hangs, 0)
+    named: list[CollectorInfo] = []
+    for turn in range(16):
+        if turn % 2 == 0:
+            registry.heartbeat(slow, 0)
+        named += [info for info, _ in registry.unresponsive()]
+        world.now += 4.0
+    assert slow not in named
+    assert hangs in named
+
+
+def test_a_registration_that_is_repeated_is_answered_as_before(world: World) -> None:
+    """Ray sends a call again whose answer it has not got."""
+    registry = world.registry()
+    first = registry.register(0, "here", "process-a")
+    assert registry.register(0, "here", "process-a") == first
+    assert world.said == ["collector-0.1 is on here"]
+    assert world.episode_log.faults["collector_lost"] == 0
+    assert registry.register(0, "there", "process-b").info.name == "collector-0.2"
+    assert world.said[1] == "collector-0.1 on here is gone"
 
 
 def test_who_lives_and_does_nothing_is_named_unless_it_may_not_start(world: World) -> None:
@@ -203,7 +232,7 @@ def test_who_lives_and_does_nothing_is_named_unless_it_may_not_start(world: Worl
 
     def beat_until(end: float, decisions: int | None, in_flight: int) -> None:
         while world.now < end and not registry.unresponsive():
-            world.now += 5.0
+            world.now += LOOK_SECONDS
             done = int(world.now) if decisions is None else decisions
             registry.heartbeat(info, in_flight, beat(decisions=done, in_flight=in_flight))
 

@@ -9,10 +9,9 @@ picture is still. `seconds` is real time spent waiting for the phone.
 
 from __future__ import annotations
 
-import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Self
 
@@ -28,7 +27,8 @@ from distrl.devices.adb.android_state import SYSTEM_UI, focus
 from distrl.devices.adb.stillness import StillnessSettings, lit_picture
 from distrl.devices.adb.uiautomator import HIERARCHY_SECONDS, dump_hierarchy, read_hierarchy
 from distrl.devices.adb.unicode_typing import Typing, choose_typing
-from distrl.errors import ActionFailed, DeviceError, DeviceNotReady
+from distrl.devices.operating_state import OperatingState
+from distrl.errors import ActionFailed
 from distrl.hierarchy import Element
 from distrl.records import (
     ONLY_SAID,
@@ -87,13 +87,11 @@ class AndroidDevice(ABC):
     def __init__(self, name: str, settings: AndroidDeviceSettings | None) -> None:
         self.name = name
         self.settings = settings or AndroidDeviceSettings()
-        self.seconds = 0.0
+        self._state = OperatingState(name)
         self.typing: Typing | None = None
         self._picture: Pixels | None = None  # the last settled one
         self._launchable: dict[str, str] | None = None  # package -> activity, or empty
-        self._ready = False
         self._untouched = False  # attached to, not reset
-        self._failure: DeviceError | None = None  # since the reset
 
     # The connection ----------------------------------------------------------------------------
 
@@ -131,23 +129,27 @@ class AndroidDevice(ABC):
         self._start(None)
 
     def _start(self, seed: int | None) -> None:
-        self._ready, self._failure, self._launchable = False, None, None
-        self._untouched = seed is None
-        self.seconds = 0.0
+        self._state.begin_reset()
+        self._launchable, self._untouched = None, seed is None
         with self.at_work():
             self._reach()
             if seed is not None:
                 self._clean(seed)
                 self.choose_typing()
             self._picture = self._settle(None)
-            self._ready = True
+            self._state.ready = True
 
     def choose_typing(self) -> None:
         """Choose the best way of typing that the phone supports, and set it up."""
         self.typing = choose_typing(self.shell)
 
     def close(self) -> None:
-        self._ready, self._failure, self._picture = False, None, None
+        self._state.close()
+        self._picture = None
+
+    @property
+    def seconds(self) -> float:
+        return self._state.seconds
 
     def __enter__(self) -> Self:
         return self
@@ -155,29 +157,14 @@ class AndroidDevice(ABC):
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    @contextmanager
-    def at_work(self) -> Iterator[None]:
+    def at_work(self) -> AbstractContextManager[None]:
         """Count device time and remember a failure; after one only a reset helps."""
-        begun = time.perf_counter()
-        try:
-            yield
-        except DeviceError as error:
-            self._failure = error
-            raise
-        finally:
-            self.seconds += time.perf_counter() - begun
-
-    def _check(self) -> None:
-        """Raise unless the device was reset and has not failed since."""
-        if self._failure is not None:
-            raise type(self._failure)(f"{self._failure} (it has failed and was not reset since)")
-        if not self._ready:
-            raise DeviceNotReady(f"device {self.name}: call reset(seed) before anything else")
+        return self._state.at_work()
 
     # Seeing ------------------------------------------------------------------------------------
 
     def screen(self) -> Screen:
-        self._check()
+        self._state.check()
         if not self.ended:
             with self.at_work():
                 self._picture = self._settle(None)
@@ -186,14 +173,14 @@ class AndroidDevice(ABC):
 
     def elements(self) -> tuple[Element, ...]:
         """The elements on the screen; uiautomator itself waits for it to settle."""
-        self._check()
+        self._state.check()
         with self.at_work():
             dump = dump_hierarchy(self.shell, HIERARCHY_SECONDS)
             return read_hierarchy(dump, self.shell.serial)
 
     def front_package(self) -> str:
         """Package of what is in front; empty while nothing has the focus."""
-        self._check()
+        self._state.check()
         with self.at_work():
             found = focus(self.shell)
         if found is not None and found.of_the_system:
@@ -213,7 +200,7 @@ class AndroidDevice(ABC):
     # Acting ------------------------------------------------------------------------------------
 
     def perform(self, action: Action) -> Screen:
-        self._check()
+        self._state.check()
         assert self._picture is not None
         if self.ended or isinstance(action, ONLY_SAID):
             return Screen(self._picture)
@@ -265,13 +252,13 @@ class AndroidDevice(ABC):
 
     def package_of(self, name: str) -> str | None:
         """The installed package that a name refers to."""
-        self._check()
+        self._state.check()
         with self.at_work():
             return find_package(name, self._apps(), self.settings.app_names)
 
     def home_package(self) -> str:
         """Package of the launcher; empty if the phone does not report it."""
-        self._check()
+        self._state.check()
         with self.at_work():
             said = self.shell.shell(HOME_QUERY, self.settings.command_seconds).text
         return said.strip().rpartition("\n")[2].partition("/")[0].strip() if "/" in said else ""

@@ -63,7 +63,7 @@ class AndroidEnvDevice(AndroidDevice):
         return self._shell
 
     def reset(self, seed: int) -> None:
-        if self._failure is not None:
+        if self._state.failure is not None:
             self.close()  # AndroidEnv relaunches its simulator after some faults, not after all
         self.reward, self.ended = 0.0, False
         super().reset(seed)

@@ -11,9 +11,6 @@ Home opens the task's page anew where the task allows it; there are no apps to o
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Self
 
 from distrl.devices.browser import page_input
@@ -21,7 +18,8 @@ from distrl.devices.browser.accessibility import read_page
 from distrl.devices.browser.browser_page import BrowserPage, Dialog
 from distrl.devices.browser.browser_pool import BrowserPool
 from distrl.devices.browser.page_dialog import DialogBox
-from distrl.errors import ActionFailed, DeviceError, DeviceNotReady
+from distrl.devices.operating_state import OperatingState
+from distrl.errors import ActionFailed
 from distrl.hierarchy import Element
 from distrl.records import (
     ONLY_SAID,
@@ -53,29 +51,33 @@ class BrowserDevice:
         self.pool = pool
         self.viewport = pool.viewport
         self.site = site  # where the pages of its task set are served; empty: each has its url
-        self.seconds = 0.0
+        self._state = OperatingState(name)
         self._page: BrowserPage | None = None
         self._home = ""  # where Home leads; empty: nowhere
-        self._failure: DeviceError | None = None
 
     # The whole device --------------------------------------------------------------------------
 
     def reset(self, seed: int) -> None:
         """An empty page that knows nothing of the one before. The seed is for its judge."""
-        self.seconds, self._home = 0.0, ""
+        self._home = ""
         self._give_back()
-        self._failure = None
-        with self._working():
+        self._state.begin_reset()
+        with self._state.at_work():
             self._page = self.pool.page(self.name)
+            self._state.ready = True
 
     def close(self) -> None:
         self._give_back()
-        self._failure = None
+        self._state.close()
+
+    @property
+    def seconds(self) -> float:
+        return self._state.seconds
 
     def _give_back(self) -> None:
         page, self._page = self._page, None
         if page is not None:
-            self.pool.release(page, broken=self._failure is not None)
+            self.pool.release(page, broken=self._state.failure is not None)
 
     def __enter__(self) -> Self:
         return self
@@ -86,30 +88,16 @@ class BrowserDevice:
     @property
     def page(self) -> BrowserPage:
         """The page, if the device was reset and has not failed since."""
-        if self._failure is not None:
-            raise type(self._failure)(f"{self._failure} (it has failed and was not reset since)")
-        if self._page is None:
-            raise DeviceNotReady(f"device {self.name}: call reset(seed) before anything else")
+        self._state.check()
+        assert self._page is not None
         return self._page
-
-    @contextmanager
-    def _working(self) -> Iterator[None]:
-        """Count device time, and remember a failure: after one only a reset helps."""
-        begun = time.perf_counter()
-        try:
-            yield
-        except DeviceError as error:
-            self._failure = error
-            raise
-        finally:
-            self.seconds += time.perf_counter() - begun
 
     # For judges --------------------------------------------------------------------------------
 
     def open(self, url: str, *, home: bool = True) -> None:
         """Load a page; `home`: Home loads it again."""
         page = self.page
-        with self._working():
+        with self._state.at_work():
             page.load(url)
         self._home = url if home else ""
 
@@ -120,7 +108,7 @@ class BrowserDevice:
     def evaluate(self, expression: str) -> object:
         """The value of a JavaScript expression; none while a dialog stands in its way."""
         page = self.page
-        with self._working():
+        with self._state.at_work():
             return page.evaluate(expression)
 
     @property
@@ -131,7 +119,7 @@ class BrowserDevice:
 
     def screen(self) -> Screen:
         page = self.page
-        with self._working():
+        with self._state.at_work():
             return self._screen(page)
 
     def _screen(self, page: BrowserPage) -> Screen:
@@ -140,7 +128,7 @@ class BrowserDevice:
 
     def elements(self) -> tuple[Element, ...]:
         page = self.page
-        with self._working():
+        with self._state.at_work():
             found = read_page(page) if page.dialog is None else ()
         return found if page.dialog is None else self._box(page.dialog).elements()
 
@@ -148,7 +136,7 @@ class BrowserDevice:
 
     def perform(self, action: Action) -> Screen:
         page = self.page
-        with self._working():
+        with self._state.at_work():
             if not isinstance(action, ONLY_SAID):
                 page.refused.clear()
                 if page.dialog is None:

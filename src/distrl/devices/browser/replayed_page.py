@@ -65,7 +65,7 @@ class ReplayedBrowserDevice(BrowserDevice):
         """Load the page anew and repeat; costs device time, which is counted on."""
         spent = self.seconds
         self.reset(0)
-        self.seconds += spent
+        self._state.seconds += spent
         for each in state:
             match each:
                 case Opened(url, home):

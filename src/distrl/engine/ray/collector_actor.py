@@ -44,8 +44,8 @@ from distrl.errors import CollectorsLost, LearnerGone
 from distrl.watched_threads import WatchedThreads
 from distrl.weights.weight_store import WeightSource
 
-LAST_SECONDS = 5.0  # for threads and for deregistering, at the end
-LOST_SECONDS = 40.0  # without a reply to a heartbeat; a blocked device may take ten more to abandon
+LAST_SECONDS = 5.0  # for weights that are under way at the end
+LOST_SECONDS = 40.0  # without a reply to a call; a blocked device may take ten more to abandon
 Build = Callable[
     [CollectorInfo, TrajectorySink, WeightSource, Admission, ExitStack], Collector[Any]
 ]
@@ -72,29 +72,30 @@ class LearnerLink:
     _last_full: float = -float("inf")  # when the last full heartbeat was sent
 
     def play(self) -> None:
-        """Play until the learner says that the run is over; then deregister."""
-        if (offer := self._beat()) is not None:
-            self.weight_receiver.fetch(offer)
-        threads = [
-            WatchedThreads("heartbeats", self._beat_on, self._end),
-            WatchedThreads(
-                "weights", lambda: self.weight_receiver.fetch_all(self._goes_on), self._end
-            ),
-        ]
-        for thread in threads:
-            thread.start()
+        """Play until the learner says that the run is over; then deregister.
+
+        From the first heartbeat on others follow, also while the first weights are fetched.
+        """
+        offer = self._beat()
+        beats = WatchedThreads("heartbeats", self._beat_on, self._end)
+        fetches = WatchedThreads(
+            "weights", lambda: self.weight_receiver.fetch_all(self._goes_on), self._end
+        )
+        beats.start()
         try:
+            if offer is not None:
+                self.weight_receiver.fetch(offer)
+            fetches.start()
             self.collector.run()
         finally:
             self._over.set()
-        for thread in threads:
-            thread.join(LAST_SECONDS)
-            thread.raise_failure()
+        for threads, seconds in ((beats, self.lost_seconds), (fetches, LAST_SECONDS)):
+            threads.join(seconds)
+            threads.raise_failure()
         if self._superseded:
             raise CollectorsLost(f"{self.info} was given up by the learner, and replaced")
         self.weight_receiver.close()
-        last = self._heartbeat()
-        ray.get(self.learner.deregister.remote(self.info, last), timeout=LAST_SECONDS)
+        self._reply(self.learner.deregister.remote(self.info, self._heartbeat()))
 
     def _goes_on(self) -> bool:
         return not self._over.is_set()
@@ -113,6 +114,8 @@ class LearnerLink:
         now = time.monotonic()
         full = now - self._last_full >= self.heartbeat_seconds
         self._last_full = now if full else self._last_full
+        orders: HeartbeatReply
+        offer: WeightRef | None
         orders, offer = self._reply(
             self.learner.heartbeat.remote(
                 self.info,
@@ -128,17 +131,15 @@ class LearnerLink:
             self.collector.stop(orders.finish_within)
         return offer
 
-    def _reply(self, call: Any) -> tuple[HeartbeatReply, WeightRef | None]:
+    def _reply(self, call: Any) -> Any:
+        """Wait for the learner's answer as long as for any other: a slow one is not a lost one."""
         try:
-            reply: tuple[HeartbeatReply, WeightRef | None] = ray.get(
-                call, timeout=self.lost_seconds
-            )
+            return ray.get(call, timeout=self.lost_seconds)
         except GetTimeoutError:
             raise LearnerGone(
                 f"{self.info} had no reply of the learner for {self.lost_seconds:g} s and leaves "
                 "its phones alone; another collector is started when the learner answers"
             ) from None
-        return reply
 
     def _heartbeat(self) -> Heartbeat:
         finished = tuple(self.collector.drain_finished())
@@ -161,8 +162,9 @@ class RayCollector:
     def play(self) -> str:
         """The whole life of the actor; returns its name when the run is over."""
         log_to_stderr()
+        process = ray.get_runtime_context().get_actor_id()
         registration: Registration = ray.get(
-            self.learner.register.remote(self.number, this_place())
+            self.learner.register.remote(self.number, this_place(), process)
         )
         sender: TrajectorySender = TrajectorySender(lambda delivery: deliver(delivery))
 

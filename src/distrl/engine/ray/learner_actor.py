@@ -277,8 +277,8 @@ class RayLearner:
     # For collectors -----------------------------------------------------------------------------
 
     @ray.method(concurrency_group="talk")
-    def register(self, number: int, place: str) -> Registration:
-        return self._when_ready().register(number, place)
+    def register(self, number: int, place: str, process: str) -> Registration:
+        return self._when_ready().register(number, place, process)
 
     @ray.method(concurrency_group="deliver")
     def deliver(self, encoded: bytes) -> Received | Refused:

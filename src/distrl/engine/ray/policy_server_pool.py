@@ -136,7 +136,10 @@ class RayServerLine:
         self._actor = actor
 
     def ask(self, session: str, observation: Observation) -> Callable[[float], Decision | None]:
-        return partial(_got, self._actor.ask.remote(session, observation))
+        try:
+            return partial(_got, self._actor.ask.remote(session, observation))
+        except RayError as error:  # no room in the object store, for one
+            raise _unreachable(error) from error
 
     def leave(self, session: str) -> None:
         self._actor.leave.remote(session)  # not waited for
@@ -147,11 +150,16 @@ class RayServerLine:
 
 
 def find_server(run: str, place: str) -> RayServerLine | None:
-    """The server of that node, perhaps not ready yet; None if there is none."""
+    """The server of that node, perhaps not ready yet; None if there is none.
+
+    `PolicyServerGone`: nobody knows, since the head of the cluster did not answer.
+    """
     try:
         return RayServerLine(ray.get_actor(server_name(run, place)))
     except ValueError:  # no actor of that name
         return None
+    except RayError as error:  # under a high load it times out
+        raise _unreachable(error) from error
 
 
 def _got(reference: Any, seconds: float) -> Any:
@@ -163,9 +171,14 @@ def _got(reference: Any, seconds: float) -> Any:
     except RayTaskError:
         raise
     except RayError as error:
-        raise PolicyServerGone(
-            f"the policy server of this node is gone ({type(error).__name__}); another is started"
-        ) from error
+        raise _unreachable(error) from error
+
+
+def _unreachable(error: RayError) -> PolicyServerGone:
+    return PolicyServerGone(
+        f"the policy server of this node cannot be reached ({type(error).__name__}); another is "
+        "started if it is gone"
+    )
 
 
 @dataclass(slots=True)
@@ -267,8 +280,8 @@ class PolicyServerPool:
         self._servers = {}
 
     def _start(self, server: _Server, now: float) -> None:
-        if find_server(self._run, server.node.place) is not None:
-            return  # the one before was killed a moment ago and still has the name
+        if not self._name_is_free(server.node.place):
+            return  # the one before was killed a moment ago and still has it
         config, place = self._config, server.node.place
         device = config.agent.policy.device if server.gpus else "cpu"
         options = server_options(server.node, server.gpus)
@@ -278,6 +291,12 @@ class PolicyServerPool:
         ).remote(self._learner, computing_on(device, config), server.name, WEIGHT_POLL_SECONDS)
         server.serving = server.actor.serve.remote()
         server.reporting, server.report, server.heard, server.poll_at = None, None, now, now
+
+    def _name_is_free(self, place: str) -> bool:
+        try:
+            return find_server(self._run, place) is None
+        except PolicyServerGone:
+            return False  # nobody knows: asked again at the next look
 
     def _poll(self, server: _Server, now: float) -> None:
         if server.reporting is not None and is_done(server.reporting):

@@ -15,6 +15,7 @@ since it decides whether one may begin.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import itertools
 import threading
@@ -190,10 +191,11 @@ class PolicyClient:
     # The server ---------------------------------------------------------------------------------
 
     def _reach(self) -> ServerLine | None:
-        """One connection for all threads, found by the first that has none."""
+        """One connection for all threads, found by the first that has none; None: not yet."""
         with self._finding:
             if self._line is None:
-                self._line = self.find()
+                with contextlib.suppress(PolicyServerGone):  # it cannot be looked for just now
+                    self._line = self.find()
             return self._line
 
     def _lose(self, line: ServerLine) -> None:

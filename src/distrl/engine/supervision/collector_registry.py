@@ -6,9 +6,12 @@ restarted. It starts and kills nothing. A transport does (`local.collector_pool`
 sockets; `ray.collector_pool` and `ray.learner_actor`: actors), by these rules:
 
 - `register` gives a new process its name, which no collector of the run had before, and its state.
+  A repeated call of the same process (Ray resends one whose answer was lost) gets the same answer.
 - A collector without a heartbeat for `silent_seconds` (`SILENT_START_SECONDS` before its first), or
   with episodes in flight and no progress for `STALLED_SECONDS`, is `unresponsive`: kill it.
-  Time in which nobody looked, since this process itself stood still, is nobody's silence.
+  Time in which nobody looked, since this process itself stood still or had no CPU, is nobody's
+  silence: between two looks at most `LOOK_SECONDS` count, so that a machine that is slow as a whole
+  is not taken for collectors that hang.
 - `report_exit` says when a replacement may start: after a pause that grows with each failure of a
   collector that had delivered nothing. After `restarts` failures within `WINDOW` seconds the slot
   is given up; when all slots are, `check` raises `CollectorsLost`. A lost node costs no restart.
@@ -45,7 +48,7 @@ from distrl.runs.run_directory import RunDirectory
 
 FIRST_JOINED = 1024  # number of the first slot of joined collectors; others have lower ones
 JOINED_SILENT_SECONDS = 60.0  # without a heartbeat: as long as it may play without its learner
-OWN_PAUSE_SECONDS = 5.0  # between two looks: more, and this process was stopped (Ctrl-Z, say)
+LOOK_SECONDS = 1.0  # between two looks: more, and this process was slow or stopped (Ctrl-Z, say)
 LAST_SECONDS = 10.0  # after the deadline of a stop, before collectors that remain are killed
 
 
@@ -105,6 +108,7 @@ class _Slot:
     newest: int  # the `start` of the newest process that is known
     state: str = ""
     info: CollectorInfo | None = None
+    process: str = ""  # which process registered, by what it calls itself
     report: CollectorReport | None = None
     in_flight: int = 0
     heard: float = 0.0  # when its last heartbeat came, or when it registered
@@ -162,12 +166,18 @@ class CollectorRegistry:
 
     # Collectors -------------------------------------------------------------------------------
 
-    def register(self, number: int, place: str = "") -> Registration:
-        """Give the slot to a new process; a process that still has it is lost."""
+    def register(self, number: int, place: str = "", process: str = "") -> Registration:
+        """Give the slot to a new process; a process that still has it is lost.
+
+        `process`: any name that no other process has; empty: it never calls twice.
+        """
         with self._lock:
             slot = self._slots[number]
+            if slot.info is not None and process and process == slot.process:
+                return Registration(slot.info, slot.state)
             if slot.info is not None:
                 self._lose(slot, "is gone")
+            slot.process = process
             name = new_name(self.run, number)
             info = CollectorInfo(name, number, place)
             slot.newest = info.start
@@ -271,10 +281,10 @@ class CollectorRegistry:
         """After a pause of ours what was sent meanwhile may not have been read yet."""
         now = self.clock()
         pause, self._looked = now - self._looked, now
-        if pause > OWN_PAUSE_SECONDS:
+        if (forgiven := pause - LOOK_SECONDS) > 0.0:
             for slot in self._slots.values():
-                slot.heard = min(now, slot.heard + pause)
-                slot.progressed = min(now, slot.progressed + pause)
+                slot.heard = min(now, slot.heard + forgiven)
+                slot.progressed = min(now, slot.progressed + forgiven)
 
     def _trouble(self, slot: _Slot, *, joined: bool) -> str:
         """What is wrong with the process of that slot; empty: nothing, or there is none."""

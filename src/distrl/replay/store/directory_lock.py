@@ -18,15 +18,16 @@ NAME = "writer.lock"
 
 
 class DirectoryLock:
-    """Held from `acquire` to `release`."""
+    """Held from `acquire` to `release`. Locks of other names in the directory are independent."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, name: str = NAME) -> None:
         self.directory = directory
+        self._name = name
         self._file: int | None = None
 
     def acquire(self) -> None:
         """Take the lock at once, or raise `DirectoryInUse`."""
-        file = os.open(self.directory / NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        file = os.open(self.directory / self._name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
