@@ -138,7 +138,8 @@ def test_a_slow_learner_or_slow_weights_cost_no_collector(
 
     monkeypatch.setattr("distrl.engine.ray.collector_actor.LAST_SECONDS", 0.1)
     (tmp_path / "hurry").touch()
-    learner: Any = ray.remote(num_cpus=0, max_concurrency=4)(SlowLearner).remote()
+    remote: Any = ray.remote  # its types lack max_concurrency
+    learner = remote(num_cpus=0, max_concurrency=4)(SlowLearner).remote()
     content = learner.content.remote()
     ray.get(learner.offer.remote((content,)))
     weights, admission = WeightReceiver(), PacedAdmission()
