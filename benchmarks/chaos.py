@@ -1,14 +1,17 @@
 """Nothing acknowledged is lost, nothing is counted twice: `make chaos` kills until it knows.
 
 A real training run (`distrl train`, a tiny model, collectors in processes of their own) is sent
-SIGKILLs at random moments, to one or more collectors and to the learner itself, which is then
-resumed. Between them other things go wrong: phones freeze for seconds, a collector hangs (SIGSTOP),
-the process that collectors are forked from is killed, the end of the store's write-ahead log is
-torn as by a power cut, half-written files lie about in the run directory, and the disk is full for
-a while: really full where a small one may be mounted (`--disk`, needs root), else by a quota on
-file sizes. At last the run is left alone and must end by itself. Then everything is counted:
+SIGKILLs at random moments, to one or more collectors, to the policy process where one decides for
+all of them (every other run), and to the learner itself, which is then resumed. The next strike
+comes as soon as some collectors have delivered since they were started, and hits mostly those:
+their death can lose something, and the run replaces them without a pause. Between them other things
+go wrong: phones freeze for seconds, a collector hangs (SIGSTOP), the process that collectors are
+forked from is killed, the end of the store's write-ahead log is torn as by a power cut,
+half-written files lie about in the run directory, and the disk is full for a while: really full
+where a small one may be mounted (`--disk`, needs root), else by a quota on file sizes. At last the
+run is left alone and must end by itself. Then everything is counted:
 
-    kills          SIGKILLs that hit a collector or the learner
+    kills          SIGKILLs that hit a collector, the policy process or the learner
     acknowledged   trajectories whose collector was told that they are stored, by its own log
     lost           acknowledged, and not readable in the store
     doubled        ids that are in the store twice, in episodes.jsonl twice, or counted twice
@@ -29,7 +32,6 @@ import functools
 import json
 import os
 import random
-import re
 import signal
 import subprocess
 import sys
@@ -43,9 +45,11 @@ from pathlib import Path
 
 from rich.console import Console
 
+from benchmarks.acknowledgements import Acknowledgements
 from benchmarks.damage import damage_figures
 from benchmarks.results_file import added, write_results
 from benchmarks.run_figures import jumps
+from benchmarks.run_processes import CpuPatience, by_log, forkservers
 from benchmarks.small_disk import small_disk
 from benchmarks.train_runs import COMMAND, keep_output, set_words, tiny_model
 from distrl.json_lines import read_lines
@@ -83,7 +87,12 @@ SETTINGS = {
 }
 LEARNER_SHARE = 0.15  # of the strikes; each costs a start with all its imports
 ENDING_UPDATES = 30  # that the run must still make when it is left alone
-PATIENCE, ENDING_PATIENCE = 300.0, 1200.0  # seconds without any progress, and for the end
+STRUCK_AT = 4  # collectors at work, at most, when a strike comes
+YOUNG_SHARE = 0.2  # of the strikes that also hit collectors which have not delivered yet
+CYCLE_SECONDS = 0.5  # in which a collector plays and delivers: a strike comes at any moment of it
+POLL_SECONDS = 0.05
+PATIENCE, ENDING_PATIENCE = 180.0, 600.0  # CPU seconds without any progress, and for the end
+LONGEST_WAIT = 1800.0  # seconds
 LISTEN_SECONDS = 10.0  # for the last words of a run that has ended
 
 
@@ -100,8 +109,7 @@ class Chaos:
     own_disk: bool = False  # the folder is a disk of its own, which may be filled
     kills: int = 0
     done: Counter[str] = field(default_factory=Counter)
-    said: list[str] = field(default_factory=list)  # acknowledged, by the logs of collectors
-    _read: dict[Path, int] = field(default_factory=dict)  # bytes of each log
+    _told: Acknowledgements | None = None
     _began_at: int = 0  # where in its log the process that runs now began
     _was_full: bool = False  # has the disk been full for it?
     _listener: threading.Thread | None = None  # writes down what it says
@@ -134,38 +142,49 @@ class Chaos:
         if self._listener is not None:
             self._listener.join(LISTEN_SECONDS)
 
+    @property
+    def told(self) -> Acknowledgements:
+        assert self._told is not None
+        return self._told
+
     def begin(self) -> None:
         self.start(f"run.directory={self.folder / 'runs'}")
         self.wait_until(lambda: list(self.folder.glob("runs/*/config.toml")), "a run directory")
         [path] = self.folder.glob("runs/*")
         self.run = RunDirectory(path)
+        self._told = Acknowledgements(path / "logs")
 
-    def collectors(self) -> list[int]:
-        """By their logs: after the death of a forkserver its collectors have other parents."""
+    def collectors(self) -> dict[int, str]:
         assert self.run is not None
-        logs = str(self.run.path.absolute() / "logs")
-        found = []
-        for process in Path("/proc").glob("[0-9]*"):
-            with contextlib.suppress(OSError):  # it has ended, or is not ours to see
-                if str((process / "fd" / "2").readlink()).startswith(f"{logs}/collector-"):
-                    found.append(int(process.name))
-        return found
+        return by_log(self.run, "collector")
 
-    def forkservers(self) -> list[int]:
+    def pids(self) -> list[int]:
+        """All processes of the run that compute."""
         assert self.process is not None
-        words = ["pgrep", "-P", str(self.process.pid), "-f", "multiprocessing.forkserver"]
-        told = subprocess.run(words, capture_output=True, text=True, check=False)
-        return [int(each) for each in told.stdout.split()]
+        found = [self.process.pid, *forkservers(self.process.pid)]
+        if self.run is not None:
+            found += [*self.collectors(), *by_log(self.run, "policy")]
+        return found
 
     def wait_until(self, what: Callable[[], object], name: str) -> None:
         assert self.process is not None
-        until = time.monotonic() + PATIENCE
+        patience = CpuPatience(self.pids, PATIENCE, LONGEST_WAIT)
         while not what():
             if self.process.poll() is not None and not self._goes_on_after_full_disk():
                 raise SystemExit(f"the run ended while waiting for {name}: {self.last_words()}")
-            if time.monotonic() > until:
-                raise SystemExit(f"no {name} within {PATIENCE:g} s: {self.last_words()}")
-            time.sleep(0.02)
+            if patience.is_over:
+                used = f"{patience.used:.0f} CPU seconds"
+                raise SystemExit(f"no {name} within {used} of the run: {self.last_words()}")
+            time.sleep(POLL_SECONDS)
+
+    def wait_for_end(self) -> None:
+        """Of the process that runs now, however it comes."""
+        assert self.process is not None
+        patience = CpuPatience(self.pids, ENDING_PATIENCE, LONGEST_WAIT)
+        while self.process.poll() is None:
+            if patience.is_over:
+                raise SystemExit(f"the run does not end: {self.last_words()}")
+            time.sleep(POLL_SECONDS)
 
     def last_words(self) -> str:
         return (self.folder / "log").read_text("utf-8", "replace")[-2000:]
@@ -173,39 +192,57 @@ class Chaos:
     # What happens to it -------------------------------------------------------------------------
 
     def torment(self, kills: int) -> None:
+        began = time.monotonic()
         while self.kills < kills:
             self.let_it_work()
             self.strike()
-            said = f"{self.kills} kills, {self.updates()} updates, {self.stored()} stored"
+            took = f"{time.monotonic() - began:.0f} s"
+            said = f"{self.kills} kills, {self.told.look()} acknowledged, {took}"
             self.console.print(said, highlight=False)
+        self.done["seconds"] += round(time.monotonic() - began)
 
     def strike(self) -> None:
         """Kill somebody, or do some other harm."""
-        if self.rng.random() < LEARNER_SHARE:
+        chance = self.rng.random()
+        if chance < LEARNER_SHARE:
             self.kill_learner()
+        elif chance < 2 * LEARNER_SHARE and self.kill_policy():
+            return
         else:
             self.hurt_collectors()
 
     def let_it_work(self) -> None:
-        """A moment, mostly after something has come in: what never works cannot lose anything."""
-        if self.rng.random() < 0.7:
-            before = self.acknowledged_count()
-            self.wait_until(lambda: self.acknowledged_count() > before, "a trajectory")
-        time.sleep(self.rng.uniform(0.0, 1.5))
+        """Until some have delivered, and then a moment: what never works cannot lose anything."""
+        wanted = self.rng.randint(1, STRUCK_AT)
+        self.wait_until(lambda: len(self.told.at_work()) >= wanted, f"{wanted} collectors at work")
+        time.sleep(self.rng.uniform(0.0, CYCLE_SECONDS))
 
     def hurt_collectors(self) -> None:
-        found = self.collectors()
+        at_work, found = self.told.at_work(), self.collectors()
+        young = self.rng.random() < YOUNG_SHARE
+        found = {pid: name for pid, name in found.items() if young or name in at_work}
         if not found:
             return
-        victims = self.rng.sample(found, self.rng.randint(1, len(found)))
+        victims = self.rng.sample(list(found), self.rng.randint(1, len(found)))
         if self.rng.random() < 0.05:
             self._signal(victims[0], signal.SIGSTOP, "hung")
         elif self.rng.random() < 0.05:
-            for each in self.forkservers():
+            assert self.process is not None
+            for each in forkservers(self.process.pid):
                 self._signal(each, signal.SIGKILL, "forkserver_killed")
         else:
             hit = [self._signal(each, signal.SIGKILL, "collector_killed") for each in victims]
             self.kills += sum(hit)
+
+    def kill_policy(self) -> bool:
+        """The process that decides for all collectors; False: there is none."""
+        assert self.run is not None
+        hit = [
+            self._signal(each, signal.SIGKILL, "policy_killed")
+            for each in by_log(self.run, "policy")
+        ]
+        self.kills += sum(hit)
+        return any(hit)
 
     def kill_learner(self) -> None:
         assert self.process is not None
@@ -219,10 +256,10 @@ class Chaos:
             self.damage_files()
         full = self.rng.random() < 0.2
         self.start()
-        before = self.acknowledged_count()
+        before = self.told.look()
         if full:
             self.fill_the_disk()
-        self.wait_until(lambda: self.acknowledged_count() > before, "a trajectory after a resume")
+        self.wait_until(lambda: self.told.look() > before, "a trajectory after a resume")
 
     def damage_files(self) -> None:
         """As a power cut leaves them: a torn end, and halves of what was being written."""
@@ -291,9 +328,9 @@ class Chaos:
         assert self.process is not None
         assert self.run is not None
         self.process.send_signal(signal.SIGTERM)
-        self.process.wait(PATIENCE)
+        self.wait_for_end()
         self.start(f"run.updates={self.updates() + ENDING_UPDATES}")
-        self.process.wait(ENDING_PATIENCE)
+        self.wait_for_end()
         if self.process.returncode or not self.run.result.exists():
             raise SystemExit(f"the run did not end well: {self.last_words()}")
 
@@ -301,28 +338,9 @@ class Chaos:
         assert self.run is not None
         return max((p.updates for p in read_points(self.run.metrics)), default=0)
 
-    def acknowledged(self) -> list[str]:
-        """All so far; of each log only what is new is read."""
-        assert self.run is not None
-        for log in (self.run.path / "logs").glob("collector-*.log"):
-            if log.stat().st_size > self._read.get(log, 0):
-                with log.open("rb") as file:
-                    file.seek(self._read.get(log, 0))
-                    whole, end, _ = file.read().rpartition(b"\n")
-                self._read[log] = self._read.get(log, 0) + len(whole) + len(end)
-                self.said += re.findall(r"acknowledged (\S+)", whole.decode("utf-8", "replace"))
-        return self.said
-
-    def acknowledged_count(self) -> int:
-        return len(self.acknowledged())
-
-    def stored(self) -> int:
-        assert self.run is not None
-        return sum(1 for _ in TrajectoryReader(self.run.trajectories).read())
-
     def figures(self) -> dict[str, float]:
         assert self.run is not None
-        said = self.acknowledged()
+        said = self.told.all_ids()
         stored = Counter(s.trajectory.id for s in TrajectoryReader(self.run.trajectories).read())
         noted = Counter(line.id for line in read_lines(self.run.episodes, EpisodeLine))
         result = json.loads(self.run.result.read_text())
@@ -339,9 +357,9 @@ class Chaos:
         }
 
 
-def tiny_run(folder: Path) -> list[str]:
-    """A run whose restarts cost seconds."""
-    return set_words({**SETTINGS, "agent.model": tiny_model(folder)})
+def tiny_run(folder: Path, policy: str) -> list[str]:
+    """A run whose restarts cost seconds; `policy`: who decides (`engine.policy`)."""
+    return set_words({**SETTINGS, "agent.model": tiny_model(folder), "engine.policy": policy})
 
 
 def killed_run(chaos: Chaos, kills: int) -> dict[str, float]:
@@ -361,7 +379,8 @@ def chaos_figures(chosen: argparse.Namespace, folder: Path, console: Console) ->
     rng = random.Random(f"chaos/{chosen.seed}")
     figures: dict[str, float] = {}
     if chosen.kills:
-        chaos = Chaos(folder, tiny_run(folder), console, rng, own_disk=chosen.disk)
+        policy = "node" if chosen.seed % 2 else "auto"
+        chaos = Chaos(folder, tiny_run(folder, policy), console, rng, own_disk=chosen.disk)
         figures |= killed_run(chaos, chosen.kills)
     if chosen.flips:
         say = functools.partial(console.print, highlight=False, markup=False)

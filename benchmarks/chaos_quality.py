@@ -21,7 +21,7 @@ from typing import Any
 
 from rich.console import Console
 
-from benchmarks.chaos import ENDING_PATIENCE, Chaos
+from benchmarks.chaos import Chaos
 from benchmarks.results_file import write_results
 from benchmarks.run_figures import run_figures
 from benchmarks.train_runs import COMMAND, set_words
@@ -60,7 +60,7 @@ def killed(folder: Path, updates: int, kills: int, console: Console) -> Chaos:
             chaos.wait_until(lambda: chaos.updates() >= due, f"update {due:.0f}")  # noqa: B023
             chaos.strike()
         assert chaos.process is not None
-        chaos.process.wait(ENDING_PATIENCE)
+        chaos.wait_for_end()
         if chaos.process.returncode:
             raise SystemExit(f"the run did not end well: {chaos.last_words()}")
         return chaos

@@ -55,8 +55,15 @@ def test_one_that_dies_is_lost_and_one_that_is_cancelled_is_gone(
 ) -> None:
     run = RunDirectory(tmp_path)
     run.write_config(tiny_config(tmp_path, model))
-    with Forkserver():
+    with Forkserver() as forkserver:
+        assert forkserver.is_ready(SECONDS)
+        before = open_files()
         running = EvaluationProcesses(run).start(EvaluationRequest("before", 9**6, 0, 0, 0.0), None)
         running.cancel()
         with pytest.raises(EvaluationLost, match=r"evaluation\.log says why"):
             running.finished(SECONDS)
+        assert open_files() == before  # at once, though `running` is still known
+
+
+def open_files() -> set[str]:
+    return {each.name for each in Path("/proc/self/fd").iterdir()}

@@ -20,8 +20,8 @@ from distrl.engine.supervision.collector_registry import (
     CollectorInfo,
     CollectorRegistry,
     PacedAdmission,
-    new_name,
 )
+from distrl.engine.supervision.process_names import new_name
 from distrl.engine.supervision.restart_budget import (
     FIRST_PAUSE,
     SILENT_START_SECONDS,

@@ -125,6 +125,8 @@ class CollectorChild:
             trouble += KILLED
         last = self._last_line()
         self.link.close()
+        if code is not None:
+            self._process.close()
         if self._pidfd is not None:
             os.close(self._pidfd)
             self._pidfd = None

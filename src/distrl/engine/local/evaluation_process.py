@@ -11,6 +11,7 @@ import logging
 import multiprocessing
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -60,10 +61,12 @@ class EvaluationProcesses:
             process.start()
 
         def end() -> None:
-            process.kill()
-            process.join(END_SECONDS)
             if file is not None:
                 file.unlink(missing_ok=True)
+            with suppress(ValueError):  # closed before, or it does not die
+                process.kill()
+                process.join(END_SECONDS)
+                process.close()  # its pipes too: the garbage collector would come much later
 
         return RunningEvaluation(request, _received(ours, log), end)
 

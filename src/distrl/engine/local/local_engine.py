@@ -32,7 +32,8 @@ from distrl.engine.run.run_assembly import RunAssembly, open_metrics
 from distrl.engine.run.run_card import note_card
 from distrl.engine.run.run_monitor import RunMonitor
 from distrl.engine.run.stop_request import StopRequest, progress
-from distrl.engine.supervision.collector_registry import CollectorRegistry, new_name
+from distrl.engine.supervision.collector_registry import CollectorRegistry
+from distrl.engine.supervision.process_names import new_name
 from distrl.engine.supervision.restart_budget import SILENT_HEARTBEATS
 from distrl.engine.wiring import (
     build_collector,

@@ -18,7 +18,8 @@ from distrl.engine.ingest.messages import Encodings, Message
 from distrl.engine.local.collector_pool import CollectorChild, Forkserver, Work
 from distrl.engine.local.policy_process import SHARE_ENCODINGS, decide_for_collectors
 from distrl.engine.serving.policy_server import ServerReport
-from distrl.engine.supervision.collector_registry import CollectorInfo, Registration, new_name
+from distrl.engine.supervision.collector_registry import CollectorInfo, Registration
+from distrl.engine.supervision.process_names import new_name
 from distrl.engine.supervision.restart_budget import SILENT_START_SECONDS, RestartBudget
 from distrl.errors import PolicyServerGone
 from distrl.runs.run_directory import RunDirectory

@@ -36,6 +36,7 @@ from dataclasses import dataclass, field
 
 from distrl.engine.ingest.episode_log import EpisodeLog
 from distrl.engine.ingest.messages import Heartbeat, Pace
+from distrl.engine.supervision.process_names import new_name, starts
 from distrl.engine.supervision.restart_budget import (
     SILENT_START_SECONDS,
     STALLED_SECONDS,
@@ -43,7 +44,7 @@ from distrl.engine.supervision.restart_budget import (
     RestartBudget,
 )
 from distrl.episodes.collector_report import CollectorReport
-from distrl.errors import CollectorsLost, storage_error
+from distrl.errors import CollectorsLost
 from distrl.runs.run_directory import RunDirectory
 
 FIRST_JOINED = 1024  # number of the first slot of joined collectors; others have lower ones
@@ -147,7 +148,7 @@ class CollectorRegistry:
             self._add(number, start_at=-float("inf"))
 
     def _add(self, number: int, start_at: float | None) -> None:
-        newest = max(_starts(self.run, number), default=0)
+        newest = max(starts(self.run, number), default=0)
         self._slots[number] = _Slot(RestartBudget(self.restarts), newest, start_at=start_at)
 
     def admit(self, number: int) -> None:
@@ -378,30 +379,3 @@ class CollectorRegistry:
         """What each slot would resume from (JSON), by number."""
         with self._lock:
             return {number: slot.state for number, slot in self._slots.items() if slot.state}
-
-
-def new_name(run: RunDirectory, number: int, role: str = "collector") -> str:
-    """A name that no process of the run has had; its log file is made here.
-
-    Episode ids begin with the name, so they stay unique through restarts and resumes.
-    """
-    folder = run.path / "logs"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        start = 1 + len(_starts(run, number, role))
-        while True:
-            name = f"{role}-{number}.{start}"
-            try:
-                (folder / f"{name}.log").touch(exist_ok=False)
-            except FileExistsError:
-                start += 1
-            else:
-                return name
-    except OSError as error:
-        raise storage_error(error, f"making a log for {role} {number} in {folder}") from error
-
-
-def _starts(run: RunDirectory, number: int, role: str = "collector") -> list[int]:
-    """The starts of that process so far, by their logs."""
-    logs = (run.path / "logs").glob(f"{role}-{number}.*.log")
-    return [int(log.name.split(".")[1]) for log in logs if log.name.split(".")[1].isdigit()]

@@ -1,0 +1,36 @@
+"""Names of the processes of a run: no two have the same, through all restarts and resumes.
+
+A name is taken by making its log file, so whoever names a process needs no memory of its own.
+"""
+
+from __future__ import annotations
+
+from distrl.errors import storage_error
+from distrl.runs.run_directory import RunDirectory
+
+
+def new_name(run: RunDirectory, number: int, role: str = "collector") -> str:
+    """A name that no process of the run has had; its log file is made here.
+
+    Episode ids begin with the name, so they stay unique through restarts and resumes.
+    """
+    folder = run.path / "logs"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        start = 1 + len(starts(run, number, role))
+        while True:
+            name = f"{role}-{number}.{start}"
+            try:
+                (folder / f"{name}.log").touch(exist_ok=False)
+            except FileExistsError:
+                start += 1
+            else:
+                return name
+    except OSError as error:
+        raise storage_error(error, f"making a log for {role} {number} in {folder}") from error
+
+
+def starts(run: RunDirectory, number: int, role: str = "collector") -> list[int]:
+    """The starts of that process so far, by their logs."""
+    logs = (run.path / "logs").glob(f"{role}-{number}.*.log")
+    return [int(log.name.split(".")[1]) for log in logs if log.name.split(".")[1].isdigit()]
