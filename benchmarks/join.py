@@ -3,7 +3,9 @@
 `make bench-join` answers, over TLS, all on the machine that it runs on:
 
     throughput_ratio   trajectories a second of a joined collector over those of a local one, in one
-                       run of `distrl collect`, at the same time, on as many phones each
+                       run of `distrl collect`, at the same time, on as many phones each; the
+                       phones limit both, not this machine's cores
+    throughput_error   one standard error of that ratio, by how many were counted
     trajectories       played by joined collectors whose connections are cut, whose answers are
                        swallowed, and whose learner is restarted; of these
     lost, doubled      are not in the learner's store; are in its store or its log twice
@@ -54,7 +56,7 @@ Figures = dict[str, float]
 PHONES = 8  # of each of the two collectors that are compared
 SETTINGS = (
     "tasks.templates=clock.turn_off_alarm,clock.delete_alarm", "devices.latency=paper_emulator",
-    "devices.clock=scaled", "devices.clock_speed=20", f"devices.count={PHONES}",
+    "devices.clock=scaled", "devices.clock_speed=5", f"devices.count={PHONES}",
 )  # fmt: skip
 COLLECTORS = 3  # joined, while connections are cut
 ATTACKERS = 8  # threads
@@ -128,9 +130,12 @@ def _rates(episodes: Path, seconds: float) -> Figures:
     before, since = counts(), time.monotonic()
     time.sleep(seconds)
     after, spent = counts(), time.monotonic() - since
-    rates = {side: (after[side] - before[side]) / spent for side in ("joined", "local")}
+    played = {side: after[side] - before[side] for side in ("joined", "local")}
+    rates = {side: count / spent for side, count in played.items()}
+    ratio = played["joined"] / played["local"]
     return {
-        "throughput_ratio": rates["joined"] / rates["local"],
+        "throughput_ratio": ratio,
+        "throughput_error": ratio * sum(1.0 / count for count in played.values()) ** 0.5,
         "joined_trajectories_per_s": rates["joined"],
         "local_trajectories_per_s": rates["local"],
         "compared_trajectories": sum(after.values()) - sum(before.values()),
