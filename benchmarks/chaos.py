@@ -47,14 +47,14 @@ from rich.console import Console
 
 from benchmarks.acknowledgements import Acknowledgements
 from benchmarks.damage import damage_figures
+from benchmarks.power_cut import tear_files
 from benchmarks.results_file import added, write_results
 from benchmarks.run_figures import jumps
 from benchmarks.run_processes import CpuPatience, by_log, forkservers
-from benchmarks.small_disk import small_disk
+from benchmarks.small_disk import forbid_growth, small_disk, take_all_room
 from benchmarks.train_runs import COMMAND, keep_output, set_words, tiny_model
 from distrl.json_lines import read_lines
 from distrl.process_environment import for_forkserver
-from distrl.replay.store.trajectory_database import NAME as DATABASE
 from distrl.replay.store.trajectory_reader import TrajectoryReader
 from distrl.runs.metrics import read_points
 from distrl.runs.run_directory import RunDirectory
@@ -253,7 +253,9 @@ class Chaos:
         self.kills += 1
         self.done["learner_killed"] += 1
         if self.rng.random() < 0.5:
-            self.damage_files()
+            assert self.run is not None
+            self.done["logs_torn"] += tear_files(self.run, self.rng)
+            self.done["files_damaged"] += 1
         full = self.rng.random() < 0.2
         self.start()
         before = self.told.look()
@@ -261,47 +263,17 @@ class Chaos:
             self.fill_the_disk()
         self.wait_until(lambda: self.told.look() > before, "a trajectory after a resume")
 
-    def damage_files(self) -> None:
-        """As a power cut leaves them: a torn end, and halves of what was being written."""
-        assert self.run is not None
-        log = self.run.trajectories / f"{DATABASE}-wal"
-        if log.exists():
-            with log.open("ab") as file:
-                file.write(os.urandom(self.rng.randint(1, 40_000)))
-            self.done["logs_torn"] += 1
-        with self.run.metrics.open("ab") as file:
-            file.write(b'{"series": "learner", "upda')
-        for folder in (self.run.weights, self.run.checkpoints / ".unfinished-abc"):
-            folder.mkdir(parents=True, exist_ok=True)
-        (self.run.weights / ".unfinished-999").write_bytes(b"half")
-        self.done["files_damaged"] += 1
-
     def fill_the_disk(self) -> None:
         """For a while nothing more can be written; the kernel says so to whoever tries."""
         assert self.process is not None
         self.wait_until(self.collectors, "collectors")
+        seconds = self.rng.uniform(1.0, 4.0)
         if self.own_disk:
-            self._take_all_room(self.rng.uniform(1.0, 4.0))
+            take_all_room(self.folder, seconds)
         else:
-            self._forbid_growth(self.rng.uniform(1.0, 4.0))
+            forbid_growth(self.process, seconds)
         self.done["disk_full"] += 1
         self._was_full = True
-
-    def _take_all_room(self, seconds: float) -> None:
-        ballast = self.folder / "ballast"
-        with ballast.open("wb") as file, contextlib.suppress(OSError):
-            while True:
-                file.write(bytes(2**20))
-        time.sleep(seconds)
-        ballast.unlink()
-
-    def _forbid_growth(self, seconds: float) -> None:
-        assert self.process is not None
-        limit = ["prlimit", "--pid", str(self.process.pid)]
-        subprocess.run([*limit, "--fsize=4096:unlimited"], check=True)
-        time.sleep(seconds)
-        if self.process.poll() is None:
-            subprocess.run([*limit, "--fsize=unlimited:unlimited"], check=True)
 
     def _goes_on_after_full_disk(self) -> bool:
         """A run whose own records cannot be written stops with a clear error, and is resumed."""

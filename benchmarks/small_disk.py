@@ -1,11 +1,13 @@
-"""A small disk of its own for a benchmark that fills it; needs root."""
+"""Disks that are full: a small one of its own (needs root), or a quota on what a process writes."""
 
 from __future__ import annotations
 
 import ctypes
 import os
+import subprocess
+import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 DISK_BYTES = 3 * 2**30
@@ -29,3 +31,22 @@ def small_disk(folder: Path) -> Iterator[None]:
         yield
     finally:
         kernel.umount2(bytes(folder), DETACH)
+
+
+def take_all_room(disk: Path, seconds: float) -> None:
+    """Fill a disk for a while."""
+    ballast = disk / "ballast"
+    with ballast.open("wb") as file, suppress(OSError):
+        while True:
+            file.write(bytes(2**20))
+    time.sleep(seconds)
+    ballast.unlink()
+
+
+def forbid_growth(process: subprocess.Popen[bytes], seconds: float) -> None:
+    """For a while the process cannot write beyond the first 4 kB of any file."""
+    limit = ["prlimit", "--pid", str(process.pid)]
+    subprocess.run([*limit, "--fsize=4096:unlimited"], check=True)
+    time.sleep(seconds)
+    if process.poll() is None:
+        subprocess.run([*limit, "--fsize=unlimited:unlimited"], check=True)
