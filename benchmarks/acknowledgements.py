@@ -7,6 +7,7 @@ collector's newest process are read, and of these only what is new; `all_ids` re
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 
@@ -33,6 +34,10 @@ class Acknowledgements:
         """Processes that have delivered and were not replaced since."""
         self.look()
         return self._worked & {f"{each}.{start}" for each, start in self._newest.items()}
+
+    def forget(self, killed: Iterable[str]) -> None:
+        """These processes are at work no more."""
+        self._worked -= set(killed)
 
     def all_ids(self) -> list[str]:
         """Every acknowledged trajectory, by all logs to their ends."""

@@ -233,6 +233,7 @@ class Chaos:
         else:
             hit = [self._signal(each, signal.SIGKILL, "collector_killed") for each in victims]
             self.kills += sum(hit)
+            self.told.forget(found[each] for each in victims)
 
     def kill_policy(self) -> bool:
         """The process that decides for all collectors; False: there is none."""
@@ -250,6 +251,7 @@ class Chaos:
             return
         self.process.kill()
         self.process.wait()
+        self.told.forget(self.told.at_work())
         self.kills += 1
         self.done["learner_killed"] += 1
         if self.rng.random() < 0.5:
