@@ -203,10 +203,10 @@ class Chaos:
 
     def strike(self) -> None:
         """Kill somebody, or do some other harm."""
-        chance = self.rng.random()
-        if chance < LEARNER_SHARE:
+        drawn = self.rng.random()
+        if drawn < LEARNER_SHARE:
             self.kill_learner()
-        elif chance < 2 * LEARNER_SHARE and self.kill_policy():
+        elif drawn < 2 * LEARNER_SHARE and self.kill_policy():
             return
         else:
             self.hurt_collectors()
