@@ -172,7 +172,7 @@ class Chaos:
         while not what():
             if self.process.poll() is not None and not self._goes_on_after_full_disk():
                 raise SystemExit(f"the run ended while waiting for {name}: {self.last_words()}")
-            if patience.is_over:
+            if patience.is_over():
                 used = f"{patience.used:.0f} CPU seconds"
                 raise SystemExit(f"no {name} within {used} of the run: {self.last_words()}")
             time.sleep(POLL_SECONDS)
@@ -182,7 +182,7 @@ class Chaos:
         assert self.process is not None
         patience = CpuPatience(self.pids, ENDING_PATIENCE, LONGEST_WAIT)
         while self.process.poll() is None:
-            if patience.is_over:
+            if patience.is_over():
                 raise SystemExit(f"the run does not end: {self.last_words()}")
             time.sleep(POLL_SECONDS)
 

@@ -62,7 +62,6 @@ class CpuPatience:
     _first: dict[int, float] = field(default_factory=dict)
     _last: dict[int, float] = field(default_factory=dict)  # also of those that have ended
 
-    @property
     def is_over(self) -> bool:
         now = time.monotonic()
         if now - self._looked >= LOOK_SECONDS:

@@ -51,14 +51,14 @@ def test_a_wait_ends_by_what_the_run_has_used_not_by_the_clock(
     try:
         assert by_log(RunDirectory(tmp_path), "collector") == {run.pid: "collector-0.1"}
         wait = CpuPatience(lambda: [run.pid], 0.05, longest=600.0)
-        assert not wait.is_over
+        assert not wait.is_over()
         assert run.stdin is not None
         assert run.stdout is not None
         run.stdin.write("\n")
         run.stdin.flush()
         run.stdout.readline()
-        assert wait.is_over
-        assert CpuPatience(lambda: [run.pid], 60.0, longest=-1.0).is_over
+        assert wait.is_over()
+        assert CpuPatience(lambda: [run.pid], 60.0, longest=-1.0).is_over()
     finally:
         run.communicate("\n")
     assert cpu_seconds(run.pid) == 0.0
