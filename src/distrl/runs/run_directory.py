@@ -20,6 +20,7 @@
         replica.json        this is a copy: of the run on which machine, and of when
         join/               certificate, token and members, where collectors join (`engine.join`)
         policy/             what was trained, as a model; `distrl evaluate RUN` finds it here
+        writer.lock         held by the process that writes; resume.lock by the command that resumes
         result.json         the result; written last, so its presence says that the run is done
         report.html         the page to look at
 
