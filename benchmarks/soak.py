@@ -53,7 +53,7 @@ SETTINGS = {
     **{f"devices.faults.{kind}": share for kind, share in FAULTS.items()},
     "collection.collectors": "2",
     "replay.capacity": "100",
-    "agent.policy.cache_megabytes": "64",  # full within minutes, as replay is
+    "agent.policy.cache_megabytes": "256",  # enough for replay, and full within minutes
     "pacing.samples_per_insert": "1",
     "pacing.minimum_fill": "8",
     "pacing.tolerance": "16",
