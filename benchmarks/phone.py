@@ -4,6 +4,8 @@ Speed is that of `perform` and `frame` for the actions of scripted solutions ove
 one core: taps, swipes, typing and so on, each followed by its rendered 360 × 720 frame as an array.
 (All templates of the families General and Shopping: the everyday apps came later, and the figure
 should stay comparable; `everyday_steps_per_s_per_core` is theirs.)
+With `--old CHECKOUT`, a checkout of an earlier state, both are measured in turns, each in processes
+of its own: `steps_per_s_ratio` is what is left of the speed before.
 The successes are those of the agents that need no brain, over all templates and splits. Figures of
 the Android emulator are shown beside ours as published; MobileGym is measured in the same run where
 one is installed (`mobilegym`).
@@ -30,19 +32,33 @@ from benchmarks.results_file import write_results
 from distrl.episodes.demonstrations import demonstrate
 from distrl.episodes.evaluation import SIMPLE_AGENTS, evaluate
 from distrl.episodes.outcome import success_rate
+from distrl.errors import UsageError
 from distrl.records import CORE_FAMILIES, FAMILIES, SPLITS, Action, Ending, Family, Task
 from phonesim.apps import APPS
 from phonesim.apps.everyday import EVERYDAY_APPS
 from phonesim.apps.page_names import page_names
 from phonesim.display import STANDARD, Display
 from phonesim.drift import Drift
+from phonesim.languages.language import FOLDERS
 from phonesim.phone import Phone
 from phonesim.simulated_device import SimulatedDevice
 from phonesim.tasks.fact_judge import FactJudge
+from phonesim.tasks.instructions import phrasings_in
 from phonesim.tasks.task_sets import load_task, splits_of, template_names, templates
+from phonesim.tasks.template import Template
 
 PHONES = 60  # made at once, to weigh one
 REPEATS = 5
+TURNS = 3  # of each checkout, where two are compared
+RATE = """
+import time
+from benchmarks.phone import all_tasks, recorded_actions, step_seconds
+prepared = recorded_actions(all_tasks(range(1)))
+step_seconds(prepared)
+begun = time.process_time()
+steps = sum(len(step_seconds(prepared)) for _ in range(2))
+print(steps / (time.process_time() - begun))
+"""
 CONSOLE = Console()
 Figures = dict[str, float]
 
@@ -74,7 +90,13 @@ def count_contents() -> Figures:
         "apps": len(APPS),
         "pages": sum(len(page_names(app)) for app in APPS.values()),
         "everyday_pages": sum(len(page_names(app)) for app in EVERYDAY_APPS),
+        "languages": len(FOLDERS),
+        "templates_in_all_languages": sum(_said_in_all(each) for each in found),
     }
+
+
+def _said_in_all(template: type[Template]) -> bool:
+    return all(phrasings_in(template, name) for name in FOLDERS if name != "English")
 
 
 # Speed -----------------------------------------------------------------------------------------
@@ -133,6 +155,34 @@ def measure_speed() -> Figures:
         "step_ms_max": 1000 * steps[-1],
         "everyday_steps_per_s_per_core": _everyday_rate(),
     }
+
+
+def measure_ratio(old: Path) -> Figures:
+    """Our speed beside that of an earlier checkout, in turns: what slows the machine slows both."""
+    if not (old / "benchmarks" / "phone.py").is_file():
+        raise UsageError(f"--old {old}: no checkout of this repository; `git worktree add` one")
+    here = Path(__file__).parents[1]
+    pairs = [(_rate_in(old), _rate_in(here)) for _ in range(TURNS)]
+    before, now = (statistics.median(rates) for rates in zip(*pairs, strict=True))
+    return {
+        "steps_per_s_per_core_before": before,
+        "steps_per_s_per_core_beside_it": now,
+        "steps_per_s_ratio": statistics.median(ours / theirs for theirs, ours in pairs),
+    }
+
+
+def _rate_in(checkout: Path) -> float:
+    """Steps per CPU second by the code of that checkout, in a process of its own."""
+    environment = {**os.environ, "PYTHONPATH": f"{checkout / 'src'}{os.pathsep}{checkout}"}
+    done = subprocess.run(
+        [sys.executable, "-c", RATE],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=checkout,
+        env=environment,
+    )
+    return float(done.stdout)
 
 
 def _everyday_rate() -> float:
@@ -240,6 +290,7 @@ def table(figures: Figures) -> Table:
         shown.add_column(column, justify="left" if column == "figure" else "right")
     wanted = {
         "steps_per_s_per_core": ("≥ 500", "0.08 (12 s a step)", "15 to 23"),
+        "steps_per_s_ratio": ("≥ 0.8", "", ""),
         "reset_ms": ("< 1", "", "1200 to 1400"),
         "mb_per_phone": ("≤ 15", "4500", "219"),
         "scripted_success": ("1", "", ""),
@@ -256,12 +307,15 @@ def table(figures: Figures) -> Table:
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--weigh", action="store_true", help=argparse.SUPPRESS)
+    options.add_argument("--old", type=Path, help="a checkout of before, to compare speed with")
     options.add_argument("--numbers", type=int, default=20, help="tasks of each template and split")
     chosen = options.parse_args()
     if chosen.weigh:
         print(weigh_phones())
         return
     figures = count_contents() | measure_speed() | measure_dense()
+    if chosen.old:
+        figures |= measure_ratio(chosen.old.resolve())
     figures |= measure_reset() | measure_memory()
     figures |= measure_success(chosen.numbers)
     url = os.environ.get(VARIABLE, "")
