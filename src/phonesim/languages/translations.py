@@ -44,6 +44,8 @@ def figures_in(of: Language, text: str) -> str:
 def _forms_in(of: Language, text: str) -> Iterator[str]:
     yield of.tr(text)
     for key, translated in of.words.items():
+        if key.partition("|")[0] == text:
+            yield translated
         match = _holes(key).fullmatch(text) if "{" in key else None
         if match:
             filled = match.groupdict()

@@ -130,5 +130,6 @@ def test_forms_find_filled_texts_too() -> None:
     assert "Passwort leeren" in forms("Clear Password")
     assert "Uhr deinstallieren?" in forms("Uninstall Clock?")
     assert forms("Ada Lovelace") == {"Ada Lovelace"}
+    assert {"拒接", "拒绝"} <= forms("Decline")  # a call, a request for money
     assert {"Pay $12.50", "12,50 $ bezahlen", "支付 $12.50"} <= forms("Pay $12.50")
     assert {"7:05 PM – 9:10 PM", "下午7:05 – 下午9:10"} <= forms("7:05 PM – 9:10 PM")

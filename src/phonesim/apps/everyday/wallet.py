@@ -255,7 +255,7 @@ class WalletApp(App):
         buttons: list[Widget] = [Button(ui.tr("Withdraw"), decline, "soft")]
         if not request.ours:
             buttons = [
-                Button(ui.tr("Decline"), decline, "soft"),
+                Button(ui.tr("Decline|request"), decline, "soft"),
                 Button(ui.tr("Pay request"), accept),
             ]
         return ui.page(
