@@ -14,16 +14,20 @@ from tests.episodes.made_up_collectors import (
 
 from distrl.episodes.collector import Collector
 from distrl.episodes.device_pool import DevicePool
+from distrl.episodes.episode import WORKS, Episode
 from distrl.episodes.live_feed import (
     BURST_SECONDS,
     FOLDER,
     LEASE,
     LEASE_SECONDS,
+    RELAY_BYTES,
     SHARE,
     Audience,
     LiveFeed,
 )
 from distrl.episodes.policy_batcher import PolicyBatcher
+from distrl.episodes.scheduler import Assignment, Lease
+from distrl.episodes.stage_timer import StageTimer
 from distrl.task_sets.curriculum import UniformTasks
 from distrl.view.live_wall import LiveWall
 from phonesim.simulated_device import SimulatedDevice
@@ -122,6 +126,45 @@ def test_thumbnails_take_no_more_than_their_share(tmp_path: Path) -> None:
     watched_at(tmp_path, clock.now)
     played(feed, phones=phones, episodes=phones)
     assert drawn < timer.now / 0.01 <= drawn + 10 + at_once
+
+
+def test_without_a_lease_on_its_disk_a_feed_waits_to_be_told(tmp_path: Path) -> None:
+    clock = ManualClock()
+    feed = LiveFeed(tmp_path, "collector-0.1", names(1), clock)
+    assert not feed.watched
+    feed.told_watched()
+    played(feed, phones=1)
+    [(number, slot)] = feed.drain().slots.items()
+    assert (number, slot.picture[:2]) == (0, b"\xff\xd8")
+    assert feed.drain().slots == {}
+    assert list(tmp_path.iterdir()) == []
+    clock.advance(LEASE_SECONDS)
+    assert not feed.watched
+
+
+def shown(feed: LiveFeed, phones: int) -> None:
+    """Each phone shows the first screen of an episode."""
+    task = POOL.task(POOL.templates[0], 0)
+    for name in names(phones):
+        device = SimulatedDevice(name)
+        lease = Lease(device, StageTimer(WORKS), Assignment(task), task.id, 0.0)
+        feed.show(lease, "deciding", Episode.begin(task, device, FactJudge(device)))
+
+
+def test_a_heartbeat_takes_no_more_than_its_share_and_each_picture_once(tmp_path: Path) -> None:
+    phones, large = 40, b"\xff\xd8" + bytes(12_000)
+    clock = ManualClock()
+    feed = LiveFeed(tmp_path, "c", names(phones), clock, lambda: 0.0, draw=lambda _: large)
+    feed.told_watched()
+    shown(feed, phones)
+    drained = [feed.drain().slots for _ in range(3)]
+    assert [len(each) > 0 for each in drained] == [True, True, False]
+    assert sum(map(len, drained)) == phones
+    assert len(drained[0]) * len(large) <= RELAY_BYTES
+    shown(feed, phones)  # the clock stands still: no new pictures
+    again = feed.drain().slots
+    assert len(again) == phones
+    assert not any(slot.picture for slot in again.values())
 
 
 def test_a_disk_that_refuses_costs_the_wall_alone(tmp_path: Path) -> None:

@@ -37,3 +37,11 @@ def free_gpu_memory(device: str) -> int | None:
     if not device.startswith("cuda") or not torch.cuda.is_available():
         return None
     return torch.cuda.mem_get_info(device)[0]
+
+
+def gpu_memory() -> tuple[int, int] | None:
+    """Bytes in use and in all on this process's GPU, by whomever; None: it uses none."""
+    if not torch.cuda.is_available() or not torch.cuda.is_initialized():
+        return None
+    free, total = torch.cuda.mem_get_info()
+    return total - free, total

@@ -91,7 +91,7 @@ class Collector(Generic[D]):
         live: LiveFeed | None = None,
     ) -> None:
         self.name = name
-        self._live = live or LiveFeed(None)
+        self.live = live or LiveFeed(None)
         self.settings = settings or CollectorSettings()
         self._batcher = batcher
         self._device_pool = device_pool
@@ -237,9 +237,9 @@ class Collector(Generic[D]):
         handle = self._batcher.enter()
         try:
             while not episode.ended and not must_abandon():
-                self._live.show(lease, "deciding", episode)
+                self.live.show(lease, "deciding", episode)
                 yield (decision := self._decision(handle, episode.observation))
-                self._live.show(lease, "acting", episode, decision.result())
+                self.live.show(lease, "acting", episode, decision.result())
                 episode.take(decision.result())
         except CancelledError:
             pass  # the batcher has closed: the episode is left as it is
@@ -336,7 +336,7 @@ class Collector(Generic[D]):
 
     def _begin(self, lease: Lease[D]) -> Episode | None:
         """Reset the device for the task; None if there is no first screen."""
-        self._live.show(lease, "resetting")
+        self.live.show(lease, "resetting")
         try:
             return Episode.begin(
                 lease.assignment.task,
@@ -352,17 +352,17 @@ class Collector(Generic[D]):
             if not self._settle(lease):
                 return None
             self._metrics.failed_start(lease.device.name, error)
-            self._live.show(lease, "failed", fault=error)
+            self.live.show(lease, "failed", fault=error)
             with self._changed:
                 self._scheduler.failed_to_start(lease, error, self._now)
                 self._changed.notify_all()
             return None
 
     def _deliver(self, lease: Lease[D], trajectory: Trajectory) -> None:
-        self._live.show(lease, "delivering", ended=trajectory)
+        self.live.show(lease, "delivering", ended=trajectory)
         with self._metrics.stage("deliver"):
             new = self._sink.put(trajectory)
-        self._live.show(lease, "idle", ended=trajectory)
+        self.live.show(lease, "idle", ended=trajectory)
         self._metrics.delivered(trajectory, lease, new=new)
 
     def _return(self, lease: Lease[D], ending: Ending) -> None:

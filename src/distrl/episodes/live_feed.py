@@ -4,22 +4,20 @@ A collector writes the state of each phone and a thumbnail of its screen into a 
 one per phone, below `RUN/live/`. It does so only while somebody watches: the page renews a lease
 there (`Audience`), and a collector looks for it once a second; otherwise a step costs one
 comparison. Thumbnails take at most `SHARE` of a collector's time, whatever its phones do: when they
-change faster, fewer of them are drawn. Each slot has a checksum, so that a reader needs no lock: a
-slot that is just being written is read again later. Nothing depends on the feed; where the disk
-refuses it, it goes dark.
+change faster, fewer of them are drawn. Nothing depends on the feed; where the disk refuses it, it
+goes dark (`slot_file`).
+
+Where the collector's disk is not the learner's there is no lease to see. Its learner says instead
+that somebody watches (`told_watched`), and what changed is kept in memory until the next heartbeat
+takes it along (`drain`, `engine.ingest.live_relay`).
 """
 
 from __future__ import annotations
 
 import io
-import logging
 import math
-import mmap
-import os
-import struct
 import threading
 import time
-import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -28,6 +26,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 from PIL import Image
 
+from distrl.episodes.slot_file import Slot, SlotFile
 from distrl.errors import DistrlError
 from distrl.records import Action, Decision, Screen, Task, Trajectory
 
@@ -36,8 +35,6 @@ if TYPE_CHECKING:
     from distrl.episodes.scheduler import Lease
 
 FOLDER, LEASE = "live", "watching"
-SLOT = struct.Struct("<QQIII")  # changes, pictures, bytes of state and picture, checksum of both
-SLOT_BYTES = 16384
 LEASE_SECONDS = 6.0  # that a lease holds after its last renewal
 LOOK_SECONDS = 1.0  # between two looks for it
 SHARE = 0.02  # of a collector's time for thumbnails
@@ -45,10 +42,10 @@ BURST_SECONDS = 0.05  # of thumbnails that may be drawn at once, before the shar
 PICTURE_SECONDS = 0.15  # between two thumbnails of one phone, at least
 THUMBNAIL_WIDTH, SMALL_WIDTH, QUALITY = 120, 90, 65  # pixels, JPEG's quality
 FEW = 16  # phones of a collector whose thumbnails may be larger: 1.9 ms rather than 1.2 each
+RELAY_BYTES = 1 << 18  # that a heartbeat takes along, at most
 MAX_TEXT = 400  # characters of an instruction or an answer
 
 LiveStage = Literal["resetting", "deciding", "acting", "delivering", "idle", "failed"]
-log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +86,35 @@ class Audience:
         return True
 
 
+class WatchLease:
+    """The lease as those see it who publish; looks at most once a second."""
+
+    def __init__(self, run: Path, clock: Callable[[], float] = time.time) -> None:
+        self._path = run / FOLDER / LEASE
+        self._clock = clock
+        self._look_at = 0.0
+        self._held = False
+
+    @property
+    def holds(self) -> bool:
+        now = self._clock()
+        if now >= self._look_at:
+            self._look_at = now + LOOK_SECONDS
+            try:
+                self._held = now - self._path.stat().st_mtime < LEASE_SECONDS
+            except OSError:
+                self._held = False
+        return self._held
+
+
+@dataclass(frozen=True, slots=True)
+class LiveUpdate:
+    """What a heartbeat takes along: the slots that changed, by phone, of so many phones."""
+
+    phones: int
+    slots: dict[int, Slot]
+
+
 class LiveFeed:
     """Publishes the phones of one collector. Any thread may call it, one at a time for a phone."""
 
@@ -101,40 +127,55 @@ class LiveFeed:
         timer: Callable[[], float] = time.thread_time,  # what thumbnails are charged by
         draw: Callable[[Screen], bytes] | None = None,  # None: `thumbnail`
     ) -> None:
-        self._folder = (run or Path()) / FOLDER
         self._collector = collector
         self._slots = {name: number for number, name in enumerate(devices)}
         self._clock = clock
         self._timer = timer
         width = THUMBNAIL_WIDTH if len(devices) <= FEW else SMALL_WIDTH
         self._thumbnail = draw or (lambda screen: thumbnail(screen, width))
-        self._lock = threading.Lock()
-        self._memory: mmap.mmap | None = None
-        self._broken = run is None
+        self._dark = run is None
+        self._lease = WatchLease(run or Path(), clock)
+        self._file = SlotFile((run or Path()) / FOLDER / f"{collector}.phones", len(devices))
+        self._told_until = 0.0  # that somebody watches on another disk
         self._watched_since: float | None = None
-        self._look_at = 0.0  # when to look for the lease again
         self._spent = 0.0  # seconds of thumbnails since `_watched_since`
         self._pictures: dict[str, tuple[float, int, bytes]] = {}  # by phone: when, which, what
         self._changes: dict[str, int] = {}
         self._late: set[str] = set()  # phones whose last screen was not drawn
+        self._lock = threading.Lock()
+        self._unsent: dict[str, Slot] = {}  # what `drain` is to take, the longest waiting first
+        self._sent: dict[str, int] = {}  # the last picture of each phone that it took
 
     @property
     def watched(self) -> bool:
-        """Does anybody watch? Looks at most once a second."""
-        if self._broken:
+        """Does anybody watch?"""
+        if self._dark or self._file.broken:
             return False
         now = self._clock()
-        if now >= self._look_at:
-            self._look_at = now + LOOK_SECONDS
-            try:
-                age = now - (self._folder / LEASE).stat().st_mtime
-            except OSError:
-                age = LEASE_SECONDS
-            if age >= LEASE_SECONDS:
-                self._watched_since, self._spent = None, 0.0
-            elif self._watched_since is None:
-                self._watched_since = now
+        if not self._lease.holds and now >= self._told_until:
+            self._watched_since, self._spent = None, 0.0
+        elif self._watched_since is None:
+            self._watched_since = now
         return self._watched_since is not None
+
+    def told_watched(self) -> None:
+        """The learner says that somebody watches; that holds as long as a lease."""
+        self._told_until = self._clock() + LEASE_SECONDS
+
+    def drain(self) -> LiveUpdate:
+        """What changed since the last call and nobody can read here; later what is too much."""
+        taken, room = {}, RELAY_BYTES
+        with self._lock:
+            for device, slot in list(self._unsent.items()):
+                if self._sent.get(device) == slot.pictures:
+                    slot = Slot(slot.changes, slot.pictures, slot.state, b"")
+                room -= len(slot.state) + len(slot.picture)
+                if room < 0:
+                    break
+                del self._unsent[device]
+                taken[self._slots[device]] = slot
+                self._sent[device] = slot.pictures
+        return LiveUpdate(len(self._slots), taken)
 
     def show(
         self,
@@ -200,11 +241,8 @@ class LiveFeed:
         self._write(device, msgspec.json.encode(state))
 
     def close(self) -> None:
-        """Release the memory; what was written stays, and gets old."""
-        with self._lock:
-            self._broken = True
-            if self._memory is not None:
-                self._memory.close()
+        """Publish nothing any more; what was written stays, and gets old."""
+        self._file.close()
 
     def _may_draw(self, device: str) -> bool:
         now, since = self._clock(), self._watched_since
@@ -220,34 +258,15 @@ class LiveFeed:
 
     def _write(self, device: str, state: bytes) -> None:
         _, number, picture = self._pictures.get(device, (0.0, 0, b""))
-        if SLOT.size + len(state) + len(picture) > SLOT_BYTES:
-            number, picture = 0, b""
-        content = state + picture
-        if SLOT.size + len(content) > SLOT_BYTES:
-            return
         self._changes[device] = changes = self._changes.get(device, 0) + 1
-        header = SLOT.pack(changes, number, len(state), len(picture), zlib.crc32(content))
+        slot = Slot(changes, number, state, picture)
+        if not slot.fits:
+            slot = Slot(changes, 0, state, b"")
+        if self._lease.holds:  # whoever watches reads this disk
+            self._file.write(self._slots[device], slot)
+            return
         with self._lock:
-            memory = self._open()
-            if memory is not None:
-                start = self._slots[device] * SLOT_BYTES
-                memory[start : start + SLOT.size + len(content)] = header + content
-
-    def _open(self) -> mmap.mmap | None:
-        if self._memory is None and not self._broken:
-            size = len(self._slots) * SLOT_BYTES
-            try:
-                path = self._folder / f"{self._collector}.phones"
-                file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-                try:
-                    os.posix_fallocate(file, 0, size)  # a full disk is an error here, not a SIGBUS
-                    self._memory = mmap.mmap(file, size)
-                finally:
-                    os.close(file)
-            except OSError as error:
-                self._broken = True
-                log.warning("nothing is shown live: %s", error)
-        return None if self._broken else self._memory
+            self._unsent[device] = slot
 
 
 def _fault_words(fault: DistrlError | None, ended: Trajectory | None) -> str:

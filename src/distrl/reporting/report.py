@@ -54,6 +54,10 @@ METRICS: tuple[tuple[Series, str, str, str], ...] = (
     ("learner", "seconds/update", "update time", "seconds in forward and backward passes"),
     ("learner", "replay/trajectories", "replay", "trajectories in it"),
     ("collection", "queue", "queue", "trajectories that wait for the learner"),
+    ("collection", "machine/memory_left_gigabytes", "memory left", "gigabytes, learner's machine"),
+    ("collection", "machine/learner_gigabytes", "the learner's memory", "gigabytes"),
+    ("collection", "machine/gpu_memory_share", "GPU memory in use", "share of the learner's GPU"),
+    ("collection", "machine/disk_free_gigabytes", "disk left", "gigabytes, where the run is"),
 )
 
 

@@ -15,7 +15,8 @@ from pathlib import Path
 
 import msgspec
 
-from distrl.episodes.live_feed import FOLDER, SLOT, SLOT_BYTES, PhoneState
+from distrl.episodes.live_feed import FOLDER, PhoneState
+from distrl.episodes.slot_file import HEADER, SLOT_BYTES
 
 OLDEST_SECONDS = 1800.0  # a state that was written before is of an earlier process of the run
 
@@ -50,14 +51,14 @@ class LiveWall:
 
     def _look(self, file: int, name: str, number: int) -> Iterator[SeenPhone]:
         start = number * SLOT_BYTES
-        header = os.pread(file, SLOT.size, start)
-        if len(header) < SLOT.size:
+        header = os.pread(file, HEADER.size, start)
+        if len(header) < HEADER.size:
             return
-        changes, picture_number, nbytes, picture_bytes, checksum = SLOT.unpack(header)
+        changes, picture_number, nbytes, picture_bytes, checksum = HEADER.unpack(header)
         before, picture_before = self._seen.get((name, number), (0, 0))
         if changes == before or nbytes + picture_bytes > SLOT_BYTES:
             return
-        content = os.pread(file, nbytes + picture_bytes, start + SLOT.size)
+        content = os.pread(file, nbytes + picture_bytes, start + HEADER.size)
         if zlib.crc32(content) != checksum:
             return
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from contextlib import ExitStack
@@ -18,6 +19,7 @@ from tests.engine.ray.cheap_collectors import CheapBuild
 from tests.engine.tiny_runs import tiny_config
 from tests.episodes.made_up_collectors import ListSink
 
+from distrl.engine.ingest.live_relay import LiveRelay
 from distrl.engine.ingest.messages import Heartbeat, Pace
 from distrl.engine.ray.collector_actor import ConfiguredBuild, LearnerLink
 from distrl.engine.ray.weight_broadcast import WeightReceiver, WeightRef
@@ -26,7 +28,9 @@ from distrl.engine.supervision.collector_registry import (
     HeartbeatReply,
     PacedAdmission,
 )
+from distrl.episodes.live_feed import FOLDER, LEASE, Audience, LiveFeed, LiveUpdate
 from distrl.errors import LearnerGone, NotAModel
+from distrl.view.live_wall import LiveWall
 
 INFO = CollectorInfo("collector-1.3", 1, "a/1")
 PARTS = (ListSink(), WeightReceiver(), PacedAdmission())
@@ -64,7 +68,12 @@ class LearnerThatIsCutOff:
     """Answers heartbeats until one reports a finished episode, and then no more."""
 
     def heartbeat(
-        self, info: CollectorInfo, in_flight: int, full: Heartbeat | None, version: int | None
+        self,
+        info: CollectorInfo,
+        in_flight: int,
+        full: Heartbeat | None,
+        version: int | None,
+        live: LiveUpdate,
     ) -> tuple[HeartbeatReply, None]:
         if full is not None and full.finished:
             threading.Event().wait()
@@ -83,7 +92,9 @@ def test_without_a_reply_of_its_learner_a_collector_leaves_its_phones_alone(
         (tmp_path / "hurry").touch()
         collector = CheapBuild(tmp_path / "hurry")(INFO, sink, weights, admission, opened)
         learner: Any = ray.remote(num_cpus=0)(LearnerThatIsCutOff).remote()
-        ray.get(learner.heartbeat.remote(INFO, 0, None, None))  # its process is up
+        ray.get(
+            learner.heartbeat.remote(INFO, 0, None, None, LiveUpdate(0, {}))
+        )  # its process is up
         link = LearnerLink(
             learner, INFO, collector, admission, weights, 0.1, 0.1, fetches_weights=False
         )
@@ -109,7 +120,12 @@ class SlowLearner:
         self._content = content
 
     def heartbeat(
-        self, info: CollectorInfo, in_flight: int, full: Heartbeat | None, version: int | None
+        self,
+        info: CollectorInfo,
+        in_flight: int,
+        full: Heartbeat | None,
+        version: int | None,
+        live: LiveUpdate,
     ) -> tuple[HeartbeatReply, WeightRef | None]:
         self._beats += 1
         if self._beats >= 4:
@@ -153,3 +169,49 @@ def test_a_slow_learner_or_slow_weights_cost_no_collector(
     assert beats >= 4
     assert deregistered
     ray.kill(learner)
+
+
+class LearnerThatIsWatched:
+    """Somebody looks at its phones; keeps what heartbeats bring of them, and ends the run then."""
+
+    def __init__(self, run: Path) -> None:
+        self._relay = LiveRelay(run)
+
+    def heartbeat(
+        self,
+        info: CollectorInfo,
+        in_flight: int,
+        full: Heartbeat | None,
+        version: int | None,
+        live: LiveUpdate,
+    ) -> tuple[HeartbeatReply, None]:
+        self._relay.take(info.name, live)
+        over = 0.0 if live.slots else None
+        return HeartbeatReply(Pace(version=0, free=True), over, watched=self._relay.watched), None
+
+    def deregister(self, info: CollectorInfo, last: Heartbeat) -> None:
+        pass
+
+
+@pytest.mark.ray
+@pytest.mark.usefixtures("cluster")
+def test_phones_of_another_disk_are_on_the_wall_of_the_learners_run(tmp_path: Path) -> None:
+    import ray
+
+    run, elsewhere = tmp_path / "run", tmp_path / "elsewhere"
+    run.mkdir()
+    assert Audience(run).renew()
+    later = time.time() + 3600.0
+    os.utime(run / FOLDER / LEASE, (later, later))
+    weights, admission = WeightReceiver(), PacedAdmission()
+    with ExitStack() as opened:
+        (tmp_path / "hurry").touch()
+        collector = CheapBuild(tmp_path / "hurry")(INFO, ListSink(), weights, admission, opened)
+        collector.live = LiveFeed(elsewhere, INFO.name, tuple(collector.report().busy))
+        learner: Any = ray.remote(num_cpus=0)(LearnerThatIsWatched).remote(run)
+        LearnerLink(
+            learner, INFO, collector, admission, weights, 0.1, 0.1, fetches_weights=False
+        ).play()
+    ray.kill(learner)
+    assert list(LiveWall(run).changed())
+    assert not elsewhere.exists()

@@ -28,6 +28,7 @@ from distrl.engine.ray.learner_actor import GROUPS, KEPT, RayLearner, RemoteColl
 from distrl.engine.ray.weight_broadcast import WeightRef
 from distrl.engine.run.collection import Arrived, Collection
 from distrl.engine.run.resume import TrainingState
+from distrl.episodes.live_feed import LiveUpdate
 from distrl.errors import CollectorsLost, DataLost
 from distrl.json_lines import LineLog
 from distrl.replay.store.trajectory_store import TrajectoryStore
@@ -70,6 +71,9 @@ def learning(tmp_path: Path) -> Iterator[Learning]:
         yield Learning(tmp_path, opened)
 
 
+UNSEEN = LiveUpdate(1, {})
+
+
 def test_calls_of_collectors_wait_until_the_run_is_assembled(learning: Learning) -> None:
     with ThreadPoolExecutor(1) as beside:
         registration = beside.submit(learning.learner.register, 1, "a/1")
@@ -87,16 +91,16 @@ def test_a_heartbeat_is_answered_with_orders_and_weights_only_for_those_who_need
     learning.open()
     info = learning.learner.register(0, "a/1", "").info
     full = Heartbeat(report(name=info.name), (), "{}")
-    orders, offer = learning.learner.heartbeat(info, 1, full, -1)
+    orders, offer = learning.learner.heartbeat(info, 1, full, -1, UNSEEN)
     assert (orders.finish_within, orders.superseded, offer) == (None, False, None)
     again = learning.learner.register(0, "b/2").info
-    orders, _ = learning.learner.heartbeat(info, 1, None, None)
+    orders, _ = learning.learner.heartbeat(info, 1, None, None, UNSEEN)
     assert (orders.finish_within, orders.superseded) == (0.0, True)
     assert learning.learner.newer_weights(-1) is None  # nothing was published
     published = WeightRef(3, "", (cast(Any, None),))
     learning.learner._broadcast._offer = published  # to put it there needs a cluster
     for version, due in ((2, published), (3, None), (None, None)):
-        orders, offer = learning.learner.heartbeat(again, 1, None, version)
+        orders, offer = learning.learner.heartbeat(again, 1, None, version, UNSEEN)
         assert (orders.superseded, offer) == (False, due)
     assert learning.learner.newer_weights(2) is published
 

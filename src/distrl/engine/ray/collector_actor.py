@@ -122,8 +122,11 @@ class LearnerLink:
                 self.collector.report().in_flight,
                 self._heartbeat() if full else None,
                 self.weight_receiver.version if self.fetches_weights else None,
+                self.collector.live.drain(),
             )
         )
+        if orders.watched:
+            self.collector.live.told_watched()
         self.admission.pace = orders.pace
         self._superseded |= orders.superseded
         if orders.finish_within is not None and not self._told_to_stop:

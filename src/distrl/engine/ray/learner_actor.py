@@ -16,7 +16,7 @@ from collections.abc import Collection as Several
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as NotYet
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
@@ -25,6 +25,7 @@ import ray
 from distrl.config.training_config import TrainingConfig
 from distrl.engine.ingest.delivery import Acknowledge, ArrivalQueue, TrajectoryReceiver
 from distrl.engine.ingest.episode_log import EpisodeLog
+from distrl.engine.ingest.live_relay import LiveRelay
 from distrl.engine.ingest.messages import Heartbeat, Received, Refused
 from distrl.engine.ray.evaluation_actor import evaluation_lane
 from distrl.engine.ray.placement import this_place
@@ -41,6 +42,7 @@ from distrl.engine.supervision.collector_registry import (
     Registration,
 )
 from distrl.engine.supervision.restart_budget import patience_of
+from distrl.episodes.live_feed import LiveUpdate
 from distrl.errors import CollectorsLost, DataLost
 from distrl.replay.store.trajectory_reader import StoreRows
 from distrl.runs.run_directory import RunDirectory
@@ -199,6 +201,7 @@ class RayLearner:
         self._broadcast: WeightBroadcast | None = None
         self._registry: CollectorRegistry | None = None
         self._collectors = RemoteCollectors()
+        self._live = LiveRelay(self._run.path)
         self._ready = threading.Event()
 
     @ray.method(concurrency_group="train")
@@ -286,10 +289,17 @@ class RayLearner:
 
     @ray.method(concurrency_group="talk")
     def heartbeat(
-        self, info: CollectorInfo, in_flight: int, full: Heartbeat | None, version: int | None
+        self,
+        info: CollectorInfo,
+        in_flight: int,
+        full: Heartbeat | None,
+        version: int | None,
+        live: LiveUpdate,
     ) -> tuple[HeartbeatReply, WeightRef | None]:
         """`version`: the newest weights that the collector has; None: it needs none."""
         orders = self._when_ready().heartbeat(info, in_flight, full)
+        self._live.take(info.name, live)
+        orders = replace(orders, watched=self._live.watched)
         return orders, None if version is None else self._offer(version)
 
     @ray.method(concurrency_group="talk")

@@ -12,6 +12,7 @@ import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing
+from functools import partial
 from typing import TYPE_CHECKING
 
 from safetensors import SafetensorError
@@ -28,6 +29,7 @@ from distrl.engine.run.collection import Collection
 from distrl.engine.run.evaluator import EvaluationLane, EvaluationStore, Evaluator
 from distrl.engine.run.follower_processes import learner_process_group
 from distrl.engine.run.losses import check_losses
+from distrl.engine.run.machine_usage import machine_usage
 from distrl.engine.run.model_card import write_model_card
 from distrl.engine.run.preflight import preflight
 from distrl.engine.run.resume import TrainingState, begin, recall, resume
@@ -208,6 +210,7 @@ class RunAssembly:
             draw_log=opened.enter_context(DrawLog.open(run.draws)),
             warm_up_updates=self.config.learning.learner.warm_up_updates,
             resumed_at=resumed_at,
+            usage=partial(machine_usage, run.path),
         )
 
 

@@ -79,6 +79,7 @@ class RunMonitor:
         draw_log: DrawLog | None = None,
         warm_up_updates: int = 0,  # that move the critic alone
         resumed_at: int | None = None,  # the update from which this process goes on
+        usage: Callable[[], dict[str, float]] = dict,  # of the machine
     ) -> None:
         self.account = account or RunAccount()
         self.phase = "starting"
@@ -100,6 +101,7 @@ class RunMonitor:
         self._draw_log = draw_log or DrawLog(None)
         self._warm_up_updates = warm_up_updates
         self._resumed_at = resumed_at
+        self._usage = usage
         self._phones = PhoneStates()
         self._learner_stage: LearnerStage | None = None  # that its thread is in
         self._countdown = Countdown()
@@ -192,7 +194,7 @@ class RunMonitor:
             "faults": float(sum(self._episode_log.all_faults().values())),
             "training_seconds": self.training_seconds,
         }
-        figures |= gauges(self._collection.reports())
+        figures |= gauges(self._collection.reports()) | self._usage()
         figures |= named("seconds", self._collection.phone_seconds())
         figures |= named("learner_seconds", self._learner_seconds())
         self._record("collection", learner_status.updates, figures)

@@ -83,12 +83,13 @@ class HeartbeatReply:
     """Orders: the pace, and whether to stop.
 
     `finish_within`: stop; episodes in flight may take that many seconds. `superseded`: another
-    process has this collector's slot by now.
+    process has this collector's slot by now. `watched`: somebody looks at the phones.
     """
 
     pace: Pace
     finish_within: float | None = None
     superseded: bool = False
+    watched: bool = False
 
 
 class PacedAdmission:

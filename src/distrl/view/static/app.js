@@ -69,7 +69,7 @@ function showKeys() {
   dialog.showModal();
 }
 
-const figuresLine = (run) => (run.trajectories === undefined ? "" : `${figure(run.trajectories)} episodes · ${figure(run.updates)} updates · ${duration(run.seconds)}`);
+const figuresLine = (run) => (run.trajectories === undefined ? "" : `${figure(run.trajectories)} ${run.trajectories === 1 ? "episode" : "episodes"} · ${figure(run.updates)} updates · ${duration(run.seconds)}`);
 
 // Figures of a run come after its name: reading a long run takes longer than a page may take to appear.
 async function summaryOf(name) {

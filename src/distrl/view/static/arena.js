@@ -101,7 +101,7 @@ export async function arenaPage({ run, rest, runs, address }) {
   await begin();
 
   return {
-    element: [h("div", { class: "spread" }, h("h1", {}, "Arena"), h("span", { class: "muted small" }, `${tasks.size.toLocaleString("en")} tasks in common`)), h("div", { class: "filters" }, one, "against", other, tasks.size ? [task, ...attempts, h("span", { class: "row" }, back, where, on)] : null), note, stage],
+    element: [h("div", { class: "spread" }, h("h1", {}, "Arena"), h("span", { class: "muted small" }, `${tasks.size.toLocaleString("en")} ${tasks.size === 1 ? "task" : "tasks"} in common`)), h("div", { class: "filters" }, one, "against", other, tasks.size ? [task, ...attempts, h("span", { class: "row" }, back, where, on)] : null), note, stage],
     key: (key) => {
       const moves = { ArrowRight: step + 1, ArrowLeft: step - 1, Home: 0, End: 1e6 };
       if (!(key in moves) || !tasks.size) return false;

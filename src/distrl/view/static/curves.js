@@ -20,6 +20,10 @@ const METRICS = [
   ["learner/samples_per_insert", "Samples per insert", "draws for each trajectory so far"],
   ["learner/replay/trajectories", "Replay", "trajectories in it"],
   ["collection/queue", "Queue", "trajectories that wait for the learner"],
+  ["collection/machine/memory_left_gigabytes", "Memory left", "gigabytes of the learner's machine"],
+  ["collection/machine/learner_gigabytes", "The learner's memory", "gigabytes"],
+  ["collection/machine/gpu_memory_share", "GPU memory in use", "share of the learner's GPU"],
+  ["collection/machine/disk_free_gigabytes", "Disk left", "gigabytes, where the run is"],
   ["learner/watch/logprob_gap", "Acting and learning", "largest gap between their log-probabilities"],
 ];
 const ENDINGS = { success: 2, failure: 6, step_limit: 1, gave_up: 4, app_crash: 3, device_lost: 5, judge_unavailable: 7, awaiting_verdict: 0 };

@@ -1,0 +1,35 @@
+"""How much of its machine a run uses: memory, disk and GPU, as figures of the metrics.
+
+Sampled by the learner every few seconds from `/proc` and from PyTorch, in well under a
+millisecond; what a system does not tell is left out. psutil would say the same and is not needed
+otherwise.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from contextlib import suppress
+from pathlib import Path
+
+from distrl.agent.torch_device import gpu_memory
+from distrl.process_environment import available_memory
+
+GIGABYTE = 1e9
+
+
+def machine_usage(run: Path) -> dict[str, float]:
+    """Gigabytes of the learner's machine, and the share of its GPU's memory."""
+    figures: dict[str, float] = {}
+    with suppress(OSError):
+        figures["machine/disk_free_gigabytes"] = shutil.disk_usage(run).free / GIGABYTE
+    with suppress(OSError, ValueError, IndexError):
+        pages = int(Path("/proc/self/statm").read_text("ascii").split()[1])
+        figures["machine/learner_gigabytes"] = pages * os.sysconf("SC_PAGE_SIZE") / GIGABYTE
+    with suppress(OSError, ValueError):
+        figures["machine/memory_left_gigabytes"] = available_memory() / GIGABYTE
+    if (gpu := gpu_memory()) is not None:
+        used, total = gpu
+        figures["machine/gpu_gigabytes"] = used / GIGABYTE
+        figures["machine/gpu_memory_share"] = used / total
+    return figures
