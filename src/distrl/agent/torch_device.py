@@ -41,7 +41,7 @@ def free_gpu_memory(device: str) -> int | None:
 
 def gpu_memory() -> tuple[int, int] | None:
     """Bytes in use and in all on this process's GPU, by whomever; None: it uses none."""
-    if not torch.cuda.is_available() or not torch.cuda.is_initialized():
-        return None
+    if not torch.cuda.is_available() or not torch.cuda.memory_allocated():
+        return None  # to ask for more would begin to use it
     free, total = torch.cuda.mem_get_info()
     return total - free, total
