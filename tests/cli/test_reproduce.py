@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from tests.engine.tiny_runs import tiny_config, write_model
+from typer.testing import CliRunner
 
 import distrl
+from distrl.cli.main import app
 from distrl.cli.reproduce import compare
 from distrl.config.training_config import TrainingConfig
-from distrl.engine.run.run_card import RunCard
 from distrl.json_lines import LineLog
 from distrl.runs.metrics import Metrics
 from distrl.runs.run_directory import RunDirectory
@@ -67,11 +69,22 @@ def test_others_are_compared_by_their_success(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_run_is_made_again(tmp_path: Path) -> None:
+def test_a_run_is_made_again_and_what_has_changed_is_said(tmp_path: Path) -> None:
     model = write_model(tmp_path)
     words = ("collection.mode=one_process", "run.updates=2", "devices.count=1")
-    config = tiny_config(tmp_path, model, *words)
-    first, second = (distrl.train(config, quiet=True) for _ in range(2))
-    same, said = compare(RunDirectory(first.directory), RunDirectory(second.directory))
-    assert same, said
-    assert RunCard.read(RunDirectory(first.directory)).seed == config.run.seed
+    run = distrl.train(tiny_config(tmp_path, model, *words), quiet=True).directory
+    same = CliRunner().invoke(app, ["reproduce", str(run)])
+    assert (same.exit_code, "the same: every figure of 2 updates is equal" in same.stdout) == (
+        0,
+        True,
+    )
+
+    card = json.loads((run / "card.json").read_text("utf-8"))
+    card["packages"]["numpy"] = "0.0.1"
+    (run / "card.json").write_text(json.dumps(card), "utf-8")
+    changed = tiny_config(tmp_path, model, *words, "learning.learner.batch_trajectories=1")
+    RunDirectory(run).write_config(changed)
+    other = CliRunner().invoke(app, ["reproduce", str(run)])
+    assert other.exit_code == 1, other.stdout
+    for said in ("packages.numpy was 0.0.1 and is ", "settings was ", "not the same: "):
+        assert said in other.stdout
