@@ -212,7 +212,7 @@ bench-adb-circle: $(STAMP) ## The quick start through adb and without (10 min); 
 docs: $(STAMP) ## Build the documentation as a site, without a warning; out/site/index.html
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt -e ".[docs]"
 	@echo "→ mkdocs build --strict"
-	@$(BIN)/python -m mkdocs build --strict --quiet $(ARGS)
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet $(ARGS)
 	@echo "out/site/index.html"
 
 .PHONY: bench-clean-install
