@@ -216,7 +216,7 @@ docs: $(STAMP) ## Build the documentation as a site, without a warning; out/site
 	@echo "out/site/index.html"
 
 .PHONY: bench-clean-install
-bench-clean-install: $(STAMP) ## The wheel alone in clean environments (10 min); ARGS="--folder DIR --python python3.11 python3.13"; writes results/clean-install.json
+bench-clean-install: $(STAMP) ## The wheel alone in clean environments (10 min); ARGS="--folder DIR --python python3.11 --bare python3.13"; writes results/clean-install.json
 	@echo "→ benchmarks/clean_install.py"
 	@$(BIN)/python -m benchmarks.clean_install $(ARGS)
 

@@ -30,19 +30,27 @@ EXAMPLES = ("random_agent", "own_policy", "own_judge_and_reward", "own_task", "o
 TRAIN = EXAMPLES[2], EXAMPLES[4]
 CLI = ("-m", "distrl")
 BARE: dict[str, tuple[str, ...]] = {  # what works with the wheel alone
-    "doctor": (*CLI, "doctor"),
     "tasks": (*CLI, "tasks", "--json"),
     "configs": (*CLI, "configs"),
     "evaluate monkey": (*CLI, "evaluate", "monkey", "--episodes", "2"),
+    "plan": (*CLI, "plan", "large_lab"),
     "phone": (*CLI, "phone", "play", "clock.turn_off_alarm/train/0", "--out", "a.gif"),
-    "plan": (*CLI, "plan", "quick_start"),
 }
 MISSING: dict[str, tuple[str, ...]] = {  # extra: a command that needs it
     "data": (*CLI, "export", "RUN", "--parquet", "a.parquet"),
-    "android": (*CLI, "train", "handsets"),
-    "served": (*CLI, "train", "quick_start", "--set", "agent.server=http://127.0.0.1:9"),
+    "android": (*CLI, "devices"),
+    "served": (*CLI, "evaluate", "http://127.0.0.1:9/v1", "--episodes", "1"),
     "smollm": (*CLI, "model", "get", "smollm2"),
-    "join": (*CLI, "collect", "--join", "https://127.0.0.1:9"),
+    "join": (
+        *CLI,
+        "collect",
+        "--join",
+        "https://127.0.0.1:9",
+        "--fingerprint",
+        "00",
+        "--token-file",
+        "token",
+    ),
     "view": (*CLI, "view", "RUN"),
     "video": (*CLI, "phone", "play", "clock.turn_off_alarm/train/0", "--out", "a.mp4"),
     "ray": (*CLI, "train", "cluster"),
@@ -56,6 +64,8 @@ except distrl.errors.NotInstalled as error:
     raise SystemExit(error)
 """
 NEEDS_LEARN = {
+    "learn: doctor": (*CLI, "doctor"),
+    "learn: plan": (*CLI, "plan", "quick_start"),  # settings of a run
     "learn": (*CLI, "train", "quick_start"),
     "learn, in a script": ("-c", SCRIPT),
 }
@@ -97,7 +107,8 @@ class Installation:
         )
         said = done.stdout + done.stderr
         plain = " ".join(said.split())
-        told = f"distrl[{missing}" in plain and done.returncode != 0
+        named = any(each in plain for each in (f"distrl[{missing}]", f"{missing}=="))
+        told = named and done.returncode != 0
         ok = "Traceback" not in said and (told if missing else done.returncode == 0)
         lines = [line for line in said.splitlines() if line.strip()]
         spent = round(time.monotonic() - began, 1)
@@ -158,16 +169,17 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--folder", type=Path, required=True, help="of the environments")
     options.add_argument("--python", nargs="+", default=[sys.executable])
-    options.add_argument("--torch", default="torch", help="'' leaves out what needs it")
+    options.add_argument("--bare", nargs="*", default=[], help="Pythons for the wheel alone")
+    options.add_argument("--torch", default="torch", help="what pip is told for PyTorch")
     given = options.parse_args()
     wheels = given.folder / "wheels"
     words = ["wheel", "-q", "--no-deps", "-w", str(wheels), str(ROOT)]
     subprocess.run([sys.executable, "-m", "pip", *words], check=True)
     wheel = max(wheels.glob("distrl-*.whl"), key=lambda file: file.stat().st_mtime)
     outcomes: list[Outcome] = []
-    for python in given.python:
+    for python in (*given.python, *given.bare):
         parts = [bare_outcomes(installation(python, wheel, "", given.torch, given.folder))]
-        if given.torch:
+        if python in given.python:
             made = installation(python, wheel, "learn", given.torch, given.folder)
             parts.append(learning_outcomes(made))
         for outcome in (each for part in parts for each in part):

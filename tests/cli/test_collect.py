@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from distrl.cli.main import app
-from distrl.errors import DistrlError, InvalidSetting, LearnerGone, UsageError
+from distrl.errors import DistrlError, InvalidSetting, LearnerGone, NotInstalled, UsageError
 
 TOKEN = "t" * 43
 
@@ -50,3 +51,13 @@ def test_what_is_wrong_is_said(
     found = failure("--join", "https://127.0.0.1:1", *given)
     assert isinstance(found, error)
     assert said in str(found)
+
+
+def test_joining_names_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in sys.modules if name.startswith("distrl.engine.join")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "httpx", None)
+    given = ("--join", "https://127.0.0.1:9", "--fingerprint", "0" * 64, "--token-file", "no")
+    found = failure(*given)
+    assert isinstance(found, NotInstalled)
+    assert "pip install 'distrl[join]'" in str(found)

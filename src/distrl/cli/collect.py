@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 
 from distrl.cli.train import ConfigFile, Listen, Overrides, listen_words, new_directory
-from distrl.errors import UsageError
+from distrl.errors import NotInstalled, UsageError
 
 if TYPE_CHECKING:
     from distrl.runs.run_directory import RunDirectory
@@ -92,8 +92,14 @@ def _join(
     """Collect for the learner at that address until it says that the run is over."""
     from distrl.config.training_config import load_joined_config
     from distrl.engine.join.identity import read_token
-    from distrl.engine.join.joined_collector import JoinedCollector, OwnSettings, build_joined
-    from distrl.engine.join.learner_client import LearnerClient
+
+    try:
+        from distrl.engine.join.joined_collector import JoinedCollector, OwnSettings, build_joined
+        from distrl.engine.join.learner_client import LearnerClient
+    except ModuleNotFoundError as error:
+        raise NotInstalled(
+            f"--join needs the package {error.name!r}: pip install 'distrl[join]'"
+        ) from error
     from distrl.engine.join.trajectory_spool import TrajectorySpool
     from distrl.engine.local.process_lifetime import log_to_stderr
 
