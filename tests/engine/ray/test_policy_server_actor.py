@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 import shutil
 import threading
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from io import StringIO
@@ -30,7 +29,7 @@ from distrl.runs.metrics import read_points
 from distrl.runs.run_directory import RunDirectory
 from distrl.runs.run_records import EpisodeLine, RunResult
 
-pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.timeout(600)]
 NODES, COLLECTORS, PHONES, UPDATES = 2, 4, 8, 120
 PATIENCE = 120.0
 SETTINGS = (
@@ -59,23 +58,25 @@ class ServedRun:
     killed: list[int] = field(default_factory=list)
     killed_at: int = 0  # trajectories that were acknowledged before
     version_then: int = UPDATES  # of the learner's weights
+    over: threading.Event = field(default_factory=threading.Event)
 
     def updates(self) -> int:
         return max((point.updates for point in read_points(self.run.metrics)), default=0)
 
     def harm(self) -> None:
-        """Kill a server, once both have decided for a while."""
+        """Kill a server, once both are known to decide; not at all if the run ends before."""
+        self.wait_for(lambda: self.said.getvalue().count("decides on the CPU") == NODES)
         self.wait_for(lambda: self.run.metrics.is_file() and self.updates() >= 5)
-        self.wait_for(lambda: len(self.cluster.pids("RayPolicyServer")) == NODES)
+        if self.over.is_set():
+            return
         self.killed_at, self.version_then = len(self.cluster.acknowledged()), self.updates()
         self.killed += self.cluster.pids("RayPolicyServer")[:1]
         for pid in self.killed:
             kill(pid)
 
     def wait_for(self, what: Callable[[], bool]) -> None:
-        until = time.monotonic() + PATIENCE
-        while not what() and time.monotonic() < until:
-            time.sleep(0.1)
+        while not what() and not self.over.wait(0.1):
+            pass
 
     def trajectories(self) -> list[Trajectory]:
         return [each.trajectory for each in TrajectoryReader(self.run.trajectories).read()]
@@ -96,9 +97,11 @@ def served(
     build = ModelFreeBuild(config, str(seen.run.path.absolute()))
     try:
         seen.result = RayEngine(config, seen.run, Console(file=seen.said, width=400), build).train()
+        seen.over.set()
         harm.join(PATIENCE)
         yield seen
     finally:
+        seen.over.set()
         cluster.remove_all()
 
 
