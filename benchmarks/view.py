@@ -127,7 +127,7 @@ def _feed(run: Path, feeder: int, stop: Any) -> None:
             )
             decisions = (Decision(Tap(0.5, 0.5), "tap", (1,), (-0.1,), step),)
             observation = SimpleNamespace(screen=screen)
-            episode: Any = SimpleNamespace(decisions=decisions, observation=observation)
+            episode: Any = SimpleNamespace(task=task, decisions=decisions, observation=observation)
             feed.show(lease, "deciding", episode)
         step += 1
 
