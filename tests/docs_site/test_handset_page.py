@@ -63,10 +63,14 @@ class Terminal:
 
     @contextmanager
     def other_window(self, text: str, listens: int) -> Iterator[None]:
-        """Type into another one, and go on once something listens on that port."""
+        """Type into another one, and go on once something listens on that port.
+
+        Ctrl-C ends it, also where the tests run in a background job, which ignores it.
+        """
+        line = f"exec env --default-signal=INT {text}"
         with (self.folder / "served.log").open("wb") as log:
             served = subprocess.Popen(
-                ["bash", "-c", f"exec {text}"], cwd=self.folder, env=self.environment, stdout=log
+                ["bash", "-c", line], cwd=self.folder, env=self.environment, stdout=log
             )
         try:
             _wait_for(listens, served)

@@ -76,7 +76,7 @@ UNSEEN = LiveUpdate(1, {})
 
 def test_calls_of_collectors_wait_until_the_run_is_assembled(learning: Learning) -> None:
     with ThreadPoolExecutor(1) as beside:
-        registration = beside.submit(learning.learner.register, 1, "a/1")
+        registration = beside.submit(learning.learner.register, 1, "a/1", "")
         with pytest.raises(TimeoutError):
             registration.result(0.1)
         learning.open({1: '{"played": 3}'})
@@ -93,7 +93,7 @@ def test_a_heartbeat_is_answered_with_orders_and_weights_only_for_those_who_need
     full = Heartbeat(report(name=info.name), (), "{}")
     orders, offer = learning.learner.heartbeat(info, 1, full, -1, UNSEEN)
     assert (orders.finish_within, orders.superseded, offer) == (None, False, None)
-    again = learning.learner.register(0, "b/2").info
+    again = learning.learner.register(0, "b/2", "").info
     orders, _ = learning.learner.heartbeat(info, 1, None, None, UNSEEN)
     assert (orders.finish_within, orders.superseded) == (0.0, True)
     assert learning.learner.newer_weights(-1) is None  # nothing was published
@@ -126,13 +126,13 @@ def test_a_lost_node_costs_no_restart_and_a_death_does(tmp_path: Path) -> None:
     with ExitStack() as opened:
         learning = Learning(tmp_path, opened, "collection.restarts=1")
         learning.open()
-        learning.learner.register(0, "a/1")
+        learning.learner.register(0, "a/1", "")
         assert learning.learner.report_exit(0, ["b/2"]) == 0.0
-        learning.learner.register(0, "b/2")
+        learning.learner.register(0, "b/2", "")
         pause = learning.learner.report_exit(0, ["b/2"])
         assert pause is not None
         assert pause > 0.0
-        learning.learner.register(0, "b/2")
+        learning.learner.register(0, "b/2", "")
         assert learning.learner.report_exit(0, ["b/2"]) is None  # given up
         assert learning.episode_log.faults["collector_lost"] == 3
 

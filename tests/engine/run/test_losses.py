@@ -32,7 +32,7 @@ from distrl.replay.store.trajectory_database import NAME
 from distrl.replay.store.trajectory_store import TrajectoryStore
 from distrl.replay.trajectory_encoding import encode_trajectory
 from distrl.reporting.report import write_report
-from distrl.runs.run_directory import RunDirectory
+from distrl.runs.run_directory import RESUME_LOCK, RunDirectory
 from distrl.runs.run_progress import note_progress
 from distrl.runs.run_records import Loss
 
@@ -142,7 +142,7 @@ def test_a_real_run_refuses_says_and_counts(tmp_path: Path, model: Path) -> None
     run.result.unlink()
     shutil.rmtree(run.trajectories)
     shutil.rmtree(run.checkpoints)
-    before = {path.name for path in run.path.iterdir()} | {"trajectories", ".probe"}
+    before = {path.name for path in run.path.iterdir()} | {"trajectories", ".probe", RESUME_LOCK}
     with pytest.raises(DataLost, match="--accept-losses"):
         run_command(Console(quiet=True), None, [], run.path, dry_run=False)
     assert {path.name for path in run.path.iterdir()} <= before
