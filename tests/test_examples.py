@@ -24,7 +24,7 @@ TINY = (
     "tasks.split=train", "evaluation.split=test",
     "tasks.families=general", "tasks.templates=clock.turn_off_alarm,clock.delete_alarm",
     "devices.count=2", "run.free_gigabytes=0.01", "run.updates=1",
-    "agent.policy.sampling.max_new_tokens=3", "collection.heartbeat_seconds=0.3",
+    "agent.policy.sampling.max_new_tokens=3", "collection.heartbeat_seconds=1",
     "collection.collectors=1", "pacing.samples_per_insert=1", "pacing.minimum_fill=2",
     "learning.learner.batch_trajectories=2", "learning.learner.refresh_trajectories=0",
     "learning.learner.updates_per_publish=1", "learning.learner.warm_up_updates=0",

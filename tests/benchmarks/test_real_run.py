@@ -12,7 +12,7 @@ from distrl.planning.plan_settings import LearnerPlan, PolicyPlan
 from distrl.planning.simulation import simulate
 from phonesim.latency import LogNormal
 
-SPEED, SECONDS = 20.0, 9.0
+SPEED, SECONDS = 10.0, 20.0
 
 
 @pytest.mark.slow

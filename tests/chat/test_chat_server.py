@@ -115,7 +115,7 @@ def test_tries_are_counted() -> None:
 def test_a_server_that_is_too_slow_ends_at_the_deadline(slow: Reply, said: str) -> None:
     with (
         serving(slow) as (url, _),
-        policy_at(url, deadline_s=0.4) as policy,
+        policy_at(url, deadline_s=2.0) as policy,
         pytest.raises(ChatServerUnreachable, match=said),
     ):
         policy.decide([observation()])

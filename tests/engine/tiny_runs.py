@@ -31,7 +31,7 @@ count = 2
 max_new_tokens = 3
 
 [collection]
-heartbeat_seconds = 0.3
+heartbeat_seconds = 1.0
 
 [pacing]
 samples_per_insert = 1

@@ -183,7 +183,7 @@ def test_half_a_letter_in_a_reason_can_be_stored(tmp_path: Path) -> None:
 def test_a_judge_that_is_too_slow_ends_at_the_deadline() -> None:
     silent = Reply(b"", hold=threading.Event())
     with (
-        judge_that_says(silent, deadline_s=0.3) as (judge, _),
+        judge_that_says(silent, deadline_s=2.0) as (judge, _),
         pytest.raises(JudgeError, match="ReadTimeout"),
     ):
         judge.judge(played())

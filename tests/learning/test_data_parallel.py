@@ -31,7 +31,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     where = tmp_path_factory.mktemp("ranks")
     ranks = _start_ranks(where)
     try:
-        said = [rank.communicate(timeout=100)[0] for rank in ranks]
+        said = [rank.communicate(timeout=500)[0] for rank in ranks]
     finally:
         for rank in ranks:
             rank.kill()

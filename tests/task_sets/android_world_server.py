@@ -106,7 +106,7 @@ def android_world(phone: LightSwitch) -> Iterator[str]:
             if trouble == "hang_up":
                 return
             if trouble == "slow":
-                time.sleep(1.0)
+                time.sleep(3.0)
             try:
                 status, answer = 200, act(parts.path, words)
             except KeyError:

@@ -141,7 +141,7 @@ def test_a_fault_in_the_middle_is_a_lost_device_and_the_next_episode_is_clean(
 ) -> None:
     phone = LightSwitch()
     with android_world(phone) as url:
-        host = container(url, deadline_s=0.5)
+        host = container(url, deadline_s=1.5 if trouble == "slow" else 30.0)
         task = next(android_world_tasks(host))
         device = AndroidWorldPhone("phone", host)
         judge = AndroidWorldJudge(device)
@@ -197,7 +197,7 @@ def test_answers_are_bounded_in_size_depth_and_time(
 ) -> None:
     monkeypatch.setattr(android_world_container, "MAX_ANSWER", 65_536)
     with android_world(LightSwitch(broken={path: answer})) as url:
-        host = container(url, deadline_s=0.3)
+        host = container(url, deadline_s=0.3 if answer == "trickle" else 30.0)
         with pytest.raises(error, match=said):
             host.pixels() if path == "/screenshot" else list(android_world_tasks(host))
         host.close()

@@ -20,7 +20,7 @@ from phonesim.adb_daemon.handset import Handset
 SERVICE, METHOD = "android.emulation.control.EmulatorController", "getScreenshot"
 RGBA8888, RGB888 = 1, 2
 How = Literal["well", "rgba", "half", "empty", "turned", "upside_down", "silent", "slow"]
-SLOW_SECONDS = 0.1
+SLOW_SECONDS = 1.0
 
 
 def number(field: int, value: int) -> bytes:

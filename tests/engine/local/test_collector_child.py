@@ -100,6 +100,16 @@ def test_one_that_the_kernel_kills_is_told_from_one_that_failed(
     assert child.end().startswith(f"ended with code -9{KILLED}")
 
 
+def test_a_message_that_comes_too_late_does_not_count_as_the_kill(
+    forkserver: Forkserver, tmp_path: Path
+) -> None:
+    child = started(forkserver, tmp_path)
+    os.kill(child.pid, signal.SIGKILL)
+    assert not child.is_running(PATIENCE)
+    child.send(Stop(0.0))
+    assert child.end().startswith(f"ended with code -9{KILLED}")
+
+
 def test_one_that_is_told_to_stop_ends_with_code_0(forkserver: Forkserver, tmp_path: Path) -> None:
     child = started(forkserver, tmp_path)
     child.send(Stop(0.0))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from pathlib import Path
 
 import pytest
@@ -57,12 +58,13 @@ def test_one_that_dies_is_lost_and_one_that_is_cancelled_is_gone(
     run.write_config(tiny_config(tmp_path, model))
     with Forkserver() as forkserver:
         assert forkserver.is_ready(SECONDS)
+        gc.collect()  # what other tests left open is not this one's
         before = open_files()
         running = EvaluationProcesses(run).start(EvaluationRequest("before", 9**6, 0, 0, 0.0), None)
         running.cancel()
         with pytest.raises(EvaluationLost, match=r"evaluation\.log says why"):
             running.finished(SECONDS)
-        assert open_files() == before  # at once, though `running` is still known
+        assert open_files() <= before  # at once, though `running` is still known
 
 
 def open_files() -> set[str]:

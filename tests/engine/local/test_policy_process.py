@@ -23,7 +23,7 @@ def test_a_run_learns_with_one_policy_process_and_goes_on_when_that_is_killed(
     tmp_path: Path, model: Path, mode: str
 ) -> None:
     settings = ("engine.policy=node", "collection.collectors=2", "devices.count=4")
-    more = ("run.updates=12", "evaluation.before=0", "evaluation.after=0")
+    more = ("run.updates=40", "evaluation.before=0", "evaluation.after=0")
     words = command(tmp_path, model, *settings, *more, f"collection.mode={mode}")
     log = tmp_path / "log"
     process = start(words, log)

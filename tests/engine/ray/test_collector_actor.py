@@ -98,7 +98,7 @@ def test_without_a_reply_of_its_learner_a_collector_leaves_its_phones_alone(
         link = LearnerLink(
             learner, INFO, collector, admission, weights, 0.1, 0.1, fetches_weights=False
         )
-        link.lost_seconds = 2.0
+        link.lost_seconds = 10.0
         with pytest.raises(LearnerGone, match="leaves its phones alone"):
             link.play()
         report = collector.report()
@@ -134,7 +134,7 @@ class SlowLearner:
         return HeartbeatReply(Pace(version=0), finish_within=0.0), offer
 
     def content(self) -> NDArray[np.uint8]:
-        assert self._enough.wait(5.0), "no heartbeats while the first weights are fetched"
+        assert self._enough.wait(60.0), "no heartbeats while the first weights are fetched"
         return np.zeros(8, np.uint8)  # damaged: the next offer is tried
 
     def deregister(self, info: CollectorInfo, last: Heartbeat) -> None:

@@ -19,7 +19,7 @@ from distrl.replay.store.trajectory_reader import TrajectoryReader
 from distrl.runs.run_records import EpisodeLine
 
 pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.timeout(1500)]
-KILLS, COLLECTORS, TRAJECTORIES = 20, 3, 200
+KILLS, COLLECTORS, TRAJECTORIES = 20, 3, 600
 PATIENCE = 600.0
 SETTINGS = (
     f"run.trajectories={TRAJECTORIES}",

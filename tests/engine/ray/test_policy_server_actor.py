@@ -29,12 +29,13 @@ from distrl.runs.metrics import read_points
 from distrl.runs.run_directory import RunDirectory
 from distrl.runs.run_records import EpisodeLine, RunResult
 
-pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.timeout(1500)]
 NODES, COLLECTORS, PHONES, UPDATES = 2, 4, 8, 120
 PATIENCE = 120.0
 SETTINGS = (
     "engine.policy=node",
     f"run.updates={UPDATES}",
+    "run.minutes=20",
     f"devices.count={PHONES}",
     f"collection.collectors={COLLECTORS}",
     "devices.latency=paper_emulator",

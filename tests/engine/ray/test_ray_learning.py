@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
 import sys
+import time
 from pathlib import Path
 from statistics import fmean
 
 import pytest
 from tests.engine.ray.small_cluster import SmallCluster
+from tests.engine.tiny_runs import start
 
 from distrl.json_lines import read_lines
-from distrl.process_environment import for_forkserver
 from distrl.replay.store.trajectory_reader import TrajectoryReader
 from distrl.runs.run_records import EpisodeLine
 
@@ -21,7 +19,7 @@ pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.timeout(1800)]
 CONFIG = Path(__file__).parents[3] / "src/distrl/configs" / "quick_start.toml"
 SETTINGS = {
     "run.minutes": 20,
-    "run.updates": 120,
+    "run.updates": 1000,  # the test ends it, once it has learned
     "tasks.templates": "browser.open_bookmark",
     "devices.count": 6,
     "collection.collectors": 3,
@@ -30,10 +28,18 @@ SETTINGS = {
     "learning.learner.batch_trajectories": 8,
     "learning.learner.warm_up_updates": 3,
     "learning.step.learning_rate": 2e-4,
-    "evaluation.before": 10,
-    "evaluation.after": 10,
+    "evaluation.before": 0,
+    "evaluation.after": 0,
     "reporting.recordings": 0,
 }
+
+
+def learned(run: Path) -> bool:
+    """Did the last sixty episodes succeed a fifth more often than the first sixty?"""
+    if not (run / "episodes.jsonl").is_file():
+        return False
+    played = [each.success for each in read_lines(run / "episodes.jsonl", EpisodeLine)]
+    return len(played) >= 120 and fmean(played[-60:]) >= fmean(played[:60]) + 0.2
 
 
 def test_a_run_across_three_nodes_learns(nodes: SmallCluster, tmp_path: Path) -> None:
@@ -43,19 +49,19 @@ def test_a_run_across_three_nodes_learns(nodes: SmallCluster, tmp_path: Path) ->
     for name, value in {**SETTINGS, "run.directory": tmp_path / "runs"}.items():
         words += ["--set", f"{name}={value}"]
     words += ["--engine", "ray", "--address", nodes.address]
-    done = subprocess.run(
-        words, env=for_forkserver(os.environ), capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
+    process = start(words, tmp_path / "log")
+    try:
+        while not any(learned(each) for each in tmp_path.glob("runs/*")):
+            assert process.poll() is None, (tmp_path / "log").read_text()[-3000:]
+            time.sleep(1.0)
+        process.terminate()
+        assert process.wait(600.0) == 130, (tmp_path / "log").read_text()[-3000:]
+    finally:
+        process.kill()
+        process.wait()
     [path] = (tmp_path / "runs").iterdir()
-    result = json.loads((path / "result.json").read_text("utf-8"))
-    assert result["success_before"]["episodes"] == result["success_after"]["episodes"] == 10
-    played = [each.success for each in read_lines(path / "episodes.jsonl", EpisodeLine)]
-    third = len(played) // 3
-    assert third >= 30
-    early, late = fmean(played[:third]), fmean(played[-third:])
-    assert late > early + 0.1, (early, late, result["success_before"], result["success_after"])
-    authors = {
-        s.trajectory.id.split("/")[0] for s in TrajectoryReader(path / "trajectories").read()
+    slots = {
+        stored.trajectory.id.split("/")[0].split(".")[0]
+        for stored in TrajectoryReader(path / "trajectories").read()
     }
-    assert len(authors) == 3
+    assert slots == {"collector-0", "collector-1", "collector-2"}

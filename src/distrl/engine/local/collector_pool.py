@@ -96,11 +96,12 @@ class CollectorChild:
             self._pidfd = None  # it has ended already
 
     def send(self, message: Message) -> None:
-        """Send a message, or kill the child if it does not take it."""
+        """Send a message, or kill the child if it lives and does not take it."""
         try:
             self.link.send(message)
         except EOFError:
-            self.kill()
+            if self.is_running(DYING_SECONDS):
+                self.kill()
 
     def is_running(self, seconds: float = 0.0) -> bool:
         """Does it run, even after that many seconds?"""

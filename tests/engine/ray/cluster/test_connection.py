@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.engine.ray.launched_nodes import LaunchedHead, clean_environment, free_port
+from tests.engine.ray.launched_nodes import LaunchedHead, clean_environment
 
 from distrl.engine.ray.cluster import probe as cluster_probe
 from distrl.engine.ray.cluster.connection import check_joinable, joining_environment
@@ -187,7 +187,7 @@ def test_a_token_may_be_kept_in_a_file(head: LaunchedHead, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("address", "error"),
     [
-        (f"127.0.0.1:{free_port()}", ClusterUnreachable),
+        ("127.0.0.1:1", ClusterUnreachable),
         ("nobody.invalid:6379", ClusterUnreachable),
         ("10.0.0.5", InvalidSetting),
         ("ray://10.0.0.5:10001", InvalidSetting),
