@@ -19,6 +19,9 @@ from tests.chat.chat_protocol import (
     texts_in,
 )
 
+from distrl.agent.dialects.compact import COMPACT
+from distrl.agent.prompt import Prompter
+from distrl.agent.served_policy import ServedPolicy, ServedSampling
 from distrl.chat.chat_server import ChatServer, ServerSettings
 from distrl.errors import (
     ChatServerError,
@@ -155,6 +158,46 @@ def test_one_failure_fails_the_batch() -> None:
         pytest.raises(ChatServerError),
     ):
         policy.decide([observation(f"task{number}") for number in range(6)])
+
+
+class WatchedTransport(httpx.BaseTransport):
+    """Answers the first request at once, the second when it is told to; notes when it is closed."""
+
+    def __init__(self) -> None:
+        self.asked = threading.Semaphore(0)
+        self.released = threading.Event()
+        self.in_flight = 0
+        self.in_flight_when_closed: int | None = None
+        self._lock = threading.Lock()
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        with self._lock:
+            self.in_flight += 1
+        self.asked.release()
+        if b"slow" in request.read():
+            self.released.wait(60.0)
+        with self._lock:
+            self.in_flight -= 1
+        return httpx.Response(400, content=b"no")
+
+    def close(self) -> None:
+        self.in_flight_when_closed = self.in_flight
+
+
+def test_connections_are_closed_when_nobody_can_open_another() -> None:
+    transport = WatchedTransport()
+    settings = ServerSettings("http://127.0.0.1:9/v1")
+    server = ChatServer(settings, httpx.Client(transport=transport))
+    policy = ServedPolicy(server, Prompter(COMPACT), ServedSampling(), model="policy")
+    with pytest.raises(RequestRefused):
+        policy.decide([observation("quick"), observation("slow")])
+    for _ in range(2):
+        assert transport.asked.acquire(timeout=60.0)
+    closing = threading.Thread(target=policy.close)
+    closing.start()
+    transport.released.set()
+    closing.join(60.0)
+    assert transport.in_flight_when_closed == 0
 
 
 # The key -----------------------------------------------------------------------------------------

@@ -132,8 +132,13 @@ class ChatServer:
         limits = httpx.Limits(max_connections=None, max_keepalive_connections=None)
         return cls(settings, httpx.Client(headers=headers, limits=limits), key)
 
-    def close(self) -> None:
+    def stop(self) -> None:
+        """Begin no further try, and wait for none; what is being asked now goes on."""
         self._closing.set()
+
+    def close(self) -> None:
+        """Close the connections. A call under way in another thread could leave one open."""
+        self.stop()
         self._client.close()
 
     def __enter__(self) -> Self:
