@@ -123,9 +123,8 @@ class ServedPolicy:
         self._threads = ThreadPoolExecutor(concurrency, thread_name_prefix="served-policy")
 
     def close(self) -> None:
-        self._server.stop()
-        self._threads.shutdown()
         self._server.close()
+        self._threads.shutdown()
 
     @property
     def reads_elements(self) -> bool:

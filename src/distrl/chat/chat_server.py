@@ -21,8 +21,8 @@ import random
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Self, TypeVar
@@ -120,6 +120,8 @@ class ChatServer:
         self._client = client
         self._key = key
         self._closing = threading.Event()
+        self._lock = threading.Lock()
+        self._under_way = 0
         self._wait = wait or self._closing.wait
         self._rng = random.Random()  # jitter of waits, so that collectors do not retry in step
 
@@ -132,14 +134,27 @@ class ChatServer:
         limits = httpx.Limits(max_connections=None, max_keepalive_connections=None)
         return cls(settings, httpx.Client(headers=headers, limits=limits), key)
 
-    def stop(self) -> None:
-        """Begin no further try, and wait for none; what is being asked now goes on."""
-        self._closing.set()
-
     def close(self) -> None:
-        """Close the connections. A call under way in another thread could leave one open."""
-        self.stop()
-        self._client.close()
+        """Begin no further try; connections are closed when the last call under way has ended."""
+        with self._lock:
+            self._closing.set()
+            if not self._under_way:
+                self._client.close()
+
+    @contextmanager
+    def _call_under_way(self) -> Iterator[None]:
+        """A client that is closed while another thread connects would leave a socket behind."""
+        with self._lock:
+            if self._closing.is_set():
+                raise ChatServerUnreachable(f"{self.settings.url}: the connection was closed here")
+            self._under_way += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._under_way -= 1
+                if self._closing.is_set() and not self._under_way:
+                    self._client.close()
 
     def __enter__(self) -> Self:
         return self
@@ -182,11 +197,12 @@ class ChatServer:
         raise AssertionError("unreachable: the last try returns or raises")
 
     def _try(self, method: str, url: str, body: bytes, deadline: float) -> bytes:
-        if self._closing.is_set():
-            raise ChatServerUnreachable(f"{method} {url}: the connection was closed here")
         left = max(deadline - time.monotonic(), 0.001)
         try:
-            with self._client.stream(method, url, content=body, timeout=left) as response:
+            with (
+                self._call_under_way(),
+                self._client.stream(method, url, content=body, timeout=left) as response,
+            ):
                 content = _content(response, deadline)
         except httpx.RequestError as error:
             raise _MayPass(f"{type(error).__name__}: {error}") from error
