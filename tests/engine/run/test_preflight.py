@@ -184,6 +184,16 @@ def test_a_gpu_that_is_not_there_is_refused_with_what_to_do(tmp_path: Path) -> N
     assert "GPU memory" not in on_cpu
 
 
+def test_fewer_gpus_than_are_to_learn_are_refused_before_the_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("torch.cuda.device_count", lambda: 1)
+    config = load_config(Path("qwen2_5_vl_7b_four_gpus"))
+    [check] = [each for each in checks(config, tmp_path) if each.what == "GPUs that learn"]
+    with pytest.raises(InvalidSetting, match=r"learning\.gpus=4, and rank 3 finds no GPU"):
+        check.ask()
+
+
 def test_a_model_of_the_hub_is_as_large_as_plan_says(tmp_path: Path) -> None:
     """The doctor passed every GPU for a model that had not been fetched yet."""
     config = load_config(Path("qwen2_5_vl_3b_one_gpu"))

@@ -24,6 +24,7 @@ from distrl.config.sections import JudgeSettings
 from distrl.config.training_config import TrainingConfig
 from distrl.engine.device_wiring import Sizes, check_phones
 from distrl.engine.ingest.deferred_judging import judge_server
+from distrl.engine.run.follower_processes import check_devices
 from distrl.engine.wiring import start_adapter, task_words
 from distrl.errors import ChatServerError, InvalidSetting, JudgeError, UnusableModel, UsageError
 from distrl.process_environment import available_memory
@@ -57,6 +58,8 @@ def checks(config: TrainingConfig, folder: Path) -> list[Check]:
         Check("memory for the run", lambda: check_memory(config, available_memory())),
     ]
     if (device := config.agent.policy.device).startswith("cuda"):
+        if config.learning.gpus > 1 and config.engine.kind == "local":
+            asked.append(Check("GPUs that learn", lambda: check_devices(config)))
         asked.append(Check("GPU memory", lambda: check_gpu(config, free_gpu_memory(device))))
     opened: list[InputBuilder] = []
     asked.append(Check("model", lambda: check_model(config, opened)))
