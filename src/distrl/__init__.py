@@ -64,11 +64,10 @@ def __getattr__(name: str) -> object:
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("distrl"):
             raise
-        from distrl.errors import NotInstalled
+        from distrl.errors import INSTALL_LEARN, NotInstalled
 
         raise NotInstalled(
-            f"distrl.{name} needs the package {error.name!r}: pip install 'distrl[learn]' (without "
-            "a GPU, first: pip install torch --index-url https://download.pytorch.org/whl/cpu)"
+            f"distrl.{name} needs the package {error.name!r}: {INSTALL_LEARN}"
         ) from None
     globals()[name] = found
     return found

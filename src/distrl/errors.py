@@ -120,6 +120,12 @@ class NotInstalled(UsageError):
     """A package of an optional extra is not there; the message says which extra to install."""
 
 
+INSTALL_LEARN = (  # for whom torch is missing
+    "pip install 'distrl[learn]' (without a GPU, first: pip install torch --index-url "
+    "https://download.pytorch.org/whl/cpu)"
+)
+
+
 class UnusableModel(UsageError):
     """A model that no policy can be made of."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
@@ -178,6 +179,8 @@ def tasks(
 ) -> None:
     """List the task templates, each with an example."""
     found = list(task_rows(family, split, template))
+    if not found:
+        raise UsageError(_no_task(family, split, template))
     if as_json:
         typer.echo(json.dumps([row._asdict() for row in found], indent=2, ensure_ascii=False))
     elif not sys.stdout.isatty():  # whole lines for other programs
@@ -185,6 +188,22 @@ def tasks(
             typer.echo("\t".join((row.template, row.difficulty, ",".join(row.splits), row.example)))
     else:
         Console().print(task_table(found))
+
+
+def _no_task(family: str | None, split: str | None, pattern: str | None) -> str:
+    """What was asked for, and names that are near it."""
+    from phonesim.tasks.task_sets import templates
+
+    asked = {"family": family, "split": split, "template": pattern}
+    words = " ".join(f"--{name} {value}" for name, value in asked.items() if value is not None)
+    names = list(templates())
+    apps = sorted({name.partition(".")[0] for name in names})
+    head, _, rest = (pattern or "").partition(".")
+    near = [f"{app}.{rest or '*'}" for app in get_close_matches(head, apps, n=2)]
+    near += get_close_matches(pattern or "", names, n=3)
+    near = [name for name in near if name != pattern and any(fnmatchcase(n, name) for n in names)]
+    said = f"near it: {', '.join(dict.fromkeys(near))}" if near else "`distrl tasks` lists all"
+    return f"no template matches {words}; {said}"
 
 
 class TaskRow(NamedTuple):

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import socket
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -116,3 +119,19 @@ def test_the_command_without_phones_says_how_to_get_some(phones: ServedPhones) -
         result = CliRunner().invoke(app, ["devices", "--port", str(none.adb.port)])
     assert result.exit_code == 1
     assert "distrl phone serve" in " ".join(result.output.split())
+
+
+def test_adb_itself_is_called_wherever_it_lies(phones: ServedPhones) -> None:
+    """With words of its own, which are none of ours, and its exit code."""
+
+    def adb(*words: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "distrl", "adb", *words]
+        return subprocess.run(
+            command, env={**os.environ, "PATH": ""}, capture_output=True, text=True, check=False
+        )
+
+    listed = adb("-P", str(phones.adb.port), "devices", "-l")
+    assert listed.returncode == 0, listed.stderr
+    assert listed.stdout.count(" product:") == 2
+    assert "Android Debug Bridge" in adb("--help").stdout
+    assert adb("-P", str(phones.adb.port), "-s", "nobody", "get-state").returncode == 1

@@ -48,6 +48,7 @@ def test_torch_that_is_not_there_is_lacking_with_its_own_words() -> None:
     assert finding.verdict == "lacking"
     assert finding.found == "ModuleNotFoundError: No module named 'torch'"
     assert "distrl[learn]" in finding.advice
+    assert "whl/cpu" in finding.advice
 
 
 def test_a_gpu_is_named() -> None:
@@ -109,8 +110,18 @@ def test_programs_are_looked_for_on_the_path_and_in_the_sdk(tmp_path: Path) -> N
     adb.write_text("#!/bin/sh\n")
     adb.chmod(0o755)
     found, missing = doctor.android_findings({"ANDROID_HOME": str(tmp_path), "PATH": ""})
-    assert found == Finding("adb", "good", str(adb))
+    assert (found.verdict, found.found) == ("good", str(adb))
+    assert "distrl adb" in found.advice  # it is not on the PATH
     assert missing.verdict == "note"
+    found, _ = doctor.android_findings({"PATH": str(adb.parent)})
+    assert found == Finding("adb", "good", str(adb))
+
+
+def test_the_adb_of_the_extra_is_found() -> None:
+    """It lies in site-packages, where no PATH leads."""
+    pytest.importorskip("adbutils")
+    found, _ = doctor.android_findings({"PATH": ""})
+    assert (found.what, found.verdict) == ("adb", "good")
 
 
 def test_kvm_is_there_or_not(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 import distrl
 from distrl.cli.main import app, main
-from distrl.errors import InvalidSetting, UnknownApp, UnknownTask, UsageError
+from distrl.errors import INSTALL_LEARN, InvalidSetting, UnknownApp, UnknownTask, UsageError
 
 RUNNER = CliRunner()
 
@@ -113,9 +113,13 @@ main()
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 2
-    assert (
-        done.stderr == "NotInstalled: this needs the package 'torch': pip install 'distrl[learn]'\n"
-    )
+    said = " ".join(done.stderr.split())
+    assert said == f"NotInstalled: this needs the package 'torch': {INSTALL_LEARN}"
+    assert "--index-url" in said  # the small torch, for a machine without a GPU
+
+
+def test_configs_can_be_trained_by_name_as_the_help_says() -> None:
+    assert "quick_start" in invoke("train", "--help")
 
 
 def test_the_program_says_an_error_in_one_line_and_exits_with_two(

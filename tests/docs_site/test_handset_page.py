@@ -26,7 +26,6 @@ from tests.devices.adb.adb_servers import own_adb_server
 from tests.docs_site.page_blocks import ROOT, blocks
 from tests.judging.judge_server import YES
 
-from distrl.devices.adb.android_tools import find_tool
 from distrl.process_environment import for_forkserver
 
 PAGE = ROOT / "docs/start/handsets.md"
@@ -104,12 +103,17 @@ def free_ports(count: int) -> int:
     raise AssertionError("no free ports")
 
 
+def _path_without_adb() -> str:
+    """As of a newcomer, who has no platform-tools."""
+    folders = os.environ["PATH"].split(os.pathsep)
+    return os.pathsep.join(each for each in folders if not (Path(each) / "adb").exists())
+
+
 @pytest.fixture
 def terminal(tmp_path: Path) -> Iterator[Terminal]:
     with own_adb_server() as adb:
         bin_folder = tmp_path / "bin"
         bin_folder.mkdir()
-        (bin_folder / "adb").symlink_to(find_tool("adb"))
         distrl = bin_folder / "distrl"
         distrl.write_text(f'#!/bin/sh\nexec {sys.executable} -m distrl "$@"\n')
         distrl.chmod(0o755)
@@ -118,7 +122,7 @@ def terminal(tmp_path: Path) -> Iterator[Terminal]:
             (tmp_path / link).symlink_to(tiny_model("qwen2_5_vl"))
         own = {
             "HOME": str(tmp_path),
-            "PATH": f"{bin_folder}{os.pathsep}{os.environ['PATH']}",
+            "PATH": f"{bin_folder}{os.pathsep}{_path_without_adb()}",
             "PYTHONPATH": os.pathsep.join(each for each in sys.path if each),
             "COLUMNS": "200",
         }

@@ -27,6 +27,8 @@ import distrl
 from distrl import plugins
 from distrl.config.training_config import TrainingConfig, load_config
 from distrl.config.typed_reader import setting_names
+from distrl.engine.run.preflight import check_system
+from distrl.errors import InvalidSetting
 from phonesim.apps import APPS
 
 SETTINGS = set(setting_names(TrainingConfig))
@@ -107,6 +109,34 @@ def test_every_command_can_be_given() -> None:
     }
     assert len(shown) > 60
     assert [at for words, at in shown.items() if not can_be_given(list(words))] == []
+
+
+def test_no_page_installs_what_is_on_no_index() -> None:
+    """DistRL is not on PyPI: a newcomer installs from a clone, '.[learn]'."""
+    for page in PAGES:
+        text = "" if page.name == "log.md" else page.read_text("utf-8")
+        assert not re.search(r"pip install [^`\n]*['\"]distrl\[", text), page
+
+
+def test_the_laptop_page_has_a_line_for_a_mac() -> None:
+    """Collectors in processes of their own are refused there."""
+    lines = [
+        words
+        for block in blocks(ROOT / "docs/start/laptop.md", *SHELLS)
+        for words in commands(block.text)
+        if words[:2] == ["train", "quick_start"]
+    ]
+    chosen = [[each for each in words if "=" in each] for words in lines]
+    configs = [load_config(Path("quick_start"), given) for given in chosen]
+    assert "" in [_on_a_mac(config) for config in configs]
+    assert "need Linux" in _on_a_mac(load_config(Path("quick_start")))
+
+
+def _on_a_mac(config: TrainingConfig) -> str:
+    try:
+        return check_system(config, "darwin")
+    except InvalidSetting as error:
+        return str(error)
 
 
 def test_every_make_target_is_there() -> None:

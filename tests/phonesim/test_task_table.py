@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 
 import pytest
 from rich.console import Console
@@ -40,3 +41,19 @@ def test_names_are_whole_in_a_pipe_and_as_json() -> None:
     rows = json.loads(runner.invoke(app, ["tasks", "--json", "--family", "shopping"]).output)
     assert {row["family"] for row in rows} == {"shopping"}
     assert set(rows[0]) == {"template", "family", "difficulty", "splits", "apps", "example"}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--template", "clok.*"], r"no template matches --template clok\.\*; near it: clock\.\*"),
+        (["--template", "clock.set_alrm"], r"near it: clock\.set_alarm"),
+        (["--template", "zzz", "--json"], "`distrl tasks` lists all"),
+        (["--template", "clock.*", "--family", "shopping"], "--family shopping --template"),
+    ],
+)
+def test_nothing_that_matches_is_said_with_what_is_near(words: list[str], said: str) -> None:
+    done = CliRunner().invoke(app, ["tasks", *words])
+    assert done.exit_code != 0
+    assert isinstance(done.exception, UsageError)
+    assert re.search(said, str(done.exception))

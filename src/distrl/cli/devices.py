@@ -1,7 +1,12 @@
-"""`distrl devices`: list the phones on adb with their health and operation latencies."""
+"""`distrl devices`: list the phones on adb with their health and operation latencies.
+
+`distrl adb …` is adb itself, wherever it lies: the extra `android` brings one that is not on the
+PATH.
+"""
 
 from __future__ import annotations
 
+import os
 import statistics
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,6 +16,9 @@ from rich.table import Table
 
 if TYPE_CHECKING:
     from distrl.devices.adb.device_health import DeviceHealth
+
+# Whatever is typed after `distrl adb` is for adb.
+ANY_WORDS = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
 
 
 def devices(
@@ -22,6 +30,14 @@ def devices(
 ) -> None:
     """List the phones on adb: state, health, and how long each operation takes."""
     raise typer.Exit(0 if show_devices(Console(), port, rounds) else 1)
+
+
+def adb(context: typer.Context) -> None:
+    """Call adb with these words: that of the PATH, of an SDK, or of the extra android."""
+    from distrl.devices.adb.android_tools import find_tool
+
+    program = str(find_tool("adb"))
+    os.execv(program, [program, *context.args])
 
 
 def show_devices(console: Console, port: int, rounds: int) -> bool:

@@ -27,8 +27,9 @@ from rich.markup import escape
 from rich.table import Table
 
 from distrl import plugins
+from distrl.devices.adb.android_tools import Tool, find_tool
 from distrl.devices.browser.chromium import draws_on_demand, find_chromium
-from distrl.errors import DistrlError, NotInstalled
+from distrl.errors import INSTALL_LEARN, DistrlError, NotInstalled
 from distrl.plugin_shape import KINDS
 from distrl.process_environment import WANTED, available_memory, missing
 from distrl.processor import usable_cores
@@ -55,6 +56,8 @@ OPTIONAL = {  # package: what is missing without it, and the extra that brings i
     "miniwob": ("no MiniWoB++ pages as tasks", "distrl[miniwob]"),
     "wandb": ("no Weights & Biases", "wandb"),
 }
+
+ANDROID = {"adb": "phones on adb", "emulator": "emulators of our own"}
 
 
 def doctor(
@@ -202,7 +205,7 @@ def ask_torch(code: str, environment: Mapping[str, str]) -> subprocess.Completed
 def torch_findings(asked: subprocess.CompletedProcess[str]) -> Iterator[Finding]:
     if asked.returncode != 0:
         why = (asked.stderr.strip().splitlines() or [f"exit code {asked.returncode}"])[-1]
-        yield Finding("torch", "lacking", why, "pip install 'distrl[learn]'")
+        yield Finding("torch", "lacking", why, INSTALL_LEARN)
         return
     told: dict[str, Any] = json.loads(asked.stdout.splitlines()[-1])
     yield Finding("torch", "good", f"{told['version']}, {told['threads']} threads")
@@ -288,16 +291,16 @@ def environment_finding(environment: Mapping[str, str]) -> Finding:
 
 def android_findings(environment: Mapping[str, str]) -> Iterator[Finding]:
     """Only for handsets and emulators; the simulated phone needs none of it."""
-    home = environment.get("ANDROID_HOME") or environment.get("ANDROID_SDK_ROOT") or ""
-    path = environment.get("PATH", "")
-    for program, folder in (("adb", "platform-tools"), ("emulator", "emulator")):
-        searched = os.pathsep.join([path, str(Path(home) / folder)] if home else [path])
-        found = shutil.which(program, path=searched)
-        if found:
-            yield Finding(program, "good", found)
-        else:
-            advice = "only for real phones: install Android's SDK and put it on the PATH"
-            yield Finding(program, "note", "not found", advice)
+    tools: tuple[Tool, ...] = ("adb", "emulator")
+    for tool in tools:
+        try:
+            found = find_tool(tool, environment)
+        except NotInstalled as error:
+            yield Finding(tool, "note", f"not found: no {ANDROID[tool]}", str(error))
+            continue
+        on_path = shutil.which(tool, path=environment.get("PATH", ""))
+        advice = "" if on_path or tool != "adb" else "not on the PATH: type `distrl adb …` for adb"
+        yield Finding(tool, "good", str(found), advice)
 
 
 def chromium_finding(environment: Mapping[str, str]) -> Finding:

@@ -17,7 +17,7 @@ from typing import Annotated, Literal, get_args
 import typer
 
 from distrl.cli.doctor import PROBE, ask_torch
-from distrl.errors import DeviceError, UsageError
+from distrl.errors import INSTALL_LEARN, DeviceError, UsageError
 
 Phones = Literal["simulated", "handsets", "emulators"]
 PHONES: tuple[Phones, ...] = get_args(Phones)
@@ -89,7 +89,7 @@ def _check(base: str, answers: Mapping[str, object]) -> None:
     try:
         from distrl.config.training_config import load_config
     except ModuleNotFoundError as error:
-        typer.echo(f"(not checked: {error.name} is not installed; pip install 'distrl[learn]')")
+        typer.echo(f"(not checked: {error.name} is not installed; {INSTALL_LEARN})")
         return
     load_config(Path(base), [f"{name}={value}" for name, value in answers.items()])
 

@@ -17,7 +17,7 @@ import distrl
 from distrl.cli.cluster import cluster_app
 from distrl.cli.collect import collect
 from distrl.cli.configs import configs
-from distrl.cli.devices import devices
+from distrl.cli.devices import ANY_WORDS, adb, devices
 from distrl.cli.doctor import doctor
 from distrl.cli.evaluate import evaluate
 from distrl.cli.export import export
@@ -35,6 +35,7 @@ from distrl.cli.runs import compare, report, runs
 from distrl.cli.train import train
 from distrl.cli.view import view
 from distrl.errors import (
+    INSTALL_LEARN,
     NO_MEMORY,
     NO_SPACE,
     TOO_MANY,
@@ -90,7 +91,8 @@ def main() -> None:
         package = (error.name or "").partition(".")[0]
         if package not in EXTRAS:
             raise
-        advice = f"pip install 'distrl[{EXTRAS[package]}]'"
+        extra = EXTRAS[package]
+        advice = INSTALL_LEARN if extra == "learn" else f"pip install 'distrl[{extra}]'"
         sys.exit(_show(NotInstalled(f"this needs the package {package!r}: {advice}")))
     except OSError as error:
         about = error.filename or UNNAMED.get(error.errno or 0)
@@ -129,3 +131,4 @@ for command in (
     export, tasks, plan, devices, prepare_emulator, doctor, configs, init, reproduce,
 ):  # fmt: skip
     app.command()(command)
+app.command(context_settings=ANY_WORDS)(adb)

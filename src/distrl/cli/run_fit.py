@@ -1,16 +1,16 @@
 """Whether a run's settings fit this machine: what `distrl plan CONFIG` says about one.
 
 Memory, disk and the GPU, each with what it is for, what it wants and what is there. A model that is
-not on the disk yet is taken by the number in its name (3B is 3 billion weights). Activations are
-not counted: micro-batches shrink to what is left. How fast a run would go is another question:
-`distrl plan --from-run RUN` answers it with what a short run has measured.
+not on the disk yet is taken by the number in its name (3B is 3 billion weights). How fast a run
+would go is another question: `distrl plan --from-run RUN` answers it with what a short run has
+measured.
 """
 
 from __future__ import annotations
 
-import re
 import shutil
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,9 +24,7 @@ if TYPE_CHECKING:
     from distrl.config.training_config import TrainingConfig
 
 OF_A_RUN = {"run", "tasks", "devices", "judge", "agent", "collection", "learning", "engine"}
-BILLIONS = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)B(?![\w])")
-VISION = 1.25  # weights of a vision-language model beside those that its name counts
-COPIES = {"adapters": 1.1, "all": 4.0}  # weights, gradients, two moments
+NO_GPU = "torch sees no GPU here: `distrl doctor` says why; train on a machine that has one"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +35,7 @@ class Need:
     wanted: int | None
     there: int | None
     advice: str = ""
+    parts: Mapping[str, int] = field(default_factory=dict)  # what it is wanted for
 
     @property
     def fits(self) -> bool | None:
@@ -59,6 +58,10 @@ def show_fit(console: Console, config: TrainingConfig, folder: Path = Path()) ->
         advice = f"  {each.advice}" if each.fits is False else ""
         table.add_row(each.what, _size(each.wanted), _size(each.there), marks[each.fits] + advice)
     console.print(table, highlight=False)
+    for each in found:
+        said = ", ".join(f"{name} {_size(size)}" for name, size in each.parts.items())
+        if said:
+            console.print(f"{each.what}, computed: {said}", highlight=False, style="dim")
     good = all(each.fits is not False for each in found)
     words = "It fits." if good else "It does not fit here."
     console.print(
@@ -69,39 +72,37 @@ def show_fit(console: Console, config: TrainingConfig, folder: Path = Path()) ->
 
 def needs(config: TrainingConfig, folder: Path) -> list[Need]:
     from distrl.process_environment import available_memory
-    from distrl.reporting.memory_estimate import estimate_disk, estimate_memory, model_bytes
+    from distrl.reporting.memory_estimate import estimate_disk, estimate_memory
+    from distrl.reporting.model_size import model_bytes, named_weights
 
-    on_disk = model_bytes(Path(config.agent.model)) is not None
     parts = estimate_memory(config)
-    own = (
-        0 if on_disk or config.agent.model == "starter" else (named_bytes(config.agent.model) or 0)
-    )
-    memory = Need("memory", sum(parts.values()) + own, available_memory(),
-                  "lower replay.byte_limit")  # fmt: skip
+    if model_bytes(Path(config.agent.model)) is None and (
+        count := named_weights(config.agent.model)
+    ):
+        parts["the model, while it is read"] = 2 * count
+    memory = Need("memory", sum(parts.values()), available_memory(), _memory_advice(config), parts)
     disk = Need("disk", estimate_disk(config), shutil.disk_usage(folder).free,
                 "lower store.byte_limit")  # fmt: skip
     return [memory, disk, *_gpu(config)]
 
 
+def _memory_advice(config: TrainingConfig) -> str:
+    emulators = "devices.count and " if config.devices.kind == "emulator" else ""
+    return f"lower {emulators}replay.byte_limit"
+
+
 def _gpu(config: TrainingConfig) -> list[Need]:
     device = config.agent.policy.device
-    if not device.startswith("cuda"):
+    if not device.startswith("cuda") or config.engine.kind == "ray":  # `doctor --cluster` knows
         return []
     from distrl.agent.torch_device import free_gpu_memory
+    from distrl.reporting.gpu_estimate import estimate_gpu_memory, gpu_advice
 
-    kind = "adapters" if config.agent.policy.lora is not None else "all"
-    weights = named_bytes(config.agent.model, config.agent.policy.weights)
-    wanted = None if weights is None else round(COPIES[kind] * weights)
-    there = free_gpu_memory(device) or 0
-    return [Need(f"GPU ({device})", wanted, there, "train adapters, or take a smaller model")]
-
-
-def named_bytes(model: str, weights: str = "bfloat16") -> int | None:
-    """The size of a model by the number in its name; None where it has none."""
-    found = BILLIONS.search(Path(model).name)
-    width = 2 if weights in ("bfloat16", "float16") else 4
-    return round(float(found[1]) * 1e9 * VISION * width) if found else None
+    parts = estimate_gpu_memory(config)
+    there = free_gpu_memory(device)
+    advice = NO_GPU if there is None else gpu_advice(config)
+    return [Need(f"GPU ({device})", sum(parts.values()) or None, there or 0, advice, parts)]
 
 
 def _size(size: int | None) -> str:
-    return "?" if size is None else f"{size / 2**30:.1f} GB"
+    return "?" if size is None else f"{size / 2**30:.1f} GB" if size else "none"

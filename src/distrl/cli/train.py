@@ -25,7 +25,11 @@ if TYPE_CHECKING:
 STOPPED = 130  # the exit code of a run that was stopped, as of a program that Ctrl-C ended
 
 ConfigFile = Annotated[
-    Path | None, typer.Argument(help="A TOML file with settings; the defaults if left out.")
+    Path | None,
+    typer.Argument(
+        help="A TOML file with settings, or a name of `distrl configs`, such as quick_start; the "
+        "defaults if left out."
+    ),
 ]
 Overrides = Annotated[
     list[str] | None,

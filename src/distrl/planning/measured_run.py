@@ -19,7 +19,8 @@ from distrl.errors import UsageError
 from distrl.json_lines import read_lines
 from distrl.planning import plan_settings as plan
 from distrl.planning.draw_pool import of_episodes
-from distrl.reporting.memory_estimate import DEVICE_BYTES, model_bytes
+from distrl.reporting.memory_estimate import DEVICE_BYTES
+from distrl.reporting.model_size import model_bytes
 from distrl.runs.metrics import read_points
 from distrl.runs.run_directory import RunDirectory
 from distrl.runs.run_records import EpisodeLine, Point

@@ -1,8 +1,9 @@
 """How much memory a run will want, before it starts: what `distrl train --dry-run` says.
 
 An estimate that errs upwards, from the settings and the size of the model's files. A process with
-torch, transformers and a phone in it was measured at 420 MB, a further phone at 3 MB. The learner
-keeps weights, gradients and two moments of AdamW in float32; with adapters those of a few per cent.
+torch, transformers and a phone in it was measured at 420 MB, a further phone at 3 MB; an emulator
+is counted as docs/real-phones.md has it. The learner keeps weights, gradients and two moments of
+AdamW in float32; with adapters those of a few per cent. `gpu_estimate` has what a GPU must hold.
 """
 
 from __future__ import annotations
@@ -14,13 +15,14 @@ from rich.table import Table
 
 from distrl.config.toml_writer import to_toml
 from distrl.config.training_config import TrainingConfig
+from distrl.reporting.gpu_estimate import ADAPTER_SHARE, TRAINED_COPIES, estimate_gpu_memory
+from distrl.reporting.model_size import model_bytes
 
 PROCESS_BYTES = 420 * 2**20
 DEVICE_BYTES = 3 * 2**20
+EMULATOR_BYTES = 4 * 2**30
 PLACE_BYTES = 60  # the replay's trees and arrays, for each place of the ring
-TRAINED_COPIES = 3  # gradients and two moments, beside the weights
 KEPT_COPIES = 4  # of checkpoints, the unfinished one included; published weights are a fraction
-ADAPTER_SHARE = 0.03  # of the weights: generous for the ranks that people use
 
 
 def estimate_memory(config: TrainingConfig) -> dict[str, int]:
@@ -33,10 +35,10 @@ def estimate_memory(config: TrainingConfig) -> dict[str, int]:
     if config.one_policy_per_node:
         processes, policies = processes + 1, 2  # the learner's, and that of the policy process
     phones = config.devices.count + config.devices.spares
-    simulated = config.devices.kind == "simulated"
+    each = {"simulated": DEVICE_BYTES, "emulator": EMULATOR_BYTES}.get(config.devices.kind, 0)
     parts = {
         f"{processes} process{'es' if processes > 1 else ''}": processes * PROCESS_BYTES,
-        f"{phones} phones": phones * DEVICE_BYTES if simulated else 0,
+        f"{phones} {'emulators' if each == EMULATOR_BYTES else 'phones'}": phones * each,
         "replay, when full": config.replay.byte_limit + PLACE_BYTES * config.replay.capacity,
         f"{policies} copies of the model": policies * known,
         "gradients and optimiser": TRAINED_COPIES * trained,
@@ -44,34 +46,11 @@ def estimate_memory(config: TrainingConfig) -> dict[str, int]:
     return {name: size for name, size in parts.items() if size}
 
 
-def estimate_gpu_memory(config: TrainingConfig) -> int:
-    """Bytes that the learner needs on its GPU at least: weights, gradients, optimiser.
-
-    Without activations and other processes' copies; 0 where the model's size is not known.
-    """
-    from distrl.agent.model_directory import saved_type
-
-    saved = model_bytes(folder := Path(config.agent.model))
-    if saved is None:
-        return 0
-    widths = {"bfloat16": 2, "float16": 2}  # bytes; others have 4
-    numbers = saved // widths.get(saved_type(folder), 4)
-    weights = numbers * widths.get(config.agent.policy.weights, 4)
-    trained = weights if config.agent.policy.lora is None else 0
-    return weights + TRAINED_COPIES * trained
-
-
 def estimate_disk(config: TrainingConfig) -> int:
     """Bytes that a run may write: trajectories, checkpoints, and published weights."""
     known = model_bytes(Path(config.agent.model)) or 0
     trained = known if config.agent.policy.lora is None else round(ADAPTER_SHARE * known)
     return config.store.byte_limit + KEPT_COPIES * (1 + TRAINED_COPIES) * trained
-
-
-def model_bytes(folder: Path) -> int | None:
-    """The size of a model's weights; None where it is no directory of them."""
-    sizes = [file.stat().st_size for file in folder.glob("*.safetensors")]
-    return sum(sizes) or None
 
 
 def show_dry_run(console: Console, config: TrainingConfig) -> None:
@@ -85,6 +64,8 @@ def show_dry_run(console: Console, config: TrainingConfig) -> None:
         table.add_row(name, gigabytes(size))
     table.add_row("[bold]memory at most[/]", f"[bold]{gigabytes(sum(parts.values()))}[/]")
     table.add_row("disk for trajectories at most", gigabytes(config.store.byte_limit))
+    if on_gpu := sum(estimate_gpu_memory(config).values()):
+        table.add_row(f"on {config.agent.policy.device} at least", gigabytes(on_gpu))
     console.print(table, highlight=False)
     if model_bytes(Path(config.agent.model)) is None:
         console.print(f"(without the weights of {config.agent.model!r}: their size is not known)")

@@ -21,6 +21,7 @@ from tests.engine.tiny_runs import tiny_config
 from distrl.cli.doctor import run_findings
 from distrl.cli.train import new_directory
 from distrl.config.sections import JudgeSettings
+from distrl.config.training_config import load_config
 from distrl.engine.local.local_engine import LocalEngine
 from distrl.engine.run.preflight import (
     check_disk,
@@ -167,9 +168,49 @@ def test_a_model_that_the_gpu_cannot_hold_is_refused(
     save_file({"weight": np.zeros(4000, np.float32)}, folder / "model.safetensors")
     (folder / "config.json").write_text('{"dtype": "float32"}')
     config = tiny_config(tmp_path, folder, "agent.policy.device=cuda", *settings)
-    assert check_gpu(config, 2 * wanted) == check_gpu(config, None) == ""
+    assert check_gpu(config, 10 * GB) == ""
+    assert "the run wants about" in check_gpu(config, 2 * wanted)
     with pytest.raises(InvalidSetting, match="the learner alone needs"):
         check_gpu(config, wanted - 1)
+
+
+def test_a_gpu_that_is_not_there_is_refused_with_what_to_do(tmp_path: Path) -> None:
+    config = load_config(Path("qwen2_5_vl_3b_one_gpu"))
+    with pytest.raises(InvalidSetting, match=r"sees no GPU here.*on a machine that has a GPU"):
+        check_gpu(config, None)
+    cluster = ["engine.kind=ray", "engine.address=auto"]
+    assert "doctor --cluster" in check_gpu(load_config(Path("handsets"), cluster), None)
+    on_cpu = [each.what for each in checks(tiny_config(tmp_path, tmp_path), tmp_path)]
+    assert "GPU memory" not in on_cpu
+
+
+def test_fewer_gpus_than_are_to_learn_are_refused_before_the_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("torch.cuda.device_count", lambda: 1)
+    config = load_config(Path("qwen2_5_vl_7b_four_gpus"))
+    [check] = [each for each in checks(config, tmp_path) if each.what == "GPUs that learn"]
+    with pytest.raises(InvalidSetting, match=r"learning\.gpus=4, and rank 3 finds no GPU"):
+        check.ask()
+
+
+def test_a_model_of_the_hub_is_as_large_as_plan_says(tmp_path: Path) -> None:
+    """The doctor passed every GPU for a model that had not been fetched yet."""
+    config = load_config(Path("qwen2_5_vl_3b_one_gpu"))
+    with pytest.raises(InvalidSetting, match="the learner alone needs"):
+        check_gpu(config, 6 * GB)
+    assert "the run wants about" in check_gpu(config, 24 * GB)
+    assert check_gpu(config, 80 * GB) == ""
+
+
+def test_the_doctor_names_a_missing_model_as_the_model(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "missing.toml"
+    path.write_text('[agent]\nmodel = "./no/such/model"\n')
+    found = {each.what: each for each in run_findings(path, tmp_path)}
+    assert (found["model"].verdict, found["phones"].verdict) == ("lacking", "good")
+    assert "there is no directory" in found["model"].found
 
 
 def test_offline_no_phone_and_no_judge_is_asked(tmp_path: Path, model: Path) -> None:

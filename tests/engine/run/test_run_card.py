@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import subprocess
 from datetime import UTC, datetime
 from pathlib import Path
@@ -34,6 +35,39 @@ def test_it_is_read_as_it_was_written(card: RunCard) -> None:
     assert card.packages["torch"]
     assert len(card.settings) == len(card.model) == 32
     assert card.differences(card) == []
+
+
+def test_corpus_adapter_and_web_tasks_are_told_by_their_content(
+    tmp_path: Path, model: Path
+) -> None:
+    corpus, adapter, pages = (tmp_path / name for name in ("corpus", "adapter", "pages.toml"))
+    for file in (corpus / "episodes.bin", adapter / "adapter_config.json", pages):
+        file.parent.mkdir(exist_ok=True)
+        file.write_text("before", "utf-8")
+    words = [
+        f"learning.corpus={corpus}",
+        f"agent.adapter={adapter}",
+        "agent.policy.lora.rank=2",
+        *("tasks.source=web", f"tasks.web_file={pages}", "devices.kind=browser"),
+        *("judge.kind=page", "evaluation.before=0", "evaluation.after=0"),
+    ]
+    config = tiny_config(tmp_path, model, *words)
+    run = RunDirectory.new(tmp_path, "run", datetime(2026, 1, 1, tzinfo=UTC))
+    run.write_config(config)
+    before = RunCard.of(config, run)
+    assert set(before.data) == {"learning.corpus", "agent.adapter"}
+    for file in (corpus / "episodes.bin", adapter / "adapter_config.json", pages):
+        file.write_text("after!", "utf-8")  # as long
+    changed = [each.partition(" ")[0] for each in before.differences(RunCard.of(config, run))]
+    assert set(changed) == {"data.learning.corpus", "data.agent.adapter", f"task_files.{pages}"}
+
+
+def test_the_card_of_an_older_version_can_be_read(card: RunCard, tmp_path: Path) -> None:
+    """It names no data."""
+    fields = dataclasses.asdict(card)
+    del fields["data"]
+    (tmp_path / FILE).write_text(json.dumps(fields), "utf-8")
+    assert RunCard.read(RunDirectory(tmp_path)).data == {}
 
 
 def test_what_has_changed_is_said(card: RunCard) -> None:
@@ -74,3 +108,4 @@ def test_a_digest_is_of_the_content(tmp_path: Path) -> None:
     first = digest([file])
     file.write_bytes(b"two")
     assert digest([file]) != first
+    assert digest([file], whole_bytes=2) == digest([file], whole_bytes=0)  # of its size alone

@@ -10,6 +10,7 @@ import importlib.util
 import os
 import shutil
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
@@ -26,12 +27,12 @@ USUAL_SDKS = ("~/Android/Sdk", "~/Library/Android/sdk", "/opt/android-sdk")
 START_SECONDS = 30.0
 
 
-def find_tool(tool: Tool) -> Path:
+def find_tool(tool: Tool, environment: Mapping[str, str] = os.environ) -> Path:
     """Return the path of the program; `NotInstalled` says how to get it."""
-    found = shutil.which(tool)
+    found = shutil.which(tool, path=environment.get("PATH", os.defpath))
     if found:
         return Path(found)
-    named = (os.environ.get(name) for name in ("ANDROID_HOME", "ANDROID_SDK_ROOT"))
+    named = (environment.get(name) for name in ("ANDROID_HOME", "ANDROID_SDK_ROOT"))
     for root in (*filter(None, named), *USUAL_SDKS):
         path = Path(root).expanduser() / FOLDERS[tool] / tool
         if os.access(path, os.X_OK):

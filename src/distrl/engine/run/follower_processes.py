@@ -41,7 +41,7 @@ def learner_process_group(config: TrainingConfig, run: RunDirectory) -> Iterator
     if size == 1:
         yield SingleProcess()
         return
-    _check_devices(config)
+    check_devices(config)
     followers = [_Follower(run, rank) for rank in range(1, size)]
     connections = [each.connection for each in followers]
     group = DataParallelGroup(
@@ -104,8 +104,8 @@ def _check(followers: Sequence[_Follower], seconds: float) -> None:
         time.sleep(0.01)
 
 
-def _check_devices(config: TrainingConfig) -> None:
-    """Refuse more ranks than there are GPUs."""
+def check_devices(config: TrainingConfig) -> str:
+    """Refuse more ranks than there are GPUs; what is left to say of them is nothing."""
     device, size = config.agent.policy.device, config.learning.gpus
     if ":" in device:
         raise InvalidSetting(
@@ -118,6 +118,7 @@ def _check_devices(config: TrainingConfig) -> None:
         raise InvalidSetting(
             f"learning.gpus={size}, and rank {size - 1} finds no GPU of its own: {error}"
         ) from error
+    return ""
 
 
 def device_of(config: TrainingConfig, rank: int) -> str:

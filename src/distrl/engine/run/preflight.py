@@ -1,4 +1,4 @@
-"""Ask before a run starts what can be known then: judge, phones, screens, memory, disk.
+"""Ask before a run starts what can be known then: judge, model, phones, screens, memory, disk.
 
 Nothing is played, reset or paid for. What would stop the run is raised as a typed error; what may
 only hurt it is a sentence. `distrl train` and `collect` ask before the first episode (not when a
@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
+from distrl.agent.families.model_family import InputBuilder
 from distrl.agent.loading import input_builder
 from distrl.agent.prompt import Prompt
 from distrl.agent.torch_device import free_gpu_memory
@@ -23,16 +24,13 @@ from distrl.config.sections import JudgeSettings
 from distrl.config.training_config import TrainingConfig
 from distrl.engine.device_wiring import Sizes, check_phones
 from distrl.engine.ingest.deferred_judging import judge_server
+from distrl.engine.run.follower_processes import check_devices
 from distrl.engine.wiring import start_adapter, task_words
 from distrl.errors import ChatServerError, InvalidSetting, JudgeError, UnusableModel, UsageError
 from distrl.process_environment import available_memory
 from distrl.records import Screen
-from distrl.reporting.memory_estimate import (
-    estimate_disk,
-    estimate_gpu_memory,
-    estimate_memory,
-    gigabytes,
-)
+from distrl.reporting.gpu_estimate import estimate_gpu_memory, gpu_advice, least_gpu_memory
+from distrl.reporting.memory_estimate import estimate_disk, estimate_memory, gigabytes
 
 JUDGE_SECONDS, JUDGE_TRIES = 20.0, 3  # for the list of a judge's models
 
@@ -58,21 +56,35 @@ def checks(config: TrainingConfig, folder: Path) -> list[Check]:
         Check("system", lambda: check_system(config, sys.platform)),
         Check("disk for the run", lambda: check_disk(config, folder)),
         Check("memory for the run", lambda: check_memory(config, available_memory())),
-        Check("GPU memory", lambda: check_gpu(config, free_gpu_memory(config.agent.policy.device))),
     ]
+    if (device := config.agent.policy.device).startswith("cuda"):
+        if config.learning.gpus > 1 and config.engine.kind == "local":
+            asked.append(Check("GPUs that learn", lambda: check_devices(config)))
+        asked.append(Check("GPU memory", lambda: check_gpu(config, free_gpu_memory(device))))
+    opened: list[InputBuilder] = []
+    asked.append(Check("model", lambda: check_model(config, opened)))
     if config.learning.learner.mode == "offline":
         return asked  # no episodes are played
     asked.append(Check("tasks", lambda: task_words(config)))
     if config.collection.collectors:  # else all phones are elsewhere
-        asked.append(Check("phones", lambda: check_phones_here(config)))
+        asked.append(Check("phones", lambda: check_phones_here(config, opened)))
     if config.judge.later and not config.judge.is_registered:
         asked.append(Check("judge", lambda: check_judge(config.judge)))
     return asked
 
 
-def check_phones_here(config: TrainingConfig) -> str:
-    """Raise what is wrong with the phones of this machine, or with their screens."""
-    return check_screens(config, check_phones(config))
+def check_model(config: TrainingConfig, opened: list[InputBuilder]) -> str:
+    """Raise what is wrong with the model; what makes its inputs is left in `opened`."""
+    opened.append(input_builder(config.agent.model, start_adapter(config)))
+    return ""
+
+
+def check_phones_here(config: TrainingConfig, opened: list[InputBuilder]) -> str:
+    """Raise what is wrong with the phones of this machine, or with their screens for the model."""
+    sizes = check_phones(config)
+    for builder in opened:  # none: it could not be opened, which was said
+        check_screens(config.agent.model, builder, sizes)
+    return ""
 
 
 def check_system(config: TrainingConfig, platform: str) -> str:
@@ -107,14 +119,30 @@ def check_memory(config: TrainingConfig, available: int) -> str:
 
 
 def check_gpu(config: TrainingConfig, free: int | None) -> str:
-    """Refuse a model that a GPU with `free` bytes cannot hold, activations not counted."""
-    wanted = estimate_gpu_memory(config)
-    if free is not None and wanted > free:
+    """Refuse a GPU that is not there, or that cannot hold what the learner trains; warn where it
+    has `free` bytes and the run wants more.
+    """
+    device, model = config.agent.policy.device, config.agent.model
+    if free is None and config.engine.kind == "ray":
+        return "torch sees no GPU on this machine; `distrl doctor --cluster` shows the cluster's"
+    if free is None:
         raise InvalidSetting(
-            f"agent.model={config.agent.model}: the learner alone needs {gigabytes(wanted)} on "
-            f"{config.agent.policy.device} (weights, gradients, optimiser), where "
-            f"{gigabytes(free)} are free; train adapters (agent.policy.lora.rank=8) or give "
-            "agent.policy.weights=bfloat16, a smaller model, or another GPU"
+            f"agent.policy.device={device!r}, and torch sees no GPU here: install a torch that "
+            "fits the driver, train on a machine that has a GPU, or keep to the processor with a "
+            "small model: agent.policy.device=cpu, agent.model=starter"
+        )
+    least, wanted = least_gpu_memory(config), sum(estimate_gpu_memory(config).values())
+    if least > free:
+        raise InvalidSetting(
+            f"agent.model={model}: the learner alone needs {gigabytes(least)} on {device} "
+            f"(weights, gradients, optimiser), where {gigabytes(free)} are free; "
+            f"{gpu_advice(config)}, or give another GPU"
+        )
+    if wanted > free:
+        return (
+            f"agent.model={model}: the run wants about {gigabytes(wanted)} on {device}, where "
+            f"{gigabytes(free)} are free, and may end for want of memory; {gpu_advice(config)} "
+            "(`distrl plan CONFIG` shows for what)"
         )
     return ""
 
@@ -140,16 +168,14 @@ def check_judge(settings: JudgeSettings) -> str:
     return ""
 
 
-def check_screens(config: TrainingConfig, sizes: Sizes) -> str:
+def check_screens(model: str, builder: InputBuilder, sizes: Sizes) -> None:
     """Raise `UnusableModel` where the model cannot take the screen of a phone."""
-    builder = input_builder(config.agent.model, start_adapter(config))
     for phone, (width, height) in sizes.items():
         blank = Screen(np.zeros((height, width, 3), np.uint8))
         try:
             builder.build([Prompt("", "", (blank,))])
         except UsageError as error:
             raise UnusableModel(
-                f"agent.model={config.agent.model} cannot take the screen of {phone}, which has "
+                f"agent.model={model} cannot take the screen of {phone}, which has "
                 f"{width} × {height} pixels: {error}"
             ) from error
-    return ""

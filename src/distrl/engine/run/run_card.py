@@ -1,8 +1,9 @@
 """The reproducibility card of a run: what it was made with, so that it can be made again.
 
 `card.json` is written when a run begins: version and commit of the code and whether it was changed,
-packages, machine, seed, digests of settings, model and task files, registered parts. A resumed run
-keeps it. `distrl reproduce RUN` compares it with what is here now, and runs it again.
+packages, machine, seed, digests of settings, model, task files, corpus and adapter, registered
+parts. A resumed run keeps it. `distrl reproduce RUN` compares it with what is here now, and runs it
+again.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import platform
 import subprocess
 import sys
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from importlib import metadata
 from pathlib import Path
 from typing import Self
@@ -36,6 +37,7 @@ PACKAGES = (
     "msgspec", "zstandard",
 )  # fmt: skip
 WHOLE_BYTES = 2 << 30  # a model up to this size is hashed whole; of a larger one names and sizes
+DATA_BYTES = 256 << 20  # the same for a corpus, an adapter and files of tasks
 GIT_SECONDS = 10.0
 
 
@@ -55,12 +57,11 @@ class RunCard:
     model: str
     task_files: dict[str, str]
     plugins: list[str]
+    data: dict[str, str] = field(default_factory=dict)  # by the setting that names it
 
     @classmethod
     def of(cls, config: TrainingConfig, run: RunDirectory) -> Self:
         """The card of a run that begins now, here."""
-        aitw = config.tasks.aitw
-        files = [aitw.train_file, aitw.test_file] if config.tasks.source == "aitw" else []
         commit, clean = code_state(Path(__file__).parents[4])
         found = [each for kind in KINDS for each in plugins.plugins(kind)]
         return cls(
@@ -74,8 +75,9 @@ class RunCard:
             seed=config.run.seed,
             settings=digest([run.config]),
             model=model_digest(config.agent.model),
-            task_files={name: digest([Path(name)]) for name in files},
+            task_files={name: data_digest(Path(name)) for name in _task_files(config)},
             plugins=[str(each) for each in found],
+            data={name: data_digest(Path(path)) for name, path in _data(config).items() if path},
         )
 
     @classmethod
@@ -140,6 +142,30 @@ def machine() -> dict[str, str]:
     }
 
 
+def _task_files(config: TrainingConfig) -> list[str]:
+    tasks = config.tasks
+    if tasks.source == "aitw":
+        return [tasks.aitw.train_file, tasks.aitw.test_file]
+    return [tasks.web_file] if tasks.web_file else []
+
+
+def _data(config: TrainingConfig) -> dict[str, str]:
+    """What else a run begins with, where it is set."""
+    return {
+        "learning.corpus": config.learning.corpus,
+        "agent.adapter": config.agent.adapter,
+        "judge.examples": config.judge.examples,
+    }
+
+
+def data_digest(path: Path) -> str:
+    """Of a file, or of all files of a folder."""
+    if not path.is_dir():
+        return digest([path], whole_bytes=DATA_BYTES)
+    files = sorted(each for each in path.rglob("*") if each.is_file())
+    return digest(files, path, DATA_BYTES)
+
+
 def model_digest(model: str) -> str:
     """Of the files of a model on this disk; of a hub id, of the id."""
     folder = Path(model_path(model))
@@ -148,10 +174,12 @@ def model_digest(model: str) -> str:
     return digest(sorted(path for path in folder.rglob("*") if path.is_file()), folder)
 
 
-def digest(files: Iterable[Path], folder: Path | None = None) -> str:
+def digest(
+    files: Iterable[Path], folder: Path | None = None, whole_bytes: int = WHOLE_BYTES
+) -> str:
     """Of names and contents; of sizes instead, where there is too much to read."""
     listed = list(files)
-    whole = sum(path.stat().st_size for path in listed if path.is_file()) <= WHOLE_BYTES
+    whole = sum(path.stat().st_size for path in listed if path.is_file()) <= whole_bytes
     found = hashlib.blake2b(digest_size=16)
     for path in listed:
         name = path.relative_to(folder) if folder else path.name
