@@ -1,4 +1,4 @@
-"""TRL's GRPOTrainer on the simulated phone: its actions are tools. Needs `pip install 'trl>=1.16'`.
+"""TRL's GRPOTrainer on the phone, whose actions are tools. Needs `pip install 'distrl[trl]'`.
 
 A language model reads the elements of each screen; ours read pixels. Any model with a chat template
 for tools will do: `python examples/trl_grpo.py Qwen/Qwen3-0.6B`.

@@ -24,8 +24,8 @@ from distrl.process_environment import for_forkserver
 EXAMPLES = Path(__file__).parents[1] / "examples"
 QUICK = {"random_agent", "own_policy", "own_task", "own_loop"}
 TRAINING = {"train", "own_judge_and_reward", "own_device", "fine_tune_qwen", "compare_algorithms"}
-ELSEWHERE = {"served_phones", "emulators", "cluster", "trl_grpo"}  # need more, below
-IN_ENVIRONMENTS = {"openenv_agent"}  # run in tests/environments
+ELSEWHERE = {"served_phones", "emulators", "cluster"}  # need more, below
+IN_ENVIRONMENTS = {"openenv_agent", "trl_grpo"}  # run in tests/environments
 TINY = (
     "tasks.split=train", "evaluation.split=test",
     "tasks.families=general", "tasks.templates=clock.turn_off_alarm,clock.delete_alarm",
@@ -171,15 +171,6 @@ def test_what_an_example_needs_is_said(name: str) -> None:
     )
     assert (done.returncode, "Traceback" in done.stderr) == (2, False)
     assert "the following arguments are required" in done.stderr
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore")  # what TRL says about its experimental parts
-def test_trl_trains_a_tiny_model_on_the_phone(tmp_path: Path) -> None:
-    pytest.importorskip("trl")
-    from tests.episodes.trl_step import one_step
-
-    assert one_step(tmp_path) == 1
 
 
 @pytest.mark.ray
