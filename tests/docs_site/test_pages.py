@@ -161,6 +161,13 @@ def test_lists_are_lists_for_every_reader_of_markdown() -> None:
                 assert kept, f"{page}: {line!r} follows {before!r}"
 
 
+def test_the_log_is_newest_first() -> None:
+    text = (ROOT / "docs/log.md").read_text("utf-8")
+    dates = re.findall(r"^## (\d{4}-\d\d-\d\d): ", text, re.MULTILINE)
+    assert len(dates) == text.count("\n## ")
+    assert dates == sorted(dates, reverse=True)
+
+
 def test_the_app_and_the_task_of_two_pages_work_together(monkeypatch: pytest.MonkeyPatch) -> None:
     """The code of add-an-app.md and add-a-task.md, as the modules that they name."""
     app, task = types.ModuleType("phonesim.apps.water"), types.ModuleType("water")
