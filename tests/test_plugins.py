@@ -190,7 +190,7 @@ def test_a_model_of_a_registered_family_learns_to_answer_in_a_registered_dialect
     for _ in range(30):
         optimizer.zero_grad()
         scores = policy.score(seen, [done] * len(seen))
-        (-scores.log_probs[scores.token_mask].mean()).backward()
+        (-scores.log_probs[scores.token_mask].mean()).backward()  # type: ignore[no-untyped-call]
         optimizer.step()
     assert [each.action for each in policy.decide(seen)] == [Done()] * len(seen)
 

@@ -140,8 +140,10 @@ def make_targets() -> set[str]:
 
 def _is_ours(word: str) -> bool:
     found = re.fullmatch(r"(?:distrl|\.)\[([a-z,-]+)\]", word)
+    if found is None:
+        return False
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    return bool(found) and set(found[1].split(",")) <= set(project["optional-dependencies"])
+    return set(found[1].split(",")) <= set(project["optional-dependencies"])
 
 
 def prose(page: Path) -> str:
