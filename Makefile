@@ -56,8 +56,8 @@ test-browser: $(STAMP) ## Run the tests in a headless Chromium: the page of dist
 	@$(BIN)/python -m pytest -m browser tests/view tests/devices/browser tests/task_sets tests/engine/test_browser_wiring.py $(ARGS)
 
 .PHONY: test-trainers
-test-trainers: ## The phone in OpenEnv, verifiers and CUBE, each in an environment of its own (TRAINER_PYTHON=python3.12)
-	@for each in openenv verifiers cube; do \
+test-trainers: ## The phone in OpenEnv, verifiers, CUBE and TRL, each in an environment of its own (TRAINER_PYTHON=python3.12)
+	@for each in openenv verifiers cube trl; do \
 		echo "→ $$each"; \
 		$(TRAINER_PYTHON) -m venv .venv-$$each && .venv-$$each/bin/pip install -q --pre pytest pytest-timeout hypothesis uv -e ".[$$each]" \
 			&& .venv-$$each/bin/python -m pytest -q -p no:cacheprovider tests/environments $(ARGS) || exit 1; \

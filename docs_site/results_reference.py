@@ -27,14 +27,22 @@ def figures_page() -> str:
 
 def _part(file: Path, words: str) -> Iterator[str]:
     figures = json.loads(file.read_text("utf-8"))
-    about = {name: figures.pop(name, "") for name in ABOUT}
+    about = {name: str(figures.pop(name, "")) for name in ABOUT}
     yield f"## {file.stem}\n"
-    told = " · ".join(str(value) for value in (words, f"`{about['command']}`", about["date"]))
-    yield f"{told}, {about['processor']}, Python {about['python']}\n"
+    yield f"{_told(words, about)}\n"
     yield f'??? note "{len(figures)} figures"\n'
     yield "    | figure | |\n    |---|---|"
     yield from (f"    | `{name}` | {_shown(value)} |" for name, value in figures.items())
     yield ""
+
+
+def _told(words: str, about: dict[str, str]) -> str:
+    """What wrote a file, and where; older files say less, and some nothing."""
+    command = about["command"] and f"`{about['command']}`"
+    python = about["python"] and f"Python {about['python']}"
+    machine = ", ".join(filter(None, (about["date"], about["processor"], python)))
+    found = " · ".join(filter(None, (words, command, machine)))
+    return found or "Says neither by what nor when it was written."
 
 
 def _shown(value: object) -> str:

@@ -1,6 +1,8 @@
-"""Fine-tune Qwen2.5-VL with adapters (LoRA) on one GPU; a first argument names another config.
+"""Fine-tune Qwen2.5-VL with adapters (LoRA) on one GPU.
 
 python examples/fine_tune_qwen.py agent.model=/models/Qwen2.5-VL-3B-Instruct run.minutes=120
+
+Another model is another name in the last lines: `distrl configs` lists them.
 """
 
 import sys

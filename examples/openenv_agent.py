@@ -4,8 +4,8 @@ python -m distrl.environments.openenv_server --port 8000     (in another termina
 python examples/openenv_agent.py http://127.0.0.1:8000 clock.turn_off_alarm/train/3
 """
 
+import argparse
 import random
-import sys
 from typing import Any
 
 
@@ -29,5 +29,9 @@ def call(tool: str, **arguments: Any) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    reward, steps = play(sys.argv[1], sys.argv[2])
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("address", help="of the server, such as http://127.0.0.1:8000")
+    parser.add_argument("task", help="such as clock.turn_off_alarm/train/3")
+    given = parser.parse_args()
+    reward, steps = play(given.address, given.task)
     print(f"reward {reward:g} after {steps} steps")

@@ -1,6 +1,6 @@
 """A policy of your own on 20 tasks: open the app that the instruction names, and say done."""
 
-import sys
+import argparse
 from collections.abc import Sequence
 
 import distrl
@@ -22,8 +22,9 @@ class OpensTheApp:
 
 
 if __name__ == "__main__":
-    episodes = int(sys.argv[1]) if len(sys.argv) > 1 else 20
-    found = distrl.evaluate(OpensTheApp(), episodes=episodes)
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("episodes", nargs="?", type=int, default=20)
+    found = distrl.evaluate(OpensTheApp(), episodes=parser.parse_args().episodes)
     for outcome in found.outcomes:
         print(outcome.ending.value, outcome.task.id, outcome.reason, sep="\t")
     print(found)

@@ -1,14 +1,18 @@
-"""Phones on adb. First `distrl phone serve --phones 4`, which serves simulated ones to adb.
+"""Train on phones on adb: ten minutes on four simulated ones, which adb takes for real ones.
 
-Handsets are the same with `distrl.load_config("handsets")`: docs/real-phones.md says what their
-owners have to agree to first.
+In another window: `distrl phone serve --phones 4`; then
+`for port in 7411 7412 7413 7414; do adb connect 127.0.0.1:$port; done`. Handsets are the same with
+`distrl.load_config("handsets")`: docs/start/handsets.md says what their owners agree to first.
 """
 
 import sys
 
 import distrl
 
+OVER_ADB = ["devices.kind=adb", "devices.count=4", "run.minutes=10", "evaluation.before=0"]
+
 if __name__ == "__main__":
-    words = ["devices.kind=adb", "devices.count=4", "run.trajectories=8", *sys.argv[1:]]
-    run = distrl.collect(distrl.load_config("quick_start", words))
-    print(run.directory, sum(each.success for each in run.trajectories()), "successes")
+    run = distrl.train(distrl.load_config("quick_start", [*OVER_ADB, *sys.argv[1:]]))
+    played = list(run.trajectories())
+    print(f"{sum(each.success for each in played)} of {len(played)} episodes were successes")
+    print(run.directory, run.result.success_after if run.result else "stopped")

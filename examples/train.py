@@ -1,4 +1,7 @@
-"""The shortest training script: the starter model on simulated phones, five minutes."""
+"""The shortest training script: the starter model on simulated phones.
+
+About seven minutes on two cores: four and a half of training, and an evaluation before and after.
+"""
 
 import sys
 

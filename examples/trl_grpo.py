@@ -1,10 +1,10 @@
-"""TRL's GRPOTrainer on the simulated phone: its actions are tools. Needs `pip install 'trl>=1.16'`.
+"""TRL's GRPOTrainer on the phone, whose actions are tools. Needs `pip install 'distrl[trl]'`.
 
 A language model reads the elements of each screen; ours read pixels. Any model with a chat template
 for tools will do: `python examples/trl_grpo.py Qwen/Qwen3-0.6B`.
 """
 
-import sys
+import argparse
 from typing import Any
 
 from distrl.episodes.tool_environment import ToolEnvironment
@@ -28,5 +28,8 @@ def trainer(model: Any, tasks: list[str], tokenizer: Any = None, **settings: Any
 
 
 if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("model", help="a directory or an id of the hub, such as Qwen/Qwen3-0.6B")
+    model = parser.parse_args().model
     tasks = [f"clock.turn_off_alarm/train/{number}" for number in range(64)]
-    trainer(sys.argv[1], tasks, max_completion_length=4096, output_dir="runs/trl").train()
+    trainer(model, tasks, max_completion_length=4096, output_dir="runs/trl").train()

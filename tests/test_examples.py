@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import runpy
 import subprocess
 import sys
@@ -10,16 +12,20 @@ from pathlib import Path
 
 import pytest
 from tests.agent.tiny_models import tiny_model
+from tests.chat.chat_protocol import serving
 from tests.devices.adb.served_phones import served_phones
+from tests.devices.emulator.stand_in_sdk import PORTS, stand_in_sdk
+from tests.engine.aitw_files import aitw_settings
 from tests.engine.tiny_runs import write_model
+from tests.judging.judge_server import YES
 
 from distrl.process_environment import for_forkserver
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 QUICK = {"random_agent", "own_policy", "own_task", "own_loop"}
 TRAINING = {"train", "own_judge_and_reward", "own_device", "fine_tune_qwen", "compare_algorithms"}
-ELSEWHERE = {"served_phones", "cluster", "trl_grpo"}  # need adb, Ray or TRL, below
-IN_ENVIRONMENTS = {"openenv_agent"}  # run in tests/environments
+ELSEWHERE = {"served_phones", "emulators", "cluster"}  # need more, below
+IN_ENVIRONMENTS = {"openenv_agent", "trl_grpo"}  # run in tests/environments
 TINY = (
     "tasks.split=train", "evaluation.split=test",
     "tasks.families=general", "tasks.templates=clock.turn_off_alarm,clock.delete_alarm",
@@ -117,21 +123,54 @@ def test_qwen_is_fine_tuned_with_adapters(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_phones_on_adb(model: Path, tmp_path: Path) -> None:
+def test_training_on_phones_on_adb(model: Path, tmp_path: Path) -> None:
     with served_phones(2) as phones:
         serials = ",".join(phones.phones.addresses)
         own = (f"devices.serials={serials}", f"devices.android.adb_port={phones.adb.port}")
-        words = (f"agent.model={model}", *TINY, *own, "run.trajectories=2", "run.updates=none")
-        assert "successes" in run_example("served_phones", tmp_path, *words)
+        said = run_example("served_phones", tmp_path, f"agent.model={model}", *TINY, *own)
+    assert "episodes were successes" in said
+    assert updates(tmp_path) >= 1
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore")  # what TRL says about its experimental parts
-def test_trl_trains_a_tiny_model_on_the_phone(tmp_path: Path) -> None:
-    pytest.importorskip("trl")
-    from tests.episodes.trl_step import one_step
+def test_training_on_emulators(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tiny = [each for each in TINY if not each.startswith(("tasks.", "evaluation."))]
+    android = (
+        "emulator.avd=phone", "emulator.boot_seconds=60", f"first_emulator_port={PORTS.first}",
+        "stillness.reaction_seconds=0.0", "stillness.quiet_seconds=0.0",
+    )  # fmt: skip
+    with stand_in_sdk(tmp_path, monkeypatch) as sdk, serving(YES) as (url, log):
+        words = (
+            f"agent.model={tiny_model('qwen2_5_vl')}",
+            "agent.policy.lora.rank=2",
+            f"judge.server={url}",
+            "judge.model=judge",
+            f"devices.android.adb_port={sdk.adb.port}",
+            *(f"devices.android.{each}" for each in android),
+        )
+        folder = [*aitw_settings(tmp_path), *tiny, *ON_CPU]
+        said = run_example("emulators", tmp_path, *words, *folder)
+        assert len(sdk.starts) == 3  # two phones and the spare
+        assert log.completions
+    assert re.search(r"^\d+ episodes, 0 of them lost", said, re.MULTILINE)
+    assert updates(tmp_path) >= 1
 
-    assert one_step(tmp_path) == 1
+
+def updates(folder: Path) -> int:
+    """Of the one run there."""
+    [result] = (folder / "runs").glob("*/result.json")
+    return int(json.loads(result.read_text("utf-8"))["updates"])
+
+
+@pytest.mark.parametrize("name", ["trl_grpo", "openenv_agent"])
+def test_what_an_example_needs_is_said(name: str) -> None:
+    path = os.pathsep.join(each for each in sys.path if each)
+    words = [sys.executable, str(EXAMPLES / f"{name}.py")]
+    done = subprocess.run(
+        words, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, "Traceback" in done.stderr) == (2, False)
+    assert "the following arguments are required" in done.stderr
 
 
 @pytest.mark.ray

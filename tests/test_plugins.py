@@ -6,6 +6,7 @@ import dataclasses
 import json
 import os
 import pickle
+import random
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,9 +14,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
+from tests.agent.dialects.made_up_actions import made_up, spoilt
+from tests.agent.tiny_llava import write_llava
+from tests.agent.vlm_policies import observations
 from tests.engine.tiny_runs import command, tiny_config, write_model
 from tests.plugin_package.src.distrl_quiet.grayscale_phone import GrayscalePhone
+from tests.plugin_package.src.distrl_quiet.llava import LLAVA
 from tests.plugin_package.src.distrl_quiet.patient_judge import PatientJudge, judge_by_length
+from tests.plugin_package.src.distrl_quiet.percent import PERCENT
 from tests.plugin_package.src.distrl_quiet.quiet_tasks import SilenceQuietly
 from tests.plugin_package.src.distrl_quiet.sooner_reward import sooner
 
@@ -23,13 +30,15 @@ import distrl
 from distrl import plugins
 from distrl.agent.dialects import DIALECTS, dialect_named
 from distrl.agent.dialects.compact import COMPACT
+from distrl.agent.dialects.dialect import nearest
+from distrl.agent.loading import load_policy
 from distrl.engine.device_wiring import make_registered
 from distrl.engine.wiring import registered_tasks
 from distrl.episodes.evaluation import SIMPLE_AGENTS, evaluate
-from distrl.errors import InvalidPlugin, InvalidSetting, UnknownPlugin
+from distrl.errors import InvalidPlugin, InvalidSetting, UnknownModelFamily, UnknownPlugin
 from distrl.plugin_shape import BUILT_IN, PartKind, check_part
 from distrl.process_environment import for_forkserver
-from distrl.records import Ending, Task
+from distrl.records import Done, Ending, Swipe, Task, Unreadable, Wait
 from distrl.replay.store.trajectory_reader import TrajectoryReader
 from phonesim.simulated_device import SimulatedDevice
 from phonesim.tasks.task_sets import load_task, template_names
@@ -157,6 +166,51 @@ def test_a_dialect_is_found_by_its_name() -> None:
     assert dialect_named("brief").name == "brief"
 
 
+def test_a_model_of_a_registered_family_learns_to_answer_in_a_registered_dialect(
+    tmp_path: Path,
+) -> None:
+    directory = write_llava(tmp_path / "llava")
+    with pytest.raises(UnknownModelFamily, match="'llava'"):
+        load_policy(directory)
+    distrl.register_model_family(LLAVA)
+    with pytest.raises(InvalidSetting, match="dialect='percent'"):
+        load_policy(directory)
+    distrl.register_dialect(PERCENT)
+    policy = load_policy(directory, max_new_tokens=6, temperature=0.5)
+    seen = observations()
+    before = policy.decide(seen)
+    sampled = policy.score(seen, [each.token_ids for each in before])
+    for row, decision in enumerate(before):
+        found = sampled.log_probs[row, : len(decision.log_probs)]
+        torch.testing.assert_close(found, torch.tensor(decision.log_probs), atol=1e-4, rtol=0)
+        assert isinstance(decision.action, Unreadable)  # random weights say nothing
+        assert "such as tap 50 20" in decision.action.reason
+    done = policy.builder.answers.encode("done")
+    optimizer = torch.optim.Adam(policy.policy_parameters(), 3e-3)
+    for _ in range(30):
+        optimizer.zero_grad()
+        scores = policy.score(seen, [done] * len(seen))
+        (-scores.log_probs[scores.token_mask].mean()).backward()  # type: ignore[no-untyped-call]
+        optimizer.step()
+    assert [each.action for each in policy.decide(seen)] == [Done()] * len(seen)
+
+
+def test_the_dialect_of_the_package_reads_what_it_writes_and_never_raises() -> None:
+    rng = random.Random("spoilt/percent")
+    for action, image in made_up("percent", 500):
+        said = nearest(action)
+        if isinstance(said, Wait):  # it cannot say how long
+            said = Wait()
+        if isinstance(said, Swipe):
+            said = dataclasses.replace(said, seconds=0.3)
+        written = PERCENT.write(action, image)
+        back = PERCENT.read(written, image)
+        assert type(back) is type(said), written
+        for name, value in dataclasses.asdict(said).items():
+            assert getattr(back, name) == pytest.approx(value, abs=0.0051), written
+        PERCENT.read(spoilt(written, rng), image)
+
+
 def test_what_a_child_process_gets() -> None:
     distrl.register_judge("patient", PatientJudge)
     distrl.register_judge("unnamed", lambda trajectory: judge_by_length(trajectory))
@@ -220,8 +274,25 @@ def test_doctor_names_what_is_installed_and_what_is_broken(installed: dict[str, 
     lines = done.stdout.splitlines()
     assert "good plug-in device grayscale, of distrl-quiet 0.3" in lines
     assert "good plug-in judge by_length, of distrl-quiet 0.3" in lines
+    assert "good plug-in model_family llava, of distrl-quiet 0.3" in lines
+    assert "good plug-in dialect percent, of distrl-quiet 0.3" in lines
     [note] = [line for line in lines if line.startswith("note")]
     assert "'shorthand' of distrl-quiet 0.3 is broken: InvalidPlugin" in note
+
+
+def test_a_family_and_a_dialect_of_an_installed_package_decide(
+    installed: dict[str, str], tmp_path: Path
+) -> None:
+    directory = write_llava(tmp_path / "llava")
+    code = (
+        "import sys, distrl\n"
+        "played = distrl.play('clock.turn_off_alarm/train/0', sys.argv[1])\n"
+        "print(len(played.decisions), played.decisions[0].action)"
+    )
+    words = [sys.executable, "-c", code, str(directory)]
+    done = subprocess.run(words, env=installed, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
+    assert "is no line such as tap 50 20" in done.stdout  # the reason of its reader
 
 
 @pytest.mark.slow

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from pathlib import Path
 
 import numpy as np
@@ -44,6 +45,39 @@ def test_a_runs_trajectories_as_a_file_with_their_screens(run: Path, tmp_path: P
     for row, number in zip(rows, range(1, 6), strict=True):
         pixels = np.asarray(Image.open(io.BytesIO(row["image"]["bytes"])))
         np.testing.assert_array_equal(pixels, screen(number).pixels)
+
+
+def test_one_command_writes_a_dataset_atif_files_and_session_traces(
+    run: Path, tmp_path: Path
+) -> None:
+    with TrajectoryStore(run / "trajectories") as store:
+        store.append_all([trajectory("a", screens=(1, 2)), trajectory("b", screens=(3, 4, 5))])
+    folders = {name: tmp_path / name for name in ("dataset", "atif", "sessions")}
+    words = [word for name, folder in folders.items() for word in (f"--{name}", str(folder))]
+    told = CliRunner().invoke(app, ["export", str(run), *words])
+    assert told.exit_code == 0, told.output
+    assert told.output.count("2 trajectories: ") == 3
+    [table] = folders["dataset"].rglob("*.parquet")
+    assert set(pq.read_table(table).column("trajectory_id").to_pylist()) == {"a", "b"}
+    assert "parquet" in (folders["dataset"] / "README.md").read_text("utf-8")
+    read = [json.loads(file.read_text("utf-8")) for file in sorted(folders["atif"].glob("*.json"))]
+    assert [each["schema_version"] for each in read] == ["ATIF-v1.6"] * 2
+    lines = [
+        json.loads(line)
+        for file in folders["sessions"].rglob("*.jsonl")
+        for line in file.read_text("utf-8").splitlines()
+    ]
+    assert [line["type"] for line in lines].count("session") == 2
+    assert {"user", "assistant"} <= {
+        line["message"]["role"] for line in lines if line["type"] == "message"
+    }
+    assert len(list(folders["atif"].rglob("*.png"))) == 5
+
+
+def test_an_upload_needs_a_dataset(run: Path) -> None:
+    told = CliRunner().invoke(app, ["export", str(run), "--atif", "a", "--push", "me/mine"])
+    assert isinstance(told.exception, UsageError)
+    assert "give both" in str(told.exception)
 
 
 def test_what_has_nothing_to_export_is_refused(run: Path, tmp_path: Path) -> None:

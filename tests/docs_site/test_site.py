@@ -43,6 +43,12 @@ def test_every_file_of_results_is_shown() -> None:
     assert all(f"## {file.stem}\n" in page for file in files)
 
 
+def test_what_a_file_of_results_does_not_say_leaves_no_hole() -> None:
+    lines = figures_page().splitlines()
+    told = [lines[at + 2] for at, line in enumerate(lines) if line.startswith("## ")]
+    assert [line for line in told if re.search(r"``|, ,|· *(,|·|$)|^ *·|Python$", line)] == []
+
+
 def test_links_out_of_the_docs_lead_to_pages_that_show_files() -> None:
     text = "[a](../src/distrl/records.py) [b](../examples/README.md) [c](api.md) [d](nowhere.md#x)"
     assert rewritten(text, "plugins.md") == (

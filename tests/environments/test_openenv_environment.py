@@ -13,7 +13,10 @@ from typing import Any
 import pytest
 from tests.environments.alarm_model import switch_number
 
+from distrl.devices.device import Device
 from distrl.episodes.tool_environment import ToolEnvironment
+from distrl.records import Task, Verdict
+from phonesim.simulated_device import SimulatedDevice
 
 pytest.importorskip("openenv.core", reason="openenv is not installed: make test-trainers")
 pytestmark = pytest.mark.filterwarnings("default")  # of their packages, not ours
@@ -97,6 +100,37 @@ def test_the_example_plays_to_the_end(address: str) -> None:
     example = runpy.run_path(str(EXAMPLE), run_name="example")
     reward, steps = example["play"](address, TASK)
     assert (reward, steps) == (0.0, 10)  # the task's limit of steps
+
+
+class OpensWell:
+    """Judges a device that has no facts: good is who leaves another screen than was there."""
+
+    def __init__(self, device: Device) -> None:
+        self._device = device
+        self._first = ""
+
+    def begin(self, task: Task) -> None:
+        self._first = self._device.screen().digest
+
+    def verdict(self, answer: str | None) -> Verdict:
+        return Verdict(self._device.screen().digest != self._first, "", "opens_well")
+
+
+@pytest.mark.parametrize(("opened", "reward"), [(True, 1.0), (False, 0.0)])
+def test_a_device_of_your_own_with_an_instruction(opened: bool, reward: float) -> None:
+    from openenv.core import CallToolAction
+
+    from distrl.environments.openenv_environment import PhoneEnvironment
+
+    with SimulatedDevice("mine") as device:
+        make = functools.partial(ToolEnvironment, device, OpensWell(device))
+        phone = PhoneEnvironment(make)
+        first = phone.reset(instruction="Open the clock")
+        assert (first.task, "Open the clock" in first.text) == ("", True)
+        if opened:
+            phone.step(CallToolAction(tool_name="open_app", arguments={"app": "Clock"}))
+        last = phone.step(CallToolAction(tool_name="finish", arguments={}))
+        assert (last.done, last.reward) == (True, reward)
 
 
 def test_pictures_come_as_blocks() -> None:

@@ -1,4 +1,4 @@
-"""The phone as an OpenEnv environment (0.4 and newer): `/ws` for trainers, `/mcp` for agents.
+"""The phone as an OpenEnv environment: `/ws` for trainers, `/mcp` for agents. 0.10 was tried.
 
     python -m distrl.environments.openenv_server --port 8000
 
