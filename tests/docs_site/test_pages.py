@@ -46,10 +46,6 @@ ELSE = (  # what goes with tasks without facts, where a page has them elsewhere
     "evaluation.before=0", "evaluation.after=0",
 )  # fmt: skip
 TYPED_OUT = {"docs/start/handsets.md"}  # test_handset_page types all of it
-NOT_YET = {  # their blocks of other tools have no marks yet
-    "docs/start/laptop.md", "docs/cluster/kubernetes.md", "docs/cluster/slurm.md",
-    "docs/cluster/ssh-hosts.md", "docs/cluster/workstation.md",
-}  # fmt: skip
 TABLES = set(TrainingConfig.__dataclass_fields__)
 
 
@@ -149,7 +145,7 @@ def _on_a_mac(config: TrainingConfig) -> str:
 
 def test_every_block_of_a_shell_is_checked_run_or_marked() -> None:
     """`page_blocks` has the rule; what is marked is still looked through for wrong commands."""
-    pages = [page for page in PAGES if ids(page) not in TYPED_OUT | NOT_YET]
+    pages = [page for page in PAGES if ids(page) not in TYPED_OUT]
     shown = [block for page in pages for block in blocks(page, *TYPED)]
     assert len(shown) > 40
     assert {str(each): lines for each in shown if is_run(each) and (lines := unchecked(each))} == {}
