@@ -57,6 +57,11 @@ class TravelApp(App):
     preinstalled = False
     kinds = (Trip, Traveller, WatchedRoute, TravelSettings, TripNews)
 
+    network_pages = frozenset(
+        ("results", "connection", "compare", "checkout", "change", "confirm_change",
+         "confirm_cancel", "seats", "offers")
+    )  # fmt: skip
+
     results = staticmethod(travel_booking.results)
     sort = staticmethod(travel_booking.sort)
     connection = staticmethod(travel_booking.connection)
