@@ -6,8 +6,10 @@ phone's state names all of it (`arrived`, `moved`) and judges can take it out.
 
 from __future__ import annotations
 
+import random
+from collections.abc import Callable
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from phonesim.facts import R
 from phonesim.system import InstalledApp, Notification, SystemSettings, offline
@@ -15,6 +17,7 @@ from phonesim.system import InstalledApp, Notification, SystemSettings, offline
 if TYPE_CHECKING:
     from phonesim.phone import Phone
 
+Event: TypeAlias = "Callable[[Phone, random.Random], None]"
 TICK = 5  # seconds of the phone's clock
 EPOCH = datetime(2000, 1, 1)
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from phonesim.arrivals import arrive, is_offline, move, notify, tick
+from phonesim.arrivals import Event, arrive, is_offline, move, notify, tick
 from phonesim.contents.everyday.journeys import TravelSettings, Trip
 from phonesim.contents.everyday.meals import (
     MINUTES_PER_STATE,
@@ -182,4 +182,4 @@ def _comment(phone: Phone, rng: random.Random) -> None:
         notify(phone, "Feed", person, phone.language.tr("Commented: {words}", words=words))
 
 
-EVENTS = (_talk, _talk, _talk, _ask, _tell_of_trip, _comment)
+EVENTS: tuple[Event, ...] = (_talk, _talk, _talk, _ask, _tell_of_trip, _comment)

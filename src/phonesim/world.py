@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from phonesim import everyday_events
 from phonesim.apps.mail import Mail, UnreadMail
-from phonesim.arrivals import EPOCH, TICK, arrive, is_offline, move, notify, tick
+from phonesim.arrivals import EPOCH, TICK, Event, arrive, is_offline, move, notify, tick
 from phonesim.contents.calendar_events import CalendarEvent
 from phonesim.contents.calls import Call, blocked_number
 from phonesim.contents.conversations import (
@@ -58,9 +58,7 @@ def pass_time(phone: Phone, before: datetime) -> None:
     _await_replies(phone, before)
     for _, kind, about in sorted(_due(phone, before)):
         WHEN_DUE[kind](phone, about)
-    events = EVENTS
-    if everyday_events.installed(phone):
-        events += everyday_events.EVENTS
+    events = EVENTS + (everyday_events.EVENTS if everyday_events.installed(phone) else ())
     for number in range(tick(before) + 1, tick(phone.now) + 1):
         if phone.uniform("event", number) < phone.state.drift.event_rate:
             rng = random.Random(f"event/{phone.state.seed}/{number}")
@@ -222,4 +220,4 @@ def _order(phone: Phone, rng: random.Random) -> None:
     notify(phone, "Browser", order.shop, news)
 
 
-EVENTS = (_message, _message, _message, _mail, _mail, _call, _call, _order)
+EVENTS: tuple[Event, ...] = (_message, _message, _message, _mail, _mail, _call, _call, _order)

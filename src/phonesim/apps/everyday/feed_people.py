@@ -110,6 +110,10 @@ def suggestions(ui: Ui) -> Window:
     """Contacts whom we neither follow nor block."""
     known = {each.person for each in ui.facts.all(Following)}
     known |= {each.person for each in ui.facts.all(BlockedAuthor)}
+
+    def follow(name: str) -> None:
+        ui.facts.add(Following(person=name))
+
     rows = [
         ListRow(
             contact.name,
@@ -119,7 +123,7 @@ def suggestions(ui: Ui) -> Window:
             button=(
                 "user_add",
                 ui.tr("Follow {name}", name=contact.name),
-                partial(ui.facts.add, Following(person=contact.name)),
+                partial(follow, contact.name),
             ),
         )
         for contact in by_name(ui.facts)
