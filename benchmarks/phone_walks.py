@@ -45,6 +45,7 @@ from distrl.records import (
     Wait,
 )
 from phonesim.apps import APPS
+from phonesim.apps.everyday import EVERYDAY_APPS, install
 from phonesim.display import read_display
 from phonesim.drift import Drift
 from phonesim.languages.language import FOLDERS
@@ -110,9 +111,14 @@ def walk_digest(walk: Walk) -> str:
     rng, events = random.Random(f"walk/{walk.seed}"), EVENTS if walk.seed % 3 == 0 else 0.0
     drift = Drift(languages=(walk.language,), event_rate=events)
     phone = Phone(walk.seed, drift, read_display(walk.screen))
-    if phone.facts.find(InstalledApp, lambda app: app.name == walk.app) is None:
+    if walk.app in {app.name for app in EVERYDAY_APPS}:
+        install(phone.facts, random.Random(f"walk everyday/{walk.seed}"))
+    elif phone.facts.find(InstalledApp, lambda app: app.name == walk.app) is None:
         phone.facts.add(InstalledApp(name=walk.app))
     phone.perform(OpenApp(walk.app))
+    phone.frame()  # an app without its facts closes when it is drawn
+    if phone.state.front != walk.app:
+        raise RuntimeError(f"{walk}: the app is not open, {phone.state.front} is in front")
     digest = hashlib.blake2b(digest_size=12)
     for _ in range(walk.actions):
         phone.perform(aimed_tap(phone, rng) if rng.random() < AIMED else random_action(rng))

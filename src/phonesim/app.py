@@ -20,12 +20,13 @@ from phonesim.facts import Facts
 from phonesim.languages.language import Language
 from phonesim.scene import Handler
 from phonesim.state import Plain, Route
-from phonesim.system import InstalledApp, SystemSettings
+from phonesim.system import InstalledApp, SystemSettings, offline
+from phonesim.toolkit.boxes import Column, Pad, Row
 from phonesim.toolkit.controls import Button, IconButton, TextField
 from phonesim.toolkit.modals import Dialog, Menu, Sheet
 from phonesim.toolkit.pages import Page, Tabs
 from phonesim.toolkit.rows import ListRow, Scroll
-from phonesim.toolkit.texts import Text
+from phonesim.toolkit.texts import Icon, Text
 from phonesim.toolkit.widget import Widget
 from phonesim.toolkit.widget import Window as Window
 
@@ -41,6 +42,7 @@ class App:
     color: ClassVar[Color]
     kinds: ClassVar[tuple[type[Any], ...]] = ()
     preinstalled: ClassVar[bool] = True
+    network_pages: ClassVar[frozenset[str]] = frozenset()  # none: the app needs no network
     removable: ClassVar[bool] = False
 
     def furnish(self, facts: Facts, rng: random.Random, now: datetime) -> None:
@@ -68,6 +70,11 @@ class Ui:
     @property
     def settings(self) -> SystemSettings:
         return self.facts.one(SystemSettings)
+
+    @property
+    def offline(self) -> bool:
+        """Does the app lack a network that it needs?"""
+        return bool(self.app.network_pages) and offline(self.settings)
 
     @property
     def version(self) -> int:
@@ -162,6 +169,8 @@ class Ui:
     ) -> Page:
         """A full page. `primary` = (icon, label, handler) is its main action."""
         first = self.route is self._phone.routes[0]
+        if self.offline:
+            head = Column([self._offline_banner(), *([head] if head else [])])
         return Page(
             title=title,
             body=self.scroll(body, gap=gap),
@@ -172,6 +181,29 @@ class Ui:
             head=head,
             foot=foot,
         )
+
+    def offline_page(self) -> Page:
+        """What stands in place of a page that cannot be shown without a network."""
+        return self.page(
+            self.tr(self.app.name),
+            [
+                Pad(Icon("cloud", 72, "muted"), top=40),
+                Pad(Text(self.tr("No connection"), "headline", align="centre")),
+                Pad(
+                    Text(
+                        self.tr("This needs Wi-Fi or mobile data. What you wrote is kept."),
+                        align="centre",
+                    )
+                ),
+            ],
+        )
+
+    def _offline_banner(self) -> Widget:
+        again = Button(
+            self.tr("Try again"), lambda: self.say(self.tr("Still offline")), "plain", high=34
+        )
+        words = Text(self.tr("You are offline"), "strong", "danger")
+        return Pad(Row([words, again], stretch=0), sides=14, top=4, bottom=4)
 
     def dialog(
         self, title: str, body: str | Sequence[Widget], buttons: Mapping[str, Handler | None]

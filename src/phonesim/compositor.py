@@ -91,7 +91,11 @@ def _windows(phone: Phone, of: Theme) -> list[Window]:
         windows: list[Window] = []
         try:
             for route in reversed(phone.routes):
-                window: Window = getattr(app, route.page)(Ui(phone, app, route, of), *route.args)
+                ui = Ui(phone, app, route, of)
+                cut_off = route.page in app.network_pages and ui.offline
+                window: Window = (
+                    ui.offline_page() if cut_off else getattr(app, route.page)(ui, *route.args)
+                )
                 windows.append(window)
                 if not isinstance(window, Modal):
                     return windows

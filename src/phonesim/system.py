@@ -113,6 +113,11 @@ VOLUME_STEP = 1 / 15  # a press of a volume key
 RADIOS = ("wifi", "bluetooth", "hotspot")  # what airplane mode switches off
 
 
+def offline(settings: SystemSettings) -> bool:
+    """Nothing from outside can be reached: no Wi-Fi and no mobile data, or airplane mode."""
+    return settings.airplane_mode or not (settings.wifi or settings.mobile_data)
+
+
 def change_volume(facts: Facts, by: float) -> float:
     """Change the volume of media, as the volume keys do; returns the new one."""
     level = min(max(facts.one(SystemSettings).media_volume + by, 0.0), 1.0)

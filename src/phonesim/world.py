@@ -2,8 +2,9 @@
 
 Alarms and timers ring when they are due, calendars remind, the battery falls. Every five seconds of
 the phone's clock may bring a message, a mail, a call or news of an order; who has been written to
-answers after a while. All of it follows from the seed and the phone's clock, so that a snapshot
-goes on as the phone itself would.
+answers after a while. Where the everyday apps are, they have news too (`everyday_events`). All of
+it follows from the seed and the phone's clock, so that a snapshot goes on as the phone itself
+would. What people and services say then is in the phone's language.
 
 What the world adds or changes is remembered in the phone's state (`arrived`, `moved`), for judges:
 nobody is to blame for it. Services write from conversations of their own and orders move only once
@@ -15,9 +16,11 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from phonesim import everyday_events
 from phonesim.apps.mail import Mail, UnreadMail
+from phonesim.arrivals import EPOCH, TICK, Event, arrive, is_offline, move, notify, tick
 from phonesim.contents.calendar_events import CalendarEvent
 from phonesim.contents.calls import Call, blocked_number
 from phonesim.contents.conversations import (
@@ -25,33 +28,28 @@ from phonesim.contents.conversations import (
     Message,
     UnreadConversation,
     conversation_with,
+    is_unread,
 )
 from phonesim.contents.letters import LETTERS
 from phonesim.contents.people import Contact, caller, names_by_number, number_for
-from phonesim.contents.small_talk import SERVICES
+from phonesim.contents.small_talk import REPLIES, SERVICES
 from phonesim.contents.timepieces import Alarm, Timer
-from phonesim.facts import R
 from phonesim.state import Due
-from phonesim.system import InstalledApp, Notification, SystemSettings
+from phonesim.system import SystemSettings
 from phonesim.web.basket import STATUSES, Order
 
 if TYPE_CHECKING:
     from phonesim.phone import Phone
 
-TICK = 5  # seconds of the phone's clock
 SECONDS_PER_PERCENT = 60  # of the battery
 LOW_BATTERY = 15  # per cent
 SNOOZE = timedelta(minutes=10)
 ON_THE_WAY = STATUSES[1:5]  # from packed to delivered
-REPLIES = (
-    "Got it, thanks!",
-    "Sounds good",
-    "Can I call you later?",
-    "Sure, no problem",
-    "On my way",
-    "Let me check and get back to you",
-)
-EPOCH = datetime(2000, 1, 1)
+ORDER_NEWS = {
+    "Shipped": "Order {number}: shipped",
+    "Out for delivery": "Order {number}: out for delivery",
+    "Delivered": "Order {number}: delivered",
+}
 
 
 def pass_time(phone: Phone, before: datetime) -> None:
@@ -60,53 +58,17 @@ def pass_time(phone: Phone, before: datetime) -> None:
     _await_replies(phone, before)
     for _, kind, about in sorted(_due(phone, before)):
         WHEN_DUE[kind](phone, about)
-    for tick in range(_tick(before) + 1, _tick(phone.now) + 1):
-        if phone.uniform("event", tick) < phone.state.drift.event_rate:
-            rng = random.Random(f"event/{phone.state.seed}/{tick}")
-            rng.choice(EVENTS)(phone, rng)
+    events = EVENTS + (everyday_events.EVENTS if everyday_events.installed(phone) else ())
+    for number in range(tick(before) + 1, tick(phone.now) + 1):
+        if phone.uniform("event", number) < phone.state.drift.event_rate:
+            rng = random.Random(f"event/{phone.state.seed}/{number}")
+            rng.choice(events)(phone, rng)
 
 
 def snooze(phone: Phone, alarm_id: int) -> None:
     """Let an alarm ring again later."""
     phone.update(due=(*phone.state.due, (phone.now + SNOOZE, "alarm", alarm_id)))
     phone.say(phone.language.tr("Snoozed for 10 minutes"))
-
-
-def _tick(moment: datetime) -> int:
-    return int((moment - EPOCH).total_seconds()) // TICK
-
-
-# What the world does to facts, on record ----------------------------------------------------------
-
-
-def _arrive(phone: Phone, record: R) -> R:
-    """Add a record that is nobody's doing."""
-    stored = phone.facts.add(record)
-    phone.update(arrived=(*phone.state.arrived, stored.id))
-    return stored
-
-
-def _move(phone: Phone, record: Any, **fields: Any) -> None:
-    """Change a record without anybody's doing."""
-    phone.facts.edit(record, **fields)
-    moved = dict.fromkeys((*phone.state.moved, *((record.id, name) for name in fields)))
-    phone.update(moved=tuple(moved))
-
-
-def _notify(phone: Phone, app: str, title: str, text: str) -> None:
-    """Put a notification into the shade; it shows at the top if nothing else is in the way."""
-    installed = phone.facts.find(InstalledApp, lambda each: each.name == app)
-    if installed is None or not installed.notifications:
-        return
-    note = _arrive(phone, Notification(0, app, title, text))
-    busy = phone.state.popup or phone.state.overlay or phone.state.asleep
-    if not busy and not phone.facts.one(SystemSettings).do_not_disturb:
-        phone.update(heads_up=note.id)
-
-
-def _offline(phone: Phone) -> bool:
-    settings = phone.facts.one(SystemSettings)
-    return settings.airplane_mode or not (settings.wifi or settings.mobile_data)
 
 
 # What is due --------------------------------------------------------------------------------------
@@ -130,6 +92,7 @@ def _due(phone: Phone, before: datetime) -> Iterator[Due]:
         reminds = event.start - timedelta(minutes=event.reminder or 0)
         if before < reminds <= now:
             yield reminds, "reminder", event.id
+    yield from everyday_events.due(phone, before)
 
 
 def _ring(phone: Phone, kind: str, about: int) -> None:
@@ -155,15 +118,16 @@ def _ring_timer(phone: Phone, timer_id: int) -> None:
 def _remind(phone: Phone, event_id: int) -> None:
     event = phone.facts.find(CalendarEvent, lambda each: each.id == event_id)
     if event is not None:
-        _notify(phone, "Calendar", event.title, f"{event.start:%H:%M} {event.place}".strip())
+        starts = phone.language.time(event.start, phone.facts.one(SystemSettings).use_24_hour)
+        notify(phone, "Calendar", event.title, f"{starts} {event.place}".strip())
 
 
 def _reply(phone: Phone, conversation_id: int) -> None:
     """Whoever was written to answers."""
     chat = phone.facts.find(Conversation, lambda each: each.id == conversation_id)
-    if chat is not None and not _offline(phone):
-        share = phone.uniform("reply", chat.number, _tick(phone.now))
-        _write_message(phone, chat, REPLIES[int(share * len(REPLIES))])
+    if chat is not None and not is_offline(phone):
+        share = phone.uniform("reply", chat.number, tick(phone.now))
+        _write_message(phone, chat, phone.language.tr(REPLIES[int(share * len(REPLIES))]))
 
 
 WHEN_DUE: dict[str, Callable[[Phone, int], None]] = {
@@ -171,6 +135,7 @@ WHEN_DUE: dict[str, Callable[[Phone, int], None]] = {
     "timer": _ring_timer,
     "reminder": _remind,
     "reply": _reply,
+    **everyday_events.WHEN_DUE,
 }
 
 
@@ -178,9 +143,10 @@ def _await_replies(phone: Phone, before: datetime) -> None:
     """What was sent just now, on the screen of before, will be answered in 20 to 60 seconds."""
     sent = phone.facts.where(Message, lambda each: each.ours and each.time == before)
     for message in sent:
-        wait = 20 + 40 * phone.uniform("reply after", message.conversation, _tick(phone.now))
+        wait = 20 + 40 * phone.uniform("reply after", message.conversation, tick(phone.now))
         reply = (phone.now + timedelta(seconds=round(wait)), "reply", message.conversation)
         phone.update(due=(*phone.state.due, reply))
+    everyday_events.await_replies(phone, before)
 
 
 def _drain_battery(phone: Phone, before: datetime) -> None:
@@ -192,37 +158,39 @@ def _drain_battery(phone: Phone, before: datetime) -> None:
     left = max(1, settings.battery_percent - (passed[1] - passed[0]))
     if left == settings.battery_percent:
         return
-    _move(phone, settings, battery_percent=left)
+    move(phone, settings, battery_percent=left)
     if left <= LOW_BATTERY < settings.battery_percent:
-        _notify(phone, "Settings", "Battery is getting low", f"{left}% left")
+        words = phone.language.tr("{percent} left", percent=phone.language.percent(left / 100))
+        notify(phone, "Settings", "Battery is getting low", words)
 
 
 # What comes ---------------------------------------------------------------------------------------
 
 
 def _write_message(phone: Phone, chat: Conversation, text: str) -> None:
-    _arrive(phone, Message(0, chat.id, text, False, phone.now))
-    _arrive(phone, UnreadConversation(conversation=chat.id))
+    arrive(phone, Message(0, chat.id, text, False, phone.now))
+    if not is_unread(phone.facts, chat):
+        arrive(phone, UnreadConversation(conversation=chat.id))
     if not chat.muted:
-        _notify(phone, "Messages", caller(names_by_number(phone.facts), chat.number), text)
+        notify(phone, "Messages", caller(names_by_number(phone.facts), chat.number), text)
 
 
 def _message(phone: Phone, rng: random.Random) -> None:
     sender, text = rng.choice(SERVICES)
-    if _offline(phone):
+    if is_offline(phone):
         return
-    chat = conversation_with(phone.facts, sender) or _arrive(phone, Conversation(number=sender))
-    _write_message(phone, chat, text)
+    chat = conversation_with(phone.facts, sender) or arrive(phone, Conversation(number=sender))
+    _write_message(phone, chat, phone.language.tr(text))
 
 
 def _mail(phone: Phone, rng: random.Random) -> None:
     letter = rng.choice(LETTERS)
-    if _offline(phone):
+    if is_offline(phone):
         return
     sender, address, subject, body = letter
     mail = Mail(sender=sender, address=address, subject=subject, body=body, time=phone.now)
-    _arrive(phone, UnreadMail(mail=_arrive(phone, mail).id))
-    _notify(phone, "Mail", sender, subject)
+    arrive(phone, UnreadMail(mail=arrive(phone, mail).id))
+    notify(phone, "Mail", sender, subject)
 
 
 def _call(phone: Phone, rng: random.Random) -> None:
@@ -233,9 +201,9 @@ def _call(phone: Phone, rng: random.Random) -> None:
     in_call = phone.facts.find(Call, lambda each: not each.ended)
     if settings.airplane_mode or in_call or blocked_number(phone.facts, number):
         return
-    call = _arrive(phone, Call(0, number, "missed", phone.now))
+    call = arrive(phone, Call(0, number, "missed", phone.now))
     if settings.do_not_disturb or phone.state.popup:
-        _notify(phone, "Phone", "Missed call", caller(names_by_number(phone.facts), number))
+        notify(phone, "Phone", "Missed call", caller(names_by_number(phone.facts), number))
     else:
         _ring(phone, "call", call.id)
 
@@ -243,12 +211,13 @@ def _call(phone: Phone, rng: random.Random) -> None:
 def _order(phone: Phone, rng: random.Random) -> None:
     """An order that can no longer be cancelled goes one step further."""
     moving = phone.facts.where(Order, lambda each: each.status in ON_THE_WAY[:-1])
-    if not moving or _offline(phone):
+    if not moving or is_offline(phone):
         return
     order = rng.choice(moving)
     status = ON_THE_WAY[ON_THE_WAY.index(order.status) + 1]
-    _move(phone, order, status=status)
-    _notify(phone, "Browser", order.shop, f"Order {order.number}: {status.lower()}")
+    move(phone, order, status=status)
+    news = phone.language.tr(ORDER_NEWS[status], number=order.number)
+    notify(phone, "Browser", order.shop, news)
 
 
-EVENTS = (_message, _message, _message, _mail, _mail, _call, _call, _order)
+EVENTS: tuple[Event, ...] = (_message, _message, _message, _mail, _mail, _call, _call, _order)

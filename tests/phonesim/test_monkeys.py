@@ -1,4 +1,4 @@
-"""Random actions on many phones, and not one exception: 100,000 of them with `--all-seeds`.
+"""Random actions on many phones, and not one exception: 40,000 of them with `--all-seeds`.
 
 Half of them are blind; half hit something that can be tapped, so that deep pages are reached.
 """

@@ -7,6 +7,10 @@ import multiprocessing
 import pytest
 from benchmarks.phone_walks import SCREENS, Walk, walk_digest, walks
 
+from benchmarks import phone_walks
+from phonesim.apps import APPS
+from phonesim.apps.everyday import EVERYDAY_APPS
+
 
 def test_walks_cover_every_app_language_and_screen() -> None:
     found = list(walks(50_000))
@@ -20,6 +24,17 @@ def test_a_short_walk_raises_nothing(screen: str) -> None:
     walk = Walk(5, "Settings", "Chinese", screen, 12)
     assert walk_digest(walk) == walk_digest(walk)
     assert walk_digest(walk) != walk_digest(walk._replace(seed=6))
+
+
+def test_every_app_is_open_when_its_walk_begins() -> None:
+    digests = {name: walk_digest(Walk(3, name, "English", "360x720@1", 1)) for name in APPS}
+    assert len({digests[app.name] for app in EVERYDAY_APPS}) == len(EVERYDAY_APPS)
+
+
+def test_a_walk_in_an_app_that_does_not_open_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(phone_walks, "EVERYDAY_APPS", ())  # Wallet then comes without its facts
+    with pytest.raises(RuntimeError, match="not open"):
+        walk_digest(Walk(3, "Wallet", "English", "360x720@1", 1))
 
 
 @pytest.mark.slow

@@ -1,6 +1,6 @@
 """What people and services have written before the phone came to us: conversations for Messages.
 
-Each line is (ours, text).
+Each line is (ours, text). `SERVICES` and `REPLIES` also come while time passes.
 """
 
 from __future__ import annotations
@@ -84,4 +84,13 @@ SERVICES: tuple[tuple[str, str], ...] = (
     ("Brightsmile Clinic", "Reminder: your check-up is next Monday. Call us to move it."),
     ("Meadow Energy", "Your meter reading was received. Thank you!"),
     ("Lantern Cinema", "Two seats in row F are booked for you. Enjoy the show!"),
+)
+
+REPLIES = (
+    "Got it, thanks!",
+    "Sounds good",
+    "Can I call you later?",
+    "Sure, no problem",
+    "On my way",
+    "Let me check and get back to you",
 )

@@ -75,8 +75,8 @@ class FactJudge:
         return self._goal
 
     def reply(self, question: str) -> str:
-        """What the user of this task says to a question."""
-        return reply_of(self.template, question)
+        """What the user of this task says to a question, in the words of the task's language."""
+        return reply_of(self.template, question, self._device.phone.language)
 
     def reason(self, answer: str | None) -> str | None:
         """Why the task is not done, None if it is: the verdict without how far the agent came."""

@@ -24,6 +24,7 @@ from phonesim.languages.language import FOLDERS, Language
 from phonesim.languages.translations import figures_in
 from phonesim.tasks.domains import domain_of
 from phonesim.tasks.everyday.parts import Act, Choice, CrossApp, Part, Source, capital
+from phonesim.tasks.everyday.two_hops import TwoHops, takes_found
 from phonesim.tasks.template import Template
 
 SHOWN = frozenset(  # domains of labels: said as the phone shows them
@@ -47,6 +48,8 @@ class Sentences:
     pronouns: Mapping[str, str]
     frames: Mapping[str, Any]
     said: Mapping[str, str]
+    names: Mapping[str, str]  # of parameters, in the user's replies
+    asked: Mapping[str, Sequence[str]]  # the parameters that a word of a question may mean
 
 
 @cache
@@ -72,6 +75,8 @@ def phrasings_in(template: type[Template], name: str) -> tuple[str, ...]:
         return ()
     if issubclass(template, CrossApp):
         return _across(table, template.source, template.acts)
+    if issubclass(template, TwoHops):
+        return _hops(table, template)
     if issubclass(template, Choice):
         return _choice(table, template.condition, *template.acts)
     return tuple(table.phrasings.get(template.name, ()))
@@ -95,6 +100,26 @@ def _across(table: Sentences, source: type[Source], acts: Sequence[type[Act]]) -
         "after": "".join(_fill(after, order=_fill(order[-1], it=it)) for order in rest),
     }
     return tuple(_fill(frame, **parts) for frame in table.frames["across"])
+
+
+def _hops(table: Sentences, template: type[TwoHops]) -> tuple[str, ...]:
+    first, second = _of(table.nouns, template.source), _of(table.nouns, template.lookup)
+    orders = [_of(table.orders, act) for act in template.acts]
+    if not first or not second or not all(orders):
+        return ()
+    found = [takes_found(template, act) for act in template.acts]
+    its = [table.pronouns[(template.source if f else template.lookup).gives] for f in found]
+    done = list(zip(orders, its, strict=True))
+    later, after = table.frames["later"], table.frames["after"]
+    parts = {
+        "first": first[0],
+        "other_first": first[-1],
+        "second": second[0],
+        "other_second": second[-1],
+        "later": "".join(_fill(later, order=_fill(order[0], it=it)) for order, it in done),
+        "after": "".join(_fill(after, order=_fill(order[-1], it=it)) for order, it in done),
+    }
+    return tuple(_fill(frame, **parts) for frame in table.frames["hops"])
 
 
 def _choice(

@@ -96,6 +96,13 @@ class Pause:
 
 
 @dataclass(frozen=True, slots=True)
+class Ask:
+    """Ask the user something."""
+
+    question: str
+
+
+@dataclass(frozen=True, slots=True)
 class Say:
     """Answer a question; this ends the task."""
 
@@ -115,5 +122,6 @@ Move = (
     | PullShade
     | Reveal
     | Pause
+    | Ask
     | Say
 )

@@ -4,12 +4,19 @@ The user knows the parameters of the task by their names (`title`, `recipient`, 
 instruction says them, and more where a template says so (`Template.known_to_user`). A question that
 names some of them is answered with those, one that names none with a plea to look again: asking
 about everything at once is no way around reading the instruction.
+
+On a phone that speaks another language the user does, too, where the task is said in it
+(`instructions`): questions in that language are understood beside English ones, and the reply is in
+it.
 """
 
 from __future__ import annotations
 
 import re
 
+from phonesim.languages.language import Language, language
+from phonesim.languages.translations import figures_in
+from phonesim.tasks.instructions import Sentences, phrasings_in, sentences
 from phonesim.tasks.template import Template
 
 MAX_QUESTION = 400  # characters that a user reads
@@ -28,15 +35,38 @@ ALSO = {  # other words for the usual parameters
 }
 
 
-def reply_of(template: Template, question: str) -> str:
-    """The user's reply to a question about a task."""
-    asked = _words(question[:MAX_QUESTION])
+def reply_of(template: Template, question: str, spoken: Language | None = None) -> str:
+    """The user's reply to a question about a task; in English unless a language is given."""
+    spoken = spoken or language("English")
+    question = question[:MAX_QUESTION]
+    table = sentences(spoken.name) if phrasings_in(type(template), spoken.name) else None
+    asked = _words(question)
     meant = asked.union(*(ALSO.get(word, ()) for word in asked))
     known = template.known_to_user()
-    found = {name: value for name, value in known.items() if _words(name) & meant}
+    named = _named_in(table, question) if table else set()
+    found = {n: value for n, value in known.items() if _words(n) & meant or n in named}
     if not found or len(found) > MAX_FACTS:
-        return UNKNOWN
-    return " ".join(f"The {name.replace('_', ' ')} is {value}." for name, value in found.items())
+        return str(table.frames["unknown"]) if table else UNKNOWN
+    if table is None:
+        return " ".join(f"The {n.replace('_', ' ')} is {value}." for n, value in found.items())
+    return " ".join(
+        table.frames["reply"].format(name=table.names.get(n, n), value=figures_in(spoken, value))
+        for n, value in found.items()
+    )
+
+
+def _named_in(table: Sentences, question: str) -> set[str]:
+    """The parameters that a question in another language is about."""
+    text = question.casefold()
+    named = {name for name, called in table.names.items() if _has(text, called.casefold())}
+    return named.union(*(names for word, names in table.asked.items() if _has(text, word)))
+
+
+def _has(text: str, word: str) -> bool:
+    """Whole words; in a script without spaces, wherever it stands."""
+    if any("\u4e00" <= sign <= "\u9fff" for sign in word):
+        return word in text
+    return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text) is not None
 
 
 def _words(text: str) -> set[str]:

@@ -15,6 +15,7 @@ from distrl.hierarchy import Element
 from distrl.records import (
     Action,
     Answer,
+    AskUser,
     Back,
     Done,
     Enter,
@@ -31,6 +32,7 @@ from phonesim.languages.translations import forms
 from phonesim.system_ui.heads_up import WINDOW as HEADS_UP
 from phonesim.system_ui.popups import DECLINES
 from phonesim.tasks.moves import (
+    Ask,
     Fill,
     GoBack,
     GoHome,
@@ -123,6 +125,8 @@ class Solver:
                 return Swipe(0.5, 0.005, 0.5, 0.6), True
             case Pause(seconds):
                 return Wait(seconds), True
+            case Ask(question):
+                return AskUser(question), True
             case Say(text):
                 return Answer(text), True
 

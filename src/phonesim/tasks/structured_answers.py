@@ -63,8 +63,9 @@ DATE = re.compile(
     rf"|(?P<month_first>\b(?:{MONTH_WORDS})\b\.? \d{{1,2}}(?:st|nd|rd|th)?\b(?:,? \d{{4}})?)"
     rf"|(?P<near>\b(?:today|tomorrow|yesterday|{'|'.join(WEEKDAYS)})\b)"
 )
+CHINESE_DATE = re.compile(r"(?:(\d{4})年)?(\d{1,2})月(\d{1,2})日")
 BULLET = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+")
-BETWEEN = re.compile(r"[,;\n]|\s(?:and|und|y|&)\s")
+BETWEEN = re.compile(r"[,;，；、\n]|\s(?:and|und|y|&|和)\s")
 
 
 def states_quantity(answer: str | None, value: float, unit: str, *, within: float = 0.0) -> bool:
@@ -123,7 +124,9 @@ def states_date(answer: str | None, day: date, today: date | None = None) -> boo
 
     Weekdays and "tomorrow" are understood where it is known what day is `today`.
     """
-    text = _plain(answer or "")
+    text = CHINESE_DATE.sub(
+        lambda found: f" {found[1] or day.year}-{found[2]}-{found[3]} ", _plain(answer or "")
+    )
     if len(text.split()) > MAX_WORDS:
         return False
     said = [_days(found, day, today) for found in DATE.finditer(text)]

@@ -5,8 +5,9 @@ the id alone rebuilds it. Splits: `train`; `test` (the same templates, parameter
 training); `held_out_templates`, which no demonstration shows, for testing; the same templates to be
 learned by reward, `undemonstrated`, with parameters and phones of their own to test them with,
 `undemonstrated_test`; `held_out_apps`. Training and test phones differ, too. Of the family
-`everyday`, tasks in which something must not go wrong are the split `high_stakes`, and those of
-more than twelve steps the split `long`; both are for testing, and no other split has them.
+`everyday`, tasks in which something must not go wrong are the split `high_stakes`, and those whose
+parts take more than twelve steps on average the split `long` (a task of it may take 11, or 25);
+both are for testing, and no other split has them.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ SOURCE = Path(phonesim.__file__).parent
 OTHERS = [name for name in FOLDERS if name != "English"]
 SPOKEN = (
     "system_ui/*.py", "apps/settings.py", "apps/settings_pages/*.py", "toolkit/*.py",
-    "apps/everyday/*.py",
+    "apps/everyday/*.py", "app.py", "world.py", "everyday_events.py", "contents/everyday/news.py",
 )  # fmt: skip
 
 

@@ -9,6 +9,7 @@ import pytest
 from distrl.episodes.demonstrations import demonstrate
 from distrl.errors import InvalidSetting
 from distrl.records import Ending, OpenApp
+from phonesim import world
 from phonesim.apps.everyday import (
     EVERYDAY_APPS,
     chat,
@@ -25,7 +26,8 @@ from phonesim.apps.everyday import (
     wallet,
 )
 from phonesim.apps.settings_pages.catalogue import CHOICES, PAGES, SWITCHES, VOLUMES
-from phonesim.contents.everyday import journeys, meals, posts
+from phonesim.contents.everyday import journeys, meals, news, posts
+from phonesim.contents.small_talk import REPLIES, SERVICES
 from phonesim.drift import NO_DRIFT, Drift
 from phonesim.finger import Finger
 from phonesim.languages.language import FOLDERS, language
@@ -119,7 +121,9 @@ def test_what_everyday_apps_say_through_variables_has_a_word(name: str) -> None:
         travel_booking.ORDERS, travel_booking.STOPS, travel_trips.TABS,
         [journeys.WINDOW, journeys.AISLE], wallet.SWITCHES.values(), wallet.WRONGS,
         wallet.WEEKS, wallet.QUESTIONS, wallet.QUESTIONS.values(),
-        [app.name for app in EVERYDAY_APPS],
+        [app.name for app in EVERYDAY_APPS], REPLIES, [text for _, text in SERVICES],
+        world.ORDER_NEWS.values(), [said.text for said in news.CHATTER], news.COMMENTS,
+        [asker.note for asker in news.ASKERS],
     )  # fmt: skip
     words = language(name).words
     assert {text for table in tables for text in table if text not in words} == set()

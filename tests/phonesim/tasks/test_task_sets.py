@@ -2,11 +2,13 @@
 
 import dataclasses
 from itertools import combinations, islice
+from pathlib import Path
 
 import pytest
 
 from distrl.errors import UnknownTask
 from distrl.records import CORE_FAMILIES, FAMILIES, SPLITS, TEST_OF, Split
+from phonesim.tasks.everyday.two_hops import TwoHops
 from phonesim.tasks.task_sets import (
     HELD_OUT_APPS,
     load_task,
@@ -17,6 +19,7 @@ from phonesim.tasks.task_sets import (
 )
 
 NUMBERS = 60
+ROOT = Path(__file__).parents[3]
 
 
 def instructions(split: str) -> set[str]:
@@ -41,7 +44,26 @@ def test_a_third_of_all_templates_cross_apps() -> None:
     crossing = [each for each in templates().values() if len(each.apps) > 1]
     assert len(templates()) >= 450
     assert len(crossing) * 3 >= len(templates())
-    assert max(len(each.apps) for each in crossing) >= 4
+    assert sum(len(each.apps) >= 4 for each in crossing) >= 9
+    assert sum(issubclass(each, TwoHops) for each in crossing) >= 10
+
+
+def test_what_the_docs_count_is_what_there_is() -> None:
+    ours = [t for t in templates().values() if t.__module__.startswith("phonesim.")]
+    everyday = [each for each in ours if each.family == "everyday"]
+    crossing = [each for each in ours if len(each.apps) > 1]
+    splits = [splits_of(each) for each in everyday]
+    for page, said in (
+        ("README.md", f"{len(ours)} task templates with exact judges, {len(crossing)} of them"),
+        ("README.md", f"#everyday-apps-and-tasks-across-apps)): {len(everyday)} templates"),
+        ("README.md", f"steps, {sum(len(e.apps) > 1 for e in everyday)} of them across two to"),
+        ("docs/mobilegym.md", f"| {len(ours)} templates, each with any number of tasks;"),
+        ("docs/mobilegym.md", f"; {len(crossing)} name two to four apps;"),
+        ("docs/phonesim.md", f"It comes with {len(ours)} task"),
+        ("docs/phonesim.md", f"`high_stakes` ({splits.count(('high_stakes',))} templates"),
+        ("docs/phonesim.md", f"({splits.count(('long',))} templates that"),
+    ):
+        assert said in (ROOT / page).read_text("utf-8"), (page, said)
 
 
 def test_without_a_family_sets_are_those_of_the_core_families() -> None:

@@ -39,6 +39,11 @@ class ChatApp(App):
     preinstalled = False
     kinds = (ChatThread, ChatMessage, UnreadThread, ChatUpdate, BlockedChatter, ChatSettings)
 
+    network_pages = frozenset(
+        ("voice", "pay", "confirm_pay", "share_contact", "forward", "new_update", "new_group",
+         "add_member", "confirm_remove_member", "rename_group", "confirm_leave", "confirm_block")
+    )  # fmt: skip
+
     thread = staticmethod(chat_thread.thread)
     attach = staticmethod(chat_thread.attach)
     voice = staticmethod(chat_thread.voice)

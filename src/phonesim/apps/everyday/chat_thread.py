@@ -107,7 +107,9 @@ def _messages(ui: Ui, thread: ChatThread) -> list[Widget]:
 
 def _send(ui: Ui, thread_id: int) -> None:
     text = ui.text("draft").strip()
-    if text:
+    if text and ui.offline:
+        ui.say(ui.tr("Not sent: you are offline"))
+    elif text:
         say_in(ui, ChatMessage(thread=thread_id, sender=ME, text=text, time=ui.now))
         ui.set("draft", "")
         ui.set("scroll", BOTTOM)

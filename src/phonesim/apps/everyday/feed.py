@@ -7,7 +7,7 @@ from datetime import datetime
 from functools import partial
 
 from phonesim.app import App, Ui, Window
-from phonesim.apps.everyday import feed_people, feed_writing
+from phonesim.apps.everyday import feed_lists, feed_people, feed_writing
 from phonesim.contents.everyday.posts import (
     ME,
     TOPICS,
@@ -41,6 +41,11 @@ class FeedApp(App):
     preinstalled = False
     kinds = (Post, Comment, Following, BlockedAuthor, PostReport, FeedSettings)
 
+    network_pages = frozenset(
+        ("new_post", "edit_post", "search", "person", "suggestions", "report", "confirm_block",
+         "confirm_delete", "confirm_delete_comment", "edit_profile", "confirm_deactivate")
+    )  # fmt: skip
+
     new_post = staticmethod(feed_writing.new_post)
     choose_picture = staticmethod(feed_writing.choose_picture)
     audience = staticmethod(feed_writing.audience)
@@ -49,8 +54,14 @@ class FeedApp(App):
     confirm_delete_comment = staticmethod(feed_writing.confirm_delete_comment)
     report = staticmethod(feed_writing.report)
     reported = staticmethod(feed_writing.reported)
+    too_long = staticmethod(feed_writing.too_long)
     person = staticmethod(feed_people.person)
     following = staticmethod(feed_people.following)
+    suggestions = staticmethod(feed_people.suggestions)
+    liked = staticmethod(feed_lists.liked)
+    news = staticmethod(feed_lists.news)
+    topics = staticmethod(feed_lists.topics)
+    reports = staticmethod(feed_lists.reports)
     blocked = staticmethod(feed_people.blocked)
     confirm_block = staticmethod(feed_people.confirm_block)
     search = staticmethod(feed_people.search)
@@ -101,7 +112,10 @@ class FeedApp(App):
 
     def options(self, ui: Ui) -> Window:
         pages = {
-            "Saved posts": "saved", "People I follow": "following", "Feed settings": "settings",
+            "Saved posts": "saved", "Liked posts": "liked", "News for you": "news",
+            "All topics": "topics", "People I follow": "following",
+            "People you may know": "suggestions", "My reports": "reports",
+            "Feed settings": "settings",
         }  # fmt: skip
         return ui.menu({ui.tr(label): partial(ui.go, page) for label, page in pages.items()})
 
@@ -238,7 +252,9 @@ def _comment(ui: Ui, comment: Comment) -> ListRow:
 
 def _say(ui: Ui, post_id: int) -> None:
     text = ui.text("draft").strip()
-    if text:
+    if text and ui.offline:
+        ui.say(ui.tr("Not sent: you are offline"))
+    elif text:
         ui.facts.add(Comment(post=post_id, author=ME, text=text))
         ui.set("draft", "")
         ui.say(ui.tr("Comment sent"))

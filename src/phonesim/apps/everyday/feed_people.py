@@ -106,6 +106,34 @@ def following(ui: Ui) -> Window:
     return ui.page(ui.tr("People I follow"), rows or [Empty(ui.tr("You follow nobody"), "users")])
 
 
+def suggestions(ui: Ui) -> Window:
+    """Contacts whom we neither follow nor block."""
+    known = {each.person for each in ui.facts.all(Following)}
+    known |= {each.person for each in ui.facts.all(BlockedAuthor)}
+
+    def follow(name: str) -> None:
+        ui.facts.add(Following(person=name))
+
+    rows = [
+        ListRow(
+            contact.name,
+            ui.tr("From your contacts"),
+            avatar=contact.name,
+            on_tap=partial(ui.go, "person", contact.name),
+            button=(
+                "user_add",
+                ui.tr("Follow {name}", name=contact.name),
+                partial(follow, contact.name),
+            ),
+        )
+        for contact in by_name(ui.facts)
+        if contact.name not in known
+    ]
+    return ui.page(
+        ui.tr("People you may know"), rows or [Empty(ui.tr("You follow everybody"), "users")]
+    )
+
+
 def search(ui: Ui) -> Window:
     query = ui.text("query").strip().casefold()
     people = [c.name for c in by_name(ui.facts) if query and query in c.name.casefold()]

@@ -22,6 +22,7 @@ from phonesim.toolkit.swatches import PictureChoice
 from phonesim.toolkit.texts import Icon, Picture, Text
 from phonesim.toolkit.widget import Widget
 
+MAX_LETTERS = 500  # of a post
 REASONS = ("Spam", "Rude", "False information", "Dangerous")
 
 
@@ -33,6 +34,9 @@ def new_post(ui: Ui) -> Window:
         text = ui.text("text").strip()
         if not text:
             ui.say(ui.tr("Write something first"))
+            return
+        if len(text) > MAX_LETTERS:
+            ui.go("too_long", len(text))
             return
         ui.facts.add(Post(0, ME, text, topic, picture, ui.now, 0, False, False, chosen))
         ui.back()
@@ -53,6 +57,22 @@ def new_post(ui: Ui) -> Window:
         shown[-1] = Pad(Picture(picture, high=140, label=ui.tr("Chosen picture")))
     return ui.page(
         ui.tr("New post"), shown, actions=[IconButton("send", ui.tr("Post"), share, selected=True)]
+    )
+
+
+def too_long(ui: Ui, letters: int) -> Window:
+    """An error page: what was written does not fit into a post."""
+    words = ui.tr(
+        "It has {count} letters, and a post holds {most}.", count=letters, most=MAX_LETTERS
+    )
+    return ui.page(
+        ui.tr("Not posted"),
+        [
+            Pad(Icon("error", 72, "danger"), top=40),
+            Pad(Text(ui.tr("That is too long"), "headline", align="centre")),
+            Pad(Text(words, align="centre")),
+        ],
+        foot=Pad(Button(ui.tr("Go back"), ui.back, "soft")),
     )
 
 
@@ -81,6 +101,9 @@ def edit_post(ui: Ui, post_id: int) -> Window:
         text = ui.text("text").strip()
         if not text:
             ui.say(ui.tr("A post cannot be empty"))
+            return
+        if len(text) > MAX_LETTERS:
+            ui.go("too_long", len(text))
             return
         ui.facts.edit(post, text=text, audience=chosen)
         ui.back()

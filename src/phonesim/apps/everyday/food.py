@@ -51,6 +51,11 @@ class FoodApp(App):
     preinstalled = False
     kinds = (BasketLine, FoodOrder, Complaint, FoodAddress, FavouriteRestaurant, FoodSettings)
 
+    network_pages = frozenset(
+        ("search", "restaurant", "dish", "checkout", "tip", "rate", "complain", "complaint",
+         "confirm_cancel", "restaurant_info")
+    )  # fmt: skip
+
     checkout = staticmethod(food_orders.checkout)
     choose_address = staticmethod(food_orders.choose_address)
     new_address = staticmethod(food_orders.new_address)
@@ -63,6 +68,7 @@ class FoodApp(App):
     complain = staticmethod(food_orders.complain)
     complaint = staticmethod(food_orders.complaint)
     complained = staticmethod(food_orders.complained)
+    complaints = staticmethod(food_orders.complaints)
     confirm_cancel = staticmethod(food_orders.confirm_cancel)
 
     def furnish(self, facts: Facts, rng: random.Random, now: datetime) -> None:
@@ -92,7 +98,8 @@ class FoodApp(App):
     def options(self, ui: Ui) -> Window:
         pages = {
             "My orders": "orders", "Favourites": "favourites", "Vouchers": "vouchers",
-            "Addresses": "choose_address", "Food settings": "settings",
+            "Addresses": "choose_address", "My complaints": "complaints",
+            "Food settings": "settings",
         }  # fmt: skip
         return ui.menu({ui.tr(label): partial(ui.go, page) for label, page in pages.items()})
 
@@ -150,8 +157,37 @@ class FoodApp(App):
                 Pad(Text(about, "small", "muted")),
                 Heading(ui.tr("Menu")),
                 *rows,
+                ListRow(
+                    ui.tr("About this place"),
+                    icon="info",
+                    on_tap=partial(ui.go, "restaurant_info", name),
+                ),
             ],
             actions=[heart, IconButton("cart", ui.tr("Basket"), lambda: ui.go("basket"))],
+        )
+
+    def restaurant_info(self, ui: Ui, name: str) -> Window:
+        """What a restaurant is like, and how often we ordered there."""
+        place = _place(name)
+        ordered = len(ui.facts.where(FoodOrder, lambda order: order.restaurant == name))
+        cheapest = min(place.dishes, key=lambda dish: dish.cents)
+        stars = ui.tr("{stars} stars", stars=ui.language.number(place.stars, 1))
+        open_now = ui.tr("Closed at the moment") if place.closed else ui.tr("Open now")
+        return ui.page(
+            name,
+            [
+                Picture(f"banner:{name}", high=110),
+                ListRow(ui.tr("Kitchen"), ui.tr(place.cuisine), icon="food"),
+                ListRow(ui.tr("Rating"), stars, icon="star"),
+                ListRow(
+                    ui.tr("Delivery"),
+                    f"{ui.tr('{count} min', count=place.minutes)} · {money(250, ui.language)}",
+                    icon="bike",
+                ),
+                ListRow(ui.tr("Dishes from"), money(cheapest.cents, ui.language), icon="coin"),
+                ListRow(ui.tr("Opening hours"), open_now, icon="clock"),
+                ListRow(ui.tr("My orders"), str(ordered), icon="bag"),
+            ],
         )
 
     def closed(self, ui: Ui, name: str, _: str = "") -> Window:

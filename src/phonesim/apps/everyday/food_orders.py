@@ -245,6 +245,24 @@ def complained(ui: Ui) -> Window:
     )
 
 
+def complaints(ui: Ui) -> Window:
+    """What we complained about; a tap leads to the order."""
+    restaurants = {order.id: order.restaurant for order in ui.facts.all(FoodOrder)}
+    rows = [
+        ListRow(
+            restaurants[each.order],
+            f"{ui.tr(each.reason)}\n{each.text}".strip(),
+            icon="warning",
+            on_tap=partial(ui.go, "order", each.order),
+        )
+        for each in reversed(ui.facts.all(Complaint))
+        if each.order in restaurants
+    ]
+    return ui.page(
+        ui.tr("My complaints"), rows or [Empty(ui.tr("Nothing to complain about"), "smile")]
+    )
+
+
 def confirm_cancel(ui: Ui, order_id: int) -> Window:
     order = ui.facts.get(FoodOrder, order_id)
 

@@ -24,6 +24,7 @@ from phonesim.contents.everyday.journeys import (
     furnish_journeys,
 )
 from phonesim.contents.everyday.money import money
+from phonesim.contents.everyday.news import TripNews
 from phonesim.facts import Facts
 from phonesim.toolkit.boxes import Card, Column, Pad, Row
 from phonesim.toolkit.controls import Button, IconButton
@@ -54,7 +55,12 @@ class TravelApp(App):
     icon = "train"
     color = (24, 122, 128)
     preinstalled = False
-    kinds = (Trip, Traveller, WatchedRoute, TravelSettings)
+    kinds = (Trip, Traveller, WatchedRoute, TravelSettings, TripNews)
+
+    network_pages = frozenset(
+        ("results", "connection", "compare", "checkout", "change", "confirm_change",
+         "confirm_cancel", "seats", "offers")
+    )  # fmt: skip
 
     results = staticmethod(travel_booking.results)
     sort = staticmethod(travel_booking.sort)

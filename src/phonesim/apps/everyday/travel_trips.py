@@ -16,6 +16,7 @@ from phonesim.contents.everyday.journeys import (
     connections,
 )
 from phonesim.contents.everyday.money import Ticket, can_pay, money, pay
+from phonesim.contents.everyday.news import TripNews, news_words
 from phonesim.contents.timestamps import clock
 from phonesim.toolkit.boxes import Card, Column, Flow, Grid, Pad, Row
 from phonesim.toolkit.controls import Button, Chip
@@ -69,8 +70,10 @@ def trip(ui: Ui, trip_id: int) -> Window:
         ],
         gap=6,
     )
+    news = ui.facts.where(TripNews, lambda each: each.trip == trip_id)
     rows: list[Widget] = [
         Pad(Card(head, pad=16), sides=12),
+        *(ListRow(news_words(each, ui.language), icon="warning") for each in news),
         ListRow(ui.tr("Booking code"), trip.code, icon="tag"),
         ListRow(ui.tr("Seat"), trip.seat, icon="bed", on_tap=lambda: ui.go("seats", trip_id)),
         ListRow(ui.tr("Traveller"), ui.tr(trip.traveller), icon="user"),

@@ -72,6 +72,10 @@ class WalletApp(App):
         WalletSettings,
     )  # fmt: skip
 
+    network_pages = frozenset(
+        ("payees", "amount", "review", "code", "ask", "request", "confirm_bill", "report", "pot")
+    )
+
     payees = staticmethod(wallet_payments.payees)
     new_payee = staticmethod(wallet_payments.new_payee)
     amount = staticmethod(wallet_payments.amount)

@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
-from phonesim.tasks.everyday import chat, feed, food, travel, wallet, wallet_cards
-from phonesim.tasks.everyday.crossing import CROSSING_TEMPLATES
+from phonesim.tasks.everyday import (
+    asking,
+    chat,
+    feed,
+    feed_account,
+    food,
+    travel,
+    wallet,
+    wallet_cards,
+)
+from phonesim.tasks.everyday.crossing import CROSSING_TEMPLATES, HOPPING_TEMPLATES
 from phonesim.tasks.template import Template
 
 EVERYDAY_TEMPLATES: tuple[type[Template], ...] = (
@@ -14,4 +23,7 @@ EVERYDAY_TEMPLATES: tuple[type[Template], ...] = (
     *feed.TEMPLATES,
     *food.TEMPLATES,
     *CROSSING_TEMPLATES,
+    *asking.TEMPLATES,
+    *feed_account.TEMPLATES,
+    *HOPPING_TEMPLATES,
 )

@@ -10,6 +10,7 @@ from phonesim.tasks.everyday import comparisons as c
 from phonesim.tasks.everyday import conditions as k
 from phonesim.tasks.everyday import everyday_sources as e
 from phonesim.tasks.everyday import leisure_sources as n
+from phonesim.tasks.everyday import lookups as h
 from phonesim.tasks.everyday import sources as s
 from phonesim.tasks.everyday.parts import Act, Condition, Source, compose, compose_choice
 from phonesim.tasks.everyday.paying import (
@@ -24,6 +25,7 @@ from phonesim.tasks.everyday.paying import (
 from phonesim.tasks.everyday.planning import (
     AddWeatherThere,
     BookThere,
+    BookTomorrow,
     PlanAtIt,
     PlanOnIt,
     WakeAtIt,
@@ -47,6 +49,7 @@ from phonesim.tasks.everyday.telling import (
     TellGroup,
     TextIt,
 )
+from phonesim.tasks.everyday.two_hops import Lookup, compose_two_hops
 from phonesim.tasks.template import Template
 
 PAIRS: dict[type[Source], tuple[type[Act], ...]] = {
@@ -141,6 +144,21 @@ CHOICES: tuple[tuple[type[Condition], type[Act], type[Act]], ...] = (
     (k.BillAbove, SayInChat, NoteThat),
     (k.BillAbove, CallPerson, SayInChat),
 )
+HOPS: tuple[tuple[type[Source], type[Lookup], tuple[type[Act], ...]], ...] = (
+    (h.MailedPlace, h.AddressThere, (TellChat, NoteIt)),
+    (h.MailedPlace, h.PhoneThere, (TextIt, ListIt)),
+    (h.ChatShop, h.AddressThere, (MailIt,)),
+    (h.ChatShop, h.PhoneThere, (NoteIt, TextIt)),
+    (h.MailedCity, h.HighThere, (BookTomorrow, TellChat)),
+    (h.MailedCity, h.FareThere, (PutItAside,)),
+    (e.ChatCity, h.HighThere, (WatchThere, NoteIt)),
+    (s.MissedCaller, h.TheirBirthday, (WriteThem, NoteIt)),
+    (s.MissedCaller, h.LastPaidThem, (TellGroup,)),
+    (n.PostAuthor, h.TheirPhone, (NoteIt,)),
+    (n.PostAuthor, h.TheirBirthday, (TellGroup,)),
+    (h.ReminderSender, h.OpenBill, (PayTheirBill, TellChat)),
+    (h.ReminderSender, h.BillDay, (PlanOnIt, TextIt)),
+)
 
 CROSSING_TEMPLATES: tuple[type[Template], ...] = (
     *(
@@ -151,4 +169,7 @@ CROSSING_TEMPLATES: tuple[type[Template], ...] = (
     *(compose(source, *acts) for source, acts in CHAINS),
     *(compose(source, TellChatCorrected) for source in CORRECTED),
     *(compose_choice(*parts) for parts in CHOICES),
+)
+HOPPING_TEMPLATES: tuple[type[Template], ...] = tuple(
+    compose_two_hops(source, lookup, *acts) for source, lookup, acts in HOPS
 )

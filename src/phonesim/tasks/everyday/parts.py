@@ -51,11 +51,13 @@ class PhoneNumber:
 
 
 Value = str | int | time | date | Cents | PhoneNumber
-Gives = Literal["words", "number", "time", "day", "cents", "phone", "person", "city", "company"]
+Gives = Literal[
+    "words", "number", "time", "day", "cents", "phone", "person", "city", "company", "place"
+]
 PRONOUNS: dict[Gives, str] = {
     "words": "it", "number": "that number", "time": "that time", "day": "that day",
     "cents": "that amount", "phone": "that number", "person": "that person", "city": "that city",
-    "company": "that company",
+    "company": "that company", "place": "that place",
 }  # fmt: skip
 
 
@@ -238,11 +240,11 @@ def people_differ(task: Template) -> bool:
 
 def compose(source: type[Source], *acts: type[Act], held_out: bool = False) -> type[Template]:
     """The template that reads the source's value and does the acts with it."""
-    name = _name("across", source, *acts)
+    name = template_name("across", source, *acts)
     for act in acts:
         if act.takes and source.gives not in act.takes:
             raise ValueError(f"template {name}: {act.__name__} takes no {source.gives}")
-    return _template(
+    return build_template(
         name,
         CrossApp,
         (source, *acts),
@@ -257,14 +259,14 @@ def compose_choice(
     condition: type[Condition], then: type[Act], otherwise: type[Act]
 ) -> type[Template]:
     """The template that does one thing where the condition holds, and else the other."""
-    name = _name("if", condition, then, otherwise)
+    name = template_name("if", condition, then, otherwise)
     clauses, yes, no = condition.clauses, then.orders, otherwise.orders
     phrasings = (
         f"If {clauses[0]}, {yes[0]}. Otherwise {no[0]}",
         f"Check whether {clauses[-1]}. If so, {yes[-1]}; if not, {no[-1]}",
         f"{capital(yes[0])} if {clauses[0]}; if not, {no[-1]}",
     )
-    return _template(
+    return build_template(
         name,
         Choice,
         (condition, then, otherwise),
@@ -274,15 +276,16 @@ def compose_choice(
     )
 
 
-def _name(kind: str, read: type[Part], *acts: type[Act]) -> str:
+def template_name(kind: str, read: type[Part], *acts: type[Part]) -> str:
     """across.mailed_bill.tell_chat: the parts in their order."""
     words = (re.sub(r"(?<!^)(?=[A-Z])", "_", part.__name__).lower() for part in (read, *acts))
     return f"{kind}." + ".".join(words)
 
 
-def _template(
+def build_template(
     name: str, base: type[Template], parts: Sequence[type[Part]], **members: Any
 ) -> type[Template]:
+    """A template with the fields of all parts; `members` has its acts, phrasings and the like."""
     fields: dict[str, tuple[str, Any, Any]] = {}
     for part in parts:
         for field in dataclasses.fields(part):  # type: ignore[arg-type]

@@ -32,6 +32,8 @@ from phonesim.tasks.general.differences import only_added
 from phonesim.tasks.moves import Fill, Move, Open, Press
 from phonesim.tasks.template import View
 
+TOMORROW = SaidDay("tomorrow", days=1)
+
 
 @dataclass(frozen=True)
 class WakeAtIt(Act):
@@ -152,6 +154,33 @@ class BookThere(Act):
         yield Press(money(best.cents), role="row")
         yield Press("Book")
         yield Press(f"Pay {money(best.cents)}")
+
+
+@dataclass(frozen=True)
+class BookTomorrow(Act):
+    app, steps, takes = "Travel", 6, ("city",)
+    orders = (
+        "book the first trip of tomorrow to {it} in Travel",
+        "get me a ticket for tomorrow's first trip to {it} with Travel",
+    )
+    touches = (Trip, Transfer, Account)
+    high_stakes = True
+
+    def missing(self, start: View, end: View, value: Value) -> str | None:
+        first = running(start, str(value), TOMORROW)[0]
+        wrong = only_added(
+            start, end, Trip, origin=first.origin, destination=first.destination,
+            depart=first.depart, cents=first.cents, traveller="Me", cancelled=False,
+        )  # fmt: skip
+        return wrong or not_paid(start, end, first.operator, first.cents)
+
+    def moves(self, start: View, value: Value) -> Iterable[Move]:
+        """The results begin with the earliest."""
+        first = running(start, str(value), TOMORROW)[0]
+        yield from search_trips(start, str(value), TOMORROW)
+        yield Press(money(first.cents), role="row")
+        yield Press("Book")
+        yield Press(f"Pay {money(first.cents)}")
 
 
 @dataclass(frozen=True)
