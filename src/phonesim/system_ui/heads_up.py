@@ -10,14 +10,27 @@ from typing import TYPE_CHECKING
 from phonesim.dimensions import STATUS
 from phonesim.drawing.colors import WHITE, mixed
 from phonesim.drawing.fonts import shorten
+from phonesim.languages.language import Language
+from phonesim.languages.translations import filled
 from phonesim.scene import Drag, Scene
 from phonesim.system import Notification
+from phonesim.web.basket import STATUSES
 
 if TYPE_CHECKING:
     from phonesim.phone import Phone
 
 SIDE, HIGH, ICON = 8, 66, 34
 WINDOW = "heads_up"
+OWN_TEXTS = (  # of notifications that apps wrote themselves; all others are what people wrote
+    "{count} apps can be updated",
+    "{count}% left",
+    *(f"Order {{number}}: {status.lower()}" for status in STATUSES),
+)
+
+
+def note_text(language: Language, note: Notification) -> str:
+    """What a notification says below its title, in the phone's language where an app says it."""
+    return note.text if language.name == "English" else filled(language, note.text, OWN_TEXTS)
 
 
 def place(scene: Scene, phone: Phone, note_id: int) -> None:
@@ -25,7 +38,7 @@ def place(scene: Scene, phone: Phone, note_id: int) -> None:
     if note is None:
         return
     theme, app = scene.theme, phone.apps[note.app]
-    title = theme.language.tr(note.title)
+    title, text = theme.language.tr(note.title), note_text(theme.language, note)
     x, y, width = SIDE, STATUS + 6, scene.canvas.width - 2 * SIDE
     scene.background = None
     scene.rounded(x, y, width, HIGH, 18, mixed(theme.line, theme.muted, 0.5))
@@ -37,13 +50,13 @@ def place(scene: Scene, phone: Phone, note_id: int) -> None:
     room, top = width - 74, y + (HIGH - theme.strong.line_height - theme.small.line_height) // 2
     scene.text(x + 60, top, shorten(title, theme.strong, room), theme.strong)
     below = top + theme.strong.line_height
-    scene.text(x + 60, below, shorten(note.text, theme.small, room), theme.small, theme.muted)
+    scene.text(x + 60, below, shorten(text, theme.small, room), theme.small, theme.muted)
     window, scene.window = scene.window, WINDOW
     scene.element(
         "row",
         title,
         (x, y, width, HIGH),
-        detail=note.text,
+        detail=text,
         on_tap=lambda: phone.launch(note.app),
         on_drag=_dragged,
     )
