@@ -22,8 +22,8 @@ CITY_NAMES = tuple(city.name for city in CITIES)
 Means = Literal["rail", "road", "air"]
 OPERATORS: dict[Means, tuple[str, ...]] = {
     "rail": ("Aurora Rail", "Northline", "Sable Rail"),
-    "road": ("Bluebird Coaches", "Pinewood Coaches"),
-    "air": ("Saltwind Air", "Lantern Airways", "Marlow Air"),
+    "road": ("Bluebird Bus", "Pine Coaches"),
+    "air": ("Saltwind Air", "Lantern Air", "Marlow Air"),
 }
 MEANS_OF: dict[str, Means] = {name: means for means, names in OPERATORS.items() for name in names}
 MAINLANDS = (
