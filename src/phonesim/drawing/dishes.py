@@ -221,7 +221,7 @@ def _slice(b: Brush, rng: random.Random, x: float, sponge: Color, icing: Color) 
     b.oval(x, 79, 34, 5.5, (222, 220, 214))
     b.polygon([(x - 34, 42), (x + 22, 34), (x + 34, 44)], fade(lighter(icing, 0.2), icing))
     b.polygon([(x - 34, 42), (x + 34, 44), (x + 34, 78), (x - 34, 76)], sponge)
-    for y in (46, 58, 70):
+    for y in (46.0, 58.0, 70.0):
         b.polygon([(x - 34, y), (x + 34, y + 1), (x + 34, y + 6), (x - 34, y + 5)], icing)
     for _ in range(22):
         left, y = x + rng.uniform(-31, 31), rng.choice((53.5, 65.5)) + rng.uniform(-1.5, 2)
