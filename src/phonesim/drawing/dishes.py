@@ -57,7 +57,7 @@ def _bowl(b: Brush, x: float, outside: Color, filling: Color) -> None:
 def _within(rng: random.Random, x: float, reach: float) -> tuple[float, float]:
     """A place on a disc, as likely near its edge as in its middle."""
     far, turn = reach * math.sqrt(rng.random()), rng.uniform(0, 2 * math.pi)
-    return x + far * math.cos(turn), 50 + far * math.sin(turn)
+    return round(x + far * math.cos(turn), 3), round(50 + far * math.sin(turn), 3)
 
 
 def _leaves(b: Brush, rng: random.Random, x: float, count: int, reach: float, size: float) -> None:
@@ -284,8 +284,8 @@ def _tomatoes(b: Brush, rng: random.Random, x: float) -> None:
     _bowl(b, x, (92, 124, 150), (70, 92, 112))
     for place in range(7):
         turn = place * math.pi / 3
-        left = x + (19 * math.cos(turn) if place else 0)
-        y = 50 + (19 * math.sin(turn) if place else 0)
+        left = x + (round(19 * math.cos(turn), 3) if place else 0)
+        y = 50 + (round(19 * math.sin(turn), 3) if place else 0)
         ink = mixed(RED, ORANGE, rng.random() * 0.35)
         b.disc(left, y, 11.5, darker(ink, 0.25))
         b.disc(left, y - 0.6, 10.8, fade(lighter(ink, 0.18), ink))
