@@ -14,18 +14,14 @@ from phonesim.languages.language import Language
 from phonesim.languages.translations import filled
 from phonesim.scene import Drag, Scene
 from phonesim.system import Notification
-from phonesim.web.basket import STATUSES
 
 if TYPE_CHECKING:
     from phonesim.phone import Phone
 
 SIDE, HIGH, ICON = 8, 66, 34
 WINDOW = "heads_up"
-OWN_TEXTS = (  # of notifications that apps wrote themselves; all others are what people wrote
-    "{count} apps can be updated",
-    "{count}% left",
-    *(f"Order {{number}}: {status.lower()}" for status in STATUSES),
-)
+# What apps wrote in English before the phone had a language; all others are shown as they are.
+OWN_TEXTS = ("{count} apps can be updated",)
 
 
 def note_text(language: Language, note: Notification) -> str:
