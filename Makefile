@@ -81,10 +81,24 @@ phone: $(STAMP) ## Draw a sheet of screens of the simulated phone
 	@echo "→ distrl phone sheet $(ARGS)"
 	@$(BIN)/distrl phone sheet $(ARGS)
 
-pictures: $(STAMP) ## Draw the pictures of the README anew
+SHEET := $(BIN)/distrl phone sheet
+
+pictures: $(STAMP) ## Draw every picture of the phone in README and docs anew (2 min)
 	@$(BIN)/distrl phone play messages.send_number/train/1 shopping.buy_express/train/0 \
 		calendar.move/train/1 --out docs/pictures/tasks.gif
-	@$(BIN)/distrl phone sheet --seed 5 --out docs/pictures/apps.png
+	@$(SHEET) apps --seed 5 --out docs/pictures/apps.png
+	@$(SHEET) everyday --seed 36 --out docs/pictures/everyday.png
+	@for each in German Spanish Chinese; do \
+		$(SHEET) everyday --seed 36 --language $$each \
+			--out docs/pictures/everyday-$$(echo $$each | tr GSC gsc).png || exit 1; \
+	done
+	@for each in Chat Wallet Travel Feed Food; do \
+		$(SHEET) everyday-densities --seed 36 --app $$each \
+			--out docs/pictures/everyday-density-$$(echo $$each | tr CWTF cwtf).png || exit 1; \
+	done
+	@for each in densities screens languages scripts; do \
+		$(SHEET) $$each --seed 36 --out docs/pictures/phone-$$each.png || exit 1; \
+	done
 
 bench-phone: $(STAMP) ## Measure the phone; writes benchmarks/results/phone.json
 	@echo "→ benchmarks/phone.py"
@@ -255,5 +269,5 @@ $(STAMP): pyproject.toml constraints.txt
 		$(PYTHON) -m venv $(VENV); }
 	@echo "→ installing DistRL and its tools into $(VENV) (a minute the first time)"
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check \
-		-c constraints.txt -e ".[dev,gym,learn,data,served,android,android-env,ray,join,view]"
+		-c constraints.txt -e ".[dev,gym,learn,data,served,android,android-env,ray,join,view,world]"
 	@touch $@

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -98,27 +98,39 @@ def read(
 
 @phone_app.command()
 def sheet(
+    what: Annotated[
+        str,
+        typer.Argument(
+            help="apps, everyday, everyday-densities, densities, screens, languages or scripts"
+        ),
+    ] = "apps",
     seed: Seed = 0,
     out: Out = Path("out/phone.png"),
-    everyday: Annotated[
-        bool, typer.Option("--everyday", help="Draw pages of the everyday apps instead.")
-    ] = False,
-    densities: Annotated[
-        bool, typer.Option("--densities", help="Draw corners of them at density 1 and 3 instead.")
-    ] = False,
     language: Spoken = "English",
-    density: Annotated[int, typer.Option(min=1, max=3, help="Of everyday pages.")] = 1,
+    density: Annotated[int, typer.Option(min=1, max=3, help="Of the pages of everyday.")] = 1,
+    app_name: Annotated[
+        str, typer.Option("--app", help="Name of the app, for everyday-densities.")
+    ] = "Chat",
 ) -> None:
-    """Draw the phone's home screen, drawer, shade and the first page of every app on one sheet."""
-    from phonesim.everyday_pictures import draw_everyday, draw_everyday_densities
+    """Draw many screens on one sheet: every app, or what else WHAT names."""
+    from phonesim import display_pictures, everyday_pictures, language_pictures
     from phonesim.pictures import draw_sheet
 
-    if densities:
-        _write(out, draw_everyday_densities(seed))
-    elif everyday:
-        _write(out, draw_everyday(seed, language, density))
-    else:
-        _write(out, draw_sheet(seed))
+    sheets: dict[str, Callable[[], Image]] = {
+        "apps": lambda: draw_sheet(seed),
+        "everyday": lambda: everyday_pictures.draw_everyday(seed, language, density),
+        "everyday-densities": lambda: everyday_pictures.draw_everyday_densities(seed, app_name),
+        "densities": lambda: display_pictures.draw_densities(seed),
+        "screens": lambda: display_pictures.draw_screens(seed),
+        "languages": lambda: language_pictures.draw_languages(seed),
+        "scripts": lambda: language_pictures.draw_scripts(seed),
+    }
+    if what not in sheets:
+        raise UsageError(f"no sheet called {what!r}; there are {', '.join(sheets)}")
+    if what == "everyday-densities" and app_name not in everyday_pictures.PAGES:
+        known = ", ".join(everyday_pictures.PAGES)
+        raise UsageError(f"no everyday app called {app_name!r}; there are {known}")
+    _write(out, sheets[what]())
 
 
 @phone_app.command()

@@ -1,7 +1,10 @@
 """The simulated phone as a Gymnasium environment.
 
 Ids: `phonesim.gymnasium_env:Phone-General-v0` and `phonesim.gymnasium_env:Phone-Shopping-v0`. An
-action names its kind and fills in the entries that this kind needs; the others are ignored. The
+action names its kind and fills in the entries that this kind needs; the others are ignored. A
+pinch around `point` spreads the fingers by 10 ** (2 · to[0] - 1): from 0.1 times to 10 times. What
+the user replies to `ask_user`, whose question is `text`, is `info["reply"]`. New kinds come last:
+a number of an action means what it always meant. The
 reward is 1 when the task is done and 0 otherwise; with `progress_reward=True`, each step earns what
 it adds to the share of the task's facts that are reached, and nothing while something else is
 damaged. `terminated`: the agent said that it was done, gave an answer or gave up. `truncated`: the
@@ -12,6 +15,7 @@ step limit was reached, or the device failed (`info["fault"]` says how). The las
 from __future__ import annotations
 
 import string
+from collections.abc import Callable
 from typing import Any
 
 import gymnasium
@@ -23,20 +27,29 @@ from distrl.records import (
     FINAL_ACTIONS,
     Action,
     Answer,
+    AskUser,
     Back,
     Done,
+    DoubleTap,
+    DragAndDrop,
     Enter,
     Family,
     Home,
     Impossible,
     LongPress,
     OpenApp,
+    OpenShade,
+    Pinch,
     Pixels,
+    Power,
+    Recents,
     Split,
     Swipe,
     Tap,
     Task,
     TypeText,
+    VolumeDown,
+    VolumeUp,
     Wait,
 )
 from phonesim.display import STANDARD, Display
@@ -52,7 +65,20 @@ from phonesim.tasks.task_sets import load_task, template_names
 KINDS = (
     "tap", "long_press", "swipe", "type", "back", "home", "enter", "open_app", "wait", "answer",
     "done", "impossible",
+    "double_tap", "drag_and_drop", "pinch", "recents", "open_shade", "volume_up", "volume_down",
+    "power", "ask_user",
 )  # fmt: skip
+AT_A_POINT: dict[str, Callable[[float, float], Action]] = {
+    "tap": Tap, "long_press": LongPress, "double_tap": DoubleTap,
+}  # fmt: skip
+WITH_TEXT: dict[str, Callable[[str], Action]] = {
+    "type": TypeText, "open_app": OpenApp, "answer": Answer, "ask_user": AskUser,
+}  # fmt: skip
+PLAIN: dict[str, Action] = {
+    "back": Back(), "home": Home(), "enter": Enter(), "wait": Wait(), "done": Done(),
+    "impossible": Impossible(), "recents": Recents(), "open_shade": OpenShade(),
+    "volume_up": VolumeUp(), "volume_down": VolumeDown(), "power": Power(),
+}  # fmt: skip
 MAX_TEXT = 200
 NUMBERS = 1_000_000  # tasks of each template
 CHARACTERS = frozenset(string.printable + "äöüéèñßçåøŽščřłąęıİğ’“”…–—€£×÷−°")
@@ -135,6 +161,8 @@ class PhoneEnv(gymnasium.Env[Observed, dict[str, Any]]):
         terminated = said_so or success
         truncated = not terminated and self._steps >= task.step_limit
         info = {"task": task, "success": success, "reason": reason or ""}
+        if isinstance(act, AskUser):
+            info["reply"] = self.judge.reply(act.question)
         if terminated or truncated or self._progress_reward:
             info |= self._how_far(answer)
         reward = self._earned(info) if self._progress_reward else float(success)
@@ -173,27 +201,20 @@ def read_action(action: dict[str, Any]) -> Action:
         raise InvalidAction(f"action kind {kind}; there are {len(KINDS)}: {', '.join(KINDS)}")
     x, y = (float(value) for value in action["point"])
     to_x, to_y = (float(value) for value in action["to"])
-    text = str(action["text"])
-    actions: dict[str, Action] = {
-        "back": Back(),
-        "home": Home(),
-        "enter": Enter(),
-        "wait": Wait(),
-        "done": Done(),
-        "impossible": Impossible(),
-        "type": TypeText(text),
-        "open_app": OpenApp(text),
-        "answer": Answer(text),
-    }
-    match KINDS[kind]:
-        case "tap":
-            return Tap(x, y)
-        case "long_press":
-            return LongPress(x, y)
+    name, text = KINDS[kind], str(action["text"])
+    match name:
+        case "tap" | "long_press" | "double_tap":
+            return AT_A_POINT[name](x, y)
         case "swipe":
             return Swipe(x, y, to_x, to_y)
-        case name:
-            return actions[name]
+        case "drag_and_drop":
+            return DragAndDrop(x, y, to_x, to_y)
+        case "pinch":
+            return Pinch(x, y, 10.0 ** (2.0 * to_x - 1.0))
+        case "type" | "open_app" | "answer" | "ask_user":
+            return WITH_TEXT[name](text)
+        case _:
+            return PLAIN[name]
 
 
 register_environments()

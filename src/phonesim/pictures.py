@@ -5,19 +5,20 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
-from PIL import Image, ImageDraw
+from PIL import Image
 
 from distrl.errors import UnknownApp
 from distrl.records import Action, OpenApp, Swipe
 from phonesim.apps.everyday import EVERYDAY_APPS, install
 from phonesim.display import STANDARD, Display
-from phonesim.drawing.fonts import face
+from phonesim.drawing.fonts import face, text_mask
 from phonesim.drift import Drift
 from phonesim.finger import Finger
 from phonesim.phone import Phone
 
 INK, PAPER = (32, 34, 40), (246, 247, 250)
 GAP, FOOT = 16, 30
+LARGE = 480  # a picture wider than this has a larger caption
 EVERYDAY_NAMES = frozenset(app.name for app in EVERYDAY_APPS)
 DRAWER = Swipe(0.5, 0.75, 0.5, 0.3)
 SHADE = Swipe(0.5, 0.005, 0.5, 0.6)
@@ -81,17 +82,30 @@ def draw_looks(app: str, seeds: int) -> Image.Image:
 def tile_pictures(
     pictures: Sequence[Image.Image], captions: Sequence[str], columns: int, width: int
 ) -> Image.Image:
-    """Pictures side by side with a caption below each, in 256 colours: small enough to send."""
+    """Pictures side by side with a caption below each, in 256 colours: small enough to send.
+
+    Those that are as wide as asked for keep their pixels.
+    """
     height = round(width * pictures[0].height / pictures[0].width)
     columns = min(columns, len(pictures))
     rows = -(-len(pictures) // columns)
     size = (columns * (width + GAP) + GAP, rows * (height + FOOT + GAP) + GAP)
     sheet = Image.new("RGB", size, PAPER)
-    draw = ImageDraw.Draw(sheet)
-    font = face(15, "medium").font
     for index, (picture, caption) in enumerate(zip(pictures, captions, strict=True)):
         x = GAP + index % columns * (width + GAP)
         y = GAP + index // columns * (height + FOOT + GAP)
-        sheet.paste(picture.resize((width, height), Image.Resampling.LANCZOS), (x, y))
-        draw.text((x + 2, y + height + 6), caption, fill=INK, font=font)
-    return sheet.quantize(256)
+        if picture.size != (width, height):
+            picture = picture.resize((width, height), Image.Resampling.LANCZOS)
+        sheet.paste(picture, (x, y))
+        write(sheet, caption, x + 2, y + height + 5, 20 if width > LARGE else 15)
+    return few_colors(sheet)
+
+
+def few_colors(sheet: Image.Image) -> Image.Image:
+    """The sheet in 256 colours, those of large and of small things alike."""
+    return sheet.quantize(256, kmeans=1, dither=Image.Dither.NONE)
+
+
+def write(sheet: Image.Image, caption: str, x: int, y: int, size: int = 15) -> None:
+    """A caption, in any script that the phone can draw."""
+    sheet.paste(INK, (x, y), Image.fromarray(text_mask(caption, face(size, "medium"))))

@@ -78,7 +78,7 @@ def test_an_agent_has_tools_and_a_task_over_mcp(address: str) -> None:
 
     with MCPToolClient(base_url=address).sync() as client:
         names = {tool.name for tool in client.list_tools()}
-        assert {"tap", "swipe", "finish", "look"} <= names
+        assert {"tap", "swipe", "finish", "double_tap", "drag", "ask_user", "look"} <= names
         assert not {"reset", "step"} & names
         task = client.call_tool("look")
         screen = client.call_tool("open_app", app="Clock")

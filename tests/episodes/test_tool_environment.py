@@ -7,9 +7,11 @@ import re
 
 import pytest
 
-from distrl.episodes.tool_environment import ToolEnvironment
-from distrl.records import Verdict
+from distrl.episodes.tool_environment import KEYS, TOOLS, ToolEnvironment
+from distrl.judging.judge import NOBODY
+from distrl.records import Action, DoubleTap, DragAndDrop, Pinch, Screen, Verdict
 from phonesim.simulated_device import SimulatedDevice
+from phonesim.tasks.fact_judge import FactJudge
 
 TASK = "clock.delete_alarm/train/3"
 
@@ -60,8 +62,12 @@ def test_a_wrong_call_is_said_to_the_model() -> None:
         environment.tap(1000)
     with pytest.raises(ValueError, match="give up, down"):
         environment.swipe("inwards")
-    with pytest.raises(ValueError, match="give back, home, enter"):
-        environment.press("power")
+    with pytest.raises(ValueError, match="give back, home, enter, recents, shade, volume_up"):
+        environment.press("camera")
+    with pytest.raises(ValueError, match=r"fingers spread 0\.1 to 10 times"):
+        environment.pinch(0, 50)
+    with pytest.raises(ValueError, match="the screen has 0 to"):
+        environment.drag(0, 1000)
 
 
 def test_every_tool_is_described_as_trainers_want_it() -> None:
@@ -69,7 +75,7 @@ def test_every_tool_is_described_as_trainers_want_it() -> None:
     tools = [
         each for name, each in methods if name[0] != "_" and name not in ("reset", "get_reward")
     ]
-    assert len(tools) == 7
+    assert {tool.__name__ for tool in tools} == set(TOOLS)
     for tool in tools:
         words = inspect.getdoc(tool) or ""
         for name in inspect.signature(tool).parameters:
@@ -93,3 +99,60 @@ def test_a_device_and_a_judge_of_your_own() -> None:
         assert environment.reward == 1.0
     with pytest.raises(ValueError, match="needs a judge"):
         ToolEnvironment(device)
+
+
+def test_rare_actions_reach_the_phone() -> None:
+    with SimulatedDevice("rare") as device:
+        environment = ToolEnvironment(device, FactJudge(device))
+        environment.reset(task="notes.create/train/3")
+        for key, overlay in (("recents", "recents"), ("shade", "shade")):
+            environment.press("home")
+            environment.press(key)
+            assert device.phone.state.overlay == overlay
+        environment.press("home")
+        assert "olume" in str(environment.press("volume_up"))
+        environment.press("power")
+        assert device.phone.state.asleep
+        assert {"back", "home", "enter"} < KEYS.keys()
+
+
+def test_touches_with_more_than_a_tap_are_performed_where_the_elements_are() -> None:
+    class Remembering(SimulatedDevice):
+        done: list[Action] = []  # noqa: RUF012
+
+        def perform(self, action: Action) -> Screen:
+            self.done.append(action)
+            return super().perform(action)
+
+    with Remembering("touched") as device:
+        environment = ToolEnvironment(device, FactJudge(device))
+        environment.reset(task="notes.create/train/3")
+        environment.double_tap(0)
+        environment.drag(0, 1)
+        environment.pinch(0, 2)
+        double, drag, pinch = device.done
+        assert isinstance(double, DoubleTap)
+        assert isinstance(drag, DragAndDrop)
+        assert (double.x, double.y) == (drag.x, drag.y)
+        assert pinch == Pinch(pinch.x, pinch.y, 2.0)  # type: ignore[union-attr]
+
+
+def test_the_user_can_be_asked() -> None:
+    environment = ToolEnvironment()
+    environment.reset(task="notes.create/train/3")
+    replied = str(environment.ask_user("Which title shall the note have?"))
+    assert replied.startswith("The user says: The title is ")
+    assert "[0] " in replied
+    assert environment.steps == 1
+
+    class Silent:
+        def begin(self, task: object) -> None: ...
+
+        def verdict(self, answer: str | None) -> None: ...
+
+    with SimulatedDevice("alone") as device:
+        alone = ToolEnvironment(device, Silent(), pictures=True)
+        alone.reset(instruction="Write a note")
+        told = alone.ask_user("Which?")
+        assert isinstance(told, list)
+        assert told[0]["text"] == f"The user says: {NOBODY}"

@@ -23,3 +23,15 @@ def test_a_screen_is_drawn_and_an_error_is_one_line(tmp_path: Path) -> None:
     refused = run("draw", "--app", "Nowhere")
     assert refused.returncode == 2
     assert refused.stderr.startswith("UnknownApp: no app called 'Nowhere'")
+
+
+def test_a_sheet_that_nobody_knows_is_refused_with_those_that_there_are() -> None:
+    refused = run("sheet", "sketches")
+    assert refused.returncode == 2
+    assert "everyday-densities, densities, screens, languages, scripts" in " ".join(
+        refused.stderr.split()
+    )
+    assert (
+        "no everyday app called 'Notes'"
+        in run("sheet", "everyday-densities", "--app", "Notes").stderr
+    )

@@ -11,9 +11,10 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 from distrl.errors import InvalidAction, UnknownTask
-from distrl.records import Family, Split
+from distrl.records import Action, Family, Pinch, Split, Unreadable
+from phonesim.drift import NO_DRIFT
 from phonesim.faults import Faults
-from phonesim.gymnasium_env import KINDS, PhoneEnv
+from phonesim.gymnasium_env import KINDS, PhoneEnv, read_action
 from phonesim.tasks.task_sets import load_task, template_names
 
 
@@ -131,6 +132,37 @@ def test_bad_input_is_refused_and_the_environment_stays_usable() -> None:
         environment.reset(options={"task": "no.such/train/0"})
     with pytest.raises(InvalidAction, match="outside the screen"):
         environment.step(action("tap", x=1.5))
-    with pytest.raises(InvalidAction, match="there are 12"):
+    with pytest.raises(InvalidAction, match="there are 21"):
         environment.step(action("tap") | {"kind": 99})
     assert environment.step(action("home"))[0]["screen"].shape == (720, 360, 3)
+
+
+def test_the_first_kinds_are_those_of_before_and_the_rare_ones_follow() -> None:
+    assert KINDS[:12] == (
+        "tap", "long_press", "swipe", "type", "back", "home", "enter", "open_app", "wait", "answer",
+        "done", "impossible",
+    )  # fmt: skip
+    read = [type(read_action(action(kind, text="a"))) for kind in KINDS]
+    assert len(set(read)) == len(KINDS)
+    assert set(read) == set(get_args(Action)) - {Unreadable}
+
+
+@pytest.mark.parametrize(("right", "scale"), [(0.0, 0.1), (0.5, 1.0), (1.0, 10.0)])
+def test_a_pinch_spreads_as_far_as_its_end_says(right: float, scale: float) -> None:
+    pinch = read_action({**action("pinch", 0.25, 0.75), "to": np.array([right, 0.0])})
+    assert pinch == Pinch(0.25, 0.75, scale)
+
+
+def test_rare_actions_are_performed_and_the_user_replies() -> None:
+    environment = PhoneEnv(drift=NO_DRIFT)
+    environment.reset(options={"task": "notes.create/train/3"})
+    environment.step(action("open_shade"))
+    assert environment.device.phone.state.overlay == "shade"
+    environment.step(action("home"))
+    environment.step(action("recents"))
+    assert environment.device.phone.state.overlay == "recents"
+    info = environment.step(action("ask_user", text="Which title?"))[-1]
+    assert info["reply"].startswith("The title is ")
+    environment.step(action("power"))
+    assert environment.device.phone.state.asleep
+    assert "reply" not in environment.step(action("double_tap"))[-1]

@@ -20,24 +20,33 @@ from typing import Any
 from PIL import Image
 
 from distrl.devices.device import Device
-from distrl.errors import DistrlError
+from distrl.errors import DistrlError, InvalidAction
 from distrl.hierarchy import Element
-from distrl.judging.judge import Judge
+from distrl.judging.judge import NOBODY, Judge, KnowsUser
 from distrl.records import (
     FINAL_ACTIONS,
     Action,
     Answer,
+    AskUser,
     Back,
     Done,
+    DoubleTap,
+    DragAndDrop,
     Enter,
     Home,
     LongPress,
     OpenApp,
+    OpenShade,
+    Pinch,
+    Power,
+    Recents,
     Screen,
     Swipe,
     Tap,
     Task,
     TypeText,
+    VolumeDown,
+    VolumeUp,
 )
 from phonesim.simulated_device import SimulatedDevice
 from phonesim.tasks.fact_judge import FactJudge
@@ -48,7 +57,14 @@ STEP_LIMIT = 15  # of instructions that are no task of ours
 SWIPES = {"up": (0.5, 0.7, 0.5, 0.3), "down": (0.5, 0.3, 0.5, 0.7),
           "left": (0.8, 0.5, 0.2, 0.5), "right": (0.2, 0.5, 0.8, 0.5)}  # fmt: skip
 OVER = "the episode is over: call no more tools"
-TOOLS = ("tap", "long_press", "swipe", "type_text", "press", "open_app", "finish")
+TOOLS = (
+    "tap", "long_press", "swipe", "type_text", "press", "open_app", "finish", "double_tap", "drag",
+    "pinch", "ask_user",
+)  # fmt: skip
+KEYS: dict[str, Action] = {
+    "back": Back(), "home": Home(), "enter": Enter(), "recents": Recents(), "shade": OpenShade(),
+    "volume_up": VolumeUp(), "volume_down": VolumeDown(), "power": Power(),
+}  # fmt: skip
 
 
 class ToolEnvironment:
@@ -147,15 +163,15 @@ class ToolEnvironment:
         Press a key of the phone.
 
         Args:
-            key: One of back, home, enter.
+            key: One of back, home, enter, recents (the apps that were open), shade (quick
+                settings and notifications), volume_up, volume_down, power.
 
         Returns:
             The next screen.
         """
-        keys: dict[str, Action] = {"back": Back(), "home": Home(), "enter": Enter()}
-        if key not in keys:
-            raise ValueError(f"key={key!r}; give {', '.join(keys)}")
-        return self._act(keys[key])
+        if key not in KEYS:
+            raise ValueError(f"key={key!r}; give {', '.join(KEYS)}")
+        return self._act(KEYS[key])
 
     def open_app(self, app: str) -> Observed:
         """
@@ -168,6 +184,64 @@ class ToolEnvironment:
             The next screen.
         """
         return self._act(OpenApp(app))
+
+    def double_tap(self, element: int) -> Observed:
+        """
+        Tap an element twice, quickly.
+
+        Args:
+            element: The number of the element, as the screen lists it.
+
+        Returns:
+            The next screen.
+        """
+        return self._act(DoubleTap(*self._place(element)))
+
+    def drag(self, element: int, to: int) -> Observed:
+        """
+        Take hold of an element, carry it to where another one is, and let go of it.
+
+        Args:
+            element: The number of the element to carry, as the screen lists it.
+            to: The number of the element to carry it to.
+
+        Returns:
+            The next screen.
+        """
+        return self._act(DragAndDrop(*self._place(element), *self._place(to)))
+
+    def pinch(self, element: int, scale: float) -> Observed:
+        """
+        Move two fingers apart, or together, on an element.
+
+        Args:
+            element: The number of the element, as the screen lists it.
+            scale: How many times as far apart the fingers end: above 1 zooms in, below 1 out.
+
+        Returns:
+            The next screen.
+        """
+        try:
+            return self._act(Pinch(*self._place(element), float(scale)))
+        except InvalidAction as error:
+            raise ValueError(str(error)) from error
+
+    def ask_user(self, question: str) -> Observed:
+        """
+        Ask the user for something that the task does not say. The phone is left as it is.
+
+        Args:
+            question: What to ask.
+
+        Returns:
+            The reply, and the screen.
+        """
+        judge = self._judge
+        reply = judge.reply(question) if isinstance(judge, KnowsUser) else NOBODY
+        seen, said = self._act(AskUser(question, reply)), f"The user says: {reply}"
+        return (
+            f"{said}\n{seen}" if isinstance(seen, str) else [{"type": "text", "text": said}, *seen]
+        )
 
     def finish(self, answer: str = "") -> str:
         """

@@ -1,9 +1,10 @@
-"""Pictures drawn by us from a key: wallpapers, photographs, portraits, covers, products, banners.
+"""Pictures drawn by us from a key: wallpapers, photographs, portraits, covers, dishes, products.
 
 A key is "kind:rest", for example "wallpaper:lake", "photo:beach 3", "portrait:Ada",
-"cover:Low Tide", "product:mug:red:7" or "banner:spring". The same key and size give the same pixels
-in every process on every machine. A kind nobody knows gives a neutral gradient and a size below one
-an empty picture: a picture must never stop a phone. It is shared by all phones, so it is read-only.
+"cover:Low Tide", "dish:Ramen", "product:mug:red:7" or "banner:spring". The same key and size give
+the same pixels in every process on every machine. A kind nobody knows gives a neutral gradient and
+a size below one an empty picture: a picture must never stop a phone. It is shared by all phones, so
+it is read-only.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from distrl.records import Pixels
 from phonesim.drawing.brush import Brush
 from phonesim.drawing.colors import fade, lighter
 from phonesim.drawing.covers import draw_banner, draw_cover
+from phonesim.drawing.dishes import draw_dish
 from phonesim.drawing.photographs import draw_photograph
 from phonesim.drawing.picture_cache import PictureCache
 from phonesim.drawing.portraits import draw_portrait
@@ -36,6 +38,7 @@ KINDS: dict[str, Callable[[str, int, int], Pixels]] = {
     "photo": draw_photograph,
     "portrait": draw_portrait,
     "cover": draw_cover,
+    "dish": draw_dish,
     "product": draw_product,
     "banner": draw_banner,
 }

@@ -7,13 +7,13 @@ speaks another language.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import time
 from functools import lru_cache
 
 from phonesim.languages.language import FOLDERS, Language, language
 
-MONEY = re.compile(r"\$(\d+\.\d\d)")
+MONEY = re.compile(r"\$(\d[\d,]*\.\d\d)")
 TIME = re.compile(r"\b(\d{1,2}):(\d\d) (AM|PM)\b")
 
 
@@ -30,6 +30,18 @@ def forms(text: str) -> frozenset[str]:
     return frozenset(found)
 
 
+def filled(of: Language, text: str, keys: Iterable[str]) -> str:
+    """An English text in this language, if it is one of `keys` with its holes filled.
+
+    For texts that were stored as facts, and so in English, before it was known who would read them.
+    """
+    for key in keys:
+        match = _holes(key).fullmatch(text)
+        if match:
+            return of.tr(key).format(**match.groupdict())
+    return text
+
+
 def figures_in(of: Language, text: str) -> str:
     """The text with its amounts and times as the language writes them."""
 
@@ -37,7 +49,7 @@ def figures_in(of: Language, text: str) -> str:
         hour = int(found[1]) % 12 + 12 * (found[3] == "PM")
         return of.time(time(hour, int(found[2])), use_24_hour=False)
 
-    written = MONEY.sub(lambda amount: of.money(float(amount[1]), "$"), text)
+    written = MONEY.sub(lambda amount: of.money(float(amount[1].replace(",", "")), "$"), text)
     return TIME.sub(moment, written)
 
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 from phonesim.dimensions import STATUS
 from phonesim.drawing.colors import WHITE, mixed
 from phonesim.drawing.fonts import shorten
+from phonesim.languages.language import Language
+from phonesim.languages.translations import filled
 from phonesim.scene import Drag, Scene
 from phonesim.system import Notification
 
@@ -18,6 +20,13 @@ if TYPE_CHECKING:
 
 SIDE, HIGH, ICON = 8, 66, 34
 WINDOW = "heads_up"
+# What apps wrote in English before the phone had a language; all others are shown as they are.
+OWN_TEXTS = ("{count} apps can be updated",)
+
+
+def note_text(language: Language, note: Notification) -> str:
+    """What a notification says below its title, in the phone's language where an app says it."""
+    return note.text if language.name == "English" else filled(language, note.text, OWN_TEXTS)
 
 
 def place(scene: Scene, phone: Phone, note_id: int) -> None:
@@ -25,7 +34,7 @@ def place(scene: Scene, phone: Phone, note_id: int) -> None:
     if note is None:
         return
     theme, app = scene.theme, phone.apps[note.app]
-    title = theme.language.tr(note.title)
+    title, text = theme.language.tr(note.title), note_text(theme.language, note)
     x, y, width = SIDE, STATUS + 6, scene.canvas.width - 2 * SIDE
     scene.background = None
     scene.rounded(x, y, width, HIGH, 18, mixed(theme.line, theme.muted, 0.5))
@@ -37,13 +46,13 @@ def place(scene: Scene, phone: Phone, note_id: int) -> None:
     room, top = width - 74, y + (HIGH - theme.strong.line_height - theme.small.line_height) // 2
     scene.text(x + 60, top, shorten(title, theme.strong, room), theme.strong)
     below = top + theme.strong.line_height
-    scene.text(x + 60, below, shorten(note.text, theme.small, room), theme.small, theme.muted)
+    scene.text(x + 60, below, shorten(text, theme.small, room), theme.small, theme.muted)
     window, scene.window = scene.window, WINDOW
     scene.element(
         "row",
         title,
         (x, y, width, HIGH),
-        detail=note.text,
+        detail=text,
         on_tap=lambda: phone.launch(note.app),
         on_drag=_dragged,
     )

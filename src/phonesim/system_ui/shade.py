@@ -9,6 +9,7 @@ from phonesim.dimensions import NAVIGATION, STATUS
 from phonesim.drawing.fonts import face, shorten
 from phonesim.scene import Drag, Handler, Scene, Touch
 from phonesim.system import Notification, SystemSettings, switch
+from phonesim.system_ui.heads_up import note_text
 from phonesim.toolkit.controls import Button, IconButton, Slider
 from phonesim.toolkit.surfaces import well_color
 from phonesim.toolkit.tile_rows import TileRow
@@ -125,7 +126,7 @@ def _note_row(phone: Phone, note: Notification) -> TileRow:
     app, act = phone.apps[note.app], _opening(phone, note.app)
     return TileRow(
         phone.language.tr(note.title),
-        note.text,
+        note_text(phone.language, note),
         on_tap=act,
         icon=app.icon,
         color=app.color,

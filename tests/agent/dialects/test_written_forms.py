@@ -196,3 +196,4 @@ def test_the_tool_is_described_as_json() -> None:
         assert tool["function"]["name"] == "mobile_use"
         assert set(properties) >= {"action", "coordinate", "coordinate2", "text", "status"}
         assert units in properties["coordinate"]["description"]
+        assert {"key", "ask_user"} < set(properties["action"]["enum"])  # they are read, so told

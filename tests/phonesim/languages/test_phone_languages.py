@@ -34,7 +34,8 @@ from phonesim.languages.language import FOLDERS, language
 from phonesim.phone import Phone
 from phonesim.simulated_device import SimulatedDevice
 from phonesim.snapshot import from_bytes, to_bytes
-from phonesim.system import InstalledApp, SystemSettings
+from phonesim.system import InstalledApp, Notification, SystemSettings
+from phonesim.system_ui.heads_up import OWN_TEXTS
 from phonesim.tasks.task_sets import load_task, splits_of, template_names, templates
 
 OTHERS = [name for name in FOLDERS if name != "English"]
@@ -127,6 +128,22 @@ def test_what_everyday_apps_say_through_variables_has_a_word(name: str) -> None:
     )  # fmt: skip
     words = language(name).words
     assert {text for table in tables for text in table if text not in words} == set()
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_the_shade_says_in_its_language_what_apps_wrote_and_leaves_what_people_wrote(
+    name: str,
+) -> None:
+    phone, words = speaking(name), language(name).words
+    assert set(OWN_TEXTS) <= words.keys()
+    phone.facts.remove_where(Notification, lambda _: True)
+    phone.facts.add(Notification(0, "Store", "Updates available", "4 apps can be updated"))
+    phone.facts.add(Notification(0, "Messages", "Ana", "Shall we meet at 5?"))
+    phone.show_overlay("shade")
+    shown = {element.detail for element in phone.elements()}
+    translated = words["{count} apps can be updated"].format(count=4)
+    assert {translated, "Shall we meet at 5?"} <= shown
+    assert phone.facts.all(Notification)[0].text == "4 apps can be updated"
 
 
 def test_an_everyday_app_speaks_the_language_of_its_phone() -> None:

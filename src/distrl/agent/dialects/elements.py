@@ -10,8 +10,11 @@ for the next answer: an answer is one action. `set` touches a slider at a share 
 reader wants to look. `shade` pulls it down from the top edge. What is not in the list is meant by
 its place in thousandths of the screen. Text runs to the end, exactly as it is.
 
-What it cannot say: where a swipe begins and ends, and how long it takes. Past actions are told with
-what they touched, since numbers change from screen to screen.
+What it cannot say: where a swipe begins and ends, how long it takes, and most of the rarer actions.
+In what is taught and told of the past, a double tap is a tap, a drag and drop a scroll that way,
+recents is home, and a pinch, a volume or power key and a question to the user are a wait; only the
+shade has a word. Past actions are told with what they touched, since numbers change from screen to
+screen.
 """
 
 from __future__ import annotations

@@ -39,6 +39,8 @@ ACTIONS = {
     "system_button": "Press `button`.",
     "open": "Open the app named `text`.",
     "wait": "Wait for `time` seconds.",
+    "key": "Press the key `text`: volume_up, volume_down, power, app_switch or notification.",
+    "ask_user": "Ask the user the question `text`; the task goes on with the reply.",
     "answer": "Answer the user's question with `text`; this ends the task.",
     "terminate": "End the task with `status`: success if it is done, failure if it cannot be.",
 }

@@ -148,6 +148,7 @@ class FeedApp(App):
         post = ui.facts.get(Post, post_id)
         comments = ui.facts.where(Comment, lambda comment: comment.post == post_id)
         rows: list[Widget] = [_comment(ui, comment) for comment in comments]
+        counted = ui.language.plural("{count} comment", "{count} comments", len(rows))
         when = short(post.time, ui.now, ui.settings.use_24_hour, ui.language)
         words: list[Widget] = [
             ListRow(
@@ -166,7 +167,7 @@ class FeedApp(App):
         button = IconButton("send", ui.tr("Send comment"), send, selected=True)
         return ui.page(
             ui.tr("Post"),
-            [*words, Heading(ui.tr("{count} comments", count=len(rows))), *rows],
+            [*words, Heading(counted), *rows],
             actions=[
                 *_marks(ui, post),
                 IconButton("more", ui.tr("More options"), lambda: ui.go("post_menu", post_id)),

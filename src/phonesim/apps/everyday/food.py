@@ -110,7 +110,7 @@ class FoodApp(App):
                 dish.name,
                 restaurant.name,
                 trailing=money(dish.cents, ui.language),
-                icon="food",
+                picture=f"dish:{dish.name}",
                 on_tap=partial(ui.go, "dish", restaurant.name, dish.name),
             )
             for restaurant in RESTAURANTS
@@ -144,7 +144,7 @@ class FoodApp(App):
             ListRow(
                 dish.name,
                 trailing=money(dish.cents, ui.language),
-                icon="recipe",
+                picture=f"dish:{dish.name}",
                 on_tap=partial(ui.go, "closed" if place.closed else "dish", name, dish.name),
             )
             for dish in place.dishes
@@ -153,7 +153,7 @@ class FoodApp(App):
         return ui.page(
             name,
             [
-                Picture(f"banner:{name}", high=110),
+                Picture(_table(place), high=110),
                 Pad(Text(about, "small", "muted")),
                 Heading(ui.tr("Menu")),
                 *rows,
@@ -228,7 +228,7 @@ class FoodApp(App):
         return ui.page(
             name,
             [
-                Picture(f"photo:food {name}", high=170),
+                Picture(f"dish:{name}", high=170),
                 Pad(Text(money(cents, ui.language), "headline"), bottom=0),
                 Pad(Text(ui.tr("From {name}", name=restaurant), "small", "muted"), top=2),
                 Pad(counter, top=12),
@@ -251,6 +251,7 @@ class FoodApp(App):
             ListRow(
                 f"{line.count} × {line.dish}",
                 line.restaurant,
+                picture=f"dish:{line.dish}",
                 trailing=money(dish_cents(line.restaurant, line.dish) * line.count, ui.language),
                 button=(
                     "trash",
@@ -284,7 +285,7 @@ class FoodApp(App):
     def favourites(self, ui: Ui) -> Window:
         names = [each.name for each in ui.facts.all(FavouriteRestaurant)]
         rows = [
-            ListRow(name, icon="heart_filled", on_tap=partial(ui.go, "restaurant", name))
+            ListRow(name, picture=_first_dish(name), on_tap=partial(ui.go, "restaurant", name))
             for name in names
         ]
         return ui.page(ui.tr("Favourites"), rows or [Empty(ui.tr("No favourites yet"), "heart")])
@@ -313,6 +314,16 @@ def _dish_cents(restaurant: str, name: str) -> int:
     return dishes[name]
 
 
+def _first_dish(name: str) -> str:
+    """The picture that a restaurant is known by."""
+    return f"dish:{_place(name).dishes[0].name}"
+
+
+def _table(place: Restaurant) -> str:
+    """The picture above a menu: what the kitchen makes, on one table."""
+    return f"dish:{'+'.join(dish.name for dish in place.dishes[:3])}"
+
+
 def _kind(ui: Ui, place: Restaurant) -> str:
     stars = ui.tr("{stars} stars", stars=ui.language.number(place.stars, 1))
     return f"{ui.tr(place.cuisine)} · {stars}"
@@ -324,7 +335,8 @@ def _restaurant_card(ui: Ui, each: Restaurant) -> Widget:
         [Text(each.name, "strong"), Text(_kind(ui, each), "small", "muted")],
         gap=3,
     )
-    body = Row([words, Text(state, "small", "primary")], stretch=0)
+    picture = Picture(_first_dish(each.name), px=44, high=44)
+    body = Row([picture, words, Text(state, "small", "primary")], gap=10, stretch=1)
     return Pad(
         Card(body, each.name, on_tap=partial(ui.go, "restaurant", each.name)),
         sides=12,

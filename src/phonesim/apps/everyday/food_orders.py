@@ -146,7 +146,7 @@ def orders(ui: Ui) -> Window:
             order.restaurant,
             f"{', '.join(order.dishes)}\n{ui.tr(state_of(order, ui.now))}",
             trailing=short(order.time, ui.now, ui.settings.use_24_hour, ui.language),
-            icon="bag",
+            picture=f"dish:{order.dishes[0]}" if order.dishes else "",
             on_tap=partial(ui.go, "order", order.id),
         )
         for order in found
@@ -164,7 +164,7 @@ def order(ui: Ui, order_id: int) -> Window:
         Pad(Progress(share, ui.tr("Progress")), top=2),
         Pad(Text(full(order.time, ui.now, ui.settings.use_24_hour, ui.language), "small", "muted")),
         Heading(ui.tr("Dishes")),
-        *(ListRow(dish, icon="food") for dish in order.dishes),
+        *(ListRow(dish, picture=f"dish:{dish}") for dish in order.dishes),
         ListRow(ui.tr("Paid"), trailing=money(order.cents, ui.language), icon="wallet"),
         ListRow(ui.tr("Tip"), trailing=money(order.tip_cents, ui.language), icon="coin"),
         ListRow(ui.tr("Brought to"), order.address, icon="home"),

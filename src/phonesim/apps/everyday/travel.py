@@ -40,7 +40,12 @@ SWITCHES = {
     "green_first": "Greenest first",
     "newsletter": "Newsletter",
 }
-OFFERS = ("Weekend by the sea", "Night trains", "Three cities, one ticket", "Mountains in a day")
+OFFERS = {  # and the picture of each
+    "Weekend by the sea": "photo:beach offer",
+    "Night trains": "photo:night offer",
+    "Three cities, one ticket": "photo:city offer",
+    "Mountains in a day": "photo:mountain offer",
+}
 QUESTIONS = {
     "How do I change a trip?": "Open it under My trips and tap Change. You pay the difference.",
     "What does it cost to cancel?": "Five dollars. The rest goes back to your account.",
@@ -124,7 +129,10 @@ class TravelApp(App):
             ],
             gap=4,
         )
-        card = Card(Row([Icon("train", 28, "primary"), words], gap=14), ui.tr("Next trip"))
+        card = Card(
+            Row([Icon(travel_booking.icon_of(trip), 28, "primary"), words], gap=14),
+            ui.tr("Next trip"),
+        )
         card.on_tap = partial(ui.go, "trip", trip.id)
         return [Heading(ui.tr("Your next trip")), Pad(card, sides=12, top=4)]
 
@@ -208,9 +216,7 @@ class TravelApp(App):
         cards: list[Widget] = [
             Pad(
                 Card(
-                    Column(
-                        [Picture(f"banner:{name}", high=96), Text(ui.tr(name), "strong")], gap=8
-                    ),
+                    Column([Picture(picture, high=96), Text(ui.tr(name), "strong")], gap=8),
                     ui.tr(name),
                     on_tap=partial(ui.go, "offer", name),
                 ),
@@ -218,7 +224,7 @@ class TravelApp(App):
                 top=5,
                 bottom=5,
             )
-            for name in OFFERS
+            for name, picture in OFFERS.items()
         ]
         return ui.page(ui.tr("Offers"), cards)
 
@@ -226,7 +232,7 @@ class TravelApp(App):
         text = ui.tr(
             "Until the end of the month, on all days but Fridays. Two bags travel for free."
         )
-        return ui.page(ui.tr(name), [Picture(f"banner:{name}", high=170), Pad(Text(text))])
+        return ui.page(ui.tr(name), [Picture(OFFERS[name], high=170), Pad(Text(text))])
 
     def travellers(self, ui: Ui) -> Window:
         rows = [

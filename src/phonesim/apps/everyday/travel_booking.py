@@ -9,7 +9,9 @@ from functools import partial
 from phonesim.app import Ui, Window
 from phonesim.contents.calendar_events import duration_words
 from phonesim.contents.everyday.journeys import (
+    MEANS_OF,
     Connection,
+    Means,
     Traveller,
     TravelSettings,
     Trip,
@@ -19,6 +21,7 @@ from phonesim.contents.everyday.journeys import (
 )
 from phonesim.contents.everyday.money import Account, can_pay, money, pay
 from phonesim.contents.timestamps import clock
+from phonesim.drawing.colors import Color
 from phonesim.languages.language import Language
 from phonesim.toolkit.agenda import AgendaRow
 from phonesim.toolkit.boxes import Card, Column, Grid, Pad, Row
@@ -34,14 +37,19 @@ ORDERS: dict[str, Callable[[Connection], float]] = {
     "Fastest": lambda each: each.minutes,
 }
 STOPS = ("direct", "1 stop", "2 stops")
-RAIL, ROAD, AIR = (40, 130, 120), (196, 120, 40), (70, 100, 200)
-COLORS = {"Bluebird Coaches": ROAD, "Indigo Air": AIR}
+COLORS: dict[Means, Color] = {"rail": (40, 130, 120), "road": (196, 120, 40), "air": (70, 100, 200)}
+ICONS: dict[Means, str] = {"rail": "train", "road": "bus", "air": "airplane"}
 
 
 def found(ui: Ui, origin: str, destination: str, day: str) -> tuple[Connection, ...]:
     """What runs; where the route is the same city twice, nothing."""
     seed = ui.facts.one(TravelSettings).seed
     return connections(seed, origin, destination, date.fromisoformat(day))
+
+
+def icon_of(each: Connection | Trip) -> str:
+    """A train, a bus or an aeroplane."""
+    return ICONS[MEANS_OF.get(each.operator, "rail")]
 
 
 def times(each: Connection | Trip, in_24: bool, language: Language | None = None) -> str:
@@ -60,7 +68,7 @@ def results(ui: Ui, origin: str, destination: str, day: str) -> Window:
             clock(each.depart, in_24, ui.language),
             clock(each.arrive, in_24, ui.language),
             f"{each.operator}, {duration_words(each.minutes, ui.language)}, {_stops(ui, each)}",
-            COLORS.get(each.operator, RAIL),
+            COLORS[MEANS_OF.get(each.operator, "rail")],
             on_tap=partial(ui.go, "connection", origin, destination, day, number),
         )
         for number, each in shown
@@ -143,7 +151,7 @@ def connection(ui: Ui, origin: str, destination: str, day: str, number: int) -> 
             ListRow(
                 f"{duration_words(each.minutes, ui.language)}, {_stops(ui, each)}",
                 each.operator,
-                icon="airplane" if each.operator == "Indigo Air" else "train",
+                icon=icon_of(each),
             ),
             ListRow(destination, ui.tr("Arrival"), trailing=arrives, icon="flag"),
             Pad(Text(money(each.cents, ui.language), "headline"), top=14, bottom=2),
@@ -179,7 +187,7 @@ def checkout(ui: Ui, origin: str, destination: str, day: str, number: int) -> Wi
             ListRow(
                 f"{origin} – {destination}",
                 times(each, ui.settings.use_24_hour, ui.language),
-                icon="train",
+                icon=icon_of(each),
             ),
             ListRow(ui.tr("Day"), day_words(each.depart.date(), ui.language), icon="calendar"),
             ListRow(

@@ -6,7 +6,7 @@ from datetime import date
 from functools import partial
 
 from phonesim.app import Ui, Window
-from phonesim.apps.everyday.travel_booking import times
+from phonesim.apps.everyday.travel_booking import icon_of, times
 from phonesim.contents.calendar_events import CalendarEvent
 from phonesim.contents.everyday.journeys import (
     CANCELLATION_CENTS,
@@ -36,7 +36,7 @@ def trips(ui: Ui) -> Window:
             f"{trip.origin} – {trip.destination}",
             f"{day_words(trip.depart.date(), ui.language)}\n{trip.operator}",
             trailing=money(trip.cents, ui.language),
-            icon="train",
+            icon=icon_of(trip),
             on_tap=partial(ui.go, "trip", trip.id),
         )
         for trip in sorted(found, key=lambda trip: (trip.depart, trip.id))

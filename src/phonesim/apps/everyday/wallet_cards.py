@@ -6,6 +6,7 @@ from functools import partial
 
 from phonesim.app import Ui, Window
 from phonesim.contents.everyday.money import (
+    CARDS,
     Account,
     PaymentCard,
     SavingsPot,
@@ -23,14 +24,17 @@ from phonesim.toolkit.rows import Empty, ListRow
 from phonesim.toolkit.texts import Icon, Progress, Text
 from phonesim.toolkit.widget import Widget
 
-FACES: tuple[Color, ...] = ((44, 82, 130), (122, 62, 110), (40, 110, 92), (150, 84, 40))
+FACES: tuple[Color, ...] = (  # one for each name that a card may have
+    (44, 82, 130), (40, 110, 92), (122, 62, 110), (150, 84, 40), (72, 70, 148),
+)  # fmt: skip
 FROZEN: Color = (116, 126, 138)
 SOFT: Color = (226, 232, 240)
 LIMITS = (100_00, 300_00, 500_00, 1000_00)
 
 
 def _face(ui: Ui, card: PaymentCard) -> Card:
-    look = FROZEN if card.frozen else FACES[sum(map(ord, card.name)) % len(FACES)]
+    number = CARDS.index(card.name) if card.name in CARDS else card.id
+    look = FROZEN if card.frozen else FACES[number % len(FACES)]
     words = Column(
         [
             Row([Text(card.name, "title", WHITE), Icon("card", 26, WHITE)], stretch=0),

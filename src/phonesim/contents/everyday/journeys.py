@@ -1,23 +1,39 @@
 """Journeys between cities: what runs on a day, and which trips were booked.
 
 Connections are a pure function of the phone's travel seed, the two cities and the day, so that a
-judge computes the same prices that the app shows.
+judge computes the same prices that the app shows. How one travels follows from how far it is: by
+rail and coach between cities of one mainland, by air where it is far or there is a sea between.
 """
 
 from __future__ import annotations
 
+import math
 import random
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
-from phonesim.contents.cities import CITIES
+from phonesim.contents.cities import CITIES, CITY_OF
 from phonesim.contents.timestamps import LONG_AGO
 from phonesim.facts import Facts
 
 CITY_NAMES = tuple(city.name for city in CITIES)
-OPERATORS = ("Aurora Rail", "Northline", "Bluebird Coaches", "Indigo Air", "Sable Rail")
+Means = Literal["rail", "road", "air"]
+OPERATORS: dict[Means, tuple[str, ...]] = {
+    "rail": ("Aurora Rail", "Northline", "Sable Rail"),
+    "road": ("Bluebird Bus", "Pine Coaches"),
+    "air": ("Saltwind Air", "Lantern Air", "Marlow Air"),
+}
+MEANS_OF: dict[str, Means] = {name: means for means, names in OPERATORS.items() for name in names}
+MAINLANDS = (
+    {
+        "Amsterdam", "Athens", "Berlin", "Copenhagen", "Istanbul", "Lisbon", "Madrid", "Oslo",
+        "Prague", "Rome", "Stockholm", "Vienna", "Zurich",
+    },
+    {"Chicago", "Montreal"},
+)  # fmt: skip
+NO_FLIGHT_KM, NO_COACH_KM, NO_TRAIN_KM = 300, 1200, 1800  # below the first, above the others
 PER_DAY = 6
 CANCELLATION_CENTS = 5_00
 WINDOW, AISLE = "Window", "Aisle"
@@ -89,30 +105,80 @@ class Connection(NamedTuple):
         return int((self.arrive - self.depart).total_seconds()) // 60
 
 
+def kilometres(origin: str, destination: str) -> int:
+    """How far two cities are apart, on a ball."""
+    here, there = (_on_the_ball(name) for name in (origin, destination))
+    cosine = sum(a * b for a, b in zip(here, there, strict=True))
+    return round(6371 * math.acos(max(-1.0, min(1.0, cosine))))
+
+
+def _on_the_ball(name: str) -> tuple[float, float, float]:
+    city = CITY_OF[name]
+    north, east = math.radians(-city.latitude if city.south else city.latitude), city.longitude
+    around = math.cos(north)
+    return (
+        around * math.cos(math.radians(east)),
+        around * math.sin(math.radians(east)),
+        math.sin(north),
+    )
+
+
+def means_between(origin: str, destination: str) -> tuple[Means, ...]:
+    """How the connections of a day go between two cities, `PER_DAY` of them."""
+    far = kilometres(origin, destination)
+    if far > NO_TRAIN_KM or not any({origin, destination} <= land for land in MAINLANDS):
+        return ("air", "air", "air", "air", "air", "air")
+    if far < NO_FLIGHT_KM:
+        return ("rail", "rail", "rail", "rail", "road", "road")
+    if far > NO_COACH_KM:
+        return ("rail", "rail", "air", "air", "air", "air")
+    return ("rail", "rail", "rail", "road", "road", "air")
+
+
+def _minutes(means: Means, far: int, stops: int) -> int:
+    """How long the quickest one takes: a train 130 km an hour, on tracks a quarter longer."""
+    if means == "air":
+        return 40 + far * 60 // 800 + stops * 110
+    return (20 if means == "rail" else 30) + far * 75 // (130 if means == "rail" else 85)
+
+
+def _cents(means: Means, far: int, stops: int) -> int:
+    if means == "air":
+        return 58_00 + far * 4 - stops * 11_00
+    return 14_00 + far * 10 if means == "rail" else 7_00 + far * 5
+
+
+def _stops(rng: random.Random, means: Means, far: int) -> int:
+    if means != "air":
+        return rng.choice((0, 0, 1, 2))
+    return rng.choice((0, 0, 0, 1) if far < 3000 else (0, 1, 1) if far < 9000 else (1, 1, 2))
+
+
 @lru_cache(maxsize=1024)
 def connections(seed: int, origin: str, destination: str, day: date) -> tuple[Connection, ...]:
     """What runs on that day, in order of departure. No two cost or last the same."""
     if origin == destination:
         return ()
     rng = random.Random(f"journeys/{seed}/{origin}/{destination}/{day}")
-    base = random.Random(f"distance/{min(origin, destination)}/{max(origin, destination)}")
-    least = base.randrange(90, 600, 10)
-    lasts = rng.sample(range(least, least + 200, 5), PER_DAY)
-    prices = rng.sample(range(12_50 + least * 8, 12_50 + least * 8 + 70_00, 50), PER_DAY)
+    far = kilometres(origin, destination)
+    means = rng.sample(means_between(origin, destination), PER_DAY)
     starts = sorted(rng.sample(range(5 * 60, 22 * 60, 10), PER_DAY))
     midnight = datetime(day.year, day.month, day.day)
-    return tuple(
-        Connection(
-            origin,
-            destination,
-            midnight + timedelta(minutes=start),
-            midnight + timedelta(minutes=start + last),
-            rng.choice(OPERATORS),
-            rng.randrange(3),
-            cents,
-        )
-        for start, last, cents in zip(starts, lasts, prices, strict=True)
-    )
+    found: list[Connection] = []
+    for start, by in zip(starts, means, strict=True):
+        stops = _stops(rng, by, far)
+        least = _minutes(by, far, stops)
+        last = least // 5 * 5 + rng.randrange(0, 25 + least // 8, 5)
+        cents = _cents(by, far, stops) // 50 * 50 + rng.randrange(0, 24_00, 50)
+        while any(last == each.minutes for each in found):
+            last += 5
+        while any(cents == each.cents for each in found):
+            cents += 50
+        leaves = midnight + timedelta(minutes=start)
+        arrives = leaves + timedelta(minutes=last)
+        operator = rng.choice(OPERATORS[by])
+        found.append(Connection(origin, destination, leaves, arrives, operator, stops, cents))
+    return tuple(found)
 
 
 def booking_code(connection: Connection, seed: int) -> str:

@@ -18,6 +18,9 @@ from phonesim.facts import Facts
 from phonesim.languages.language import Language
 
 MAX_CENTS = 10_000_00  # of one payment
+TYPED = re.compile(
+    r"(\d{1,6}|\d{1,3}(?:,\d{3})+(?=\.|$)|\d{1,3}(?:\.\d{3})+(?=,))(?:[.,](\d{1,2}))?"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,19 +143,28 @@ MEMBERSHIPS = (
 
 
 def money(cents: int, language: Language | None = None) -> str:
-    """An amount as every app shows it: $12.50, or as the phone's language writes it."""
+    """An amount as every app shows it: $1,312.50, or as the phone's language writes it."""
     if language is not None and language.name != "English":
         return language.money(cents / 100, "$")
     sign = "-" if cents < 0 else ""
-    return f"{sign}${abs(cents) // 100}.{abs(cents) % 100:02}"
+    return f"{sign}${abs(cents) // 100:,}.{abs(cents) % 100:02}"
+
+
+def plain_money(cents: int) -> str:
+    """An amount as instructions have it, without a mark for thousands: $1312.50."""
+    return money(cents).replace(",", "")
 
 
 def cents_of(text: str) -> int | None:
-    """The amount that was typed; None where it is none that can be paid."""
-    found = re.fullmatch(r"\s*\$?\s*(\d{1,6})(?:[.,](\d{1,2}))?\s*", text)
+    """The amount that was typed; None where it is none that can be paid.
+
+    1312.50, 1,312.50 and 1.312,50 are the same; 12.345 is nothing that we know.
+    """
+    found = TYPED.fullmatch(text.strip().removeprefix("$").lstrip())
     if not found:
         return None
-    cents = int(found[1]) * 100 + int((found[2] or "0").ljust(2, "0"))
+    whole = re.sub(r"\D", "", found[1])
+    cents = int(whole) * 100 + int((found[2] or "0").ljust(2, "0"))
     return cents if 0 < cents <= MAX_CENTS else None
 
 

@@ -18,17 +18,36 @@ SCENES = (
     "sunset", "boat",
 )  # fmt: skip
 TOPICS = ("#garden", "#running", "#books", "#cooking", "#music", "#travel")
-WORDS = (
-    "First tomatoes of the year", "Ten kilometres before breakfast", "Could not put it down",
-    "My first sourdough that did not collapse", "Front row tonight", "Where shall we go next?",
-    "Three days without a phone", "Found this at the flea market", "Rain again, so soup it is",
-    "New strings, old songs", "The view from the top", "A quiet Sunday", "Guess the city",
-    "It took a year, and now it blooms", "Who else is up this early?", "Lost in a good chapter",
-)  # fmt: skip
+STORIES: dict[str, tuple[str, tuple[str, ...]]] = {  # what is said: its topic, pictures that fit
+    "First tomatoes of the year": ("#garden", ("dish:Tomatoes",)),
+    "Ten kilometres before breakfast": ("#running", ("photo:sunset", "photo:meadow", "")),
+    "Could not put it down": ("#books", ("photo:coffee", "")),
+    "My first sourdough that did not collapse": ("#cooking", ("dish:Sourdough",)),
+    "Front row tonight": ("#music", ("photo:concert", "")),
+    "Where shall we go next?": ("#travel", ("photo:beach", "photo:mountain", "photo:boat")),
+    "Three days without a phone": ("#travel", ("photo:lake", "photo:forest", "photo:snow")),
+    "Found this at the flea market": ("#music", ("cover:Flea market",)),
+    "Rain again, so soup it is": ("#cooking", ("dish:Carrot soup", "")),
+    "New strings, old songs": ("#music", ("",)),
+    "The view from the top": ("#travel", ("photo:mountain", "photo:snow")),
+    "A quiet Sunday": ("#books", ("photo:coffee", "photo:cat", "")),
+    "Guess the city": ("#travel", ("photo:city",)),
+    "It took a year, and now it blooms": ("#garden", ("photo:flower",)),
+    "Who else is up this early?": ("#running", ("photo:sunset", "photo:forest")),
+    "Lost in a good chapter": ("#books", ("photo:coffee", "")),
+}
+WORDS = tuple(STORIES)
 REMARKS = (
     "Beautiful!", "I want that too", "Where is this?", "Well done", "Ha, same here", "So jealous",
     "Take me with you", "Recipe, please",
 )  # fmt: skip
+FITTING = {  # remarks that are made below any post, and those for a topic
+    "": ("Beautiful!", "Well done", "Ha, same here", "So jealous"),
+    "#garden": ("I want that too",),
+    "#cooking": ("Recipe, please", "I want that too"),
+    "#travel": ("Where is this?", "Take me with you"),
+    "#music": ("Take me with you",),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +117,12 @@ class FeedSettings:
     active: bool = True
 
 
+def topic_of(text: str, rng: random.Random) -> str:
+    """The topic that a post belongs to; by chance where its words say nothing of it."""
+    chance = rng.choice(TOPICS)
+    return STORIES[text][0] if text in STORIES else chance
+
+
 def furnish_posts(facts: Facts, rng: random.Random, now: datetime) -> None:
     """A timeline of people that we follow, and some that we do not."""
     facts.add(FeedSettings())
@@ -107,9 +132,9 @@ def furnish_posts(facts: Facts, rng: random.Random, now: datetime) -> None:
     time = now
     for text in rng.sample(WORDS, 12):
         time -= timedelta(minutes=rng.randrange(20, 400))
-        picture = f"photo:{rng.choice(SCENES)}" if rng.random() < 0.45 else ""
-        author = rng.choice(people)
-        likes = rng.randrange(2, 240)
-        post = facts.add(Post(0, author, text, rng.choice(TOPICS), picture, time, likes))
-        for person in rng.sample(people, rng.randrange(0, 3)):
-            facts.add(Comment(0, post.id, person, rng.choice(REMARKS)))
+        topic, pictures = STORIES[text]
+        author, likes = rng.choice(people), rng.randrange(2, 240)
+        post = facts.add(Post(0, author, text, topic, rng.choice(pictures), time, likes))
+        remarks = rng.sample(FITTING[""] + FITTING.get(topic, ()), rng.randrange(0, 3))
+        for person, remark in zip(rng.sample(people, len(remarks)), remarks, strict=True):
+            facts.add(Comment(0, post.id, person, remark))

@@ -12,7 +12,7 @@ from phonesim.contents.calendar_events import CalendarEvent
 from phonesim.contents.everyday.money import (
     Account,
     WalletSettings,
-    money,
+    plain_money,
 )
 from phonesim.contents.forecasts import day_forecast
 from phonesim.contents.gazetteer import Place
@@ -117,7 +117,7 @@ class CanAfford(Condition):
         "I have more than {limit} in my wallet",
     )
     limit: int = parameter(
-        Domain("balances", (500_00, 800_00, 1000_00, 1200_00, 1500_00, 2000_00), say=money)
+        Domain("balances", (500_00, 800_00, 1000_00, 1200_00, 1500_00, 2000_00), say=plain_money)
     )
 
     def prepare(self, facts: Facts, rng: random.Random) -> None:

@@ -27,7 +27,7 @@ from phonesim.contents.everyday.money import (
     reference,
 )
 from phonesim.contents.everyday.posts import ME as FEED_ME
-from phonesim.contents.everyday.posts import TOPICS, Post
+from phonesim.contents.everyday.posts import Post, topic_of
 from phonesim.contents.everyday.threads import (
     ME,
     ChatMessage,
@@ -218,7 +218,7 @@ def put_post(facts: Facts, rng: random.Random, author: str, text: str, **fields:
     facts.remove_where(Post, lambda post: post.text == text)
     newest = max(post.time for post in facts.all(Post))
     time, likes = newest + timedelta(minutes=2), rng.randrange(3, 400)
-    post = facts.add(Post(0, author, text, rng.choice(TOPICS), "", time, likes))
+    post = facts.add(Post(0, author, text, topic_of(text, rng), "", time, likes))
     facts.edit(post, **fields)
     return facts.get(Post, post.id)
 

@@ -12,6 +12,7 @@ from phonesim.contents.everyday.money import (
     Ticket,
     WalletSettings,
     money,
+    plain_money,
     ticket_code,
 )
 from phonesim.facts import Facts
@@ -23,8 +24,8 @@ from phonesim.tasks.moves import Move, Open, Press
 from phonesim.tasks.template import Template, View
 
 CARD_NAMES = Domain("payment cards", CARDS)
-CARD_LIMITS = Domain("card limits", (100_00, 300_00, 500_00, 1000_00), say=money)
-CODE_LIMITS = Domain("code limits", (0, 20_00, 50_00, 100_00), say=money)
+CARD_LIMITS = Domain("card limits", (100_00, 300_00, 500_00, 1000_00), say=plain_money)
+CODE_LIMITS = Domain("code limits", (0, 20_00, 50_00, 100_00), say=plain_money)
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,10 @@ from phonesim.contents.everyday.money import (
     money,
 )
 from phonesim.contents.people import Contact
+from phonesim.languages.translations import forms
 from phonesim.phone import Phone
 from phonesim.system import Notification
+from phonesim.tasks.answers import states_number
 from phonesim.tasks.moves import Fill, GoBack, Open, Press, PullShade, Reveal
 
 
@@ -83,7 +85,22 @@ def test_a_bill_is_paid_once(phone: Phone, use: Use) -> None:
 @pytest.mark.parametrize(
     ("typed", "cents"),
     [("12", 12_00), ("12.5", 12_50), ("$0.05", 5), ("12,50", 12_50), ("0", None), ("-3", None),
-     ("1e3", None), ("", None), ("12.345", None), ("999999", None)],
+     ("1e3", None), ("", None), ("12.345", None), ("999999", None),
+     ("1,312.50", 1312_50), ("1.312,50", 1312_50), ("$1,000", 1000_00), ("1,31.50", None)],
 )  # fmt: skip
 def test_amounts_are_read_as_people_write_them(typed: str, cents: int | None) -> None:
     assert cents_of(typed) == cents
+
+
+def test_thousands_have_a_mark_that_scripts_and_judges_read(phone: Phone, use: Use) -> None:
+    assert (money(3460_22), money(-1000_00), money(999_99)) == (
+        "$3,460.22",
+        "-$1,000.00",
+        "$999.99",
+    )
+    assert {"$3,460.22", "3.460,22 $"} <= forms("$3,460.22")
+    assert states_number("It is $3,460.22", 3460.22)
+    assert states_number("3460.22 dollars", 3460.22)
+    phone.facts.change(Account, balance_cents=3460_22)
+    use(Open("Wallet"))
+    assert any(e.value == "$3,460.22" or e.text == "$3,460.22" for e in phone.elements())
