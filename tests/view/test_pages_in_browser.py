@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import os
-import shutil
 import sys
 import threading
 import time
@@ -23,10 +21,12 @@ from tests.engine.tiny_runs import command, start, write_model
 from tests.view.made_up_run import HOSTILE
 
 from distrl.agent.policy import Policy
+from distrl.devices.browser.chromium import find_chromium
 from distrl.episodes.collector import Collector
 from distrl.episodes.device_pool import DevicePool
 from distrl.episodes.live_feed import LiveFeed
 from distrl.episodes.policy_batcher import PolicyBatcher
+from distrl.errors import NotInstalled
 from distrl.records import Decision, Observation, Tap, Task, Unreadable
 from distrl.runs.run_directory import RunDirectory
 from distrl.task_sets.curriculum import UniformTasks
@@ -41,18 +41,19 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 pytestmark = pytest.mark.browser
-CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
 PHONES = 4
 CONTRAST = Path(__file__).with_name("contrast.js").read_text("utf-8")
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    if CHROMIUM is None:
-        pytest.skip("no Chromium: install it, or name one in the environment as CHROMIUM")
+    try:
+        program = find_chromium()
+    except NotInstalled as error:
+        pytest.skip(str(error))
     api = pytest.importorskip("playwright.sync_api", reason="no playwright: pip install playwright")
     with api.sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        launched = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
         with closing(launched):
             yield launched
 
@@ -178,8 +179,11 @@ def test_the_wall_follows_phones_while_they_play(runs: Path, site: str, page: Pa
         steps = "[...document.querySelectorAll('.live .number')].map((e) => e.textContent)"
         before = json.dumps(page.evaluate(steps))
         until(page, f"JSON.stringify({steps}) !== JSON.stringify({before})")
+        until(page, "/^v2 · 90 % sure$/.test(document.querySelector('.live .sure').textContent)")
+        width = "Number(document.querySelector('section.follow img')?.naturalWidth)"
         page.click(".live a >> nth=1")
         page.wait_for_selector("section.follow h1:has-text('phone-1')")
+        until(page, f"{width} >= 180")  # drawn larger for those who follow it
         assert page.locator("#state").text_content() == "running"
 
 

@@ -184,6 +184,31 @@ def test_a_run_that_nobody_trains_is_said_to_be_stopped(resources: Resources) ->
         assert read(resources, "small/summary.json")["state"] == "running"
 
 
+def test_a_run_that_trains_is_read_again_after_a_while_and_at_once_when_it_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = write_run(tmp_path)
+    resources = Resources(RunCatalogue.at(tmp_path))
+
+    def episodes() -> int:
+        return int(read(resources, "small/summary.json")["trajectories"])
+
+    def another(number: int) -> None:
+        with LineLog.open(run.episodes) as lines:
+            lines.append(line_of(hostile(), number))
+
+    with run.held():
+        assert episodes() == 4
+        another(5)
+        assert episodes() == 4
+        monkeypatch.setattr("distrl.view.resources.STORY_SECONDS", 0.0)
+        assert episodes() == 5
+        monkeypatch.setattr("distrl.view.resources.STORY_SECONDS", 1e9)
+        another(6)
+        assert episodes() == 5
+    assert episodes() == 6
+
+
 def test_health_counts_phones_and_room(resources: Resources) -> None:
     found = read(resources, "small/health.json")
     assert [each["name"] for each in found["devices"]] == [f"phone-{n}" for n in range(4)]

@@ -83,7 +83,8 @@ async function summaryOf(name) {
 
 // Phones are watched only where they are shown, and while the page is in sight.
 function follow() {
-  const wants = document.hidden ? "" : `${state.run} ${state.page_?.phones ? "phones" : ""}`;
+  const followed = state.page_?.followed?.() ?? "";
+  const wants = document.hidden ? "" : `${state.run} ${state.page_?.phones ? "phones" : ""} ${followed}`;
   if (state.watching === wants) return;
   state.stop?.();
   state.stop = null;
@@ -91,6 +92,7 @@ function follow() {
   if (!wants) return;
   state.stop = watch(state.run, {
     phones: state.page_?.phones ? (phones) => state.page_?.phones?.(phones) : null,
+    followed,
     tick: (tick) => {
       const shown = document.querySelector("#state");
       if (shown && shown.textContent !== tick.state) { shown.textContent = tick.state; shown.className = `state ${tick.state}`; }
@@ -111,7 +113,7 @@ async function refresh(tick) {
 
 async function go() {
   const { run, page, rest, query } = read();
-  if (state.page_?.move && state.run === run && state.page === page && state.page_.move(rest, query)) return;
+  if (state.page_?.move && state.run === run && state.page === page && state.page_.move(rest, query)) { follow(); return; }
   state.page_?.leave?.();
   state.page_ = null;
   Object.assign(state, { run, page });
