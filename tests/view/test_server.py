@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import httpx
@@ -144,6 +146,12 @@ def test_the_phone_that_is_followed_is_named_beside_the_lease(tmp_path: Path) ->
     with run.held():
         asyncio.run(first_event())
     assert (run.path / FOLDER / FOLLOWED).read_text("utf-8") == "phone-1"
+
+
+def test_the_page_is_served_without_torch() -> None:
+    code = "import sys, distrl.view.server; print('torch' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    assert done.stdout == b"False\n"  # a second and a half, and 300 MB
 
 
 def test_the_page_loads_nothing_from_elsewhere() -> None:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from distrl.episodes.outcome import SuccessRate
-from distrl.learning.learner_report import bucket_names
+from distrl.learning.staleness_buckets import bucket_names
 from distrl.reporting.run_story import RunStory
 from distrl.runs.run_account import LEARNER, LEARNER_STAGES, PHONE, PHONE_STAGES
 from distrl.runs.run_records import Point
