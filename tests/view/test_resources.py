@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import os
+import time
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +24,7 @@ from distrl.replay.store.trajectory_reader import TrajectoryReader
 from distrl.replay.store.trajectory_store import TrajectoryStore
 from distrl.reporting.recording import can_write_mp4
 from distrl.view.resources import Resources
-from distrl.view.run_catalogue import RunCatalogue
+from distrl.view.run_catalogue import FRESH_SECONDS, RunCatalogue, run_state
 
 
 def read(resources: Resources, path: str) -> Any:
@@ -182,6 +184,22 @@ def test_a_run_that_nobody_trains_is_said_to_be_stopped(resources: Resources) ->
     assert read(resources, "small/summary.json")["state"] == "stopped"
     with resources.run("small").run.held():
         assert read(resources, "small/summary.json")["state"] == "running"
+
+
+def test_a_run_on_another_machine_is_known_by_its_metrics(tmp_path: Path) -> None:
+    """A view elsewhere on a shared disk sees none of the learner's locks; a Mac sees no locks."""
+    run = write_run(tmp_path)
+    with run.held():
+        now = time.time()
+        assert run_state(run, now) == "running"
+        lock = run.path / "writer.lock"
+        pid, _, _ = lock.read_text("ascii").partition("\n")
+        lock.write_text(f"{pid}\nanother-machine\n", "ascii")
+        assert run_state(run, now + FRESH_SECONDS - 1.0) == "running"  # it has just begun
+        os.utime(lock, (now - FRESH_SECONDS, now - FRESH_SECONDS))
+        os.utime(run.metrics, (now - 30.0, now - 30.0))
+        assert run_state(run, now) == "running"
+        assert run_state(run, now + 31.0) == "stopped"  # it may be killed
 
 
 def test_a_run_that_trains_is_read_again_after_a_while_and_at_once_when_it_ends(
