@@ -14,6 +14,7 @@ from tests.view.made_up_run import HOSTILE, hostile, line_of, write_run
 
 import distrl
 from distrl import plugins
+from distrl.engine.supervision.collector_notes import CollectorNotebook
 from distrl.errors import NotInstalled, UsageError
 from distrl.json_lines import LineLog
 from distrl.judging.judge_prompt import JudgePrompt
@@ -23,6 +24,7 @@ from distrl.replay.store.trajectory_database import Correction
 from distrl.replay.store.trajectory_reader import TrajectoryReader
 from distrl.replay.store.trajectory_store import TrajectoryStore
 from distrl.reporting.recording import can_write_mp4
+from distrl.runs.run_records import CollectorNote
 from distrl.view.resources import Resources
 from distrl.view.run_catalogue import FRESH_SECONDS, RunCatalogue, run_state
 
@@ -231,6 +233,29 @@ def test_health_counts_phones_and_room(resources: Resources) -> None:
     found = read(resources, "small/health.json")
     assert [each["name"] for each in found["devices"]] == [f"phone-{n}" for n in range(4)]
     assert found["disk_free"] > 0 < found["run_bytes"]
+
+
+def test_health_knows_collectors_of_other_nodes_and_quarantined_phones_by_name(
+    tmp_path: Path,
+) -> None:
+    run = write_run(tmp_path)
+    resources = Resources(RunCatalogue.at(tmp_path))
+    first = read(resources, "small/health.json")["collectors"]
+    assert [(each["name"], each["episodes"], each["restarts"]) for each in first] == [
+        ("collector-0", 4, 0)  # by the ids of their episodes: there are no logs here
+    ]
+    away = {"phone-2": "DeviceLost: unplugged"}
+    CollectorNotebook(run.collectors).write(
+        [CollectorNote("collector-1.1", "10.0.0.7", 3, 7, away)]
+    )
+    with run.held():
+        found = read(resources, "small/health.json")
+    told = [(each["name"], each["place"], each["in_flight"]) for each in found["collectors"]]
+    assert told == [("collector-0", "", None), ("collector-1", "10.0.0.7", 3)]
+    assert found["away"] == [
+        {"name": "phone-2", "reason": "DeviceLost: unplugged", "collector": "collector-1.1"}
+    ]
+    assert ["1 of the collectors", "10.0.0.7"] in found["machines"]
 
 
 def test_a_folder_without_runs_is_refused(tmp_path: Path) -> None:
