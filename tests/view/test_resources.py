@@ -25,6 +25,7 @@ from distrl.replay.store.trajectory_reader import TrajectoryReader
 from distrl.replay.store.trajectory_store import TrajectoryStore
 from distrl.reporting.recording import can_write_mp4
 from distrl.runs.run_records import CollectorNote
+from distrl.view.curves import OTHER, template_families
 from distrl.view.resources import Resources
 from distrl.view.run_catalogue import FRESH_SECONDS, RunCatalogue, run_state
 
@@ -171,6 +172,19 @@ def test_shares_of_time_add_up_to_one(resources: Resources) -> None:
     assert found["stages"] == ["playing", "deciding"]
     assert [sum(column) for column in zip(*found["shares"], strict=True)] == [1.0] * 5
     assert found["shares"][0][0] == 0.25
+
+
+def test_success_is_counted_by_family_as_by_task(resources: Resources) -> None:
+    found = read(resources, "small/curves.json")
+    rows = {each["family"]: each for each in found["families"]}
+    assert set(rows) == {"general", "shopping"}
+    assert (rows["general"]["training"]["episodes"], rows["shopping"]["training"]["rate"]) == (3, 1)
+    assert rows["general"]["after"]["episodes"] == 2
+    assert "after" not in rows["shopping"]
+    assert [each["template"] for each in found["templates"]] == [
+        "clock.set_alarm", "notes.create", "shopping.search"
+    ]  # fmt: skip
+    assert template_families()("miniwob.click-test") == OTHER
 
 
 def test_runs_differ_in_their_seed_and_are_compared_task_by_task(resources: Resources) -> None:

@@ -61,7 +61,7 @@ function switchTheme() {
 }
 
 function showKeys() {
-  const rows = [["1 – 6", "the pages"], ["/", "search"], ["↑ ↓ Enter", "move in a list, open"], ["← →", "step by step through an episode, or two"], ["Home End", "its first and last screen"], ["[ ]", "the episode before, the next"], ["Esc", "back to the list"], ["t", "light or dark"]];
+  const rows = [["1 – 6", "the pages"], ["/", "search"], ["↑ ↓ Enter", "move in a list, open"], ["← →", "step by step through an episode, or two"], ["Home End", "its first and last screen"], ["[ ]", "the episode before, the next"], ["Esc", "back to the list"], ["Tab, ← → + −", "a chart: its figures, closer, all of it"], ["t", "light or dark"]];
   const dialog = h("dialog", { "aria-label": "Keys", on: { close: () => dialog.remove(), click: (event) => { if (event.target === dialog) dialog.close(); } } },
     h("h2", {}, "Keys"), h("div", { class: "keys" }, rows.map(([key, what]) => [h("kbd", {}, key), h("span", {}, what)])),
     h("form", { method: "dialog" }, h("p", { class: "end" }, h("button", { on: { click: (event) => { event.preventDefault(); dialog.close(); } } }, "Close"))));
