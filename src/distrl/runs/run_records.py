@@ -107,6 +107,7 @@ class RecordedStep:
     value: float | None = None  # of the screen: the probability of success
     ratio: float | None = None  # of the policy in training to the one that acted
     advantage: float | None = None  # in returns
+    probability: float | None = None  # of the whole answer, by the policy that acted
 
 
 @dataclass(frozen=True, slots=True)
