@@ -53,6 +53,8 @@ function drawTop() {
       run ? h("span", { class: `state ${run.state}`, id: "state" }, run.state) : null,
       h("button", { title: "Light or dark", "aria-label": "Light or dark", on: { click: switchTheme } }, "◐"),
       h("button", { title: "Keys", "aria-label": "Keys", on: { click: showKeys } }, "?")));
+  const nav = top.querySelector("nav"), chosen = nav.querySelector("[aria-current]"); // on a narrow screen tabs are scrolled
+  if (chosen) nav.scrollLeft = chosen.offsetLeft + chosen.offsetWidth - nav.offsetLeft - nav.clientWidth;
 }
 
 function switchTheme() {

@@ -51,7 +51,7 @@ export async function runsPage({ run, query, address }) {
   const which = h("select", { "aria-label": "What is drawn", on: { change: () => { metric = which.value; history.replaceState(null, "", `${address(run, "runs")}${metric === SUCCESS ? "" : `?${new URLSearchParams({ metric })}`}`); draw(); } } },
     h("option", { value: SUCCESS }, "Success of training episodes"), METRICS.map(([name, title]) => h("option", { value: name, selected: name === metric }, title)));
   const together = h("button", { on: { click: () => { seeds = !seeds; draw(); } } }, "seeds together");
-  picture.append(h("div", { class: "spread" }, heading, h("div", { class: "row" }, which, together)), about, chart, names_);
+  picture.append(h("div", { class: "spread wrap" }, heading, h("div", { class: "row" }, which, together)), about, chart, names_);
 
   async function draw() {
     const kept = names.filter((name) => chosen.has(name)), asked = metric;
@@ -83,7 +83,7 @@ export async function runsPage({ run, query, address }) {
   const rows = runs.map((each) => {
     const box = h("input", { type: "checkbox", checked: chosen.has(each.name), "aria-label": `Show ${each.name}` });
     box.addEventListener("change", () => { if (box.checked) chosen.add(each.name); else chosen.delete(each.name); draw(); });
-    return h("tr", {}, h("td", {}, box), h("td", {}, h("a", { href: address(each.name, each.kept_evaluation ? "episodes" : "wall") }, each.name), h("div", { class: "muted small" }, [each.algorithm, each.model, each.devices ? `${each.devices} phones` : ""].filter(Boolean).join(" · "))), h("td", {}, h("span", { class: `state ${each.state}` }, each.state)), h("td", { class: "number" }, rate(each.before)), h("td", { class: "number" }, rate(each.after)), h("td", {}, each.gain), h("td", { class: "end number" }, figure(each.trajectories)), h("td", { class: "end number" }, figure(each.updates)), h("td", { class: "end number" }, duration(each.seconds)), h("td", { class: "end number" }, figure(each.seed)));
+    return h("tr", {}, h("td", {}, box), h("td", { class: "run" }, h("a", { href: address(each.name, each.kept_evaluation ? "episodes" : "wall") }, each.name), h("div", { class: "muted small" }, [each.algorithm, each.model, each.devices ? `${each.devices} phones` : ""].filter(Boolean).join(" · "))), h("td", {}, h("span", { class: `state ${each.state}` }, each.state)), h("td", { class: "number" }, rate(each.before)), h("td", { class: "number" }, rate(each.after)), h("td", {}, each.gain), h("td", { class: "end number" }, figure(each.trajectories)), h("td", { class: "end number" }, figure(each.updates)), h("td", { class: "end number" }, duration(each.seconds)), h("td", { class: "end number" }, figure(each.seed)));
   });
   const settings = Object.entries(overview.settings);
   const show = (value) => (value === null || value === undefined ? "" : typeof value === "object" ? JSON.stringify(value) : String(value));
