@@ -10,6 +10,7 @@ import hashlib
 import io
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple, Self
 
@@ -84,10 +85,9 @@ class RecordingArchive:
         steps = []
         for number, decision in enumerate(trajectory.decisions):
             picture = self._keep(trajectory.screens[number], decision.action)
-            thought = [row[number] for row in opinions] if opinions else [None, None, None]
-            steps.append(
-                RecordedStep(picture, describe(decision.action), *thought, probability(decision))
-            )
+            thought = [row[number] for row in opinions] if opinions else []
+            step = RecordedStep(picture, describe(decision.action), *thought)
+            steps.append(replace(step, probability=probability(decision)))
         return [*steps, RecordedStep(self._keep(trajectory.screens[-1], None), "end")]
 
     def _keep(self, screen: Screen, action: Action | None) -> str:

@@ -8,13 +8,14 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from distrl.episodes.outcome import SuccessRate
 from distrl.learning.staleness_buckets import bucket_names
 from distrl.reporting.run_story import RunStory
 from distrl.runs.run_account import LEARNER, LEARNER_STAGES, PHONE, PHONE_STAGES
-from distrl.runs.run_records import Point
+from distrl.runs.run_records import EpisodeLine, Point
 from distrl.view.run_summary import rate_table
 
 MAX_POINTS = 400  # of a curve
@@ -164,13 +165,15 @@ def _families(story: RunStory) -> list[dict[str, Any]]:
             **{stage: rate_table(rate) for stage, rate in known.items()},
             "curve": [
                 {"seconds": round(at, 1), **rate_table(rate)}
-                for at, rate in story.success_curve(
-                    lambda episode, name=name: family_of(episode.template) == name
-                )
+                for at, rate in story.success_curve(partial(_is_of, family_of, name))
             ],
         }
         for name, known in _rates(story, family_of).items()
     ]
+
+
+def _is_of(family_of: Callable[[str], str], family: str, episode: EpisodeLine) -> bool:
+    return family_of(episode.template) == family
 
 
 def template_families() -> Callable[[str], str]:

@@ -24,14 +24,15 @@ def test_a_note_has_the_phones_that_are_away_and_why() -> None:
 def test_it_is_written_anew_when_due(tmp_path: Path) -> None:
     now = 0.0
     notebook = CollectorNotebook(tmp_path / "collectors.json", lambda: now)
-    assert notebook.is_due
+    due = [notebook.is_due]
     for name in ("c-0.1", "c-0.2"):
         notebook.write([note(name, "", 1, None)])
-        assert not notebook.is_due
+        due.append(notebook.is_due)
         [found] = read_lines(tmp_path / "collectors.json", CollectorNotes)
         assert [each.name for each in found.collectors] == [name]
         now += NOTE_SECONDS
-        assert notebook.is_due
+        due.append(notebook.is_due)
+    assert due == [True, False, True, False, True]
 
 
 def test_a_disk_that_refuses_it_costs_nothing_else(tmp_path: Path) -> None:
