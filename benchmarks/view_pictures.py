@@ -43,7 +43,7 @@ class Shown:
     run: str
     other: str  # empty: there is one run alone
     training: str  # the run that trains now; empty: none does
-    episode: int
+    episode: int  # 0: none has ended yet
     step: int
 
     def address(self, page: str) -> str:
@@ -57,6 +57,8 @@ class Shown:
         """Why there can be no picture of that page; empty: there can."""
         if page == "wall" and not self.training:
             return "no run trains now"
+        if page in ("xray", "weights") and not self.episode:
+            return "no episode has ended yet"
         return "there is one run alone" if page in OF_TWO and not self.other else ""
 
 
@@ -70,19 +72,19 @@ def choose(path: Path, run: str, episode: int | None, step: int | None) -> Shown
     files = resources.run(run).files
     episode = episode or telling_episode(resources, run)
     if step is None:
-        step = least_sure_step(files, episode)
+        step = least_sure_step(files, episode) if episode else 0
     others = [name for name in finished if name != run]
     return Shown(run, others[0] if others else "", training[0] if training else "", episode, step)
 
 
 def telling_episode(resources: Resources, run: str) -> int:
-    """The newest success of some steps that was drawn; without one, the newest of all."""
+    """The newest success of some steps that was drawn; without one, the newest; 0: no episode."""
     columns, files = resources.run(run).index.episodes(), resources.run(run).files
     rows = list(zip(columns["seq"], columns["ending"], columns["steps"], strict=True))[::-1]
     for seq, ending, steps in rows[:LOOKED_AT]:
         if ending == "success" and steps in STEPS and files.xray(seq)["drawn"]:
             return int(seq)
-    return int(rows[0][0])
+    return int(rows[0][0]) if rows else 0
 
 
 def least_sure_step(files: EpisodeFiles, episode: int) -> int:
