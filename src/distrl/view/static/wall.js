@@ -91,7 +91,7 @@ export async function wallPage({ run, rest, summary, address }) {
   async function showEnded() {
     const { episodes, details } = await load(of(run, "newest.json"));
     const instruction = new Map(details.seq.map((seq, at) => [seq, details.instruction[at]]));
-    const chosen = episodes.seq.map((_, at) => at).filter((at) => instruction.has(episodes.seq[at])).slice(-ENDED).reverse();
+    const chosen = episodes.seq.map((_, at) => at).filter((at) => episodes.ending[at] && instruction.has(episodes.seq[at])).slice(-ENDED).reverse();
     if (!tiles.size) note.textContent = summary.state === "running" ? "Waiting for the phones…" : "This run does not train now.";
     before.hidden = false;
     before.textContent = chosen.length ? "How the last episodes ended" : "No episode has ended yet.";
