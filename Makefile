@@ -183,7 +183,7 @@ bench-join: $(STAMP) ## Joined collectors: throughput, cuts, 1,000 joins, 100,00
 	@echo "→ benchmarks/join.py"
 	@$(BIN)/python -m benchmarks.join $(ARGS)
 
-bench-view: $(STAMP) ## The page: 256 phones, 10,000 episodes, what it costs (5 min); writes results/view.json
+bench-view: $(STAMP) ## The page: 256 phones, 10,000 episodes, what it costs (12 min); writes results/view.json
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt -e ".[browser]"
 	@echo "→ benchmarks/view.py"
 	@$(BIN)/python -m benchmarks.view $(ARGS)

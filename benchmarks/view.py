@@ -5,10 +5,7 @@
     slowest_updates_per_s      the same, of the phone with fewest
     server_cpu_share           of a core that the server needs for that
     thumbnail_ms               that a collector pays for one of them, of process time
-    training_slowdown          process time per decision of a collector of 8 phones with our
-                               starter, the server's included, watched against unwatched: the median
-                               of pairs taken in turns, minus 1. Process time, since other work on
-                               the machine makes seconds say little
+    training_…, browser_…      what watching costs a collector that trains: `view_slowdown`
     first_paint_s              from an address in Chromium to rows on its screen, for a run of
                                10,000 episodes that the server has not read before; the median
     list_10000_s               the same, until all 10,000 can be filtered and scrolled
@@ -23,74 +20,33 @@ real phones: 1,500 a second would be the work of some dozens of collectors, not 
 from __future__ import annotations
 
 import argparse
-import contextlib
 import http.client
 import json
 import multiprocessing
-import os
-import shutil
+import shlex
 import statistics
+import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from multiprocessing.connection import Connection
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 from benchmarks.many_episodes import write_many_episodes
 from benchmarks.results_file import write_results
+from benchmarks.view_slowdown import Figures, cpu_seconds, measure_slowdown, server
+from distrl.devices.browser.chromium import find_chromium
 from distrl.episodes import live_feed
-from distrl.episodes.collector import Collector
-from distrl.episodes.device_pool import DevicePool
-from distrl.episodes.live_feed import FOLDER, LEASE, Audience, LiveFeed, thumbnail
-from distrl.episodes.policy_batcher import PolicyBatcher
+from distrl.episodes.live_feed import LiveFeed, thumbnail
 from distrl.records import Decision, OpenApp, Screen, Tap
 from distrl.replay.compressed_screen import compress
-from distrl.runs.run_directory import RunDirectory
-from distrl.task_sets.curriculum import UniformTasks
-from distrl.task_sets.task_pool import SimulatedTasks
-from distrl.view.resources import Resources
-from distrl.view.run_catalogue import RunCatalogue
-from distrl.view.server import Address, serve
 from phonesim.phone import Phone
-from phonesim.simulated_device import SimulatedDevice
-from phonesim.tasks.fact_judge import FactJudge
 from phonesim.tasks.task_sets import load_task
 
 PHONES, FEEDERS, PER_SECOND = 256, 2, 6.0
 EPISODES = 10_000
 APPS = ("Clock", "Notes", "Maps", "Browser", "Settings", "Calendar", "Music", "Contacts")
 TASK = "notes.create/train/0"
-Figures = dict[str, float]
-
-
-# The server in a process of its own ---------------------------------------------------------------
-
-
-def _serve(path: Path, ready: Connection) -> None:
-    serve(Resources(RunCatalogue.at(path)), Address(), lambda address: ready.send(address.port))
-
-
-@contextlib.contextmanager
-def server(path: Path) -> Iterator[tuple[int, int]]:
-    """Its port and process id."""
-    ours, theirs = multiprocessing.Pipe()
-    context = multiprocessing.get_context("spawn")
-    process = context.Process(target=_serve, args=(path, theirs), daemon=True)
-    process.start()
-    assert process.pid is not None
-    try:
-        yield ours.recv(), process.pid
-    finally:
-        process.terminate()
-        process.join()
-
-
-def cpu_seconds(pid: int) -> float:
-    """Of a process so far."""
-    fields = Path(f"/proc/{pid}/stat").read_text("ascii").rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 # The wall -----------------------------------------------------------------------------------------
@@ -114,7 +70,7 @@ def _feed(run: Path, feeder: int, stop: Any) -> None:
     drawn = {id(screen): thumbnail(screen) for screen in shown}
     names = [f"phone-{number}" for number in range(feeder, PHONES, FEEDERS)]
     task = load_task(TASK)[0]
-    feed = LiveFeed(run, f"collector-{feeder}.1", names, draw=lambda screen: drawn[id(screen)])
+    feed = LiveFeed(run, f"collector-{feeder}.1", names, draw=lambda screen, _: drawn[id(screen)])
     step, due = 0, time.perf_counter()
     while not stop.wait(max(0.0, due - time.perf_counter())):
         due += 1.0 / PER_SECOND
@@ -183,69 +139,6 @@ def measure_wall(folder: Path, seconds: float) -> Figures:
     }
 
 
-# Training -----------------------------------------------------------------------------------------
-
-
-class Nowhere:
-    """A sink for which every trajectory is new."""
-
-    def put(self, trajectory: object) -> bool:
-        return True
-
-
-def measure_slowdown(folder: Path, pairs: int, episodes: int) -> Figures:
-    """Episodes of one collector in turns: with a reader of the wall, and without."""
-    from distrl.agent.loading import load_policy  # torch, which the other processes do without
-
-    run = write_many_episodes(folder / "train", 10)
-    names = [f"phone-{number}" for number in range(8)]
-    batcher = PolicyBatcher(load_policy("starter", device="cpu", greedy=False))
-    feed = LiveFeed(run.path, "collector-0.1", names)
-    collector: Collector[SimulatedDevice] = Collector(
-        "collector-0.1", batcher, DevicePool([SimulatedDevice(name) for name in names]),
-        UniformTasks(SimulatedTasks(("shopping.search", "shopping.sort"))), Nowhere(), FactJudge,
-        live=feed,
-    )  # fmt: skip
-    ratios = []
-    with run.held(), server(run.path) as (port, pid):
-        collector.run(episodes)  # warm
-        for _ in range(pairs):
-            alone = _per_decision(collector, episodes, pid)
-            ratios.append(
-                _watched(run, port, lambda: _per_decision(collector, episodes, pid)) / alone
-            )
-    return {
-        "training_slowdown": statistics.median(ratios) - 1.0,
-        "training_slowdown_pairs": float(pairs),
-        "training_slowdown_low": min(ratios) - 1.0,
-        "training_slowdown_high": max(ratios) - 1.0,
-    }
-
-
-def _per_decision(collector: Collector[SimulatedDevice], episodes: int, server_pid: int) -> float:
-    before = collector.report().batcher.decisions
-    begun = time.process_time() + cpu_seconds(server_pid)
-    collector.run(episodes)
-    spent = time.process_time() + cpu_seconds(server_pid) - begun
-    return spent / (collector.report().batcher.decisions - before)
-
-
-def _watched(run: RunDirectory, port: int, work: Any) -> float:
-    """Do it while a reader of the wall is connected; then wait until the lease has run out."""
-    context = multiprocessing.get_context("spawn")
-    reader = context.Process(target=read_events, args=(port, run.path.name, 1e6), daemon=True)
-    Audience(run.path).renew()
-    reader.start()
-    time.sleep(live_feed.LOOK_SECONDS)
-    try:
-        return float(work())
-    finally:
-        reader.terminate()
-        reader.join()
-        (run.path / FOLDER / LEASE).unlink(missing_ok=True)
-        time.sleep(live_feed.LEASE_SECONDS + live_feed.LOOK_SECONDS)
-
-
 # The browser --------------------------------------------------------------------------------------
 
 
@@ -253,11 +146,10 @@ def measure_first_paint(folder: Path, times: int) -> Figures:
     from playwright.sync_api import sync_playwright
 
     run = write_many_episodes(folder / "many", EPISODES)
-    chromium = os.environ.get("CHROMIUM") or shutil.which("chromium")
     seconds: list[list[float]] = []
     waited_for = (".list a", "text=10,000 of 10,000", ".list a:has-text('number 0')")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=find_chromium(), args=["--no-sandbox"])
         for _ in range(times):
             with server(run.path) as (port, _):
                 page = browser.new_page()
@@ -294,9 +186,11 @@ def main() -> None:
         print(figures, flush=True)
         figures |= measure_first_paint(folder, given.times)
         print(figures, flush=True)
-        figures |= measure_slowdown(folder, given.pairs, given.episodes)
+    figures |= measure_slowdown(given.pairs, given.episodes)
     rounded = {name: round(figure, 4) for name, figure in figures.items()}
-    print(write_results("view", rounded, "make bench-view"))
+    words = shlex.join(sys.argv[1:])
+    command = f"make bench-view ARGS={shlex.quote(words)}" if words else "make bench-view"
+    print(write_results("view", rounded, command))
     print(json.dumps(rounded, indent=2))
 
 

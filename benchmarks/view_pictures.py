@@ -1,69 +1,150 @@
 """Take the pictures of `distrl view` for docs/pictures: each page at 1280 and at 390 pixels.
 
-    python -m benchmarks.view_pictures runs/RUN               # curves, health, episodes, …
-    python -m benchmarks.view_pictures runs/RUN --pages wall  # while it trains
-    python -m benchmarks.view_pictures runs --pages runs      # a folder of several
-    python -m benchmarks.view_pictures out --pages arena      # kept episodes of two agents
+    python -m benchmarks.view_pictures runs                  # all pages, of the newest run there
+    python -m benchmarks.view_pictures runs --pages wall     # while one trains
+    python -m benchmarks.view_pictures runs --dark           # view-PAGE-WIDTH-dark.png
+    python -m benchmarks.view_pictures out --pages arena     # kept episodes of two agents
+    python -m benchmarks.view_pictures runs --pages xray weights --episode 312 --step 4
 
-Look at them before they are committed: would you show them to a stranger?
+The wall is taken where a run trains, runs and arena where there are two; what is left out is said.
+Unless they are named, the episode is the newest success of some steps that the learner has drawn,
+and the step the one that its policy was least sure of. Look at the pictures before they are
+committed: would you show them to a stranger?
 """
 
 from __future__ import annotations
 
 import argparse
-import os
-import shutil
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
-from benchmarks.view import server
-from distrl.view.run_catalogue import RunCatalogue
+from benchmarks.view_slowdown import server
+from distrl.devices.browser.chromium import find_chromium
+from distrl.view.resources import Resources
+from distrl.view.run_catalogue import RunCatalogue, run_state
+from distrl.view.xray import EpisodeFiles
 
 SIZES = {1280: 800, 390: 844}  # width and height
-SETTLE_MS = {"wall": 6000, "weights": 4000}  # until phones have shown something; others: 800
-PAGES = ("curves", "health", "episodes", "xray", "weights")
-STEP = 3  # of the episode that is shown
-ASK = "Compare"  # the button that has two weights asked about a step
+PAGES = ("wall", "episodes", "xray", "weights", "curves", "health", "runs", "arena")
+OF_TWO = {"runs", "arena"}
+WALL_MS, SETTLE_MS, ASK_MS = 8000, 1200, 300_000  # of phones, of others, of two weights
+STEPS = range(4, 13)  # of an episode that is worth a picture
+LOOKED_AT = 200  # episodes, the newest, among which one is looked for
 
 
-def address(page: str, runs: list[str]) -> str:
-    """Where the page shows that; the first episode stands for all."""
-    run = runs[-1]
-    if page in ("xray", "weights"):
-        return f"#/{run}/episode/1/{STEP}"
-    return f"#/{run}/arena/{runs[0]}/1/1/{STEP}" if page == "arena" else f"#/{run}/{page}"
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What the pictures are of."""
+
+    run: str
+    other: str  # empty: there is one run alone
+    training: str  # the run that trains now; empty: none does
+    episode: int  # 0: none has ended yet
+    step: int
+
+    def address(self, page: str) -> str:
+        if page in ("xray", "weights"):
+            return f"#/{self.run}/episode/{self.episode}/{self.step}"
+        if page == "arena":
+            return f"#/{self.run}/arena/{self.other}"  # it finds a task that tells them apart
+        return f"#/{self.training if page == 'wall' else self.run}/{page}"
+
+    def lacks(self, page: str) -> str:
+        """Why there can be no picture of that page; empty: there can."""
+        if page == "wall" and not self.training:
+            return "no run trains now"
+        if page in ("xray", "weights") and not self.episode:
+            return "no episode has ended yet"
+        return "there is one run alone" if page in OF_TWO and not self.other else ""
 
 
-def take(page: Page, name: str, out: Path, width: int) -> None:
+def choose(path: Path, run: str, episode: int | None, step: int | None) -> Shown:
+    catalogue = RunCatalogue.at(path)
+    runs, now = catalogue.runs(), time.time()
+    training = [name for name, each in runs.items() if run_state(each, now) == "running"]
+    finished = [name for name in runs if name not in training]
+    run = run or (finished or training)[0]  # the newest
+    resources = Resources(catalogue)
+    files = resources.run(run).files
+    episode = episode or telling_episode(resources, run)
+    if step is None:
+        step = least_sure_step(files, episode) if episode else 0
+    others = [name for name in finished if name != run]
+    return Shown(run, others[0] if others else "", training[0] if training else "", episode, step)
+
+
+def telling_episode(resources: Resources, run: str) -> int:
+    """The newest success of some steps that was drawn; without one, the newest; 0: no episode."""
+    columns, files = resources.run(run).index.episodes(), resources.run(run).files
+    rows = list(zip(columns["seq"], columns["ending"], columns["steps"], strict=True))[::-1]
+    for seq, ending, steps in rows[:LOOKED_AT]:
+        if ending == "success" and steps in STEPS and files.xray(seq)["drawn"]:
+            return int(seq)
+    return int(rows[0][0]) if rows else 0
+
+
+def least_sure_step(files: EpisodeFiles, episode: int) -> int:
+    sure = [each["confidence"] for each in files.xray(episode)["steps"]]
+    known = [at for at, each in enumerate(sure) if each is not None]
+    return min(known, key=lambda at: sure[at], default=0)
+
+
+def take(page: Page, name: str, path: Path) -> None:
+    page.wait_for_selector("h1")
+    if name == "wall":
+        page.wait_for_selector(".live img[src^=data]")
+        page.wait_for_timeout(WALL_MS)
     if name == "weights":
-        page.get_by_role("button", name=ASK).click()
-    page.wait_for_timeout(SETTLE_MS.get(name, 800))
-    if name == "weights":
-        page.get_by_text("What changed its mind").first.scroll_into_view_if_needed()
-    path = out / f"view-{name}-{width}.png"
+        page.get_by_role("button", name="Compare").click()
+        page.wait_for_selector("text=/^(Both|They) would answer/", timeout=ASK_MS)
+        page.evaluate("document.querySelector('.opinions').scrollIntoView({ block: 'center' })")
+    if name == "arena":
+        for _ in range(3):
+            page.keyboard.press("ArrowRight")
+    page.wait_for_timeout(SETTLE_MS)
     page.screenshot(path=str(path))
-    print(path)
+    print(path, flush=True)
+
+
+def pages_of(browser: Browser, *, dark: bool) -> Iterator[tuple[int, Page]]:
+    for width, height in SIZES.items():
+        page = browser.new_page(
+            viewport={"width": width, "height": height},
+            color_scheme="dark" if dark else "light",
+            reduced_motion="reduce",
+        )
+        yield width, page
+        page.close()
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("path", type=Path, help="a run, or a folder of runs")
-    parser.add_argument("--pages", nargs="+", default=list(PAGES))
+    parser.add_argument("--pages", nargs="+", choices=PAGES, default=list(PAGES))
+    parser.add_argument("--run", default="", help="by name; the newest that does not train")
+    parser.add_argument("--episode", type=int, help="of x-ray and weights")
+    parser.add_argument("--step", type=int, help="of it, from 0")
+    parser.add_argument("--dark", action="store_true")
     parser.add_argument("--out", type=Path, default=Path("docs/pictures"))
     given = parser.parse_args()
-    runs = list(RunCatalogue.at(given.path).runs())
-    chromium = os.environ.get("CHROMIUM") or shutil.which("chromium")
+    shown = choose(given.path, given.run, given.episode, given.step)
+    print(shown)
+    for name in given.pages:
+        if why := shown.lacks(name):
+            print(f"no picture of {name}: {why}")
     with server(given.path) as (port, _), sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        for width, height in SIZES.items():
-            page = browser.new_page(viewport={"width": width, "height": height})
+        browser = playwright.chromium.launch(executable_path=find_chromium(), args=["--no-sandbox"])
+        for width, page in pages_of(browser, dark=given.dark):
             for name in given.pages:
-                page.goto("about:blank")
-                page.goto(f"http://127.0.0.1:{port}/{address(name, runs)}")
-                page.wait_for_selector("h1")
-                take(page, name, given.out, width)
-            page.close()
+                if not shown.lacks(name):
+                    page.goto("about:blank")
+                    page.goto(f"http://127.0.0.1:{port}/{shown.address(name)}")
+                    theme = "-dark" if given.dark else ""
+                    take(page, name, given.out / f"view-{name}-{width}{theme}.png")
         browser.close()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import msgspec
 from tests.episodes.made_up_collectors import (
     POOL,
     ListSink,
@@ -18,16 +19,22 @@ from distrl.episodes.episode import WORKS, Episode
 from distrl.episodes.live_feed import (
     BURST_SECONDS,
     FOLDER,
+    FOLLOWED,
+    FOLLOWED_WIDTH,
+    LARGEST_PICTURE,
     LEASE,
     LEASE_SECONDS,
+    LOOK_SECONDS,
     RELAY_BYTES,
     SHARE,
+    WIDTH,
     Audience,
     LiveFeed,
 )
 from distrl.episodes.policy_batcher import PolicyBatcher
 from distrl.episodes.scheduler import Assignment, Lease
 from distrl.episodes.stage_timer import StageTimer
+from distrl.records import Screen
 from distrl.task_sets.curriculum import UniformTasks
 from distrl.view.live_wall import LiveWall
 from phonesim.simulated_device import SimulatedDevice
@@ -154,7 +161,7 @@ def shown(feed: LiveFeed, phones: int) -> None:
 def test_a_heartbeat_takes_no_more_than_its_share_and_each_picture_once(tmp_path: Path) -> None:
     phones, large = 40, b"\xff\xd8" + bytes(12_000)
     clock = ManualClock()
-    feed = LiveFeed(tmp_path, "c", names(phones), clock, lambda: 0.0, draw=lambda _: large)
+    feed = LiveFeed(tmp_path, "c", names(phones), clock, lambda: 0.0, draw=lambda *_: large)
     feed.told_watched()
     shown(feed, phones)
     drained = [feed.drain().slots for _ in range(3)]
@@ -172,3 +179,47 @@ def test_a_disk_that_refuses_costs_the_wall_alone(tmp_path: Path) -> None:
     (tmp_path / FOLDER / "collector-0.1.phones").mkdir()
     played(LiveFeed(tmp_path, "collector-0.1", names(1)), phones=1)
     assert list(LiveWall(tmp_path).changed()) == []
+
+
+def test_a_screen_that_was_drawn_is_not_drawn_again(tmp_path: Path) -> None:
+    clock, widths = ManualClock(), list[int]()
+
+    def draw(_: Screen, width: int) -> bytes:
+        widths.append(width)
+        return b"\xff\xd8"
+
+    feed = LiveFeed(tmp_path, "c", names(2), clock, lambda: 0.0, draw=draw)
+    feed.told_watched()
+    for _ in range(3):
+        shown(feed, 2)
+        clock.advance(1.0)
+    assert widths == [WIDTH, WIDTH]
+    states = [msgspec.json.decode(each.state) for each in feed.drain().slots.values()]
+    assert [each["pictured"] for each in states] == [True, True]  # as it was drawn before
+
+
+def test_only_the_phone_that_is_followed_is_drawn_large(tmp_path: Path) -> None:
+    drawn: list[int] = []
+
+    def draw(screen: Screen, width: int) -> bytes:
+        drawn.append(width)
+        return bytes(LARGEST_PICTURE + 1) if width > WIDTH and len(drawn) > 3 else b"\xff\xd8"
+
+    clock = ManualClock()
+    clock.advance(1000.0)
+    feed = LiveFeed(tmp_path, "c", names(2), clock, lambda: 0.0, draw=draw)
+    assert Audience(tmp_path).renew(names(2)[1])
+    for name in (LEASE, FOLLOWED):
+        os.utime(tmp_path / FOLDER / name, (1000.0, 1000.0))
+    shown(feed, 2)
+    assert drawn == [WIDTH, FOLLOWED_WIDTH]
+    clock.advance(LEASE_SECONDS)
+    watched_at(tmp_path, clock.now)  # by somebody who follows none
+    shown(feed, 2)
+    assert drawn == [WIDTH, FOLLOWED_WIDTH, WIDTH]
+    Audience(tmp_path).renew(names(2)[0])
+    clock.advance(LOOK_SECONDS)
+    for name in (LEASE, FOLLOWED):
+        os.utime(tmp_path / FOLDER / name, (clock.now, clock.now))
+    shown(feed, 1)
+    assert drawn[3:] == [FOLLOWED_WIDTH, WIDTH]  # too large for its slot, so it stays small

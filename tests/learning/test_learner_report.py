@@ -7,13 +7,8 @@ import math
 import pytest
 from tests.learning.small_circle import SmallCircle
 
-from distrl.learning.learner_report import (
-    STAGES,
-    LearnerReport,
-    StageClock,
-    bucket_names,
-    staleness_histogram,
-)
+from distrl.learning.learner_report import STAGES, LearnerReport, StageClock
+from distrl.learning.staleness_buckets import bucket_names, staleness_histogram
 
 
 def test_staleness_is_counted_in_buckets() -> None:

@@ -120,6 +120,12 @@ def test_the_panel_uses_the_width_that_it_has(width: int) -> None:
     assert max(map(len, printed(STATUS, width).splitlines())) == width
 
 
+def test_a_gpu_is_shown_where_there_is_one() -> None:
+    assert "GPU" not in printed(STATUS)
+    used = printed(replace(STATUS, gpu_gigabytes=31.24, gpu_memory_share=0.22))
+    assert "31.2 GB · 22%" in used
+
+
 def test_all_of_it_fits_a_terminal_of_24_rows() -> None:
     status = replace(STATUS, phones=WORKS * 8, evaluating="before 3/9", history_seconds=5.0)
     console = Console(file=io.StringIO(), width=80, height=24, color_system=None)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -40,6 +42,7 @@ def test_a_film_has_every_step_and_the_last_screen(run: RunDirectory, played: Tr
     first, last = recording.steps[0], recording.steps[-1]
     assert (first.value, first.ratio, first.advantage) == (0.5, 1.25, -0.5)
     assert (last.action, last.value) == ("end", None)
+    assert first.probability is None  # a script has none
     with Image.open(run.pictures / first.picture) as picture:
         assert picture.size == (WIDTH, 2 * WIDTH)
 
@@ -54,6 +57,16 @@ def test_a_screen_that_comes_twice_is_kept_once(run: RunDirectory, played: Traje
         "before",
         "after",
     ]
+
+
+def test_the_probability_of_an_answer_is_kept(run: RunDirectory, played: Trajectory) -> None:
+    first, *others = played.decisions
+    answered = replace(first, token_ids=(5, 6), log_probs=(math.log(0.5), math.log(0.5)))
+    drawn = replace(played, decisions=(answered, *others))
+    with RecordingArchive.open(run) as archive:
+        recording = archive.add(drawn, "after")
+    assert recording.steps[0].probability == pytest.approx(0.25)
+    assert recording.steps[0].value is None
 
 
 def test_opinions_are_asked_for_every_decision(run: RunDirectory, played: Trajectory) -> None:

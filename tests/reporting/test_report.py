@@ -209,6 +209,15 @@ def test_whatever_a_task_says_is_text_and_nothing_else(run: RunDirectory) -> Non
     assert page.count("&lt;script&gt;") >= 6
 
 
+def test_the_probability_of_each_answer_is_shown(run: RunDirectory) -> None:
+    step = RecordedStep("x.webp", "tap", 0.5, 1.0, 0.1, probability=0.25)
+    with LineLog.open(run.recordings) as recordings:
+        recordings.append(
+            Recording("1", "after", "t", "do it", Ending.FAILURE, "", 0, 0, (step, step))
+        )
+    assert report_page(read_story(run)).count("<i>p</i>0.25") == 2
+
+
 def test_the_table_has_the_whole_first_and_then_the_largest_gains(run: RunDirectory) -> None:
     counts = {
         "before": (TemplateCount("a", 1, 4), TemplateCount("b", 0, 4)),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import os
+import time
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ from tests.view.made_up_run import HOSTILE, hostile, line_of, write_run
 
 import distrl
 from distrl import plugins
+from distrl.engine.supervision.collector_notes import CollectorNotebook
 from distrl.errors import NotInstalled, UsageError
 from distrl.json_lines import LineLog
 from distrl.judging.judge_prompt import JudgePrompt
@@ -21,8 +24,10 @@ from distrl.replay.store.trajectory_database import Correction
 from distrl.replay.store.trajectory_reader import TrajectoryReader
 from distrl.replay.store.trajectory_store import TrajectoryStore
 from distrl.reporting.recording import can_write_mp4
+from distrl.runs.run_records import CollectorNote
+from distrl.view.curves import OTHER, template_families
 from distrl.view.resources import Resources
-from distrl.view.run_catalogue import RunCatalogue
+from distrl.view.run_catalogue import FRESH_SECONDS, RunCatalogue, run_state
 
 
 def read(resources: Resources, path: str) -> Any:
@@ -169,6 +174,19 @@ def test_shares_of_time_add_up_to_one(resources: Resources) -> None:
     assert found["shares"][0][0] == 0.25
 
 
+def test_success_is_counted_by_family_as_by_task(resources: Resources) -> None:
+    found = read(resources, "small/curves.json")
+    rows = {each["family"]: each for each in found["families"]}
+    assert set(rows) == {"general", "shopping"}
+    assert (rows["general"]["training"]["episodes"], rows["shopping"]["training"]["rate"]) == (3, 1)
+    assert rows["general"]["after"]["episodes"] == 2
+    assert "after" not in rows["shopping"]
+    assert [each["template"] for each in found["templates"]] == [
+        "clock.set_alarm", "notes.create", "shopping.search"
+    ]  # fmt: skip
+    assert template_families()("miniwob.click-test") == OTHER
+
+
 def test_runs_differ_in_their_seed_and_are_compared_task_by_task(resources: Resources) -> None:
     overview = read(resources, "runs.json")
     assert {run["name"] for run in overview["runs"]} == {"small", "other"}
@@ -184,10 +202,74 @@ def test_a_run_that_nobody_trains_is_said_to_be_stopped(resources: Resources) ->
         assert read(resources, "small/summary.json")["state"] == "running"
 
 
+def test_a_run_on_another_machine_is_known_by_its_metrics(tmp_path: Path) -> None:
+    """A view elsewhere on a shared disk sees none of the learner's locks; a Mac sees no locks."""
+    run = write_run(tmp_path)
+    with run.held():
+        now = time.time()
+        assert run_state(run, now) == "running"
+        lock = run.path / "writer.lock"
+        pid, _, _ = lock.read_text("ascii").partition("\n")
+        lock.write_text(f"{pid}\nanother-machine\n", "ascii")
+        assert run_state(run, now + FRESH_SECONDS - 1.0) == "running"  # it has just begun
+        os.utime(lock, (now - FRESH_SECONDS, now - FRESH_SECONDS))
+        os.utime(run.metrics, (now - 30.0, now - 30.0))
+        assert run_state(run, now) == "running"
+        assert run_state(run, now + 31.0) == "stopped"  # it may be killed
+
+
+def test_a_run_that_trains_is_read_again_after_a_while_and_at_once_when_it_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = write_run(tmp_path)
+    resources = Resources(RunCatalogue.at(tmp_path))
+
+    def episodes() -> int:
+        return int(read(resources, "small/summary.json")["trajectories"])
+
+    def another(number: int) -> None:
+        with LineLog.open(run.episodes) as lines:
+            lines.append(line_of(hostile(), number))
+
+    with run.held():
+        assert episodes() == 4
+        another(5)
+        assert episodes() == 4
+        monkeypatch.setattr("distrl.view.resources.STORY_SECONDS", 0.0)
+        assert episodes() == 5
+        monkeypatch.setattr("distrl.view.resources.STORY_SECONDS", 1e9)
+        another(6)
+        assert episodes() == 5
+    assert episodes() == 6
+
+
 def test_health_counts_phones_and_room(resources: Resources) -> None:
     found = read(resources, "small/health.json")
     assert [each["name"] for each in found["devices"]] == [f"phone-{n}" for n in range(4)]
     assert found["disk_free"] > 0 < found["run_bytes"]
+
+
+def test_health_knows_collectors_of_other_nodes_and_quarantined_phones_by_name(
+    tmp_path: Path,
+) -> None:
+    run = write_run(tmp_path)
+    resources = Resources(RunCatalogue.at(tmp_path))
+    first = read(resources, "small/health.json")["collectors"]
+    assert [(each["name"], each["episodes"], each["restarts"]) for each in first] == [
+        ("collector-0", 4, 0)  # by the ids of their episodes: there are no logs here
+    ]
+    away = {"phone-2": "DeviceLost: unplugged"}
+    CollectorNotebook(run.collectors).write(
+        [CollectorNote("collector-1.1", "10.0.0.7", 3, 7, away)]
+    )
+    with run.held():
+        found = read(resources, "small/health.json")
+    told = [(each["name"], each["place"], each["in_flight"]) for each in found["collectors"]]
+    assert told == [("collector-0", "", None), ("collector-1", "10.0.0.7", 3)]
+    assert found["away"] == [
+        {"name": "phone-2", "reason": "DeviceLost: unplugged", "collector": "collector-1.1"}
+    ]
+    assert ["1 of the collectors", "10.0.0.7"] in found["machines"]
 
 
 def test_a_folder_without_runs_is_refused(tmp_path: Path) -> None:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import httpx
 import pytest
 from tests.view.made_up_run import write_run
 
-from distrl.episodes.live_feed import FOLDER, LEASE
+from distrl.episodes.live_feed import FOLDER, FOLLOWED, LEASE
 from distrl.errors import InvalidSetting
 from distrl.view.resources import Resources
 from distrl.view.run_catalogue import RunCatalogue
@@ -131,6 +133,25 @@ def test_watching_leaves_a_lease_only_where_a_run_trains(tmp_path: Path) -> None
     with run.held():
         assert b'"state":"running"' in asyncio.run(first_event())
     assert (run.path / FOLDER / LEASE).exists()
+
+
+def test_the_phone_that_is_followed_is_named_beside_the_lease(tmp_path: Path) -> None:
+    run = write_run(tmp_path)
+    resources = Resources(RunCatalogue.at(tmp_path))
+
+    async def first_event() -> None:
+        async for _ in wall_events(resources, "small", run.path, followed="phone-1"):
+            return
+
+    with run.held():
+        asyncio.run(first_event())
+    assert (run.path / FOLDER / FOLLOWED).read_text("utf-8") == "phone-1"
+
+
+def test_the_page_is_served_without_torch() -> None:
+    code = "import sys, distrl.view.server; print('torch' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    assert done.stdout == b"False\n"  # a second and a half, and 300 MB
 
 
 def test_the_page_loads_nothing_from_elsewhere() -> None:

@@ -53,7 +53,7 @@ def _show_beside(path: Path, port: int) -> None:
 
 
 def show(path: Path, host: str, port: int, token: str = "", *, open_page: bool = False) -> None:
-    """Serve the page until Ctrl-C, with less claim to the CPU than training has."""
+    """Serve the page until Ctrl-C."""
     from distrl.loopback_peer import owners_are_known
     from distrl.view.resources import Resources
     from distrl.view.run_catalogue import RunCatalogue
@@ -68,5 +68,4 @@ def show(path: Path, host: str, port: int, token: str = "", *, open_page: bool =
         if open_page:
             webbrowser.open(address.url)
 
-    os.nice(5)
     serve(Resources(catalogue), asked, ready)

@@ -4,12 +4,13 @@ A collector writes the state of each phone and a thumbnail of its screen into a 
 one per phone, below `RUN/live/`. It does so only while somebody watches: the page renews a lease
 there (`Audience`), and a collector looks for it once a second; otherwise a step costs one
 comparison. Thumbnails take at most `SHARE` of a collector's time, whatever its phones do: when they
-change faster, fewer of them are drawn. Nothing depends on the feed; where the disk refuses it, it
-goes dark (`slot_file`).
+change faster, fewer of them are drawn, and a screen that is the same as before is not drawn again.
+A phone that somebody follows large is named beside the lease, and drawn larger. Nothing depends on
+the feed; where the disk refuses it, it goes dark (`slot_file`).
 
 Where the collector's disk is not the learner's there is no lease to see. Its learner says instead
 that somebody watches (`told_watched`), and what changed is kept in memory until the next heartbeat
-takes it along (`drain`, `engine.ingest.live_relay`).
+takes it along (`drain`, `engine.ingest.live_relay`). Whom they follow it is not told.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 from PIL import Image
 
-from distrl.episodes.slot_file import Slot, SlotFile
+from distrl.episodes.slot_file import SLOT_BYTES, Slot, SlotFile
 from distrl.errors import DistrlError
 from distrl.records import Action, Decision, Screen, Task, Trajectory
 
@@ -34,14 +35,14 @@ if TYPE_CHECKING:
     from distrl.episodes.episode import Episode
     from distrl.episodes.scheduler import Lease
 
-FOLDER, LEASE = "live", "watching"
+FOLDER, LEASE, FOLLOWED = "live", "watching", "followed"
 LEASE_SECONDS = 6.0  # that a lease holds after its last renewal
 LOOK_SECONDS = 1.0  # between two looks for it
-SHARE = 0.02  # of a collector's time for thumbnails
-BURST_SECONDS = 0.05  # of thumbnails that may be drawn at once, before the share counts
+SHARE = 0.01  # of a collector's time for thumbnails
+BURST_SECONDS = 0.02  # of thumbnails that may be drawn at once, before the share counts
 PICTURE_SECONDS = 0.15  # between two thumbnails of one phone, at least
-THUMBNAIL_WIDTH, SMALL_WIDTH, QUALITY = 120, 90, 65  # pixels, JPEG's quality
-FEW = 16  # phones of a collector whose thumbnails may be larger: 1.9 ms rather than 1.2 each
+WIDTH, FOLLOWED_WIDTH, QUALITY = 90, 240, 65  # pixels about, JPEG's quality
+LARGEST_PICTURE = SLOT_BYTES - 4096  # bytes; one of a followed phone that is larger is drawn small
 RELAY_BYTES = 1 << 18  # that a heartbeat takes along, at most
 MAX_TEXT = 400  # characters of an instruction or an answer
 
@@ -74,13 +75,18 @@ class Audience:
     """Renews the lease of those who watch; without it collectors publish nothing."""
 
     def __init__(self, run: Path) -> None:
-        self._lease = run / FOLDER / LEASE
+        self._folder = run / FOLDER
 
-    def renew(self) -> bool:
-        """False where it cannot be written: a run that is over, on a read-only disk."""
+    def renew(self, followed: str = "") -> bool:
+        """False where it cannot be written: a run that is over, on a read-only disk.
+
+        `followed`: the phone that is looked at large. Of two who follow, the last to renew counts.
+        """
         try:
-            self._lease.parent.mkdir(mode=0o700, exist_ok=True)
-            self._lease.touch()
+            self._folder.mkdir(mode=0o700, exist_ok=True)
+            (self._folder / LEASE).touch()
+            if followed:
+                (self._folder / FOLLOWED).write_text(followed, "utf-8")
         except OSError:
             return False
         return True
@@ -90,21 +96,37 @@ class WatchLease:
     """The lease as those see it who publish; looks at most once a second."""
 
     def __init__(self, run: Path, clock: Callable[[], float] = time.time) -> None:
-        self._path = run / FOLDER / LEASE
+        self._folder = run / FOLDER
         self._clock = clock
         self._look_at = 0.0
         self._held = False
+        self._followed = ""
 
     @property
     def holds(self) -> bool:
         now = self._clock()
         if now >= self._look_at:
             self._look_at = now + LOOK_SECONDS
-            try:
-                self._held = now - self._path.stat().st_mtime < LEASE_SECONDS
-            except OSError:
-                self._held = False
+            self._held = self._is_fresh(LEASE, now)
+            self._followed = self._read_followed() if self._is_fresh(FOLLOWED, now) else ""
         return self._held
+
+    @property
+    def followed(self) -> str:
+        """The phone that is looked at large, as of the last look; empty: none."""
+        return self._followed
+
+    def _is_fresh(self, name: str, now: float) -> bool:
+        try:
+            return now - (self._folder / name).stat().st_mtime < LEASE_SECONDS
+        except OSError:
+            return False
+
+    def _read_followed(self) -> str:
+        try:
+            return (self._folder / FOLLOWED).read_text("utf-8", "replace")
+        except OSError:  # gone since
+            return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,14 +147,13 @@ class LiveFeed:
         devices: Sequence[str] = (),
         clock: Callable[[], float] = time.time,
         timer: Callable[[], float] = time.thread_time,  # what thumbnails are charged by
-        draw: Callable[[Screen], bytes] | None = None,  # None: `thumbnail`
+        draw: Callable[[Screen, int], bytes] | None = None,  # by width; None: `thumbnail`
     ) -> None:
         self._collector = collector
         self._slots = {name: number for number, name in enumerate(devices)}
         self._clock = clock
         self._timer = timer
-        width = THUMBNAIL_WIDTH if len(devices) <= FEW else SMALL_WIDTH
-        self._thumbnail = draw or (lambda screen: thumbnail(screen, width))
+        self._thumbnail = draw or thumbnail
         self._dark = run is None
         self._lease = WatchLease(run or Path(), clock)
         self._file = SlotFile((run or Path()) / FOLDER / f"{collector}.phones", len(devices))
@@ -140,6 +161,7 @@ class LiveFeed:
         self._watched_since: float | None = None
         self._spent = 0.0  # seconds of thumbnails since `_watched_since`
         self._pictures: dict[str, tuple[float, int, bytes]] = {}  # by phone: when, which, what
+        self._drawn: dict[str, tuple[str, int]] = {}  # by phone: which screen, how wide
         self._changes: dict[str, int] = {}
         self._late: set[str] = set()  # phones whose last screen was not drawn
         self._lock = threading.Lock()
@@ -215,11 +237,8 @@ class LiveFeed:
         ending: str,
         fault: str,
     ) -> None:
-        if screen is not None and self._may_draw(device):
-            self._draw(device, screen)
-            self._late.discard(device)
-        elif screen is not None:
-            self._late.add(device)
+        if screen is not None:
+            self._picture(device, screen)
         state = PhoneState(
             device=device,
             collector=self._collector,
@@ -250,10 +269,25 @@ class LiveFeed:
             return False
         return device not in self._pictures or now - self._pictures[device][0] >= PICTURE_SECONDS
 
-    def _draw(self, device: str, screen: Screen) -> None:
+    def _picture(self, device: str, screen: Screen) -> None:
+        """Draw the screen, if there is time for it and it is not what was drawn last."""
+        wanted = screen.address, FOLLOWED_WIDTH if device == self._lease.followed else WIDTH
+        if self._drawn.get(device) == wanted:
+            self._late.discard(device)
+        elif self._may_draw(device):
+            self._draw(device, screen, wanted[1])
+            self._drawn[device] = wanted
+            self._late.discard(device)
+        else:
+            self._late.add(device)
+
+    def _draw(self, device: str, screen: Screen, width: int) -> None:
         begun = self._timer()
         _, number, _ = self._pictures.get(device, (0.0, 0, b""))
-        self._pictures[device] = self._clock(), number + 1, self._thumbnail(screen)
+        picture = self._thumbnail(screen, width)
+        if len(picture) > LARGEST_PICTURE and width > WIDTH:
+            picture = self._thumbnail(screen, WIDTH)
+        self._pictures[device] = self._clock(), number + 1, picture
         self._spent += self._timer() - begun
 
     def _write(self, device: str, state: bytes) -> None:
@@ -287,7 +321,7 @@ def confidence(decision: Decision) -> float | None:
     return math.exp(sum(decision.log_probs) / len(decision.log_probs))
 
 
-def thumbnail(screen: Screen, width: int = SMALL_WIDTH) -> bytes:
+def thumbnail(screen: Screen, width: int = WIDTH) -> bytes:
     """The screen as a small JPEG: averaged down by whole numbers, which is quick and clean."""
     factor = max(1, round(screen.width / width))
     small = Image.fromarray(screen.pixels).reduce(factor)

@@ -11,18 +11,17 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import pairwise
 
 from distrl.learning.algorithms.actor_critic import reliability_gap
 from distrl.learning.algorithms.algorithm import UpdateReport
 from distrl.learning.batch import Batch
 from distrl.learning.losses.averages import step_mean
+from distrl.learning.staleness_buckets import bucket_names, staleness_histogram
 from distrl.learning.targets import ratios
 from distrl.learning.throughput import Work
 from distrl.replay.buffer.entries import Draw
 
 STAGES = ("drain", "watch", "sample", "batch", "update", "refresh", "publish")
-STALENESS_EDGES = (0, 1, 2, 4, 8, 16, 32)  # the highest in each bucket; one more for the rest
 RATIO_LIMIT = 1.0  # Retrace cuts ratios off above it
 
 
@@ -230,23 +229,6 @@ def _drawn(draws: Sequence[Draw], update: UpdateReport) -> Iterator[Drawn]:
         yield Drawn(
             draw.trajectory.id, draw.priority, draw.times_drawn, values, ratios_, advantages
         )
-
-
-def staleness_histogram(behind: Sequence[int]) -> tuple[int, ...]:
-    """How many lie in each bucket of STALENESS_EDGES, and above."""
-    counts = [0] * (len(STALENESS_EDGES) + 1)
-    for each in behind:
-        counts[sum(each > edge for edge in STALENESS_EDGES)] += 1
-    return tuple(counts)
-
-
-def bucket_names() -> list[str]:
-    """0, 1, 2, 3_to_4, …, over_32."""
-    edges = (-1, *STALENESS_EDGES)
-    names = [
-        str(high) if high - low == 1 else f"{low + 1}_to_{high}" for low, high in pairwise(edges)
-    ]
-    return [*names, f"over_{STALENESS_EDGES[-1]}"]
 
 
 def named(group: str, figures: Mapping[str, float]) -> dict[str, float]:

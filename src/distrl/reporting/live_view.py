@@ -206,6 +206,8 @@ def _figures(status: RunStatus, width: int) -> Table:
         ),
         "queue": f"{status.queue} · replay {status.replay:,}",
     }
+    if status.gpu_gigabytes:
+        shown["GPU memory"] = f"{status.gpu_gigabytes:.1f} GB · {status.gpu_memory_share:.0%}"
     cells = [_figure(name, value) for name, value in shown.items()]
     cells.append(_figure("faults", faults or "none", style="yellow" if faults else ""))
     for place in range(0, len(cells), columns):

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import io
+import math
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple, Self
 
@@ -16,7 +18,7 @@ from PIL import Image
 
 from distrl.errors import storage_error
 from distrl.json_lines import LineLog
-from distrl.records import Action, Screen, Trajectory
+from distrl.records import Action, Decision, Screen, Trajectory
 from distrl.reporting.recording import describe, draw_action
 from distrl.runs.run_directory import RunDirectory
 from distrl.runs.run_records import RecordedStep, Recording, Stage
@@ -28,6 +30,11 @@ QUALITY = 80
 def picture_digest(content: bytes) -> str:
     """What a picture is named after."""
     return hashlib.blake2b(content, digest_size=12).hexdigest()
+
+
+def probability(decision: Decision) -> float | None:
+    """Of its answer as a whole, by the policy that gave it; None where it has no tokens."""
+    return math.exp(min(0.0, sum(decision.log_probs))) if decision.log_probs else None
 
 
 class Opinions(NamedTuple):
@@ -79,7 +86,8 @@ class RecordingArchive:
         for number, decision in enumerate(trajectory.decisions):
             picture = self._keep(trajectory.screens[number], decision.action)
             thought = [row[number] for row in opinions] if opinions else []
-            steps.append(RecordedStep(picture, describe(decision.action), *thought))
+            step = RecordedStep(picture, describe(decision.action), *thought)
+            steps.append(replace(step, probability=probability(decision)))
         return [*steps, RecordedStep(self._keep(trajectory.screens[-1], None), "end")]
 
     def _keep(self, screen: Screen, action: Action | None) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -95,9 +95,11 @@ class RunStory:
                 seconds += np.maximum(0.0, played)
         return [float(each) for each in np.minimum(1.0, seconds / (self.seconds / spans))]
 
-    def success_curve(self) -> list[tuple[float, SuccessRate]]:
+    def success_curve(
+        self, counts: Callable[[EpisodeLine], bool] = lambda episode: True
+    ) -> list[tuple[float, SuccessRate]]:
         """Success of training episodes around a few seconds of the run, each over its window."""
-        judged = [episode for episode in self.episodes if episode.judged]
+        judged = [episode for episode in self.episodes if episode.judged and counts(episode)]
         window = max(LEAST_WINDOW, len(judged) // 20)
         if len(judged) < window:
             return []

@@ -5,6 +5,7 @@
         metrics.jsonl       metrics over the run, also in tensorboard/  (`run_records`)
         episodes.jsonl      every finished training episode
         device_faults.jsonl  which device failed when, and why
+        collectors.json     who collects, where, and which phones are quarantined
         draws.sqlite        what the learner thought of each trajectory when it last drew it
         live/               what the phones show now, while somebody watches (`distrl view`)
         evaluations.jsonl   success by template, before, during and after
@@ -64,6 +65,7 @@ class RunDirectory:
         self.tensorboard = path / "tensorboard"
         self.episodes = path / "episodes.jsonl"
         self.device_faults = path / "device_faults.jsonl"
+        self.collectors = path / "collectors.json"
         self.evaluations = path / "evaluations.jsonl"
         self.recordings = path / "recordings.jsonl"
         self.pictures = path / "pictures"

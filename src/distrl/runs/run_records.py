@@ -5,6 +5,7 @@
     evaluations.jsonl   `EvaluationLine`: successes by template, before, during and after training
     recordings.jsonl    `Recording`: a few episodes to look at; their screens are in pictures/
     losses.jsonl        `Loss`: what a resume did not find, and the user has done without
+    collectors.json     `CollectorNotes`: who collects, by their last heartbeats; written anew
     result.json         the `RunResult`: the run in a few numbers
 
 The .jsonl files have one record a line and are only ever appended to. `seconds` are those of the
@@ -106,6 +107,7 @@ class RecordedStep:
     value: float | None = None  # of the screen: the probability of success
     ratio: float | None = None  # of the policy in training to the one that acted
     advantage: float | None = None  # in returns
+    probability: float | None = None  # of the whole answer, by the policy that acted
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +141,24 @@ class DeviceFault:
     device: str
     seconds: float  # of the run
     reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class CollectorNote:
+    """A process that collects, as of its last heartbeat."""
+
+    name: str
+    place: str  # its node; empty: that of the learner
+    in_flight: int  # episodes
+    trajectories: int  # that it has delivered
+    quarantined: Mapping[str, str]  # phones that failed too often, and why last
+
+
+@dataclass(frozen=True, slots=True)
+class CollectorNotes:
+    """All that have a slot now."""
+
+    collectors: tuple[CollectorNote, ...]
 
 
 @dataclass(frozen=True, slots=True)

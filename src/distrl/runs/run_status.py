@@ -42,6 +42,8 @@ class RunStatus:
     placement: str = ""  # which part is on which node of a cluster
     detail: str = ""  # what is special about the phase: warm-up, waiting, resumed
     history_seconds: float = 0.0  # of one span of the history
+    gpu_gigabytes: float = 0.0  # in use on the learner's GPU, by whomever; 0: it uses none
+    gpu_memory_share: float = 0.0  # of all that it has
     phones: str = ""  # a sign for each phone, in the order of their names (`PHONE_SIGNS`)
 
 

@@ -6,19 +6,22 @@ Gaps stay gaps: a span without episodes has no rate. Shares of time add up to 1 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from distrl.episodes.outcome import SuccessRate
-from distrl.learning.learner_report import bucket_names
+from distrl.learning.staleness_buckets import bucket_names
 from distrl.reporting.run_story import RunStory
 from distrl.runs.run_account import LEARNER, LEARNER_STAGES, PHONE, PHONE_STAGES
-from distrl.runs.run_records import Point
+from distrl.runs.run_records import EpisodeLine, Point
 from distrl.view.run_summary import rate_table
 
 MAX_POINTS = 400  # of a curve
 SPANS = 48  # of what is shown in spans of time
 DIGITS = 5
+OTHER = "other"  # family of tasks that do not come with the simulated phone
 
 
 def run_curves(story: RunStory) -> dict[str, Any]:
@@ -41,6 +44,7 @@ def run_curves(story: RunStory) -> dict[str, Any]:
         "endings": _endings(story),
         "staleness": _staleness(story.points),
         "templates": _templates(story),
+        "families": _families(story),
         "metrics": _metrics(story.points),
     }  # fmt: skip
 
@@ -146,17 +150,56 @@ def _staleness(points: Iterable[Point]) -> dict[str, Any]:
 
 def _templates(story: RunStory) -> list[dict[str, Any]]:
     """Success by template: before, after, and in training."""
-    before, after = story.evaluation("before"), story.evaluation("after")
-    judged = [each for each in story.episodes if each.judged]
-    rates: dict[str, dict[str, SuccessRate]] = {}
-    for template in sorted({each.template for each in judged}):
-        own = [each.success for each in judged if each.template == template]
-        rates[template] = {"training": SuccessRate(sum(own), len(own))}
-    for stage, line in (("before", before), ("after", after)):
-        for each in line.templates if line else ():
-            rate = SuccessRate(each.successes, each.episodes)
-            rates.setdefault(each.template, {})[stage] = rate
     return [
         {"template": name, **{stage: rate_table(rate) for stage, rate in known.items()}}
-        for name, known in rates.items()
+        for name, known in _rates(story, lambda template: template).items()
     ]
+
+
+def _families(story: RunStory) -> list[dict[str, Any]]:
+    """The same by family of tasks, with its curve of training episodes."""
+    family_of = template_families()
+    return [
+        {
+            "family": name,
+            **{stage: rate_table(rate) for stage, rate in known.items()},
+            "curve": [
+                {"seconds": round(at, 1), **rate_table(rate)}
+                for at, rate in story.success_curve(partial(_is_of, family_of, name))
+            ],
+        }
+        for name, known in _rates(story, family_of).items()
+    ]
+
+
+def _is_of(family_of: Callable[[str], str], family: str, episode: EpisodeLine) -> bool:
+    return family_of(episode.template) == family
+
+
+def template_families() -> Callable[[str], str]:
+    """The family of a template by its name; of those that the phone does not have, `OTHER`."""
+    from phonesim.tasks.task_sets import templates  # all apps, which only this page needs
+
+    known = templates()
+    return lambda name: known[name].family if name in known else OTHER
+
+
+def _rates(story: RunStory, group_of: Callable[[str], str]) -> dict[str, dict[str, SuccessRate]]:
+    """Success of groups of templates, by group and stage."""
+    counts: dict[str, dict[str, Counter[bool]]] = {}
+    for each in story.episodes:
+        if each.judged:
+            _count(counts, group_of(each.template), "training")[each.success] += 1
+    for stage in ("before", "after"):
+        line = story.evaluation(stage)
+        for row in line.templates if line else ():
+            count = _count(counts, group_of(row.template), stage)
+            count.update({True: row.successes, False: row.episodes - row.successes})
+    return {
+        group: {stage: SuccessRate(n[True], n.total()) for stage, n in counts[group].items()}
+        for group in sorted(counts)
+    }
+
+
+def _count(counts: dict[str, dict[str, Counter[bool]]], group: str, stage: str) -> Counter[bool]:
+    return counts.setdefault(group, {}).setdefault(stage, Counter())

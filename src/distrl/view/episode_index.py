@@ -61,6 +61,7 @@ class EpisodeIndex:
     _places: dict[str, int] = field(default_factory=dict)  # of the store, by id
     _details: dict[int, tuple[Any, ...]] = field(default_factory=dict)  # by seq
     _corrected: int = 0  # the last correction that was seen
+    _newest: dict[int, tuple[Any, ...]] = field(default_factory=dict)  # details, as stored, by seq
 
     def episodes(self) -> Columns:
         """A row for each episode, in the order of arrival."""
@@ -85,7 +86,7 @@ class EpisodeIndex:
                     corrections = {seq: content for seq, _, content in found if content}
                     details = [
                         corrected(row, corrections.get(row[0]))
-                        for row in _read_details(connection, [seq for seq, *_ in found])
+                        for row in self._newest_details(connection, [seq for seq, *_ in found])
                     ]
                 lines = self._last_lines() if found else {}
                 names = ((seq, name.decode("utf-8", "replace")) for seq, name, _ in found)
@@ -95,6 +96,17 @@ class EpisodeIndex:
             "episodes": _columns(LINE_COLUMNS, rows),
             "details": _columns(DETAIL_COLUMNS, details),
         }
+
+    def _newest_details(
+        self, connection: sqlite3.Connection, places: list[int]
+    ) -> list[tuple[Any, ...]]:
+        """A wall asks every few seconds: only headers that are new are read."""
+        with self._lock:
+            new = [seq for seq in places if seq not in self._newest]
+            fresh = {row[0]: row for row in _read_details(connection, new)}
+            known = {**self._newest, **fresh}
+            self._newest = {seq: known[seq] for seq in places if seq in known}
+            return list(self._newest.values())
 
     def _last_lines(self) -> dict[str, EpisodeLine]:
         """Those at the end of the file, by id."""

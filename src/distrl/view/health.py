@@ -5,16 +5,21 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import time
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from distrl.json_lines import decode_line
 from distrl.reporting.made_with import made_with
 from distrl.reporting.run_story import RunStory
 from distrl.runs.run_directory import RunDirectory
+from distrl.runs.run_records import CollectorNote, CollectorNotes
+from distrl.view.run_catalogue import run_state
 
 LOG_BYTES = 65536  # of each log, from its end
 WARNINGS = 40  # that are shown, the last ones
@@ -24,6 +29,7 @@ COLLECTOR = re.compile(r"(collector-\d+)\.(\d+)\.log")
 def run_health(story: RunStory) -> dict[str, Any]:
     """All of it as plain values."""
     run = story.run
+    notes = read_notes(run)
     last = {k: v for point in story.points[-40:] for k, v in point.figures.items()}
     usage = shutil.disk_usage(run.path)
     return {
@@ -32,7 +38,12 @@ def run_health(story: RunStory) -> dict[str, Any]:
         "quarantined": last.get("quarantined"),
         "faults": last.get("faults"),
         "replay_share": last.get("replay/bytes_share"),
-        "collectors": _collectors(run),
+        "collectors": _collectors(story, notes),
+        "away": [
+            {"name": phone, "reason": why, "collector": each.name}
+            for each in notes
+            for phone, why in each.quarantined.items()
+        ],
         "devices": _devices(story),
         "failed": [asdict(each) for each in story.failed_devices()],
         "losses": [asdict(each) for each in story.losses],
@@ -41,12 +52,20 @@ def run_health(story: RunStory) -> dict[str, Any]:
         "disk_total": usage.total,
         "run_bytes": _size(run.path),
         "warnings": _warnings(run),
-        "machines": _machines(run),
+        "machines": _machines(run, notes),
         "made_with": made_with(run),
     }
 
 
-def _machines(run: RunDirectory) -> list[tuple[str, str]]:
+def read_notes(run: RunDirectory) -> tuple[CollectorNote, ...]:
+    """Who collects, by their last heartbeats; empty where nobody has written it down."""
+    try:
+        return decode_line(run.collectors.read_bytes(), CollectorNotes).collectors
+    except (OSError, ValueError):
+        return ()
+
+
+def _machines(run: RunDirectory, notes: Sequence[CollectorNote]) -> list[tuple[str, str]]:
     """Which part is where, as far as the run has written it down."""
     home, members = _plain(run.learner_home), _plain(run.path / "join" / "members.json")
     learner = f"{home['hostname']} ({home['address']})" if "hostname" in home else "this machine"
@@ -54,6 +73,8 @@ def _machines(run: RunDirectory) -> list[tuple[str, str]]:
     found = [("learner", learner)]
     if copy := home.get("copy"):
         found.append(("copy of the run", str(copy.get("hostname", ""))))
+    places = Counter(each.place for each in notes if each.place)
+    found += [(f"{count} of the collectors", place) for place, count in sorted(places.items())]
     return found + [(f"joined collector {number}", name[:12]) for name, number in joined.items()]
 
 
@@ -66,14 +87,30 @@ def _plain(path: Path) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _collectors(run: RunDirectory) -> list[dict[str, Any]]:
-    """By name, with the number of times that each was started again."""
-    starts: dict[str, int] = {}
-    for path in (run.path / "logs").glob("collector-*.log"):
-        if found := COLLECTOR.fullmatch(path.name):
-            starts[found[1]] = max(starts.get(found[1], 0), int(found[2]))
-    ordered = sorted(starts.items(), key=lambda each: (len(each[0]), each[0]))
-    return [{"name": name, "restarts": count - 1} for name, count in ordered]
+def _collectors(story: RunStory, notes: Sequence[CollectorNote]) -> list[dict[str, Any]]:
+    """By name, as far as logs, episodes and heartbeats know them.
+
+    A run on a cluster may have none of their logs here; their episodes begin with their names.
+    """
+    logs = (COLLECTOR.fullmatch(path.name) for path in (story.run.path / "logs").glob("*.log"))
+    starts = {(found[1], int(found[2])) for found in logs if found}
+    names = {line.id.partition("/")[0] for line in story.episodes}
+    for name in names | {each.name for each in notes}:
+        if found := COLLECTOR.fullmatch(f"{name}.log"):
+            starts.add((found[1], int(found[2])))
+    played = Counter(line.id.partition(".")[0] for line in story.episodes)
+    now = {each.name.rpartition(".")[0]: each for each in notes}
+    trains = run_state(story.run, time.time()) == "running"
+    return [
+        {
+            "name": name,
+            "restarts": max(start for slot, start in starts if slot == name) - 1,
+            "episodes": played[name],
+            "place": now[name].place if name in now else "",
+            "in_flight": now[name].in_flight if trains and name in now else None,
+        }
+        for name in sorted({slot for slot, _ in starts}, key=lambda each: (len(each), each))
+    ]
 
 
 def _devices(story: RunStory) -> list[dict[str, Any]]:

@@ -14,7 +14,8 @@
     RUN/curves.json, RUN/health.json
     RUN/versus/OTHER.json            the evaluations of two runs, task by task
 
-Stories are read again only when files of the run have changed. Nothing is written into a run.
+Stories are read again only when files of the run have changed, and of a run that trains not more
+often than every `STORY_SECONDS`. Nothing is written into a run.
 """
 
 from __future__ import annotations
@@ -42,6 +43,7 @@ from distrl.view.run_summary import differing_settings, run_summary, settings_of
 from distrl.view.step_scorer import StepQuestion, StepScorer
 from distrl.view.xray import EpisodeFiles
 
+STORY_SECONDS = 15.0  # between two readings of the whole story of a run that trains
 JSON, JPEG = "application/json", "image/jpeg"
 RECORDINGS = {"gif": "image/gif", "mp4": "video/mp4"}
 EPISODE = re.compile(r"episode/(\d{1,12})\.(json|gif|mp4)")
@@ -69,6 +71,8 @@ class RunResources:
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _stamp: object = None
     _story: RunStory | None = None
+    _read_at: float = 0.0  # when the story was read, by `time.monotonic`
+    _summary: tuple[RunStory, dict[str, Any]] | None = None  # and the story that it is of
 
     def __post_init__(self) -> None:
         self.index, self.files = EpisodeIndex(self.run), EpisodeFiles(self.run)
@@ -77,9 +81,23 @@ class RunResources:
     def story(self) -> RunStory:
         with self._lock:
             now = stamp(self.run)
-            if self._story is None or now != self._stamp:
+            if self._story is None or (now != self._stamp and self._is_due()):
                 self._story, self._stamp = read_story(self.run), now
+                self._read_at = time.monotonic()
             return self._story
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """Worked out once for each story; whether it trains is asked each time."""
+        story, known = self.story, self._summary
+        if known is None or known[0] is not story:
+            known = self._summary = story, run_summary(story)
+        return {**known[1], "state": run_state(self.run, time.time())}
+
+    def _is_due(self) -> bool:
+        """What has ended is read at once: nobody would ask again."""
+        recent = time.monotonic() - self._read_at < STORY_SECONDS
+        return not recent or run_state(self.run, time.time()) != "running"
 
 
 class Resources:
@@ -102,7 +120,7 @@ class Resources:
         name, _, rest = path.partition("/")
         run = self.run(name)
         plain: dict[str, Callable[[], Any]] = {
-            "summary.json": lambda: run_summary(run.story),
+            "summary.json": lambda: run.summary,
             "newest.json": run.index.newest,
             "episodes.json": run.index.episodes,
             "details.json": run.index.details,
@@ -140,7 +158,7 @@ class Resources:
         settings = {name: settings_of(self.run(name).run) for name in names}
         return {
             "path": self.catalogue.path.name,
-            "runs": [run_summary(self.run(name).story) for name in names],
+            "runs": [self.run(name).summary for name in names],
             "settings": differing_settings(settings),
             "curves": {
                 name: [

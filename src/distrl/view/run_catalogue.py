@@ -6,16 +6,20 @@ are known by the names of their directories; nothing outside of what was named c
 
 from __future__ import annotations
 
+import socket
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from distrl.errors import UsageError
+from distrl.replay.store.directory_lock import NAME as LOCK
+from distrl.replay.store.directory_lock import DirectoryLock
 from distrl.runs.run_directory import RunDirectory
 
 RunState = Literal["running", "finished", "stopped"]
 LOCKS = Path("/proc/locks")
 SILENT_SECONDS = 900.0  # without a point of metrics: whatever the process is, it does not train
+FRESH_SECONDS = 60.0  # since a point of metrics: it trains, where its lock cannot be seen
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +65,18 @@ def _began(path: Path) -> float:
 
 
 def run_state(run: RunDirectory, now: float) -> RunState:
-    """Whether a process trains it: it holds the lock, and has not left a result."""
-    lock = run.path / "writer.lock"
+    """Whether a process trains it: it holds the lock, and has not left a result.
+
+    The kernel lists the locks of its own machine alone, and a Mac's lists none. Where the holder is
+    elsewhere (a shared disk, another container) the metrics tell, which a run that trains goes on
+    writing: a killed one is then noticed a minute later.
+    """
+    lock = run.path / LOCK
     result_at, lock_at, last = (_modified(path) for path in (run.result, lock, run.metrics))
-    if lock_at > result_at and now - max(last, lock_at) < SILENT_SECONDS and _is_held(lock):
-        return "running"
+    if lock_at > result_at and now - max(last, lock_at) < SILENT_SECONDS:
+        held = _is_held(lock)
+        if held or (held is None and now - max(last, lock_at) < FRESH_SECONDS):
+            return "running"
     return "finished" if result_at else "stopped"
 
 
@@ -76,13 +87,17 @@ def _modified(path: Path) -> float:
         return 0.0
 
 
-def _is_held(lock: Path) -> bool:
-    """Does a process of this machine hold the lock? Asks the kernel's list of locks, since trying
-    to take it could keep a run that starts just now from taking it.
+def _is_held(lock: Path) -> bool | None:
+    """Does a process hold the lock? None: it cannot be told from here.
+
+    Asks the kernel's list of locks, since trying to take it could keep a run that starts just now
+    from taking it.
     """
+    if DirectoryLock.holder_machine(lock) != socket.gethostname():
+        return None
     try:
         stat, held = lock.stat(), LOCKS.read_text("ascii")
     except OSError:
-        return False
+        return None
     inode = f":{stat.st_ino} "
     return any("FLOCK" in line and inode in line for line in held.splitlines())

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import secrets
 import socket
 import sqlite3
@@ -47,6 +48,9 @@ from distrl.view.run_catalogue import run_state
 STATIC = Path(__file__).parent / "static"
 LOOPBACK = {"127.0.0.1", "localhost", "[::1]", "::1"}
 WALL_SECONDS = 0.15  # between two looks at the phones
+QUIET_SECONDS, SLOW_WALL_SECONDS = 2.0, 0.5  # after that long without a change, between two looks
+NICE = 10  # less claim to the CPU than training has
+MAX_NAME = 200  # characters of a phone that is followed
 TICK_SECONDS = 2.0  # between two signs of life, and renewals of the lease
 MAX_WATCHERS = 16
 COOKIE = "distrl-view"
@@ -178,11 +182,14 @@ def build_app(
             return PlainTextResponse(f"{MAX_WATCHERS} others watch already; close one", 503)
 
         phones = request.query_params.get("phones") != "0"
+        followed = request.query_params.get("follow", "")[:MAX_NAME]
 
         async def events() -> AsyncIterator[bytes]:
             async with watchers:
                 name = request.path_params["run"]
-                async for event in wall_events(resources, name, run, phones=phones):
+                async for event in wall_events(
+                    resources, name, run, phones=phones, followed=followed
+                ):
                     yield event
 
         return StreamingResponse(
@@ -199,26 +206,30 @@ def build_app(
 
 
 async def wall_events(
-    resources: Resources, name: str, run: Path, *, phones: bool = True
+    resources: Resources, name: str, run: Path, *, phones: bool = True, followed: str = ""
 ) -> AsyncIterator[bytes]:
     """What changed, as server-sent events: `phones` and, as a sign of life, `tick`.
 
-    Without `phones` it only ticks, and phones are not asked to show anything.
+    Without `phones` it only ticks, and phones are not asked to show anything. `followed`: the phone
+    that is to show itself larger.
     """
     live, audience = LiveWall(run), Audience(run)
-    ticked, due = -TICK_SECONDS, time.monotonic()
+    ticked = -TICK_SECONDS
+    due = moved = time.monotonic()
     while True:
         now = time.monotonic()
         if now - ticked >= TICK_SECONDS:
             ticked = now
             tick = await run_in_threadpool(_tick, resources.run(name))
             if phones and tick["state"] == "running":
-                audience.renew()
+                audience.renew(followed)
             yield _event("tick", tick)
         changed = list(live.changed()) if phones else []
         if changed:
+            moved = now
             yield _event("phones", changed)  # pictures become base64
-        due = max(due + WALL_SECONDS, now)
+        quiet = now - moved >= QUIET_SECONDS
+        due = max(due + (SLOW_WALL_SECONDS if quiet else WALL_SECONDS), now)
         await asyncio.sleep(max(0.0, due - time.monotonic()))
 
 
@@ -241,7 +252,8 @@ def _static(name: str) -> Response:
 def serve(
     resources: Resources, address: Address, ready: Callable[[Address], None] = lambda _: None
 ) -> None:
-    """Serve until Ctrl-C; `ready` gets the address with its port."""
+    """Serve until Ctrl-C, with a low priority; `ready` gets the address with its port."""
+    os.nice(NICE)
     family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
     listener = socket.socket(family)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -93,7 +93,10 @@ def test_points_and_the_view_come_when_they_are_due(tmp_path: Path) -> None:
         LineLog.open(run.episodes) as lines,
     ):
         log = EpisodeLog(lines, lambda: now)
-        monitor = RunMonitor("small", 4, metrics, view, log, collection, clock=lambda: now)
+        usage = {"machine/gpu_gigabytes": 31.0, "machine/gpu_memory_share": 0.25}
+        monitor = RunMonitor(
+            "small", 4, metrics, view, log, collection, clock=lambda: now, usage=lambda: usage
+        )
         monitor.begin("training", status, 0.0)
         steps = 2 * int(SAMPLE_SECONDS / SHOW_SECONDS)
         for _ in range(2 * steps):  # twice as often as the view is due
@@ -109,6 +112,7 @@ def test_points_and_the_view_come_when_they_are_due(tmp_path: Path) -> None:
     last = view.all[-1]
     assert (last.updates, last.weight_version, last.replay, last.queue) == (7, 3, 11, 5)
     assert last.seconds_left == pytest.approx(100.0 - now)
+    assert (last.gpu_gigabytes, last.gpu_memory_share) == (31.0, 0.25)
     assert last.phone_time == {"deciding": 0.5, "admission": 0.5}
     assert last.learner_time == {"waiting": 1.0, "other": 0.0}
 

@@ -30,7 +30,7 @@ from distrl.engine.supervision.restart_budget import (
 from distrl.errors import CollectorsLost
 from distrl.json_lines import LineLog, read_lines
 from distrl.runs.run_directory import RunDirectory
-from distrl.runs.run_records import EpisodeLine
+from distrl.runs.run_records import CollectorNotes, EpisodeLine
 
 SILENT_SECONDS = 6.0
 
@@ -89,6 +89,14 @@ def test_who_registers_gets_a_name_of_its_own_and_the_state_of_its_predecessor(
     assert (again.info.name, again.state) == ("collector-0.2", '{"started": 3}')
     assert world.episode_log.faults["collector_lost"] == 1
     assert registry.states() == {0: '{"started": 3}', 1: '{"started": 9}'}
+
+
+def test_heartbeats_have_it_written_down_who_collects_where(world: World) -> None:
+    registry = world.registry()
+    first, _ = registry.register(0, "here"), registry.register(1, "there")
+    registry.heartbeat(first.info, 2, beat())
+    [found] = read_lines(world.run.collectors, CollectorNotes)
+    assert [each.place for each in found.collectors] == ["here", "there"]
 
 
 def test_a_registered_name_is_one_that_no_process_had(world: World) -> None:

@@ -102,6 +102,7 @@ class RunMonitor:
         self._warm_up_updates = warm_up_updates
         self._resumed_at = resumed_at
         self._usage = usage
+        self._machine: dict[str, float] = {}  # as it was last sampled
         self._phones = PhoneStates()
         self._learner_stage: LearnerStage | None = None  # that its thread is in
         self._countdown = Countdown()
@@ -194,7 +195,8 @@ class RunMonitor:
             "faults": float(sum(self._episode_log.all_faults().values())),
             "training_seconds": self.training_seconds,
         }
-        figures |= gauges(self._collection.reports()) | self._usage()
+        self._machine = self._usage()
+        figures |= gauges(self._collection.reports()) | self._machine
         figures |= named("seconds", self._collection.phone_seconds())
         figures |= named("learner_seconds", self._learner_seconds())
         self._record("collection", learner_status.updates, figures)
@@ -235,6 +237,8 @@ class RunMonitor:
             seconds_left=self._countdown.seconds_left(progress),
             detail=self._detail(learner_status),
             history_seconds=self._episode_log.history_seconds,
+            gpu_gigabytes=self._machine.get("machine/gpu_gigabytes", 0.0),
+            gpu_memory_share=self._machine.get("machine/gpu_memory_share", 0.0),
             phones=self._phones.signs(reports),
         )
 

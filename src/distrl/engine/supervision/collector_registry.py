@@ -36,6 +36,7 @@ from dataclasses import dataclass, field
 
 from distrl.engine.ingest.episode_log import EpisodeLog
 from distrl.engine.ingest.messages import Heartbeat, Pace
+from distrl.engine.supervision.collector_notes import CollectorNotebook, note
 from distrl.engine.supervision.process_names import new_name, starts
 from distrl.engine.supervision.restart_budget import (
     SILENT_START_SECONDS,
@@ -143,8 +144,10 @@ class CollectorRegistry:
     _ended: Counter[str] = field(default_factory=Counter)  # `stages` of those that have ended
     _slots: dict[int, _Slot] = field(default_factory=dict)
     _lock: threading.RLock = field(default_factory=threading.RLock)
+    _notebook: CollectorNotebook = field(init=False)
 
     def __post_init__(self) -> None:
+        self._notebook = CollectorNotebook(self.run.collectors, self.clock)
         for number in range(self.count):
             self._add(number, start_at=-float("inf"))
 
@@ -203,6 +206,7 @@ class CollectorRegistry:
                 slot.in_flight, slot.heard, slot.spoken = in_flight, self.clock(), True
                 if heartbeat is not None:
                     self._record(slot, heartbeat)
+                    self._write_notes()
             orders = self.orders(info.number)
         for episode in heartbeat.finished if heartbeat is not None else ():
             self.episode_log.finished(episode)
@@ -236,6 +240,14 @@ class CollectorRegistry:
         done = report.batcher.decisions + report.started + report.trajectories
         if done != slot.done or report.in_flight == 0:  # idle: no task, or not allowed to start
             slot.done, slot.progressed = done, self.clock()
+
+    def _write_notes(self) -> None:
+        if self._notebook.is_due:
+            self._notebook.write(
+                note(each.info.name, each.info.place, each.in_flight, each.report)
+                for each in self._slots.values()
+                if each.info is not None
+            )
 
     def _lose(self, slot: _Slot, trouble: str) -> None:
         """The process in this slot ended without deregistering."""

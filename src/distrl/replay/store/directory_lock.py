@@ -1,14 +1,16 @@
 """One writer at a time: a lock on a directory that goes away with the process that holds it.
 
 It is flock(2) on a file in the directory, so a killed process leaves none behind. The file stays
-and names the last holder. A forked child does not inherit it: otherwise a collector that outlives
-its learner would keep the restarted learner out. Trajectory stores and run directories use it.
+and names the last holder and its machine. A forked child does not inherit it: otherwise a collector
+that outlives its learner would keep the restarted learner out. Trajectory stores and run
+directories use it.
 """
 
 from __future__ import annotations
 
 import fcntl
 import os
+import socket
 import weakref
 from pathlib import Path
 
@@ -37,10 +39,20 @@ class DirectoryLock:
                 f"{self.directory} is in use: process {holder} writes to it; wait for that run to "
                 "end or stop it, or give this run a directory of its own"
             ) from None
-        os.pwrite(file, b"%-19d\n" % os.getpid(), 0)
+        named = b"%-19d\n%b\n" % (os.getpid(), socket.gethostname().encode())
+        os.ftruncate(file, os.pwrite(file, named, 0))
         self._file = file
         forget = weakref.WeakMethod(self._close)
         os.register_at_fork(after_in_child=lambda: (close := forget()) and close())
+
+    @staticmethod
+    def holder_machine(path: Path) -> str:
+        """The host name of the last holder, by the lock's file; empty where it names none."""
+        try:
+            lines = path.read_text("utf-8", "replace").splitlines()
+        except OSError:
+            return ""
+        return lines[1] if len(lines) > 1 else ""
 
     def release(self) -> None:
         """Give it back; without effect if it is not held."""

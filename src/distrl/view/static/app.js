@@ -53,6 +53,8 @@ function drawTop() {
       run ? h("span", { class: `state ${run.state}`, id: "state" }, run.state) : null,
       h("button", { title: "Light or dark", "aria-label": "Light or dark", on: { click: switchTheme } }, "◐"),
       h("button", { title: "Keys", "aria-label": "Keys", on: { click: showKeys } }, "?")));
+  const nav = top.querySelector("nav"), chosen = nav.querySelector("[aria-current]"); // on a narrow screen tabs are scrolled
+  if (chosen) nav.scrollLeft = chosen.offsetLeft + chosen.offsetWidth - nav.offsetLeft - nav.clientWidth;
 }
 
 function switchTheme() {
@@ -61,7 +63,7 @@ function switchTheme() {
 }
 
 function showKeys() {
-  const rows = [["1 – 6", "the pages"], ["/", "search"], ["↑ ↓ Enter", "move in a list, open"], ["← →", "step by step through an episode, or two"], ["Home End", "its first and last screen"], ["[ ]", "the episode before, the next"], ["Esc", "back to the list"], ["t", "light or dark"]];
+  const rows = [["1 – 6", "the pages"], ["/", "search"], ["↑ ↓ Enter", "move in a list, open"], ["← →", "step by step through an episode, or two"], ["Home End", "its first and last screen"], ["[ ]", "the episode before, the next"], ["Esc", "back to the list"], ["Tab, ← → + −", "a chart: its figures, closer, all of it"], ["t", "light or dark"]];
   const dialog = h("dialog", { "aria-label": "Keys", on: { close: () => dialog.remove(), click: (event) => { if (event.target === dialog) dialog.close(); } } },
     h("h2", {}, "Keys"), h("div", { class: "keys" }, rows.map(([key, what]) => [h("kbd", {}, key), h("span", {}, what)])),
     h("form", { method: "dialog" }, h("p", { class: "end" }, h("button", { on: { click: (event) => { event.preventDefault(); dialog.close(); } } }, "Close"))));
@@ -83,7 +85,8 @@ async function summaryOf(name) {
 
 // Phones are watched only where they are shown, and while the page is in sight.
 function follow() {
-  const wants = document.hidden ? "" : `${state.run} ${state.page_?.phones ? "phones" : ""}`;
+  const followed = state.page_?.followed?.() ?? "";
+  const wants = document.hidden ? "" : `${state.run} ${state.page_?.phones ? "phones" : ""} ${followed}`;
   if (state.watching === wants) return;
   state.stop?.();
   state.stop = null;
@@ -91,6 +94,7 @@ function follow() {
   if (!wants) return;
   state.stop = watch(state.run, {
     phones: state.page_?.phones ? (phones) => state.page_?.phones?.(phones) : null,
+    followed,
     tick: (tick) => {
       const shown = document.querySelector("#state");
       if (shown && shown.textContent !== tick.state) { shown.textContent = tick.state; shown.className = `state ${tick.state}`; }
@@ -111,7 +115,7 @@ async function refresh(tick) {
 
 async function go() {
   const { run, page, rest, query } = read();
-  if (state.page_?.move && state.run === run && state.page === page && state.page_.move(rest, query)) return;
+  if (state.page_?.move && state.run === run && state.page === page && state.page_.move(rest, query)) { follow(); return; }
   state.page_?.leave?.();
   state.page_ = null;
   Object.assign(state, { run, page });

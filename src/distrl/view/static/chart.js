@@ -1,5 +1,5 @@
 // Charts as SVG that follow the page's colours: lines with bands, stacks of shares, a heat map.
-// Hovering reads values off, dragging zooms in, a double click zooms out. Gaps (null) stay gaps.
+// Hovering reads values off, dragging zooms in, a double click zooms out; so do ← →, + and −. Gaps (null) stay gaps.
 
 import { figure, h, s } from "./dom.js";
 
@@ -19,16 +19,26 @@ const clean = (values) => values.filter((value) => value !== null && Number.isFi
 class Frame {
   constructor(height, label) {
     this.height = height;
-    this.svg = s("svg", { height, role: "img", "aria-label": label ?? "chart" });
-    this.tip = h("div", { class: "tip", hidden: true });
+    this.svg = s("svg", { height, role: "img", "aria-label": label ?? "chart", tabindex: "0" });
+    this.tip = h("div", { class: "tip", role: "status", hidden: true });
     this.element = h("div", { class: "chart" }, this.svg, this.tip);
     this.width = 320;
     new ResizeObserver(([entry]) => {
       const width = Math.round(entry.contentRect.width);
       if (width > 40 && width !== this.width) { this.width = width; this.draw(); }
     }).observe(this.element);
-    this.svg.addEventListener("pointermove", (event) => this.hover(event));
-    this.svg.addEventListener("pointerleave", () => { this.tip.hidden = true; this.cursor?.remove(); });
+    this.svg.addEventListener("pointermove", (event) => this.hover(this.place(event)));
+    for (const gone of ["pointerleave", "blur"]) this.svg.addEventListener(gone, () => { this.tip.hidden = true; this.cursor?.remove(); });
+    this.svg.addEventListener("keydown", (event) => { if (this.key(event.key)) { event.preventDefault(); event.stopPropagation(); } });
+  }
+
+  // Where the keys stop: every point of the first line, every column.
+  key(key) {
+    const stops = this.stops(), step = { ArrowRight: 1, ArrowLeft: -1, Home: -1e9, End: 1e9 }[key];
+    if (!step || !stops.length) return this.zoomKey?.(key, stops) ?? false;
+    this.stop = Math.max(0, Math.min(stops.length - 1, (this.stop ?? -1) + step));
+    this.hover(this.x(stops[this.stop]));
+    return true;
   }
 
   axes({ x, y, xText, yText, yTicks }) {
@@ -71,6 +81,20 @@ export class LineChart extends Frame {
     this.draw();
   }
 
+  stops() {
+    const first = this.series.find((each) => each.y.some((value) => value !== null));
+    return first ? first.x.filter((at, place) => first.y[place] !== null && at >= this.from && at <= this.to) : [];
+  }
+
+  zoomKey(key, stops) {
+    if (key === "+") { const at = stops[this.stop] ?? (this.from + this.to) / 2, span = (this.to - this.from) / 4; this.zoom = [at - span, at + span]; }
+    else if (key === "-") this.zoom = null;
+    else return false;
+    this.stop = undefined;
+    this.draw();
+    return true;
+  }
+
   draw() {
     const every = this.series.flatMap((each) => clean(each.x));
     [this.from, this.to] = this.zoom ?? [Math.min(...every, 0), Math.max(...every, 1e-9)];
@@ -106,8 +130,8 @@ export class LineChart extends Frame {
     }
   }
 
-  hover(event) {
-    const at = this.back(this.place(event));
+  hover(spot) {
+    const at = this.back(spot);
     const found = this.series.map((each) => {
       let best = -1;
       each.x.forEach((value, place) => { if (each.y[place] !== null && (best < 0 || Math.abs(value - at) < Math.abs(each.x[best] - at))) best = place; });
@@ -116,7 +140,7 @@ export class LineChart extends Frame {
     if (!found.length) return;
     const show = (value) => (this.share ? `${(100 * value).toFixed(1)} %` : figure(value, 4));
     const [first, place] = found[0];
-    this.point(this.x(first.x[place]), [this.xText(first.x[place]), ...found.map(([each, spot]) => `${each.name ? `${each.name}  ` : ""}${show(each.y[spot])}`)].join("\n"));
+    this.point(this.x(first.x[place]), [this.xText(first.x[place]), ...found.map(([each, best]) => `${each.name ? `${each.name}  ` : ""}${show(each.y[best])}`)].join("\n"));
   }
 }
 
@@ -145,13 +169,15 @@ export class StackChart extends Frame {
     });
   }
 
-  hover(event) {
-    const moment = this.back(this.place(event));
+  stops() { return this.at.map((end, column) => ((column ? this.at[column - 1] : 0) + end) / 2); }
+
+  hover(spot) {
+    const moment = this.back(spot);
     const column = this.at.findIndex((end) => end >= moment);
     if (column < 0) return;
     const total = this.names.reduce((sum, _, row) => sum + this.shares[row][column], 0) || 1;
     const rows = this.names.map((name, row) => [name, this.shares[row][column] / total]).filter(([, share]) => share > 0.001);
-    this.point(this.place(event), [this.xText(this.at[column]), ...rows.map(([name, share]) => `${name}  ${(100 * share).toFixed(1)} %`)].join("\n"));
+    this.point(spot, [this.xText(this.at[column]), ...rows.map(([name, share]) => `${name}  ${(100 * share).toFixed(1)} %`)].join("\n"));
   }
 }
 
@@ -184,12 +210,14 @@ export class HeatMap extends Frame {
     });
   }
 
-  hover(event) {
-    const moment = this.back(this.place(event));
+  stops() { return this.at.map((end, column) => ((column ? this.at[column - 1] : 0) + end) / 2); }
+
+  hover(spot) {
+    const moment = this.back(spot);
     const column = this.at.findIndex((end) => end >= moment);
     if (column < 0) return;
     const total = this.counts[column].reduce((sum, count) => sum + count, 0) || 1;
     const lines = this.rows.map((name, row) => [name, this.counts[column][row] / total]).filter(([, share]) => share > 0);
-    this.point(this.place(event), [`update ${this.at[column]}`, ...lines.map(([name, share]) => `${name.replaceAll("_", " ")} old  ${(100 * share).toFixed(0)} %`)].join("\n"));
+    this.point(spot, [`update ${this.at[column]}`, ...lines.map(([name, share]) => `${name.replaceAll("_", " ")} old  ${(100 * share).toFixed(0)} %`)].join("\n"));
   }
 }

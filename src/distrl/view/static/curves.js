@@ -4,7 +4,7 @@ import { load, of } from "./data.js";
 import { HeatMap, LineChart, StackChart, legend } from "./chart.js";
 import { duration, figure, h, percent, rate, words } from "./dom.js";
 
-const METRICS = [
+export const METRICS = [
   ["collection/trajectories_per_minute", "Throughput", "trajectories a minute"],
   ["learner/staleness/mean", "Staleness drawn", "weight versions, mean of a batch"],
   ["learner/ratio/effective_sample_share", "Effective samples", "share of the turns that count, by their ratios"],
@@ -52,9 +52,17 @@ export async function curvesPage({ run, figures }) {
     return h("div", {}, new StackChart({ at: found.seconds, names: found.stages, shares: found.shares, label: words(which), xText: minutes }).element, legend(names));
   }
 
+  // Of a run with tasks of several families: a line for each.
+  function families() {
+    const rows = curves.families.filter((each) => each.curve.length);
+    if (curves.families.length < 2 || !rows.length) return null;
+    const series = rows.map(({ family, curve }) => ({ name: family, x: curve.map((row) => row.seconds), y: curve.map((row) => row.rate), low: curve.map((row) => row.low), high: curve.map((row) => row.high) }));
+    return h("div", {}, new LineChart({ series, share: true, height: 200, label: "Success by family", xText: minutes }).element, legend(series.map((each) => each.name)));
+  }
+
   function templates() {
     const cells = (row) => ["training", "before", "after"].map((stage) => h("td", { class: "end number" }, row[stage] ? `${rate(row[stage])}` : "", h("span", { class: "muted small" }, row[stage] ? `  of ${row[stage].episodes}` : "")));
-    return h("div", { class: "scroll" }, h("table", {}, h("thead", {}, h("tr", {}, ["task", "training", "before", "after"].map((name, at) => h("th", { class: at ? "end" : "" }, name)))), h("tbody", {}, curves.templates.map((row) => h("tr", {}, h("td", { class: "mono" }, row.template), cells(row))))));
+    return h("div", { class: "scroll" }, h("table", {}, h("thead", {}, h("tr", {}, ["task", "training", "before", "after"].map((name, at) => h("th", { class: at ? "end" : "" }, name)))), h("tbody", {}, curves.families.map((row) => h("tr", { class: "family" }, h("th", { scope: "row" }, `all ${row.family}`), cells(row))), curves.templates.map((row) => h("tr", {}, h("td", { class: "mono" }, row.template), cells(row))))));
   }
 
   function metric([name, title, about]) {
@@ -71,6 +79,7 @@ export async function curvesPage({ run, figures }) {
     const toggle = (text, pressed, act) => h("button", { "aria-pressed": String(pressed), on: { click: () => { act(); draw(); } } }, text);
     const search = h("input", { type: "search", placeholder: `More of ${Object.keys(curves.metrics).length} metrics   ( / )`, "aria-label": "Find metrics", value: find });
     search.addEventListener("change", () => { find = search.value.trim(); draw(); });
+    const byFamily = families();
     const stale = curves.staleness, kinds = curves.endings.kinds;
     body.replaceChildren(...[
       card("Success", summary.gain || (summary.recent?.rate !== null ? `last ${summary.recent.episodes} episodes ${rate(summary.recent)}` : ""), success(), "wide"),
@@ -80,7 +89,8 @@ export async function curvesPage({ run, figures }) {
       card("How old the data was when drawn", "weight versions; darker: a larger share of the draws", stale.updates.length ? new HeatMap({ at: stale.updates, rows: stale.buckets, counts: stale.counts, label: "Staleness drawn" }).element : nothing("No update yet."), "half"),
       h("div", { class: "row wide" }, h("h2", {}, "Metrics"), toggle("log axis", log, () => { log = !log; }), toggle("by updates", byUpdates, () => { byUpdates = true; }), toggle("by time", !byUpdates, () => { byUpdates = false; }), search, h("span", { class: "muted small" }, "drag to zoom, double click for all")),
       ...[...METRICS, ...others].map(metric),
-      card("Success by task", "with 95 % intervals", templates(), "wide"),
+      byFamily ? card("Success by family", "of training episodes", byFamily, "wide") : null,
+      card("Success by task and family", "with 95 % intervals", templates(), "wide"),
     ].filter(Boolean));
   }
 

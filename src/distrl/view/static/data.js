@@ -15,9 +15,10 @@ export const screenAddress = (run, seq, step) => `data/${encodeURIComponent(run)
 export const of = (run, rest) => `${encodeURIComponent(run)}/${rest}`;
 
 // Server-sent events of a run: `phones` and `tick`. A bundle has none; then `lost` is called, once.
-// Without `phones` it is asked for ticks alone: then no phone has to show itself.
-export function watch(run, { phones, tick, lost }) {
-  const source = new EventSource(`live/${encodeURIComponent(run)}${phones ? "" : "?phones=0"}`);
+// Without `phones` it is asked for ticks alone: then no phone has to show itself. The one `followed` shows itself larger.
+export function watch(run, { phones, followed, tick, lost }) {
+  const asked = new URLSearchParams(phones ? (followed ? { follow: followed } : {}) : { phones: "0" });
+  const source = new EventSource(`live/${encodeURIComponent(run)}${asked.size ? `?${asked}` : ""}`);
   source.addEventListener("phones", (event) => phones?.(JSON.parse(event.data).map((each) => ({ ...each.state, picture: each.picture }))));
   source.addEventListener("tick", (event) => tick?.(JSON.parse(event.data)));
   source.addEventListener("error", () => {

@@ -34,6 +34,7 @@ export async function episodesPage({ run, query, address }) {
   const unreadable = h("button", { "aria-pressed": String(wanted.get("unreadable") === "1") }, "unreadable answers");
   const order = h("select", { "aria-label": "Order" }, Object.keys(SORTS).map((name) => h("option", { value: name, selected: wanted.get("sort") === name }, { newest: "newest first", oldest: "oldest first", surprise: "most surprising", steps: "longest", staleness: "stalest" }[name])));
   const versions = h("input", { type: "text", inputmode: "numeric", size: 9, placeholder: "versions 3-9", "aria-label": "Weight versions, such as 3-9", value: wanted.get("versions") ?? "" });
+  const surprise = h("input", { type: "text", inputmode: "decimal", size: 9, placeholder: "surprise ≥", "aria-label": "Surprise of at least, in nats", title: "−log of the probability of the least likely answer, in nats", value: wanted.get("surprise") ?? "" });
   const count = h("span", { class: "muted number", role: "status" });
   const room = h("div", { class: "room" });
   const list = h("div", { class: "card list", tabindex: "0", role: "group", "aria-label": "Episodes" }, room);
@@ -55,11 +56,16 @@ export async function episodesPage({ run, query, address }) {
     return version >= Number(found[1]) && version <= (found[2] ? Number(found[2]) : open ? Infinity : Number(found[1]));
   }
 
+  function surprises(value) {
+    const least = Number.parseFloat(surprise.value.replace(",", "."));
+    return Number.isNaN(least) || (value ?? -Infinity) >= least;
+  }
+
   function filter() {
     const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
     const chosen = Object.fromEntries(FILTERS.map(([name]) => [name, selects[name].value]));
     const only = unreadable.getAttribute("aria-pressed") === "true";
-    shown = rows.filter((row) => words.every((word) => row.text.includes(word)) && FILTERS.every(([name]) => !chosen[name] || (name === "app" ? row.apps.includes(chosen.app) : row[name] === chosen[name])) && (!only || row.unreadable > 0) && within(row.version));
+    shown = rows.filter((row) => words.every((word) => row.text.includes(word)) && FILTERS.every(([name]) => !chosen[name] || (name === "app" ? row.apps.includes(chosen.app) : row[name] === chosen[name])) && (!only || row.unreadable > 0) && within(row.version) && surprises(row.surprise));
     shown.sort(SORTS[order.value]);
     const judged = shown.filter((row) => ["success", "failure", "gave_up", "step_limit"].includes(row.ending)), good = judged.filter((row) => row.ending === "success").length;
     const whole = rows.length >= total;
@@ -76,6 +82,7 @@ export async function episodesPage({ run, query, address }) {
     for (const [name] of FILTERS) if (selects[name].value) kept.set(name, selects[name].value);
     if (unreadable.getAttribute("aria-pressed") === "true") kept.set("unreadable", "1");
     if (versions.value) kept.set("versions", versions.value);
+    if (surprise.value) kept.set("surprise", surprise.value);
     if (order.value !== "newest") kept.set("sort", order.value);
     const text = kept.toString();
     here = `${address(run, "episodes")}${text ? `?${text}` : ""}`;
@@ -130,7 +137,7 @@ export async function episodesPage({ run, query, address }) {
 
   const changed = () => { list.scrollTop = 0; at = -1; filter(); remember(); };
   for (const element of [...Object.values(selects), order]) element.addEventListener("change", changed);
-  for (const element of [search, versions]) element.addEventListener("input", changed);
+  for (const element of [search, versions, surprise]) element.addEventListener("input", changed);
   search.addEventListener("keydown", (event) => { if (event.key === "ArrowDown" || event.key === "Enter") { event.preventDefault(); list.focus(); choose(0); } });
   unreadable.addEventListener("click", () => { unreadable.setAttribute("aria-pressed", String(unreadable.getAttribute("aria-pressed") !== "true")); changed(); });
   list.addEventListener("scroll", draw, { passive: true });
@@ -143,7 +150,7 @@ export async function episodesPage({ run, query, address }) {
   return {
     element: [
       h("div", { class: "spread" }, h("h1", {}, "Episodes"), count),
-      h("div", { class: "filters" }, search, ...Object.values(selects), versions, unreadable, order),
+      h("div", { class: "filters" }, search, ...Object.values(selects), versions, surprise, unreadable, order),
       h("div", { class: "heads", "aria-hidden": "true" }, ["", "task", "instruction", "ending", "steps", "weights", "surprise", "phone"].map((name, place) => h("span", { class: place > 3 && place < 7 ? "end" : "" }, name))),
       list,
     ],

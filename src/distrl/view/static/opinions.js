@@ -26,9 +26,9 @@ function column(found, kept, recorded) {
 export function opinions(run, seq) {
   const body = h("div", { class: "opinions" });
   const note = h("p", { class: "muted small", role: "status" });
-  const choice = (label) => h("select", { "aria-label": label });
+  const choice = (label) => h("select", { "aria-label": label, hidden: true }); // until the weights are known
   const one = choice("Weights on the left"), other = choice("Weights on the right");
-  const ask = h("button", {}, "Compare");
+  const ask = h("button", { hidden: true }, "Compare");
   const element = h("section", { class: "card stack" }, h("div", { class: "row" }, h("h2", {}, "What changed its mind?"), one, other, ask), note, body);
   let kept = null, place = 0, asked = 0;
 

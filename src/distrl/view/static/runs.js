@@ -2,20 +2,21 @@
 
 import { load, of } from "./data.js";
 import { LineChart, legend } from "./chart.js";
+import { METRICS } from "./curves.js";
 import { duration, figure, h, rate } from "./dom.js";
 
 const SHOWN = 6;
 
 // Runs that differ in nothing but their seed, as one curve: the mean, and the range as its band.
-function grouped(names, overview) {
-  const others = Object.entries(overview.settings).filter(([name]) => name !== "run.seed");
+function grouped(names, curvesOf, settings) {
+  const others = Object.entries(settings).filter(([name]) => name !== "run.seed");
   const groups = new Map();
   for (const name of names) {
     const key = JSON.stringify(others.map(([, values]) => values[name] ?? null));
     groups.set(key, [...(groups.get(key) ?? []), name]);
   }
   return [...groups.values()].map((members) => {
-    const curves = members.map((name) => overview.curves[name]).filter((curve) => curve.length);
+    const curves = members.map((name) => curvesOf[name]).filter((curve) => curve.length);
     if (!curves.length) return null;
     if (curves.length === 1) return { name: members.join(", "), x: curves[0].map(([at]) => at), y: curves[0].map(([, value]) => value) };
     const end = Math.min(...curves.map((curve) => curve.at(-1)[0])), x = [...Array(61).keys()].map((at) => (at * end) / 60);
@@ -26,21 +27,43 @@ function grouped(names, overview) {
   }).filter(Boolean);
 }
 
-export async function runsPage({ address }) {
+const SUCCESS = "success";
+
+export async function runsPage({ run, query, address }) {
   const overview = await load("runs.json");
   const runs = overview.runs, names = runs.map((each) => each.name);
   const chosen = new Set(names.slice(0, SHOWN));
-  let seeds = true;
+  const read = new Map(); // curves.json of each run whose metrics were asked for
+  let seeds = true, metric = new URLSearchParams(query).get("metric") ?? SUCCESS;
+  if (!METRICS.some(([name]) => name === metric)) metric = SUCCESS;
   const picture = h("section", { class: "card stack" });
   const result = h("div", { class: "stack" });
 
-  function draw() {
-    const kept = names.filter((name) => chosen.has(name));
-    const series = seeds ? grouped(kept, overview) : kept.filter((name) => overview.curves[name].length).map((name) => ({ name, x: overview.curves[name].map(([at]) => at), y: overview.curves[name].map(([, value]) => value) }));
-    picture.replaceChildren(
-      h("div", { class: "spread" }, h("h2", {}, "Success of training episodes"), h("button", { "aria-pressed": String(seeds), on: { click: () => { seeds = !seeds; draw(); } } }, "seeds together")),
-      series.length ? new LineChart({ series, share: true, height: 240, label: "Success of the chosen runs", xText: duration }).element : h("p", { class: "muted" }, "None of the chosen runs has enough episodes for a curve."),
-      legend(series.map((each) => each.name)));
+  // By run, [seconds, figure] each: success comes with the overview, metrics when they are first asked for.
+  async function curvesOf(kept) {
+    if (metric === SUCCESS) return overview.curves;
+    await Promise.all(kept.filter((name) => !read.has(name)).map(async (name) => read.set(name, (await load(of(name, "curves.json"))).metrics)));
+    const points = (found) => (found ? found.seconds.map((at, place) => [at, found.figures[place]]).filter(([, value]) => value !== null) : []);
+    return Object.fromEntries(kept.map((name) => [name, points(read.get(name)[metric])]));
+  }
+
+  const heading = h("h2", {}), about = h("p", { class: "muted small" }), chart = h("div", {}), names_ = h("div", {});
+  const which = h("select", { "aria-label": "What is drawn", on: { change: () => { metric = which.value; history.replaceState(null, "", `${address(run, "runs")}${metric === SUCCESS ? "" : `?${new URLSearchParams({ metric })}`}`); draw(); } } },
+    h("option", { value: SUCCESS }, "Success of training episodes"), METRICS.map(([name, title]) => h("option", { value: name, selected: name === metric }, title)));
+  const together = h("button", { on: { click: () => { seeds = !seeds; draw(); } } }, "seeds together");
+  picture.append(h("div", { class: "spread wrap" }, heading, h("div", { class: "row" }, which, together)), about, chart, names_);
+
+  async function draw() {
+    const kept = names.filter((name) => chosen.has(name)), asked = metric;
+    const curves = await curvesOf(kept);
+    if (asked !== metric) return; // another was chosen meanwhile
+    const series = seeds ? grouped(kept, curves, overview.settings) : kept.filter((name) => curves[name].length).map((name) => ({ name, x: curves[name].map(([at]) => at), y: curves[name].map(([, value]) => value) }));
+    const [, title, words] = METRICS.find(([name]) => name === metric) ?? ["", "Success of training episodes", "share of them, over the run"];
+    heading.textContent = title;
+    about.textContent = words;
+    together.setAttribute("aria-pressed", String(seeds));
+    chart.replaceChildren(series.length ? new LineChart({ series, share: metric === SUCCESS, height: 240, label: `${title} of the chosen runs`, xText: duration }).element : h("p", { class: "muted" }, metric === SUCCESS ? "None of the chosen runs has enough episodes for a curve." : "None of the chosen runs has recorded it."));
+    names_.replaceChildren(legend(series.map((each) => each.name)));
   }
 
   const pick = (label, at) => h("select", { "aria-label": label }, names.map((name, place) => h("option", { value: name, selected: place === at }, name)));
@@ -60,11 +83,11 @@ export async function runsPage({ address }) {
   const rows = runs.map((each) => {
     const box = h("input", { type: "checkbox", checked: chosen.has(each.name), "aria-label": `Show ${each.name}` });
     box.addEventListener("change", () => { if (box.checked) chosen.add(each.name); else chosen.delete(each.name); draw(); });
-    return h("tr", {}, h("td", {}, box), h("td", {}, h("a", { href: address(each.name, each.kept_evaluation ? "episodes" : "wall") }, each.name), h("div", { class: "muted small" }, [each.algorithm, each.model, each.devices ? `${each.devices} phones` : ""].filter(Boolean).join(" · "))), h("td", {}, h("span", { class: `state ${each.state}` }, each.state)), h("td", { class: "number" }, rate(each.before)), h("td", { class: "number" }, rate(each.after)), h("td", {}, each.gain), h("td", { class: "end number" }, figure(each.trajectories)), h("td", { class: "end number" }, figure(each.updates)), h("td", { class: "end number" }, duration(each.seconds)), h("td", { class: "end number" }, figure(each.seed)));
+    return h("tr", {}, h("td", {}, box), h("td", { class: "run" }, h("a", { href: address(each.name, each.kept_evaluation ? "episodes" : "wall") }, each.name), h("div", { class: "muted small" }, [each.algorithm, each.model, each.devices ? `${each.devices} phones` : ""].filter(Boolean).join(" · "))), h("td", {}, h("span", { class: `state ${each.state}` }, each.state)), h("td", { class: "number" }, rate(each.before)), h("td", { class: "number" }, rate(each.after)), h("td", {}, each.gain), h("td", { class: "end number" }, figure(each.trajectories)), h("td", { class: "end number" }, figure(each.updates)), h("td", { class: "end number" }, duration(each.seconds)), h("td", { class: "end number" }, figure(each.seed)));
   });
   const settings = Object.entries(overview.settings);
   const show = (value) => (value === null || value === undefined ? "" : typeof value === "object" ? JSON.stringify(value) : String(value));
-  draw();
+  await draw();
   if (names.length > 1) compare().catch((error) => result.replaceChildren(h("p", {}, error.message)));
   return {
     element: [

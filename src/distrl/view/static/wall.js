@@ -15,8 +15,9 @@ class Tile {
     this.step = h("span", { class: "number" });
     this.what = h("div", { class: "what" });
     this.does = h("div", { class: "does" });
+    this.sure = h("div", { class: "sure number" });
     this.bar = h("i", {});
-    this.element = h("a", { class: "phone" }, h("div", { class: "who" }, this.who, this.step), this.screen.element, h("div", { class: "progress" }, this.bar), this.what, this.does);
+    this.element = h("a", { class: "phone" }, h("div", { class: "who" }, this.who, this.step), this.screen.element, h("div", { class: "progress" }, this.bar), this.what, this.does, this.sure);
     Object.assign(this, { run, address, at: 0, inSight: true });
   }
 
@@ -35,6 +36,7 @@ class Tile {
     this.what.textContent = phone.instruction;
     this.what.title = phone.instruction;
     this.does.textContent = phone.fault || (phone.ending ? words(phone.ending) : [describe(phone.action), STAGES[phone.stage]].filter(Boolean).join(" · "));
+    this.sure.textContent = phone.step ? `v${phone.version}${phone.confidence === null ? "" : ` · ${percent(phone.confidence)} sure`}` : "";
     this.screen.image.alt = `${phone.device}: ${phone.instruction}`;
     if (phone.picture) this.picture = `data:image/jpeg;base64,${phone.picture}`;
     this.draw();
@@ -89,7 +91,7 @@ export async function wallPage({ run, rest, summary, address }) {
   async function showEnded() {
     const { episodes, details } = await load(of(run, "newest.json"));
     const instruction = new Map(details.seq.map((seq, at) => [seq, details.instruction[at]]));
-    const chosen = episodes.seq.map((_, at) => at).filter((at) => instruction.has(episodes.seq[at])).slice(-ENDED).reverse();
+    const chosen = episodes.seq.map((_, at) => at).filter((at) => episodes.ending[at] && instruction.has(episodes.seq[at])).slice(-ENDED).reverse();
     if (!tiles.size) note.textContent = summary.state === "running" ? "Waiting for the phones…" : "This run does not train now.";
     before.hidden = false;
     before.textContent = chosen.length ? "How the last episodes ended" : "No episode has ended yet.";
@@ -129,7 +131,8 @@ export async function wallPage({ run, rest, summary, address }) {
     tick: settle,
     entered: () => { showEnded().catch((error) => { note.textContent = error.message; }); },
     leave: () => sight.disconnect(),
-    refresh: () => showEnded(),
+    followed: () => follow.name,
+    refresh: () => (ended.getBoundingClientRect().top < innerHeight ? showEnded() : null), // each costs the server a screen
     move: (parts) => { follow.name = parts[0] ?? ""; drawFollowed(); if (follow.name) scrollTo({ top: 0 }); return tiles.size > 0; },
     key: (key) => {
       if (key === "Escape" && follow.name) { location.hash = address(run, "wall"); return true; }
