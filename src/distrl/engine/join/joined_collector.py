@@ -24,6 +24,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from distrl.agent.loading import input_builder
 from distrl.agent.torch_device import use_threads
 from distrl.config.training_config import TrainingConfig, load_joined_config
 from distrl.engine.join.join_messages import PROTOCOL, JoinHeartbeat, JoinRequest, Welcome
@@ -32,7 +33,7 @@ from distrl.engine.join.learner_client import LearnerClient
 from distrl.engine.join.trajectory_spool import TrajectorySpool
 from distrl.engine.run.preflight import check_phones_here
 from distrl.engine.run.stop_request import StopRequest
-from distrl.engine.wiring import build_collector, build_weight_store
+from distrl.engine.wiring import build_collector, build_weight_store, start_adapter
 from distrl.episodes.collector import Collector, TrajectorySink
 from distrl.episodes.scheduler import Admission
 from distrl.errors import JoinRefused, LearnerGone
@@ -147,7 +148,7 @@ class JoinedCollector:
     def _play(self, welcome: Welcome) -> End:
         """One session: build the collector, play, and close its devices."""
         config = self.own.beside(welcome.settings, welcome.number)
-        check_phones_here(config)
+        check_phones_here(config, [input_builder(config.agent.model, start_adapter(config))])
         use_threads(config.collection.threads)
         self.spool.begin(welcome.run)
         weights = self._weight_store(config, welcome.run)

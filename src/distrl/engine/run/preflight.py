@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -79,7 +79,7 @@ def check_model(config: TrainingConfig, opened: list[InputBuilder]) -> str:
     return ""
 
 
-def check_phones_here(config: TrainingConfig, opened: list[InputBuilder]) -> str:
+def check_phones_here(config: TrainingConfig, opened: Sequence[InputBuilder]) -> str:
     """Raise what is wrong with the phones of this machine, or with their screens for the model."""
     sizes = check_phones(config)
     for builder in opened:  # none: it could not be opened, which was said
