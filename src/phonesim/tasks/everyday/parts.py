@@ -156,16 +156,14 @@ class Act(Part):
         raise NotImplementedError
 
 
-class CrossApp(Template):
-    """A task that reads in one app and acts in others."""
+class Composed(Template):
+    """A task put together from parts."""
 
     family = "everyday"
-    source: ClassVar[type[Source]]
-    acts: ClassVar[tuple[type[Act], ...]]
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        return (self.source.of(self), *(act.of(self) for act in self.acts))
+        raise NotImplementedError
 
     def words(self) -> dict[str, str]:
         return {word: said for part in self.parts for word, said in part.words().items()}
@@ -177,6 +175,17 @@ class CrossApp(Template):
         install(facts, rng)
         for part in self.parts:
             part.prepare(facts, rng)
+
+
+class CrossApp(Composed):
+    """A task that reads in one app and acts in others."""
+
+    source: ClassVar[type[Source]]
+    acts: ClassVar[tuple[type[Act], ...]]
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        return (self.source.of(self), *(act.of(self) for act in self.acts))
 
     def missing(self, start: View, end: View) -> str | None:
         value = self.source.of(self).value(start)
@@ -191,27 +200,15 @@ class CrossApp(Template):
             yield from act.of(self).moves(start, value)
 
 
-class Choice(Template):
+class Choice(Composed):
     """A task that looks whether something is so, and then does one of two things."""
 
-    family = "everyday"
     condition: ClassVar[type[Condition]]
     acts: ClassVar[tuple[type[Act], ...]]  # if so, if not
 
     @property
     def parts(self) -> tuple[Part, ...]:
         return (self.condition.of(self), *(act.of(self) for act in self.acts))
-
-    def words(self) -> dict[str, str]:
-        return {word: said for part in self.parts for word, said in part.words().items()}
-
-    def sensible(self) -> bool:
-        return people_differ(self) and all(part.sensible() for part in self.parts)
-
-    def prepare(self, facts: Facts, rng: random.Random) -> None:
-        install(facts, rng)
-        for part in self.parts:
-            part.prepare(facts, rng)
 
     def _chosen(self, start: View) -> tuple[Act, Act]:
         """What is to be done, and what is not."""

@@ -11,18 +11,17 @@ import random
 from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
-from phonesim.apps.everyday import install
 from phonesim.contents.timestamps import LONG_AGO
 from phonesim.facts import Facts
 from phonesim.tasks.everyday.parts import (
     PRONOUNS,
     Act,
+    Composed,
     Gives,
     Part,
     Source,
     Value,
     build_template,
-    people_differ,
     template_name,
 )
 from phonesim.tasks.moves import Move
@@ -47,10 +46,9 @@ class Lookup(Part):
         raise NotImplementedError
 
 
-class TwoHops(Template):
+class TwoHops(Composed):
     """A task that reads in one app, looks up in a second one, and acts in others."""
 
-    family = "everyday"
     source: ClassVar[type[Source]]
     lookup: ClassVar[type[Lookup]]
     acts: ClassVar[tuple[type[Act], ...]]
@@ -59,16 +57,8 @@ class TwoHops(Template):
     def parts(self) -> tuple[Part, ...]:
         return (self.source.of(self), self.lookup.of(self), *(act.of(self) for act in self.acts))
 
-    def words(self) -> dict[str, str]:
-        return {word: said for part in self.parts for word, said in part.words().items()}
-
-    def sensible(self) -> bool:
-        return people_differ(self) and all(part.sensible() for part in self.parts)
-
     def prepare(self, facts: Facts, rng: random.Random) -> None:
-        install(facts, rng)
-        for part in self.parts:
-            part.prepare(facts, rng)
+        super().prepare(facts, rng)
         found = self.source.of(self).value(View(facts, LONG_AGO, "", "", (), {}))
         self.lookup.of(self).prepare_for(facts, rng, found)
 
