@@ -127,9 +127,9 @@ def check_gpu(config: TrainingConfig, free: int | None) -> str:
         return "torch sees no GPU on this machine; `distrl doctor --cluster` shows the cluster's"
     if free is None:
         raise InvalidSetting(
-            f"agent.policy.device={device!r}, and torch sees no GPU here: install a torch that "
-            "fits the driver, train on a machine that has a GPU, or keep to the processor with a "
-            "small model: agent.policy.device=cpu, agent.model=starter"
+            f"agent.policy.device={device!r}, and torch sees no GPU here (`distrl doctor` says "
+            "why): install a torch that fits the driver, train on a machine that has a GPU, or "
+            "keep to the processor: agent.policy.device=cpu, agent.model=starter"
         )
     least, wanted = least_gpu_memory(config), sum(estimate_gpu_memory(config).values())
     if least > free:
