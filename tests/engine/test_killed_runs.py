@@ -164,7 +164,8 @@ def test_versions_only_grow(ordeal: Ordeal) -> None:
 
 def test_a_collector_that_hangs_is_replaced(tmp_path: Path, model: Path) -> None:
     log = tmp_path / "log"
-    words = command(tmp_path, model, "run.updates=1000", "evaluation.before=0")
+    often = "collection.heartbeat_seconds=0.3"  # so that silence is noticed before a full socket
+    words = command(tmp_path, model, "run.updates=1000", "evaluation.before=0", often)
     process = start(words, log)
     try:
         wait_for(lambda: list(tmp_path.glob("runs/*/logs/collector-0.1.log")), process, log)

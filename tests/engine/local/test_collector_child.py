@@ -125,6 +125,20 @@ def test_one_that_takes_no_message_is_killed(forkserver: Forkserver, tmp_path: P
 
 
 @pytest.mark.slow
+def test_one_that_hangs_and_reads_nothing_is_killed_and_that_is_said(
+    forkserver: Forkserver, tmp_path: Path
+) -> None:
+    child = started(forkserver, tmp_path)
+    os.kill(child.pid, signal.SIGSTOP)
+    for _ in range(1_000_000):  # until its socket is full
+        child.send(Stop(0.0))
+        if child.trouble:
+            break
+    assert not child.is_running(PATIENCE)
+    assert child.end().startswith("took no message")
+
+
+@pytest.mark.slow
 def test_what_a_real_collector_cannot_do_is_in_its_log(tmp_path: Path) -> None:
     with Forkserver() as real:
         child = started(real, tmp_path, state="{}")  # there is no config

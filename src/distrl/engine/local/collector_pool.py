@@ -101,6 +101,7 @@ class CollectorChild:
             self.link.send(message)
         except EOFError:
             if self.is_running(DYING_SECONDS):
+                self.trouble = self.trouble or "took no message"
                 self.kill()
 
     def is_running(self, seconds: float = 0.0) -> bool:
