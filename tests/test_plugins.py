@@ -9,7 +9,6 @@ import pickle
 import random
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -48,13 +47,9 @@ TASK = Task("mine.nap/train/0", "Take a nap", "general", "mine.nap", "train", 0,
 
 
 @pytest.fixture(autouse=True)
-def own_registry(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A registry without what other tests register; a number of its own for every cache."""
-    first = plugins._registry.generation + 1000
-    monkeypatch.setattr(plugins, "_registry", plugins._Registry(generation=first))
-    yield
-    monkeypatch.undo()
-    plugins._registry.generation = first + 1000
+def own_registry(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A registry without what other tests register."""
+    monkeypatch.setattr(plugins, "_registry", plugins._Registry())
 
 
 # What is refused ---------------------------------------------------------------------------------

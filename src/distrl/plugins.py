@@ -18,6 +18,7 @@ were weighed: both are about hooks that many implement; here a name means one ob
 
 from __future__ import annotations
 
+import itertools
 import logging
 import pickle
 import threading
@@ -223,13 +224,16 @@ def install(given: Sequence[Plugin]) -> None:
 # The registry of this process --------------------------------------------------------------------
 
 
+_generations = itertools.count()  # no two registries share a number, for the sake of caches
+
+
 @dataclass(slots=True)
 class _Registry:
     found: dict[tuple[PartKind, str], Plugin] = field(default_factory=dict)
     installed: list[Plugin] = field(default_factory=list)
     broken: list[BrokenPlugin] = field(default_factory=list)
     loaded: set[PartKind] = field(default_factory=set)
-    generation: int = 0
+    generation: int = field(default_factory=_generations.__next__)
     lock: threading.RLock = field(default_factory=threading.RLock)
 
     def add(self, plugin: Plugin) -> None:
@@ -241,7 +245,7 @@ class _Registry:
                     f"two parts are called so: {known}, and {plugin}; rename one of them"
                 )
             self.found[plugin.kind, plugin.name] = plugin
-            self.generation += 1
+            self.generation = next(_generations)
 
 
 _registry = _Registry()
