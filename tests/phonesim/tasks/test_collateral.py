@@ -21,6 +21,8 @@ from phonesim.drift import Drift
 from phonesim.facts import Facts
 from phonesim.phone import Phone
 from phonesim.system import InstalledApp, Notification
+from phonesim.tasks.everyday.parts import CrossApp
+from phonesim.tasks.everyday.two_hops import TwoHops
 from phonesim.tasks.moves import Say
 from phonesim.tasks.solver import ScriptLost, Solver
 from phonesim.tasks.task_sets import load_task, splits_of, templates
@@ -149,6 +151,19 @@ def another(name: str, parts: Template) -> Template:
     return min((load_task(task_id(name, number))[1] for number in range(50, 65)), key=shared)
 
 
+def done_with(parts: Template, start: View) -> object:
+    """Its acts and what they use: two friends may well be in the same city."""
+    match parts:
+        case CrossApp():
+            value: object = parts.source.of(parts).value(start)
+        case TwoHops():
+            found = parts.source.of(parts).value(start)
+            value = found, parts.lookup.of(parts).value(start, found)
+        case _:
+            return parts
+    return value, [act.of(parts) for act in parts.acts]
+
+
 @pytest.mark.parametrize(
     "name",
     one_in(2, [name for name in CORE if name not in NOT_TOLD_APART])
@@ -164,5 +179,7 @@ def test_doing_it_to_something_else_does_not_count(name: str) -> None:
     own = list(parts.solve(start))[-1]
     if isinstance(own, Say) and own.text == answer:
         pytest.skip("both have the same answer")
+    if done_with(parts, start) == done_with(other, start):
+        pytest.skip("both do the same")
     reason = parts.verdict(start, view_of(phone, answer))
     assert reason, f"{parts} was satisfied by {other} with the answer {answer!r}"
