@@ -34,7 +34,6 @@ import os
 import random
 import signal
 import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -48,7 +47,7 @@ from rich.console import Console
 from benchmarks.acknowledgements import Acknowledgements
 from benchmarks.damage import damage_figures
 from benchmarks.power_cut import tear_files
-from benchmarks.results_file import added, write_results
+from benchmarks.results_file import added, make_command, write_results
 from benchmarks.run_figures import jumps
 from benchmarks.run_processes import CpuPatience, by_log, forkservers
 from benchmarks.small_disk import forbid_growth, small_disk, take_all_room
@@ -382,8 +381,7 @@ def main() -> None:
         console.print(f"{name:20} {value:g}", highlight=False)
     if chosen.add or chosen.kills >= 200:
         batches = added("chaos", figures) if chosen.add else figures
-        command = f'make chaos ARGS="{" ".join(sys.argv[1:])}"'
-        console.print(write_results("chaos", batches, command))
+        console.print(write_results("chaos", batches, make_command("chaos")))
     if any(figures.get(name) for name in ("lost", "doubled", "jumps", "damage_silent")):
         raise SystemExit("chaos has won")
 

@@ -28,7 +28,7 @@ from rich.progress import track
 from rich.table import Table
 
 from benchmarks.mobilegym import VARIABLE, measure_mobilegym
-from benchmarks.results_file import write_results
+from benchmarks.results_file import make_command, write_results
 from distrl.episodes.demonstrations import demonstrate
 from distrl.episodes.evaluation import SIMPLE_AGENTS, evaluate
 from distrl.episodes.outcome import success_rate
@@ -324,7 +324,10 @@ def main() -> None:
     else:
         CONSOLE.print(f"MobileGym is not measured: {VARIABLE} has no address of a running one")
     CONSOLE.print(table(figures))
-    CONSOLE.print(f"written to {write_results('phone', figures)}", highlight=False)
+    CONSOLE.print(
+        f"written to {write_results('phone', figures, make_command('bench-phone'))}",
+        highlight=False,
+    )
 
 
 if __name__ == "__main__":

@@ -38,6 +38,12 @@ def update_results(name: str, figures: Mapping[str, float], part: str) -> Path:
     return path
 
 
+def make_command(target: str) -> str:
+    """`make TARGET` with what was handed on; of a folder on this machine its name alone."""
+    words = " ".join(Path(each).name if each.startswith("/") else each for each in sys.argv[1:])
+    return f'make {target} ARGS="{words}"' if words else f"make {target}"
+
+
 def _today() -> str:
     return dt.datetime.now(dt.UTC).date().isoformat()
 

@@ -23,9 +23,7 @@ import argparse
 import http.client
 import json
 import multiprocessing
-import shlex
 import statistics
-import sys
 import tempfile
 import time
 from pathlib import Path
@@ -33,7 +31,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from benchmarks.many_episodes import write_many_episodes
-from benchmarks.results_file import write_results
+from benchmarks.results_file import make_command, write_results
 from benchmarks.view_slowdown import Figures, cpu_seconds, measure_slowdown, server
 from distrl.devices.browser.chromium import find_chromium
 from distrl.episodes import live_feed
@@ -188,9 +186,7 @@ def main() -> None:
         print(figures, flush=True)
     figures |= measure_slowdown(given.pairs, given.episodes)
     rounded = {name: round(figure, 4) for name, figure in figures.items()}
-    words = shlex.join(sys.argv[1:])
-    command = f"make bench-view ARGS={shlex.quote(words)}" if words else "make bench-view"
-    print(write_results("view", rounded, command))
+    print(write_results("view", rounded, make_command("bench-view")))
     print(json.dumps(rounded, indent=2))
 
 
