@@ -161,10 +161,10 @@ def test_one_failure_fails_the_batch() -> None:
 
 
 class WatchedTransport(httpx.BaseTransport):
-    """Answers the first request at once, the second when it is told to; notes when it is closed."""
+    """Refuses the quick one when the slow one is there, and that when told; notes its closing."""
 
     def __init__(self) -> None:
-        self.asked = threading.Semaphore(0)
+        self.slow_one = threading.Event()
         self.released = threading.Event()
         self.in_flight = 0
         self.in_flight_when_closed: int | None = None
@@ -173,9 +173,11 @@ class WatchedTransport(httpx.BaseTransport):
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         with self._lock:
             self.in_flight += 1
-        self.asked.release()
         if b"slow" in request.read():
+            self.slow_one.set()
             self.released.wait(60.0)
+        else:
+            self.slow_one.wait(60.0)
         with self._lock:
             self.in_flight -= 1
         return httpx.Response(400, content=b"no")
@@ -191,8 +193,6 @@ def test_connections_are_closed_when_nobody_can_open_another() -> None:
     policy = ServedPolicy(server, Prompter(COMPACT), ServedSampling(), model="policy")
     with pytest.raises(RequestRefused):
         policy.decide([observation("quick"), observation("slow")])
-    for _ in range(2):
-        assert transport.asked.acquire(timeout=60.0)
     closing = threading.Thread(target=policy.close)
     closing.start()
     transport.released.set()
