@@ -42,7 +42,7 @@ test-ray: $(STAMP) ## Run the tests on a real Ray cluster on this machine, one a
 	@echo "→ pytest -m ray"
 	@$(BIN)/python -m pytest -m ray tests/engine/ray tests/test_api.py tests/test_plugins.py tests/test_examples.py $(ARGS)
 
-test-machines: $(STAMP) ## Cut links between three hosts (namespaces; needs root); writes results/machines.json; ARGS="-m machines": cuts of 5 min, too
+test-machines: $(STAMP) ## Cut links between three hosts (namespaces; needs root); writes results/machines.json; ARGS="-m machines": cuts of 5 min, too; ARGS="-m slow --keep-results": those alone
 	@echo "→ pytest -m machines"
 	@$(BIN)/python -m pytest -m "machines and not slow" --write-results tests/machines $(ARGS)
 
@@ -53,7 +53,8 @@ test-browser: $(STAMP) ## Run the tests in a headless Chromium: the page of dist
 		|| echo "→ miniwob cannot be installed here; its tests will say so"
 	@command -v chromium-headless-shell chromium >/dev/null || echo "→ no chromium here: install it, or CHROMIUM=/path/to/chrome make test-browser"
 	@echo "→ pytest -m browser"
-	@$(BIN)/python -m pytest -m browser tests/view tests/devices/browser tests/task_sets tests/engine/test_browser_wiring.py $(ARGS)
+	@$(BIN)/python -m pytest -m browser tests/view tests/devices/browser tests/task_sets tests/engine/test_browser_wiring.py \
+		tests/engine/test_environment.py tests/cli/test_play.py $(ARGS)
 
 .PHONY: test-trainers
 test-trainers: ## The phone in OpenEnv, verifiers, CUBE and TRL, each in an environment of its own (TRAINER_PYTHON=python3.12)
@@ -116,6 +117,11 @@ bench-starter: $(STAMP) ## How good the starter is on unseen tasks (20 min on tw
 	@echo "→ benchmarks/starter.py"
 	@$(BIN)/python -m benchmarks.starter $(ARGS)
 
+.PHONY: bench-starter-sizes
+bench-starter-sizes: $(STAMP) ## The same unseen tasks on screens of other sizes (15 min on two cores); writes results/starter-sizes.json
+	@echo "→ benchmarks/starter_sizes.py"
+	@$(BIN)/python -m benchmarks.starter_sizes $(ARGS)
+
 bench-smollm: $(STAMP) ## A pretrained language model, taught and trained by reward; needs ARGS (benchmarks/smollm.py says which)
 	@echo "→ benchmarks/smollm.py"
 	@$(BIN)/python -m benchmarks.smollm $(ARGS)
@@ -123,6 +129,11 @@ bench-smollm: $(STAMP) ## A pretrained language model, taught and trained by rew
 bench-policy: $(STAMP) ## Measure decisions per second; writes benchmarks/results/policy.json
 	@echo "→ benchmarks/policy.py"
 	@$(BIN)/python -m benchmarks.policy $(ARGS)
+
+.PHONY: bench-shared-prefix
+bench-shared-prefix: $(STAMP) ## What reading the system prompt once is worth on a CPU (1 min); writes results/shared-prefix.json
+	@echo "→ benchmarks/shared_prefix.py"
+	@$(BIN)/python -m benchmarks.shared_prefix $(ARGS)
 
 bench-learner: $(STAMP) ## Measure the learner's steps; writes benchmarks/results/learner.json
 	@echo "→ benchmarks/learner.py"
@@ -150,18 +161,26 @@ bench-async: $(STAMP) ## What is gained when nobody waits; writes results/async.
 	@echo "→ benchmarks/async_collection.py"
 	@$(BIN)/python -m benchmarks.async_collection $(ARGS)
 
-.PHONY: bench-critic bench-forks bench-paper
+.PHONY: bench-critic bench-forks bench-paper bench-paper-small bench-undemonstrated
 bench-critic: $(STAMP) ## What a critic must read (ARGS="--collect 600" first, 15 min); writes results/critic.json
 	@echo "→ benchmarks/critic.py"
 	@$(BIN)/python -m benchmarks.critic $(ARGS)
 
-bench-forks: $(STAMP) ## Measured advantages beside estimated ones (10 min); writes results/forks.json
+bench-forks: $(STAMP) ## Forks and their rivals beside the critic alone (10 min); writes results/forks.json
 	@echo "→ benchmarks/forks.py"
 	@$(BIN)/python -m benchmarks.forks $(ARGS)
 
-bench-paper: $(STAMP) ## The paper's table on the phone (GPU; ARGS="--seeds 0 1 2 --at-once 2"); writes results/paper.json
+bench-paper: $(STAMP) ## The paper's table on the phone (GPU; ARGS="--tune" first, then "--tuned benchmarks/results/paper-tuned.json --at-once 2"); writes results/paper.json
 	@echo "→ benchmarks/paper.py"
 	@$(BIN)/python -m benchmarks.paper $(ARGS)
+
+bench-paper-small: $(STAMP) ## The same arms on the quick start's tasks, without a GPU (24 runs of 500 s and evaluations; ARGS="--seeds 0 --arms distrl"); writes results/paper-small.json
+	@echo "→ benchmarks/paper.py --small"
+	@$(BIN)/python -m benchmarks.paper --small $(ARGS)
+
+bench-undemonstrated: $(STAMP) ## What reward alone teaches, three seeds (GPU, 18 min each and evaluations); writes results/undemonstrated.json
+	@echo "→ benchmarks/undemonstrated.py"
+	@$(BIN)/python -m benchmarks.undemonstrated $(ARGS)
 
 bench-time-to-success: $(STAMP) ## How much sooner success is there (2 min); writes results/time-to-success.json
 	@echo "→ benchmarks/time_to_success.py"
@@ -237,6 +256,12 @@ bench-clean-install: $(STAMP) ## The wheel alone in clean environments (10 min);
 bench-api: $(STAMP) ## Count the public names, time `import distrl`; writes results/api.json
 	@echo "→ benchmarks/api.py"
 	@$(BIN)/python -m benchmarks.api $(ARGS)
+
+.PHONY: bench-devices
+bench-devices: $(STAMP) ## One policy on the phone, over adb and on web pages, in one table (10 min); writes results/devices.json
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt --no-deps miniwob
+	@echo "→ benchmarks/devices.py"
+	@$(BIN)/python -m benchmarks.devices $(ARGS)
 
 .PHONY: bench-browser bench-miniwob bench-miniwob-reward
 bench-browser: $(STAMP) ## Web pages: a step beside Playwright's, memory, 10,000 random actions, kills (15 min); writes results/browser.json

@@ -21,6 +21,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from functools import partial
+from itertools import cycle
 from pathlib import Path
 
 import numpy as np
@@ -189,8 +190,11 @@ def monkey_figures(actions: int, threads: int) -> dict[str, float]:
 def wander(device: BrowserDevice, pages: list[str], actions: int) -> Counter[str]:
     seen: Counter[str] = Counter()
     monkey, each = MonkeyPolicy(int(device.name[-1])), -(-actions // len(pages))
-    for page in pages:
-        seen += _visit(device, page, monkey, min(each, actions - seen["actions"]))
+    for page in cycle(pages):  # again, for what a page that timed out has left over
+        left = actions - seen["actions"]
+        if not left:
+            return seen
+        seen += _visit(device, page, monkey, min(each, left))
     return seen
 
 

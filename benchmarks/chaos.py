@@ -47,7 +47,7 @@ from rich.console import Console
 from benchmarks.acknowledgements import Acknowledgements
 from benchmarks.damage import damage_figures
 from benchmarks.power_cut import tear_files
-from benchmarks.results_file import added, make_command, write_results
+from benchmarks.results_file import added, make_command, update_results, write_results
 from benchmarks.run_figures import jumps
 from benchmarks.run_processes import CpuPatience, by_log, forkservers
 from benchmarks.small_disk import forbid_growth, small_disk, take_all_room
@@ -379,7 +379,9 @@ def main() -> None:
             figures = chaos_figures(chosen, folder, console)
     for name, value in figures.items():
         console.print(f"{name:20} {value:g}", highlight=False)
-    if chosen.add or chosen.kills >= 200:
+    if not chosen.kills:  # damage alone: what was killed before stays as it was counted
+        console.print(update_results("chaos", figures, "damage"))
+    elif chosen.add or chosen.kills >= 200:
         batches = added("chaos", figures) if chosen.add else figures
         console.print(write_results("chaos", batches, make_command("chaos")))
     if any(figures.get(name) for name in ("lost", "doubled", "jumps", "damage_silent")):

@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from distrl.config.training_config import TrainingConfig
-from distrl.engine.join.joined_collector import JoinedCollector, OwnSettings
+from distrl.engine.join.joined_collector import Build, JoinedCollector, OwnSettings, Policy
 from distrl.engine.join.learner_client import LearnerClient
 from distrl.engine.join.trajectory_spool import TrajectorySpool
 from distrl.engine.run.stop_request import StopRequest
 from distrl.episodes.collector import Collector, TrajectorySink
 from distrl.episodes.device_pool import DevicePool
-from distrl.episodes.policy_batcher import PolicyBatcher, PolicyBatcherSettings
+from distrl.episodes.policy_batcher import DecisionService, PolicyBatcher, PolicyBatcherSettings
 from distrl.episodes.scheduler import Admission
 from distrl.records import Decision, Done, Observation
 from distrl.task_sets.curriculum import UniformTasks
@@ -50,11 +50,12 @@ def build_cheap(
     weights: WeightSource,  # noqa: ARG001 — this policy has none
     admission: Admission,
     opened: ExitStack,  # noqa: ARG001 — nothing is to be closed
+    batcher: DecisionService | None = None,
 ) -> Collector[Any]:
     names = [f"phone-{n}" for n in range(config.devices.count)]
     return Collector(
         name=name,
-        batcher=PolicyBatcher(DonePolicy(), PolicyBatcherSettings(max_wait_seconds=0.0)),
+        batcher=batcher or PolicyBatcher(DonePolicy(), PolicyBatcherSettings(max_wait_seconds=0.0)),
         device_pool=DevicePool([SimulatedDevice(each) for each in names]),
         source=UniformTasks(SimulatedTasks(config.tasks.template_names, seed=config.run.seed)),
         sink=sink,
@@ -79,6 +80,8 @@ def join_cheaply(
     spool: TrajectorySpool,
     opened: ExitStack,
     give_up_seconds: float = float("inf"),
+    build: Build = build_cheap,
+    policy: Policy = "own",
 ) -> CheapJoined:
     """Start one; when `opened` is closed it is stopped, and its spool closed."""
     opened.enter_context(client)
@@ -91,8 +94,9 @@ def join_cheaply(
         2,
         give_up_seconds,
         said.append,
-        build_cheap,
+        build,
         stop,
+        policy,
     )
     thread = WatchedThreads("joined", collector.run, ended.set)
     joined = CheapJoined(spool, stop, thread, ended, said)

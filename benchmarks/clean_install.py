@@ -56,7 +56,20 @@ MISSING: dict[str, tuple[str, ...]] = {  # extra: a command that needs it
     "ray": (*CLI, "train", "cluster"),
     "miniwob": (*CLI, "train", "miniwob"),
     "openenv": ("-m", "distrl.environments.openenv_server"),
+    "trl": (str(ROOT / "examples" / "trl_grpo.py"), "model"),
 }
+MODULES = {  # extra: a module that needs it
+    "gym": "phonesim.gymnasium_env",
+    "android-env": "distrl.devices.android_env.android_env_device",
+    "verifiers": "distrl.environments.verifiers_environment",
+    "cube": "distrl.environments.cube_benchmark",
+}
+IMPORTING = """from distrl.errors import NotInstalled
+try:
+    import {}
+except NotInstalled as error:
+    raise SystemExit(error)
+"""
 SCRIPT = """import distrl
 try:
     distrl.train
@@ -155,6 +168,10 @@ def learning_outcomes(learning: Installation) -> Iterator[Outcome]:
     for extra, words in MISSING.items():
         given = tuple(str(run) if word == "RUN" else word for word in words)
         yield learning.tried(f"without {extra}", given, missing=extra)
+    for extra, module in MODULES.items():
+        yield learning.tried(
+            f"without {extra}, in a script", ("-c", IMPORTING.format(module)), missing=extra
+        )
 
 
 def figures(outcomes: list[Outcome]) -> dict[str, float]:
@@ -167,7 +184,12 @@ def figures(outcomes: list[Outcome]) -> dict[str, float]:
 
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--folder", type=Path, required=True, help="of the environments")
+    options.add_argument(
+        "--folder",
+        type=lambda word: Path(word).absolute(),
+        required=True,
+        help="of the environments",
+    )
     options.add_argument("--python", nargs="+", default=[sys.executable])
     options.add_argument("--bare", nargs="*", default=[], help="Pythons for the wheel alone")
     options.add_argument("--torch", default="torch", help="what pip is told for PyTorch")

@@ -1,7 +1,8 @@
 """What the starter's critic could read, step by step, with what came of it: kept on a disk.
 
-Trajectories of the starter on training tasks of the simulated phone, of some templates of each
-family, so that each comes several times as it does in training. For every step: the state that
+Trajectories of the starter on the simulated phone, of some templates of each family, so that each
+comes several times as it does in training; in turns of templates that were demonstrated to it and
+of such that never were, which is where it is trained by reward. For every step: the state that
 the critic reads today, the encoder's states pooled over what is on the screen and over the words of
 the prompt, the instruction, and how far the episode is. Encodings are those made to decide, so that
 no screen is read twice.
@@ -10,7 +11,6 @@ no screen is read twice.
 from __future__ import annotations
 
 import random
-import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -23,17 +23,19 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from distrl.agent.architectures.encoder_decoder import EncoderDecoder
+from distrl.agent.critic import bag_of_words
 from distrl.agent.loading import open_policy
 from distrl.agent.vlm_policy import VlmPolicy
 from distrl.agent.vlm_settings import VlmSettings
 from distrl.episodes.evaluation import evaluation_tasks, play
-from distrl.records import CORE_FAMILIES, Decision, Observation, Trajectory
+from distrl.records import CORE_FAMILIES, Decision, Observation, Split, Trajectory
 from phonesim.simulated_device import SimulatedDevice
 from phonesim.tasks.task_sets import template_names
 
 Floats = NDArray[np.float32]
 PHONES = 16
-TEMPLATES = 12  # of each family
+TEMPLATES = 12  # of each family and split
+SPLITS: tuple[Split, ...] = ("train", "undemonstrated")
 WORD_SLOTS = 512  # that the words of instructions are sorted into
 
 
@@ -104,21 +106,22 @@ def _pooled(states: Tensor, mask: Tensor) -> Tensor:  # [n, k, width], [n, k] ->
 
 
 def collect(trajectories: int, seed: int = 0) -> CriticData:
-    """Play, and keep what a critic could have read."""
+    """Play, and keep what a critic could have read; the seed says of which split, too."""
+    split = SPLITS[seed % len(SPLITS)]
     reading = _Reading(open_policy("starter", VlmSettings(device="cpu")))
     phones = [SimulatedDevice(f"critic-{number}") for number in range(PHONES)]
-    tasks = islice(evaluation_tasks("train", only=chosen_templates(), seed=seed), trajectories)
+    tasks = islice(evaluation_tasks(split, only=chosen_templates(split), seed=seed), trajectories)
     rows: list[dict[str, object]] = []
     for number, each in enumerate(play(tasks, lambda *_: reading, phones)):
         rows += _rows(number, each, reading)
     return CriticData(**{name: _column(rows, name) for name in CriticData.__slots__})
 
 
-def chosen_templates() -> list[str]:
+def chosen_templates(split: Split) -> list[str]:
     """The same for everybody, drawn among all."""
     rng = random.Random("critic_data")
-    names = [template_names("train", family) for family in CORE_FAMILIES]
-    return [name for each in names for name in rng.sample(each, TEMPLATES)]
+    names = [template_names(split, family) for family in CORE_FAMILIES]
+    return [name for each in names for name in rng.sample(each, min(TEMPLATES, len(each)))]
 
 
 def _rows(number: int, trajectory: Trajectory, reading: _Reading) -> Iterator[dict[str, object]]:
@@ -137,16 +140,8 @@ def _rows(number: int, trajectory: Trajectory, reading: _Reading) -> Iterator[di
             "state": state,
             "screen": on_screen,
             "prompt": in_words,
-            "words": bag_of_words(task.instruction),
+            "words": bag_of_words(task.instruction, WORD_SLOTS),
         }
-
-
-def bag_of_words(instruction: str) -> Floats:  # [WORD_SLOTS]
-    """How often each word comes, by its checksum."""
-    found = np.zeros(WORD_SLOTS, np.float32)
-    for word in instruction.lower().split():
-        found[zlib.crc32(word.strip(".,:;!?\"'").encode()) % WORD_SLOTS] += 1.0
-    return found
 
 
 def _column(rows: Sequence[dict[str, object]], name: str) -> Any:

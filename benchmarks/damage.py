@@ -1,9 +1,11 @@
 """Every file of a finished run damaged in every way, and what is made of it.
 
-A small run is copied, one of its files is damaged (a flipped bit, a cut, zeros, random bytes, or it
-is removed), and all that reads such a directory reads the copy: the report, the trajectories as a
-corpus, the policy as a model, and `distrl train --resume`, with `--accept-losses` where it asks for
-that. Each is compared with what the whole run gives:
+A small run with every kind of file (`whole_run`), the copy of it on a second machine and the spool
+of a joined collector are copied, one file is damaged (a flipped bit, a cut, zeros, random bytes, or
+it is removed), and all that reads it reads the copy: the report, the trajectories as a corpus, the
+policies as models, the cache of a judge, the identity that collectors join by, the spool, and
+`distrl train --resume`, with `--accept-losses` where it asks for that. Each is compared with what
+the whole run gives:
 
     repaired   the same; the damage was in nothing that is needed, or was made good
     reported   something else, and the report, the result or a sentence says what is missing
@@ -16,62 +18,45 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import logging
 import random
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
 from rich.console import Console
 
-from benchmarks.train_runs import tiny_model
+from benchmarks.whole_run import JUDGE, QUESTIONS, FallenSuccess, World, whole_run
 from distrl.agent.loading import load_policy
 from distrl.cli.train import run_command
-from distrl.config.training_config import load_config
-from distrl.engine.local.local_engine import LocalEngine
-from distrl.engine.run.losses import LearnerHome, write_home
+from distrl.engine.join.identity import Identity
+from distrl.engine.join.join_sessions import read_members
+from distrl.engine.join.trajectory_spool import TrajectorySpool
+from distrl.engine.run.best_weights import BestWeights
 from distrl.engine.run.resume import corpus
 from distrl.errors import DataLost, DistrlError
-from distrl.json_lines import LineLog, read_lines
-from distrl.learning.checkpoint import CheckpointFolder
-from distrl.records import Ending, Verdict
-from distrl.replay.store.trajectory_database import Correction
-from distrl.replay.store.trajectory_store import TrajectoryStore
+from distrl.json_lines import read_lines
+from distrl.judging.vlm_judge import JudgeCache
 from distrl.replay.trajectory_encoding import encode_trajectory
-from distrl.reporting.report import report_page
+from distrl.reporting.report import UNFINISHED, report_page
 from distrl.reporting.run_story import read_story
 from distrl.runs.metrics import read_points
 from distrl.runs.run_directory import RunDirectory
-from distrl.runs.run_progress import note_progress
-from distrl.runs.run_records import EpisodeLine, Loss
+from distrl.runs.run_progress import MEMBERS
+from distrl.runs.run_records import EpisodeLine
 from distrl.weights.weight_store import WeightStore
 
 Outcome = Literal["repaired", "reported", "refused", "silent"]
 WORST: tuple[Outcome, ...] = ("repaired", "reported", "refused", "silent")
-SETTINGS = (
-    "run.name=damage",
-    "run.updates=2",
-    "run.free_gigabytes=0.01",
-    "tasks.templates=clock.turn_off_alarm,clock.delete_alarm",
-    "devices.count=2",
-    "agent.policy.sampling.max_new_tokens=3",
-    "collection.mode=one_process",
-    "pacing.samples_per_insert=1",
-    "pacing.minimum_fill=2",
-    "learning.learner.batch_trajectories=2",
-    "learning.learner.refresh_trajectories=0",
-    "learning.learner.updates_per_publish=1",
-    "evaluation.before=1",
-    "evaluation.after=1",
-    "reporting.recordings=2",
-)
 RESUMED = ("evaluation.after=0",)  # nothing is played: a resume costs a second
 GONE = "this picture is gone or damaged"
-UNREAD = ("logs/", "tensorboard/", "report.html", "result.json", "writer.lock", "resume.lock")
-TIMED = ("wall_s", "training_s", "phone_time", "learner_time", "phones_waiting_share")  # differ
+TIMED = (  # differ from one resume to the next
+    "wall_s", "training_s", "phone_time", "learner_time", "phones_waiting_share", "crc32",
+)  # fmt: skip
 
 
 # What is done to a file ---------------------------------------------------------------------------
@@ -91,6 +76,8 @@ def zeroed(data: bytes, at: int) -> bytes:
 
 def damages(data: bytes, rng: random.Random, flips: int) -> dict[str, bytes | None]:
     """Contents by what was done; None: the file is removed."""
+    if not data:
+        return {"random bytes": rng.randbytes(64), "removed": None}
     size = len(data)
     places = [0, size // 2, size - 1, *(rng.randrange(size) for _ in range(flips))]
     ways: dict[str, bytes | None] = {
@@ -116,27 +103,100 @@ class Reading:
     said: str = ""  # sentences on what is missing
 
 
-def read_report(run: RunDirectory) -> Reading:
-    story = read_story(run)
+def read_report(world: World) -> Reading:
+    story = read_story(world.run)
     page = report_page(story)
     missing = [f"{each.name} {each.reason}" for each in story.losses] + [GONE] * page.count(GONE)
-    return Reading(hashlib.blake2b(page.encode()).hexdigest(), "; ".join(missing))
+    missing += [UNFINISHED] * page.count(UNFINISHED)
+    return Reading(_digest(page), "; ".join(missing))
 
 
-def read_corpus(run: RunDirectory) -> Reading:
+def read_corpus(world: World) -> Reading:
     said: list[str] = []
     digest = hashlib.blake2b()
-    for trajectory in corpus(str(run.path), said.append):
+    for trajectory in corpus(str(world.run.path), said.append):
         digest.update(encode_trajectory(trajectory))
     return Reading(digest.hexdigest(), " ".join(said))
 
 
-def read_policy(run: RunDirectory) -> Reading:
-    policy = load_policy(str(run.path), device="cpu", greedy=True)
+def read_policy(world: World) -> Reading:
+    policy = load_policy(str(world.run.path), device="cpu", greedy=True)
     return Reading(_digest_of(policy.weights()))
 
 
-def resume(run: RunDirectory, *, accept_losses: bool = False) -> Reading:
+def read_best_policy(world: World) -> Reading:
+    policy = load_policy(str(world.run.best_policy), device="cpu", greedy=True)
+    return Reading(_digest_of(policy.weights()))
+
+
+def read_best_weights(world: World) -> Reading:
+    """Export them once more, as at the end of a run."""
+    said: list[str] = []
+    shutil.rmtree(world.run.best_policy)
+    policy = load_policy(str(world.run.path), device="cpu", greedy=True)
+    store = WeightStore(world.run.weights)
+    BestWeights(world.run, store, FallenSuccess(), said.append).export_if_fallen(policy)
+    made = read_best_policy(world).digest if world.run.best_policy.exists() else ""
+    return Reading(made, " ".join(said))
+
+
+def read_judge_cache(world: World) -> Reading:
+    """The verdicts of before; what is not there is asked again."""
+    missing = [f"{each.name} {each.reason}" for each in read_story(world.run).losses]
+    with logged() as said, JudgeCache(world.run.judge_cache) as cache:
+        found = [cache.find(key, JUDGE) for key in QUESTIONS]
+    return Reading(repr(found), "; ".join(missing + said))
+
+
+def read_join(world: World) -> Reading:
+    """Who the learner is to those who join, and who has joined."""
+    missing = [f"{each.name} {each.reason}" for each in read_story(world.run).losses]
+    identity = Identity.in_folder(world.run.path / "join")
+    known = (identity.fingerprint, identity.token(), read_members(world.run.path / MEMBERS))
+    return Reading(repr(known), "; ".join(missing))
+
+
+def read_spool(world: World) -> Reading:
+    """What a joined collector would deliver, and under which name."""
+    with logged() as said, TrajectorySpool(world.spool, max_waiting=9) as spool:
+        member = spool.member
+        spool.begin("run")
+        if elsewhere := spool.elsewhere():
+            said.append(f"{elsewhere} wait for other runs")
+        waiting = [(each.id, _digest(each.data)) for each in spool.batch(0.0)]
+    return Reading(repr((member, waiting)), "; ".join(said))
+
+
+def read_copy(world: World) -> Reading:
+    """A copy is no run of its own: only whoever accepts losses may resume it."""
+    if not world.copy.path.exists():
+        return Reading("no Ray, no copy")
+    try:
+        resume_run(world.copy)
+    except DataLost:
+        return Reading("refused")
+    return Reading("resumed")
+
+
+@contextmanager
+def logged() -> Iterator[list[str]]:
+    """Warnings and errors as a person sees them in the terminal."""
+    said: list[str] = []
+    listener = logging.Handler(logging.WARNING)
+    listener.emit = lambda record: said.append(record.getMessage())  # type: ignore[method-assign]
+    log = logging.getLogger("distrl")
+    log.addHandler(listener)
+    try:
+        yield said
+    finally:
+        log.removeHandler(listener)
+
+
+def resume(world: World) -> Reading:
+    return resume_run(world.run)
+
+
+def resume_run(run: RunDirectory, *, accept_losses: bool = False) -> Reading:
     """Resume it to its end, and read everything that it has then."""
     output = Console(file=io.StringIO(), width=1000)
     run_command(output, None, RESUMED, run.path, dry_run=False, accept_losses=accept_losses)
@@ -145,16 +205,22 @@ def resume(run: RunDirectory, *, accept_losses: bool = False) -> Reading:
     for name in TIMED:
         result.pop(name)
     evaluated = (run.evaluations.read_bytes(), run.recordings.read_bytes())
+    world = World(run.path.parent)
     facts = (
         sorted(result.items()),
         [(line.id, line.ending, line.steps) for line in read_lines(run.episodes, EpisodeLine)],
         [(p.updates, sorted(p.figures)) for p in read_points(run.metrics)],
-        [hashlib.blake2b(part).hexdigest() for part in evaluated],
-        read_corpus(run).digest,
-        read_policy(run).digest,
+        [_digest(part) for part in evaluated],
+        read_corpus(world).digest,
+        read_policy(world).digest,
         _digest_of(WeightStore(run.weights).load().weights),
     )
-    return Reading(hashlib.blake2b(repr(facts).encode()).hexdigest(), repr(sorted(missing.items())))
+    return Reading(_digest(repr(facts)), repr(sorted(missing.items())))
+
+
+def _digest(content: bytes | str) -> str:
+    plain = content.encode() if isinstance(content, str) else content
+    return hashlib.blake2b(plain).hexdigest()
 
 
 def _digest_of(weights: Mapping[str, object]) -> str:
@@ -164,22 +230,36 @@ def _digest_of(weights: Mapping[str, object]) -> str:
     return digest.hexdigest()
 
 
-READERS: dict[str, Callable[[RunDirectory], Reading]] = {
+READERS: dict[str, Callable[[World], Reading]] = {
     "report": read_report,
     "corpus": read_corpus,
     "policy": read_policy,
+    "best policy": read_best_policy,
+    "best weights": read_best_weights,
+    "judge": read_judge_cache,
+    "join": read_join,
+    "spool": read_spool,
+    "copy": read_copy,
     "resume": resume,
 }
+SHOWN = ("config.toml", "progress.json", "result.json", "card.json")  # by the report, and logs
 
 
 def readers_of(file: str) -> tuple[str, ...]:
     """Who reads a file; a resume comes last, since it changes the run."""
-    folder, _, rest = file.partition("/")
+    place, _, name = file.partition("/")
+    folder, _, rest = name.partition("/")
+    if place != "run":
+        return (place,)
+    if name == "judge_cache.jsonl":
+        return ("report", "judge", "resume")
     if not rest:
-        shown = file.endswith(".jsonl") or file in ("config.toml", "progress.json")
-        return ("report", "resume") if shown else ("resume",)
+        return ("report", "resume") if name.endswith(".jsonl") or name in SHOWN else ("resume",)
     return {
         "policy": ("policy",),  # a resume writes it anew
+        "best_policy": ("best policy",),
+        "best_weights": ("best weights",),
+        "join": ("join", "resume"),
         "pictures": ("report", "resume"),
         "trajectories": ("corpus", "resume"),
     }.get(folder, ("resume",))
@@ -201,48 +281,39 @@ class Case:
 class DamagedRuns:
     """Copies of a whole run, each damaged once and read by everything."""
 
-    def __init__(self, folder: Path, whole: RunDirectory) -> None:
+    def __init__(self, folder: Path, whole: World) -> None:
         self._folder = folder
         self._whole = whole
         self._expected: dict[str, Reading] = {}
-
-    def files(self) -> list[str]:
-        path = self._whole.path
-        return sorted(str(f.relative_to(path)) for f in path.rglob("*") if f.is_file())
 
     def content(self, name: str) -> bytes:
         return (self._whole.path / name).read_bytes()
 
     def cases(self, rng: random.Random, flips: int) -> Iterator[Case]:
         """Every damage of every file."""
-        for name in self.files():
-            data = self.content(name)
-            ways = damages(data, rng, flips) if data else {}
-            if name.startswith(UNREAD):
-                ways = {way: ways[way] for way in ways if way in ("cut to 0", "removed")}
-            for way, content in ways.items():
+        for name in self._whole.files():
+            for way, content in damages(self.content(name), rng, flips).items():
                 yield self.case(name, way, content)
 
     def case(self, name: str, way: str, content: bytes | None) -> Case:
         """Damage one file of a copy; the outcome is the worst that any reader makes of it."""
-        self._expected = self._expected or {
-            reader: read(self._copy()) for reader, read in READERS.items()
-        }
+        for reader in set(readers_of(name)) - self._expected.keys():
+            self._expected[reader] = READERS[reader](self._copy())
         found = {reader: self._outcome(reader, name, content) for reader in readers_of(name)}
         reader = max(found, key=lambda each: WORST.index(found[each][0]))
         outcome, why = found[reader]
         return Case(name, way, outcome, f"{reader}: {why}")
 
     def _outcome(self, reader: str, name: str, content: bytes | None) -> tuple[Outcome, str]:
-        run = self._copy(name, content)
+        world = self._copy(name, content)
         expected = self._expected[reader]
         try:
             try:
-                reading = READERS[reader](run)
+                reading = READERS[reader](world)
             except DataLost as error:
                 if "--accept-losses" not in str(error):
                     raise
-                reading = resume(run, accept_losses=True)
+                reading = resume_run(world.run, accept_losses=True)
                 if reading.said == expected.said:
                     return "silent", "an accepted loss is not in the result"
         except DistrlError as error:
@@ -255,34 +326,15 @@ class DamagedRuns:
             return "silent", "another result without a word"
         return "repaired", ""
 
-    def _copy(self, damaged: str = "", content: bytes | None = None) -> RunDirectory:
-        path = self._folder / self._whole.path.name
+    def _copy(self, damaged: str = "", content: bytes | None = None) -> World:
+        path = self._folder
         shutil.rmtree(path, ignore_errors=True)
         shutil.copytree(self._whole.path, path)
         if damaged and content is None:
             (path / damaged).unlink()
         elif damaged:
             (path / damaged).write_bytes(content or b"")
-        return RunDirectory(path)
-
-
-def whole_run(folder: Path) -> RunDirectory:
-    """A finished run with every kind of file in it, a write-ahead log included."""
-    places = (f"run.directory={folder / 'runs'}", f"agent.model={tiny_model(folder)}")
-    config = load_config(None, [*SETTINGS, *places])
-    run = RunDirectory.new(folder / "runs", config.run.name, datetime.now(UTC))
-    run.write_config(config)
-    write_home(run, LearnerHome("here", "127.0.0.1"))
-    with LineLog.open(run.losses) as log:
-        log.append(Loss("trajectory", "number 0", "was lost before"))
-    LocalEngine(config, run, Console(quiet=True)).train()
-    whole = RunDirectory(folder / "whole" / run.path.name)
-    with TrajectoryStore(run.trajectories) as store:  # copied while its log is in use
-        verdict = Verdict(success=False, reason="judged anew", judge="facts")
-        store.correct(store.ids[0], Correction(Ending.GAVE_UP, verdict))
-        note_progress(run, CheckpointFolder(run.checkpoints).latest(), store.position)
-        shutil.copytree(run.path, whole.path, ignore=shutil.ignore_patterns("*-shm"))
-    return whole
+        return World(path)
 
 
 def damage_figures(
@@ -290,11 +342,12 @@ def damage_figures(
 ) -> dict[str, float]:
     """Damage every file of a run; the figures of `make chaos`."""
     folder.mkdir(parents=True, exist_ok=True)
-    runs = DamagedRuns(folder / "copies", whole_run(folder))
+    whole = whole_run(folder)
+    runs = DamagedRuns(folder / "copies", whole)
     counts: Counter[str] = Counter()
     for case in runs.cases(rng, flips):
         counts[case.outcome] += 1
         if case.outcome == "silent":
             say(f"silent: {case.file}, {case.way}: {case.why}")
-    figures: dict[str, float] = {"damaged_files": len(runs.files()), "damages": counts.total()}
+    figures: dict[str, float] = {"damaged_files": len(whole.files()), "damages": counts.total()}
     return figures | {f"damage_{name}": counts[name] for name in WORST}

@@ -1,18 +1,42 @@
-"""Are measured advantages worth their decisions? `make bench-forks` answers, on errands.
+"""Are measured advantages worth what they cost? `make bench-forks` answers, on errands.
 
-A-RIDE plays errands (`errand_phone`) and learns, once with the critic alone and once with forks: k
-continuations from a step of each episode, so that the advantage is measured there. Everything
-is counted in *decisions of the policy*, those of forks among them, so that nobody is given more:
+A-RIDE plays errands (`errand_phone`) and learns, in several arms:
 
-- after each `ROUND` decisions the learner takes the same number of steps in every arm, each on as
-  many trajectories as make about the same number of turns (a fork has its own steps alone);
-- *success* is that of the learner's weights on held-out errands, computed exactly;
-- shown are success after all decisions, its mean over the run, and the decisions to 60 % (three
-  looks in a row; all of them where it was never reached, counted in `censored`), for each arm, and
-  ratios to the arm without forks, seed by seed, with 95 % intervals.
+    critic       the critic's estimates alone
+    forks_K      K continuations from a drawn step of each episode, so that the advantage is
+                 measured there (`collection.forks`); the phone must be able to go back
+    actions_K    K actions at a drawn step, each tried for one step, valued by reward and critic
+                 (`tried_actions`: Android Coach's idea, and where this differs from it)
+    matched_K    no phone goes back: attempts at one errand, K in a row, are measured against each
+                 other where they show the same screen (`learning.learner.matched_screens`: the idea
+                 of UI-Voyager's fork points, see `matched_screens`)
+    repeated_K   the critic alone with K attempts in a row: what `matched_K` is to be held against
 
-Learning rates are those that `time_to_success` found without forks, for all arms: forks were not
-tuned. `--quick` runs a little of everything, and writes nothing.
+Nobody is given more than the others, and what counts as more is asked twice:
+
+- *at equal decisions* of the policy, those of forks and of tried actions among them;
+- *at equal device time*, the seconds of all phones together. A fork spares the reset and pays for
+  its own steps; a tried action pays for its step; to put a phone back takes no time. It is as much
+  as the critic alone needs for its decisions.
+
+After each `ROUND` decisions the learner takes the same number of steps in every arm, each on as
+many trajectories as make about the same number of turns (a fork has its own steps alone), so at
+equal device time an arm whose decisions are cheaper learns from more of them. *Success* is that of
+the learner's weights on held-out errands, computed exactly. For each arm and both measures
+(`time_` for the second) there are
+
+    final, mean         success at the end, and over the run; with what it gains on the critic alone
+                        (`final_gain`, `mean_gain`)
+    decisions, seconds  until 60 % (three looks in a row; all of them where it was never reached,
+                        counted in `censored`), and how many times as many the critic needs
+                        (`speedup`; it says nothing where `censored` is all seeds on both sides)
+
+and for `matched_K` the same against `repeated_K` (`over_repeated_`), paired seed by seed, with 95 %
+intervals by Student's t (`_low`, `_high`). `measured` is the share of trained turns whose advantage
+was not A-RIDE's own estimate.
+
+Learning rates are those that `time_to_success` found for the critic alone, for all arms: no rival
+was tuned. `--quick` runs a little of everything, and writes nothing.
 """
 
 from __future__ import annotations
@@ -22,10 +46,10 @@ import math
 import multiprocessing
 import statistics
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, cast
 
 import torch
 from torch import Tensor
@@ -33,8 +57,9 @@ from torch import Tensor
 from benchmarks.errand_network import ErrandNetwork
 from benchmarks.errand_phone import ErrandJudge, ErrandPhone, ErrandTasks
 from benchmarks.errand_success import success_rate
-from benchmarks.results_file import write_results
-from benchmarks.time_to_success import CONSOLE, ratio
+from benchmarks.results_file import make_command, write_results
+from benchmarks.time_to_success import CONSOLE, STUDENT, ratio
+from benchmarks.tried_actions import ActionTrier, Groups, TriedActions
 from distrl.episodes.collector import Collector
 from distrl.episodes.collector_settings import CollectorSettings
 from distrl.episodes.device_pool import DevicePool
@@ -42,37 +67,91 @@ from distrl.episodes.policy_batcher import PolicyBatcher, WeightUpdater
 from distrl.learning.algorithms.a_ride import ARide, ARideSettings
 from distrl.learning.gradient_step import GradientStep, StepSettings
 from distrl.learning.learner import Learner
+from distrl.learning.learner_report import LearnerReport
 from distrl.learning.learner_settings import LearnerSettings
+from distrl.learning.targets.rewards import RewardSettings
 from distrl.records import Trajectory
 from distrl.replay.buffer.pacing import Pacing
 from distrl.replay.buffer.replay_buffer import ReplayBuffer, ReplaySettings
+from distrl.task_sets.curriculum import RepeatedTasks, TaskSource
 
 Form = Literal["filtered", "signed"]
+Kind = Literal["critic", "forks", "actions", "matched", "repeated"]
+Measure = Literal["decisions", "seconds"]
+Curve = Sequence[float]  # success at the start and after equal amounts
 RATES: dict[Form, float] = {"filtered": 0.01, "signed": 0.003}
 TRACES: dict[Form, float] = {"filtered": 0.5, "signed": 0.95}
+ARMS = (
+    "critic", "forks_1", "forks_3", "actions_2", "actions_4",
+    "repeated_4", "matched_1", "matched_4",
+)  # fmt: skip
+REWARDS = RewardSettings(status_bar=0.0)  # a page of errands is two pixels, all of them its own
 PHONES = 16
 ROUND = 128  # decisions
+SECONDS = 13.0  # of the phones for a decision, with the critic alone
 UPDATES = 4  # for each round
-BATCH = 16  # trajectories without forks
+BATCH = 16  # trajectories with the critic alone
+STEPS = 8  # of an errand, about
 TARGET = 0.6
 IN_A_ROW = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Arm:
-    """How advantages are used, and how many continuations there are."""
+    """How advantages are used, where they come from, and how many are compared."""
 
     form: Form
-    forks: int
+    kind: Kind = "critic"
+    count: int = 0
+
+    @classmethod
+    def of(cls, form: Form, word: str) -> Arm:
+        kind, _, count = word.partition("_")
+        return cls(form, cast("Kind", kind), int(count or 0))
 
     @property
     def name(self) -> str:
-        return f"{self.form}_forks_{self.forks}"
+        return f"{self.form}_{self.kind}_{self.count}" if self.count else f"{self.form}_{self.kind}"
 
     @property
     def batch(self) -> int:
-        """Trajectories with about as many turns of their own: a fork leaves half of them out."""
-        return round(BATCH * (1 + self.forks) / (1 + self.forks / 2))
+        """Trajectories with about as many turns of their own as `BATCH` attempts."""
+        branches = {"forks": self.count, "actions": self.count - 1}.get(self.kind, 0)
+        share = 1 / 2 if self.kind == "forks" else 1 / STEPS  # of an attempt's turns, for each
+        return round(BATCH * (1 + branches) / (1 + branches * share))
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How good the policy is, and what it took until then."""
+
+    decisions: float
+    seconds: float  # of all phones
+    success: float
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One seed of an arm."""
+
+    looks: tuple[Look, ...]
+    measured: float  # share of turns
+
+    def curve(self, measure: Measure, most: float) -> Curve:
+        """Success at the start and after each of as many equal amounts as there are rounds."""
+        wanted = self._rounds(measure, most)
+        spent = [getattr(look, measure) for look in self.looks]
+        return [
+            self.looks[max(place for place, amount in enumerate(spent) if amount <= each)].success
+            for each in wanted
+        ]
+
+    def _rounds(self, measure: Measure, most: float) -> list[float]:
+        rounds = round(most / UNITS[measure])
+        return [UNITS[measure] * place for place in range(rounds + 1)]
+
+
+UNITS: dict[Measure, float] = {"decisions": float(ROUND), "seconds": ROUND * SECONDS}
 
 
 class Weights:
@@ -93,37 +172,51 @@ class Arrived:
 
     def __init__(self) -> None:
         self.waiting: deque[Trajectory] = deque()
+        self.groups = Groups()
         self.decisions = 0
+        self.seconds = 0.0
 
     def put(self, trajectory: Trajectory) -> bool:
         self.waiting.append(trajectory)
+        self.groups.add(trajectory)
         self.decisions += len(trajectory.decisions) - trajectory.first_step
+        self.seconds += trajectory.device_seconds
         return True
 
 
-def run(arm: Arm, seed: int, decisions: int) -> list[float]:
-    """Success after each round of decisions."""
+def run(arm: Arm, seed: int, decisions: int) -> Run:
+    """Looks after each round, until so many decisions and the device time for them are spent."""
     torch.set_num_threads(1)
     arrived, weights, policy = Arrived(), Weights(), ErrandNetwork(seed)
     learner = _learner(arm, seed, policy, arrived, weights)
-    acting = ErrandNetwork(1000 + seed)
-    collector = Collector(
-        f"forks-{seed}",
-        PolicyBatcher(acting, updater=WeightUpdater(acting, weights)),
-        DevicePool([ErrandPhone(f"phone-{seed}-{number}") for number in range(PHONES)]),
-        ErrandTasks(f"forks-{seed}"),
-        arrived,
-        ErrandJudge,
-        settings=CollectorSettings(forks=arm.forks),
-    )
-    success = [success_rate(policy)]
-    for played in range(ROUND, decisions + 1, ROUND):
-        while arrived.decisions < played:
-            collector.collect(1)
+    play = _player(arm, seed, arrived, weights)
+    looks, measured = [Look(0.0, 0.0, success_rate(policy))], []
+    while arrived.decisions < decisions or arrived.seconds < SECONDS * decisions:
+        while arrived.decisions < ROUND * len(looks):
+            play()
         for _ in range(UPDATES):
-            learner.step()
-        success.append(success_rate(policy))
-    return success
+            report = learner.step()
+            if isinstance(report, LearnerReport):
+                measured.append(report.algorithm["measured_advantages"])
+        spent = float(ROUND * len(looks)), arrived.seconds
+        looks.append(Look(*spent, success_rate(policy)))
+    return Run(tuple(looks), statistics.fmean(measured))
+
+
+def _player(arm: Arm, seed: int, arrived: Arrived, weights: Weights) -> Callable[[], object]:
+    """Plays an episode, with all that the arm plays beside it."""
+    name, acting = f"forks-{seed}", ErrandNetwork(1000 + seed)
+    batcher = PolicyBatcher(acting, updater=WeightUpdater(acting, weights))
+    phones = [ErrandPhone(f"phone-{seed}-{number}") for number in range(PHONES)]
+    source: TaskSource = ErrandTasks(name)
+    if arm.kind == "actions":
+        return ActionTrier(name, batcher, phones, source, arrived, arm.count - 1).play
+    if arm.kind in ("matched", "repeated"):
+        source = RepeatedTasks(source, arm.count)
+    settings = CollectorSettings(forks=arm.count if arm.kind == "forks" else 0)
+    pool = DevicePool(phones)
+    collector = Collector(name, batcher, pool, source, arrived, ErrandJudge, settings=settings)
+    return lambda: collector.collect(1)
 
 
 def _learner(
@@ -131,64 +224,108 @@ def _learner(
 ) -> Learner:
     rates = StepSettings(learning_rate=RATES[arm.form], critic_learning_rate=0.03)
     step = GradientStep(policy, rates)
-    settings = ARideSettings(advantage=arm.form, retrace_lambda=TRACES[arm.form])
-    return Learner(
-        policy,
-        ARide(step, settings),
-        step,
-        ReplayBuffer(ReplaySettings(capacity=16 * arm.batch)),
-        Pacing(1000.0, arm.batch),
-        arrived.waiting,
-        weights,
-        LearnerSettings(batch_trajectories=arm.batch, updates_per_publish=1, seed=seed),
+    chosen = ARideSettings(advantage=arm.form, retrace_lambda=TRACES[arm.form])
+    algorithm = ARide(step, chosen)
+    if arm.kind == "actions":
+        algorithm = TriedActions(step, chosen, rewards=REWARDS, groups=arrived.groups)
+    settings = LearnerSettings(
+        batch_trajectories=arm.batch,
+        updates_per_publish=1,
+        seed=seed,
+        rewards=REWARDS,
+        matched_screens=arm.kind == "matched",
     )
+    replay = ReplayBuffer(ReplaySettings(capacity=16 * arm.batch))
+    pacing = Pacing(1000.0, arm.batch)
+    return Learner(policy, algorithm, step, replay, pacing, arrived.waiting, weights, settings)
 
 
 # What it comes to --------------------------------------------------------------------------------
 
 
-def decisions_to(success: Sequence[float], target: float = TARGET) -> float | None:
-    """Decisions until success was there, and stayed for a few looks."""
-    for place in range(len(success) - IN_A_ROW + 1):
-        if min(success[place : place + IN_A_ROW]) >= target:
-            return float(max(1, place) * ROUND)
+def rounds_to(curve: Curve, target: float = TARGET) -> int | None:
+    """Rounds until success was there, and stayed for a few looks."""
+    for place in range(len(curve) - IN_A_ROW + 1):
+        if min(curve[place : place + IN_A_ROW]) >= target:
+            return max(1, place)
     return None
 
 
-def described(arm: Arm, runs: Sequence[Sequence[float]]) -> dict[str, float]:
-    reached = [decisions_to(each) for each in runs]
+def described(measure: Measure, curves: Sequence[Curve]) -> dict[str, float]:
+    """One arm by itself."""
     return {
-        f"{arm.name}_{name}": value
-        for name, value in {
-            "final": statistics.fmean(each[-1] for each in runs),
-            "mean": statistics.fmean(statistics.fmean(each) for each in runs),
-            "decisions": statistics.geometric_mean(times(runs)),
-            "censored": float(sum(each is None for each in reached)),
-        }.items()
+        "final": statistics.fmean(each[-1] for each in curves),
+        "mean": statistics.fmean(statistics.fmean(each) for each in curves),
+        measure: statistics.geometric_mean(amounts(measure, curves)),
+        "censored": float(sum(rounds_to(each) is None for each in curves)),
     }
 
 
-def times(runs: Sequence[Sequence[float]]) -> list[float]:
-    return [decisions_to(each) or float((len(each) - 1) * ROUND) for each in runs]
+def amounts(measure: Measure, curves: Sequence[Curve]) -> list[float]:
+    return [UNITS[measure] * (rounds_to(each) or len(each) - 1) for each in curves]
 
 
-def compared(
-    arm: Arm, ours: Sequence[Sequence[float]], alone: Sequence[Sequence[float]]
-) -> dict[str, float]:
-    """The critic's decisions over those with forks: above 1, forks needed fewer."""
-    middle, low, high = ratio(times(alone), times(ours))
-    gain = [
+def compared(measure: Measure, ours: Sequence[Curve], theirs: Sequence[Curve]) -> dict[str, float]:
+    """An arm and what it is held against, in pairs: speed-ups above 1 are ours."""
+    faster = ratio(amounts(measure, theirs), amounts(measure, ours))
+    final = [one[-1] - other[-1] for one, other in zip(ours, theirs, strict=True)]
+    mean = [
         statistics.fmean(one) - statistics.fmean(other)
-        for one, other in zip(ours, alone, strict=True)
+        for one, other in zip(ours, theirs, strict=True)
     ]
-    found = {"speedup": middle, "speedup_low": low, "speedup_high": high}
-    found["mean_gain"] = statistics.fmean(gain)
-    found["mean_gain_error"] = statistics.stdev(gain) / math.sqrt(len(gain))
-    return {f"{arm.name}_{name}": value for name, value in found.items()}
+    return {
+        **with_interval("speedup", faster),
+        **with_interval("final_gain", difference(final)),
+        **with_interval("mean_gain", difference(mean)),
+    }
 
 
-def measure(seeds: int, decisions: int, forks: Sequence[int], processes: int) -> dict[str, float]:
-    arms = [Arm(form, count) for form in RATES for count in forks]
+def difference(pairs: Sequence[float]) -> tuple[float, float, float]:
+    """The mean of differences, and from where to where: Student's interval, 95 %."""
+    middle = statistics.fmean(pairs)
+    wide = STUDENT[len(pairs) - 1] * statistics.stdev(pairs) / math.sqrt(len(pairs))
+    return middle, middle - wide, middle + wide
+
+
+def with_interval(name: str, found: tuple[float, float, float]) -> dict[str, float]:
+    return dict(zip((name, f"{name}_low", f"{name}_high"), found, strict=True))
+
+
+def controls(arm: Arm) -> dict[str, Arm]:
+    """What an arm is held against, by what its figures begin with."""
+    if arm.kind == "critic":
+        return {}
+    repeated = {"over_repeated_": Arm(arm.form, "repeated", arm.count)}
+    return {"": Arm(arm.form)} | (repeated if arm.kind == "matched" else {})
+
+
+def figures_of(runs: Mapping[Arm, Sequence[Run]], decisions: int) -> dict[str, float]:
+    """All arms, by both measures."""
+    figures: dict[str, float] = {}
+    budgets: dict[Measure, float] = {"decisions": decisions, "seconds": SECONDS * decisions}
+    for arm, found in runs.items():
+        spent = [each.looks[-1] for each in found]
+        figures[f"{arm.name}_measured"] = statistics.fmean(each.measured for each in found)
+        figures[f"{arm.name}_seconds_per_decision"] = statistics.fmean(
+            look.seconds / look.decisions for look in spent
+        )
+        for measure, most in budgets.items():
+            curves = [each.curve(measure, most) for each in found]
+            shown = described(measure, curves)
+            for name, other in controls(arm).items():
+                if other in runs:
+                    control = [each.curve(measure, most) for each in runs[other]]
+                    gained = compared(measure, curves, control)
+                    shown |= {name + figure: value for figure, value in gained.items()}
+            prefix = f"{arm.name}_time" if measure == "seconds" else arm.name
+            figures |= {f"{prefix}_{name}": value for name, value in shown.items()}
+    return figures
+
+
+def measure_arms(
+    seeds: int, decisions: int, words: Sequence[str], processes: int
+) -> dict[str, float]:
+    arms = [Arm.of(form, word) for form in RATES for word in dict.fromkeys(("critic", *words))]
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(processes, mp_context=context) as pool:
         asked = {
@@ -197,28 +334,25 @@ def measure(seeds: int, decisions: int, forks: Sequence[int], processes: int) ->
         }
         runs = {arm: [each.result() for each in found] for arm, found in asked.items()}
     figures = {"seeds": float(seeds), "decisions": float(decisions), "target": TARGET}
-    for arm, found in runs.items():
-        figures |= described(arm, found)
-        if arm.forks:
-            figures |= compared(arm, found, runs[Arm(arm.form, 0)])
-    return figures
+    figures["device_seconds"] = SECONDS * decisions
+    return figures | figures_of(runs, decisions)
 
 
 def main() -> None:
     words = argparse.ArgumentParser(description=__doc__)
     words.add_argument("--quick", action="store_true")
     words.add_argument("--seeds", type=int, default=5)
-    words.add_argument("--decisions", type=int, default=24_000)
-    words.add_argument("--forks", type=int, nargs="+", default=[0, 1, 3])
+    words.add_argument("--decisions", type=int, default=4_096)
+    words.add_argument("--arms", nargs="+", default=list(ARMS))
     words.add_argument("--processes", type=int, default=2)
     chosen = words.parse_args()
     seeds, decisions = (2, 1_024) if chosen.quick else (chosen.seeds, chosen.decisions)
-    figures = measure(seeds, decisions, chosen.forks, chosen.processes)
+    figures = measure_arms(seeds, decisions, chosen.arms, chosen.processes)
     for name, value in figures.items():
-        CONSOLE.print(f"{name:38} {value:.4g}", highlight=False)
+        CONSOLE.print(f"{name:46} {value:.4g}", highlight=False)
     if not chosen.quick:
         rounded = {name: round(value, 4) for name, value in figures.items()}
-        CONSOLE.print(write_results("forks", rounded))
+        CONSOLE.print(write_results("forks", rounded, make_command("bench-forks")))
 
 
 if __name__ == "__main__":

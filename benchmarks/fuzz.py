@@ -1,10 +1,11 @@
 """A million broken inputs and no crash: `make fuzz` feeds every reader what nobody should send.
 
-Judge replies, adb frames, TOML, run files, dialect answers, weights and messages (`fuzz_targets`)
-are changed at random: bits flipped, slices cut, repeated or swapped with other examples, numbers
-and words put in that parsers stumble over, and, where it is JSON, values replaced by values of
-another kind. (Atheris was weighed: it instruments CPython and has no wheels for every platform that
-we support; mutation from whole examples reaches these readers without it.) What counts:
+Judge replies, adb frames, TOML, run files, files of models, answers of containers and of models,
+weights and messages (`fuzz_targets`) are changed at random: bits flipped, slices cut, repeated or
+swapped with other examples, numbers and words put in that parsers stumble over, and, where it is
+JSON, values replaced by values of another kind. (Atheris was weighed: it instruments CPython and
+has no wheels for every platform that we support; mutation from whole examples reaches these readers
+without it.) What counts:
 
     inputs          that were read
     crashes         any error that is none of ours, and a reader that takes more than
@@ -37,7 +38,8 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.fuzz_targets import Target, run_target, targets
+from benchmarks.fuzz_target import Target, run_target
+from benchmarks.fuzz_targets import targets
 from benchmarks.results_file import write_results
 
 CORPUS = Path(__file__).parents[1] / "tests" / "fuzz_corpus"

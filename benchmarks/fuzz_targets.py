@@ -1,7 +1,6 @@
 """Everything in DistRL that reads bytes of a stranger, as functions from bytes to nothing.
 
-A target has whole examples to begin from and a reader; the reader may return whatever it likes and
-raise errors of ours (`DistrlError`). Anything else that it raises is a crash: `benchmarks.fuzz`.
+`fuzz_target` says what a target is; files of models, phones and tasks are in `fuzz_file_targets`.
 Checksums are made anew where a reader has one around it, so that what lies behind it is read too.
 """
 
@@ -12,8 +11,7 @@ import io
 import json
 import re
 import socket
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -28,11 +26,14 @@ from benchmarks.fuzz_examples import (
     made_up_heartbeat,
     made_up_trajectory,
 )
+from benchmarks.fuzz_file_targets import file_targets
+from benchmarks.fuzz_target import Target
 from distrl.agent.dialects import DIALECTS
 from distrl.agent.export_directory import MANIFEST
 from distrl.agent.policy_weights import read_manifest
 from distrl.agent.prompt import Prompter
 from distrl.agent.served_policy import ServedPolicy, ServedSampling
+from distrl.agent.weight_view import view_weights
 from distrl.chat.chat_server import ChatServer, ServerSettings
 from distrl.config.toml_writer import to_toml
 from distrl.config.training_config import TrainingConfig, load_config, load_run_config
@@ -46,7 +47,6 @@ from distrl.engine.join import join_messages
 from distrl.engine.join.join_messages import PROTOCOL, Deliveries, JoinHeartbeat, JoinRequest
 from distrl.engine.run.losses import read_home
 from distrl.episodes.outcome_log import OutcomeLog
-from distrl.errors import DistrlError
 from distrl.json_lines import encode_line
 from distrl.judging.judge_prompt import JudgePrompt
 from distrl.judging.rate_budget import RateBudget
@@ -63,19 +63,8 @@ from distrl.replay.store.trajectory_database import Correction, decode_correctio
 from distrl.replay.trajectory_encoding import decode_trajectory, encode_trajectory
 from distrl.reporting.run_story import read_story
 from distrl.runs.run_directory import RunDirectory
-from distrl.weights.weight_file import content_digest, unpack_weights, write_weights
+from distrl.weights.weight_file import write_weights
 from distrl.weights.weight_store import WeightStore
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """`share` is its part of the inputs, in proportion to the others'."""
-
-    name: str
-    examples: Sequence[bytes]
-    read: Callable[[bytes], object]
-    share: float = 1.0
-    whole: bool = True  # the first example is read without an error
 
 
 def targets(folder: Path) -> list[Target]:
@@ -88,6 +77,7 @@ def targets(folder: Path) -> list[Target]:
         *run_file_targets(folder),
         *weight_targets(folder),
         *message_targets(),
+        *file_targets(folder),
     ]
 
 
@@ -327,7 +317,7 @@ def weight_targets(folder: Path) -> list[Target]:
     }  # fmt: skip
 
     def unpack(data: bytes) -> object:
-        return unpack_weights(data, content_digest(data), "np")
+        return view_weights(np.frombuffer(data, np.uint8))
 
     def announced(data: bytes) -> object:
         (store.directory / "latest.json").write_bytes(data)
@@ -379,12 +369,3 @@ def join_targets() -> list[Target]:
         Target(name, [join_messages.pack(each) for each in sent], reader(type(sent[0])))
         for name, sent in requests.items()
     ]
-
-
-def run_target(target: Target, data: bytes) -> DistrlError | None:
-    """Read one input; returns an error of ours, and lets any other through."""
-    try:
-        target.read(data)
-    except DistrlError as error:
-        return error
-    return None

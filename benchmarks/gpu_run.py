@@ -11,7 +11,8 @@ the learner's first `WARM_UP_UPDATES` updates, or a quarter of all if there are 
 
 `--device cpu` with few phones is a smoke test, whose figures begin with `cpu_run`. `--set` changes
 any setting of the run, `--keep FOLDER` says where it stays to be looked at, `--out FILE` where the
-figures go as well.
+figures go as well, with command, date and the name of the GPU. On a machine without a GPU
+`--gpu-from FILE` takes such a file over.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.results_file import RESULTS, write_results
+from benchmarks.results_file import RESULTS, make_command, write_figures, write_results
 from benchmarks.train_runs import COMMAND, set_words
 from distrl.process_environment import for_forkserver
 from distrl.runs.metrics import read_points
@@ -122,7 +123,7 @@ def main() -> None:
     parser.add_argument("--gpu-from", type=Path, help="take the figures of such a file")
     given = parser.parse_args()
     if given.gpu_from is not None:
-        (RESULTS / "gpu-run.json").write_text(given.gpu_from.read_text("utf-8"), "utf-8")
+        take_over(given.gpu_from, RESULTS / "gpu-run.json")
         return
     settings = SETTINGS | {
         "agent.policy.device": given.device,
@@ -138,10 +139,28 @@ def main() -> None:
         figures = figures_of(read_points(run.metrics), name)
     figures |= {f"{name}_phones": given.phones, f"{name}_collectors": given.collectors}
     show(figures)
+    written, command = figures | gpu_words(given.device), make_command("bench-gpu-run")
     if given.out is not None:
-        given.out.write_text(json.dumps(figures, indent=2) + "\n")
+        write_figures(given.out, written, command)
     if name == "gpu_run":  # a smoke test on the CPU is no result
-        write_results("gpu-run", figures)
+        write_results("gpu-run", written, command)
+
+
+def gpu_words(device: str) -> dict[str, str]:
+    """The GPU by its name, and the PyTorch that used it; nothing of a CPU."""
+    if not device.startswith("cuda"):
+        return {}
+    import torch
+
+    return {"gpu": torch.cuda.get_device_name(device), "torch": torch.__version__}
+
+
+def take_over(file: Path, results: Path) -> None:
+    """Make the figures of a file the results, if it says how they were made."""
+    text = file.read_text("utf-8")
+    if missing := sorted({"command", "date", "gpu"} - json.loads(text).keys()):
+        raise SystemExit(f"{file.name} has no {', '.join(missing)}; write it with --out on a GPU")
+    results.write_text(text, "utf-8")
 
 
 if __name__ == "__main__":

@@ -9,6 +9,9 @@ tasks that are the same before and after:
     seed_N_before, seed_N_after   success on unseen tasks
     seed_N_gain, …_low, …_high    the paired difference and its 95 % interval
     seed_N_training_s, _wall_s    of training alone, and with both evaluations
+    seed_N_phones_waiting_share   of the phones' time since the first update, kept from playing
+    seed_N_learner_waiting_share  of the learner's time since then, without trajectories to draw
+    seed_N_samples_per_insert     draws for each trajectory since the replay was filled
     gain, gain_lowest             the mean of the gains, and the lowest low end of any seed
 
 `--from RUN RUN…` takes runs that were made before.
@@ -56,6 +59,9 @@ def figures(runs: Sequence[Path]) -> Iterator[tuple[str, float]]:
         yield f"{seed}_gain_high", gain["high"]
         yield f"{seed}_training_s", result["training_s"]
         yield f"{seed}_wall_s", result["wall_s"]
+        yield f"{seed}_phones_waiting_share", result["phones_waiting_share"]
+        yield f"{seed}_learner_waiting_share", result["learner_time"].get("waiting", 0.0)
+        yield f"{seed}_samples_per_insert", result["samples_per_insert"]
     yield "seeds", len(runs)
     yield "gain", fmean(gain["difference"] for gain in gains)
     yield "gain_lowest", min(gain["low"] for gain in gains)

@@ -1,7 +1,7 @@
 """A line chart drawn with Pillow alone: shares from 0 to 1 at a few places, with intervals.
 
 Lines carry their names at the right end, spread where they would cover each other; intervals of
-different lines stand a little beside each other.
+different lines stand a little beside each other, or are bands behind the lines.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 WIDTH, HEIGHT, SCALE = 1100, 640, 2  # drawn twice as large, so that slanted lines are smooth
 LEFT, RIGHT, TOP, BOTTOM = 70, 210, 110, 70  # margins
+BAND = 38  # of 255: how much of its colour a band has
 INK, FAINT, GRID = "#202124", "#5f6368", "#e3e5e8"
 
 
@@ -46,15 +47,20 @@ class LineChart:
     marks: Mapping[str, float]  # levels to compare with, dotted
     floor: float = 0.0  # where the vertical axis begins
     apart: int = 0  # so many of the last places are something else: no line leads there
+    bands: bool = False  # intervals as bands
 
     def draw(self) -> Image.Image:
         picture = Image.new("RGB", (WIDTH * SCALE, HEIGHT * SCALE), "white")
+        if self.bands:
+            for line in self.lines:
+                picture = self._with_band(picture, line)
         pen = _Pen(ImageDraw.Draw(picture))
         pen.text((LEFT, 22), self.title, 20, INK, "la")
         pen.text((LEFT, 52), self.subtitle, 14, FAINT, "la")
         self._draw_axes(pen)
+        between = 0 if self.bands else 3
         for number, line in enumerate(self.lines):
-            self._draw_line(pen, line, beside=(number - (len(self.lines) - 1) / 2) * 3)
+            self._draw_line(pen, line, beside=(number - (len(self.lines) - 1) / 2) * between)
         self._draw_labels(pen)
         return picture.resize((WIDTH, HEIGHT), Image.Resampling.LANCZOS)
 
@@ -73,10 +79,21 @@ class LineChart:
                 pen.line([(x, y), (x + 3, y)], FAINT, 1)
             pen.text((LEFT + 4, y - 3), f"{name} {100 * level:.0f} %", 12, FAINT, "ld")
 
+    def _with_band(self, picture: Image.Image, line: Line) -> Image.Image:
+        """Its interval, seen through: bands of several lines overlap."""
+        upper = [(self._across(n), self._height(p.high)) for n, p in enumerate(line.points)]
+        lower = [(self._across(n), self._height(p.low)) for n, p in enumerate(line.points)]
+        mask = Image.new("L", picture.size, 0)
+        outline = [(x * SCALE, y * SCALE) for x, y in (*upper, *reversed(lower))]
+        ImageDraw.Draw(mask).polygon(outline, fill=BAND)
+        return Image.composite(Image.new("RGB", picture.size, line.colour), picture, mask)
+
     def _draw_line(self, pen: _Pen, line: Line, beside: float) -> None:
         across = [self._across(place) + beside for place in range(len(line.points))]
-        for x, point in zip(across, line.points, strict=True):
-            pen.line([(x, self._height(point.low)), (x, self._height(point.high))], line.colour, 1)
+        if not self.bands:
+            for x, point in zip(across, line.points, strict=True):
+                ends = [(x, self._height(point.low)), (x, self._height(point.high))]
+                pen.line(ends, line.colour, 1)
         means = [(x, self._height(p.mean)) for x, p in zip(across, line.points, strict=True)]
         pen.line(means[: len(means) - self.apart], line.colour, 2.5)
         for spot in means:

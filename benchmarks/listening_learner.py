@@ -15,6 +15,7 @@ from distrl.config.training_config import load_config
 from distrl.engine.ingest.delivery import ArrivalQueue, TrajectoryReceiver
 from distrl.engine.ingest.episode_log import EpisodeLog
 from distrl.engine.ingest.messages import Pace
+from distrl.engine.join.decision_relay import DecisionRelay
 from distrl.engine.join.identity import Identity
 from distrl.engine.join.join_listener import JoinService, listening
 from distrl.engine.join.join_messages import PROTOCOL, JoinRequest
@@ -72,7 +73,12 @@ class ListeningLearner:
 
 
 @contextlib.contextmanager
-def listening_learner(folder: Path, max_waiting: int = 10**6) -> Iterator[ListeningLearner]:
+def listening_learner(
+    folder: Path,
+    max_waiting: int = 10**6,
+    settings: str = SETTINGS,
+    relay: DecisionRelay | None = None,
+) -> Iterator[ListeningLearner]:
     """A learner in that folder, as it would be found again after a restart."""
     run = RunDirectory(folder)
     arrivals, said = ArrivalQueue(), list[str]()
@@ -93,7 +99,7 @@ def listening_learner(folder: Path, max_waiting: int = 10**6) -> Iterator[Listen
         identity = Identity.in_folder(folder / "join")
         weights = WeightStore(folder / "weights", framework="np")
         sessions = JoinSessions(registry, identity.token(), folder / "join" / "members.json")
-        service = JoinService(sessions, registry, receiver, weights, SETTINGS)
+        service = JoinService(sessions, registry, receiver, weights, settings, relay)
         learner = ListeningLearner(
             folder, registry, service, identity, arrivals, weights, said=said
         )

@@ -39,7 +39,7 @@ def random_qwen(directory: Path, device: str) -> OpenedModel:
         model = HF.Qwen2_5_VLForConditionalGeneration(config)
         torch.set_default_dtype(before)
     builder = QWEN2_VL.input_builder(ModelParts(directory, config))
-    return OpenedModel(model.eval(), builder, QWEN2_VL, directory)
+    return OpenedModel(model.eval(), builder, QWEN2_VL, directory, "screen")
 
 
 def _tokenizer() -> Any:

@@ -1,4 +1,7 @@
-"""Where a benchmark's figures go: one flat JSON file, figure -> number, with how it was made."""
+"""Where a benchmark's figures go: one flat JSON file, figure -> number, with how it was made.
+
+Series that are too long for it (curves of runs) go to a file of their own beside it.
+"""
 
 from __future__ import annotations
 
@@ -7,24 +10,30 @@ import json
 import platform
 import sys
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 RESULTS = Path(__file__).parent / "results"
 
 
-def write_results(name: str, figures: Mapping[str, float], command: str = "") -> Path:
+def write_results(name: str, figures: Mapping[str, object], command: str = "") -> Path:
     """Write `benchmarks/results/NAME.json`, and return where it is."""
     RESULTS.mkdir(exist_ok=True)
+    path = RESULTS / f"{name}.json"
+    write_figures(path, figures, command or f"make bench-{name}")
+    return path
+
+
+def write_figures(path: Path, figures: Mapping[str, object], command: str) -> None:
+    """Write a file of figures that says how it was made, wherever it is to lie."""
     made = {
-        "command": command or f"make bench-{name}",
+        "command": command,
         "date": _today(),
         "python": platform.python_version(),
         "processor": _processor(),
     }
-    path = RESULTS / f"{name}.json"
-    path.write_text(json.dumps({**figures, **made}, indent=2, ensure_ascii=False) + "\n")
-    return path
+    lines = [f"  {_json(key)}: {_json(value)}" for key, value in {**figures, **made}.items()]
+    path.write_text("{\n" + ",\n".join(lines) + "\n}\n")  # a series on one line
 
 
 def update_results(name: str, figures: Mapping[str, float], part: str) -> Path:
@@ -38,10 +47,15 @@ def update_results(name: str, figures: Mapping[str, float], part: str) -> Path:
     return path
 
 
-def make_command(target: str) -> str:
+def make_command(target: str, given_by_target: Sequence[str] = ()) -> str:
     """`make TARGET` with what was handed on; of a folder on this machine its name alone."""
-    words = " ".join(Path(each).name if each.startswith("/") else each for each in sys.argv[1:])
+    handed_on = [each for each in sys.argv[1:] if each not in given_by_target]
+    words = " ".join(Path(each).name if each.startswith("/") else each for each in handed_on)
     return f'make {target} ARGS="{words}"' if words else f"make {target}"
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _today() -> str:

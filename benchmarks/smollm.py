@@ -50,7 +50,9 @@ def teach(given: argparse.Namespace) -> dict[str, float]:
         seed=given.seed,
     )
     lora = given.lora_rank or None
-    [*_, last] = teach_and_show(Console(), given.model, settings, given.out, given.device, lora)
+    [*_, last] = teach_and_show(
+        Console(), given.model, settings, given.out, given.device, lora, given.sees
+    )
     return {
         "teach_minutes": last.seconds / 60,
         "teach_tokens": last.tokens,
@@ -121,6 +123,7 @@ def main() -> None:
     parser.add_argument("--batch", type=int, default=64)
     parser.add_argument("--learning-rate", type=float, default=2e-4)
     parser.add_argument("--lora-rank", type=int, default=0, help="0: all weights")
+    parser.add_argument("--sees", choices=("elements", "both"), help="while it is taught")
     parser.add_argument("--minutes", type=float, default=9.0, help="of training by reward")
     parser.add_argument("--episodes", type=int, default=217, help="of each split")
     parser.add_argument("--splits", default=",".join(SPLITS))

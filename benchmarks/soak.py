@@ -58,6 +58,7 @@ SETTINGS = {
     "pacing.minimum_fill": "8",
     "pacing.tolerance": "16",
     "learning.learner.batch_trajectories": "4",
+    "learning.step.learning_rate": "1e-5",  # with 1e-4 batches so small unlearn in the end
     "learning.learner.updates_per_publish": "1",
     "evaluation.before": "8",
     "evaluation.after": "8",

@@ -25,11 +25,11 @@ def set_words(settings: Mapping[str, object]) -> list[str]:
     return [word for name, value in settings.items() for word in ("--set", f"{name}={value}")]
 
 
-def start_run(settings: Mapping[str, object], log: Path) -> subprocess.Popen[bytes]:
-    """Start a run; all that it says goes to the end of the log."""
+def start_run(settings: Mapping[str, object], log: Path, *config: str) -> subprocess.Popen[bytes]:
+    """Start a run, of a config if one is named; all that it says goes to the end of the log."""
     with log.open("ab") as output:
         return subprocess.Popen(
-            [*COMMAND, *set_words(settings)],
+            [*COMMAND, *config, *set_words(settings)],
             env=for_forkserver(os.environ),
             stdin=subprocess.DEVNULL,
             stdout=output,

@@ -5,6 +5,7 @@ for tools will do: `python examples/trl_grpo.py Qwen/Qwen3-0.6B`.
 """
 
 import argparse
+from importlib.util import find_spec
 from typing import Any
 
 from distrl.episodes.tool_environment import ToolEnvironment
@@ -31,5 +32,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("model", help="a directory or an id of the hub, such as Qwen/Qwen3-0.6B")
     model = parser.parse_args().model
+    if find_spec("trl") is None:
+        parser.error("TRL is not installed: pip install 'distrl[trl]'")
     tasks = [f"clock.turn_off_alarm/train/{number}" for number in range(64)]
     trainer(model, tasks, max_completion_length=4096, output_dir="runs/trl").train()

@@ -29,7 +29,7 @@ PACKAGE = "src/distrl/"
 # Each part owns its settings; `config` collects them, so it stands above the parts.
 EVERYBODY = {
     "records", "errors", "hierarchy", "bounds", "json_lines", "loopback_peer", "plugin_shape",
-    "plugins", "private_folder", "processor", "standard_streams", "watched_threads",
+    "plugins", "private_folder", "processor", "standard_streams", "toml_file", "watched_threads",
 }  # fmt: skip
 CIRCLE = {
     "devices", "judging", "task_sets", "agent", "episodes", "replay", "learning", "weights",
@@ -50,6 +50,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "loopback_peer": set(),
     "private_folder": set(),
     "standard_streams": set(),
+    "toml_file": set(),
     "process_environment": set(),
     "chat": set(),
     "config": CIRCLE | {"chat"},

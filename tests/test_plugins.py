@@ -32,7 +32,7 @@ from distrl.agent.dialects.compact import COMPACT
 from distrl.agent.dialects.dialect import nearest
 from distrl.agent.loading import load_policy
 from distrl.engine.device_wiring import make_registered
-from distrl.engine.wiring import registered_tasks
+from distrl.engine.task_wiring import registered_tasks
 from distrl.episodes.evaluation import SIMPLE_AGENTS, evaluate
 from distrl.errors import InvalidPlugin, InvalidSetting, UnknownModelFamily, UnknownPlugin
 from distrl.plugin_shape import BUILT_IN, PartKind, check_part

@@ -35,6 +35,7 @@ from distrl.engine import wiring
 from distrl.engine.device_wiring import build_device_pool
 from distrl.engine.local.local_engine import LocalEngine
 from distrl.engine.run.stop_request import StopRequested
+from distrl.engine.task_wiring import build_pool
 from distrl.episodes.collector import Collector
 from distrl.episodes.episode import run_episode
 from distrl.episodes.evaluation import SIMPLE_AGENTS, PolicyFor, evaluation_tasks
@@ -276,7 +277,7 @@ def build_devices(config: Settings = None) -> Iterator[list[Device]]:
 
 def build_tasks(config: Settings = None) -> Iterator[Task]:
     """The tasks of the settings without end, one of each template in turn."""
-    pool = wiring.build_pool(_alone(_config(config)), 0)
+    pool = build_pool(_alone(_config(config)), 0)
     return (pool.task(template, turn) for turn in count() for template in pool.templates)
 
 

@@ -269,8 +269,8 @@ class Screen:
 
     @property
     def address(self) -> str:
-        """Names the content: screens with equal addresses have equal pixels."""
-        return self.digest
+        """Names the content: screens with equal addresses have equal pixels, in equal rows."""
+        return f"{self.digest}-{self.width}x{self.height}"
 
 
 Split = Literal[

@@ -150,18 +150,45 @@ def serve(
     phones: Annotated[int, typer.Option(help="Number of phones; each has its own port.")] = 1,
     port: Annotated[int, typer.Option(help="Port of the first phone; 0: any free ones.")] = 7411,
     seed: Seed = 0,
-    screen: Screen = "360x720@1",
+    profile: Annotated[
+        str, typer.Option(help="What phone it is: plain, samsung, xiaomi or slow.")
+    ] = "plain",
+    screen: Annotated[
+        str, typer.Option(help="Width x height @ density: 1080x2400@3; default: the profile's.")
+    ] = "",
+    launch_seconds: Annotated[
+        float | None, typer.Option(help="Until an app is drawn; default: the profile's.")
+    ] = None,
+    input_seconds: Annotated[
+        float | None, typer.Option(help="Until `input` acts; default: the profile's.")
+    ] = None,
+    screencap_seconds: Annotated[
+        float | None, typer.Option(help="Until a picture is taken; default: the profile's.")
+    ] = None,
+    restless_dumps: Annotated[
+        int | None,
+        typer.Option(help="Dumps after a reset without an idle state; default: the profile's."),
+    ] = None,
 ) -> None:
     """Serve phones to adb, on this machine alone, until Ctrl-C."""
     from phonesim.adb_daemon.adb_server import serve_phones
+    from phonesim.adb_daemon.handset_profile import changed_profile, named_profile
     from phonesim.display import read_display
 
+    chosen = changed_profile(
+        named_profile(profile),
+        display=read_display(screen) if screen else None,
+        launch_seconds=launch_seconds,
+        input_seconds=input_seconds,
+        screencap_seconds=screencap_seconds,
+        restless_dumps=restless_dumps,
+    )
     serve_phones(
         phones,
         port,
         seed,
         lambda line: Console().print(line, highlight=False),
-        display=read_display(screen),
+        profile=chosen,
     )
 
 

@@ -18,11 +18,9 @@ import string
 from collections.abc import Callable
 from typing import Any
 
-import gymnasium
 import numpy as np
-from gymnasium import spaces
 
-from distrl.errors import DeviceError, InvalidAction, UnknownTask
+from distrl.errors import DeviceError, InvalidAction, NotInstalled, UnknownTask
 from distrl.records import (
     FINAL_ACTIONS,
     Action,
@@ -55,12 +53,21 @@ from distrl.records import (
 from phonesim.display import STANDARD, Display
 from phonesim.drift import Drift
 from phonesim.faults import NO_FAULTS, Faults
-from phonesim.gymnasium_registration import register_environments
 from phonesim.languages.language import language
 from phonesim.simulated_device import SimulatedDevice
 from phonesim.tasks.fact_judge import FactJudge
 from phonesim.tasks.instructions import characters_of
 from phonesim.tasks.task_sets import load_task, template_names
+
+try:
+    import gymnasium
+    from gymnasium import spaces
+except ModuleNotFoundError:
+    raise NotInstalled(
+        "the phone as a Gymnasium environment needs gymnasium: pip install 'distrl[gym]'"
+    ) from None
+
+from phonesim.gymnasium_registration import register_environments
 
 KINDS = (
     "tap", "long_press", "swipe", "type", "back", "home", "enter", "open_app", "wait", "answer",

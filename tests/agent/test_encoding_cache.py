@@ -134,6 +134,14 @@ def test_a_key_says_text_and_content_of_the_screens() -> None:
     )
 
 
+def test_the_same_bytes_in_rows_of_another_length_are_another_screen() -> None:
+    """Between other bars, one plain color is another picture."""
+    lying, upright = screen(1), Screen(np.full((6, 4, 3), 1, np.uint8))
+    for pair in ((lying, upright), (compress(lying), compress(upright))):
+        keys = [encoding_key(Prompt("", "Go", (each,))) for each in pair]
+        assert keys[0] != keys[1]
+
+
 class NoPixels(Exception):
     """Raised where pixels are asked for."""
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from random import Random
 from typing import Any
 
 import pytest
@@ -12,11 +15,11 @@ from tests.slow_params import mostly_slow
 
 from distrl.agent.architectures.decoder_only import DecoderOnly
 from distrl.agent.architectures.packed_decoder import PackedDecoder
-from distrl.agent.feature_cache import FeatureCache
+from distrl.agent.feature_cache import AT_ONCE, FeatureCache
 from distrl.agent.lora import LoraSettings
 from distrl.agent.vlm_policy import VlmPolicy
 from distrl.errors import InvalidSetting, UsageError
-from distrl.records import Back, Observation
+from distrl.records import Back, Observation, Screen
 
 QWEN = ("qwen2_vl", "qwen2_5_vl", "qwen3_vl")
 ANSWERS: list[tuple[int, ...]] = [(30, 41, 52, 63), (74,), (85, 96, 107)]
@@ -118,6 +121,73 @@ def test_a_known_screen_is_not_looked_at_again() -> None:
     torch.testing.assert_close(found.log_probs, wanted.log_probs, atol=0, rtol=0)
     policy.decide(observations())
     assert policy.features.computed == computed
+
+
+def test_features_are_computed_beforehand_and_change_no_loss() -> None:
+    """As a prefetching thread does it, while another batch is trained on."""
+    plain, prepared = (tiny_policy("qwen2_5_vl", lora=LoraSettings(rank=4)) for _ in range(2))
+    found, wanted = list[float](), list[float]()
+    with ThreadPoolExecutor(1) as thread:
+        for number in range(4):
+            batch = [
+                dataclasses.replace(each, screen=screen(20 + number)) for each in observations()
+            ]
+            ready = thread.submit(prepared.prepare, batch)
+            prepared.score(observations(), ANSWERS)  # the step meanwhile
+            ready.result(120.0)
+            computed = prepared.features.computed
+            found.append(trained(prepared, batch))
+            assert prepared.features.computed == computed
+            wanted.append(trained(plain, batch))
+    assert found == pytest.approx(wanted, rel=1e-5)
+    assert len(set(found)) == 4
+
+
+def trained(policy: VlmPolicy, batch: list[Observation]) -> float:
+    """The loss of a batch, on which the policy then learns."""
+    optimizer = torch.optim.SGD(policy.policy_parameters(), lr=0.1)
+    scores = policy.score(batch, ANSWERS)
+    loss = -scores.log_probs[scores.token_mask].mean()
+    torch.autograd.backward(loss)
+    optimizer.step()
+    optimizer.zero_grad()
+    return float(loss.detach())
+
+
+def test_no_more_features_are_computed_beforehand_than_are_kept_until_then() -> None:
+    policy = tiny_policy("qwen2_5_vl", lora=LoraSettings(rank=4), cache_megabytes=0)
+    policy.prepare(observations())
+    assert policy.features.computed == 0
+    cache = FeatureCache(max_bytes=40 * 4 * 8)
+    seen = [screen(seed, height=40 + seed, width=30) for seed in range(70)]
+    cache.add_missing(seen, heights)
+    assert cache.computed == 2 * AT_ONCE  # with the second part there would be too many
+    assert len(cache) == AT_ONCE
+    cache.of(seen[:AT_ONCE], heights)
+    assert cache.computed == 2 * AT_ONCE
+
+
+def heights(screens: Sequence[Screen]) -> list[torch.Tensor]:
+    return [torch.full((1, 8), float(each.height)) for each in screens]
+
+
+def test_threads_that_ask_at_once_get_their_own_features_within_the_bytes() -> None:
+    cache = FeatureCache(max_bytes=10 * 4 * 8)
+    seen = [screen(seed, height=40 + seed, width=30) for seed in range(25)]
+
+    def ask(seed: int) -> None:
+        rng = Random(seed)
+        for _ in range(300):
+            chosen = rng.sample(seen, 4)
+            if rng.random() < 0.3:
+                cache.add_missing(chosen, heights)
+            features = cache.of(chosen, heights)
+            assert features is not None
+            assert features[:, 0].tolist() == [each.height for each in chosen]
+
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(ask, range(8)))
+    assert cache.nbytes == sum(each.nbytes for each in cache._kept.values()) <= cache.max_bytes
 
 
 def test_uncached_features_are_computed_anew_and_not_kept() -> None:

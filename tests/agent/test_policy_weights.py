@@ -104,6 +104,20 @@ def test_a_whole_export_is_a_model_like_any_other(tmp_path: Path) -> None:
     assert torch.equal(opinions(again)[0], opinions(policy)[0])
 
 
+def test_what_was_exported_can_be_trained_on_and_exported_again(tmp_path: Path) -> None:
+    export_policy(tiny_policy("idefics3"), tmp_path / "first", 1)
+    export_policy(open_policy(tmp_path / "first", VlmSettings()), tmp_path / "second", 2)
+    again = open_policy(tmp_path / "second", VlmSettings())
+    assert again.weight_version == read_manifest(tmp_path / "second").weight_version == 2
+
+
+def test_an_export_without_its_manifest_is_not_taken_for_any_model(tmp_path: Path) -> None:
+    export_policy(tiny_policy("idefics3"), tmp_path / "export", 1)
+    (tmp_path / "export" / "policy.json").unlink()
+    with pytest.raises(CorruptModel, match=r"policy\.json is gone"):
+        open_policy(tmp_path / "export", VlmSettings())
+
+
 def test_an_adapter_goes_onto_no_other_model(tmp_path: Path) -> None:
     export_policy(tiny_policy("qwen2_vl", lora=ADAPTERS), tmp_path / "export")
     other = shutil.copytree(tiny_model("qwen2_vl"), tmp_path / "other")

@@ -22,7 +22,7 @@ from distrl.agent.served_loading import open_served
 from distrl.agent.served_policy import ServedPolicy
 from distrl.agent.vlm_policy import VlmPolicy
 from distrl.agent.vlm_settings import VlmSettings
-from distrl.errors import RequestRefused, UnusableAnswer
+from distrl.errors import InvalidSetting, RequestRefused, UnusableAnswer
 
 FAMILY = "qwen2_5_vl"
 SETTINGS = VlmSettings(
@@ -129,3 +129,8 @@ def test_a_server_of_another_kind_is_refused_by_name(tmp_path: Path) -> None:
     object.__setattr__(server, "kind", "llama.cpp")
     with pytest.raises(UnusableAnswer, match="neither vLLM nor SGLang"), served(server, tmp_path):
         pass
+
+
+def test_a_server_has_no_projector_for_a_language_model(tmp_path: Path) -> None:
+    with pytest.raises(InvalidSetting, match="no server has it"):
+        open_served(tiny_model("llama"), SETTINGS, "http://127.0.0.1:9", tmp_path, sees="both")

@@ -6,6 +6,8 @@ import dataclasses
 
 import pytest
 import torch
+from tests.agent.test_packed_decoder import many_pictures
+from tests.agent.test_shared_prefix import policy_of
 from tests.agent.vlm_policies import SHARP, observations, tiny_policy
 
 from distrl.learning.algorithms.a_ride import ARide
@@ -34,8 +36,23 @@ def test_sampling_and_training_agree_on_the_gpu(family: str, weights: str) -> No
         assert float(gap) < (1e-3 if weights == "float32" else 0.1)
 
 
-@pytest.mark.parametrize("checkpointing", [False, True])
-def test_the_learner_trains_it_there(checkpointing: bool) -> None:
+@pytest.mark.parametrize("weights", ["float32", "bfloat16"])
+def test_a_system_prompt_that_was_read_once_is_scored_the_same_there(weights: str) -> None:
+    policy = policy_of("qwen2_5_vl", device="cuda", weights=weights, sampling=SLOW)
+    for _ in range(2):
+        decisions = policy.decide(many_pictures())
+        assert policy.prefix.reused > 0
+    assert policy.prefix.reads == 1
+    with torch.no_grad():
+        scores = policy.score(many_pictures(), [each.token_ids for each in decisions])
+    for row, decision in enumerate(decisions):
+        sampled = torch.tensor(decision.log_probs, device="cuda")
+        gap = (scores.log_probs[row, : len(sampled)] - sampled).abs().max()
+        assert float(gap) < (1e-3 if weights == "float32" else 0.1)
+
+
+@pytest.mark.parametrize("checkpointing", ["off", "on"])
+def test_the_learner_trains_it_there(checkpointing: str) -> None:
     policy = tiny_policy("qwen3_vl", device="cuda", gradient_checkpointing=checkpointing)
     task = Task("t/train/0", "Open the clock", "general", "t", "train", 0, (), "easy", 1)
     [seen, *_] = observations()

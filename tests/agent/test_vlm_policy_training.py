@@ -95,7 +95,7 @@ def test_checkpointing_gives_the_same_gradients_for_less_memory(
     family: str, lora: LoraSettings | None
 ) -> None:
     found, kept = [], []
-    for checkpointing in (False, True):
+    for checkpointing in ("off", "on"):
         policy = tiny_policy(family, lora=lora, gradient_checkpointing=checkpointing)
         for name, parameter in policy.network.named_parameters():
             if "lora_B" in name:  # they start at 0, and their other halves without a gradient
@@ -114,6 +114,18 @@ def test_checkpointing_gives_the_same_gradients_for_less_memory(
     for plain, checkpointed in zip(*found, strict=True):
         torch.testing.assert_close(checkpointed, plain, atol=1e-5, rtol=1e-3)
     assert kept[1] < 0.7 * kept[0]
+
+
+def test_auto_checkpoints_from_when_it_is_told_to_and_scores_the_same() -> None:
+    policy = tiny_policy("qwen3_vl")
+    saved, found = [Saved(), Saved()], []
+    for each in saved:
+        with torch.autograd.graph.saved_tensors_hooks(each.keep, each.give):
+            found.append(policy.score(observations(), ANSWERS).log_probs.detach())
+        assert policy.start_checkpointing() == (each is saved[0])
+    torch.testing.assert_close(found[1], found[0], atol=1e-6, rtol=1e-6)
+    assert saved[1].numbers < 0.7 * saved[0].numbers
+    assert not tiny_policy("qwen3_vl", gradient_checkpointing="off").start_checkpointing()
 
 
 class Saved:

@@ -42,7 +42,11 @@ def test_a_wait_ends_by_what_the_run_has_used_not_by_the_clock(
 ) -> None:
     monkeypatch.setattr("benchmarks.run_processes.LOOK_SECONDS", 0.0)
     (tmp_path / "logs").mkdir()
-    work = "input(); sum(range(5_000_000)); print(flush=True); input()"
+    work = (
+        "import time; input(); until = time.process_time() + 0.2\n"
+        "while time.process_time() < until: pass\n"
+        "print(flush=True); input()"
+    )  # by its own CPU time: how much a loop takes depends on the machine
     with (tmp_path / "logs" / "collector-0.1.log").open("w") as errors:
         run = subprocess.Popen(
             [sys.executable, "-c", work], stderr=errors,

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import numpy as np
-import pytest
-from benchmarks.critic import halves, held_out_brier, template_brier
-from benchmarks.critic_data import CriticData, bag_of_words, joined
+from benchmarks.critic import errors_of, halves, held_out_brier, template_brier
+from benchmarks.critic_data import CriticData, joined
 
 
 def made_up(trajectories: int = 60, seed: int = 0) -> CriticData:
@@ -56,7 +56,10 @@ def test_collections_are_kept_and_joined(tmp_path: Path) -> None:
     np.testing.assert_array_equal(both.state[:12], one.state)
 
 
-def test_words_count_without_their_stops() -> None:
-    one, other = bag_of_words("Buy milk, please."), bag_of_words("please buy MILK")
-    np.testing.assert_array_equal(one, other)
-    assert one.sum() == pytest.approx(3.0)
+def test_the_critics_own_setting_reads_state_and_words() -> None:
+    data = made_up()
+    trained, _ = halves(data, seed=0)
+    kinds = np.eye(2, dtype=np.float32)[data.success.astype(int)]
+    of_words = dataclasses.replace(data, state=data.screen, words=kinds)
+    assert errors_of(of_words, trained, "instruction_words").mean() < 0.12
+    assert errors_of(of_words, trained, "state").mean() > 0.22

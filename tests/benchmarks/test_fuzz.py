@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 from benchmarks.fuzz import CORPUS, Fuzzer, host_commands, limited, mutated, watch_processes
-from benchmarks.fuzz_targets import Target, run_target, targets
+from benchmarks.fuzz_target import Target, run_target
+from benchmarks.fuzz_targets import targets
 
 KEPT = sorted(path for path in CORPUS.glob("*/*") if path.is_file())
 

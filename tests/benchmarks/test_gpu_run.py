@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
-from benchmarks.gpu_run import figures_of
+from benchmarks.gpu_run import figures_of, gpu_words, take_over
+from benchmarks.results_file import write_figures
 
 from distrl.runs.run_records import Point
 
@@ -47,3 +51,16 @@ def test_a_run_that_was_too_short_is_no_measurement() -> None:
         figures_of([learned(1.0, 5.0), collected(2.0, 5.0, 1.0, 1.0)], "gpu_run")
     with pytest.raises(SystemExit, match="0 updates"):
         figures_of([collected(2.0, 5.0, 1.0, 1.0)], "gpu_run")
+
+
+def test_figures_of_a_gpu_are_taken_over_if_they_say_how_they_were_made(tmp_path: Path) -> None:
+    results, made = tmp_path / "results.json", tmp_path / "made.json"
+    write_figures(made, {"gpu_run_decisions_per_s": 1.0, **gpu_words("cpu")}, "make bench-gpu-run")
+    with pytest.raises(SystemExit, match=r"made\.json has no gpu; write it with --out"):
+        take_over(made, results)
+    assert not results.exists()
+    write_figures(made, {"gpu_run_decisions_per_s": 1.0, "gpu": "a GPU"}, "make bench-gpu-run")
+    take_over(made, results)
+    found = json.loads(results.read_text())
+    assert (found["gpu"], found["command"]) == ("a GPU", "make bench-gpu-run")
+    assert found["date"]

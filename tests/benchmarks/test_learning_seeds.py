@@ -18,6 +18,10 @@ def run(folder: Path, seed: int, before: float, after: float) -> Path:
         "gain": gain,
         "training_s": 270.0,
         "wall_s": 390.0,
+        "phone_time": {"playing": 0.7, "deciding": 0.2, "admission": 0.06, "delivery": 0.04},
+        "phones_waiting_share": 0.1,
+        "learner_time": {"updating": 0.9} if seed else {"updating": 0.75, "waiting": 0.25},
+        "samples_per_insert": 2.98,
     }
     (folder / "result.json").write_text(json.dumps(result))
     (folder / "config.toml").write_text(f"[run]\nseed = {seed}\n")
@@ -30,3 +34,10 @@ def test_seeds_stand_apart_and_the_worst_low_end_counts(tmp_path: Path) -> None:
     assert found["seed_3_gain"] == pytest.approx(0.4)
     assert found["gain"] == pytest.approx(0.35)
     assert found["gain_lowest"] == pytest.approx(0.2)
+
+
+def test_each_seed_says_who_waited_and_how_often_a_trajectory_was_drawn(tmp_path: Path) -> None:
+    found = dict(figures([run(tmp_path / "a", 0, 0.2, 0.5), run(tmp_path / "b", 3, 0.2, 0.6)]))
+    assert (found["seed_0_phones_waiting_share"], found["seed_0_samples_per_insert"]) == (0.1, 2.98)
+    assert found["seed_0_learner_waiting_share"] == 0.25
+    assert found["seed_3_learner_waiting_share"] == 0.0  # a stage without a share took no time

@@ -14,6 +14,7 @@ import pytest
 from rich.console import Console
 from tests.agent.tiny_models import tiny_model
 from tests.chat.chat_protocol import Reply, completion, serving
+from tests.devices.adb.served_phones import served_phones
 from typer.testing import CliRunner
 
 from distrl.cli.evaluate import Evaluation, evaluate_model, log_path
@@ -232,3 +233,28 @@ def test_bad_input_is_said_in_one_sentence(words: list[str], wrong: str) -> None
     result = CliRunner().invoke(app, ["evaluate", *words, "--episodes", "1"])
     assert isinstance(result.exception, UsageError)
     assert wrong in str(result.exception)
+
+
+def test_one_model_on_several_devices_is_one_table(tmp_path: Path) -> None:
+    with served_phones(1) as phones:
+        adb = tmp_path / "adb.toml"
+        adb.write_text(
+            f'[devices]\nkind = "adb"\ncount = 1\nserials = ["{phones.phones.addresses[0]}"]\n'
+            f"[devices.android]\nadb_port = {phones.adb.port}\n"
+            '[tasks]\ntemplates = ["clock.turn_off_alarm"]\n'
+        )
+        other = tmp_path / "large.toml"
+        other.write_text(
+            '[devices]\nscreen = "412x732"\n[tasks]\ntemplates = ["clock.turn_off_alarm"]\n'
+        )
+        path = tmp_path / "figures.json"
+        words = ["scripted", "--episodes", "1", "--json", str(path)]
+        for each in (adb, other):
+            words += ["--on", str(each)]
+        result = CliRunner().invoke(app, ["evaluate", *words])
+    assert result.exit_code == 0, result.output
+    rows = [line.split() for line in result.output.splitlines() if "100.0%" in line]
+    assert [row[:2] for row in rows][-2:] == [["adb", "100.0%"], ["large", "100.0%"]]
+    figures = json.loads(path.read_text())
+    assert figures.keys() == {str(adb), str(other)}
+    assert all(each["success"] == 1.0 for each in figures.values())

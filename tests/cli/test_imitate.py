@@ -132,11 +132,13 @@ def test_a_language_model_is_taught_and_saved(tmp_path: Path) -> None:
         'batch = 2\npool = 4\nvalidation_set = 2\ntemplates = ["clock.delete_alarm"]\n'
     )
     words = ["--model", str(tiny_model("llama")), "--out", str(tmp_path / "taught"), "--lora", "2"]
+    words += ["--sees", "both"]
     result = CliRunner().invoke(app, ["imitate", *words, "--config", str(config), "--steps", "1"])
     assert result.exit_code == 0, result.exception
     assert "1 of 1 steps: loss" in result.output
     assert "validation" in result.output
     assert (tmp_path / "taught" / "adapter_model.safetensors").is_file()
+    assert (tmp_path / "taught" / "projector.safetensors").is_file()
     again = CliRunner().invoke(app, ["imitate", *words])
     assert isinstance(again.exception, UsageError)
     assert "is there already" in str(again.exception)
@@ -147,3 +149,9 @@ def test_what_is_for_the_starter_alone_is_refused_with_a_model(tmp_path: Path) -
     result = CliRunner().invoke(app, ["imitate", *words])
     assert isinstance(result.exception, UsageError)
     assert "--start and --enough are for the starter" in str(result.exception)
+
+
+def test_what_a_model_is_given_of_a_phone_is_asked_with_a_model_alone() -> None:
+    result = CliRunner().invoke(app, ["imitate", "--sees", "both"])
+    assert isinstance(result.exception, UsageError)
+    assert "--sees goes with --model" in str(result.exception)

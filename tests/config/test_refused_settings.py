@@ -244,6 +244,10 @@ AS_WORDS = [
     ),
     (["agent.policy.lora.targets=("], "agent.policy.lora.targets='(' (--set"),
     (["agent.policy.lora.rank=0"], "agent.policy.lora.rank=0 (--set agent.policy.lora.rank=0): "),
+    (
+        ["devices.kind=adb", "devices.count=2", "devices.serials=a,a"],
+        "devices.serials='a,a' (--set devices.serials=a,a): serials=['a', 'a']; name each phone",
+    ),
     (["devices.serials=one"], "devices.serials='one' (--set devices.serials=one): serials=['one']"),
 ]
 
@@ -276,6 +280,7 @@ def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
     ("text", "said"),
     [
         ("a = " + "[" * 100_000, "is not valid TOML: it is nested too deeply"),
+        ("a" + ".a" * 2000 + " = 1", "is not valid TOML: it is nested too deeply"),
         ("[run]\nseed = " + "1" * 5000, "is not valid TOML: Exceeds the limit"),
         ("# " + "a" * 1_000_000, "has more than 1,000,000 bytes"),
     ],

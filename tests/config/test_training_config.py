@@ -78,6 +78,21 @@ def test_what_a_section_has_for_a_default_is_kept_when_a_part_of_it_is_given() -
     assert changed.learning.grpo.objective == ClipSettings(clip=0.1, entropy_weight=0.0)
 
 
+@pytest.mark.parametrize(
+    ("given", "chosen"), [("true", "on"), ("false", "off"), ('"auto"', "auto"), ('"on"', "on")]
+)
+def test_a_switch_that_got_a_third_choice_is_still_read_as_true_or_false(
+    tmp_path: Path, given: str, chosen: str
+) -> None:
+    file = tmp_path / "old.toml"
+    file.write_text(f"[agent.policy]\ngradient_checkpointing = {given}\n", "utf-8")
+    word = f"agent.policy.gradient_checkpointing={given}"
+    for config in (load_config(file), load_config(None, [word])):
+        assert config.agent.policy.gradient_checkpointing == chosen
+    with pytest.raises(InvalidSetting, match="give auto, on or off"):
+        load_config(None, ["agent.policy.gradient_checkpointing=1"])
+
+
 def test_templates_are_found_by_pattern_within_the_families() -> None:
     tasks = load_config(None, ["tasks.templates=notes.*,notes.create"]).tasks
     assert "notes.create" in tasks.template_names

@@ -44,11 +44,13 @@ def test_what_does_not_fit_is_refused(words: list[str], said: str) -> None:
         load_config(None, words)
 
 
-def test_without_a_browser_a_run_does_not_begin(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_browser_a_run_does_not_begin(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     monkeypatch.delenv("CHROMIUM", raising=False)
     with pytest.raises(NotInstalled, match="no Chromium"):
-        check_phones(load_config(None, MINIWOB))
+        check_phones(load_config(None, MINIWOB), tmp_path)
 
 
 def test_a_file_of_tasks_is_checked_before_the_run(tmp_path: Path) -> None:

@@ -67,7 +67,7 @@ def test_facts_judge_at_once_and_a_served_model_later(tmp_path: Path) -> None:
 def test_the_screens_of_simulated_phones_are_known_and_own_emulators_need_no_guard(
     tmp_path: Path,
 ) -> None:
-    assert list(check_phones(tiny_config(tmp_path, tmp_path)).values()) == [(360, 720)]
+    assert list(check_phones(tiny_config(tmp_path, tmp_path), tmp_path).values()) == [(360, 720)]
     guarded = tiny_config(tmp_path, tmp_path, "devices.android.guard_all=true")
     with ExitStack() as opened, pytest.raises(InvalidSetting, match="guard_all=True"):
         build_emulators(CollectorShare(guarded, {"phone-0": 0}, 0, opened, tmp_path))

@@ -12,7 +12,7 @@ from distrl.devices.browser.browser_device import BrowserDevice
 from distrl.devices.browser.chromium import find_chromium
 from distrl.devices.device import Device
 from distrl.engine.environment import environment_tasks, play_environment
-from distrl.engine.wiring import build_pool
+from distrl.engine.task_wiring import build_pool
 from distrl.episodes.evaluation import SIMPLE_AGENTS
 from distrl.errors import NotInstalled, UsageError
 from distrl.judging.judge import Judge

@@ -234,12 +234,13 @@ def test_a_checkpoint_that_cannot_be_read_is_refused(
     assert run.metrics.stat().st_size == size
 
 
+@pytest.mark.parametrize("other", ["heads=3", "instruction_words=64"])
 def test_other_settings_than_the_checkpoints_are_refused(
-    finished: RunDirectory, tmp_path: Path
+    finished: RunDirectory, tmp_path: Path, other: str
 ) -> None:
     run = RunDirectory(tmp_path / "copy")
     shutil.copytree(finished.path, run.path)
-    words = ["run.updates=9", "agent.policy.critic.heads=3"]
+    words = ["run.updates=9", f"agent.policy.critic.{other}"]
     with pytest.raises(CorruptCheckpoint, match="another"):
         run_command(QUIET, None, words, run.path, dry_run=False)
 

@@ -6,19 +6,22 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 from tests.agent.lora_server import LoraServer, serving_adapters
 from tests.agent.test_served_adapters import FAMILY, SETTINGS, own_policy, trained
 from tests.agent.tiny_models import tiny_model
 from tests.engine.tiny_runs import tiny_config
 from tests.episodes.made_up_collectors import ListSink
 
+from distrl.engine.local.local_engine import LocalEngine
 from distrl.engine.wiring import build_collector, build_weight_store
-from distrl.errors import InvalidSetting
+from distrl.errors import InvalidSetting, UnusableAnswer
+from distrl.runs.run_directory import RunDirectory
 from distrl.weights.weight_store import WeightPoller
 
 LORA = (
     "agent.policy.lora.rank=2",
-    f"agent.policy.lora.targets={SETTINGS.lora.targets!r}" if SETTINGS.lora else "",
+    f"agent.policy.lora.targets='{SETTINGS.lora.targets}'" if SETTINGS.lora else "",
     "agent.policy.sampling.max_new_tokens=5",
 )
 
@@ -37,6 +40,21 @@ def test_what_a_server_cannot_do_is_refused(
 ) -> None:
     with pytest.raises(InvalidSetting, match=words):
         tiny_config(tmp_path, tmp_path, "agent.server=http://127.0.0.1:1/v1", *also)
+
+
+def test_collecting_by_a_server_begins_with_the_gap_and_refuses_a_wide_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("distrl.agent.served_gap.PROBE_SHAPE", (168, 112, 3))
+    server = LoraServer("vllm", tiny_model(FAMILY), temperature_applied=False)
+    run = RunDirectory(tmp_path / "run")
+    run.path.mkdir()
+    with serving_adapters(server) as url:
+        cooled = (*LORA, "agent.policy.sampling.temperature=0.7")
+        config = tiny_config(tmp_path, tiny_model(FAMILY), f"agent.server={url}", *cooled)
+        with pytest.raises(UnusableAnswer, match="processed_logprobs"):
+            LocalEngine(config, run, Console(quiet=True)).collect()
+    assert not run.episodes.exists()
 
 
 @pytest.mark.slow

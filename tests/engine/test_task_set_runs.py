@@ -18,12 +18,15 @@ from tests.engine.tiny_runs import tiny_config
 from tests.task_sets.android_world_server import LightSwitch, android_world
 
 from distrl.cli.train import new_directory, run_command
-from distrl.devices.safety.safety import SENTENCE, Refusal
+from distrl.devices.safety.refusals import Refusal
+from distrl.devices.safety.safety import SENTENCE
 from distrl.engine.local.local_engine import LocalEngine
 from distrl.errors import ConsentMissing, DeviceDisconnected, InvalidSetting
 from distrl.json_lines import read_lines
 from distrl.records import Ending
+from distrl.reporting.run_story import read_story
 from distrl.runs.run_directory import RunDirectory
+from distrl.view.run_summary import run_summary
 
 ONE_PROCESS = "collection.mode=one_process"
 
@@ -121,6 +124,8 @@ def test_a_handset_needs_consent_and_is_guarded(
     assert (after.front, after.actions) == (before.front, before.actions)  # no reset either
     assert {each.why for each in read_lines(run.refusals, Refusal)} == {"this is a dry run"}
     assert "Not carried out" in run.report.read_text("utf-8")
+    assert f"<h1>DRY RUN · {run.path.name}</h1>" in run.report.read_text("utf-8")
+    assert run_summary(read_story(run))["dry_run"] == "DRY RUN"
     assert {ending for _, ending in lines(run)} == {Ending.DRY_RUN}
     assert not judge.completions  # what never happened is not judged,
     assert json.loads((run.path / "result.json").read_text())["updates"] == 0  # nor learned from

@@ -2,42 +2,30 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack, nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
+from tests.agent.tiny_models import tiny_model
 from tests.engine.tiny_runs import tiny_config
 from tests.episodes.made_up_collectors import Versions
 
-from distrl.config.training_config import TrainingConfig
-from distrl.devices.device import Device
-from distrl.engine.device_wiring import build_device_pool
+from distrl.engine import wiring
 from distrl.engine.ingest.delivery import ArrivalQueue
 from distrl.engine.wiring import (
     ALGORITHMS,
-    LockedCritic,
     build_batcher,
     build_batcher_settings,
     build_learner,
     build_pacing,
     build_policy,
-    build_pool,
     build_prefetcher,
-    build_tasks,
+    build_weight_poller,
     build_weight_store,
     has_adapters,
-    task_words,
 )
-from distrl.episodes.device_pool import DevicePool
 from distrl.plugin_shape import BUILT_IN
-from distrl.task_sets.curriculum import (
-    InstructionValueTasks,
-    RepeatedTasks,
-    SuccessRateTasks,
-    TaskSource,
-    UniformTasks,
-)
 
 
 def test_every_algorithm_of_the_settings_can_be_built() -> None:
@@ -54,6 +42,15 @@ def test_the_learner_has_the_parts_of_its_settings(tmp_path: Path, model: Path) 
     assert learner.policy is policy
     assert learner.settings == config.learning.learner
     assert learner.prefetcher is not None
+
+
+@pytest.mark.parametrize("cramped", [False, True])
+def test_a_policy_checkpoints_where_the_estimate_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cramped: bool
+) -> None:
+    monkeypatch.setattr(wiring, "checkpoints", lambda *_: cramped)
+    policy = build_policy(tiny_config(tmp_path, tiny_model("qwen3_vl")))
+    assert policy.start_checkpointing() is not cramped  # False: it does so already
 
 
 def test_a_policy_draws_by_its_collectors_name_and_the_seed(tmp_path: Path, model: Path) -> None:
@@ -79,58 +76,21 @@ def test_who_takes_turns_goes_as_far_as_the_other_has_paid_for(tmp_path: Path, m
     assert build_prefetcher(turns, nothing) is None  # so that a run can be repeated
 
 
+@pytest.mark.parametrize("mode", ["synchronous", "one_process"])
+def test_in_turns_no_published_version_is_missed(tmp_path: Path, mode: str) -> None:
+    config = tiny_config(tmp_path, tmp_path, f"collection.mode={mode}")
+    store = build_weight_store(config, tmp_path / "weights")
+    poller = build_weight_poller(config, tmp_path / "weights")
+    for version in range(20):  # each published right after the look before it
+        store.publish({"w": torch.zeros(1)}, version)
+        found = poller.newer_than(version - 1)
+        assert found is not None
+        assert found[1] == version
+
+
 def test_a_store_of_adapters_says_which_model_they_are_for(tmp_path: Path, model: Path) -> None:
     whole = tiny_config(tmp_path, model)
     adapters = tiny_config(tmp_path, model, "agent.policy.lora.rank=2")
     assert not has_adapters(whole)
     assert has_adapters(adapters)
     assert build_weight_store(adapters, tmp_path).base == str(model)
-
-
-def devices(config: TrainingConfig, folder: Path) -> DevicePool[Device]:
-    with ExitStack() as opened:
-        return build_device_pool(config, 0, opened, folder)
-
-
-class Sure:
-    """A critic that expects success of every instruction."""
-
-    def instruction_values(self, instructions: list[str]) -> list[float]:
-        return [1.0] * len(instructions)
-
-
-@pytest.mark.parametrize(
-    ("curriculum", "kind"),
-    [
-        ("uniform", UniformTasks),
-        ("success_rate", SuccessRateTasks),
-        ("instruction_value", InstructionValueTasks),
-    ],
-)
-def test_the_curriculum_is_that_of_the_settings(
-    tmp_path: Path, curriculum: str, kind: type[TaskSource]
-) -> None:
-    config = tiny_config(tmp_path, tmp_path, f"tasks.curriculum={curriculum}")
-    critic = LockedCritic(Sure(), nullcontext())  # type: ignore[arg-type]
-    assert isinstance(build_tasks(config, 0, critic, devices(config, tmp_path)), kind)
-
-
-def test_attempts_together_repeat_each_task(tmp_path: Path) -> None:
-    words = ("learning.algorithm=grpo", "learning.learner.attempts_together=2")
-    config = tiny_config(tmp_path, tmp_path, *words)
-    assert isinstance(build_tasks(config, 0, None, devices(config, tmp_path)), RepeatedTasks)
-
-
-def test_collectors_play_different_tasks(tmp_path: Path) -> None:
-    config = tiny_config(tmp_path, tmp_path, "collection.collectors=2", "devices.count=2")
-    pool = devices(config, tmp_path)
-    first, second = (build_pool(config, number, pool) for number in range(2))
-    template = config.tasks.template_names[0]
-    mine = {first.task(template, turn).id for turn in range(20)}
-    theirs = {second.task(template, turn).id for turn in range(20)}
-    assert len(mine) == len(theirs) == 20
-    assert not mine & theirs
-
-
-def test_simulated_tasks_need_no_words(tmp_path: Path) -> None:
-    assert task_words(tiny_config(tmp_path, tmp_path)) == ""

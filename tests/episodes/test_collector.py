@@ -10,6 +10,7 @@ from itertools import accumulate, pairwise
 
 import pytest
 from tests.episodes.made_up_collectors import (
+    POOL,
     STEP,
     GatedPhone,
     ListSink,
@@ -24,13 +25,16 @@ from tests.episodes.made_up_collectors import (
     wait_until,
 )
 
+from distrl.episodes.collector import Collector
 from distrl.episodes.collector_settings import CollectorSettings
 from distrl.episodes.device_pool import DevicePool
 from distrl.episodes.policy_batcher import PolicyBatcher, PolicyBatcherSettings, WeightUpdater
 from distrl.errors import DeviceTimeout
-from distrl.records import Decision, Ending, Observation, Screen, Trajectory, Wait
+from distrl.records import Action, Decision, Ending, Observation, Screen, Task, Trajectory, Wait
+from distrl.task_sets.curriculum import UniformTasks
 from phonesim.clock import RealClock
 from phonesim.simulated_device import SimulatedDevice
+from phonesim.tasks.fact_judge import FactJudge
 
 
 def test_so_many_tasks_are_played_and_each_trajectory_is_acknowledged_once() -> None:
@@ -320,10 +324,13 @@ def test_who_waits_for_whom_is_seen_in_the_stages() -> None:
     report = collecting.report()
     assert report.stages == {
         "reset": 4 * 2.0,
+        "begin": 0.0,
+        "pack": 0.0,
         "act": 4 * 3 * 3.0,
         "decide": 4 * 3 * 5.0,
         "judge": 0.0,
         "deliver": 4 * 7.0,
+        "queue": 0.0,
         "admission": 0.0,
         "device": 0.0,
         "task": 0.0,
@@ -332,6 +339,41 @@ def test_who_waits_for_whom_is_seen_in_the_stages() -> None:
     assert sum(report.stages.values()) == report.seconds
     assert report.batcher.deciding_seconds == 60.0
     assert report.device_busy == 44.0 / 132.0
+
+
+def test_setting_up_and_packing_are_stages_of_their_own_and_no_work_of_the_phone() -> None:
+    clock = ManualClock()
+
+    class SlowJudge(FactJudge):
+        def begin(self, task: Task) -> Task:
+            clock.advance(11.0)
+            return super().begin(task)
+
+    class SlowScreen(Screen):
+        """Who packs it asks for its height."""
+
+        @property
+        def height(self) -> int:
+            clock.advance(13.0)
+            return super().height
+
+    class Phone(TimedPhone):
+        def perform(self, action: Action) -> Screen:
+            return SlowScreen(super().perform(action).pixels)
+
+    pool: DevicePool[SimulatedDevice] = DevicePool([Phone("phone-0", clock)], clock=clock)
+    batcher = PolicyBatcher(Patient(waits=1), clock=clock)
+    collecting = Collector(
+        "collector-0", batcher, pool, UniformTasks(POOL), ListSink(), SlowJudge, clock=clock
+    )
+    collecting.run(episodes=2)
+    report = collecting.report()
+    assert report.stages["begin"] == 2 * 11.0
+    assert report.stages["pack"] >= 2 * 2 * 13.0
+    assert (report.stages["reset"], report.stages["act"]) == (2 * 2.0, 2 * 2 * 3.0)
+    assert report.busy == {"phone-0": 2 * 2.0 + 2 * 2 * 3.0}
+    assert report.stages["own"] == 0.0
+    assert sum(report.stages.values()) == report.seconds
 
 
 def test_stages_are_parts_of_the_time_of_all_slots() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import tracemalloc
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -17,11 +18,11 @@ from tests.episodes.made_up_collectors import (
     wait_until,
 )
 
-from distrl.episodes.collector import WORKERS
+from distrl.episodes.collector import WORKERS, Collector
 from distrl.episodes.device_pool import DevicePool
-from distrl.episodes.episode import Episode
+from distrl.episodes.episode import WORKS, Episode
 from distrl.episodes.policy_batcher import PolicyBatcher
-from distrl.records import Decision, OpenApp, Screen, Task
+from distrl.records import Decision, OpenApp, Screen, Task, Trajectory
 from distrl.task_sets.curriculum import UniformTasks
 from phonesim.clock import ScaledClock
 from phonesim.simulated_device import SimulatedDevice
@@ -124,8 +125,69 @@ def test_the_time_of_all_slots_is_accounted_for() -> None:
     stages = collecting.report().stages
     assert stages["decide"] >= 5.0  # of one at least: the others may have asked later
     assert sum(stages.values()) >= 4 * 5.0 - 1e-6
-    on_devices = stages["reset"] + stages["act"]  # which have a clock of their own
+    on_devices = sum(stages[work] for work in WORKS)  # which have a clock of their own
     assert sum(stages.values()) - on_devices <= 4 * 5.0 + 1e-6
+
+
+def test_waiting_for_a_thread_of_the_collector_is_a_stage_of_its_own() -> None:
+    """The policy decides for all at once; the workers are busy with the sink meanwhile."""
+    clock, count = ManualClock(), WORKERS + 5
+    at_sink, opened = threading.Semaphore(0), threading.Event()
+
+    class Held(ListSink):
+        def put(self, trajectory: Trajectory) -> bool:
+            at_sink.release()
+            assert opened.wait(60.0)
+            return super().put(trajectory)
+
+    batcher = PolicyBatcher(Patient(waits=0))
+    collecting = collector(batcher, Held(), instant_phones(count), clock=clock)
+    with ThreadPoolExecutor(1) as beside:
+        run = beside.submit(collecting.run, count)
+        for _ in range(WORKERS):
+            assert at_sink.acquire(timeout=60.0)
+        wanted = {"deliver": WORKERS, "queue": 5}  # five are decided, and nobody is free
+        wait_until(lambda: slots_in_stages(collecting) == wanted)
+        clock.advance(5.0)
+        stages = collecting.report().stages
+        opened.set()
+        run.result(60.0)
+    assert stages["deliver"] == 5.0 * WORKERS
+    assert stages["queue"] == 5.0 * 5
+    assert stages["own"] == 0.0
+    after = collecting.report().stages
+    clock.advance(100.0)
+    assert collecting.report().stages == after  # nothing is under way any more
+
+
+def slots_in_stages(collecting: Collector[SimulatedDevice]) -> Counter[str]:
+    found: Counter[str] = Counter()
+    for stage, slots, _ in list(collecting._metrics._stages._under_way.values()):
+        found[stage] += slots
+    return +found
+
+
+def test_slots_that_wait_while_another_is_started_are_in_the_queue() -> None:
+    clock, gate = ManualClock(), Gate()
+
+    class Slow(SimulatedDevice):
+        def reset(self, seed: int) -> None:
+            clock.advance(2.0)
+            super().reset(seed)
+
+    devices: list[SimulatedDevice] = [Slow(f"phone-{number}") for number in range(3)]
+    pool = DevicePool(devices, clock=clock)
+    collecting = collector(
+        PolicyBatcher(Patient(waits=0, compute=gate)), ListSink(), pool, clock=clock
+    )
+    with running(collecting):
+        assert gate.entered.wait(60.0)
+        wait_until(lambda: collecting.report().in_flight == 3)
+        wait_until(lambda: collecting.report().stages["reset"] == 3 * 2.0)
+        queued = collecting.report().stages["queue"]
+        collecting.stop()
+        gate.opened.set()
+    assert queued == 2 * 2.0 + 1 * 2.0
 
 
 def test_a_phone_that_waits_holds_no_pixels() -> None:

@@ -13,6 +13,7 @@ from distrl.errors import CorruptRecord, ScreenRestless
 from distrl.hierarchy import Element, readable
 from distrl.learning.batch import observation_of as learned_observation
 from distrl.records import Action, Decision, Done, Home, Observation, OpenApp, Tap, TypeText, Wait
+from distrl.replay.compressed_screen import compress
 from distrl.replay.trajectory_encoding import PREFIX, decode_trajectory, encode_trajectory
 from phonesim.simulated_device import SimulatedDevice
 from phonesim.tasks.fact_judge import FactJudge
@@ -78,8 +79,8 @@ def test_the_policy_process_is_shown_the_same() -> None:
     device, policy = SimulatedDevice("test"), Reader(*ACTIONS)
     run_episode(TASK, device, policy, FactJudge(device))
     for seen in policy.seen:
-        asked = decision_request(1, "s", seen, 0)
-        there = observation_of(asked, (*seen.past_screens, seen.screen))
+        screens = [compress(each) for each in (*seen.past_screens, seen.screen)]
+        there = observation_of(decision_request(1, "s", seen, 0, screens), screens)
         assert (there.elements, there.touched) == (seen.elements, seen.touched)
 
 

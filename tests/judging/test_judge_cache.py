@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from distrl.judging.vlm_judge import JudgeCache
 from distrl.records import Verdict
 
@@ -35,6 +37,15 @@ def test_a_damaged_line_costs_itself_alone(tmp_path: Path) -> None:
     with JudgeCache(path) as cache:
         assert cache.find("k", "vlm/a/1") == YES
         assert cache.find("m", "vlm/b/1") == NO
+
+
+def test_what_cannot_be_read_is_counted_and_said(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "cache.jsonl").write_bytes(b'{"key":\n\n\xff\n')
+    with JudgeCache(tmp_path / "cache.jsonl") as cache:
+        assert (len(cache), cache.unreadable) == (0, 2)
+    assert "2 lines of the judge's cache" in caplog.text
 
 
 def test_two_at_a_time_lose_nothing(tmp_path: Path) -> None:

@@ -130,6 +130,15 @@ def test_an_example_has_its_picture(tmp_path: Path) -> None:
             "no picture",
         ),
         ("[[example]", "TOML"),
+        ("example = [1]", "is no table"),
+        ("[[example]]\nactions = 3", "everything but success is text"),
+        (
+            "[[example]]\ninstruction = 'x'\nthoughts = 'y'\nsuccess = true\npicture = \"\\u0000\"",
+            "no picture",
+        ),
+        ("example = " + "[" * 100_000, "nested too deeply"),
+        ("example = " + "1" * 5_000, "give a TOML file"),
+        ("# " + "a" * 2_000_000, "more than 1,000,000 bytes"),
     ],
 )
 def test_a_file_that_makes_no_sense_is_refused(tmp_path: Path, text: str, why: str) -> None:

@@ -12,8 +12,8 @@ from tests.learning.algorithms.algorithm_checks import BACK, DONE, LEFT, RIGHT, 
 
 from distrl.learning.algorithms.a_ride import ARide, ARideSettings
 from distrl.learning.algorithms.vtrace import VTraceActorCritic, VTraceSettings
-from distrl.learning.batch import Batch, EarnedRewards, batch_of
-from distrl.learning.batch_prefetcher import ready_batch
+from distrl.learning.batch import Batch, batch_of
+from distrl.learning.batch_builder import BatchBuilder
 from distrl.learning.gradient_step import GradientStep
 from distrl.learning.targets.advantages import Continuation, fork_advantage
 from distrl.records import Branch, Ending, Trajectory
@@ -43,7 +43,7 @@ def replay_of(*trajectories: Trajectory, capacity: int = 8) -> ReplayBuffer:
 def drawn(replay: ReplayBuffer) -> tuple[Batch, dict[str, int]]:
     """A batch with each trajectory of the replay once, and their rows."""
     draws = {d.slot_id: d for d in replay.sample(200, np.random.default_rng(0))}
-    batch = ready_batch(list(draws.values()), EarnedRewards(REWARDS, 8)).batch
+    batch = BatchBuilder(REWARDS, 8).ready(list(draws.values())).batch
     return batch, {each.id: row for row, each in enumerate(batch.trajectories)}
 
 

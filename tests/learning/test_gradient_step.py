@@ -41,6 +41,28 @@ class WatchedPolicy(TabularPolicy):
         return super().value_logits(observations)
 
 
+class CrampedPolicy(WatchedPolicy):
+    """Has no room for `room` turns with a gradient until it checkpoints, if it may."""
+
+    def __init__(self, room: int, *, may_checkpoint: bool) -> None:
+        super().__init__()
+        self.room, self.may_checkpoint = room, may_checkpoint
+        self.checkpointing = False
+
+    def start_checkpointing(self) -> bool:
+        started = self.may_checkpoint and not self.checkpointing
+        self.checkpointing = self.checkpointing or started
+        return started
+
+    def score(
+        self, observations: Sequence[Observation], answers: Sequence[Sequence[int]]
+    ) -> Scores:
+        room = 2 * self.room if self.checkpointing else self.room
+        if torch.is_grad_enabled() and len(observations) > room:
+            raise torch.cuda.OutOfMemoryError("made up")
+        return super().score(observations, answers)
+
+
 def _batch() -> Batch:
     return batch_of(old_episodes(), REWARDS)
 
@@ -234,3 +256,28 @@ def test_a_gradient_that_is_no_number_moves_nothing(bad: float) -> None:
 def test_settings_out_of_range_are_refused_by_name(setting: dict[str, float]) -> None:
     with pytest.raises(InvalidSetting, match=next(iter(setting))):
         StepSettings(**setting)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("one_pass_turns", [0, 512])
+def test_where_memory_runs_out_the_policy_checkpoints_and_the_step_is_the_same(
+    one_pass_turns: int,
+) -> None:
+    batch, found = _batch(), []
+    settings = StepSettings(micro_batch_turns=7, one_pass_turns=one_pass_turns)
+    for policy in (CrampedPolicy(7, may_checkpoint=True), CrampedPolicy(4, may_checkpoint=True)):
+        step = GradientStep(policy, settings)
+        _, scored = step.score_for_step(batch)
+        found.append(step.step(batch, _loss(batch), scored=scored))
+    assert policy.checkpointing
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize(("room", "may_checkpoint"), [(4, False), (3, True)])
+def test_memory_that_does_not_suffice_in_any_way_is_an_error(
+    room: int, may_checkpoint: bool
+) -> None:
+    step = GradientStep(
+        CrampedPolicy(room, may_checkpoint=may_checkpoint), StepSettings(micro_batch_turns=7)
+    )
+    with pytest.raises(torch.cuda.OutOfMemoryError):
+        step.score_for_step(_batch())

@@ -34,9 +34,9 @@ class Published:
         self.weights[version] = weights
 
 
-def episode(policy: VlmPolicy, number: int) -> Trajectory:
+def episode(policy: VlmPolicy, number: int, size: tuple[int, int] = (210, 160)) -> Trajectory:
     """The policy's own decisions on made-up screens; every other one is called a success."""
-    screens = tuple(screen(10 * number + step) for step in range(STEPS + 1))
+    screens = tuple(screen(10 * number + step, *size) for step in range(STEPS + 1))
     decisions: list[Decision] = []
     for step in range(STEPS):
         past = tuple(decision.action for decision in decisions)
@@ -61,7 +61,7 @@ def learner_of(policy: VlmPolicy, publisher: Published) -> Learner:
 
 @pytest.mark.parametrize(
     ("settings", "back"),
-    [({}, 6.0), ({"gradient_checkpointing": True}, 8.0), ({"lora": LoraSettings(rank=4)}, None)],
+    [({}, 6.0), ({"gradient_checkpointing": "on"}, 8.0), ({"lora": LoraSettings(rank=4)}, None)],
     ids=["whole", "checkpointed", "adapters"],
 )
 def test_a_step_moves_and_publishes_a_model_and_counts_its_work(

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from benchmarks.results_file import write_results
+from benchmarks.results_file import update_results, write_results
 from tests.machines.cluster import Cluster
 from tests.machines.hosts import why_not
 
@@ -20,6 +20,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--cut-seconds", type=float, default=CUT_SECONDS, help="of a link's cut")
     parser.addoption(
         "--write-results", action="store_true", help="write benchmarks/results/machines.json"
+    )
+    parser.addoption(
+        "--keep-results", action="store_true", help="keep what that file has and this did not do"
     )
 
 
@@ -43,7 +46,10 @@ def pytest_terminal_summary(
     for name, value in found.items():
         terminalreporter.write_line(f"  {name:<{width}}  {value:g}")
     if found and config.getoption("write_results", default=False):
-        path = write_results("machines", found, "make test-machines")
+        if config.getoption("keep_results"):
+            path = update_results("machines", found, "newest_part")
+        else:
+            path = write_results("machines", found, "make test-machines")
         terminalreporter.write_line(str(path))
 
 

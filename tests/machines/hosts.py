@@ -187,7 +187,10 @@ class Host:
         """Turn it off: all its processes end at once, and its disk is gone."""
         if self._process is None:
             return
-        os.kill(self.first, signal.SIGKILL)
+        if self.first:
+            os.kill(self.first, signal.SIGKILL)
+        else:  # it did not start; 0 would be all of us
+            self._process.kill()
         self._process.communicate()
         for command in self._commands:
             command.wait(START_SECONDS)
@@ -251,4 +254,5 @@ def _environment(more: Mapping[str, str]) -> dict[str, str]:
 def _below_tmp() -> list[str]:
     """What every host has, and would be hidden by its own /tmp: this checkout and its Python."""
     needed = {ROOT, Path(sys.prefix), Path(sys.base_prefix)}
-    return [str(each) for each in needed if each.is_relative_to("/tmp")]
+    hidden = [each for each in needed if each.is_relative_to("/tmp")]
+    return [str(each) for each in hidden if not needed.intersection(each.parents)]

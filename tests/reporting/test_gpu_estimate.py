@@ -10,6 +10,7 @@ from distrl.config.training_config import load_config
 from distrl.engine.run.evaluator import DEVICES
 from distrl.reporting.gpu_estimate import (
     EVALUATION_PHONES,
+    checkpoints,
     estimate_gpu_memory,
     gpu_advice,
     least_gpu_memory,
@@ -43,7 +44,31 @@ def test_activations_are_those_of_the_first_micro_batch() -> None:
     assert one / GB == pytest.approx((79.1 - 7.5) / 24.75, rel=0.02)
     eight = estimate_gpu_memory(load_config(ONE_GPU, words[:1]))["activations of 8 turns"]
     assert eight == pytest.approx(8 * one, abs=8)
-    assert estimate_gpu_memory(load_config(ONE_GPU))["activations of 8 turns"] < eight / 5
+    words = ["agent.policy.gradient_checkpointing=on"]
+    checkpointed = estimate_gpu_memory(load_config(ONE_GPU, words))
+    assert checkpointed["activations of 8 turns, checkpointed"] < eight / 5
+
+
+def test_auto_checkpoints_where_the_run_would_not_fit_otherwise() -> None:
+    auto, words = load_config(ONE_GPU), "agent.policy.gradient_checkpointing="
+    kept, saved = (
+        sum(estimate_gpu_memory(load_config(ONE_GPU, [words + each])).values())
+        for each in ("off", "on")
+    )
+    assert saved + 10 * GB < kept
+    assert not checkpoints(auto, kept)
+    assert sum(estimate_gpu_memory(auto, kept).values()) == kept
+    assert checkpoints(auto, kept - 1)
+    assert sum(estimate_gpu_memory(auto, kept - 1).values()) == saved
+    assert checkpoints(auto, None)  # not known: what it needs at least
+    assert (checkpoints(auto, 46 * GB), checkpoints(auto, 78 * GB)) == (True, False)
+    assert checkpoints(load_config(ONE_GPU, [words + "on"]), 10 * kept)
+    assert not checkpoints(load_config(ONE_GPU, [words + "off"]), 0)
+
+
+def test_auto_never_checkpoints_on_a_processor_or_where_no_size_is_known() -> None:
+    assert not checkpoints(load_config(Path("quick_start")), None)
+    assert not checkpoints(load_config(ONE_GPU, ["agent.model=nobody/knows"]), 10 * GB)
 
 
 def test_the_least_is_of_what_is_trained() -> None:
@@ -69,7 +94,7 @@ def test_test_phones_are_as_many_as_the_evaluator_plays() -> None:
 )
 def test_the_configs_fit_the_cards_that_they_name(name: str, card: int) -> None:
     """With 2 GB less than the name says, as such cards have."""
-    config = Path(name)
-    assert sum(estimate_gpu_memory(load_config(config)).values()) < (card - 2) * GB
+    there = (card - 2) * GB
+    assert sum(estimate_gpu_memory(load_config(Path(name)), there).values()) < there
     words = (Path("src/distrl/configs") / f"{name}.toml").read_text("utf-8").partition("\n\n")[0]
     assert f"of {card} GB" in words

@@ -15,7 +15,9 @@ from distrl.json_lines import LineLog
 from distrl.records import Ending
 from distrl.reporting.report import report_page, write_report
 from distrl.reporting.run_story import read_story
+from distrl.runs.checked_json import to_checked_json
 from distrl.runs.run_directory import RunDirectory
+from distrl.runs.run_progress import note_progress
 from distrl.runs.run_records import (
     DeviceFault,
     EpisodeLine,
@@ -179,7 +181,21 @@ def test_a_picture_that_is_not_what_it_is_named_after_is_a_gap(
     assert "gone or damaged" in report_page(read_story(RunDirectory(tmp_path / "run")))
 
 
-@pytest.mark.parametrize("damage", [b"", b"seed = 0", b"\xff = ["])
+DAMAGES = {
+    "emptied": b"",
+    "another": b"seed = 0",
+    "no text": b"\xff = [",
+    "cut within [run], before its seed": b"[run]\nname = 'a'\n",
+    "no section": b"agent = 3\nlearning = 3\ndevices = 3\nrun = 3\n",
+    "no count of a kind": b"[devices]\ncount = 3\n",
+    "deep": b"a = " + b"[" * 100_000,
+    "a deep key": b"a" + b".a" * 5_000 + b" = 1",
+    "digits": b"[run]\nseed = " + b"1" * 5_000,
+    "huge": b"# " + b"a" * 2_000_000,
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
 def test_settings_that_are_damaged_are_among_the_losses(
     example_run: RunDirectory, tmp_path: Path, damage: bytes
 ) -> None:
@@ -187,6 +203,37 @@ def test_settings_that_are_damaged_are_among_the_losses(
     run = RunDirectory(tmp_path / "run")
     run.config.write_bytes(b"# crc32 of the lines below: 00000000\n" + damage if damage else b"")
     assert [loss.name for loss in read_story(run).losses] == ["config.toml"]
+    assert "Lost on the way" in report_page(read_story(run))
+
+
+def test_a_run_without_a_result_says_so(example_run: RunDirectory, tmp_path: Path) -> None:
+    shutil.copytree(example_run.path, tmp_path / "run")
+    run = RunDirectory(tmp_path / "run")
+    run.result.unlink(missing_ok=True)
+    assert "There is no result.json here" in report_page(read_story(run))
+    run.result.write_text("{}")
+    assert "There is no result.json here" not in report_page(read_story(run))
+
+
+def test_a_card_that_is_damaged_or_gone_is_among_the_losses(run: RunDirectory) -> None:
+    run.config.write_text("[run]\nseed = 0\n")
+    run.card.write_text('{\n  "plugins": 3\n}\n')
+    note_progress(run, None, 0)
+    assert read_story(run).losses == []  # of an earlier version
+    assert report_page(read_story(run))
+    run.card.write_text('{"plugins"')
+    assert [loss.name for loss in read_story(run).losses] == ["card.json"]
+    run.card.unlink()
+    assert [loss.reason for loss in read_story(run).losses] == ["is gone"]
+
+
+def test_a_result_that_is_damaged_is_among_the_losses(run: RunDirectory) -> None:
+    run.config.write_text("[run]\nseed = 0\n")
+    whole = to_checked_json({"updates": 3})
+    run.result.write_text(whole)
+    assert read_story(run).losses == []
+    run.result.write_text(whole.replace("3", "4", 1))
+    assert [loss.name for loss in read_story(run).losses] == ["result.json"]
     assert "Lost on the way" in report_page(read_story(run))
 
 
@@ -265,6 +312,28 @@ def test_the_story_counts_as_one_would_by_hand(run: RunDirectory) -> None:
     assert list(story.lags().items())[:4] == [("0", 1), ("1", 2), ("2", 0), ("3", 1)]
     assert story.lags()["12+"] == 1
     assert story.success_curve() == []  # fewer than a window
+
+
+def test_a_dry_run_is_in_the_heading_as_far_as_it_was_one(run: RunDirectory) -> None:
+    def heading() -> str:
+        found = re.search(r"<h1>(.*?)</h1>", report_page(read_story(run)))
+        assert found
+        return found[1]
+
+    def end(number: int, ending: Ending) -> None:
+        with LineLog.open(run.episodes) as log:
+            log.append(EpisodeLine(f"e/{number}", "t/1", "t", ending, 1, 0, 0, "phone-0", 0.0, 1.0))
+
+    assert heading() == run.path.name
+    dry = '[devices]\nkind = "adb"\n[devices.android.safety]\ndry_run = true\n'
+    run.config.write_text(dry)
+    assert heading() == f"DRY RUN · {run.path.name}"  # before the first episode
+    run.config.write_text(dry.replace("true", "false"))
+    assert heading() == run.path.name
+    end(1, Ending.DRY_RUN)
+    assert heading() == f"DRY RUN · {run.path.name}"  # a folder of kept episodes has no settings
+    end(2, Ending.SUCCESS)
+    assert heading() == f"DRY RUN in 1 of 2 episodes · {run.path.name}"
 
 
 def test_the_curve_is_over_judged_episodes_in_sliding_windows(run: RunDirectory) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from distrl.runs.run_account import RunAccount, waiting_share
+from distrl.episodes.collector_report import STAGES
+from distrl.episodes.episode import WORKS
+from distrl.runs.run_account import PHONE_STAGES, RunAccount, waiting_share
 from distrl.runs.run_records import Point
 
 
@@ -75,3 +77,7 @@ def test_what_was_drawn_is_averaged_over_updates() -> None:
     assert not account.weights_moved
     account.add(Point("learner", 3, 2.0, second | {"policy_moved": 1.0}))
     assert account.weights_moved
+
+
+def test_every_stage_of_a_collector_is_shown_by_a_name() -> None:
+    assert set(PHONE_STAGES) == {*WORKS, *STAGES, "own"}

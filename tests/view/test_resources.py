@@ -24,10 +24,12 @@ from distrl.replay.store.trajectory_database import Correction
 from distrl.replay.store.trajectory_reader import TrajectoryReader
 from distrl.replay.store.trajectory_store import TrajectoryStore
 from distrl.reporting.recording import can_write_mp4
+from distrl.reporting.run_story import read_story
 from distrl.runs.run_records import CollectorNote
 from distrl.view.curves import OTHER, template_families
 from distrl.view.resources import Resources
 from distrl.view.run_catalogue import FRESH_SECONDS, RunCatalogue, run_state
+from distrl.view.run_summary import settings_of
 
 
 def read(resources: Resources, path: str) -> Any:
@@ -45,6 +47,14 @@ def test_all_episodes_are_listed_with_what_the_store_knows(resources: Resources)
     assert details["instruction"][3] == details["reason"][3] == HOSTILE
     assert details["unreadable"] == [0, 0, 0, 1]
     assert details["surprise"][0] == pytest.approx(0.69, abs=0.01)  # −log ½
+
+
+@pytest.mark.parametrize("settings", ["a = " + "[" * 100_000, "a" + ".a" * 5_000 + " = 1"])
+def test_settings_that_cannot_be_read_are_no_settings(tmp_path: Path, settings: str) -> None:
+    run = write_run(tmp_path)
+    run.config.write_text(settings)
+    assert settings_of(run) == {}
+    assert read_story(run).losses[0].name == "config.toml"
 
 
 def test_a_list_grows_with_its_run_and_follows_corrections(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,14 @@ from tests.view.scored_run import write_scored_run
 from distrl.errors import ProcessError, UsageError
 from distrl.runs.run_directory import RunDirectory
 from distrl.view.kept_weights import RunPolicy, kept_weights
-from distrl.view.step_scorer import StepQuestion, StepScorer, score_step, seen_before
+from distrl.view.step_scorer import (
+    HUNG_SECONDS,
+    NICE,
+    StepQuestion,
+    StepScorer,
+    score_step,
+    seen_before,
+)
 from distrl.view.xray import EpisodeFiles
 
 
@@ -82,5 +90,40 @@ def test_another_process_answers_and_a_dead_one_is_replaced(run: RunDirectory) -
         missing = StepQuestion(run.path.parent, "start", 1, 0)
         with pytest.raises(ProcessError, match="config"):
             scorer.ask(missing)
+    finally:
+        scorer.close()
+
+
+def test_whoever_asks_too_early_is_answered_later(run: RunDirectory) -> None:
+    """Loading takes seconds; the process is not begun anew because nobody waited for it."""
+    scorer, question = StepScorer(patience=0.0), StepQuestion(run.path, "v2", 1, 0)
+    try:
+        with pytest.raises(ProcessError, match="ask again"):
+            scorer.ask(question)
+        first = scorer._process
+        assert first is not None
+        scorer._patience = 300.0
+        with pytest.raises(LookupError, match="not kept"):  # the answer to this one
+            scorer.ask(StepQuestion(run.path, "v7", 1, 0))
+        assert scorer._process is first
+        assert os.getpriority(os.PRIO_PROCESS, first.pid or 0) == max(NICE, os.nice(0))
+    finally:
+        scorer.close()
+
+
+def test_a_process_that_never_answers_is_replaced(run: RunDirectory) -> None:
+    now = [0.0]
+    scorer = StepScorer(patience=0.0, clock=lambda: now[0])
+    try:
+        for seconds in (1.0, HUNG_SECONDS + 2.0):
+            with pytest.raises(ProcessError, match="ask again"):
+                scorer.ask(StepQuestion(run.path, "v2", 1, 0))
+            assert scorer._process is not None
+            now[0] = seconds
+        first = scorer._process
+        assert first is not None
+        with pytest.raises(ProcessError, match="ask again"):
+            scorer.ask(StepQuestion(run.path, "v2", 1, 0))
+        assert not first.is_alive()
     finally:
         scorer.close()

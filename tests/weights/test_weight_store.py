@@ -17,9 +17,10 @@ import torch
 from safetensors import safe_open
 from safetensors.torch import load_file
 
+from distrl.agent.weight_view import view_weights
 from distrl.errors import CorruptWeights, InvalidSetting, StorageError, UsageError
 from distrl.learning.learner import Publisher
-from distrl.weights.weight_file import Framework, unpack_weights
+from distrl.weights.weight_file import check_weights
 from distrl.weights.weight_store import LATEST, WeightStore
 
 
@@ -139,15 +140,27 @@ def test_the_newest_version_can_be_sent_as_bytes(tmp_path: Path) -> None:
     packed = store.packed()
     assert packed is not None
     assert packed.version == 4
-    frameworks: tuple[Framework, ...] = ("pt", "np")
-    for framework in frameworks:
-        found = unpack_weights(packed.content, packed.digest, framework)
-        assert np.array_equal(found["head.weight"], weights(2.5)["head.weight"])
+    check_weights(packed.content, packed.digest)
+    found = view_weights(np.frombuffer(packed.content, np.uint8))
+    assert np.array_equal(found["head.weight"], weights(2.5)["head.weight"])
     for place in (0, len(packed.content) // 2, len(packed.content) - 1):
         changed = bytearray(packed.content)
         changed[place] ^= 1
         with pytest.raises(CorruptWeights, match="damaged on the way"):
-            unpack_weights(bytes(changed), packed.digest, "pt")
+            check_weights(bytes(changed), packed.digest)
+
+
+def test_what_is_to_be_sent_stays_as_it_is_though_its_file_goes_or_is_empty(tmp_path: Path) -> None:
+    store = WeightStore(tmp_path, keep=1)
+    store.publish(weights(1.5), 3)
+    packed = store.packed()
+    assert packed is not None
+    store.publish(weights(2.5), 4)  # the file of version 3 is removed
+    check_weights(packed.content, packed.digest)
+    file_of(store, 4).write_bytes(b"")
+    emptied = store.packed()
+    assert emptied is not None
+    assert (emptied.version, len(emptied.content)) == (4, 0)
 
 
 def test_a_newest_version_that_is_gone_is_passed_by_when_it_is_to_be_sent(tmp_path: Path) -> None:

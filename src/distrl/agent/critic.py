@@ -4,60 +4,110 @@ Each head is a small network of its own on the trunk's representation; the learn
 of them. One more predicts it from the instruction alone. All give logits, in float32 whatever the
 trunk computes in, since a success probability near 1 needs the digits. By default no
 gradient goes back from here into the trunk: the critic may learn fast without moving the policy.
+
+With `instruction_words` each head also reads the words of the instruction as a hashed bag: which
+kind of task it is says more about success than the state does (benchmarks/critic.py). A bag has the
+length 1 whatever the instruction's, so that no statistics of the data are needed and heads do not
+learn single words by heart; its weights begin at zero, where the values are those without words.
 """
 
 from __future__ import annotations
 
+import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from distrl.bounds import Bounds, Checked, Fixed, Meaning
+from distrl.errors import UsageError
 
 
 @dataclass(frozen=True, slots=True)
 class CriticSettings(Checked):
-    """The size of the heads, and whether they may move the trunk."""
+    """The size of the heads, what they read, and whether they may move the trunk."""
 
     heads: Annotated[int, Bounds(1, 1000, "heads; the least of their values counts")] = 2
     width: Annotated[int, Bounds(1, 10**6, "units"), Fixed("heads are small beside any trunk")] = (
         256  # of a head's hidden layer
     )
     trains_trunk: Annotated[bool, Meaning("let the critic's gradient move the trunk")] = False
+    instruction_words: Annotated[
+        int, Bounds(0, 10**6, "slots for the words of instructions, 512 is enough; 0: not read")
+    ] = 0
 
 
 class Critic(nn.Module):
-    """Reads values off representations. Starts with values near one half; heads differ."""
+    """Reads values off representations. Starts with values near one half; heads differ.
+
+    `words` are what `bags_of_words` makes of the instructions; None where it reads none.
+    """
 
     def __init__(self, hidden_size: int, settings: CriticSettings, seed: int = 0) -> None:
         super().__init__()
         self.settings = settings
+        sizes = (hidden_size, settings.width, settings.instruction_words)
         with torch.random.fork_rng(devices=[]):
             torch.default_generator.manual_seed(seed)  # not those of the GPUs as well
-            self.heads = nn.ModuleList(
-                _head(hidden_size, settings.width) for _ in range(settings.heads)
-            )
-            self.instruction = _head(hidden_size, settings.width)
+            self.heads = nn.ModuleList(ValueHead(*sizes) for _ in range(settings.heads))
+            self.instruction = ValueHead(*sizes)
 
-    def values(self, states: Tensor) -> Tensor:  # [n, hidden] -> [n, heads]
+    def values(
+        self, states: Tensor, words: Tensor | None = None
+    ) -> Tensor:  # [n, hidden], [n, slots] -> [n, heads]
         with torch.autocast(states.device.type, enabled=False):
             seen = self._seen(states)
-            return torch.cat([head(seen) for head in self.heads], dim=-1)
+            return torch.cat([head(seen, words) for head in self.heads], dim=-1)
 
-    def instruction_values(self, states: Tensor) -> Tensor:  # [n, hidden] -> [n]
+    def instruction_values(
+        self, states: Tensor, words: Tensor | None = None
+    ) -> Tensor:  # [n, hidden], [n, slots] -> [n]
         with torch.autocast(states.device.type, enabled=False):
-            logits: Tensor = self.instruction(self._seen(states)).squeeze(-1)
+            logits: Tensor = self.instruction(self._seen(states), words).squeeze(-1)
             return logits
+
+    def bags_of_words(self, instructions: Sequence[str]) -> Tensor | None:  # [n, slots]
+        slots = self.settings.instruction_words
+        if not slots:
+            return None
+        bags = [torch.from_numpy(bag_of_words(each, slots)) for each in instructions]
+        return torch.stack(bags).to(next(self.parameters()).device)
 
     def _seen(self, states: Tensor) -> Tensor:
         return (states if self.settings.trains_trunk else states.detach()).float()
 
 
-def _head(hidden_size: int, width: int) -> nn.Sequential:
+class ValueHead(nn.Sequential):
     """A norm first: trunks differ by orders of magnitude in the size of their states."""
-    last = nn.Linear(width, 1)
-    nn.init.normal_(last.weight, std=0.01)
-    nn.init.zeros_(last.bias)
-    return nn.Sequential(nn.LayerNorm(hidden_size), nn.Linear(hidden_size, width), nn.GELU(), last)
+
+    def __init__(self, hidden_size: int, width: int, slots: int) -> None:
+        last = nn.Linear(width, 1)
+        nn.init.normal_(last.weight, std=0.01)
+        nn.init.zeros_(last.bias)
+        super().__init__(nn.LayerNorm(hidden_size), nn.Linear(hidden_size, width), nn.GELU(), last)
+        self.words = nn.Parameter(torch.zeros(width, slots)) if slots else None
+
+    def forward(self, states: Tensor, words: Tensor | None = None) -> Tensor:
+        norm, first, activation, last = self
+        hidden = first(norm(states))
+        if self.words is not None:
+            if words is None:
+                raise UsageError(
+                    f"a critic with {self.words.shape[1]} slots for the words of instructions was "
+                    "given none; pass what its bags_of_words makes of the instructions"
+                )
+            hidden = hidden + nn.functional.linear(nn.functional.normalize(words), self.words)
+        values: Tensor = last(activation(hidden))
+        return values
+
+
+def bag_of_words(instruction: str, slots: int) -> NDArray[np.float32]:  # [slots]
+    """How often each word comes; a word's slot is its checksum, on every machine the same."""
+    found = np.zeros(slots, np.float32)
+    for word in instruction.lower().split():
+        found[zlib.crc32(word.strip(".,:;!?\"'").encode()) % slots] += 1.0
+    return found

@@ -6,15 +6,18 @@ Steps are known by content (`encoding_key`): the text of the prompt and the addr
 screens, which a packed screen carries, so that the pixels of a known step are neither unpacked nor
 copied nor hashed.
 
-Rows are kept where the model computes, in one tensor for each part of an encoding, and are gathered
-from there by index. The memory is bounded in bytes; the least recently used rows go first.
+Rows are kept where the model computes, in a few blocks with one tensor for each part of an
+encoding, and are gathered from there by index. The memory is bounded in bytes, also while it grows:
+a block is added and none is ever copied. The least recently used rows go first.
 """
 
 from __future__ import annotations
 
+import itertools
 import threading
+from bisect import bisect_right
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import torch
 from torch import Tensor
@@ -23,7 +26,7 @@ from distrl.agent.prompt import Prompt
 
 Key = tuple[str, ...]
 Parts = tuple[Tensor, ...]  # each [n, …], with rows of one shape whatever was encoded
-FIRST_ROWS = 256  # that memory is reserved for at first; it doubles from there
+FIRST_ROWS = 256  # of the first block; each further one has as many as all before it
 
 
 def encoding_key(prompt: Prompt) -> Key:
@@ -40,7 +43,8 @@ class EncodingCache:
         self.found = 0  # rows that were known
         self._rows: OrderedDict[Key, int] = OrderedDict()  # least recently used first
         self._free: list[int] = []
-        self._parts: Parts = ()
+        self._blocks: list[Parts] = []
+        self._ends: list[int] = []  # of the rows of each block, in the rows of all
         self._lock = threading.RLock()
 
     def __len__(self) -> int:
@@ -48,7 +52,8 @@ class EncodingCache:
 
     @property
     def nbytes(self) -> int:
-        return sum(part.untyped_storage().nbytes() for part in self._parts)
+        parts = itertools.chain.from_iterable(self._blocks)
+        return sum(part.untyped_storage().nbytes() for part in parts)
 
     def rows(self, keys: Sequence[Key], encode: Callable[[list[int]], Parts]) -> Parts:
         """The encodings of a batch; `encode` gets the places in it whose rows are not known."""
@@ -79,8 +84,15 @@ class EncodingCache:
 
     def _gathered(self, keys: Sequence[Key]) -> Parts:
         self._touch(keys)
-        index = torch.tensor([self._rows[key] for key in keys], device=self._parts[0].device)
-        return tuple(part.index_select(0, index) for part in self._parts)
+        by_block = list(self._by_block([self._rows[key] for key in keys]))
+        if len(by_block) == 1:
+            [(block, _, rows)] = by_block
+            return tuple(kept.index_select(0, rows) for kept in block)
+        found = tuple(part.new_empty((len(keys), *part.shape[1:])) for part in self._blocks[0])
+        for block, index, rows in by_block:
+            for part, kept in zip(found, block, strict=True):
+                part.index_copy_(0, index, kept.index_select(0, rows))
+        return found
 
     def put(self, keys: Sequence[Key], parts: Parts) -> None:
         """Keep rows that were encoded elsewhere; of more than there is room for, the last."""
@@ -94,9 +106,22 @@ class EncodingCache:
                 self._rows[key] = place
                 places.append(place)
             if places:
-                index = torch.tensor(places, device=self._parts[0].device)
-                for kept, part in zip(self._parts, parts, strict=True):
-                    kept.index_copy_(0, index, part.detach().to(kept))
+                parts = tuple(p.detach().to(k) for p, k in zip(parts, self._blocks[0], strict=True))
+            for block, index, rows in self._by_block(places):
+                for kept, part in zip(block, parts, strict=True):
+                    kept.index_copy_(0, rows, part.index_select(0, index))
+
+    def _by_block(self, places: Sequence[int]) -> Iterator[tuple[Parts, Tensor, Tensor]]:
+        """Each block that has some of these places: which of them, and their rows in the block."""
+        found: dict[int, list[tuple[int, int]]] = {}
+        for index, place in enumerate(places):
+            number = bisect_right(self._ends, place)
+            first = self._ends[number - 1] if number else 0
+            found.setdefault(number, []).append((index, place - first))
+        for number, pairs in found.items():
+            block = self._blocks[number]
+            indices, rows = torch.tensor(pairs, device=block[0].device).unbind(1)
+            yield block, indices, rows
 
     # Memory -------------------------------------------------------------------------------------
 
@@ -118,7 +143,7 @@ class EncodingCache:
 
     def _make_room(self, count: int, parts: Parts) -> None:
         """Have `count` free rows: of memory not yet reserved, or of the least recently used."""
-        size = len(self._parts[0]) if self._parts else 0
+        size = self._ends[-1] if self._ends else 0
         wanted = len(self._rows) + count
         most = self._most_rows(parts)
         if wanted > size and size < most:
@@ -128,9 +153,11 @@ class EncodingCache:
             self._free.append(place)
 
     def _grow(self, size: int, parts: Parts) -> None:
-        before = len(self._parts[0]) if self._parts else 0
-        grown = tuple(part.new_empty((size, *part.shape[1:])) for part in parts)
-        for kept, larger in zip(self._parts, grown, strict=False):
-            larger[:before] = kept
-        self._parts = grown
+        """Add a block, for `size` rows in all."""
+        before = self._ends[-1] if self._ends else 0
+        like = self._blocks[0] if self._blocks else parts
+        self._blocks.append(
+            tuple(part.new_empty((size - before, *part.shape[1:])) for part in like)
+        )
+        self._ends.append(size)
         self._free.extend(range(before, size))

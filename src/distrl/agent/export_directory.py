@@ -11,7 +11,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from distrl.errors import CorruptModel
+
 MANIFEST = "policy.json"
+CRITIC_FILE = "critic.safetensors"
 IN_A_RUN = "policy"
 UNFINISHED = ".unfinished-"
 
@@ -22,6 +25,11 @@ def trained_directory(model: str | Path) -> Path | None:
     for each in (directory, directory / IN_A_RUN):
         if (each / MANIFEST).is_file():
             return each
+        if (each / CRITIC_FILE).is_file():  # of nobody else's models
+            raise CorruptModel(
+                f"{each / MANIFEST} is gone: this is an exported policy, and without it a model "
+                "that is asked and judged otherwise; copy or export it again"
+            )
     return None
 
 

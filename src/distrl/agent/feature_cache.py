@@ -4,12 +4,15 @@ Under LoRA on the language model the vision tower never learns, so a screen has 
 every step, epoch and attempt that it is part of. They are known by the screen's address, so that
 the pixels of a known screen are neither unpacked nor copied. Bounded in bytes, on the model's
 device; the least recently used go first. (`encoding_cache` keeps whole encodings, of one shape.)
+
+Any thread may ask: the next batch's screens are computed while a step uses the current ones.
 """
 
 from __future__ import annotations
 
+import threading
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import torch
 from torch import Tensor
@@ -30,6 +33,7 @@ class FeatureCache:
         self.found = 0  # screens that were known
         self.computed = 0
         self._kept: OrderedDict[str, Tensor] = OrderedDict()  # least recently used first
+        self._lock = threading.Lock()  # not held while features are computed
 
     def __len__(self) -> int:
         return len(self._kept)
@@ -41,18 +45,53 @@ class FeatureCache:
         """
         addresses = _addresses(screens)
         wanted = dict(zip(addresses, screens, strict=True))
-        known = {each: self._kept[each] for each in wanted if each in self._kept}
-        new = [address for address in wanted if address not in known]
-        self.found += len(screens) - len(new)
-        self.computed += len(new)
-        for first in range(0, len(new), AT_ONCE):
-            some = new[first : first + AT_ONCE]
-            with torch.inference_mode(False), torch.no_grad():  # gradients may pass by them later
-                fresh = compute([wanted[address] for address in some])
-                known |= zip(some, (each.clone() for each in fresh), strict=True)
-        for address in wanted:
-            self._keep(address, known[address])
+        known = self._known(wanted)
+        new = {address: each for address, each in wanted.items() if address not in known}
+        with self._lock:
+            self.found += len(screens) - len(new)
+        for fresh in self._computed(new, compute):
+            known |= fresh
+        with self._lock:
+            for address in wanted:
+                self._keep(address, known[address])
         return torch.cat([known[address] for address in addresses]) if screens else None
+
+    def add_missing(self, screens: Sequence[Screen], compute: Compute) -> None:
+        """Compute features that will be asked for soon: as many as are kept until then."""
+        wanted = dict(zip(_addresses(screens), screens, strict=True))
+        known = self._known(wanted)
+        nbytes = sum(features.nbytes for features in known.values())
+        new = {address: each for address, each in wanted.items() if address not in known}
+        if nbytes >= self.max_bytes:
+            return
+        for fresh in self._computed(new, compute):
+            nbytes += sum(features.nbytes for features in fresh.values())
+            if nbytes > self.max_bytes:
+                return  # to keep these would drive out others of the same batch
+            with self._lock:
+                for address, features in fresh.items():
+                    self._keep(address, features)
+
+    def _known(self, wanted: Iterable[str]) -> dict[str, Tensor]:
+        """Those that are kept, as the last to be driven out from now on."""
+        with self._lock:
+            known = {each: self._kept[each] for each in wanted if each in self._kept}
+            for address in known:
+                self._kept.move_to_end(address)
+            return known
+
+    def _computed(
+        self, screens: Mapping[str, Screen], compute: Compute
+    ) -> Iterator[dict[str, Tensor]]:
+        """Features of these screens, some at a time."""
+        addresses = list(screens)
+        for first in range(0, len(addresses), AT_ONCE):
+            some = addresses[first : first + AT_ONCE]
+            with torch.inference_mode(False), torch.no_grad():  # gradients may pass by them later
+                fresh = [each.clone() for each in compute([screens[name] for name in some])]
+            with self._lock:
+                self.computed += len(some)
+            yield dict(zip(some, fresh, strict=True))
 
     def _keep(self, address: str, features: Tensor) -> None:
         if address in self._kept:

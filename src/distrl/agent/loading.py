@@ -27,13 +27,14 @@ from distrl.agent.model_directory import (
 from distrl.agent.policy_builder import vlm_policy
 from distrl.agent.policy_weights import load_exported, read_manifest
 from distrl.agent.prompt import Sees
+from distrl.agent.starter.building import SHIPPED, shipped_directory
 from distrl.agent.torch_device import require_device
 from distrl.agent.vlm_policy import VlmPolicy
 from distrl.agent.vlm_settings import VlmSettings, WeightType
 from distrl.errors import NotAModel
 
 STARTER = "starter"
-STARTER_DIRECTORY = Path(__file__).parent / "starter" / "weights"
+STARTER_DIRECTORY = SHIPPED
 COMPACT_ANSWER, LONG_ANSWER = 64, 256  # tokens; tool calls and thoughts are wordy
 TERSE_DIALECTS = ("compact", "elements")
 
@@ -83,8 +84,8 @@ def open_policy(
     require_device(settings.device)
     dtype = getattr(torch, settings.weights)
     model, adapter = _onto_its_base(model, adapter)
-    opened = open_model(model_path(model), dtype)
-    exported = adapter or trained_directory(opened.directory)
+    directory = local_directory(model_path(model))
+    exported = adapter or trained_directory(directory)
     if exported is not None:
         manifest = read_manifest(exported)
         dialect, sees = dialect or manifest.dialect, sees or manifest.sees
@@ -95,7 +96,8 @@ def open_policy(
             lora=manifest.lora,
             critic=manifest.critic,
         )
-    policy = vlm_policy(opened, dialect_named(dialect or opened.family.dialect), settings, sees)
+    opened = open_model(directory, dtype, sees)
+    policy = vlm_policy(opened, dialect_named(dialect or opened.family.dialect), settings)
     if exported is not None:
         load_exported(policy, exported)
     return policy
@@ -111,10 +113,23 @@ def what_it_sees(model: str | Path, adapter: Path | None = None) -> Sees:
     return read_manifest(exported).sees
 
 
-def input_builder(model: str | Path, adapter: Path | None = None) -> InputBuilder:
+def sees_elements(model: str | Path, adapter: Path | None, sees: Sees | None) -> bool:
+    """Does it read the view hierarchy of each screen? `sees`: as it was told; None: `what_it_sees`.
+
+    Where the model is not on this machine, a server decides, or says what is wrong with it.
+    """
+    try:
+        return (sees or what_it_sees(model, adapter)) != "screen"
+    except NotAModel:
+        return False
+
+
+def input_builder(
+    model: str | Path, adapter: Path | None = None, sees: Sees | None = None
+) -> InputBuilder:
     """What makes the inputs of `open_policy`'s model, without its weights."""
     base, _ = _onto_its_base(model, adapter)
-    return open_inputs(local_directory(model_path(base)))
+    return open_inputs(local_directory(model_path(base)), sees or what_it_sees(model, adapter))
 
 
 def model_path(model: str | Path) -> str | Path:
@@ -123,12 +138,7 @@ def model_path(model: str | Path) -> str | Path:
         return trained
     if str(model) != STARTER or Path(model).is_dir():
         return model
-    if not STARTER_DIRECTORY.is_dir():
-        raise NotAModel(
-            "the starter model is not in this installation; install DistRL from a release or a "
-            "whole clone, or train it with `distrl imitate`"
-        )
-    return STARTER_DIRECTORY
+    return shipped_directory(STARTER_DIRECTORY)
 
 
 def _onto_its_base(model: str | Path, adapter: Path | None) -> tuple[str | Path, Path | None]:

@@ -37,8 +37,9 @@ from distrl.agent.families.intern_vl import INTERN_VL
 from distrl.agent.families.language import LANGUAGE
 from distrl.agent.families.model_family import InputBuilder, ModelFamily, ModelParts
 from distrl.agent.families.qwen_vl import QWEN2_VL, QWEN3_VL
+from distrl.agent.prompt import Sees
 from distrl.agent.starter.building import STARTER_FAMILY
-from distrl.errors import CorruptModel, NotAModel, UnknownModelFamily
+from distrl.errors import CorruptModel, InvalidSetting, NotAModel, UnknownModelFamily
 
 # Every family of models that a policy can be, beside those that others register.
 FAMILIES: tuple[ModelFamily, ...] = (
@@ -67,27 +68,44 @@ class OpenedModel:
     input_builder: InputBuilder
     family: ModelFamily
     directory: Path
+    sees: Sees
 
 
-def open_model(name_or_path: str | Path, dtype: torch.dtype = torch.float32) -> OpenedModel:
-    """A model that is ready to be asked, on the CPU, whatever type it was saved in."""
+def open_model(
+    name_or_path: str | Path, dtype: torch.dtype = torch.float32, sees: Sees | None = None
+) -> OpenedModel:
+    """A model that is ready to be asked, on the CPU, whatever type it was saved in.
+
+    `sees`: what it is given of a screen; None: what is usual for its family.
+    """
     directory = local_directory(name_or_path)
     family = known_family(directory)
-    builder = open_inputs(directory)
+    builder = open_inputs(directory, sees)
     check_weights(directory)
     network: Any = load_weights(directory, read_config(directory), dtype)
-    return OpenedModel(network.eval(), builder, family, directory)
+    return OpenedModel(network.eval(), builder, family, directory, checked_sees(family, sees))
 
 
-def open_inputs(directory: Path) -> InputBuilder:
+def open_inputs(directory: Path, sees: Sees | None = None) -> InputBuilder:
     """What makes the inputs of the model in a directory; its weights are not read."""
     family = known_family(directory)
+    sees = checked_sees(family, sees)
     for name in SETTINGS_FILES:
         if (directory / name).is_file():
             read_json(directory / name)
     if family.register is not None:
         family.register()
-    return family.input_builder(ModelParts(directory, read_config(directory)))
+    return family.input_builder(ModelParts(directory, read_config(directory), sees))
+
+
+def checked_sees(family: ModelFamily, sees: Sees | None) -> Sees:
+    """What models of a family are given of a screen."""
+    if sees is not None and sees not in family.sees:
+        raise InvalidSetting(
+            f"agent.sees={sees!r} with a model of {family.name}, which can be given "
+            f"{' or '.join(family.sees)}; leave agent.sees out, or take another model"
+        )
+    return sees or family.sees[0]
 
 
 def local_directory(name_or_path: str | Path) -> Path:
@@ -211,7 +229,9 @@ def read_json(file: Path) -> dict[str, Any]:
 def read_config(directory: Path) -> PreTrainedConfig:
     try:
         config: PreTrainedConfig = AutoConfig.from_pretrained(directory, **OFFLINE)
-    except (StrictDataclassError, OSError, ValueError, KeyError, TypeError) as error:
+    except (
+        StrictDataclassError, OSError, ValueError, KeyError, TypeError, RecursionError,
+    ) as error:  # fmt: skip
         raise NotAModel(f"{directory / 'config.json'} makes no sense: {error}") from error
     return config
 

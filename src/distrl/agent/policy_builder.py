@@ -10,30 +10,28 @@ import torch
 from torch import nn
 
 from distrl.agent.architectures.packed_decoder import can_be_packed
+from distrl.agent.checkpointing import enable_checkpointing
 from distrl.agent.critic import Critic
 from distrl.agent.dialects.dialect import Dialect
 from distrl.agent.families.language import LANGUAGE, check_language_model
-from distrl.agent.families.model_family import ModelFamily
+from distrl.agent.families.language_pictures import LanguagePictureInputs
+from distrl.agent.families.model_family import InputBuilder, Letterboxes
 from distrl.agent.lora import attach_lora
-from distrl.agent.model_directory import OpenedModel
-from distrl.agent.prompt import Prompter, Sees
+from distrl.agent.model_directory import OpenedModel, open_model
+from distrl.agent.prompt import Prompter, no_letterbox
+from distrl.agent.screen_projector import ScreenProjector
+from distrl.agent.starter.building import shipped_directory
+from distrl.agent.starter.item_reader import ItemReader
 from distrl.agent.vlm_policy import VlmPolicy
 from distrl.agent.vlm_settings import VlmSettings
 from distrl.errors import InvalidSetting
 
 
 def vlm_policy(
-    opened: OpenedModel,
-    dialect: Dialect,
-    settings: VlmSettings | None = None,
-    sees: Sees | None = None,
+    opened: OpenedModel, dialect: Dialect, settings: VlmSettings | None = None
 ) -> VlmPolicy:
-    """A policy around a model that was just opened; the model is changed in place.
-
-    `sees`: what it is given of a screen; None: what is usual for its family.
-    """
+    """A policy around a model that was just opened; the model is changed in place."""
     settings = settings or VlmSettings()
-    sees = checked_sees(opened.family, sees)
     network: Any = opened.model
     builder, lora = opened.input_builder, settings.lora
     set_weight_type(network, getattr(torch, settings.weights))
@@ -44,8 +42,8 @@ def vlm_policy(
         lora = replace(lora, targets=lora.targets or opened.family.adapter_targets)
         attach_lora(network, lora, settings.seed)
     network.eval()
-    if settings.gradient_checkpointing:
-        _enable_checkpointing(network)
+    if settings.gradient_checkpointing == "on":
+        enable_checkpointing(network)
     if settings.compile_vision:
         _compile_vision(network)
     critic = Critic(network.config.get_text_config().hidden_size, settings.critic, settings.seed)
@@ -58,12 +56,15 @@ def vlm_policy(
             opened.family.past_actions if settings.past_actions is None else settings.past_actions,
             settings.past_screens,
             seen_size=builder.seen_size,
-            sees=sees,
+            letterbox=builder.letterbox if isinstance(builder, Letterboxes) else no_letterbox,
+            sees=opened.sees,
         ),
         settings.sampling,
         directory=opened.directory,
         lora=lora,
+        projector=_projector(network, builder, settings),
         cache_bytes=settings.cache_megabytes << 20,
+        may_checkpoint=settings.gradient_checkpointing == "auto",
         seed=settings.seed,
     )
     if opened.family is LANGUAGE:
@@ -71,20 +72,24 @@ def vlm_policy(
     return policy
 
 
-def checked_sees(family: ModelFamily, sees: Sees | None) -> Sees:
-    """What models of a family are given of a screen."""
-    if sees is not None and sees not in family.sees:
-        raise InvalidSetting(
-            f"agent.sees={sees!r} with a model of {family.name}, which can be given "
-            f"{' or '.join(family.sees)}; leave agent.sees out, or take another model"
-        )
-    return sees or family.sees[0]
-
-
 def set_weight_type(network: nn.Module, dtype: torch.dtype) -> None:
     """The weights alone: frequencies of positions are buffers, and useless in half precision."""
     for parameter in network.parameters():
         parameter.data = parameter.data.to(dtype)
+
+
+def _projector(
+    network: Any, builder: InputBuilder, settings: VlmSettings
+) -> ScreenProjector | None:
+    """The eyes of a language model that is given pictures; the starter's reader is in them."""
+    if not isinstance(builder, LanguagePictureInputs):
+        return None
+    starter: Any = open_model(shipped_directory()).model
+    embeddings = network.get_input_embeddings()
+    with torch.no_grad():
+        start = embeddings(torch.tensor(builder.start_token_id, device=network.device))
+    projector = ScreenProjector(ItemReader(starter.encoder), start.float().cpu(), settings.seed)
+    return projector.to(settings.device)
 
 
 def _compile_vision(network: Any) -> None:
@@ -94,14 +99,3 @@ def _compile_vision(network: Any) -> None:
         )
     for block in network.model.visual.blocks:
         block.compile(dynamic=True)
-
-
-def _enable_checkpointing(network: Any) -> None:
-    if not network.supports_gradient_checkpointing:
-        raise InvalidSetting(
-            f"policy.gradient_checkpointing=True: a {type(network).__name__} cannot do that; "
-            "take smaller micro-batches instead"
-        )
-    network.gradient_checkpointing_enable({"use_reentrant": False})
-    # It also makes embeddings ask for gradients, which this kind of checkpointing does not need.
-    network.disable_input_require_grads()

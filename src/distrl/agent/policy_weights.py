@@ -5,6 +5,7 @@
     adapter_model.safetensors  } names, and onto no other: its fingerprint is compared
     config.json, model.safetensors, tokenizer …   where the whole model was trained: a model itself
     critic.safetensors     the value heads
+    projector.safetensors  what turns screens into tokens, where a language model was given them
 
 It is written under a hidden name and then renamed: it is there whole or not at all. Reading trusts
 nothing and runs nothing; whatever is wrong is a `CorruptModel` that says so.
@@ -21,21 +22,22 @@ from pathlib import Path
 from typing import Literal, get_args
 
 import torch
-from safetensors import SafetensorError
+from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 from transformers import PreTrainedModel
 
 from distrl.agent.critic import CriticSettings
-from distrl.agent.export_directory import MANIFEST, atomic_directory
+from distrl.agent.export_directory import CRITIC_FILE, MANIFEST, atomic_directory
 from distrl.agent.lora import LoraSettings, peft_config
 from distrl.agent.model_directory import load_weights, quiet_transformers, read_config
 from distrl.agent.prompt import Sees
-from distrl.agent.vlm_policy import CRITIC, POLICY, VlmPolicy
+from distrl.agent.vlm_policy import CRITIC, POLICY, PROJECTOR, VlmPolicy
 from distrl.errors import CorruptModel, UsageError
 
 FORMAT, FORMAT_VERSION = "distrl policy", 1
-CRITIC_FILE, ADAPTER_FILE = "critic.safetensors", "adapter_model.safetensors"
+ADAPTER_FILE = "adapter_model.safetensors"
+PROJECTOR_FILE, READER = "projector.safetensors", "screen_reader"  # READER: its digest, beside
 COMPANIONS = ("*.json", "*.jinja", "*.txt", "*.model")  # tokenizer, image processor, templates
 FINGERPRINT_VALUES = 16  # of each weight; enough to tell models of one shape apart
 
@@ -82,6 +84,7 @@ def load_exported(policy: VlmPolicy, directory: Path) -> int:
         critic = load_file(directory / CRITIC_FILE)
         weights = {f"{CRITIC}{name}": each for name, each in critic.items()}
         weights |= _policy_weights(policy, directory, manifest)
+        weights |= _projector_weights(policy, directory, manifest)
         policy.load_weights(weights, manifest.weight_version)
     except (UsageError, SafetensorError, OSError) as error:
         raise CorruptModel(f"{directory} does not fit this policy: {error}") from error
@@ -136,6 +139,9 @@ def fingerprint(network: PreTrainedModel) -> str:
 def _write(policy: VlmPolicy, directory: Path, version: int) -> None:
     weights = policy.weights()
     save_file(_part(weights, CRITIC), directory / CRITIC_FILE)
+    if policy.projector is not None:
+        reader = {READER: policy.projector.reader.digest}
+        save_file(_part(weights, PROJECTOR), directory / PROJECTOR_FILE, metadata=reader)
     if policy.lora is None:
         with quiet_transformers():
             policy.network.save_pretrained(directory)
@@ -168,10 +174,14 @@ def _write(policy: VlmPolicy, directory: Path, version: int) -> None:
 
 
 def _copy_companions(source: Path, directory: Path) -> None:
-    """Copy the small files beside the weights (tokenizer, processor), except those just written."""
+    """Copy the small files beside the weights (tokenizer, processor), except those just written.
+
+    A source that is an export itself has a manifest, which is about other files.
+    """
     for pattern in COMPANIONS:
         for file in source.glob(pattern):
-            if not (directory / file.name).exists() and "safetensors" not in file.name:
+            copied = file.name != MANIFEST and "safetensors" not in file.name
+            if copied and not (directory / file.name).exists():
                 shutil.copyfile(file, directory / file.name)
 
 
@@ -186,6 +196,22 @@ def _policy_weights(policy: VlmPolicy, directory: Path, manifest: Manifest) -> d
         if not mine.requires_grad and not torch.equal(named.pop(name, kept), kept):
             raise UsageError(f"{name}, which no training changes, is not that of {directory}")
     return {f"{POLICY}{name}": each for name, each in named.items()}
+
+
+def _projector_weights(policy: VlmPolicy, directory: Path, manifest: Manifest) -> dict[str, Tensor]:
+    """None for a policy without eyes. One that is to see for the first time keeps its new ones."""
+    if policy.projector is None:
+        return {}
+    if PROJECTOR_FILE not in manifest.files:
+        return {n: each for n, each in policy.weights().items() if n.startswith(PROJECTOR)}
+    with safe_open(directory / PROJECTOR_FILE, framework="pt") as file:
+        if (file.metadata() or {}).get(READER) != policy.projector.reader.digest:
+            raise UsageError(
+                f"its {PROJECTOR_FILE} was trained behind another screen reader than the one of "
+                "this installation; install the version that trained it"
+            )
+    named = load_file(directory / PROJECTOR_FILE)
+    return {f"{PROJECTOR}{name}": each for name, each in named.items()}
 
 
 def _part(weights: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:

@@ -11,13 +11,15 @@ dialect must explain beside them is `Dialect.instructions`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from distrl.agent.dialects.dialect import Dialect, ImageSize
 from distrl.agent.element_list import ElementList
+from distrl.agent.letterbox import Letterbox
 from distrl.bounds import Bounds, Checked
+from distrl.errors import InvalidAction
 from distrl.records import Action, Observation, Screen, Unreadable
 
 
@@ -76,11 +78,21 @@ class Prompt:
     system: str
     text: str
     screens: tuple[Screen, ...]
+    instruction: str = ""  # as it was given, for a critic that reads its words; not for the model
+
+
+def screens_of(prompts: Sequence[Prompt]) -> list[Screen]:
+    return [screen for prompt in prompts for screen in prompt.screens]
 
 
 def full_size(screen: Screen) -> ImageSize:
     """The size of a picture that is not resized."""
     return ImageSize(screen.width, screen.height)
+
+
+def no_letterbox(_: Screen) -> Letterbox | None:
+    """Of a screen that fills the picture, whether it was stretched for that or not."""
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,13 +101,15 @@ class Prompter(Checked):
 
     `seen_size` says how large the model sees a screen, for dialects that count in pixels: past
     actions are written with it. Elements are told with their numbers or, where the dialect counts
-    places, with theirs.
+    places, with theirs. All places in texts are those of the picture, which `letterbox` tells from
+    those of the screen; actions that come in and go out are on the screen.
     """
 
     dialect: Dialect
     past_actions: Annotated[int, Bounds(0, unit="past actions in the text")] = 4
     past_screens: Annotated[int, Bounds(0, unit="screens before the current one")] = 0
     seen_size: Callable[[Screen], ImageSize] = full_size
+    letterbox: Callable[[Screen], Letterbox | None] = no_letterbox
     sees: Sees = "screen"
 
     @property
@@ -112,21 +126,41 @@ class Prompter(Checked):
             history=self._history(observation),
             elements=self._elements(observation),
         )
-        return Prompt(self.dialect.instructions, text.strip(), self._screens(observation))
+        screens = self._screens(observation)
+        return Prompt(self.dialect.instructions, text.strip(), screens, observation.instruction)
 
     def read(self, text: str, observation: Observation) -> Action:
         """The action that an answer to this observation's prompt means."""
         size = self.seen_size(observation.screen)
-        return self.dialect.read(text, size, self._listed(observation))
+        action = self.dialect.read(text, size, self._listed(observation))
+        letterbox = self._letterbox(observation)
+        try:
+            return action if letterbox is None else letterbox.to_screen(action)
+        except InvalidAction as error:
+            return Unreadable(text, str(error))
 
     def answer(self, action: Action, observation: Observation) -> str:
         """The answer that means this action, for a demonstration."""
         size = self.seen_size(observation.screen)
-        return self.dialect.write(action, size, self._listed(observation))
+        seen = self._seen(action, self._letterbox(observation))
+        return self.dialect.write(seen, size, self._listed(observation))
 
     @property
     def reads_elements(self) -> bool:
         return self.sees != "screen"
+
+    def _letterbox(self, observation: Observation) -> Letterbox | None:
+        """That of the places in texts. Elements that are meant by number have theirs on the screen,
+        and so has all that a dialect of numbers says.
+        """
+        told = self.dialect.numbers and self.reads_elements
+        return None if told else self.letterbox(observation.screen)
+
+    def _seen(self, action: Action, letterbox: Letterbox | None) -> Action:
+        """The action on the picture; what the dialect has no word for becomes another before, for
+        that one may have a place.
+        """
+        return action if letterbox is None else letterbox.to_picture(self.dialect.sayable(action))
 
     def _screens(self, observation: Observation) -> tuple[Screen, ...]:
         if self.sees == "elements":
@@ -148,21 +182,26 @@ class Prompter(Checked):
         lines = list(listed.lines())
         if not self.dialect.numbers:
             scale = self.dialect.scale_for(self.seen_size(observation.screen))
+            letterbox = self._letterbox(observation)
             for at in range(len(listed.elements)):
-                lines[at] += " at {},{}".format(*scale.write(*listed.place(at + 1)))
+                place = listed.place(at + 1)
+                place = place if letterbox is None else letterbox.place_in_picture(*place)
+                lines[at] += " at {},{}".format(*scale.write(*place))
         return "\n".join(lines)
 
     def _history(self, observation: Observation) -> str:
         """The last actions, numbered as they were done."""
         template, size = self.prompt_template, self.seen_size(observation.screen)
+        letterbox = self._letterbox(observation)
         touched = (*observation.touched, *[None] * len(observation.past_actions))
         steps = list(enumerate(zip(observation.past_actions, touched, strict=False), start=1))
         told = []
         for number, (action, element) in steps[-self.past_actions :] if self.past_actions else ():
             # What could not be read may be of any length and hold any token: it is not repeated.
-            unreadable = isinstance(action, Unreadable)
             words = template.unreadable
-            words = words if unreadable else self.dialect.write_past(action, size, element)
+            if not isinstance(action, Unreadable):
+                seen = self._seen(action, letterbox)
+                words = self.dialect.write_past(seen, size, element)
             told.append(_filled(template.step, number=str(number), action=words))
         return template.separator.join(told) if told else template.no_steps
 

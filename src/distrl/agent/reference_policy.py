@@ -1,9 +1,9 @@
 """The start model of a run as a frozen reference: what a KL penalty keeps the policy near.
 
 It is the model (and adapter) that the config names, never a checkpoint of the run, so that a
-resumed run has the reference that it began with. Where training adds new LoRA adapters, the start
-model is the same network with its adapters disabled and costs no memory. Otherwise it is a second,
-frozen copy of the weights on the policy's device.
+resumed run has the reference that it began with. Where training adds new LoRA adapters and nothing
+else, the start model is the same network with its adapters disabled and costs no memory. Otherwise
+it is a second, frozen copy of the weights on the policy's device.
 """
 
 from __future__ import annotations
@@ -43,11 +43,13 @@ def start_policy(
 ) -> VlmPolicy | WithoutAdapters:
     """The policy that training began with, for scoring only."""
     new_adapters = adapter is None and trained_directory(model) is None
-    if policy.lora is not None and new_adapters:
+    if policy.lora is not None and new_adapters and policy.projector is None:
         return WithoutAdapters(policy)
     frozen = reopen()
     frozen.network.requires_grad_(False)
     frozen.critic.requires_grad_(False)
+    if frozen.projector is not None:
+        frozen.projector.requires_grad_(False)
     return frozen
 
 

@@ -6,14 +6,20 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from distrl.agent.dialects import dialect_named
+from distrl.agent.families.language import LANGUAGE
 from distrl.agent.loading import model_path
-from distrl.agent.model_directory import known_family, local_directory, open_inputs
-from distrl.agent.policy_builder import checked_sees
+from distrl.agent.model_directory import (
+    checked_sees,
+    known_family,
+    local_directory,
+    open_inputs,
+)
 from distrl.agent.prompt import Prompter, Sees
 from distrl.agent.served_adapters import ServedAdapters
 from distrl.agent.served_policy import ServedPolicy, ServedSampling
 from distrl.agent.vlm_settings import VlmSettings
 from distrl.chat.chat_server import ChatServer, ServerSettings
+from distrl.errors import InvalidSetting
 
 
 def open_served(
@@ -31,6 +37,11 @@ def open_served(
     """
     directory = local_directory(model_path(model))
     family, sampling = known_family(directory), settings.sampling
+    if family is LANGUAGE and sees == "both":
+        raise InvalidSetting(
+            "agent.sees='both' with agent.server: the screen projector of a language model is "
+            "ours, and no server has it; give agent.sees=elements, or leave agent.server out"
+        )
     prompter = Prompter(
         dialect_named(dialect or family.dialect),
         family.past_actions if settings.past_actions is None else settings.past_actions,

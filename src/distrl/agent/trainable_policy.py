@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import torch
 from torch import Tensor
@@ -69,3 +69,12 @@ class TrainablePolicy(Policy, Protocol):
 
     @property
     def weight_version(self) -> int: ...
+
+
+@runtime_checkable
+class SparingPolicy(Protocol):
+    """A policy that can do with less memory for more time; optional beside `TrainablePolicy`."""
+
+    def start_checkpointing(self) -> bool:
+        """Score with gradient checkpointing from now on; False: it did so before, or must not."""
+        ...

@@ -23,30 +23,34 @@ from typing import cast
 import torch
 from torch import Tensor, nn
 from transformers import PreTrainedModel
-from transformers.modeling_layers import GradientCheckpointingLayer
 
 from distrl.agent.answer_sampling import SampledAnswer, SamplingSettings, sample_answers
 from distrl.agent.architectures.architecture import Architecture, ForwardResult
-from distrl.agent.architectures.decoder_only import DecoderOnly
+from distrl.agent.architectures.chosen_architecture import (
+    KeptPictures,
+    chosen_architecture,
+    kept_pictures,
+)
 from distrl.agent.architectures.encoder_decoder import EncoderDecoder
-from distrl.agent.architectures.packed_decoder import FEATURES, PackedDecoder, can_be_packed
+from distrl.agent.architectures.packed_decoder import FEATURES
+from distrl.agent.checkpointing import checkpointing_layers, enable_checkpointing
 from distrl.agent.critic import Critic
 from distrl.agent.encoding_cache import EncodingCache, Parts, encoding_key
 from distrl.agent.families.model_family import InputBuilder, ModelInputs
-from distrl.agent.families.qwen_vl import QwenInputs
 from distrl.agent.feature_cache import FeatureCache
 from distrl.agent.lora import AdaptedLayers, LoraSettings
-from distrl.agent.prompt import Prompt, Prompter
+from distrl.agent.prompt import Prompt, Prompter, screens_of
+from distrl.agent.screen_projector import ScreenProjector
+from distrl.agent.shared_prefix import SharedPrefix
 from distrl.agent.token_scores import token_distribution, token_scores
 from distrl.agent.trainable_policy import Scores
 from distrl.agent.weight_digest import weight_digest
 from distrl.errors import UsageError
-from distrl.records import Decision, Observation
+from distrl.records import Decision, Observation, Screen
 
 Share = Callable[[Sequence[Prompt], Parts], None]
 ENCODED_AT_ONCE = 128  # prompts, on a GPU
-_Pictures = tuple[PackedDecoder, QwenInputs]
-POLICY, CRITIC = "policy.", "critic."  # what the names of weights begin with
+POLICY, PROJECTOR, CRITIC = "policy.", "projector.", "critic."  # that names of weights begin with
 
 
 class VlmPolicy:
@@ -65,7 +69,9 @@ class VlmPolicy:
         *,
         directory: Path,  # that the model was opened from
         lora: LoraSettings | None = None,  # the adapters that it wears
+        projector: ScreenProjector | None = None,  # of a language model that is given screens
         cache_bytes: int = 0,  # for the encodings of steps that are scored again
+        may_checkpoint: bool = False,  # when `start_checkpointing` is called
         seed: int = 0,
     ) -> None:
         self.network = network
@@ -76,22 +82,22 @@ class VlmPolicy:
         self.directory = directory
         self.lora = lora
         self.device = network.device
-        self.architecture = architecture_of(network, builder)
+        self.projector = projector
+        stand_in = builder.answers.pad_token_id
+        self.architecture = chosen_architecture(network, stand_in, projector)
+        self.prefix = SharedPrefix(builder)
         self.encodings = EncodingCache(cache_bytes)
         self.share: Share | None = None  # gets what is encoded to decide
         self._cached = _cacheable(self.architecture) if cache_bytes else None
-        self._pictures = _pictures(self.architecture, builder)
+        self._pictures = kept_pictures(self.architecture, builder)
         self.features = FeatureCache(cache_bytes)
         self._adapters = AdaptedLayers(network) if lora is not None else None
         self.forward_tokens = 0  # that went through the model so far without a gradient
         self.training_tokens = 0  # and with one
-        self._learned = _learned(network, critic)
+        self._learned = _learned({POLICY: network, PROJECTOR: projector, CRITIC: critic})
         self._ends = torch.tensor(sorted(builder.answers.end_token_ids), device=self.device)
-        self._checkpointing_layers = [
-            module
-            for module in network.modules()
-            if isinstance(module, GradientCheckpointingLayer) and module.gradient_checkpointing
-        ]
+        self._may_checkpoint = may_checkpoint and network.supports_gradient_checkpointing
+        self._checkpointing_layers = checkpointing_layers(network)
         self._version = 0
         self._rng = torch.Generator(self.device)
         self.seed(seed)
@@ -136,7 +142,9 @@ class VlmPolicy:
                 self.share(prompts, encoded)
             decoding = self._cached.begin_encoded(encoded, longest)
         else:
-            decoding = self.architecture.begin(self._inputs(prompts).tensors, longest)
+            inputs, system = self._inputs(prompts).tensors, prompts[0].system
+            decoding = self.prefix.begin(self.architecture, inputs, longest, system)
+            self._count(-self.prefix.reused)
         return sample_answers(decoding, self._ends, self.sampling, self._rng)
 
     def _decision(self, answer: SampledAnswer, observation: Observation) -> Decision:
@@ -170,7 +178,7 @@ class VlmPolicy:
             log_probs=nothing.index_put(places, log_probs),
             entropies=nothing.index_put(places, entropies),
             token_mask=mask.to(self.device),
-            value_logits=self.critic.values(result.prompt_states),
+            value_logits=self.critic.values(result.prompt_states, self._words(prompts)),
         )
 
     @torch.no_grad()
@@ -190,29 +198,34 @@ class VlmPolicy:
 
     def value_logits(self, observations: Sequence[Observation]) -> Tensor:  # [n, heads]
         prompts = [self.prompter.write(each) for each in observations]
-        return self.critic.values(self._prompt_states(prompts))
+        return self.critic.values(self._prompt_states(prompts), self._words(prompts))
 
     def instruction_logits(self, instructions: Sequence[str]) -> Tensor:  # [n]
-        prompts = [Prompt("", instruction, ()) for instruction in instructions]
-        return self.critic.instruction_values(self._prompt_states(prompts))
+        prompts = [Prompt("", each, (), instruction=each) for each in instructions]
+        return self.critic.instruction_values(self._prompt_states(prompts), self._words(prompts))
 
     @torch.no_grad()
     def prepare(self, observations: Sequence[Observation]) -> None:
-        """Encode those that are not known yet, where encodings are kept. Any thread may call."""
-        architecture = self._cached
-        if architecture is None:
-            return
+        """Compute what is kept of them, if it is not known yet. Any thread may call."""
         prompts = [self.prompter.write(each) for each in observations]
+        if (architecture := self._cached) is None:
+            if self._pictures is not None:
+                self.features.add_missing(screens_of(prompts), self._features_of)
+            return
         self.encodings.add_missing(
             [encoding_key(prompt) for prompt in prompts],
             lambda new: self._encoded(architecture, [prompts[at] for at in new]),
         )
 
     def policy_parameters(self) -> Iterable[nn.Parameter]:
-        return [each for each in self.network.parameters() if each.requires_grad]
+        learned = self._learned.items()
+        return [p for name, p in learned if not name.startswith(CRITIC) and p.requires_grad]
 
     def critic_parameters(self) -> Iterable[nn.Parameter]:
         return list(self.critic.parameters())
+
+    def _words(self, prompts: Sequence[Prompt]) -> Tensor | None:  # [n, slots]
+        return self.critic.bags_of_words([prompt.instruction for prompt in prompts])
 
     def _prompt_states(self, prompts: Sequence[Prompt]) -> Tensor:  # [n, hidden]
         """The hidden states of prompts; with a gradient only if the critic trains the trunk."""
@@ -250,6 +263,14 @@ class VlmPolicy:
             yield
         finally:
             self._cached, self.features = cached, features
+
+    def start_checkpointing(self) -> bool:
+        """Checkpoint from now on (`SparingPolicy`)."""
+        if self._checkpointing_layers or not self._may_checkpoint:
+            return False
+        enable_checkpointing(self.network)
+        self._checkpointing_layers = checkpointing_layers(self.network)
+        return True
 
     @contextmanager
     def _checkpointing(self) -> Iterator[None]:
@@ -314,15 +335,16 @@ class VlmPolicy:
 
     def _placed(self, prompts: Sequence[Prompt]) -> ModelInputs:
         """Inputs with features in place of pixels; screens that are known are not unpacked."""
-        architecture, builder = cast("_Pictures", self._pictures)
-        screens = [screen for prompt in prompts for screen in prompt.screens]
-        features = self.features.of(
-            screens, lambda some: architecture.features(builder.pixels(some))
-        )
+        _, builder = cast("KeptPictures", self._pictures)
+        features = self.features.of(screens_of(prompts), self._features_of)
         inputs = builder.build_without_pixels(prompts)  # while a GPU computes features
         if features is not None:
             inputs.tensors[FEATURES] = features
         return inputs
+
+    def _features_of(self, screens: Sequence[Screen]) -> list[Tensor]:
+        architecture, builder = cast("KeptPictures", self._pictures)
+        return architecture.features(builder.pixels(screens))
 
     def _count(self, tokens: int) -> None:
         if torch.is_grad_enabled():
@@ -333,7 +355,7 @@ class VlmPolicy:
     # Weights ------------------------------------------------------------------------------------
 
     def weights(self) -> dict[str, Tensor]:
-        """A copy, on the CPU, of all that is learned: adapters or the whole model, and critic."""
+        """A copy, on the CPU, of all that is learned: adapters or model, projector, critic."""
         return {
             name: parameter.detach().to("cpu", copy=True)
             for name, parameter in self._learned.items()
@@ -363,28 +385,16 @@ class VlmPolicy:
         self._version = version
 
 
-def architecture_of(network: PreTrainedModel, builder: InputBuilder) -> Architecture:
-    if network.config.is_encoder_decoder:
-        return EncoderDecoder(network)
-    decoder = PackedDecoder if can_be_packed(network) else DecoderOnly
-    return decoder(network, stand_in=builder.answers.pad_token_id)
-
-
-def _pictures(architecture: Architecture, builder: InputBuilder) -> _Pictures | None:
-    """Where the features of screens may be kept: who computes them, and from what."""
-    if isinstance(architecture, PackedDecoder) and isinstance(builder, QwenInputs):
-        return (architecture, builder) if architecture.features_stay else None
-    return None
-
-
 def _cacheable(architecture: Architecture) -> EncoderDecoder | None:
     if isinstance(architecture, EncoderDecoder) and architecture.encodings_stay:
         return architecture
     return None
 
 
-def _learned(network: PreTrainedModel, critic: Critic) -> dict[str, nn.Parameter]:
-    trained = {name: each for name, each in network.named_parameters() if each.requires_grad}
-    return {f"{POLICY}{name}": each for name, each in trained.items()} | {
-        f"{CRITIC}{name}": each for name, each in critic.named_parameters()
+def _learned(modules: Mapping[str, nn.Module | None]) -> dict[str, nn.Parameter]:
+    return {
+        f"{prefix}{name}": each
+        for prefix, module in modules.items()
+        for name, each in (module.named_parameters() if module is not None else ())
+        if each.requires_grad
     }

@@ -12,6 +12,7 @@ from distrl.bounds import Bounds, Fixed, Meaning, Seed, check_bounds
 from distrl.errors import InvalidSetting
 
 WeightType = Literal["float32", "bfloat16"]
+Checkpointing = Literal["auto", "on", "off"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +29,9 @@ class VlmSettings:
         LoraSettings | None, Meaning("a section for adapters; none: all weights are trained")
     ] = None
     gradient_checkpointing: Annotated[
-        bool, Meaning("a third more time for a fraction of the memory")
-    ] = False
+        Checkpointing,
+        Meaning("a third more time for a fraction of the memory; auto: where a GPU has too little"),
+    ] = "auto"
     compile_vision: Annotated[
         bool,
         Meaning("Qwen-VL on a GPU: half the time for pictures, after 10 s; needs a C compiler"),

@@ -41,6 +41,7 @@ from distrl.errors import (
 from distrl.records import Screen
 
 BUSY_OR_BROKEN = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
+BRIEF = 16  # tokens of an answer that nobody reads
 NO_LIST = frozenset({404, 405, 501})  # a server that has no GET /models answers so
 MAX_ANSWER = 32 * 2**20  # bytes
 MAX_QUOTE = 300  # characters of what a server said that go into a message
@@ -228,23 +229,42 @@ class ChatServer:
 
 
 def check_model(server: ChatServer, model: str) -> None:
-    """Raise a `ChatServerError` unless the server answers, takes our key and lists the model.
+    """Raise a `ChatServerError` unless the server answers, takes our key and has the model.
 
-    A server that has no list of models, or one that cannot be read, is taken at its word.
+    One that has no list of models, or none that can be read, is asked a tiny question instead.
     """
-    try:
-        listed = server.get("/models").get("data")
-    except UnusableAnswer:
-        return
-    except RequestRefused as error:
-        if error.status in NO_LIST:
-            return
-        raise
-    names = [str(each.get("id")) for each in listed or () if isinstance(each, dict)]
-    if names and model not in names:
+    names = _listed_models(server)
+    if not names:
+        _ask_briefly(server, model)
+    elif model not in names:
         raise RequestRefused(
             f"GET {server.settings.url}/models: the server has no model {model!r}; it lists "
             f"{', '.join(names[:10])}"
+        )
+
+
+def _listed_models(server: ChatServer) -> list[str]:
+    """Empty: the server has no such list."""
+    try:
+        listed = server.get("/models").get("data")
+    except UnusableAnswer:
+        return []
+    except RequestRefused as error:
+        if error.status in NO_LIST:
+            return []
+        raise
+    found = listed if isinstance(listed, list) else []
+    return [str(each.get("id")) for each in found if isinstance(each, dict)]
+
+
+def _ask_briefly(server: ChatServer, model: str) -> None:
+    question = {"role": "user", "content": [{"type": "text", "text": "Are you there? Say yes."}]}
+    asked = {"model": model, "messages": [question], "max_tokens": BRIEF, "temperature": 0.0}
+    choices = server.post("/chat/completions", asked).get("choices")
+    if not isinstance(choices, list) or not choices:
+        raise UnusableAnswer(
+            f"POST {server.settings.url}/chat/completions: {model!r} was asked whether it is "
+            "there, and the answer has no choices. See that the url is that of a chat server"
         )
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import logging
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 from rich.console import Console
@@ -15,6 +16,8 @@ from distrl.errors import NotInstalled, UsageError
 
 if TYPE_CHECKING:
     from distrl.runs.run_directory import RunDirectory
+
+Policy = Literal["own", "learner"]
 
 
 def collect(
@@ -37,6 +40,10 @@ def collect(
     give_up: Annotated[
         float, typer.Option(min=0.0, help="With --join: minutes to try when nobody answers.")
     ] = float("inf"),
+    policy: Annotated[
+        Policy,
+        typer.Option(help="With --join: who decides, a policy here or the learner's process."),
+    ] = "own",
 ) -> None:
     """Collect trajectories without learning, to train on offline; or for a learner elsewhere."""
     if join is not None:
@@ -44,7 +51,7 @@ def collect(
             raise UsageError(
                 "--join needs --fingerprint and --token-file; the learner prints the whole command"
             )
-        _join(config, settings or [], join, fingerprint, token_file, spool, 60.0 * give_up)
+        _join(config, settings or [], join, fingerprint, token_file, spool, 60.0 * give_up, policy)
         return
     from distrl.config.training_config import load_config
     from distrl.engine.device_wiring import DRY_RUN_ENDED, is_dry
@@ -88,9 +95,12 @@ def _join(
     token_file: Path,
     spool: Path | None,
     give_up_seconds: float,
+    policy: Policy,
 ) -> None:
     """Collect for the learner at that address until it says that the run is over."""
     from distrl.config.training_config import load_joined_config
+    from distrl.engine.adb_wiring import lease_phones
+    from distrl.engine.device_wiring import DRY_RUN_ENDED, DRY_RUN_MARK, is_dry
     from distrl.engine.join.identity import read_token
 
     try:
@@ -106,18 +116,24 @@ def _join(
     own = load_joined_config("", 0, config, settings)  # what is wrong here is said before joining
     folder = spool or Path(own.run.directory) / "joined"
     count = own.devices.count + own.devices.spares
+    mark = f"{DRY_RUN_MARK} · " if is_dry(own) else ""
     log_to_stderr()
     logging.getLogger("httpx").setLevel(logging.WARNING)  # a line for each request
     with (
         LearnerClient(url, read_token(token_file), fingerprint) as client,
         TrajectorySpool(folder, max_waiting=max(8, 2 * count)) as kept,
+        ExitStack() as opened,
     ):
+        lease_phones(own, folder, opened)  # and keep them while the learner does not answer
         JoinedCollector(
             client,
             kept,
             OwnSettings(config, settings),
             count,
             give_up_seconds,
-            typer.echo,
+            lambda sentence: typer.echo(f"{mark}{sentence}"),
             partial(build_joined, logs=folder / "logs"),
+            policy=policy,
         ).run()
+    if mark:
+        typer.echo(DRY_RUN_ENDED)

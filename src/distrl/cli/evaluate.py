@@ -306,7 +306,9 @@ def evaluate_on(console: Console, evaluation: Evaluation, on: Sequence[str]) -> 
             if len(environments) == 1:
                 console.print(reports[name].shown())
     if len(environments) > 1:
-        console.print(environment_table(reports))
+        stems = [Path(name).stem for name in reports]
+        names = stems if len(set(stems)) == len(stems) else list(reports)
+        console.print(environment_table(dict(zip(names, reports.values(), strict=True))))
     if evaluation.figures:
         figures = {name: report.figures() for name, report in reports.items()}
         write_whole(evaluation.figures, json_format.dumps(figures, indent=2) + "\n")

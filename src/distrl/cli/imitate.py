@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
+from distrl.agent.prompt import Sees
 from distrl.errors import UsageError
 
 if TYPE_CHECKING:
@@ -54,6 +55,10 @@ def imitate(
     lora: Annotated[
         int | None, typer.Option(min=1, help="With --model: train adapters of this rank alone.")
     ] = None,
+    sees: Annotated[
+        Sees | None,
+        typer.Option(help="With --model: what it is given of a phone; usual for it by default."),
+    ] = None,
     device: Annotated[str, typer.Option(help="Where the model computes: cpu or cuda.")] = "cpu",
 ) -> None:
     """Pretrain a starter model on scripted demonstrations, by default from random weights."""
@@ -63,8 +68,11 @@ def imitate(
             raise UsageError(
                 "--start and --enough are for the starter; leave them out with --model"
             )
-        teach_and_show(Console(), model, cloning_settings(device, config, given), out, device, lora)
+        settings = cloning_settings(device, config, given)
+        teach_and_show(Console(), model, settings, out, device, lora, sees)
         return
+    if sees is not None:
+        raise UsageError("--sees goes with --model; the starter sees screens alone")
     pretrain_and_show(Console(), chosen_settings(device, config, given), out, device, start=start)
 
 
@@ -101,6 +109,7 @@ def teach_and_show(
     out: Path,
     device: str = "cpu",
     lora: int | None = None,
+    sees: Sees | None = None,
 ) -> list[CloningProgress]:
     """Teach a model by behaviour cloning and save what it learned, with its learning curve."""
     from distrl.agent.loading import open_policy
@@ -112,7 +121,8 @@ def teach_and_show(
     if out.exists():  # before anything is spent: it is written at the end
         raise UsageError(f"{out} is there already; give a directory that is not")
     adapters = None if lora is None else LoraSettings(lora, 2 * lora)
-    policy = open_policy(model, VlmSettings(lora=adapters, device=device, seed=settings.seed))
+    chosen = VlmSettings(lora=adapters, device=device, seed=settings.seed)
+    policy = open_policy(model, chosen, sees=sees)
 
     def show(point: CloningProgress) -> None:
         right = "" if point.validation is None else f", validation {point.validation:.1%}"

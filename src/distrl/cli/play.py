@@ -85,28 +85,33 @@ def play(
     else:
         opened = _settled(wanted, on, overrides or [], keep)
     with evaluation.policy_for() as policy_for, opened as setup:
+        mark = setup.mark
         player = Player(console, setup, policy_for(setup.task, setup.device, setup.judge))
         if keep is None:
             trajectory = player.play(LiveFeed(None))
         else:
             trajectory = _play_and_keep(player, keep, view=view)
-    _record(console, trajectory, out)
+    _record(console, trajectory, out, mark)
+    if mark:
+        from distrl.engine.device_wiring import DRY_RUN_ENDED
+
+        console.print(DRY_RUN_ENDED, highlight=False, markup=False)
     if view:
-        console.print("the page is there until Ctrl-C", highlight=False)
+        console.print(f"{mark}the page is there until Ctrl-C", highlight=False)
         with suppress(KeyboardInterrupt):
             signal.pause()
     elif keep is not None:
-        console.print(f"look at it: distrl view {keep}", highlight=False, markup=False)
+        console.print(f"{mark}look at it: distrl view {keep}", highlight=False, markup=False)
 
 
-def _record(console: Console, trajectory: Trajectory, out: Path) -> None:
+def _record(console: Console, trajectory: Trajectory, out: Path, mark: str) -> None:
     """Say how it ended, and write the recording."""
     from distrl.reporting.recording import verdict_line, write_recording
 
-    console.print(verdict_line(trajectory)[0], highlight=False, markup=False)
+    console.print(f"{mark}{verdict_line(trajectory)[0]}", highlight=False, markup=False)
     out.parent.mkdir(parents=True, exist_ok=True)
     write_recording([trajectory], out)
-    console.print(str(out), highlight=False, markup=False)
+    console.print(f"{mark}{out}", highlight=False, markup=False, soft_wrap=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +131,7 @@ class Setup:
     device: Device
     judge: Judge
     stop_on_success: bool = False
+    mark: str = ""  # before every line, where nothing is carried out
 
 
 @contextmanager
@@ -150,6 +156,7 @@ def _settled(
 ) -> Iterator[Setup]:
     """The first device of the settings; what a guarded phone refuses is kept with the episode."""
     from distrl.config.training_config import load_config
+    from distrl.engine.device_wiring import DRY_RUN_MARK, is_dry
     from distrl.engine.environment import open_environment
 
     path = Path(on) if on else None
@@ -163,7 +170,8 @@ def _settled(
             task = next(environment.tasks(wanted.seed))
         [device] = environment.devices
         judge, stops = environment.judge_for(device), environment.stop_on_success
-        yield Setup(task, device, judge, stops)
+        mark = f"{DRY_RUN_MARK} · " if is_dry(config) else ""
+        yield Setup(task, device, judge, stops, mark)
 
 
 def _split(split: str) -> Split:
@@ -185,7 +193,8 @@ def _play_and_keep(player: Player, keep: Path, *, view: bool) -> Trajectory:
             from distrl.cli.view import show_along
 
             show_along(keep)
-            player.console.print("it begins when the wall of this page is open:", highlight=False)
+            said = "it begins when the wall of this page is open:"
+            player.console.print(f"{player.setup.mark}{said}", highlight=False)
             end = time.monotonic() + OPEN_SECONDS
             while not live.watched and time.monotonic() < end:
                 time.sleep(0.2)
@@ -217,7 +226,8 @@ class Player:
             live.show(lease, "deciding", episode)
             [decision] = self.policy.decide([episode.observation])
             number = len(episode.decisions) + 1
-            self.console.print(_line(number, task.step_limit, decision), highlight=False)
+            line = _line(number, task.step_limit, decision)
+            self.console.print(f"{self.setup.mark}{line}", highlight=False)
             live.show(lease, "acting", episode, decision)
             time.sleep(step_seconds)
             episode.take(decision)
@@ -237,7 +247,7 @@ class Player:
             stop_on_success=setup.stop_on_success,
         )
         said = f"[bold]{escape(episode.task.instruction)}[/]  [dim]{escape(episode.task.id)}[/]"
-        self.console.print(said, highlight=False)
+        self.console.print(f"{setup.mark}{said}", highlight=False)
         return episode
 
 

@@ -98,8 +98,8 @@ def _gpu(config: TrainingConfig) -> list[Need]:
     from distrl.agent.torch_device import free_gpu_memory
     from distrl.reporting.gpu_estimate import estimate_gpu_memory, gpu_advice
 
-    parts = estimate_gpu_memory(config)
     there = free_gpu_memory(device)
+    parts = estimate_gpu_memory(config, there)
     advice = NO_GPU if there is None else gpu_advice(config)
     return [Need(f"GPU ({device})", sum(parts.values()) or None, there or 0, advice, parts)]
 

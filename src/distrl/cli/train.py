@@ -226,9 +226,11 @@ def _show_result(console: Console, run: RunDirectory, result: RunResult) -> None
         words = gain_words(result.gain, weights_moved=result.weights_moved)
         console.print(f"gain: {words}", highlight=False, markup=False)
     if result.phone_time:
-        console.print(f"phones' time: {time_words(result.phone_time, most=8)}", highlight=False)
+        console.print(f"phones' time: {time_words(result.phone_time, most=10)}", highlight=False)
     if result.learner_time:
-        console.print(f"learner's time: {time_words(result.learner_time, most=8)}", highlight=False)
+        console.print(
+            f"learner's time: {time_words(result.learner_time, most=10)}", highlight=False
+        )
     if result.lost_trajectories or result.damaged_files:
         files = ", ".join(result.damaged_files) or "none"
         console.print(

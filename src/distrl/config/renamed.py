@@ -1,12 +1,14 @@
 """Settings of earlier versions: refuse their names, and say what to write instead.
 
 A run's config.toml holds every setting, so that of an old run has many old names; all of them are
-listed in one sentence. `load_config` calls `refuse_old_names` before anything else is read.
+listed in one sentence. `load_config` calls `refuse_old_names` before anything else is read. Values
+that can mean one thing alone are taken as before (`take_old_values`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from distrl.bounds import Fixed, declared, hints_of
 from distrl.config.typed_reader import Given, Node, leaves, section_of
@@ -28,6 +30,7 @@ RENAMED_VALUES = {
     ("learning.algorithm", "impala"): "vtrace",
     ("learning.algorithm", "group_relative"): "grpo",
 }
+SWITCHES = {"agent.policy.gradient_checkpointing"}  # were true or false; are on or off, or more
 REMOVED = {  # and why it is always the same; a section covers what is in it
     "collection.batch_wait_milliseconds": "a batch waits 2 ms to become fuller",
     "devices.drift": "devices.drift is true or false now, for all differences at once",
@@ -60,6 +63,16 @@ def refuse_old_names(kind: type, tree: Mapping[str, Node]) -> None:
         raise InvalidSetting(
             "; ".join(f"{'; '.join(said)} ({source})" for source, said in sentences.items())
         )
+
+
+def take_old_values(tree: dict[str, Node], path: str = "") -> None:
+    """Put what is written today in place of old values in the tree."""
+    for name, node in tree.items():
+        at = f"{path}{name}"
+        if isinstance(node, dict):
+            take_old_values(node, f"{at}.")
+        elif at in SWITCHES and isinstance(node.value, bool):
+            tree[name] = replace(node, value="on" if node.value else "off")
 
 
 def _sentence(name: str, given: Given, fixed: Mapping[str, str]) -> str:

@@ -121,6 +121,10 @@ class TaskSettings:
         found = (name for pattern in self.templates for name in self._matches(pattern))
         return tuple(dict.fromkeys(found))
 
+    def wants(self, template: str) -> bool:
+        """Whether a task of this template is meant, where tasks are listed."""
+        return not self.templates or any(fnmatchcase(template, each) for each in self.templates)
+
     def _matches(self, pattern: str) -> list[str]:
         if len(pattern) > LONGEST_PATTERN:  # fnmatch takes the square of its length
             return []
@@ -195,6 +199,8 @@ class DeviceSettings:
                 f"serials={list(self.serials)} for count={self.count} and spares={self.spares}; "
                 "name as many as are wanted, or want fewer"
             )
+        if len(set(self.serials)) < len(self.serials):
+            raise InvalidSetting(f"serials={list(self.serials)}; name each phone once")
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,7 +272,7 @@ class AgentSettings(Checked):
     dialect: Annotated[str, PartName("dialect", "that of the model's family")] = ""
     sees: Annotated[
         Literal["auto", "screen", "elements", "both"],
-        Meaning("of a phone: its picture, the elements on it; auto: as is usual for the model"),
+        Meaning("of a phone: its picture, the elements on it, or both; auto: usual for the model"),
     ] = "auto"
     server: Annotated[
         str, Meaning("url of a vLLM or SGLang that decides for collectors, up to and with /v1")

@@ -16,7 +16,7 @@ from distrl.bounds import Bounds, Meaning, PartName, check_bounds
 from distrl.config import sections
 from distrl.config import typed_reader as reader
 from distrl.config.config_file import found_config
-from distrl.config.renamed import refuse_old_names
+from distrl.config.renamed import refuse_old_names, take_old_values
 from distrl.config.toml_writer import is_as_written
 from distrl.errors import InvalidSetting
 from distrl.learning.algorithms.a_ride import ARideSettings
@@ -31,6 +31,7 @@ from distrl.plugin_shape import BUILT_IN
 from distrl.replay.buffer.pacing import PacingSettings
 from distrl.replay.buffer.replay_buffer import ReplaySettings
 from distrl.replay.store.trajectory_store import TrajectoryStoreSettings
+from distrl.toml_file import loads_toml
 
 # Which tasks each kind of device can be given. Simulated tasks are facts on a simulated phone;
 # instructions of Android in the Wild and registered tasks go to any; AndroidWorld's need its own
@@ -235,6 +236,12 @@ class TrainingConfig:
                 f"invalid_penalty={penalty}; an answer that cannot be read would be paid for "
                 "twice: give 0 for one of them"
             )
+        estimates = set(BUILT_IN["algorithm"]) - {"a_ride", "vtrace"}
+        if learner.matched_screens and self.learning.algorithm in estimates:
+            raise InvalidSetting(
+                f"learning.learner.matched_screens with learning.algorithm="
+                f"{self.learning.algorithm!r}, which would not read them: give a_ride or vtrace"
+            )
 
     def _check_engine(self) -> None:
         listen, mode = self.engine.join.listen, self.collection.mode
@@ -321,6 +328,7 @@ def load_joined_config(
                 f"joins sets {', '.join(OWN)} alone"
             )
     tree = {name: reader.plant(each, "the learner") for name, each in _learner_tree(settings)}
+    take_old_values(tree)
     for word in ("collection.collectors=1", "collection.mode=asynchronous"):
         _override(tree, word)
     _override(tree, "learning.learner.precision=full")  # nothing is learned here
@@ -334,11 +342,10 @@ def load_joined_config(
 def _learner_tree(settings: str) -> list[tuple[str, object]]:
     """Its sections, but for what only its own machine is concerned with."""
     try:
-        content = reader.loads_toml(settings)
+        content = loads_toml(settings)
     except ValueError as error:
         raise InvalidSetting(f"the learner's settings are not valid TOML: {error}") from error
-    run = content.get("run", {})
-    if isinstance(run, dict):
+    if isinstance(run := content.get("run"), dict):
         content["run"] = {name: run[name] for name in run.keys() - {"directory", "free_gigabytes"}}
     return [(name, each) for name, each in content.items() if name not in ("devices", "engine")]
 
@@ -348,6 +355,7 @@ def _tree(path: Path | None, overrides: Sequence[str]) -> dict[str, reader.Node]
     for word in overrides:
         _override(tree, word)
     refuse_old_names(TrainingConfig, tree)
+    take_old_values(tree)
     return tree
 
 
@@ -376,7 +384,7 @@ def _put(tree: dict[str, reader.Node], name: str, value: reader.Node) -> None:
 def _value_of(text: str) -> object:
     """As TOML has it, and a bare word as a text."""
     try:
-        return reader.loads_toml(f"value = {text}")["value"]
+        return loads_toml(f"value = {text}")["value"]
     except ValueError:
         return text
 

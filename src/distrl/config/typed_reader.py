@@ -12,7 +12,6 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -24,9 +23,9 @@ import msgspec
 
 from distrl.bounds import Fixed, admits, alternatives, declared, hints_of, wanted
 from distrl.errors import InvalidSetting
+from distrl.toml_file import read_toml_file
 
 T = TypeVar("T")
-MAX_FILE = 1_000_000  # bytes; every setting with its meaning takes about 20,000
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +58,7 @@ def leaves(node: Node, path: str = "") -> Iterator[tuple[str, Given]]:
 
 def read_toml(path: Path) -> dict[str, Node]:
     try:
-        with path.open("rb") as file:
-            text = file.read(MAX_FILE + 1)
-        if len(text) > MAX_FILE:
-            raise InvalidSetting(
-                f"config file {path} has more than {MAX_FILE:,} bytes; is it a file of settings?"
-            )
-        content = loads_toml(text.decode("utf-8"))
+        content = read_toml_file(path)
     except FileNotFoundError:
         raise InvalidSetting(f"there is no config file {path}; check its name") from None
     except OSError as error:
@@ -75,14 +68,6 @@ def read_toml(path: Path) -> dict[str, Node]:
     except ValueError as error:
         raise InvalidSetting(f"config file {path} is not valid TOML: {error}") from error
     return {name: plant(value, f"in {path}") for name, value in content.items()}
-
-
-def loads_toml(text: str) -> dict[str, Any]:
-    """As `tomllib.loads`; also what is nested too deeply for it is a `ValueError`."""
-    try:
-        return tomllib.loads(text)
-    except RecursionError:
-        raise ValueError("it is nested too deeply") from None
 
 
 def read_section(default: T, tree: dict[str, Node]) -> T:

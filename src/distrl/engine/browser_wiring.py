@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import ExitStack
-from fnmatch import fnmatchcase
 from pathlib import Path
 
 from distrl.config.sections import TaskSettings
@@ -79,12 +78,11 @@ def page_task_words(config: TrainingConfig) -> str:
 def web_tasks(settings: TaskSettings) -> list[Task]:
     """The tasks of the split in the user's file."""
     found = [each for each in _tasks_of(settings).tasks if each.split == settings.split]
-    patterns = settings.templates or ("*",)
-    wanted = [each for each in found if any(fnmatchcase(each.template, p) for p in patterns)]
+    wanted = [each for each in found if settings.wants(each.template)]
     if not wanted:
         raise InvalidSetting(
             f"{settings.web_file} has no task of the split {settings.split} with a template like "
-            f"{list(patterns)}; they are called web.NAME"
+            f"{list(settings.templates)}; they are called web.NAME"
         )
     return wanted
 

@@ -3,7 +3,8 @@
 `KINDS` has one row for each `devices.kind`; nothing else asks for the kind:
 
 simulated       in this process, with facts for a judge
-adb             the devices that adb lists; a handset is guarded and needs its owner's consent
+adb             the devices that adb lists, leased (`adb_wiring`); a handset is guarded and needs
+                its owner's consent
 emulator        emulators of our own, from a pool that replaces broken ones by booted spares
 android_world   AndroidWorld's containers, which judge as well
 browser         pages of a headless Chromium (`browser_wiring`)
@@ -15,22 +16,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import ExitStack, closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from distrl import plugins
 from distrl.config.sections import DeviceSettings
 from distrl.config.training_config import TrainingConfig
-from distrl.devices.adb.android_device import AndroidDevice, AndroidDeviceSettings
-from distrl.devices.adb.android_phones import (
-    AdbPhone,
-    choose_serials,
-    emulator_pool,
-    open_phone,
-    reserve_serials,
-)
-from distrl.devices.adb.android_state import screen_size
+from distrl.devices.adb.android_device import AndroidDeviceSettings
+from distrl.devices.adb.android_phones import emulator_pool
 from distrl.devices.adb.android_tools import find_tool, running_server
 from distrl.devices.adb.simulated_adb_device import SimulatedAdbDevice
 from distrl.devices.browser.browser_device import BrowserDevice
@@ -39,12 +33,12 @@ from distrl.devices.emulator.emulator import avd_screen_size
 from distrl.devices.emulator.emulator_pool import EmulatedDevice
 from distrl.devices.emulator.process_watch import ProcessWatch
 from distrl.devices.safety.safety import SafeDevice
+from distrl.engine.adb_wiring import build_phones, check_adb
 from distrl.engine.browser_wiring import build_page_judges, build_pages, check_pages
 from distrl.episodes.device_pool import DevicePool
 from distrl.errors import InvalidPlugin, InvalidSetting, NotInstalled
 from distrl.judging.judge import DeferredJudge, DryRunJudge, Judge, PreparedJudge
 from distrl.plugin_shape import DEVICE_CALLS
-from distrl.runs.run_directory import RunDirectory
 from distrl.task_sets.android_world import AndroidWorldJudge, AndroidWorldPhone
 from phonesim import latency
 from phonesim.clock import Clock, RealClock, ScaledClock, VirtualClock
@@ -75,7 +69,7 @@ class Kind:
     """How devices of one kind are built, and checked before a run starts."""
 
     build: Callable[[CollectorShare], list[Device]]  # one for each name, in that order
-    check: Callable[[TrainingConfig], Sizes]  # raises; resets nothing
+    check: Callable[[TrainingConfig, Path], Sizes]  # raises; resets nothing
     keeps_spares: bool = False  # the kind has a pool of its own that holds its spares
 
 
@@ -135,17 +129,19 @@ DRY_RUN_ENDED = (
 )
 
 
+DRY_RUN_MARK = "DRY RUN"  # before every line
+
+
 def is_dry(config: TrainingConfig) -> bool:
     """Whether phones are only looked at: nothing is carried out, judged or learned."""
     return config.devices.kind == "adb" and config.devices.android.safety.dry_run
 
 
-def check_phones(config: TrainingConfig) -> Sizes:
-    """Raise what is wrong with the devices before a run starts; return the sizes of their screens.
-
-    No device is reset.
+def check_phones(config: TrainingConfig, folder: Path) -> Sizes:
+    """Raise what is wrong with the devices before a run starts in `folder`; return the sizes of
+    their screens. No device is reset.
     """
-    return KINDS.get(config.devices.kind, REGISTERED).check(config)
+    return KINDS.get(config.devices.kind, REGISTERED).check(config, folder)
 
 
 # Simulated ---------------------------------------------------------------------------------------
@@ -167,7 +163,7 @@ def build_simulated(share: CollectorShare) -> list[Device]:
     ]
 
 
-def check_simulated(config: TrainingConfig) -> Sizes:
+def check_simulated(config: TrainingConfig, _: Path) -> Sizes:
     display = config.devices.display
     return {"a simulated phone": (display.width, display.height)}
 
@@ -181,64 +177,8 @@ def build_clock(settings: DeviceSettings) -> Clock:
 # adb ---------------------------------------------------------------------------------------------
 
 
-def check_adb(config: TrainingConfig) -> Sizes:
-    if config.engine.kind == "ray":
-        return {}  # phones are on the nodes of collectors, and each opens its own
-    settings = config.devices
-    places = {f"phone-{n}": n for n in range(settings.count + settings.spares)}
-    sizes: Sizes = {}
-    for device in open_adb_devices(config, _serials_by_index(config, places)):
-        if isinstance(device, SafeDevice):
-            device.consent()  # raises, and says what the owner has to write where
-        inner = device if isinstance(device, AndroidDevice) else device.device
-        if (size := screen_size(inner.shell)) is not None:
-            sizes[f"{device.name} ({inner.shell.serial})"] = size
-        device.close()
-    return sizes
-
-
 def build_adb(share: CollectorShare) -> list[Device]:
-    """Open the share's phones: by their index, or on a cluster any that its node has free.
-
-    What guarded phones refuse is recorded in the run's directory, unless a file is given.
-    """
-    config, record = share.config, str(RunDirectory(share.logs.parent).refusals)
-    if config.engine.kind != "ray":
-        serials = _serials_by_index(config, share.names)
-        return list(open_adb_devices(config, serials, record))
-    server = running_server(config.devices.android.adb_port)
-    free = reserve_serials(server, config.devices.serials, len(share.names), share.opened)
-    return list(open_adb_devices(config, dict(zip(share.names, free, strict=True)), record))
-
-
-def _serials_by_index(config: TrainingConfig, names: dict[str, int]) -> dict[str, str]:
-    settings = config.devices
-    server = running_server(settings.android.adb_port)
-    serials = choose_serials(server, settings.serials, settings.count + settings.spares)
-    return {name: serials[place] for name, place in names.items()}
-
-
-def open_adb_devices(
-    config: TrainingConfig, serials: dict[str, str], record: str = ""
-) -> list[AdbPhone]:
-    """Open phones by name and serial; simulated tasks need served phones."""
-    safety = config.devices.android.safety
-    android = replace(
-        config.devices.android, safety=replace(safety, record=safety.record or record)
-    )
-    server = running_server(android.adb_port)
-    devices: list[AdbPhone] = []
-    for name, serial in serials.items():
-        device = open_phone(name, serial, server, android)
-        simulated = config.tasks.source == "simulated"
-        if simulated and not isinstance(device, SimulatedAdbDevice):
-            raise InvalidSetting(
-                f"devices.kind='adb' with {serial}, which is no served simulated phone: "
-                "tasks.source='simulated' are facts on one, and `distrl phone serve` starts them; "
-                "on other phones give tasks.source='aitw' and judge.kind='vlm'"
-            )
-        devices.append(device)
-    return devices
+    return list(build_phones(share.config, tuple(share.names), share.opened, share.logs.parent))
 
 
 # Emulators ---------------------------------------------------------------------------------------
@@ -262,7 +202,7 @@ def build_emulators(share: CollectorShare) -> list[Device]:
     return [EmulatedDevice(name, pool, phone, take_seconds=patience) for name in share.names]
 
 
-def check_emulators(config: TrainingConfig) -> Sizes:
+def check_emulators(config: TrainingConfig, _: Path) -> Sizes:
     android = config.devices.android
     find_tool("emulator")
     running_server(android.adb_port)
@@ -284,7 +224,7 @@ def build_android_world(share: CollectorShare) -> list[Device]:
     return phones
 
 
-def check_android_world(config: TrainingConfig) -> Sizes:
+def check_android_world(config: TrainingConfig, _: Path) -> Sizes:
     devices, settings = config.devices, config.tasks.android_world
     sizes: Sizes = {}
     for url in settings.urls[: devices.count + devices.spares]:
@@ -312,6 +252,10 @@ def build_browser(share: CollectorShare) -> list[Device]:
     return list(build_pages(share.config, tuple(share.names), share.opened))
 
 
+def check_browser(config: TrainingConfig, _: Path) -> Sizes:
+    return check_pages(config)
+
+
 # Of others ---------------------------------------------------------------------------------------
 
 
@@ -319,7 +263,7 @@ def build_registered(share: CollectorShare) -> list[Device]:
     return [make_registered(share.config.devices, name) for name in share.names]
 
 
-def check_registered(config: TrainingConfig) -> Sizes:
+def check_registered(config: TrainingConfig, _: Path) -> Sizes:
     """Make one, and give it back at once: a wrong option is known before the run."""
     make_registered(config.devices, "phone-0").close()
     return {}
@@ -347,5 +291,5 @@ KINDS: dict[str, Kind] = {
     "adb": Kind(build_adb, check_adb),
     "emulator": Kind(build_emulators, check_emulators, keeps_spares=True),
     "android_world": Kind(build_android_world, check_android_world),
-    "browser": Kind(build_browser, check_pages),
+    "browser": Kind(build_browser, check_browser),
 }

@@ -19,11 +19,12 @@ from pathlib import Path
 from distrl.config.training_config import TrainingConfig
 from distrl.devices.device import Device
 from distrl.engine.device_wiring import build_device_pool, build_judges
-from distrl.engine.wiring import build_pool
+from distrl.engine.task_wiring import build_pool
 from distrl.episodes.evaluation import PolicyFor, evaluation_tasks, play_on
 from distrl.errors import UsageError
 from distrl.judging.judge import Judge
 from distrl.records import Split, Task, Trajectory
+from distrl.runs.run_directory import OWNER_ONLY
 from distrl.task_sets.task_pool import TaskPool
 
 MAX_DEVICES = 16  # at once
@@ -57,7 +58,8 @@ def open_environment(
     config = _measured(config, split, episodes)
     with ExitStack() as opened:
         logs = logs or Path(opened.enter_context(tempfile.TemporaryDirectory()), "logs")
-        logs.mkdir(parents=True, exist_ok=True)
+        logs.parent.mkdir(mode=OWNER_ONLY, parents=True, exist_ok=True)
+        logs.mkdir(exist_ok=True)
         pool = build_device_pool(config, 0, opened, logs)
         for device in pool.devices:
             opened.callback(device.close)

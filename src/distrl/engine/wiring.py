@@ -5,32 +5,29 @@
     policy ──┘
 
 All engines build the same parts here. They differ in what is between sink and arrivals: only a
-store (one process), or processes and connections. Devices are built by `device_wiring`, a run
-around the learner by `run.run_assembly`.
+store (one process), or processes and connections. Devices are built by `device_wiring`, tasks by
+`task_wiring`, a run around the learner by `run.run_assembly`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, ExitStack, closing
-from dataclasses import dataclass
-from fnmatch import fnmatchcase
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from distrl import plugins
-from distrl.agent.loading import open_policy, what_it_sees
+from distrl.agent.loading import open_policy, sees_elements
 from distrl.agent.reference_policy import start_policy
+from distrl.agent.torch_device import free_gpu_memory
 from distrl.agent.vlm_policy import Share, VlmPolicy
-from distrl.config.sections import AgentSettings, TaskSettings
 from distrl.config.training_config import LearningSettings, TrainingConfig
 from distrl.devices.device import Device
-from distrl.engine.browser_wiring import page_task_words, web_tasks
 from distrl.engine.device_wiring import build_device_pool, build_judges
 from distrl.engine.serving.policy_server import SERVER_BATCH, PolicyServer
+from distrl.engine.task_wiring import LockedCritic, build_tasks
 from distrl.episodes.collector import Collector, TrajectorySink
 from distrl.episodes.collector_settings import CollectorSettings
-from distrl.episodes.device_pool import DevicePool
 from distrl.episodes.live_feed import LiveFeed
 from distrl.episodes.policy_batcher import (
     DecisionService,
@@ -39,7 +36,7 @@ from distrl.episodes.policy_batcher import (
     WeightUpdater,
 )
 from distrl.episodes.scheduler import Admission
-from distrl.errors import InvalidSetting, NotAModel, NotInstalled, UsageError
+from distrl.errors import NotInstalled
 from distrl.learning.algorithms.a_ride import ARide
 from distrl.learning.algorithms.algorithm import Algorithm
 from distrl.learning.algorithms.digirl import Digirl
@@ -52,22 +49,11 @@ from distrl.learning.gradient_step import GradientStep, ReferencePolicy, autocas
 from distrl.learning.learner import Arrivals, Learner, Publisher
 from distrl.learning.policy_watch import NARROW_TOLERANCE, PolicyWatch
 from distrl.learning.process_group import ProcessGroup
-from distrl.records import Observation, Task
+from distrl.records import Observation
 from distrl.replay.buffer.pacing import Pacing
 from distrl.replay.buffer.replay_buffer import ReplayBuffer
-from distrl.task_sets.aitw import AitwTasks, load_aitw
-from distrl.task_sets.android_world import AndroidWorldPhone, android_world_tasks
-from distrl.task_sets.curriculum import (
-    InstructionCritic,
-    InstructionValueTasks,
-    RepeatedTasks,
-    SuccessRateTasks,
-    TaskSource,
-    UniformTasks,
-)
-from distrl.task_sets.miniwob import MiniwobTasks, find_pages
-from distrl.task_sets.task_pool import ListedTasks, SimulatedTasks, TaskPool
-from distrl.weights.weight_store import WeightSource, WeightStore
+from distrl.reporting.gpu_estimate import checkpoints
+from distrl.weights.weight_store import WeightPoller, WeightSource, WeightStore
 
 if TYPE_CHECKING:
     from distrl.agent.served_policy import ServedPolicy
@@ -199,7 +185,9 @@ def build_collector(
         settings=CollectorSettings(
             stop_on_success=config.collection.stop_on_success,
             forks=config.collection.forks,
-            elements=reads_elements(config.agent, start_adapter(config)),
+            elements=sees_elements(
+                config.agent.model, start_adapter(config), config.agent.chosen_sees
+            ),
             episode_seconds=config.collection.episode_seconds,
         ),
         live=live,
@@ -253,20 +241,13 @@ def build_served(config: TrainingConfig, run: Path) -> ServedPolicy:
 def build_policy(config: TrainingConfig) -> VlmPolicy:
     agent = config.agent
     dialect, start = agent.dialect or None, start_adapter(config)
-    return open_policy(
+    free = free_gpu_memory(agent.policy.device)  # before the model is there, too
+    policy = open_policy(
         agent.model, agent.policy, dialect=dialect, adapter=start, sees=agent.chosen_sees
     )
-
-
-def reads_elements(agent: AgentSettings, adapter: Path | None) -> bool:
-    """Do collectors read the view hierarchy of each screen?
-
-    Where the model is not on this machine, a server decides, or says what is wrong with it.
-    """
-    try:
-        return (agent.chosen_sees or what_it_sees(agent.model, adapter)) != "screen"
-    except NotAModel:
-        return False
+    if checkpoints(config, free):
+        policy.start_checkpointing()
+    return policy
 
 
 def start_adapter(config: TrainingConfig) -> Path | None:
@@ -275,6 +256,18 @@ def start_adapter(config: TrainingConfig) -> Path | None:
 
 def build_weight_store(config: TrainingConfig, directory: Path) -> WeightStore:
     return WeightStore(directory, base=config.agent.model if has_adapters(config) else "")
+
+
+def build_weight_poller(config: TrainingConfig, directory: Path) -> WeightPoller:
+    """The source of new weights for who decides; in turns it looks before every batch.
+
+    A round may begin within the poller's usual pause after the one before has ended, and all of it
+    is to be played with what was published in between.
+    """
+    store = build_weight_store(config, directory)
+    if config.collection.mode == "asynchronous":
+        return WeightPoller(store)
+    return WeightPoller(store, poll_seconds=0.0)
 
 
 def has_adapters(config: TrainingConfig) -> bool:
@@ -299,102 +292,3 @@ def build_batcher_settings(config: TrainingConfig) -> PolicyBatcherSettings:
         most=SERVER_BATCH if config.one_policy_per_node else PolicyBatcherSettings().most,
         swap="between_episodes" if in_turns else "between_decisions",
     )
-
-
-# Tasks --------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class LockedCritic:
-    """A critic, and the lock to hold while it computes."""
-
-    critic: InstructionCritic
-    lock: AbstractContextManager[object]
-
-
-def build_tasks(
-    config: TrainingConfig,
-    number: int,
-    critic: LockedCritic | None,  # None: there is no critic in this process
-    device_pool: DevicePool[Device],
-) -> TaskSource:
-    """The task source of one collector."""
-    pool = build_pool(config, number, device_pool)
-    source: TaskSource
-    if config.tasks.curriculum == "success_rate":
-        source = SuccessRateTasks(pool)
-    elif config.tasks.curriculum == "instruction_value":
-        assert critic is not None  # settings that have none are refused
-        source = InstructionValueTasks(pool, critic.critic, critic.lock)
-    else:
-        source = UniformTasks(pool)
-    together = config.learning.learner.attempts_together
-    return RepeatedTasks(source, together) if together > 1 else source
-
-
-def build_pool(
-    config: TrainingConfig, number: int, device_pool: DevicePool[Device] | None = None
-) -> TaskPool:
-    """This collector's share of all tasks; those of AndroidWorld are asked of its devices."""
-    settings, seed, shares = config.tasks, config.run.seed, config.collection.collectors
-    if settings.source == "aitw":
-        found = read_aitw(settings)
-        listed = found.train if settings.split == "train" else found.test
-        return ListedTasks(listed, seed, number, shares)
-    if settings.source == "android_world":
-        if device_pool is None:
-            raise UsageError("AndroidWorld's tasks are known by its phones alone: build them first")
-        return ListedTasks(_android_world(settings, device_pool), seed, number, shares)
-    if settings.source == "miniwob":
-        templates = find_pages().named(settings.templates)
-        return MiniwobTasks(templates, settings.split, seed, number, shares)
-    if settings.source in ("web", "registered"):
-        read = web_tasks if settings.source == "web" else registered_tasks
-        return ListedTasks(read(settings), seed, number, shares)
-    return SimulatedTasks(settings.template_names, settings.split, seed, number, shares)
-
-
-def registered_tasks(settings: TaskSettings) -> list[Task]:
-    """The tasks of the split that others have registered."""
-    parts = [plugin.part for plugin in plugins.plugins("task")]
-    tasks = [each for each in parts if isinstance(each, Task) and each.split == settings.split]
-    patterns = settings.templates or ("*",)
-    wanted = [each for each in tasks if any(fnmatchcase(each.template, p) for p in patterns)]
-    if not wanted:
-        raise InvalidSetting(
-            f"tasks.source='registered' with tasks.templates={list(settings.templates)}; none of "
-            f"{len(tasks)} registered tasks of the split {settings.split} is of a template like "
-            "that: hand a distrl.records.Task to distrl.register_task"
-        )
-    return wanted
-
-
-def task_words(config: TrainingConfig) -> str:
-    """A sentence about the tasks to show before a run; raises if they cannot be read."""
-    if config.tasks.source == "registered":
-        return f"{len(registered_tasks(config.tasks))} registered tasks"
-    if config.tasks.source in ("miniwob", "web"):
-        return page_task_words(config)
-    if config.tasks.source != "aitw":
-        return ""
-    return f"Android in the Wild, {config.tasks.aitw.subset}: {read_aitw(config.tasks)}"
-
-
-def read_aitw(settings: TaskSettings) -> AitwTasks:
-    aitw = settings.aitw
-    return load_aitw(aitw.subset, Path(aitw.train_file), Path(aitw.test_file))
-
-
-def _android_world(settings: TaskSettings, device_pool: DevicePool[Device]) -> list[Task]:
-    """The tasks of the first device: all have the same suite."""
-    phone = device_pool.devices[0]
-    assert isinstance(phone, AndroidWorldPhone)
-    tasks = list(android_world_tasks(phone.host, settings.split))
-    patterns = settings.templates or ("*",)
-    wanted = [each for each in tasks if any(fnmatchcase(each.template, p) for p in patterns)]
-    if not wanted:
-        raise InvalidSetting(
-            f"tasks.templates={list(patterns)}; none of AndroidWorld's {len(tasks)} tasks is of a "
-            "template like that: they are called android_world.TYPE"
-        )
-    return wanted

@@ -45,6 +45,7 @@ from functools import partial
 from typing import Any, Generic, Protocol, TypeVar
 
 from distrl.devices.device import Device
+from distrl.devices.safety.refusals import RefusalOutbox
 from distrl.episodes.collector_report import CollectorMetrics, CollectorReport, FinishedEpisode
 from distrl.episodes.collector_run import CollectorRun, Episodic
 from distrl.episodes.collector_settings import CollectorSettings
@@ -92,6 +93,7 @@ class Collector(Generic[D]):
     ) -> None:
         self.name = name
         self.live = live or LiveFeed(None)
+        self.refusals: RefusalOutbox | None = None  # set where the learner has another disk
         self.settings = settings or CollectorSettings()
         self._batcher = batcher
         self._device_pool = device_pool
@@ -115,7 +117,8 @@ class Collector(Generic[D]):
     def run(self, episodes: int | None = None) -> None:
         """Play until `stop` is called, or until `episodes` tasks and their retries have ended."""
         self._lockstep_time = None
-        run, patience = CollectorRun(EpisodeBudget(episodes)), self.settings.patience_seconds
+        run = CollectorRun(EpisodeBudget(episodes), self._metrics)
+        patience = self.settings.patience_seconds
         threads = self._threads(run)
         with self._metrics.running():
             self._batcher.open()
@@ -128,6 +131,7 @@ class Collector(Generic[D]):
                 self._batcher.close()
                 threads.join(0.0 if self._overdue(patience) else patience)
                 run.over = True
+                run.drop()
                 self._stuck = threads.alive
         threads.raise_failure()
 
@@ -174,7 +178,7 @@ class Collector(Generic[D]):
         if run.starting.acquire(blocking=False):
             self._start_episodes(run)
             return
-        while (episode := run.ready.get()) is not None:
+        while (episode := run.next_ready()) is not None:
             run.advance(episode)
 
     def _start_episodes(self, run: CollectorRun) -> None:
@@ -182,13 +186,14 @@ class Collector(Generic[D]):
         try:
             with self._metrics.slots_running(self._device_pool.slots):
                 while (lease := self._next_lease(run)) is not None:
-                    run.advance(self._episode(lease, run))  # resets the device, here and now
+                    others = self._device_pool.slots - self._scheduler.in_flight
+                    with self._metrics.stage("queue", slots=others):  # until it is their turn
+                        run.advance(self._episode(lease, run))  # resets the device, here and now
                 with self._changed:
                     while self._scheduler.in_flight and not run.over:
                         self._changed.wait(POLL_SECONDS)
         finally:
-            for _ in range(WORKERS):
-                run.ready.put(None)
+            run.end_workers(WORKERS)
 
     def _next_lease(self, run: CollectorRun) -> Lease[D] | None:
         """Block until an episode may start; None when there is nothing left to play."""

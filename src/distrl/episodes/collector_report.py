@@ -4,12 +4,15 @@ Counts are since the start; subtract an earlier report for a rate. `stages` has 
 slots added up (a slot is one device that plays), so that a bottleneck shows at once:
 
     reset, act   the device works: what it should do all the time
+    begin        the judge sets the task up on the device
+    pack         the collector packs a screen
     decide       waiting for a decision
     deliver      waiting for the acknowledgement of a trajectory
     admission    not allowed to start, since the weights are too old
     device       no device is free and healthy
     task         nothing left to play
     judge        the judge looks at the phone
+    queue        waiting for a thread of the collector: to go on, or to be started
     own          the rest: the collector itself (in lockstep, deciding as well)
 """
 
@@ -24,14 +27,16 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from distrl.episodes.episode import WORKS
+from distrl.episodes.episode import DEVICE_WORKS, WORKS
 from distrl.episodes.policy_batcher import PolicyBatcherReport
 from distrl.episodes.scheduler import BlockedOn, EpisodeScheduler, Lease
 from distrl.episodes.stage_timer import StageTimer
 from distrl.records import Ending, Trajectory
 
-Stage = Literal["decide", "judge", "deliver"] | BlockedOn
-STAGES: tuple[Stage, ...] = ("decide", "judge", "deliver", "admission", "device", "task")
+Stage = Literal["decide", "judge", "deliver", "queue"] | BlockedOn
+STAGES: tuple[Stage, ...] = (
+    "decide", "judge", "deliver", "queue", "admission", "device", "task",
+)  # fmt: skip
 MAX_FINISHED = 10_000  # finished episodes that are kept until `drain_finished`
 
 
@@ -155,6 +160,13 @@ class CollectorMetrics:
         """Time one slot until `awaited` is done."""
         self._stages.until(awaited, name)
 
+    def begin(self, name: Stage) -> int:
+        """Time one slot until `end` is called with the number that this returns."""
+        return self._stages.begin(name)
+
+    def end(self, number: int) -> None:
+        self._stages.end(number)
+
     def delivered(self, trajectory: Trajectory, lease: Lease[Any], *, new: bool) -> None:
         """Count an acknowledged trajectory; `new`: the sink did not have it before."""
         finished = FinishedEpisode(trajectory.id, lease.device.name, lease.began, time.time())
@@ -218,7 +230,10 @@ class CollectorMetrics:
                 quarantines=pool.quarantines,
                 quarantined=pool.quarantined(now),
                 stuck=stuck,
-                busy={device: sum(each.values()) for device, each in spent.items()},
+                busy={
+                    device: sum(each[work] for work in DEVICE_WORKS)
+                    for device, each in spent.items()
+                },
                 stages=stages | {"own": own},
                 batcher=batcher,
                 troubles=dict(self._troubles),

@@ -52,8 +52,9 @@ from distrl.records import (
 )
 from distrl.replay.compressed_screen import compress
 
-Work = Literal["reset", "act"]
-WORKS: tuple[Work, ...] = ("reset", "act")
+Work = Literal["reset", "begin", "act", "pack"]
+WORKS: tuple[Work, ...] = ("reset", "begin", "act", "pack")
+DEVICE_WORKS: tuple[Work, ...] = ("reset", "act")  # in which the device itself is busy
 T = TypeVar("T")
 D = TypeVar("D")
 
@@ -72,7 +73,7 @@ class Episode:
     stop_on_success: bool
     _device: Device
     _judge: Judge
-    _timer: StageTimer[Work]  # wall seconds of the device, over all its episodes
+    _timer: StageTimer[Work]  # wall seconds on the device, over all its episodes
     _screens: list[Screen] = field(default_factory=list)
     _elements: list[Elements] | None = None  # of each screen; None: the policy reads none
     _decisions: list[Decision] = field(default_factory=list)
@@ -105,12 +106,13 @@ class Episode:
         episode = cls(task, episode_id or task.id, stop_on_success, device, judge, timer)
         with timer.at("reset"):
             device.reset(task.seed)
-        episode.task = judge.begin(task) or task
+        with timer.at("begin"):
+            episode.task = judge.begin(task) or task
         episode._elements = [] if elements else None
         with timer.at("act"):
             screen = device.screen()
             episode._read_elements()
-        episode._screens.append(compress(screen))
+        episode._keep_screen(screen)
         episode._snapshots = [] if forks and isinstance(device, Forkable) else None
         return episode
 
@@ -194,10 +196,14 @@ class Episode:
         except DeviceError as error:
             self._fault = error
             return
-        self._screens.append(compress(screen))
+        self._keep_screen(screen)
         self._decisions.append(decision)
         if self.stop_on_success and not self.ended:
             self._ask_whether_done()
+
+    def _keep_screen(self, screen: Screen) -> None:
+        with self._timer.at("pack"):
+            self._screens.append(compress(screen))
 
     def _read_elements(self, *, anew: bool = True) -> None:
         """Keep the elements of the new screen, where the policy reads them."""

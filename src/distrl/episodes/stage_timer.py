@@ -27,16 +27,16 @@ class StageTimer(Generic[S]):
     @contextmanager
     def at(self, stage: S, count: int = 1) -> Iterator[None]:
         """Time `count` that are in this stage at once."""
-        number = self._begin(stage, count)
+        number = self.begin(stage, count)
         try:
             yield
         finally:
-            self._end(number)
+            self.end(number)
 
     def until(self, awaited: Future[Any], stage: S) -> None:
         """Time one until `awaited` is done."""
-        number = self._begin(stage, 1)
-        awaited.add_done_callback(lambda _: self._end(number))
+        number = self.begin(stage)
+        awaited.add_done_callback(lambda _: self.end(number))
 
     def add(self, stage: S, seconds: float) -> None:
         """Count seconds that were timed elsewhere."""
@@ -51,13 +51,14 @@ class StageTimer(Generic[S]):
                 spent[stage] = spent.get(stage, 0.0) + count * (now - begun)
             return spent
 
-    def _begin(self, stage: S, count: int) -> int:
+    def begin(self, stage: S, count: int = 1) -> int:
+        """Time `count` until `end` is called with the number that this returns, by any thread."""
         with self._lock:
             self._begun += 1
             self._under_way[self._begun] = stage, count, self._clock()
             return self._begun
 
-    def _end(self, number: int) -> None:
+    def end(self, number: int) -> None:
         with self._lock:
             stage, count, begun = self._under_way.pop(number)
             seconds = count * (self._clock() - begun)

@@ -23,14 +23,13 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from PIL import Image, UnidentifiedImageError
+from PIL import Image
 
 from distrl.errors import InvalidSetting
 from distrl.records import (
@@ -60,6 +59,7 @@ from distrl.records import (
     VolumeUp,
     Wait,
 )
+from distrl.toml_file import read_toml_file
 
 MEMBERS = {"instruction", "actions", "seen", "picture", "thoughts", "success"}
 
@@ -107,7 +107,7 @@ BUILT_IN: tuple[JudgeExample, ...] = (
 def read_examples(path: Path) -> tuple[JudgeExample, ...]:
     """The examples of a TOML file."""
     try:
-        tree = tomllib.loads(path.read_text("utf-8"))
+        tree = read_toml_file(path)
     except (OSError, ValueError) as error:
         raise InvalidSetting(f"judge examples {path}: {error}; give a TOML file") from error
     rows = tree.get("example")
@@ -116,13 +116,16 @@ def read_examples(path: Path) -> tuple[JudgeExample, ...]:
     return tuple(_example(path, number, row) for number, row in enumerate(rows, start=1))
 
 
-def _example(path: Path, number: int, row: dict[str, Any]) -> JudgeExample:
+def _example(path: Path, number: int, row: Any) -> JudgeExample:
     place = f"judge examples {path}, example {number}"
+    if not isinstance(row, dict):
+        raise InvalidSetting(f"{place}: {row!r} is no table; give tables [[example]]")
     if unknown := set(row) - MEMBERS:
         raise InvalidSetting(f"{place}: {sorted(unknown)} mean nothing; known: {sorted(MEMBERS)}")
     texts = {name: row.get(name, "") for name in ("instruction", "seen", "picture", "thoughts")}
     actions = row.get("actions", [])
-    if not all(isinstance(text, str) for text in (*texts.values(), *actions)):
+    listed = actions if isinstance(actions, list) else [None]
+    if not all(isinstance(text, str) for text in (*texts.values(), *listed)):
         raise InvalidSetting(f"{place}: everything but success is text")
     if not texts["instruction"] or not texts["thoughts"] or type(row.get("success")) is not bool:
         raise InvalidSetting(f"{place}: give instruction, thoughts, and success = true or false")
@@ -142,7 +145,7 @@ def _picture(place: str, path: Path) -> Screen:
     try:
         with Image.open(path) as picture:
             return Screen(np.array(picture.convert("RGB"), dtype=np.uint8))
-    except (OSError, UnidentifiedImageError) as error:
+    except (OSError, ValueError, Image.DecompressionBombError) as error:
         raise InvalidSetting(f"{place}: {path} is no picture ({error})") from error
 
 

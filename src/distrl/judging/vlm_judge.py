@@ -16,6 +16,7 @@ for many threads; `judge_thread_pool` asks it, off the path of the devices.
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import threading
 import time
@@ -32,6 +33,8 @@ from distrl.judging.judge import Judgement
 from distrl.judging.judge_prompt import Case, JudgePrompt, read_verdict
 from distrl.judging.rate_budget import BudgetSettings, RateBudget
 from distrl.records import Screen, Trajectory, Verdict
+
+log = logging.getLogger(__name__)
 
 KEY_VARIABLE = "DISTRL_JUDGE_KEY"
 PROMPT, ANSWER = "prompt_tokens", "completion_tokens"  # as servers call them
@@ -217,6 +220,7 @@ class JudgeCache:
         self.path = path
         self.found = 0
         self.missed = 0
+        self.unreadable = 0  # lines of the file
         self._verdicts: dict[tuple[str, str], Verdict] = {}
         self._file = -1
         self._lock = threading.Lock()
@@ -236,10 +240,18 @@ class JudgeCache:
     def _read(self, content: bytes) -> None:
         if content and not content.endswith(b"\n"):
             os.write(self._file, b"\n")  # end what a killed process began
-        for line in content.splitlines():
-            with contextlib.suppress(ValueError):
+        for line in filter(None, content.splitlines()):
+            try:
                 row = decode_line(line, _CachedVerdict)
+            except ValueError:
+                self.unreadable += 1
+            else:
                 self._verdicts[row.key, row.judge] = Verdict(row.success, row.reason, row.judge)
+        if self.unreadable:
+            log.warning(
+                "%d lines of the judge's cache %s cannot be read; what they answered is asked "
+                "again", self.unreadable, self.path
+            )  # fmt: skip
 
     def close(self) -> None:
         file, self._file = self._file, -1

@@ -145,13 +145,14 @@ def continuations_of(draws: Sequence[Draw]) -> list[Continuations]:
             others = [each for each in draw.siblings if each.trajectory.first_step in (0, step)]
             others = [each for each in others if len(each.trajectory.decisions) > step]
             if others and step < len(draw.trajectory.decisions):
-                rest = tuple(_continued(each.trajectory, step) for each in others)
-                own = _continued(draw.trajectory, step)
+                rest = tuple(continued(each.trajectory, step) for each in others)
+                own = continued(draw.trajectory, step)
                 found.append(Continuations(row, step - first, own, rest))
     return found
 
 
-def _continued(trajectory: Trajectory, step: int) -> Continuation:
+def continued(trajectory: Trajectory, step: int) -> Continuation:
+    """What came of a trajectory from a step on."""
     return Continuation(len(trajectory.decisions) - step, trajectory.success)
 
 

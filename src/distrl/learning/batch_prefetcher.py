@@ -13,26 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
 
-from distrl.learning.batch import Batch, EarnedRewards, batch_of_draws, continuations_of
+from distrl.learning.batch_builder import BatchBuilder, ReadyBatch
 from distrl.records import Observation
 from distrl.replay.buffer.entries import Draw
 
 Prepare = Callable[[Sequence[Observation]], None]
-
-
-@dataclass(frozen=True, slots=True)
-class ReadyBatch:
-    """Draws, and the batch that was made of them."""
-
-    draws: list[Draw]
-    batch: Batch
-
-
-def ready_batch(draws: list[Draw], earned: EarnedRewards) -> ReadyBatch:
-    continued = continuations_of(draws)
-    return ReadyBatch(draws, batch_of_draws(draws, earned.of(draws), continued))
 
 
 class BatchPrefetcher:
@@ -43,17 +29,17 @@ class BatchPrefetcher:
         self._thread = ThreadPoolExecutor(1, "prefetch")
         self._next: Future[ReadyBatch] | None = None
 
-    def start(self, draws: list[Draw], earned: EarnedRewards) -> None:
+    def start(self, draws: list[Draw], builder: BatchBuilder) -> None:
         """Make a batch of these draws ready, in place of any that was not taken."""
-        self._next = self._thread.submit(self._make, draws, earned)
+        self._next = self._thread.submit(self._make, draws, builder)
 
     def take(self) -> ReadyBatch | None:
         """The batch that was started last, waited for; None: none was. Raises what failed."""
         started, self._next = self._next, None
         return None if started is None else started.result()
 
-    def _make(self, draws: list[Draw], earned: EarnedRewards) -> ReadyBatch:
-        ready = ready_batch(draws, earned)
+    def _make(self, draws: list[Draw], builder: BatchBuilder) -> ReadyBatch:
+        ready = builder.ready(draws)
         if self._prepare is not None:
             batch = ready.batch
             cut_off = batch.bootstrap.nonzero().flatten().tolist()  # their last screens count

@@ -8,6 +8,8 @@ does not change the result. A gradient that is no number stops the step before a
 Where the activations of the whole batch fit (`one_pass_turns`, and on a GPU the memory that is
 free), `score_for_step` scores it with gradients, and `step` goes backward from there: one forward
 pass in place of two, with the same result.
+Where a GPU has no room for one micro-batch with gradients, a policy that can (`SparingPolicy`)
+begins to checkpoint, and it is scored again; the result is the same.
 Where several ranks work together (`process_group`), each computes a slice of the turns, and all
 reach the same result.
 
@@ -17,6 +19,7 @@ its per-turn tensors `.to` there.
 
 from __future__ import annotations
 
+import logging
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -27,7 +30,7 @@ import torch
 from torch import Tensor
 from torch.nn import Parameter
 
-from distrl.agent.trainable_policy import Scores, TrainablePolicy
+from distrl.agent.trainable_policy import Scores, SparingPolicy, TrainablePolicy
 from distrl.bounds import Bounds, Checked, Fixed
 from distrl.learning.batch import Batch
 from distrl.learning.learner_settings import Precision
@@ -42,6 +45,8 @@ Found = Iterable[tuple[Tensor, Tensor]]  # turns, [m], and a result for each, [m
 
 SPARE_SHARE = 0.6  # of a GPU's free memory for activations: going backward needs some as well
 FIRST_TURNS = 8  # through the model at once on a GPU, until it is known how much memory they take
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,11 +226,24 @@ class GradientStep:
         for turns in self._micro_batches(batch):
             self.between()
             before = self._memory_in_use()
-            scores = _score(self.policy, batch, turns)
+            scores = self._score_with_room(batch, turns)
             if torch.is_grad_enabled():
                 used = (self._memory_in_use() - before) / len(turns)
                 self._turn_bytes = max(self._turn_bytes, used)
             yield turns, scores
+
+    def _score_with_room(self, batch: Batch, turns: Tensor) -> Scores:
+        """Score turns; once more with gradient checkpointing where the memory does not suffice."""
+        try:
+            return _score(self.policy, batch, turns)
+        except torch.cuda.OutOfMemoryError as error:
+            policy: object = self.policy if torch.is_grad_enabled() else None
+            if not (isinstance(policy, SparingPolicy) and policy.start_checkpointing()):
+                raise
+            log.warning("%d turns do not fit; gradient checkpointing from now on: %s",
+                        len(turns), error)  # fmt: skip
+        self._turn_bytes = 0.0  # of activations that were kept
+        return _score(self.policy, batch, turns)  # what the error had held is free by now
 
     def _final_values(self, batch: Batch) -> Tensor:  # [b]
         """The values of the last screens of truncated trajectories, 0 for the others."""

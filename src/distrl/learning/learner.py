@@ -34,8 +34,9 @@ from distrl.agent.trainable_policy import TrainablePolicy
 from distrl.agent.weight_digest import weight_digest
 from distrl.errors import CorruptCheckpoint, CorruptData, InvalidSetting, UsageError
 from distrl.learning.algorithms.algorithm import Algorithm, UpdateReport, update_report
-from distrl.learning.batch import Batch, EarnedRewards, batch_of_draws
-from distrl.learning.batch_prefetcher import BatchPrefetcher, ready_batch
+from distrl.learning.batch import Batch
+from distrl.learning.batch_builder import BatchBuilder
+from distrl.learning.batch_prefetcher import BatchPrefetcher
 from distrl.learning.checkpoint import split
 from distrl.learning.gradient_step import BatchScores, GradientStep, UpdateAbandoned, autocast
 from distrl.learning.learner_report import (
@@ -107,7 +108,7 @@ class Learner:
         self.peak_flops = peak_flops(self.device)
         self.watch = watch
         self.digests = WeightDigests()
-        self._earned = EarnedRewards(self.settings.rewards, replay.settings.capacity)
+        self._batches = BatchBuilder(self.settings.rewards, replay.settings.capacity)
         self._newest_seen = 0
         self._synced = False  # do the other ranks have these weights?
         self._rng = np.random.default_rng(self.settings.seed)
@@ -133,9 +134,9 @@ class Learner:
         with clock.stage("sample"):
             draws = ready.draws if ready is not None else self._sample()
             if self.prefetcher is not None:
-                self.prefetcher.start(self._sample(), self._earned)
+                self.prefetcher.start(self._sample(), self._batches)
         with clock.stage("batch"):
-            batch = (ready or ready_batch(draws, self._earned)).batch
+            batch = (ready or self._batches.ready(draws)).batch
             behind = [staleness(self.version, d.trajectory.weight_version) for d in draws]
         with clock.stage("update"), autocast(self.settings.precision, self.device):
             policy_moves = self.updates >= self.settings.warm_up_updates
@@ -238,10 +239,11 @@ class Learner:
 
     def _sample(self) -> list[Draw]:
         n, beta = self.settings.batch_trajectories, self.settings.beta
-        together = self.settings.attempts_together
-        return self.replay.sample(
-            n, self._rng, beta=beta, together=together, uniform=self._uniform, counted=False
+        together, uniform = self.settings.attempts_together, self._uniform
+        draws = self.replay.sample(
+            n, self._rng, beta=beta, together=together, uniform=uniform, counted=False
         )
+        return self.replay.with_attempts(draws) if self.settings.matched_screens else draws
 
     @property
     def _uniform(self) -> bool:
@@ -263,7 +265,7 @@ class Learner:
         rest = [entry for entry in entries if entry.slot_id not in besides]
         if not rest:
             return
-        batch = batch_of_draws(rest, self._earned.of(rest))
+        batch = self._batches.rescored(rest)
         current = self.score_batch(batch)
         nothing = torch.zeros_like(batch.rewards)  # no update, so no advantages and no losses
         found = update_report(batch, current, nothing, {}, {}, discount=self.algorithm.discount)
@@ -308,9 +310,7 @@ class Learner:
         return self.settings.is_offline(self.updates)
 
     def _send(self, item: WorkItem) -> None:
-        """Broadcast the next work item to the other ranks; the first broadcast also sends weights
-        and optimiser state.
-        """
+        """Broadcast the next work item; with the first one weights and optimiser state go too."""
         process_group = self.gradient_step.process_group
         if process_group.size > 1 and not self._synced:
             tensors: dict[str, Tensor] = {}
@@ -383,7 +383,7 @@ class Learner:
         if self.prefetcher is not None:
             self.prefetcher.take()  # of the replay as it was
         lost = self.replay.load_state(state["replay"], find)
-        self._earned.forget()
+        self._batches.forget()
         self.pacing.load_state(state["pacing"])
         self.arrivals |= state["arrivals"]
         self.updates = int(state["updates"])

@@ -34,6 +34,10 @@ class LearnerSettings:
     attempts_together: Annotated[
         int, Bounds(1, 10**6, "attempts at one task drawn as a group, for grpo")
     ] = 1
+    matched_screens: Annotated[
+        bool,
+        Meaning("a_ride, vtrace: advantages measured where attempts at a task show one screen"),
+    ] = False
     updates_per_publish: Annotated[int, Bounds(1, 10**6, "updates for each weight version")] = 4
     warm_up_updates: Annotated[int, Bounds(0, unit="first updates that move the critic alone")] = 0
     refresh_trajectories: Annotated[

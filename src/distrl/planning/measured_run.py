@@ -29,6 +29,7 @@ from phonesim.latency import LogNormal
 LEAST_EPISODES = 20
 LEAST_SPREAD = 1.2  # of batch sizes, largest over smallest, to tell how time grows with them
 Figures = dict[str, float]
+COLLECTOR_STAGES = ("deliver", "judge", "begin", "pack", "queue", "own")
 SHARED = "phones, policy and learner shared machines; on machines of their own they are faster"
 
 
@@ -64,7 +65,7 @@ def measured_run(path: Path) -> MeasuredRun:
         collectors=plan.CollectorPlan(
             count=config.collection.collectors,
             nodes=1,
-            acknowledge=_per_episode(spent, "deliver", "judge", "own"),
+            acknowledge=_per_episode(spent, *COLLECTOR_STAGES),
         ),
         policy=policy,
         learner=_learner(config, points),

@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from distrl.episodes.outcome import Outcome, SuccessRate, endings, success_rate
-from distrl.records import Task
+from distrl.records import Ending, Task
 
 Rates = dict[str, SuccessRate]
 DIFFICULTIES = ("easy", "medium", "hard", "long")
@@ -81,6 +81,11 @@ class EvaluationReport:
         known = [o.progress for o in self.outcomes if o.progress is not None]
         return statistics.mean(known) if known else None
 
+    @property
+    def is_dry(self) -> bool:
+        """Whether in some episode nothing was carried out."""
+        return any(each.ending is Ending.DRY_RUN for each in self.outcomes)
+
     def shown(self) -> RenderableType:
         """The tables for the terminal."""
         counted = ", ".join(f"{name} {number}" for name, number in self.endings().items())
@@ -100,7 +105,10 @@ class EvaluationReport:
     def _summary(self) -> Table:
         judged = success_rate(self.outcomes)
         blank = f", without the {self.settings['blank']}" if self.settings.get("blank") else ""
-        title = f"{self.settings.get('model', '')} on the split “{self.settings['split']}”{blank}"
+        dry = "DRY RUN · " if self.is_dry else ""
+        title = (
+            f"{dry}{self.settings.get('model', '')} on the split “{self.settings['split']}”{blank}"
+        )
         table = Table(title=Text(title), title_justify="left")
         table.add_column("")
         table.add_column("success", justify="right")
@@ -153,7 +161,7 @@ def environment_table(reports: Mapping[str, EvaluationReport]) -> Table:
         rate = success_rate(report.outcomes)
         low, high = rate.interval
         table.add_row(
-            name,
+            f"DRY RUN · {name}" if report.is_dry else name,
             f"{rate.rate:.1%}" if rate.episodes else "–",
             f"{low:.0%}–{high:.0%}" if rate.episodes else "–",
             str(rate.episodes),

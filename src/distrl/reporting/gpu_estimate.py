@@ -4,6 +4,7 @@ The learner, the policy process and an evaluation beside training each hold the 
 GPU. Those that decide with adapters hold the adapted layers twice: once with the adapters merged.
 Activations are those of the learner's first micro-batch: later ones are as large as the memory that
 is free allows, so that more memory makes a run faster, and the sum is what it needs at least.
+`checkpoints` is what `agent.policy.gradient_checkpointing=auto` comes to, here and in the learner.
 It is computed and errs upwards; one figure was measured: 79 GiB for 25 turns of 761 tokens without
 gradient checkpointing (`gpu_learner_peak_gib_qwen_3b` of benchmarks/results/learner.json), which is
 2.9 GiB for a turn of 3.75 billion weights.
@@ -25,10 +26,28 @@ EVALUATION_PHONES = 16  # at once
 CUDA_BYTES = 2**29  # for each process: context and kernels
 
 
-def estimate_gpu_memory(config: TrainingConfig) -> dict[str, int]:
-    """Bytes on the learner's first GPU by what they are for; none where the size of the model is
-    not known, or where it computes elsewhere.
+def checkpoints(config: TrainingConfig, free: int | None) -> bool:
+    """Does the learner go forward twice to save memory, on a GPU with `free` bytes before the run?
+
+    `auto`: where all that the run holds there would not fit otherwise. Where no GPU is known that
+    is taken for granted, so that an estimate says what the run needs at least.
     """
+    chosen = config.agent.policy.gradient_checkpointing
+    if chosen != "auto":
+        return chosen == "on"
+    parts = _parts(config, checkpointed=False)
+    return bool(parts) and (free is None or sum(parts.values()) > free)
+
+
+def estimate_gpu_memory(config: TrainingConfig, free: int | None = None) -> dict[str, int]:
+    """Bytes on the learner's first GPU, of which `free` are not in use yet, by what they are for.
+
+    None where the size of the model is not known, or where it computes elsewhere.
+    """
+    return _parts(config, checkpointed=checkpoints(config, free))
+
+
+def _parts(config: TrainingConfig, *, checkpointed: bool) -> dict[str, int]:
     count = weight_count(config.agent.model)
     if count is None or not config.agent.policy.device.startswith("cuda"):
         return {}
@@ -41,14 +60,13 @@ def estimate_gpu_memory(config: TrainingConfig) -> dict[str, int]:
         ADAPTER_SHARE * weights * (1 + TRAINED_COPIES) if adapters else TRAINED_COPIES * weights
     )
     turns = min(FIRST_TURNS, config.learning.step.micro_batch_turns)
-    kept = CHECKPOINTED_SHARE if config.agent.policy.gradient_checkpointing else 1.0
+    kept = CHECKPOINTED_SHARE if checkpointed else 1.0
     parts = {
         f"weights in {processes} process{'es' if processes > 1 else ''}": processes * weights,
         "layers with merged adapters": merged,
         "adapters and optimiser" if adapters else "gradients and optimiser": round(trained),
-        f"activations of {turns} turn{'s' if turns > 1 else ''}": round(
-            turns * kept * TURN_BYTES * count
-        ),
+        f"activations of {turns} turn{'s' if turns > 1 else ''}"
+        f"{', checkpointed' if checkpointed else ''}": round(turns * kept * TURN_BYTES * count),
         f"deciding for {sum(deciding)} phones": round(sum(deciding) * DECIDING_BYTES * count),
         "features of known screens": processes * config.agent.policy.cache_megabytes * 2**20,
         "CUDA itself": processes * CUDA_BYTES,

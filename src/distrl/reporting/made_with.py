@@ -15,7 +15,7 @@ def made_with(run: RunDirectory) -> dict[str, str]:
     """By what it is: code, command, machine, GPU, packages; empty for a run without a card."""
     try:
         card = msgspec.json.decode((run.path / "card.json").read_bytes())
-    except (OSError, ValueError, msgspec.DecodeError):
+    except (OSError, ValueError, RecursionError, msgspec.DecodeError):
         return {}
     if not isinstance(card, dict):
         return {}
@@ -27,7 +27,7 @@ def made_with(run: RunDirectory) -> dict[str, str]:
         "GPU": str(machine.get("gpu") or "none"),
         "Python": str(card.get("python", "")),
         "packages": ", ".join(f"{name} {version}" for name, version in packages.items()),
-        "plug-ins": ", ".join(map(str, card.get("plugins") or ())),
+        "plug-ins": ", ".join(map(str, _list(card, "plugins"))),
         "settings": str(card.get("settings", "")),
         "model": str(card.get("model", "")),
     }
@@ -39,6 +39,11 @@ def _code(card: dict[str, Any]) -> str:
     state = ", with changes" if card.get("clean") is False else ""
     where = f"commit {commit}{state}" if commit else "no checkout"
     return f"distrl {card.get('version', '')}, {where}"
+
+
+def _list(card: dict[str, Any], name: str) -> list[Any]:
+    found = card.get(name)
+    return found if isinstance(found, list) else []
 
 
 def _table(card: dict[str, Any], name: str) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+from distrl.agent.torch_device import free_gpu_memory
 from distrl.config.toml_writer import to_toml
 from distrl.config.training_config import TrainingConfig
 from distrl.reporting.gpu_estimate import ADAPTER_SHARE, TRAINED_COPIES, estimate_gpu_memory
@@ -64,7 +65,8 @@ def show_dry_run(console: Console, config: TrainingConfig) -> None:
         table.add_row(name, gigabytes(size))
     table.add_row("[bold]memory at most[/]", f"[bold]{gigabytes(sum(parts.values()))}[/]")
     table.add_row("disk for trajectories at most", gigabytes(config.store.byte_limit))
-    if on_gpu := sum(estimate_gpu_memory(config).values()):
+    free = free_gpu_memory(config.agent.policy.device)
+    if on_gpu := sum(estimate_gpu_memory(config, free).values()):
         table.add_row(f"on {config.agent.policy.device} at least", gigabytes(on_gpu))
     console.print(table, highlight=False)
     if model_bytes(Path(config.agent.model)) is None:

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import base64
 import math
-import tomllib
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
@@ -31,7 +31,12 @@ from distrl.reporting.run_story import RunStory, read_story
 from distrl.runs.run_account import RunAccount, waiting_share
 from distrl.runs.run_directory import RunDirectory, evaluation_words, resume_words, write_whole
 from distrl.runs.run_records import EvaluationLine, Series, Stage
+from distrl.toml_file import loads_toml, read_bounded
 
+UNFINISHED = (
+    "There is no result.json here: the run goes on, was stopped, was on another machine, or the "
+    "file was removed; going on writes it."
+)
 ROWS_SHOWN = 25  # templates of the table, before the rest is folded away
 STAGES: dict[Stage, str] = {
     "before": "Before training",
@@ -96,9 +101,10 @@ def report_page(story: RunStory, page: str = "") -> str:
     style = environment.get_template("report.css").render()
     before, after = story.evaluation("before"), story.evaluation("after")
     config, account = story.run.config, story.account
-    settings = config.read_text("utf-8", "replace") if config.exists() else ""
+    settings = _settings_text(config)
     return environment.get_template("report.html").render(
         name=story.run.path.name,
+        dry_run=story.dry_run,
         about=_about(settings),
         style=Markup(style),
         version=distrl.__version__,
@@ -110,8 +116,8 @@ def report_page(story: RunStory, page: str = "") -> str:
         lasted=duration(account.training_seconds or story.seconds),
         gain=_gain(before, after, account) if before and after else "",
         tiles=_tiles(story, account),
-        phone_time=time_words(account.time.phones(), most=8),
-        learner_time=time_words(account.time.learner(), most=8),
+        phone_time=time_words(account.time.phones(), most=10),
+        learner_time=time_words(account.time.learner(), most=10),
         losses=story.losses,
         failed=story.failed_devices(),
         refusals=Counter((each.action.partition("(")[0], each.why) for each in story.refusals),
@@ -128,6 +134,7 @@ def report_page(story: RunStory, page: str = "") -> str:
         recordings=story.recordings,
         data_url=lambda picture: _data_url(story.run.pictures / picture),
         commands=_commands(story.run),
+        unfinished="" if story.run.result.exists() else UNFINISHED,
         settings=settings,
         made_with=made_with(story.run),
         episode_count=f"{len(story.episodes):,}",
@@ -139,21 +146,38 @@ def _percent(share: float, digits: int = 0) -> str:
     return f"{share:.{digits}%}"
 
 
-def _about(settings: str) -> str:
-    """The run in one line, from its settings."""
+def _settings_text(config: Path) -> str:
+    """The file as it is, damaged or not; empty where it cannot be shown, which is a loss."""
     try:
-        tree = tomllib.loads(settings)
+        return read_bounded(config).decode("utf-8", "replace")
+    except (OSError, ValueError):
+        return ""
+
+
+def _about(settings: str) -> str:
+    """The run in one line, from its settings; what a damaged file does not say is left out."""
+    try:
+        tree = loads_toml(settings)
     except ValueError:  # among the losses
         tree = {}
-    agent, devices = tree.get("agent", {}), tree.get("devices", {})
+    names = ("learning.algorithm", "agent.model", "devices.count", "devices.kind", "run.seed")
+    algorithm, model, count, kind, seed = (_setting(tree, name) for name in names)
     parts = [
         "A training run of DistRL",
-        tree.get("learning", {}).get("algorithm"),
-        f"model {agent['model']}" if "model" in agent else None,
-        f"{devices['count']} {devices['kind']} devices" if "count" in devices else None,
-        f"seed {tree['run']['seed']}" if "run" in tree else None,
+        algorithm,
+        f"model {model}" if model else "",
+        f"{count} {kind} devices" if count and kind else "",
+        f"seed {seed}" if seed else "",
     ]
     return " · ".join(part for part in parts if part)
+
+
+def _setting(tree: dict[str, Any], name: str) -> str:
+    """A number or a word as text; empty where there is none of that name."""
+    section, _, key = name.partition(".")
+    table = tree.get(section)
+    value = table.get(key) if isinstance(table, dict) else None
+    return str(value) if isinstance(value, str | int) else ""
 
 
 def _template_rows(before: EvaluationLine, after: EvaluationLine) -> list[TemplateRow]:

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from distrl.devices.safety.safety import Refusal
+from distrl.devices.safety.refusals import Refusal
 from distrl.episodes.outcome import SuccessRate
 from distrl.json_lines import read_lines
 from distrl.records import Ending
 from distrl.runs.metrics import read_points
 from distrl.runs.run_account import RunAccount
 from distrl.runs.run_directory import RunDirectory
-from distrl.runs.run_progress import config_losses, read_progress
+from distrl.runs.run_progress import config_losses, read_progress, summary_losses
 from distrl.runs.run_records import (
     DeviceFault,
     EpisodeLine,
@@ -27,6 +27,7 @@ from distrl.runs.run_records import (
     Series,
     Stage,
 )
+from distrl.toml_file import read_toml_file
 
 CURVE_SPOTS = 60  # places of the learning curve
 LEAST_WINDOW = 12  # episodes behind each of them, at least
@@ -65,6 +66,19 @@ class RunStory:
     @property
     def account(self) -> RunAccount:
         return RunAccount.of(self.points)
+
+    @property
+    def dry_run(self) -> str:
+        """What a heading has to say of a dry run; empty where all was carried out.
+
+        By the episodes: a joined collector may have been dry alone, a resumed run dry at first.
+        """
+        dry = sum(each.ending is Ending.DRY_RUN for each in self.episodes)
+        if not dry and not _is_set_dry(self.run):
+            return ""
+        if any(each.judged for each in self.episodes):
+            return f"DRY RUN in {dry} of {len(self.episodes)} episodes"
+        return "DRY RUN"
 
     def evaluation(self, stage: Stage) -> EvaluationLine | None:
         """The last one of that stage that had any episodes."""
@@ -140,13 +154,28 @@ class RunStory:
 
 def read_story(run: RunDirectory) -> RunStory:
     """Read a run directory, whatever state it is in."""
+    progress, missing = read_progress(run)
     return RunStory(
         run=run,
         points=read_points(run.metrics),
         episodes=sorted(read_lines(run.episodes, EpisodeLine), key=lambda e: e.ended),
         evaluations=read_lines(run.evaluations, EvaluationLine),
         recordings=read_lines(run.recordings, Recording),
-        losses=[*read_lines(run.losses, Loss), *config_losses(run), *read_progress(run)[1]],
+        losses=[
+            *read_lines(run.losses, Loss),
+            *config_losses(run),
+            *missing,
+            *summary_losses(run, progress),
+        ],
         device_faults=read_lines(run.device_faults, DeviceFault),
         refusals=read_lines(run.refusals, Refusal),
     )
+
+
+def _is_set_dry(run: RunDirectory) -> bool:
+    """Whether the settings say so; before the first episode nothing else does."""
+    try:
+        devices = read_toml_file(run.config)["devices"]
+        return devices["kind"] == "adb" and devices["android"]["safety"]["dry_run"] is True
+    except (OSError, ValueError, KeyError, TypeError):
+        return False

@@ -17,7 +17,7 @@ from distrl.errors import UsageError
 from distrl.json_lines import LineLog
 from distrl.records import Trajectory
 from distrl.replay.store.trajectory_store import TrajectoryStore
-from distrl.runs.run_directory import RunDirectory
+from distrl.runs.run_directory import OWNER_ONLY, RunDirectory
 from distrl.runs.run_records import EpisodeLine, EvaluationLine, TemplateCount
 
 
@@ -43,7 +43,7 @@ class KeptEpisodes:
         run = RunDirectory(path)
         if run.config.exists():
             raise UsageError(f"{path} is a training run; keep episodes in a directory of their own")
-        path.mkdir(parents=True, exist_ok=True)
+        path.mkdir(mode=OWNER_ONLY, parents=True, exist_ok=True)
         store = TrajectoryStore(run.trajectories).open()
         return cls(run, store, LineLog.open(run.episodes))
 

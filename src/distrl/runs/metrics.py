@@ -143,9 +143,11 @@ class TensorBoardSink:
                 "metrics go to TensorBoard as well, and it is not installed: pip install "
                 "'distrl[learn]'"
             ) from error
-        name = f"events.out.tfevents.{int(time.time())}.{socket.gethostname()}.{os.getpid()}"
         try:
             folder.mkdir(parents=True, exist_ok=True)
+            number = len(list(folder.iterdir()))  # readers go by name: later ones of a second, too
+            when = f"{int(time.time())}.{number:04d}"
+            name = f"events.out.tfevents.{when}.{socket.gethostname()}.{os.getpid()}"
             writer = RecordWriter((folder / name).open("xb"))
         except OSError as error:
             raise storage_error(error, f"making TensorBoard's file in {folder}") from error

@@ -8,12 +8,14 @@ there was none), since before it the learner has nothing to do but wait.
 
     phones     playing        the phone resets, acts, or draws its screen
                deciding       the policy decides, or is busy with others
-               judging        the judge looks at the phone
+               judging        the judge sets the task up, or looks at the phone
+               packing        the collector packs a screen
+               queueing       waiting for a thread of the collector
                delivery       the trajectory is being stored, or too much waits for the learner
                admission      no episode may start: it would be too stale at its end
                task           there is nothing to play
                out of order   the phone is quarantined
-               other          the collector's own work
+               other          the rest of the collector's own work
     learner    the stages of its steps, and waiting (for trajectories), checkpointing, evaluating
                and other (metrics, the view)
 """
@@ -30,7 +32,10 @@ PHONE_STAGES = {
     "reset": "playing",
     "act": "playing",
     "decide": "deciding",
+    "begin": "judging",
     "judge": "judging",
+    "pack": "packing",
+    "queue": "queueing",
     "deliver": "delivery",
     "admission": "admission",
     "task": "task",

@@ -5,6 +5,7 @@
         metrics.jsonl       metrics over the run, also in tensorboard/  (`run_records`)
         episodes.jsonl      every finished training episode
         device_faults.jsonl  which device failed when, and why
+        phones.json         the serial of each phone over adb, chosen once
         collectors.json     who collects, where, and which phones are quarantined
         draws.sqlite        what the learner thought of each trajectory when it last drew it
         live/               what the phones show now, while somebody watches (`distrl view`)
@@ -12,6 +13,7 @@
         recordings.jsonl    a few episodes to look at; their screens are in pictures/
         trajectories/       the trajectory store
         weights/            the weight store
+        best_weights/       the version with which training went best
         checkpoints/        what a restarted learner continues from
         progress.json       what there was at the last checkpoint; a resume that finds less refuses
         losses.jsonl        what a resume was told to do without
@@ -21,7 +23,9 @@
         replica.json        this is a copy: of the run on which machine, and of when
         join/               certificate, token and members, where collectors join (`engine.join`)
         policy/             what was trained, as a model; `distrl evaluate RUN` finds it here
+        best_policy/        what it was when training went best, if success fell after that
         writer.lock         held by the process that writes; resume.lock by the command that resumes
+        card.json           what it was made with: code, command, machine, packages
         result.json         the result; written last, so its presence says that the run is done
         report.html         the page to look at
 
@@ -33,7 +37,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import json
 import os
 import shlex
 import shutil
@@ -45,13 +48,16 @@ from typing import TYPE_CHECKING, Self
 from distrl.agent.export_directory import IN_A_RUN
 from distrl.config.toml_writer import to_toml, with_checksum
 from distrl.errors import StorageFull, UsageError, storage_error
+from distrl.private_folder import OTHERS
 from distrl.replay.store.directory_lock import DirectoryLock
+from distrl.runs.checked_json import to_checked_json
 from distrl.runs.run_records import RunResult
 
 if TYPE_CHECKING:
     from distrl.config.training_config import TrainingConfig
 
 MAX_TRIES = 1000
+OWNER_ONLY = 0o700
 RESUME_LOCK = "resume.lock"
 
 
@@ -65,6 +71,7 @@ class RunDirectory:
         self.tensorboard = path / "tensorboard"
         self.episodes = path / "episodes.jsonl"
         self.device_faults = path / "device_faults.jsonl"
+        self.phones = path / "phones.json"
         self.collectors = path / "collectors.json"
         self.evaluations = path / "evaluations.jsonl"
         self.recordings = path / "recordings.jsonl"
@@ -72,6 +79,7 @@ class RunDirectory:
         self.draws = path / "draws.sqlite"
         self.trajectories = path / "trajectories"
         self.weights = path / "weights"
+        self.best_weights = path / "best_weights"
         self.checkpoints = path / "checkpoints"
         self.progress = path / "progress.json"
         self.learner_home = path / "learner.json"
@@ -79,8 +87,10 @@ class RunDirectory:
         self.losses = path / "losses.jsonl"
         self.refusals = path / "refusals.jsonl"
         self.policy = path / IN_A_RUN
+        self.best_policy = path / "best_policy"
         self.judge_cache = path / "judge_cache.jsonl"
         self.result = path / "result.json"
+        self.card = path / "card.json"
         self.report = path / "report.html"
 
     @classmethod
@@ -92,11 +102,25 @@ class RunDirectory:
             for number in range(1, MAX_TRIES):
                 path = parent / (stem if number == 1 else f"{stem}-{number}")
                 with contextlib.suppress(FileExistsError):
-                    path.mkdir(mode=0o700)  # it has the screens of people's phones
+                    path.mkdir(mode=OWNER_ONLY)  # it has the screens of people's phones
                     return cls(path)
         except OSError as error:
             raise storage_error(error, f"making a run directory in {parent}") from error
         raise UsageError(f"{parent} has {MAX_TRIES} runs called {stem}; give this one a name")
+
+    def make(self) -> None:
+        """Make the directory where it is not, on a node of a cluster say; close it to others.
+
+        It has the screens of people's phones. One that is there and open was made before this was
+        so, or by a node that came first.
+        """
+        try:
+            self.path.mkdir(mode=OWNER_ONLY, parents=True, exist_ok=True)
+            found = self.path.stat()
+            if found.st_mode & OTHERS and found.st_uid == os.geteuid():
+                self.path.chmod(OWNER_ONLY)
+        except OSError as error:
+            raise storage_error(error, f"making the run directory {self.path}") from error
 
     @classmethod
     def existing(cls, path: Path) -> Self:
@@ -157,8 +181,7 @@ class RunDirectory:
         write_whole(self.config, with_checksum(to_toml(config)))
 
     def write_result(self, result: RunResult) -> None:
-        text = json.dumps(result.to_json(), indent=2, allow_nan=False)
-        write_whole(self.result, text + "\n")
+        write_whole(self.result, to_checked_json(result.to_json()))
 
 
 def write_whole(path: Path, text: str) -> None:

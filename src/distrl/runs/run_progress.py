@@ -8,16 +8,19 @@ has fewer whole lines than that has lost some. Checkpoint and position of the st
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from distrl.config.toml_writer import is_as_written
+from distrl.config import toml_writer
 from distrl.errors import storage_error
 from distrl.json_lines import decode_line, encode_line, end_of_last_line
+from distrl.runs.checked_json import is_as_written
 from distrl.runs.run_directory import RunDirectory, write_whole
 from distrl.runs.run_records import Loss
+from distrl.toml_file import loads_toml, read_bounded
+
+MEMBERS = "join/members.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +30,8 @@ class RunProgress:
     checkpoint: str  # its name; empty: there was none
     position: int  # of the newest trajectory or correction in the store
     files: dict[str, int]  # bytes of files that are only ever appended to, by name
+    copy: bool = False  # it was noted in a copy of the run, on a second machine
+    card: bool = False  # there was a `card.json`
 
 
 def note_progress(run: RunDirectory, checkpoint: Path | None, position: int) -> None:
@@ -35,7 +40,8 @@ def note_progress(run: RunDirectory, checkpoint: Path | None, position: int) -> 
         files = _log_sizes(run, os.fsync)
     except OSError as error:
         raise storage_error(error, f"writing the logs of {run.path} to the disk") from error
-    progress = RunProgress(checkpoint.name if checkpoint else "", position, files)
+    name, card = checkpoint.name if checkpoint else "", run.card.exists()
+    progress = RunProgress(name, position, files, card=card)
     write_whole(run.progress, encode_line(progress).decode())
 
 
@@ -43,14 +49,30 @@ def config_losses(run: RunDirectory) -> list[Loss]:
     """Whether the settings are still those that the run wrote down."""
     if not run.config.is_file():
         return [Loss("file", run.config.name, "is gone")]
-    content = run.config.read_bytes()
     try:
-        tomllib.loads(content.decode("utf-8"))
-    except ValueError as error:
+        content = read_bounded(run.config)
+        loads_toml(content)
+    except (OSError, ValueError) as error:
         return [Loss("file", run.config.name, f"cannot be read: {error}")]
-    if is_as_written(content):
+    if toml_writer.is_as_written(content):
         return []
     return [Loss("file", run.config.name, "is not as it was written: its checksum does not match")]
+
+
+def summary_losses(run: RunDirectory, progress: RunProgress) -> Iterator[Loss]:
+    """Whether result and card are still what the run wrote down; a resume writes both anew."""
+    for path in (run.result, run.card):
+        if path.exists() and not is_as_written(path.read_bytes()):
+            reason = "is not as it was written: its checksum does not match"
+            yield Loss("file", path.name, reason)
+    if progress.card and not run.card.exists():
+        yield Loss("file", run.card.name, "is gone")
+
+
+def copied_progress(content: str) -> str:
+    """A note as the copy of a run has it: that it is one is remembered in two files."""
+    progress = decode_line(content.encode(), RunProgress)
+    return encode_line(replace(progress, copy=True)).decode()
 
 
 def read_progress(run: RunDirectory) -> tuple[RunProgress, list[Loss]]:
@@ -66,6 +88,9 @@ def read_progress(run: RunDirectory) -> tuple[RunProgress, list[Loss]]:
 
 
 def _missing(run: RunDirectory, progress: RunProgress) -> Iterator[Loss]:
+    if progress.copy and not run.replica.exists():
+        reason = "is gone; the directory is a copy of a run on another machine, of some time ago"
+        yield Loss("file", run.replica.name, reason)
     sizes = _log_sizes(run)
     for name, nbytes in progress.files.items():
         if (found := sizes.get(name, 0)) < nbytes:
@@ -75,10 +100,10 @@ def _missing(run: RunDirectory, progress: RunProgress) -> Iterator[Loss]:
 def _log_sizes(
     run: RunDirectory, sync: Callable[[int], None] = lambda file: None
 ) -> dict[str, int]:
-    """Bytes of whole lines, by name."""
+    """Bytes of whole lines, by name; of those who joined too, a line to which names are added."""
     sizes = {}
-    for path in sorted(run.path.glob("*.jsonl")):
+    for path in (*sorted(run.path.glob("*.jsonl")), *run.path.glob(MEMBERS)):
         with path.open("rb") as file:
             sync(file.fileno())
-            sizes[path.name] = end_of_last_line(file.fileno())
+            sizes[str(path.relative_to(run.path))] = end_of_last_line(file.fileno())
     return sizes

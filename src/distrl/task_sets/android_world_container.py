@@ -109,9 +109,11 @@ class AndroidWorldContainer:
     def _asked(self, path: str, parameters: dict[str, Any], name: str, kind: type[T]) -> T:
         value = self._look(path, parameters).get(name)
         try:
-            return msgspec.convert(value, kind)
-        except msgspec.ValidationError as error:
-            raise self._strange(path, value) from error
+            found = msgspec.convert(value, kind)
+            msgspec.json.encode(found)  # half a letter (U+D800) could be stored nowhere
+        except (msgspec.ValidationError, ValueError, OverflowError) as error:
+            raise self._strange(path, ascii(value)) from error
+        return found
 
     def _look(self, path: str, parameters: dict[str, Any] | None = None) -> dict[str, Any]:
         for _ in range(LOOKS - 1):

@@ -16,7 +16,6 @@ user's own and trusted: its JavaScript runs in the page, nowhere else.
 
 from __future__ import annotations
 
-import tomllib
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated, Literal
@@ -28,6 +27,7 @@ from distrl.devices.browser.browser_device import BrowserDevice
 from distrl.errors import DeviceError, InvalidSetting, JudgeError, UnknownTask
 from distrl.hierarchy import Element
 from distrl.records import Task, Verdict
+from distrl.toml_file import read_toml_file
 
 JUDGE = "page"
 PREFIX = "web."
@@ -111,13 +111,13 @@ class WebTasks:
 def load_web_tasks(path: Path) -> WebTasks:
     """The tasks of a TOML file; what is wrong in it is said with its place."""
     try:
-        read = msgspec.convert(tomllib.loads(path.read_text("utf-8")), _File)
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        read = msgspec.convert(read_toml_file(path), _File)
+    except msgspec.ValidationError as error:
+        raise InvalidSetting(f"{path}: {error}; docs/browser.md shows a whole task") from error
+    except (OSError, ValueError) as error:
         raise InvalidSetting(
             f"{path}: {error}; give a TOML file of tasks, as docs/browser.md shows"
         ) from error
-    except msgspec.ValidationError as error:
-        raise InvalidSetting(f"{path}: {error}; docs/browser.md shows a whole task") from error
     if not read.task:
         raise InvalidSetting(f"{path} has no [[task]]; give one or more")
     for each in read.task:

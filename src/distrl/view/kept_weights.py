@@ -129,4 +129,10 @@ def _open(run: RunDirectory) -> VlmPolicy:
         )
     settings = replace(agent.policy, device="cpu", weights="float32")
     adapter = Path(agent.adapter) if agent.adapter else None
-    return open_policy(agent.model, settings, dialect=agent.dialect or None, adapter=adapter)
+    return open_policy(
+        agent.model,
+        settings,
+        dialect=agent.dialect or None,
+        adapter=adapter,
+        sees=agent.chosen_sees,
+    )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import tomllib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -13,6 +12,7 @@ from distrl.reporting.run_story import RunStory
 from distrl.runs.run_account import waiting_share
 from distrl.runs.run_directory import RunDirectory
 from distrl.runs.run_records import EvaluationLine
+from distrl.toml_file import read_toml_file
 from distrl.view.run_catalogue import run_state
 
 RECENT = 100  # episodes
@@ -38,6 +38,7 @@ def run_summary(story: RunStory, now: float | None = None) -> dict[str, Any]:
     minutes = story.seconds / 60.0
     return {
         "name": run.path.name,
+        "dry_run": story.dry_run,
         "state": run_state(run, now or time.time()),
         "seconds": story.seconds,
         "training_seconds": account.training_seconds or story.seconds,
@@ -76,7 +77,7 @@ def _gain(story: RunStory, before: EvaluationLine | None, after: EvaluationLine 
 def settings_of(run: RunDirectory) -> Settings:
     """Every setting by its dotted name; empty where they cannot be read."""
     try:
-        tree = tomllib.loads(run.config.read_text("utf-8"))
+        tree = read_toml_file(run.config)
     except (OSError, ValueError):
         return {}
     return dict(_flat(tree))

@@ -3,8 +3,9 @@
 A process of its own loads the run's policy, on the CPU and with a low priority, and answers one
 question at a time: the likeliest answer of those weights on that screen, the critic's value, and
 the probability of each token that was really drawn, beside its likeliest alternatives. Storing
-these for every step of every version would cost more than the run itself. The process ends when it
-has not been asked for a while, and with its parent.
+these for every step of every version would cost more than the run itself. Beside training a first
+answer may take longer than somebody waits: the process goes on, so that asking again is answered.
+It ends when it has not been asked for a while, and with its parent.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ import math
 import multiprocessing
 import os
 import threading
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
@@ -35,8 +38,9 @@ if TYPE_CHECKING:  # it loads torch
 
 ALTERNATIVES = 5  # at each token
 ANSWER_SECONDS = 120.0  # the first answer loads torch and the model
+HUNG_SECONDS = 900.0  # without any answer, until another process is tried
 IDLE_SECONDS = 300.0
-PRIORITY = 10  # of `nice`
+NICE = 10  # in all; the server has as much
 log = logging.getLogger(__name__)
 
 
@@ -53,10 +57,16 @@ class StepQuestion:
 class StepScorer:
     """Asks the process, and starts it when needed. Any thread may ask; they take turns."""
 
-    def __init__(self) -> None:
+    def __init__(
+        self, patience: float = ANSWER_SECONDS, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._patience = patience
+        self._clock = clock
         self._lock = threading.Lock()
         self._process: SpawnProcess | None = None
         self._connection: Connection | None = None
+        self._unanswered = 0  # questions whose answers nobody waited for
+        self._heard = 0.0  # when the process last answered, or was started
 
     def ask(self, question: StepQuestion) -> dict[str, Any]:
         """`LookupError`: no such episode or step, or its weights are gone."""
@@ -64,15 +74,10 @@ class StepScorer:
             connection = self._running()
             try:
                 connection.send(question)
-                if not connection.poll(ANSWER_SECONDS):
-                    raise ProcessError(
-                        f"no answer within {ANSWER_SECONDS:.0f} s; the machine is busy: ask again"
-                    )
-                found, problem, answer = connection.recv()
-            except (EOFError, OSError, ProcessError) as error:
+                self._unanswered += 1
+                found, problem, answer = self._answer(connection)
+            except (EOFError, OSError) as error:
                 self._end()
-                if isinstance(error, ProcessError):
-                    raise
                 raise ProcessError(
                     "the process that asks the weights has died, of too little memory perhaps"
                 ) from error
@@ -86,6 +91,22 @@ class StepScorer:
         with self._lock:
             self._end()
 
+    def _answer(self, connection: Connection) -> tuple[bool, str, dict[str, Any]]:
+        """To the last question; those to earlier ones, that nobody waited for, are passed over."""
+        until = self._clock() + self._patience
+        while connection.poll(max(0.0, until - self._clock())):
+            answer: tuple[bool, str, dict[str, Any]] = connection.recv()
+            self._heard = self._clock()
+            self._unanswered -= 1
+            if not self._unanswered:
+                return answer
+        if self._clock() - self._heard > HUNG_SECONDS:
+            self._end()
+        raise ProcessError(
+            f"no answer within {self._patience:.0f} s, since the machine is busy; it is being "
+            "computed: ask again in a while"
+        )
+
     def _running(self) -> Connection:
         if self._process is not None and self._process.is_alive() and self._connection is not None:
             return self._connection
@@ -96,6 +117,7 @@ class StepScorer:
         self._process.start()
         theirs.close()
         self._connection = ours
+        self._unanswered, self._heard = 0, self._clock()
         return ours
 
     def _end(self) -> None:
@@ -109,7 +131,7 @@ class StepScorer:
 
 def answer_questions(asked: Connection) -> None:
     """The process: answers (found, problem, answer) until nobody asks."""
-    os.nice(PRIORITY)
+    os.nice(max(0, NICE - os.nice(0)))
     opened: dict[Path, RunPolicy] = {}
     with contextlib.suppress(EOFError, OSError):  # whoever asked is gone
         while asked.poll(IDLE_SECONDS):

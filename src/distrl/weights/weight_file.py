@@ -78,31 +78,12 @@ def map_weights(path: Path, framework: Framework) -> dict[str, Any]:
 
 def check_weights(content: bytes | memoryview, digest: str) -> None:
     """Raise `CorruptWeights` unless these are the bytes of the file with that digest."""
-    found = content_digest(content)
+    found = hashlib.sha256(content).hexdigest()[:DIGITS]
     if found != digest:
         raise CorruptWeights(
             f"{len(content)} bytes of weights have the digest {found}, and were sent with "
             f"{digest}; they were damaged on the way, have them sent again"
         )
-
-
-def content_digest(content: bytes | memoryview) -> str:
-    return hashlib.sha256(content).hexdigest()[:DIGITS]
-
-
-def unpack_weights(content: bytes, digest: str, framework: Framework) -> dict[str, Any]:
-    """Tensors of a file whose bytes came another way than over the disk."""
-    check_weights(content, digest)
-    try:
-        if framework == "pt":
-            from safetensors import torch as torch_tensors
-
-            return dict(torch_tensors.load(content))
-        from safetensors import numpy as numpy_arrays
-
-        return dict(numpy_arrays.load(content))
-    except SafetensorError as error:
-        raise CorruptWeights(f"{len(content)} bytes of weights: {error}") from error
 
 
 # The format: length of the header, header, tensors one after the other ----------------------------

@@ -20,10 +20,11 @@ decisions; Ray's `WeightSource` is `engine.ray.weight_broadcast`.
 
 from __future__ import annotations
 
+import mmap
 import os
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -56,11 +57,11 @@ class PublishedWeights(NamedTuple):
 
 
 class PackedWeights(NamedTuple):
-    """A version as the bytes of its file, to be sent elsewhere; `weight_file.unpack_weights`."""
+    """A version as the bytes of its file, to be sent elsewhere; `agent.weight_view`."""
 
     version: int
     digest: str
-    content: bytes
+    content: memoryview  # of the file itself: nothing is read before it is sent
 
 
 class WeightFile(NamedTuple):
@@ -196,15 +197,19 @@ class WeightStore:
 
     def files(self) -> list[WeightFile]:
         """Where each version is that is kept and did not prove damaged."""
-        found = (NAME.fullmatch(name) for name in self._kept().values())
-        files = [WeightFile(int(p[1]), p[2], self.directory / p[0]) for p in found if p]
+        files = _files(self.directory, self._kept().values())
         return [each for each in files if each.version not in self.damages]
+
+    @staticmethod
+    def files_in(directory: Path) -> list[WeightFile]:
+        """Where each version is whose file lies in a folder, oldest first."""
+        return sorted(_files(directory, (path.name for path in directory.glob("weights-*"))))
 
     def packed(self) -> PackedWeights | None:
         """The newest version as it is on the disk; None before the first."""
         while (newest := self.newest_file()) is not None:
             try:
-                content = newest.path.read_bytes()
+                content = _mapped(newest.path)
             except FileNotFoundError:
                 if self._kept().get(newest.version) == newest.path.name:
                     self.damages[newest.version] = f"weights {newest.path}: it is gone"
@@ -284,3 +289,16 @@ class WeightPoller:
         except CorruptWeights:  # listed in the store's damages; the next version will do
             return None
         return (found.weights, found.version) if found.version > version else None
+
+
+def _mapped(path: Path) -> memoryview:
+    with path.open("rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        if not size:  # cut short; such a file cannot be mapped
+            return memoryview(b"")
+        return memoryview(mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ))
+
+
+def _files(directory: Path, names: Iterable[str]) -> list[WeightFile]:
+    found = (NAME.fullmatch(name) for name in names)
+    return [WeightFile(int(p[1]), p[2], directory / p[0]) for p in found if p]

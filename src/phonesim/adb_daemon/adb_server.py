@@ -16,10 +16,10 @@ from distrl.errors import InvalidSetting
 from phonesim.adb_daemon.authorization import Authorization
 from phonesim.adb_daemon.connection import Limits
 from phonesim.adb_daemon.handset import Handset
+from phonesim.adb_daemon.handset_profile import PLAIN, HandsetProfile
 from phonesim.adb_daemon.phone_server import EMULATOR_PORTS, PhoneServer
-from phonesim.display import STANDARD, Display
 
-__all__ = ["Authorization", "Handset", "Limits", "PhoneServer", "serve_phones"]
+__all__ = ["Authorization", "Handset", "HandsetProfile", "Limits", "PhoneServer", "serve_phones"]
 
 MAX_PHONES = 64
 
@@ -30,7 +30,7 @@ def serve_phones(
     seed: int,
     announce: Callable[[str], None],
     until: threading.Event | None = None,
-    display: Display = STANDARD,
+    profile: HandsetProfile = PLAIN,
 ) -> None:
     """Serve phones with the seeds `seed`, `seed + 1`, … until the event is set, or Ctrl-C."""
     if not 1 <= phones <= MAX_PHONES:
@@ -43,7 +43,7 @@ def serve_phones(
             "looks for emulators by itself; give another one, or 0 for any that are free"
         )
     handsets = [
-        Handset(f"distrl-{seed + number}", seed + number, display=display)
+        Handset(f"distrl-{seed + number}", seed + number, profile=profile)
         for number in range(phones)
     ]
     try:

@@ -1,46 +1,47 @@
 """What the parts of the simulated phone are called on Android: packages, activities, windows.
 
-Every app is a package `com.distrl.NAME`, every page of it an activity; `HomeActivity` is the one
-that a launcher starts. Keyboard, system UI and the shell are packages of their own.
+Every app is a package, `com.distrl.NAME` unless the phone's profile says otherwise, and every page
+of it an activity; `HomeActivity` is the one that a launcher starts. Keyboard, system UI and the
+shell are packages of their own.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
+from typing import TYPE_CHECKING
 
-from phonesim.apps import APPS
-from phonesim.phone import Phone
 from phonesim.state import LAUNCHER
 from phonesim.system import InstalledApp
 
+if TYPE_CHECKING:
+    from phonesim.adb_daemon.handset import Handset
+
 HOME_ACTIVITY = "HomeActivity"
-PHONE_KEYBOARD = "com.distrl.keyboard/.KeyboardService"
 ADB_KEYBOARD = "com.android.adbkeyboard/.AdbIME"
 CLIPPER = "ca.zgrs.clipper"
-SYSTEM_PACKAGES = ("android", "com.android.shell", "com.android.systemui", "com.distrl.keyboard")
+SYSTEM_PACKAGES = ("android", "com.android.shell", "com.android.systemui")
 
 
-def package_of(app: str) -> str:
+def own_package(app: str) -> str:
+    """Of an app for which a phone's profile has no other."""
     return "com.distrl." + re.sub(r"[^a-z0-9]", "", app.casefold())
 
 
-PACKAGES: dict[str, str] = {package_of(app): app for app in (LAUNCHER, *APPS)}
-
-
-def installed_packages(phone: Phone) -> dict[str, str]:
+def installed_packages(handset: Handset) -> dict[str, str]:
     """Package: app, of what is on this phone, the launcher included."""
-    names = (LAUNCHER, *(app.name for app in phone.facts.all(InstalledApp)))
-    return {package_of(name): name for name in names}
+    names = (LAUNCHER, *(app.name for app in handset.phone.facts.all(InstalledApp)))
+    return {handset.package_of(name): name for name in names}
 
 
 def activity_of(page: str) -> str:
     return "".join(part.capitalize() for part in page.split("_")) + "Activity"
 
 
-def component_in_front(phone: Phone, short: bool = False) -> str:
+def component_in_front(handset: Handset, short: bool = False) -> str:
     """package/activity of the page in front."""
-    package = package_of(phone.state.front)
+    phone = handset.phone
+    package = handset.package_of(phone.state.front)
     return component(package, activity_of(phone.routes[-1].page), short)
 
 
@@ -48,16 +49,23 @@ def component(package: str, activity: str, short: bool = False) -> str:
     return f"{package}/.{activity}" if short else f"{package}/{package}.{activity}"
 
 
-def window_in_front(phone: Phone) -> str:
-    """What has the focus: an activity, the shade, the overview, or a dialog of the system."""
-    state = phone.state
+def window_in_front(handset: Handset) -> str | None:
+    """What has the focus: an activity, the shade, the overview, or a dialog of the system.
+
+    None while an app is starting: it is the focused app, and has no window yet.
+    """
+    state = handset.phone.state
+    if handset.locked or not handset.awake:
+        return "StatusBar"
+    if handset.starting:
+        return None
     if state.overlay == "shade":
         return "NotificationShade"
     if state.popup and state.popup.startswith("crash:"):
-        return f"Application Error: {package_of(state.popup.removeprefix('crash:'))}"
+        return f"Application Error: {handset.package_of(state.popup.removeprefix('crash:'))}"
     if state.overlay == "recents":
-        return f"{package_of(LAUNCHER)}/{package_of(LAUNCHER)}.RecentsActivity"
-    return component_in_front(phone)
+        return component(handset.package_of(LAUNCHER), "RecentsActivity")
+    return component_in_front(handset)
 
 
 def token_of(name: str) -> str:

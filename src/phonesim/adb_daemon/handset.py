@@ -1,37 +1,66 @@
 """The simulated phone with what Android keeps around an app: power, input method, clipboard, files.
 
 `Handset` is what the shell commands work on. Touches and keys become actions of the phone, so that
-the same episode gives the same screens through adb as without it. Commands hold its lock while they
+the same episode gives the same screens through adb as without it. Its profile says what it is
+called and how long things take, by the clock that it is given. Commands hold its lock while they
 work; several computers may be connected at once.
 """
 
 from __future__ import annotations
 
 import calendar
+import random
 import threading
 import time
 from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
 from distrl.hierarchy import Element
-from distrl.records import Action, OpenApp, Pixels, Swipe, TypeText
-from phonesim.adb_daemon.android_names import ADB_KEYBOARD, PHONE_KEYBOARD
+from distrl.records import (
+    Action,
+    DoubleTap,
+    DragAndDrop,
+    LongPress,
+    OpenApp,
+    Pinch,
+    Pixels,
+    Swipe,
+    Tap,
+    TypeText,
+)
+from phonesim.adb_daemon.android_names import ADB_KEYBOARD
 from phonesim.adb_daemon.file_system import FileSystem
+from phonesim.adb_daemon.handset_profile import PLAIN, HandsetProfile, changed_profile
 from phonesim.adb_daemon.pictures import Camera
 from phonesim.boot import new_state
-from phonesim.display import STANDARD, Display
+from phonesim.display import Display
 from phonesim.drift import Drift
 from phonesim.phone import Phone
-from phonesim.state import PhoneState
+from phonesim.state import LAUNCHER, PhoneState
 
 MAX_TEXT = 4_000  # characters that one text field takes, as real fields have a maximum too
 LOG_LINES = 1000
+TOUCHES = (Tap, LongPress, DoubleTap, Swipe, DragAndDrop, Pinch)
+
+
+@dataclass(frozen=True, slots=True)
+class Starting:
+    """An app that has been started and not drawn yet: the screen before it is still there."""
+
+    until: float  # by the handset's clock
+    frame: Pixels
+    elements: tuple[Element, ...]
+    app: str  # that they show
+    started: str  # the app that is to come
 
 
 class Handset:
     """One phone on a cable, called `serial`.
 
+    A `display` takes the place of the profile's, with no other panel behind it.
     `adb_keyboard` and `clipper` are apps that people install to type Unicode over adb; with a
     `transition`, screens move for so many seconds after every change, as animations do.
     """
@@ -42,19 +71,24 @@ class Handset:
         seed: int = 0,
         drift: Drift | None = None,
         *,
-        display: Display = STANDARD,
+        profile: HandsetProfile = PLAIN,
+        display: Display | None = None,
         adb_keyboard: bool = True,
         clipper: bool = True,
         transition: float = 0.0,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.serial = serial
+        self.profile = changed_profile(profile, display=display)
         self.lock = threading.RLock()
-        self.phone = Phone(seed, drift, display)
+        self.phone = Phone(seed, drift, self.profile.display)
         self.adb_keyboard = adb_keyboard
         self.clipper = clipper
         self.transition = transition
+        self._clock = clock
         self.log: deque[str] = deque(maxlen=LOG_LINES)
         self._camera = Camera()
+        self._begin_times(seed)
         self._set_up()
 
     def _set_up(self) -> None:
@@ -62,19 +96,26 @@ class Handset:
         self.settings: dict[tuple[str, str], str] = {}  # what the phone has no fact for
         self.properties: dict[str, str] = {}  # what `setprop` has put there
         self.clipboard = ""
-        self.input_method = PHONE_KEYBOARD
+        self.input_method = self.profile.keyboard
         self.all_selected = False  # the text in the focused field
         self.awake = True
         self.locked = False
         self._before: Pixels | None = None
         self._changed_at = 0.0
+        self._starting: Starting | None = None
+
+    def _begin_times(self, seed: int) -> None:
+        self._rng = random.Random(f"handset/{self.serial}/{seed}")
+        self._restless_dumps = self.profile.restless_dumps
 
     # The whole phone ---------------------------------------------------------------------------
 
     def reset(self, seed: int) -> None:
         """A phone fresh from its box. Nothing of the one before is left, files included."""
         before = self.phone.state
-        self.restore(new_state(seed, before.drift, before.display))
+        with self.lock:
+            self.restore(new_state(seed, before.drift, before.display))
+            self._begin_times(seed)
 
     def restore(self, state: PhoneState) -> None:
         with self.lock:
@@ -88,7 +129,43 @@ class Handset:
 
     @property
     def input_methods(self) -> tuple[str, ...]:
-        return (PHONE_KEYBOARD, ADB_KEYBOARD) if self.adb_keyboard else (PHONE_KEYBOARD,)
+        own = self.profile.keyboard
+        return (own, ADB_KEYBOARD) if self.adb_keyboard else (own,)
+
+    def package_of(self, app: str) -> str:
+        return self.profile.package_of(app)
+
+    # Time --------------------------------------------------------------------------------------
+
+    @property
+    def draws_at_once(self) -> bool:
+        """Whether what an action does is on the screen when the action is done."""
+        return not self.profile.launch.median and not self.transition
+
+    def seconds_to_start(self, program: str) -> float:
+        """What passes this time until a program of the shell does anything."""
+        return self.profile.delay_of(program).draw(self._rng)
+
+    @property
+    def starting(self) -> Starting | None:
+        """What is on the screen while the app in front is not drawn yet; None when it is."""
+        found = self._starting
+        if found is not None and self._clock() >= found.until:
+            self._changed_at, self._starting = found.until, None
+        elif found is not None and found.started != self.phone.state.front:  # it was stopped
+            self._starting = None
+        return self._starting
+
+    @property
+    def seconds_until_drawn(self) -> float:
+        """What is left until the app that was started last is on the screen."""
+        starting = self.starting
+        return max(starting.until - self._clock(), 0.0) if starting else 0.0
+
+    def comes_to_rest(self) -> bool:
+        """Whether `uiautomator` finds the screen idle; not the first times, on some phones."""
+        self._restless_dumps -= 1
+        return self._restless_dumps < 0
 
     # Seeing ------------------------------------------------------------------------------------
 
@@ -99,15 +176,27 @@ class Handset:
         frame = self.phone.frame()
         if self.locked:
             return frame // 4
+        if starting := self.starting:
+            return starting.frame
         if self._before is not None:
-            passed = (time.monotonic() - self._changed_at) / self.transition
+            passed = (self._clock() - self._changed_at) / self.transition
             if passed < 1.0:
                 return _between(self._before, frame, passed)
             self._before = None
         return frame
 
     def elements(self) -> tuple[Element, ...]:
-        return self.phone.elements() if self.awake and not self.locked else ()
+        if not self.awake or self.locked:
+            return ()
+        if starting := self.starting:
+            return starting.elements
+        return self.phone.elements()
+
+    @property
+    def shown_app(self) -> str:
+        """The app on the screen: while another starts, the one before it."""
+        starting = self.starting
+        return starting.app if starting else self.phone.state.front
 
     def png(self) -> bytes:
         return self._camera.png(self.frame())
@@ -127,14 +216,33 @@ class Handset:
         if self.locked:
             self.locked = not (isinstance(action, Swipe) and action.to_y < action.y - 0.2)
             return
+        if self.starting and isinstance(action, TOUCHES):
+            return  # there is no window yet that would take them
         self.changing()
         self.all_selected = False
+        if self.profile.launch.median:
+            self._perform_slowly(action)
+        else:
+            self.phone.perform(action)
+
+    def _perform_slowly(self, action: Action) -> None:
+        """An app that did not run before is not seen until its time has come."""
+        frame, elements, shown = self.frame(), self.elements(), self.shown_app
+        state = self.phone.state
+        front, running = state.front, {LAUNCHER, *state.running}
         self.phone.perform(action)
+        now = self.phone.state.front
+        if now == front:
+            return
+        self._starting = None
+        if now not in running:
+            until = self._clock() + self.profile.launch.draw(self._rng)
+            self._starting = Starting(until, frame, elements, shown, now)
 
     def changing(self) -> None:
         """The picture is about to change."""
         if self.transition > 0.0:
-            self._before, self._changed_at = self.frame(), time.monotonic()
+            self._before, self._changed_at = self.frame(), self._clock()
 
     def type_text(self, text: str) -> bool:
         """Text into the focused field, in place of what is selected; False without a field."""

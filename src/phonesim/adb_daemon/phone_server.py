@@ -25,7 +25,7 @@ from phonesim.adb_daemon.authorization import Authorization
 from phonesim.adb_daemon.cable import Cable
 from phonesim.adb_daemon.connection import Connection, Limits
 from phonesim.adb_daemon.handset import Handset
-from phonesim.adb_daemon.services import BANNER, open_service
+from phonesim.adb_daemon.services import banner, open_service
 
 logger = logging.getLogger(__name__)
 
@@ -80,9 +80,9 @@ class PhonePort:
                 logger.warning("%s: too many connections", self.handset.serial)
                 line.close()
                 return
-            opener = partial(open_service, self.handset)
+            opener, hello = partial(open_service, self.handset), banner(self.handset)
             connection = Connection(
-                line, BANNER, opener, self.authorization, self.cable, self._limits
+                line, hello, opener, self.authorization, self.cable, self._limits
             )
             name = f"adb {self.handset.serial}"
             thread = threading.Thread(

@@ -7,6 +7,7 @@ they are refused like every other name that is not in this table.
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Callable
 from functools import partial
 
@@ -18,8 +19,17 @@ from phonesim.adb_daemon.sync_service import sync
 logger = logging.getLogger(__name__)
 
 FEATURES = "shell_v2,fixed_push_mkdir"  # delayed acknowledgements and compression are not offered
-PRODUCT = "ro.product.name=distrl;ro.product.model=DistRL_Phone;ro.product.device=simulated"
-BANNER = f"device::{PRODUCT};features={FEATURES}".encode()  # `adb devices -l` shows it
+NOT_IN_BANNER = re.compile(r"[^\w.-]", re.ASCII)
+
+
+def banner(handset: Handset) -> bytes:
+    """What the phone calls itself when a computer connects: `adb devices -l` shows it."""
+    profile = handset.profile
+    product, model, device = (
+        NOT_IN_BANNER.sub("_", name) for name in (profile.product, profile.model, profile.device)
+    )
+    names = f"ro.product.name={product};ro.product.model={model};ro.product.device={device}"
+    return f"device::{names};features={FEATURES}".encode()
 
 
 def open_service(handset: Handset, name: str) -> Callable[[Inbox], Service] | None:
@@ -44,6 +54,10 @@ def open_service(handset: Handset, name: str) -> Callable[[Inbox], Service] | No
 
 
 def _framebuffer(handset: Handset) -> Service:
+    with handset.lock:
+        seconds = handset.seconds_to_start("screencap")  # which is what adbd runs for it
+    if seconds:
+        yield seconds
     with handset.lock:
         picture = handset.framebuffer()
     yield picture

@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Iterator
+from itertools import dropwhile
 
 from distrl.errors import DistrlError
 from phonesim.adb_daemon.commands import COMMANDS
@@ -28,6 +29,7 @@ from phonesim.adb_daemon.shell_line import (
 logger = logging.getLogger(__name__)
 
 NOT_FOUND = 127
+FOLDER = "/system/bin/"
 CODE = re.compile(r"[0-9]{1,9}")
 MAX_OUTPUT = 64 * 2**20  # bytes that may be piped or redirected
 
@@ -54,9 +56,18 @@ class Shell:
             if self.left:
                 return
             if pipeline.joint == ";" or (pipeline.joint == "&&") == (self.code == 0):
+                seconds = self._seconds_to_start(pipeline)
+                if seconds:
+                    yield Result(seconds=seconds)
                 result = self._run(pipeline)
                 self.code = result.code
                 yield result
+
+    def _seconds_to_start(self, pipeline: Pipeline) -> float:
+        """What passes before the programs of a pipeline do anything."""
+        names = (_program([self._text(word) for word in part.words]) for part in pipeline.parts)
+        with self._handset.lock:
+            return sum(self._handset.seconds_to_start(name) for name in names)
 
     def _run(self, pipeline: Pipeline) -> Result:
         given, errors, seconds = b"", b"", 0.0
@@ -91,13 +102,11 @@ class Shell:
             return failure(f"Error: {error}")
 
     def _call(self, words: list[str], given: bytes) -> Result:
-        words = self._assign(words)
-        while words and words[0] in ("exec", "command"):
-            words = words[1:]
+        words = _without_prefixes(self._assign(words))
         if not words:
             return NOTHING
         name, *arguments = words
-        bare = name.removeprefix("/system/bin/")
+        bare = name.removeprefix(FOLDER)
         if bare in COMMANDS:
             return COMMANDS[bare](self._handset, arguments, given)
         if bare == "exit":
@@ -114,10 +123,8 @@ class Shell:
 
     def _assign(self, words: list[str]) -> list[str]:
         """Take leading NAME=value words off."""
-        while words:
-            name, equals, value = words[0].partition("=")
-            if not (equals and name.isidentifier() and name.isascii()):
-                break
+        while words and _is_assignment(words[0]):
+            name, _, value = words[0].partition("=")
             self._variables[name] = value
             words = words[1:]
         return words
@@ -150,3 +157,18 @@ class Shell:
         files = self._handset.files
         before = files.read(path) if behind and files.find(path) else b""
         files.write(path, before + data, self._handset.seconds)
+
+
+def _is_assignment(word: str) -> bool:
+    name, equals, _ = word.partition("=")
+    return bool(equals) and name.isidentifier() and name.isascii()
+
+
+def _without_prefixes(words: list[str]) -> list[str]:
+    return list(dropwhile(lambda word: word in ("exec", "command"), words))
+
+
+def _program(words: list[str]) -> str:
+    """The name of what a command line runs; empty where that is nothing."""
+    rest = _without_prefixes(list(dropwhile(_is_assignment, words)))
+    return rest[0].removeprefix(FOLDER) if rest else ""

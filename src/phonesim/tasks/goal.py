@@ -207,7 +207,7 @@ def _solved(template: Template, start: View, prepared: PhoneState) -> View:
     """The phone after the template's own solution."""
     phone = Phone()
     phone.restore(dataclasses.replace(prepared, drift=prepared.drift.undisturbed()))
-    solver = Solver(template.solve(start), open_by_name=True)
+    solver = Solver(template.solve(start), open_by_name=True, display=phone.display)
     for _ in range(MAX_ACTIONS):
         action = solver.next(phone.elements())
         if isinstance(action, FINAL_ACTIONS):

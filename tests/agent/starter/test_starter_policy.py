@@ -24,9 +24,14 @@ from distrl.agent.starter.inputs import MAX_CHARACTERS, PAST_ACTIONS
 from distrl.agent.starter.model import StarterModel
 from distrl.agent.vlm_policy import VlmPolicy
 from distrl.agent.vlm_settings import VlmSettings
+from distrl.episodes.evaluation import evaluation_tasks, play
 from distrl.errors import CorruptModel, MissingTokens, UsageError
 from distrl.imitation.losses import unpack_bits
+from distrl.learning.batch import observation_of
 from distrl.records import Back, LongPress, Observation, Tap
+from distrl.replay.trajectory_encoding import decode_trajectory, encode_trajectory
+from phonesim.display import read_display
+from phonesim.simulated_device import SimulatedDevice
 
 OBSERVATIONS = [
     Observation("Add a note that says milk.", blocks(1, 360, 720), ()),
@@ -144,10 +149,62 @@ def test_a_reader_of_another_model_is_not_mixed_in(tmp_path: Path) -> None:
         load_exported(tiny_policy(), tmp_path / "export")
 
 
-def test_a_screen_of_another_size_is_refused() -> None:
-    strange = dataclasses.replace(OBSERVATIONS[0], screen=blocks(1, 1080, 2400))
-    with pytest.raises(UsageError, match=r"360 × 720 pixels, and this one has 1080 × 2400"):
+# Screens of other sizes ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [(1280, 800), (160, 210)])
+def test_a_screen_that_loses_too_much_is_refused(size: tuple[int, int]) -> None:
+    strange = dataclasses.replace(OBSERVATIONS[0], screen=blocks(1, *size))
+    sizes = rf"starter model reads 360 × 720 pixels, and this one has {size[0]} × {size[1]}: "
+    with pytest.raises(UsageError, match=sizes):
         tiny_policy().decide([strange])
+
+
+def test_a_batch_of_many_sizes_is_scored_as_sampled() -> None:
+    sizes = ((1080, 2400), (360, 720), (412, 732), (200, 400))
+    seen = [
+        Observation("Add a note.", blocks(seed, *size), (Tap(0.9, 0.2),))
+        for seed, size in enumerate(sizes)
+    ]
+    policy = tiny_policy()
+    assert_scored_as_sampled(policy, seen)
+    pixels = policy.builder.build([policy.prompter.write(each) for each in seen]).tensors
+    assert pixels["pixel_values"].shape == (4, 720, 360, 3)
+    assert torch.equal(pixels["pixel_values"][1], torch.tensor(seen[1].screen.pixels))
+
+
+@pytest.mark.parametrize("screen", ["1080x2400@3", "412x732@1"])
+def test_a_stored_episode_on_a_phone_of_another_size_is_scored_as_it_was_played(
+    screen: str,
+) -> None:
+    """As the learner does it: from stored screens and actions, by a policy of its own."""
+    task = next(evaluation_tasks("test"))
+    display = read_display(screen)
+    player = tiny_policy()
+    phones = [SimulatedDevice("phone", display=display)]
+    [trajectory] = play([task], lambda task, device, judge: player, phones)
+    trajectory = decode_trajectory(encode_trajectory(trajectory), verify=True)
+    steps = range(len(trajectory.decisions))
+    learner = tiny_policy()
+    with torch.no_grad():
+        seen = [observation_of(trajectory, step) for step in steps]
+        scores = learner.score(seen, [each.token_ids for each in trajectory.decisions])
+    assert {(each.screen.width, each.screen.height) for each in seen} == {
+        (display.width, display.height)
+    }
+    touches = 0
+    for step, decision in enumerate(trajectory.decisions):
+        sampled = torch.tensor(decision.log_probs)
+        torch.testing.assert_close(
+            scores.log_probs[step, : len(sampled)], sampled, atol=1e-4, rtol=0
+        )
+        assert learner.prompter.read(decision.text, seen[step]) == decision.action
+        if step and isinstance(trajectory.decisions[step - 1].action, Tap):
+            touches += 1  # told in the next prompt by the very cell that was answered
+            assert learner.prompter.write(seen[step]).text.endswith(
+                trajectory.decisions[step - 1].text
+            )
+    assert touches
 
 
 def test_a_tokenizer_of_something_else_is_refused(tmp_path: Path) -> None:

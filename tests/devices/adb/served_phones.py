@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
@@ -43,7 +43,12 @@ class ServedPhones:
 
 @contextmanager
 def served_phones(count: int = 1, *, ask: bool = False) -> Iterator[ServedPhones]:
-    handsets = [Handset(f"served-{number}") for number in range(count)]
+    with served_handsets([Handset(f"served-{n}") for n in range(count)], ask=ask) as served:
+        yield served
+
+
+@contextmanager
+def served_handsets(handsets: Sequence[Handset], *, ask: bool = False) -> Iterator[ServedPhones]:
     with own_adb_server() as adb, PhoneServer(handsets, ask=ask) as phones:
         for address in phones.addresses:
             if ask:

@@ -33,9 +33,6 @@ from distrl.records import (
     TypeText,
     Unreadable,
 )
-from phonesim.adb_daemon.android_names import window_in_front
-from phonesim.adb_daemon.commands import dumpsys
-from phonesim.phone import Phone
 from phonesim.simulated_device import SimulatedDevice
 
 
@@ -108,37 +105,6 @@ def test_actions_do_through_adb_what_they_do_without_it(phones: ServedPhones) ->
         with pytest.raises(ActionFailed, match=r"called 'no such app at all'.*app_names"):
             device.perform(ERRAND[-1])
         assert device.screen().digest == before
-
-
-def test_an_app_that_takes_its_time_is_waited_for(
-    phones: ServedPhones, device: AdbDevice, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It comes up when the phone has been asked three times what has the focus."""
-    handset, asked = phones.handset(), []
-    open_app = handset.open_app
-
-    def look(phone: Phone) -> str:
-        asked.append(phone)
-        if len(asked) == 4:  # once before it is started
-            open_app("Settings")
-        return window_in_front(phone)
-
-    monkeypatch.setattr(handset, "open_app", lambda name: None)
-    monkeypatch.setattr(dumpsys, "window_in_front", look)
-    twin = SimulatedDevice("twin")
-    twin.reset(5)
-    device.reset(5)
-    assert device.perform(OpenApp("Settings")).digest == twin.perform(OpenApp("Settings")).digest
-
-
-def test_an_app_that_never_comes_up_is_waited_for_in_vain(
-    phones: ServedPhones, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(phones.handset(), "open_app", lambda name: None)
-    with phones.device(settings=replace(AT_ONCE_SETTINGS, launch_seconds=0.1)) as device:
-        device.reset(5)
-        before = device.screen().digest
-        assert device.perform(OpenApp("Settings")).digest == before
 
 
 @pytest.mark.parametrize(

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 from tests.devices.adb.served_phones import ServedPhones, served_phones
 
 from distrl.devices.adb.adb_device import AdbDevice
-from distrl.devices.adb.android_phones import choose_serials, open_phone, reserve_serials
+from distrl.devices.adb.android_phones import open_phone
 from distrl.devices.adb.android_settings import AndroidSettings
 from distrl.devices.adb.simulated_adb_device import SimulatedAdbDevice
 from distrl.devices.safety.safety import SafeDevice, SafetySettings
@@ -57,29 +56,6 @@ def test_an_emulator_is_guarded_only_on_request(
     monkeypatch.setitem(phones.handset().properties, "ro.hardware", "ranchu")
     assert isinstance(opened(phones), AdbDevice)
     assert isinstance(opened(phones, AndroidSettings(guard_all=True)), SafeDevice)
-
-
-def test_serials_are_those_named_or_those_that_can_be_used(phones: ServedPhones) -> None:
-    server = phones.adb.server
-    assert choose_serials(server, ("a", "b", "c"), 2) == ("a", "b")
-    assert set(choose_serials(server, (), 2)) == set(phones.phones.addresses)
-    with pytest.raises(InvalidSetting, match="3 phones are wanted"):
-        choose_serials(server, (), 3)
-
-
-def test_a_phone_is_reserved_for_one_process_at_a_time(
-    phones: ServedPhones, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    server = phones.adb.server
-    with ExitStack() as first, ExitStack() as second:
-        mine = reserve_serials(server, (), 1, first)
-        others = reserve_serials(server, (), 1, second)
-        assert {*mine, *others} == set(phones.phones.addresses)
-        with pytest.raises(InvalidSetting, match=r"1 phones are wanted on .*, 0 are free"):
-            reserve_serials(server, mine, 1, second)
-        first.close()  # as when its process ends
-        assert reserve_serials(server, mine, 1, second) == mine
 
 
 def test_only_allowed_apps_may_be_cleared() -> None:

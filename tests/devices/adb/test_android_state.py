@@ -37,6 +37,10 @@ mFocusedApp=ActivityRecord{9 u0 com.slow.app/.Main t12}"""
         ),
         (
             "  mCurrentFocus=null\n  mFocusedApp=ActivityRecord{9 u0 com.a.b/.Main t12}\n",
+            Focus("com.a.b", "com.a.b", ".Main", starting=True),
+        ),
+        (
+            "  mFocusedApp=ActivityRecord{9 u0 com.a.b/.Main t12}\n",
             Focus("com.a.b", "com.a.b", ".Main"),
         ),
         (

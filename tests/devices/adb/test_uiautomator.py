@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from tests.devices.adb.scripted_adb_server import Script, scripted_server, shell_answer
 
-from distrl.devices.adb.adb_shell import AdbShell
-from distrl.devices.adb.uiautomator import dump_hierarchy, read_hierarchy
-from distrl.errors import CommandRefused, DeviceError, ScreenRestless
+from distrl.devices.adb.uiautomator import read_hierarchy
+from distrl.errors import CommandRefused
 from distrl.hierarchy import Element
 from phonesim.hierarchy_xml import uiautomator_xml
 from phonesim.simulated_device import SimulatedDevice
@@ -85,25 +83,3 @@ def test_what_is_no_dump_is_an_error(dump: str, said: str) -> None:
 def test_an_empty_screen_has_no_elements() -> None:
     assert read_hierarchy('<hierarchy rotation="0" />', "phone") == ()
     assert read_hierarchy('<hierarchy rotation="0"></hierarchy>', "phone") == ()
-
-
-IDLE = b"ERROR: could not get idle state.\n"
-
-
-def test_a_screen_that_does_not_rest_is_tried_again() -> None:
-    answers = iter([IDLE, b"UI hierchary dumped to: /data/local/tmp/x\n"])
-    script: Script = {
-        "host:transport:": b"OKAY",
-        "shell,v2,raw:uiautomator": lambda line: line.sendall(shell_answer(next(answers))),
-        "shell,v2,raw:cat": shell_answer(b"<hierarchy/>"),
-    }
-    with scripted_server(script) as server:
-        shell = AdbShell(server.link("phone"), keep_open=False)
-        assert dump_hierarchy(shell, 5.0) == "<hierarchy/>"
-
-
-def test_a_screen_that_never_rests_is_no_lost_device() -> None:
-    script: Script = {"host:transport:": b"OKAY", "shell,v2,raw:uiautomator": shell_answer(IDLE)}
-    with scripted_server(script) as server, pytest.raises(ScreenRestless, match="idle state"):
-        dump_hierarchy(AdbShell(server.link("phone"), keep_open=False), 5.0)
-    assert not issubclass(ScreenRestless, DeviceError)

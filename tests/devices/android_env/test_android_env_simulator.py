@@ -6,6 +6,7 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import closing
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,9 +25,12 @@ from phonesim.simulated_device import SimulatedDevice
 pytest.importorskip("android_env", reason="AndroidEnv comes with distrl[android-env]")
 
 from android_env.components import action_type, adb_call_parser
+from android_env.components.adb_controller import AdbController
+from android_env.components.errors import SendActionError
 from android_env.proto.adb_pb2 import AdbRequest, AdbResponse
 
 from distrl.devices.adb.android_device import AndroidDeviceSettings
+from distrl.devices.android_env import android_env_simulator
 from distrl.devices.android_env.android_env_device import AndroidEnvDevice
 from distrl.devices.android_env.android_env_simulator import (
     AdbSimulator,
@@ -150,6 +154,61 @@ def test_through_androidenv_the_phone_does_what_it_does_without(phones: ServedPh
             device.shell.run("false")
         assert phones.adb.process is not None
         assert phones.adb.process.poll() is None  # AndroidEnv had no reason to kill the server
+
+
+def losing_an_answer(folder: Path, words: str) -> Path:
+    """An adb that carries the first command with these words out and then fails, as when the cable
+    is pulled; it notes each of them, and leaves the server alone.
+    """
+    adb, noted = folder / "adb", folder / "noted"
+    adb.write_text(
+        f"""#!/bin/sh
+        case "$*" in
+            *kill-server*|*start-server*) exit 0;;
+            *"{words}"*) echo sent >> {noted}
+                [ $(wc -l < {noted}) = 1 ] && {{ {find_tool("adb")} "$@"; exit 1; }};;
+        esac
+        exec {find_tool("adb")} "$@"
+        """
+    )
+    adb.chmod(0o755)
+    return adb
+
+
+def test_what_androidenv_sends_again_is_not_carried_out_again(
+    phones: ServedPhones, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By its own controller, as in an environment that is not on our simulator."""
+    handset, noted = phones.handset(), tmp_path / "noted"
+    monkeypatch.setattr(android_env_simulator, "OnceAdbController", AdbController)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    losing_an_answer(tmp_path, "input text")
+    opening = partial(open_environment, settings_of(phones))
+    with AndroidEnvDevice("served", opening, QUICK, new_simulation) as device:
+        device.reset(5)
+        device.perform(OpenApp("Notes"))
+        for label, role in (("New note", None), ("Text", "field")):
+            x, y = Finger(handset.phone).find(label, role).centre
+            device.perform(Tap((x + 0.5) / 360, (y + 0.5) / 720))
+        with pytest.raises(DeviceDisconnected, match="has not carried it out again"):
+            device.shell.run("input", "text", "once")
+        assert handset.text == "once"
+        assert noted.read_text() == "sent\nsent\n"
+        device.shell.run("input", "text", "more")  # another one, and not a retry
+        assert handset.text == "oncemore"
+        assert len(handset.files.names("/data/local/tmp")) == 1
+
+
+def test_a_tap_whose_answer_is_lost_is_sent_once(
+    phones: ServedPhones, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    losing_an_answer(tmp_path, "input tap")
+    simulator = AdbSimulator(settings_of(phones))
+    simulator.send_touch([(10, 10, True, 0)])
+    with pytest.raises(SendActionError, match="input tap 10 10"):
+        simulator.send_touch([(10, 10, False, 0)])
+    assert (tmp_path / "noted").read_text() == "sent\n"
 
 
 @pytest.mark.slow

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.devices.adb.served_phones import AT_ONCE_SETTINGS, ServedPhones, served_phones
+from tests.devices.adb.served_phones import AT_ONCE_SETTINGS, ServedPhones, served_handsets
 
 from distrl.devices.adb.adb_device import AdbDevice
 from distrl.devices.safety.safety import (
@@ -27,8 +27,10 @@ from distrl.devices.safety.safety import (
     consent_path,
     read_consent,
 )
-from distrl.errors import BlankScreen, ConsentMissing, InvalidSetting, ScreenRestless
+from distrl.errors import BlankScreen, ConsentMissing, InvalidSetting
 from distrl.records import Action, Back, Enter, Home, LongPress, OpenApp, Swipe, Tap, TypeText, Wait
+from phonesim.adb_daemon.handset import Handset
+from phonesim.adb_daemon.handset_profile import HandsetProfile
 
 SERIAL = "R5CT30"
 APPS = ("com.distrl.settings", "com.distrl.messages", "com.distrl.notes")
@@ -37,7 +39,9 @@ SETTINGS = SafetySettings(apps=APPS)
 
 @pytest.fixture(scope="module")
 def phones() -> Iterator[ServedPhones]:
-    with served_phones() as served:
+    """The second one's screen never rests."""
+    restless = Handset("restless", profile=HandsetProfile(restless_dumps=10**9))
+    with served_handsets([Handset("calm"), restless]) as served:
         yield served
 
 
@@ -184,20 +188,18 @@ def test_a_dry_run_does_not_even_reset(phones: ServedPhones) -> None:
 
 
 def test_where_labels_cannot_be_read_nothing_is_tapped_and_the_episode_goes_on(
-    phones: ServedPhones, monkeypatch: pytest.MonkeyPatch
+    phones: ServedPhones,
 ) -> None:
-    def restless(shell: object, seconds: float) -> str:
-        raise ScreenRestless("its screen did not rest")
-
-    with guarded(phones) as device:
+    phone = phones.handset(1).phone
+    with SafeDevice(phones.device(1), SETTINGS, agreed) as device:
+        device.reset(5)
         device.perform(OpenApp("Settings"))
-        monkeypatch.setattr("distrl.devices.adb.android_device.dump_hierarchy", restless)
-        before = state(phones)
+        before = phone.state.actions
         device.perform(Tap(0.5, 0.5))
-        assert state(phones) == before
+        assert (phone.state.front, phone.state.actions) == ("Settings", before)
         assert "could not be read" in device.stopped[-1].why
         device.perform(Home())
-        assert state(phones)[0] != "Settings"
+        assert phone.state.front != "Settings"
 
 
 def test_the_shade_is_closed_at_once_and_nothing_in_it_is_tapped(phones: ServedPhones) -> None:
@@ -299,6 +301,9 @@ def test_no_consent_says_what_to_write_and_where(folder: Path) -> None:
         ({"apps": '"all"'}, "no list"),
         ({"apps": "[1]"}, "no list"),
         ({"apps": "["}, "cannot be read"),
+        ({"apps": "[" * 100_000}, "cannot be read: it is nested too deeply"),
+        ({"apps": "1" * 5_000}, "cannot be read"),
+        ({"apps": f"['{'a' * 2_000_000}']"}, "cannot be read: it has more than"),
     ],
 )
 def test_consent_that_does_not_hold(folder: Path, changes: dict[str, str], why: str) -> None:

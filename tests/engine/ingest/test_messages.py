@@ -33,8 +33,10 @@ from distrl.engine.serving.decision_messages import (
     ReportRequest,
 )
 from distrl.engine.serving.policy_server import ServerReport
+from distrl.engine.serving.screen_memory import WrittenScreen
 from distrl.errors import UsageError
 
+SCREEN = WrittenScreen(34_000, 720, 360, "a1-360x720")
 MESSAGES: list[Message] = [
     Delivery(b"DRTJ\x00 any bytes"),
     Heartbeat(report(), (finished("a"), finished("b")), '{"started": 3}'),
@@ -47,7 +49,7 @@ MESSAGES: list[Message] = [
     Play(None),
     Play(7, share_encodings=True),
     Stop(1.5),
-    DecisionRequest(3, "a", b"Go home", (("Tap", (0.2, 0.3)),), 4096, ((720, 360),)),
+    DecisionRequest(3, "a", b"Go home", (("Tap", (0.2, 0.3)),), 4096, (SCREEN,)),
     EndSession("a"),
     ReportRequest(),
     Decisions((PackedDecision(3, ("Back", ()), b"back", (1, 2), (-0.5, -0.25), 7),)),
@@ -138,6 +140,27 @@ def test_who_takes_nothing_is_given_up() -> None:
         sender.send(Delivery(b"x" * 10_000_000))
     one.close()
     other.close()
+
+
+def test_what_is_posted_waits_for_room_and_arrives_whole_and_in_order() -> None:
+    one, other = socket.socketpair()
+    sender, receiver = MessageSocket(one), MessageSocket(other)
+    messages: list[Message] = [Delivery(b"a"), Delivery(b"b" * 3_000_000), Stop(1.0)]
+    for message in messages:
+        sender.post(message)  # no one reads yet
+    whole = sum(LENGTH.size + len(to_bytes(message)) for message in messages)
+    assert 0 < sender.unsent == whole - sender.taken < whole
+    arrived: list[Message] = []
+    while len(arrived) < len(messages):
+        arrived += receiver.receive_all()
+        sender.flush()
+    assert arrived == messages
+    assert (sender.unsent, sender.taken) == (0, whole)
+    receiver.close()
+    with pytest.raises(EOFError, match="takes no more"):
+        sender.post(Stop(1.0))
+    assert sender.unsent == 0
+    sender.close()
 
 
 def test_bytes_that_are_no_frames_are_refused() -> None:

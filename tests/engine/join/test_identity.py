@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from distrl.engine.join.identity import Identity, fingerprint_of, read_token
-from distrl.errors import InvalidSetting, StorageError
+from distrl.errors import DataLost, InvalidSetting, StorageError
 
 
 def test_it_is_made_once_and_found_again(tmp_path: Path) -> None:
@@ -32,6 +32,30 @@ def test_the_certificate_is_its_own_and_no_authority(tmp_path: Path) -> None:
     assert trusting.get_ca_certs() == []
     assert identity.fingerprint == fingerprint_of(identity.certificate.read_text())
     assert len(identity.fingerprint) == 64
+
+
+@pytest.mark.parametrize("name", ["key.pem", "certificate.pem", "token"])
+def test_what_is_damaged_or_gone_is_refused_and_not_made_anew(tmp_path: Path, name: str) -> None:
+    """Collectors know the learner by it: another one would be refused by all of them."""
+    Identity.in_folder(tmp_path)
+    whole = (tmp_path / name).read_bytes()
+    places = range(0, len(whole) - (1 if name == "token" else 32), 5)  # not the padding at the end
+    for at in (each for each in places if whole[each] != ord("\n")):
+        (tmp_path / name).write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
+        with pytest.raises((DataLost, InvalidSetting), match=name):
+            Identity.in_folder(tmp_path).token()
+    for content in (b"\xff" + whole[1:], whole[: len(whole) // 2], whole[:25]):
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises((DataLost, InvalidSetting), match=name):
+            Identity.in_folder(tmp_path).token()
+    (tmp_path / name).unlink()
+    with pytest.raises((DataLost, InvalidSetting), match=name):
+        Identity.in_folder(tmp_path).token()
+
+
+def test_a_token_of_other_makers_is_taken(tmp_path: Path) -> None:
+    (tmp_path / "token").write_text("a-token-that-somebody-has-chosen")
+    assert read_token(tmp_path / "token") == "a-token-that-somebody-has-chosen"
 
 
 @pytest.mark.parametrize("content", ["", "short", "two words and more of them", "ä" * 30])

@@ -17,8 +17,8 @@ from tests.replay.made_up_trajectories import trajectory
 
 from distrl.engine.ingest.messages import Heartbeat
 from distrl.engine.join import join_listener
-from distrl.engine.join.identity import Identity
-from distrl.engine.join.join_listener import join_words, open_socket
+from distrl.engine.join.identity import Identity, join_words
+from distrl.engine.join.join_listener import open_socket
 from distrl.engine.join.join_messages import (
     LIMITS,
     SEQUENCE,
@@ -170,6 +170,15 @@ def test_bodies_without_a_length_or_compressed_are_refused(learner: ListeningLea
     assert learner.refusals == {
         "no_length": 1, "compressed": 1, "malformed": 1, "unknown_path": 2,
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("sent", [b"\x00\xff no HTTP\r\n\r\n", b"GET / HTTP/1.1\r\n\r\n"])
+def test_what_is_no_http_request_is_counted_too(learner: ListeningLearner, sent: bytes) -> None:
+    with raw_connection(learner.port) as connection:
+        connection.sendall(sent)  # the second names no host
+        assert said_until_closed(connection).startswith(b"HTTP/1.1 400 ")
+    assert learner.refusals == {"malformed": 1}
+    assert learner.registry.episode_log.all_faults() == {"join_malformed": 1}
 
 
 def test_chunks_that_claim_a_length_are_refused(learner: ListeningLearner) -> None:

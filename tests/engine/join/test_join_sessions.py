@@ -56,6 +56,12 @@ def test_a_member_keeps_its_slot_also_after_a_restart_of_the_learner(
 
 
 def test_a_damaged_list_of_members_is_said(registry: CollectorRegistry, tmp_path: Path) -> None:
+    file = tmp_path / "members.json"
+    JoinSessions(registry, TOKEN, file).join(join_request("a" * 32))
+    whole = file.read_bytes()
+    file.write_bytes(whole.replace(b"1", b"0", 1))  # a flipped bit: another slot, say
+    with pytest.raises(DataLost, match="checksum"):
+        JoinSessions(registry, TOKEN, file)
     (tmp_path / "members.json").write_text('{"run": 3}')
     with pytest.raises(DataLost, match="cannot be read"):
         JoinSessions(registry, TOKEN, tmp_path / "members.json")

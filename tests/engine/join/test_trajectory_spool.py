@@ -11,10 +11,61 @@ from tests.replay.made_up_trajectories import trajectory
 from distrl.engine.join import trajectory_spool
 from distrl.engine.join.join_messages import MAX_DELIVERIES
 from distrl.engine.join.trajectory_spool import TrajectorySpool
-from distrl.errors import DirectoryInUse
-from distrl.replay.trajectory_encoding import decode_trajectory
+from distrl.errors import DataLost, DirectoryInUse
+from distrl.replay.trajectory_encoding import decode_trajectory, encode_trajectory
 
 LONG = 60.0
+
+
+def flip(file: Path, at: int) -> None:
+    whole = file.read_bytes()
+    file.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
+
+
+def spooled(folder: Path) -> Path:
+    """The database of a spool in which one waits."""
+    with TrajectorySpool(folder, 10) as spool:
+        assert len(spool.member) == 32
+        spool.begin("run")
+        spool.put(trajectory("c/1"))
+    return folder / "spool.sqlite"
+
+
+def test_what_a_disk_has_damaged_is_set_aside_and_said(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    file = spooled(tmp_path)
+    flip(file, file.read_bytes().index(encode_trajectory(trajectory("c/1"))[:32]) + 40)
+    with TrajectorySpool(tmp_path, 10) as spool:
+        spool.begin("run")
+        assert spool.batch(0.0) == []
+        assert spool.unusable == 1
+    assert "disk has damaged it" in caplog.text
+
+
+@pytest.mark.parametrize("gone", [True, False])
+def test_a_spool_that_was_emptied_is_refused(tmp_path: Path, gone: bool) -> None:
+    file = spooled(tmp_path)
+    file.unlink() if gone else file.write_bytes(b"")
+    with pytest.raises(DataLost, match="gone or empty"), TrajectorySpool(tmp_path, 10):
+        pass
+
+
+def test_a_member_that_is_not_what_it_was_is_refused(tmp_path: Path) -> None:
+    spooled(tmp_path)
+    flip(tmp_path / "member", 3)
+    with TrajectorySpool(tmp_path, 10) as spool, pytest.raises(DataLost, match="not as it was"):
+        assert spool.member
+    (tmp_path / "member").unlink()
+    with TrajectorySpool(tmp_path, 10) as spool, pytest.raises(DataLost, match="member is gone"):
+        assert spool.member
+
+
+def test_a_member_of_earlier_versions_is_known(tmp_path: Path) -> None:
+    spooled(tmp_path)
+    (tmp_path / "member").write_text("a" * 32)
+    with TrajectorySpool(tmp_path, 10) as spool:
+        assert spool.member == "a" * 32
 
 
 def ids(spool: TrajectorySpool) -> list[str]:

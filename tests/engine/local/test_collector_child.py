@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -13,8 +14,14 @@ import pytest
 from tests.engine.local.light_collectors import light_collector
 from tests.engine.local.process_facts import PATIENCE, forkservers, has_ended, runs, status
 
-from distrl.engine.ingest.messages import Stop
-from distrl.engine.local.collector_pool import KILLED, CollectorChild, Forkserver
+from distrl.engine.ingest.messages import Refused, Stop
+from distrl.engine.local.collector_pool import (
+    KILLED,
+    MAX_UNSENT,
+    SEND_SECONDS,
+    CollectorChild,
+    Forkserver,
+)
 from distrl.engine.local.process_lifetime import NAME_BYTES
 from distrl.engine.supervision.collector_registry import CollectorInfo, Registration
 from distrl.errors import CollectorsLost
@@ -117,25 +124,50 @@ def test_one_that_is_told_to_stop_ends_with_code_0(forkserver: Forkserver, tmp_p
     assert child.end() == "ended with code 0"
 
 
-def test_one_that_takes_no_message_is_killed(forkserver: Forkserver, tmp_path: Path) -> None:
-    child = started(forkserver, tmp_path)
-    child.link.close()
-    child.send(Stop(0.0))
-    assert not child.is_running(PATIENCE)
-
-
-@pytest.mark.slow
-def test_one_that_hangs_and_reads_nothing_is_killed_and_that_is_said(
+def test_one_that_hangs_and_reads_nothing_is_killed_in_time_and_that_is_said(
     forkserver: Forkserver, tmp_path: Path
 ) -> None:
     child = started(forkserver, tmp_path)
     os.kill(child.pid, signal.SIGSTOP)
-    for _ in range(1_000_000):  # until its socket is full
+    while not child.link.unsent:  # until its socket is full
         child.send(Stop(0.0))
-        if child.trouble:
-            break
+    child.check_taking(100.0)
+    child.check_taking(100.0 + 0.9 * SEND_SECONDS)
+    child.send_on()
+    assert child.is_running()
+    child.check_taking(100.0 + SEND_SECONDS)
     assert not child.is_running(PATIENCE)
-    assert child.end().startswith("took no message")
+    assert child.end().startswith("took no message for 5 s")
+
+
+def test_the_time_to_take_a_message_begins_anew_with_every_byte_that_is_taken(
+    forkserver: Forkserver, tmp_path: Path
+) -> None:
+    child = started(forkserver, tmp_path)
+    os.kill(child.pid, signal.SIGSTOP)
+    child.send(Refused("1", "x" * 1_000_000))  # more than a socket holds
+    child.check_taking(0.0)
+    before = child.link.unsent
+    os.kill(child.pid, signal.SIGCONT)
+    while child.link.unsent == before:
+        assert wait_for_room(child)
+        child.send_on()
+    child.check_taking(10.0 * SEND_SECONDS)
+    assert child.is_running()
+    assert not child.trouble
+    child.end()
+
+
+def test_one_that_leaves_too_much_unread_is_killed(forkserver: Forkserver, tmp_path: Path) -> None:
+    child = started(forkserver, tmp_path)
+    os.kill(child.pid, signal.SIGSTOP)
+    child.send(Refused("1", "x" * (2 * MAX_UNSENT)))
+    assert not child.is_running(PATIENCE)
+    assert " bytes of messages unread" in child.end()
+
+
+def wait_for_room(child: CollectorChild) -> bool:
+    return bool(select.select([], [child.link], [], PATIENCE)[1])
 
 
 @pytest.mark.slow

@@ -10,12 +10,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from tests.engine.local.process_facts import PATIENCE, forked_by_us, has_ended
+from tests.engine.local.process_facts import PATIENCE, forked_by_us, has_ended, runs
 from tests.engine.local.test_collector_child import light_forkserver
 
+from distrl.engine.ingest.delivery import Acknowledge
 from distrl.engine.ingest.episode_log import EpisodeLog
-from distrl.engine.ingest.messages import Pace, Received
-from distrl.engine.local.collector_pool import KILLED, CollectorPool, Forkserver
+from distrl.engine.ingest.messages import Pace, Received, Refused
+from distrl.engine.local.collector_pool import KILLED, SEND_SECONDS, CollectorPool, Forkserver
 from distrl.engine.local.synchronous_collection import Rounds
 from distrl.engine.supervision.collector_registry import CollectorRegistry
 from distrl.json_lines import LineLog
@@ -34,12 +35,14 @@ class Driven:
     said: list[str]
     now: float = 0.0
     ids: list[str] = field(default_factory=list)  # of what was delivered
+    replies: list[Acknowledge] = field(default_factory=list)  # to what was delivered
     heartbeats: list[str] = field(default_factory=list)  # their states
 
     def turn(self) -> None:
         arrived = self.pool.receive(0.05)
         for encoded, reply in arrived.deliveries:
             self.ids.append(decode_trajectory(encoded).id)
+            self.replies.append(reply)
             reply(Received(self.ids[-1], new=True))
         for info, heartbeat in arrived.heartbeats:
             self.heartbeats.append(heartbeat.state)
@@ -133,6 +136,37 @@ def test_a_collector_that_hangs_is_killed_and_replaced(make: Make) -> None:
     driven.now += 1.0
     driven.turn_until(lambda: len(driven.heartbeats) > 1)
     assert [info.name for info in driven.registry.collectors()] == ["collector-0.2"]
+
+
+def test_a_collector_that_takes_nothing_now_holds_nobody_up_and_gets_it_later(make: Make) -> None:
+    driven = make()
+    driven.turn_until(lambda: driven.ids)
+    [pid] = forked_by_us("collector-0.1")
+    os.kill(pid, signal.SIGSTOP)
+    driven.replies[0](Refused("1", "x" * 1_000_000))  # more than a socket holds
+    for _ in range(3):
+        driven.turn()
+    driven.registry.set_pace(Pace(version=99))
+    assert (runs(pid), driven.said) == (True, [])
+    os.kill(pid, signal.SIGCONT)
+    driven.turn_until(lambda: "paced" in driven.heartbeats)  # it has read all that came before
+    assert driven.said == []
+
+
+def test_a_collector_that_takes_nothing_for_long_is_killed_and_replaced(make: Make) -> None:
+    driven = make()
+    driven.pool.clock = lambda: seconds
+    seconds = 0.0
+    driven.turn_until(lambda: driven.ids)
+    [pid] = forked_by_us("collector-0.1")
+    os.kill(pid, signal.SIGSTOP)
+    driven.replies[0](Refused("1", "x" * 1_000_000))
+    driven.turn()
+    assert runs(pid)
+    seconds += SEND_SECONDS
+    driven.turn_until(lambda: driven.said)
+    assert has_ended(pid)
+    assert driven.said == ["collector-0.1 took no message for 5 s"]
 
 
 def test_a_stop_is_told_and_what_ends_by_it_is_not_lost(make: Make) -> None:

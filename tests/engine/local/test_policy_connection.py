@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from tests.episodes.made_up_collectors import Patient, wait_until
 
+from distrl.agent.policy import Policy
 from distrl.engine.local.policy_connection import find_policy_process, policy_address
 from distrl.engine.local.policy_listener import PolicyListener
 from distrl.engine.serving.policy_client import PolicyClient
@@ -21,6 +22,7 @@ from distrl.engine.serving.policy_server import PolicyServer
 from distrl.episodes.policy_batcher import PolicyBatcher
 from distrl.errors import PolicyServerGone
 from distrl.records import Answer, Decision, Observation, Screen
+from distrl.replay.compressed_screen import CompressedScreen
 
 
 class Reader(Patient):
@@ -48,7 +50,7 @@ def observation(seed: int, past: int = 0) -> Observation:
 
 
 @contextmanager
-def listening(run: Path, policy: Patient) -> Iterator[tuple[PolicyServer, PolicyListener]]:
+def listening(run: Path, policy: Policy) -> Iterator[tuple[PolicyServer, PolicyListener]]:
     """A policy process but for the process."""
     server, going = PolicyServer("policy-0.1", PolicyBatcher(policy), past_screens=2), [True]
     listener = PolicyListener(server, run)
@@ -120,7 +122,7 @@ def test_what_is_in_flight_when_it_ends_is_asked_again_of_its_replacement(tmp_pa
             listener.close()
             wait_until(lambda: found._gone)
             with pytest.raises(PolicyServerGone):
-                found.ask("any", observation(1, past=2))
+                found.submit("any", observation(1, past=2))
             assert not asked.done()
             first.free.set()
         with listening(tmp_path, second):
@@ -133,3 +135,18 @@ def test_every_run_has_an_address_of_its_own(tmp_path: Path) -> None:
     assert policy_address(tmp_path) != policy_address(other)
     assert len(policy_address(other)) <= 107
     assert hashlib.blake2b(digest_size=16).hexdigest().encode() not in policy_address(other)
+
+
+def test_screens_go_over_as_they_are_packed_under_their_own_address(tmp_path: Path) -> None:
+    """These cannot be unpacked, so that whoever tried on the way would fail."""
+
+    class Addresses(Reader):
+        def decide(self, observations: Sequence[Observation]) -> list[Decision]:
+            screens = [(*each.past_screens, each.screen) for each in observations]
+            return [Decision(Answer(" ".join(s.address for s in each))) for each in screens]
+
+    sealed = [CompressedScreen(b"no pixels", 30, 20, f"name {number}") for number in range(3)]
+    client = PolicyClient("collector-0.1", partial(find_policy_process, tmp_path))
+    with listening(tmp_path, Addresses()):
+        decision = client.ask(client.enter(), Observation("do", sealed[2], (), tuple(sealed[:2])))
+    assert decision.action == Answer("name 0 name 1 name 2")

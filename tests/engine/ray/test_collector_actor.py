@@ -19,6 +19,7 @@ from tests.engine.ray.cheap_collectors import CheapBuild
 from tests.engine.tiny_runs import tiny_config
 from tests.episodes.made_up_collectors import ListSink
 
+from distrl.devices.safety.refusals import Refusal, append_refusals
 from distrl.engine.ingest.live_relay import LiveRelay
 from distrl.engine.ingest.messages import Heartbeat, Pace
 from distrl.engine.ray.collector_actor import ConfiguredBuild, LearnerLink
@@ -29,7 +30,7 @@ from distrl.engine.supervision.collector_registry import (
     PacedAdmission,
 )
 from distrl.episodes.live_feed import FOLDER, LEASE, Audience, LiveFeed, LiveUpdate
-from distrl.errors import LearnerGone, NotAModel
+from distrl.errors import DeviceTimeout, LearnerGone, NotAModel
 from distrl.view.live_wall import LiveWall
 
 INFO = CollectorInfo("collector-1.3", 1, "a/1")
@@ -46,6 +47,7 @@ def test_a_collector_has_the_name_and_the_phones_of_its_place_in_the_run(
         report = collector.report()
     assert (report.name, report.slots) == ("collector-1.3", 2)  # the second has phones 1 and 3
     assert (run / "logs").is_dir()  # made on its node
+    assert run.stat().st_mode & 0o777 == 0o700  # others on the machine see no screens
 
 
 def test_without_a_model_there_is_no_collector(tmp_path: Path) -> None:
@@ -215,3 +217,81 @@ def test_phones_of_another_disk_are_on_the_wall_of_the_learners_run(tmp_path: Pa
     ray.kill(learner)
     assert list(LiveWall(run).changed())
     assert not elsewhere.exists()
+
+
+class LearnerThatKeeps:
+    """Keeps full heartbeats, and ends the run with the first that brings a refusal."""
+
+    def __init__(self) -> None:
+        self.heard: list[Heartbeat] = []
+
+    def heartbeat(
+        self,
+        info: CollectorInfo,
+        in_flight: int,
+        full: Heartbeat | None,
+        version: int | None,
+        live: LiveUpdate,
+    ) -> tuple[HeartbeatReply, None]:
+        self.heard += [full] if full is not None else []
+        refused = full is not None and full.refusals is not None and full.refusals.refusals
+        return HeartbeatReply(Pace(version=0, free=True), 0.0 if refused else None), None
+
+    def deregister(self, info: CollectorInfo, last: Heartbeat) -> None:
+        self.heard.append(last)
+
+    def all(self) -> list[Heartbeat]:
+        return self.heard
+
+
+@pytest.mark.ray
+@pytest.mark.usefixtures("cluster")
+def test_what_phones_of_another_disk_refused_comes_with_heartbeats_once(
+    tmp_path: Path, model: Path
+) -> None:
+    import ray
+
+    run = tmp_path / "elsewhere"
+    config = tiny_config(tmp_path, model, "devices.count=2", "collection.collectors=2")
+    learner: Any = ray.remote(num_cpus=0)(LearnerThatKeeps).remote()
+    ray.get(learner.all.remote())  # its process is up
+    weights, admission = WeightReceiver(), PacedAdmission()
+    refused = Refusal(1000.0, "phone-1", "Enter()", "Enter may send what was written")
+    with ExitStack() as opened:
+        collector = ConfiguredBuild(config, str(run))(INFO, ListSink(), weights, admission, opened)
+        append_refusals(run / "logs" / "refusals-1.jsonl", refused)  # as its guard would
+        LearnerLink(
+            learner, INFO, collector, admission, weights, 0.1, 0.1, fetches_weights=False
+        ).play()
+    batches = [each.refusals for each in ray.get(learner.all.remote())]
+    assert all(batches)
+    assert [each for batch in batches if batch for each in batch.refusals] == [refused]
+    assert not (run / "refusals.jsonl").exists()  # it may be the learner's own directory
+    ray.kill(learner)
+
+
+@pytest.mark.ray
+@pytest.mark.usefixtures("cluster")
+def test_a_collector_whose_phones_all_hang_names_them_before_it_fails(tmp_path: Path) -> None:
+    import ray
+
+    (tmp_path / "hurry").touch()
+    learner: Any = ray.remote(num_cpus=0)(LearnerThatKeeps).remote()
+    ray.get(learner.all.remote())  # its process is up
+    weights, admission = WeightReceiver(), PacedAdmission()
+    with ExitStack() as opened:
+        collector = CheapBuild(tmp_path / "hurry")(INFO, ListSink(), weights, admission, opened)
+
+        def hangs(_: int | None = None) -> None:
+            error = DeviceTimeout("no screen for 300 s")
+            collector._metrics.failed_start("phone-1", error)
+            raise error
+
+        collector.run = hangs  # type: ignore[method-assign, assignment]
+        with pytest.raises(DeviceTimeout):
+            LearnerLink(
+                learner, INFO, collector, admission, weights, 0.1, 600.0, fetches_weights=False
+            ).play()
+    last = ray.get(learner.all.remote())[-1]
+    assert last.report.troubles == {"phone-1": "DeviceTimeout: no screen for 300 s"}
+    ray.kill(learner)

@@ -17,6 +17,7 @@ from distrl.errors import DataLost
 from distrl.json_lines import encode_line, read_lines
 from distrl.replay.store.trajectory_store import TrajectoryStore, TrajectoryStoreSettings
 from distrl.runs.run_directory import RunDirectory
+from distrl.runs.run_progress import note_progress
 from distrl.runs.run_records import EpisodeLine, Loss, Point
 
 POINT = encode_line(Point("learner", 1, 1.0, {}))
@@ -97,6 +98,26 @@ def test_half_a_line_that_was_taken_back_is_not_in_the_copy(tmp_path: Path) -> N
     copying.update(ANNA, BERTIL, 2.0)
     assert copy.metrics.read_bytes() == whole + POINT
     assert (copy.path / "card.json").read_text("utf-8") == "{}"
+
+
+def test_a_copy_without_its_note_is_still_known_as_one(tmp_path: Path) -> None:
+    run, copy = begun_run(tmp_path / "run"), RunDirectory(tmp_path / "copy")
+    note_progress(run, None, 0)
+    copying = copier(run, copy)
+    assert copying.begin()
+    assert copying.update(ANNA, BERTIL, now=86_400.0)
+    copy.replica.unlink()
+    with pytest.raises(DataLost, match=r"replica\.json is gone; the directory is a copy"):
+        check(copy)
+    check(copy, accept=True)
+    assert check(copy) == []
+
+
+def test_a_copy_is_closed_to_others_also_where_a_folder_was_there(tmp_path: Path) -> None:
+    run, copy = begun_run(tmp_path), RunDirectory(tmp_path / "copy")
+    copy.path.mkdir(mode=0o755)
+    assert copier(run, copy).begin()
+    assert copy.path.stat().st_mode & 0o777 == 0o700
 
 
 def test_a_run_that_was_worked_on_is_never_overwritten(tmp_path: Path) -> None:

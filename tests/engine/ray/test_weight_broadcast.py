@@ -13,6 +13,7 @@ import torch
 pytest.importorskip("ray")
 
 from tests.engine.ray.small_cluster import SmallCluster
+from tests.episodes.made_up_collectors import wait_until
 
 from distrl.engine.ray.weight_broadcast import WeightBroadcast, WeightReceiver, WeightRef
 from distrl.weights.weight_store import WeightStore
@@ -134,3 +135,40 @@ def test_a_thread_fetches_the_newest_of_what_is_offered(
     assert found is not None
     assert found[1] == 2
     assert torch.equal(found[0]["layer"], weights(2.0)["layer"])
+
+
+@pytest.mark.ray
+@pytest.mark.usefixtures("cluster")
+def test_versions_that_the_policy_has_leave_the_object_store(tmp_path: Path) -> None:
+    """Also where the last is still in use; tensors that keep their memory would keep it all."""
+    broadcast, receiver = WeightBroadcast(WeightStore(tmp_path)), WeightReceiver()
+    wait_until(lambda: objects_stored() == 0)  # what other tests had is released a moment later
+    used: Any = None
+    for version in range(6):
+        broadcast.publish({"layer": torch.full((500_000,), float(version))}, version)
+        offer = broadcast.newer_than(receiver.version)
+        assert offer is not None
+        receiver.fetch(offer)
+        found = receiver.newer_than(version - 1)
+        assert found is not None
+        used = found[0]["layer"]
+        assert receiver.newer_than(version) is None  # the policy has it
+        del offer, found
+    wait_until(lambda: objects_stored() == 1)
+    broadcast.publish({"layer": torch.zeros(1)}, 6)
+    assert float(used[-1]) == 5.0
+    wait_until(lambda: objects_stored() == 2)
+    del used
+    wait_until(lambda: objects_stored() == 1)
+
+
+def objects_stored() -> int:
+    """In the shared memory of the head, by its own account."""
+    import ray
+    from ray._private.internal_api import node_stats
+
+    (head,) = (node for node in ray.nodes() if node["Alive"])
+    stats = node_stats(
+        head["NodeManagerAddress"], head["NodeManagerPort"], include_memory_info=False
+    )
+    return int(stats.store_stats.num_local_objects)

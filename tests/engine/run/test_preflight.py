@@ -12,12 +12,14 @@ import numpy as np
 import pytest
 from rich.console import Console
 from safetensors.numpy import save_file
-from tests.chat.chat_protocol import Reply, serving
+from tests.agent.tiny_models import tiny_model
+from tests.chat.chat_protocol import Reply, completion, serving
 from tests.devices.adb.served_phones import ServedPhones, served_phones
 from tests.engine.aitw_files import aitw_settings
 from tests.engine.test_vlm_judged_runs import by_the_question
 from tests.engine.tiny_runs import tiny_config
 
+from distrl.agent.families.model_family import InputBuilder
 from distrl.cli.doctor import run_findings
 from distrl.cli.train import new_directory
 from distrl.config.sections import JudgeSettings
@@ -28,6 +30,8 @@ from distrl.engine.run.preflight import (
     check_gpu,
     check_judge,
     check_memory,
+    check_model,
+    check_screens,
     check_system,
     checks,
     preflight,
@@ -87,16 +91,29 @@ def test_a_model_that_the_server_does_not_list_is_refused_the_second_as_well() -
             check_judge(judge_at(url, second_model="expert"))
 
 
-@pytest.mark.parametrize("status", [404, 405, 501])
-def test_a_server_without_a_list_is_taken_at_its_word(status: int) -> None:
-    with serving(listing=Reply(b"{}", status=status)) as (url, _):
+NO_LISTS = [
+    *(Reply(b"{}", status=status) for status in (404, 405, 501)),
+    Reply(b'{"data": []}'),
+    Reply(b'{"data": 3}'),
+    Reply(b'[{"id": "judge"}]'),
+]
+
+
+@pytest.mark.parametrize("listing", NO_LISTS)
+def test_a_server_without_a_list_of_models_is_asked_one_tiny_question(listing: Reply) -> None:
+    with serving(Reply(completion("yes")), listing=listing) as (url, log):
+        check_judge(judge_at(url))
+    [asked] = log.completions
+    assert (asked["model"], asked["max_tokens"]) == ("judge", 16)
+    unknown = Reply(b'{"error": "model \'judge\' does not exist"}', status=404)
+    refused = pytest.raises(JudgeError, match=r"nothing was begun: .*model 'judge' does not exist")
+    with serving(unknown, listing=listing) as (url, _), refused:
         check_judge(judge_at(url))
 
 
-def test_a_list_in_another_form_is_not_held_against_the_server() -> None:
-    with serving(listing=Reply(b'{"data": []}')) as (url, _):
-        check_judge(judge_at(url))
-    with serving(listing=Reply(b'[{"id": "judge"}]')) as (url, _):
+def test_something_that_is_no_chat_server_is_no_judge() -> None:
+    refused = pytest.raises(JudgeError, match="has no choices")
+    with serving(Reply(b'{"ok": true}'), listing=NO_LISTS[0]) as (url, _), refused:
         check_judge(judge_at(url))
 
 
@@ -135,6 +152,19 @@ def test_a_model_that_cannot_take_the_phones_screen_is_refused_before_the_first_
             engine.train()
     assert not engine.directory.episodes.exists()
     assert not (engine.directory.path / "logs").exists()
+
+
+def test_the_starter_takes_upright_simulated_phones_and_says_that_it_reads_less(
+    tmp_path: Path, model: Path
+) -> None:
+    said: list[str] = []
+    for screen in ("360x720@1", "1080x2400@3"):
+        preflight(tiny_config(tmp_path, model, f"devices.screen={screen}"), tmp_path, said.append)
+    assert len([each for each in said if "is shown to it at 324 × 720" in each]) == 1
+    for screen in ("1280x800@1", "720x360@1"):
+        lying = tiny_config(tmp_path, model, f"devices.screen={screen}")
+        with pytest.raises(UnusableModel, match=r"cannot take .*reads 360 × 720 .*less than half"):
+            preflight(lying, tmp_path, said.append)
 
 
 # Memory and disk ----------------------------------------------------------------------------------
@@ -241,3 +271,18 @@ def test_collectors_of_their_own_are_refused_where_there_is_no_linux(tmp_path: P
     assert (
         check_system(tiny_config(tmp_path, tmp_path, "collection.mode=one_process"), "darwin") == ""
     )
+
+
+def test_a_language_model_that_is_lent_eyes_takes_upright_screens_alone(
+    tmp_path: Path,
+) -> None:
+    config = tiny_config(tmp_path, tiny_model("llama"), "agent.sees=both")
+    opened: list[InputBuilder] = []
+    check_model(config, opened)
+    assert check_screens("words", opened[0], {"phone-0": (360, 720)}) == ""
+    scaled = check_screens("words", opened[0], {"phone-1": (1080, 2400), "phone-2": (412, 732)})
+    assert "the screen of phone-1, 1080 × 2400, is shown to it at 324 × 720" in scaled
+    with pytest.raises(UnusableModel, match=r"phone-2.*1280 × 800.*reads 360 × 720.*elements"):
+        check_screens("words", opened[0], {"phone-2": (1280, 800)})
+    with pytest.raises(InvalidSetting, match="given elements or both"):
+        check_model(tiny_config(tmp_path, tiny_model("llama"), "agent.sees=screen"), opened)

@@ -7,16 +7,18 @@ from pathlib import Path
 
 import pytest
 from tests.engine.made_up_reports import report
+from tests.replay.made_up_trajectories import trajectory
 
 from distrl.engine.ingest.episode_log import EpisodeLog
 from distrl.engine.run.collection import Collection
 from distrl.engine.run.run_monitor import SAMPLE_SECONDS, SHOW_SECONDS, Countdown, RunMonitor
 from distrl.episodes.collector_report import CollectorReport
-from distrl.json_lines import LineLog
+from distrl.json_lines import LineLog, read_lines
 from distrl.learning.learner_report import LearnerStatus
+from distrl.records import Ending
 from distrl.runs.metrics import Metrics, read_points
 from distrl.runs.run_directory import RunDirectory
-from distrl.runs.run_records import DeviceFault
+from distrl.runs.run_records import DeviceFault, EpisodeLine
 from distrl.runs.run_status import RunStatus
 
 
@@ -194,3 +196,23 @@ def test_a_new_phase_is_shown_at_once(tmp_path: Path) -> None:
         monitor.look(status, 0.0, 0)
         monitor.begin("training", status, 0.0)
     assert [each.phase for each in view.all] == ["evaluating before training", "training"]
+
+
+def test_a_policy_that_unlearns_is_said_to_and_not_again_after_a_resume(tmp_path: Path) -> None:
+    view, run = Shown(), RunDirectory(tmp_path)
+    status = LearnerStatus(7, 3, 0.0, 0.0, {}, {})
+    endings = [Ending.SUCCESS] * 60 + [Ending.STEP_LIMIT] * 60
+    with Metrics.begin(run) as metrics, LineLog.open(run.episodes) as lines:
+        log = EpisodeLog(lines, lambda: 0.0)
+        monitor = RunMonitor("small", 4, metrics, view, log, TwoCollectors())
+        for n, ending in enumerate(endings):
+            log.arrived(trajectory(str(n), ending=ending))
+        for _ in range(2):
+            monitor.begin("training", status, 0.0)
+        log.close()
+        again = EpisodeLog(lines, lambda: 0.0)
+        again.recall(read_lines(run.episodes, EpisodeLine))
+        RunMonitor("small", 4, metrics, view, again, TwoCollectors()).begin("training", status, 0.0)
+    assert again.has_fallen
+    [sentence] = view.said
+    assert sentence.startswith("success fell from 100% (weights 0) to ")

@@ -16,6 +16,7 @@ from distrl.engine.serving.decision_messages import (
     observation_of,
     packed_decision,
 )
+from distrl.engine.serving.screen_memory import written
 from distrl.errors import UsageError
 from distrl.records import (
     Action,
@@ -36,8 +37,9 @@ from distrl.records import (
     Unreadable,
     Wait,
 )
+from distrl.replay.compressed_screen import compress
 
-SCREENS = tuple(Screen(np.zeros((2, n, 3), np.uint8)) for n in (1, 2, 3))
+SCREENS = tuple(compress(Screen(np.zeros((2, n, 3), np.uint8))) for n in (1, 2, 3))
 ACTIONS: tuple[Action, ...] = (
     Tap(0.1, 1.0), LongPress(0.0, 1.0), Swipe(0.1, 0.2, 0.3, 0.4, 0.05), TypeText("né\ud83d"),
     Back(), Home(), Enter(), OpenApp("Clock"), Wait(2.5), Answer("42\n"), Done(), Impossible(),
@@ -47,11 +49,12 @@ ACTIONS: tuple[Action, ...] = (
 
 def test_an_observation_arrives_as_it_was() -> None:
     seen = Observation("open \udc00 it", SCREENS[2], ACTIONS, SCREENS[:2])
-    sent = decision_request(7, "collector-0.1/3", seen, 4096)
+    sent = decision_request(7, "collector-0.1/3", seen, 4096, SCREENS)
     arrived = from_bytes(to_bytes(sent))
     assert isinstance(arrived, DecisionRequest)
     assert arrived == sent
-    assert (arrived.offset, arrived.sizes) == (4096, ((2, 1), (2, 2), (2, 3)))
+    assert (arrived.offset, arrived.screens) == (4096, tuple(map(written, SCREENS)))
+    assert [each.address for each in arrived.screens] == [each.address for each in SCREENS]
     assert observation_of(arrived, SCREENS) == seen
 
 
@@ -66,6 +69,6 @@ def test_a_decision_arrives_bit_by_bit(action: Action) -> None:
 
 @pytest.mark.parametrize("packed", [("Tap", (2.0, 0.0)), ("Tap", (0.1,)), ("exit", ())])
 def test_what_is_no_action_is_refused(packed: tuple[str, tuple[float, ...]]) -> None:
-    request = DecisionRequest(0, "s", b"", (packed,), 0, ((2, 1),))
+    request = DecisionRequest(0, "s", b"", (packed,), 0, (written(SCREENS[0]),))
     with pytest.raises(UsageError, match="cannot be read"):
         observation_of(request, SCREENS[:1])

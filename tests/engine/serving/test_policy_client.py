@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import CancelledError, ThreadPoolExecutor
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,7 @@ from distrl.episodes.collector import Collector
 from distrl.episodes.device_pool import DevicePool
 from distrl.episodes.policy_batcher import PolicyBatcher, PolicyBatcherSettings, WeightUpdater
 from distrl.errors import InvalidSetting, PolicyServerGone
-from distrl.records import Decision, Observation, Screen
+from distrl.records import Answer, Decision, Observation, Screen
 from distrl.task_sets.curriculum import UniformTasks
 from phonesim.simulated_device import SimulatedDevice
 from phonesim.tasks.fact_judge import FactJudge
@@ -45,23 +46,36 @@ class Beside:
 
     def __init__(self, server: PolicyServer) -> None:
         self._server = server
-        self._threads = ThreadPoolExecutor(20)
+        self._lock = threading.Lock()
+        self._waiting: set[Future[Decision]] = set()
         self.is_cut = False
         self.screens: list[int] = []  # past ones, that came with each question
 
-    def ask(self, session: str, observation: Observation) -> Callable[[float], Decision | None]:
-        self._check()
-        self.screens.append(len(observation.past_screens))
-        answer = self._threads.submit(self._server.ask, session, observation)
-
-        def wait(seconds: float) -> Decision | None:
+    def submit(self, session: str, observation: Observation) -> Future[Decision]:
+        answer: Future[Decision] = Future()
+        with self._lock:
             self._check()
-            try:
-                return answer.result(seconds)
-            except TimeoutError:
-                return None
+            self.screens.append(len(observation.past_screens))
+            self._waiting.add(answer)
+        self._server.submit(session, observation, partial(self._answer, answer))
+        return answer
 
-        return wait
+    def cut(self) -> None:
+        with self._lock:
+            self.is_cut = True
+            waiting = list(self._waiting)
+        for answer in waiting:
+            self._answer(answer, None)
+
+    def _answer(self, answer: Future[Decision], decision: Decision | None) -> None:
+        with self._lock:
+            if answer not in self._waiting:
+                return
+            self._waiting.remove(answer)
+        if decision is None:
+            answer.set_exception(PolicyServerGone("cut"))
+        else:
+            answer.set_result(decision)
 
     def leave(self, session: str) -> None:
         self._check()
@@ -76,6 +90,19 @@ class Beside:
             raise PolicyServerGone("cut")
 
 
+class Held(Patient):
+    """Decides once it is let go."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.free = threading.Event()
+
+    def decide(self, observations: Sequence[Observation]) -> list[Decision]:
+        self.batches.append(len(observations))
+        assert self.free.wait(60.0)
+        return [Decision(Answer(each.instruction), weight_version=3) for each in observations]
+
+
 @contextmanager
 def served(policy: Patient, weights: Versions, past_screens: int = 0) -> Iterator[Beside]:
     """A server at work, and the line to it."""
@@ -88,10 +115,24 @@ def served(policy: Patient, weights: Versions, past_screens: int = 0) -> Iterato
         try:
             yield line
         finally:
-            line.is_cut = True
+            line.cut()
             going.clear()
             serving.result(60.0)
-            line._threads.shutdown()
+
+
+@contextmanager
+def tended(client: PolicyClient) -> Iterator[None]:
+    """The client's own loop, as a collector runs it."""
+    going = threading.Event()
+    going.set()
+    with ThreadPoolExecutor(1) as thread:
+        serving = thread.submit(client.serve, going.is_set)
+        try:
+            yield
+        finally:
+            going.clear()
+            client.wake()
+            serving.result(60.0)
 
 
 def collector(number: int, line: Beside, sink: ListSink) -> Collector[SimulatedDevice]:
@@ -135,10 +176,12 @@ def test_a_server_in_place_of_one_that_died_goes_on_with_its_episodes() -> None:
         lines.append(opened.enter_context(served(first, Versions())))
         opened.enter_context(running(player))
         wait_until(lambda: len(first.batches) > 3)
-        lines[0].is_cut = True
+        lines[0].cut()
         before = len(sink.all)
         lines.append(opened.enter_context(served(second, Versions())))
         wait_until(lambda: len(sink.all) > before + 4)
+        player.stop()  # while there is a server: nobody waits for a decision when it goes
+        wait_until(lambda: player.report().in_flight == 0)
     assert player.report().started == len(sink.all) + player.report().abandoned
     assert all(each.ending.judged for each in sink.all)  # nothing was called a fault
 
@@ -180,6 +223,93 @@ def test_who_waits_when_the_client_closes_is_cancelled() -> None:
         batcher.close()
         with pytest.raises(CancelledError):
             waiting.result(60.0)
+
+
+def test_requests_in_flight_need_no_threads() -> None:
+    policy, count = Held(), 600
+    with served(policy, Versions()) as line:
+        client = PolicyClient("collector-0.1", lambda: line)
+        with tended(client):
+            wait_until(lambda: client._seen is not None)
+            before = threading.active_count()
+            asked = [client.submit(client.enter(), saying(number)) for number in range(count)]
+            assert threading.active_count() <= before
+            assert not any(each.done() for each in asked)
+            policy.free.set()
+            answers = [each.result(60.0).action for each in asked]
+    assert answers == [Answer(str(number)) for number in range(count)]
+    assert (client.version, client.report().decisions) == (3, count)
+
+
+def test_all_that_a_server_has_not_answered_is_sent_to_its_replacement() -> None:
+    first, second, lines = Held(), Held(), list[Beside]()
+    client = PolicyClient("collector-0.1", lambda: lines[-1] if not lines[-1].is_cut else None)
+    with ExitStack() as opened:
+        lines.append(opened.enter_context(served(first, Versions())))
+        opened.enter_context(tended(client))
+        opened.callback(first.free.set)
+        wait_until(lambda: client._seen is not None)
+        asked = [client.submit(client.enter(), saying(number)) for number in range(20)]
+        wait_until(lambda: len(first.batches) == 1)
+        lines[0].cut()
+        asked += [client.submit(client.enter(), saying(number)) for number in range(20, 30)]
+        assert not any(each.done() for each in asked)
+        second.free.set()
+        lines.append(opened.enter_context(served(second, Versions())))
+        answers = [each.result(60.0).action for each in asked]
+        first.free.set()  # its answers come too late, and go nowhere
+        assert answers == [Answer(str(number)) for number in range(30)]
+        assert sum(second.batches) == client.report().decisions == 30
+
+
+def test_a_request_without_an_answer_in_time_fails_and_its_answer_goes_nowhere() -> None:
+    policy = Held()
+    with served(policy, Versions()) as line:
+        client = PolicyClient("collector-0.1", lambda: line, patience_seconds=0.3)
+        with tended(client):
+            asked = client.submit(client.enter(), SEEN)
+            with pytest.raises(PolicyServerGone, match=r"had no decision .* for 0\.3 s"):
+                asked.result(60.0)
+            policy.free.set()
+            wait_until(lambda: not line._waiting)
+    assert client.report().decisions == 0
+
+
+def test_requests_are_cancelled_when_the_client_closes_and_refused_afterwards() -> None:
+    policy = Held()
+    with served(policy, Versions()) as line:
+        client = PolicyClient("collector-0.1", lambda: line)
+        with tended(client):
+            wait_until(lambda: client._seen is not None)
+            asked = [client.submit(client.enter(), SEEN) for _ in range(3)]
+            client.close()
+            assert all(each.cancelled() for each in asked)
+            assert client.submit(client.enter(), SEEN).cancelled()
+            client.open()
+            policy.free.set()
+            assert client.submit(client.enter(), saying(7)).result(60.0).action == Answer("7")
+            wait_until(lambda: not line._waiting)
+    assert client.report().decisions == 1
+
+
+def test_an_error_of_the_policy_itself_is_handed_on() -> None:
+    class Broken:
+        def submit(self, session: str, observation: Observation) -> Future[Decision]:
+            answer: Future[Decision] = Future()
+            answer.set_exception(ZeroDivisionError(session))
+            return answer
+
+        def leave(self, session: str) -> None: ...
+
+        def report(self) -> None: ...
+
+    client = PolicyClient("collector-0.1", Broken)
+    with pytest.raises(ZeroDivisionError, match="collector-0"):
+        client.ask(client.enter(), SEEN)
+
+
+def saying(number: int) -> Observation:
+    return Observation(str(number), SCREEN, ())
 
 
 def test_it_hears_of_new_weights_also_while_nobody_may_play() -> None:

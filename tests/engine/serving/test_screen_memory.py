@@ -9,19 +9,22 @@ from contextlib import closing, contextmanager
 import numpy as np
 import pytest
 
-from distrl.engine.serving.screen_memory import SMALLEST, ScreenMemory, ScreenView
+from distrl.engine.serving.screen_memory import (
+    SMALLEST,
+    ScreenMemory,
+    ScreenView,
+    WrittenScreen,
+    written,
+)
 from distrl.errors import UsageError
 from distrl.records import Screen
+from distrl.replay.compressed_screen import CompressedScreen, compress
 
 RNG = np.random.default_rng(0)
 
 
-def screen(height: int, width: int) -> Screen:
-    return Screen(RNG.integers(0, 256, (height, width, 3), dtype=np.uint8))
-
-
-def sizes(*screens: Screen) -> list[tuple[int, int]]:
-    return [(each.height, each.width) for each in screens]
+def screen(height: int, width: int) -> CompressedScreen:
+    return compress(Screen(RNG.integers(0, 256, (height, width, 3), dtype=np.uint8)))
 
 
 @contextmanager
@@ -34,12 +37,13 @@ def test_screens_come_out_as_they_went_in_also_after_the_memory_has_grown() -> N
     small, turned, large = screen(20, 10), screen(10, 20), screen(400, 300)
     with both_sides() as (memory, view):
         first, _ = memory.write([small, turned])
-        read = view.read(first, sizes(small, turned))
+        read = view.read(first, [written(small), written(turned)])
         second, _ = memory.write([large])
-        again = view.read(second, sizes(large))
+        again = view.read(second, [written(large)])
     for mine, theirs in zip((small, turned, large), (*read, *again), strict=True):
-        assert np.array_equal(mine.pixels, theirs.pixels)
-        assert theirs.digest == mine.digest
+        assert theirs.packed == mine.packed
+        assert theirs.address == mine.address
+        theirs.verify()
 
 
 def test_a_region_is_used_again_only_when_it_was_released() -> None:
@@ -56,9 +60,10 @@ def test_a_region_is_used_again_only_when_it_was_released() -> None:
 def test_the_server_cannot_be_made_to_read_beyond_the_memory_or_to_fault() -> None:
     with both_sides() as (memory, view):
         memory.write([screen(20, 10)])
-        for offset, size in ((SMALLEST - 10, (20, 10)), (-600, (20, 10)), (0, (0, 10))):
+        strange = ((SMALLEST - 10, 600, 20), (-600, 600, 20), (0, 600, 0), (0, 0, 20))
+        for offset, nbytes, height in strange:
             with pytest.raises(UsageError, match="no request of ours"):
-                view.read(offset, [size])
+                view.read(offset, [WrittenScreen(nbytes, height, 10, "address")])
         with pytest.raises(PermissionError):
             os.ftruncate(memory.fileno(), 0)
     unsealed = os.memfd_create("unsealed")

@@ -59,7 +59,7 @@ def test_a_learner_that_continues_elsewhere_remembers_nothing() -> None:
     circle.rounds(0, 8)
     other.collect("others", 30)
     other.learner.step()
-    assert len(other.learner._earned)
+    assert len(other.learner._batches._earned)
     state = copy.deepcopy(circle.learner.state_dict())  # two learners, two sets of tensors
     other.learner.load_state(state, circle.kept.get)
     other.arrivals.clear()

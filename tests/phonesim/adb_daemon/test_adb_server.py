@@ -51,13 +51,18 @@ def test_the_command_serves_until_it_is_interrupted() -> None:
     start = (
         f"{listen}; from phonesim.cli import main; main()"  # SIGINT may be ignored where tests run
     )
-    command = [sys.executable, "-c", start, "serve", "--port", "0"]
+    command = [sys.executable, "-c", start, "serve", "--port", "0", "--profile", "samsung"]
+    command += ["--screen", "640x1280@2", "--restless-dumps", "1", "--launch-seconds", "3"]
+    command += ["--input-seconds", "0.01", "--screencap-seconds", "0.01"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
         port = int(process.stdout.readline().decode().split(":")[1])
         with Computer(port) as computer:
             computer.hello()
-            assert computer.run("exec:echo there") == b"there\n"
+            assert computer.run("exec:getprop ro.product.model") == b"SM-S918B\n"
+            assert computer.run("exec:wm size") == b"Physical size: 640x1280\n"
+            assert computer.run("exec:getprop ro.distrl.draws_at_once") == b"0\n"
+            assert b"could not get idle state" in computer.run("exec:uiautomator dump")
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=60)
     assert (process.returncode, errors) == (0, b"")

@@ -266,10 +266,9 @@ def test_pictures_are_exact(handset: Handset) -> None:
     assert run(handset, "screencap -p").out != png, "an old picture"
 
 
-def test_a_moving_picture_comes_to_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_moving_picture_comes_to_rest() -> None:
     now = 100.0
-    monkeypatch.setattr("phonesim.adb_daemon.handset.time.monotonic", lambda: now)
-    handset = Handset("moving", seed=5, transition=0.5)
+    handset = Handset("moving", seed=5, transition=0.5, clock=lambda: now)
     before = handset.frame()
     handset.open_app("Notes")
     assert np.array_equal(handset.frame(), before)

@@ -43,6 +43,8 @@ def phone() -> Handset:
         ("cat < /dev/null; [ -e /sdcard/f ] && test -d /sdcard && echo there", "there\n", 0),
         ("mkdir -p /sdcard/x/y; cp /sdcard/f /sdcard/x/y; ls /sdcard/x/y", "f\n", 0),
         ("mv /sdcard/f /sdcard/g; ls /sdcard/f; cat /sdcard/g", "a\nb\n", 0),
+        ("rmdir /sdcard/x 2>&1", "rmdir: '/sdcard/x': Directory not empty\n", 1),
+        ("mkdir /sdcard/z; rmdir /sdcard/z && ls -d /sdcard/z || echo gone", "gone\n", 0),
         ("rm -r /sdcard/x && ls /sdcard/x 2>&1", "ls: /sdcard/x: No such file or directory\n", 1),
     ],
 )

@@ -10,6 +10,7 @@ from tests.slow_params import one_in
 from distrl.records import FINAL_ACTIONS, Answer, OpenApp, Task
 from phonesim.apps.notes import Note
 from phonesim.contents.timepieces import Alarm
+from phonesim.display import STANDARD, Display
 from phonesim.drift import NO_DRIFT
 from phonesim.finger import Finger
 from phonesim.simulated_device import SimulatedDevice
@@ -28,8 +29,8 @@ class Begun:
     judge: FactJudge
 
 
-def begun(task_id: str) -> Begun:
-    device = SimulatedDevice("goal", NO_DRIFT)
+def begun(task_id: str, display: Display = STANDARD) -> Begun:
+    device = SimulatedDevice("goal", NO_DRIFT, display=display)
     task, _ = load_task(task_id)
     device.reset(task.seed)
     judge = FactJudge(device)
@@ -50,6 +51,16 @@ def test_progress_goes_from_nothing_to_all(name: str) -> None:
         it.device.perform(action)
     last = it.judge.verdict(action.text if isinstance(action, Answer) else None)
     assert (last.success, last.progress, last.missing, last.collateral) == (True, 1.0, (), ())
+
+
+@pytest.mark.parametrize("display", [Display(1080, 2400, 3), Display(412, 732)], ids=str)
+def test_a_screen_of_another_size_has_the_same_goal(display: Display) -> None:
+    """The solution that it is found by is played on that screen, and hits what it means there."""
+    for name in ("notes.create", "clock.set_alarm"):
+        task = f"{name}/train/3"
+        there, here = begun(task, display).judge.verdict(None), begun(task).judge.verdict(None)
+        assert there.missing
+        assert (there.progress, there.missing) == (here.progress, here.missing)
 
 
 def test_a_part_of_the_facts_is_a_part_of_the_progress() -> None:

@@ -40,6 +40,21 @@ class DecodingState(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class PrefixStates:
+    """What every layer made of the first tokens of a prompt (`agent.shared_prefix`)."""
+
+    keys: Tensor  # [layers, key heads, tokens, width]
+    values: Tensor
+
+    def __len__(self) -> int:
+        return self.keys.shape[2]
+
+    def first(self, tokens: int) -> PrefixStates:
+        """Of the first of them: a token knows nothing of those after it."""
+        return PrefixStates(self.keys[:, :, :tokens], self.values[:, :, :tokens])
+
+
+@dataclass(frozen=True, slots=True)
 class ForwardResult:
     """Hidden states at known answers, before the projection to the vocabulary.
 

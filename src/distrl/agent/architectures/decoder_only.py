@@ -9,6 +9,9 @@ Two things that a plain forward pass over prompt and answer would get wrong:
 - Types of tokens (`mm_token_type_ids`, `token_type_ids`) go on into the answer: it is text.
 - A model may sample an image token. As an input it would be taken for a patch of a picture, for
   which there are no pixels; so it is replaced by `stand_in`, here and when the model samples.
+
+Prompts that begin with the same tokens can be decoded from what was made of these before
+(`read_prefix`): it stands first, then comes the padding, so that a row is as long as before.
 """
 
 from __future__ import annotations
@@ -23,11 +26,13 @@ from distrl.agent.architectures.architecture import (
     Architecture,
     DecodingState,
     ForwardResult,
+    PrefixStates,
     Tensors,
 )
 
 PLACEHOLDERS = ("image_token_id", "video_token_id", "audio_token_id", "image_token_index")
 TOKEN_TYPES = ("mm_token_type_ids", "token_type_ids")
+BY_LENGTH = ("dynamic", "longrope")  # rotary positions that depend on how much is read at once
 
 
 class DecoderOnly(Architecture):
@@ -42,8 +47,29 @@ class DecoderOnly(Architecture):
         found = (getattr(network.config, name, None) for name in PLACEHOLDERS)
         self._placeholders = {token for token in found if isinstance(token, int)}
 
-    def begin(self, inputs: Tensors, max_new_tokens: int) -> DecodingState:
-        return _Decoding(self, inputs, max_new_tokens)
+    def begin(
+        self, inputs: Tensors, max_new_tokens: int, prefix: PrefixStates | None = None
+    ) -> DecodingState:
+        """`prefix`: of the first tokens of every prompt, which are not read again."""
+        return _Decoding(self, inputs, max_new_tokens, prefix)
+
+    @property
+    def can_share_prefix(self) -> bool:
+        """Does each token attend to all before it, wherever they stand, by its position alone?"""
+        text = self.network.config.get_text_config()
+        kinds = getattr(text, "layer_types", None) or ("full_attention",)
+        rotary: Any = getattr(text, "rope_parameters", None)
+        windows = set(kinds) != {"full_attention"} or getattr(text, "sliding_window", None)
+        return bool(rotary) and rotary.get("rope_type") not in BY_LENGTH and not windows
+
+    def read_prefix(self, tokens: Tensor) -> PrefixStates:  # [t]
+        """What the model makes of the first tokens of prompts; no picture is among them."""
+        cache = DynamicCache(config=self.network.config)
+        self.states(_prompt(tokens), past_key_values=cache, use_cache=True)
+        layers: list[Any] = cache.layers
+        return PrefixStates(
+            torch.cat([each.keys for each in layers]), torch.cat([each.values for each in layers])
+        )
 
     def forward(self, inputs: Tensors, answers: Tensor) -> ForwardResult:
         width = answers.shape[1]
@@ -97,14 +123,26 @@ class DecoderOnly(Architecture):
 class _Decoding:
     """Implements `DecodingState` with a cache of keys and values."""
 
-    def __init__(self, architecture: DecoderOnly, inputs: Tensors, max_new_tokens: int) -> None:
+    def __init__(
+        self,
+        architecture: DecoderOnly,
+        inputs: Tensors,
+        max_new_tokens: int,
+        prefix: PrefixStates | None,
+    ) -> None:
         positions, after = architecture.positions(inputs)
         self._architecture = architecture
         self._after = after.to(architecture.device).unsqueeze(1)  # [n, 1]
-        self._mask = _extended(inputs["attention_mask"], max_new_tokens, 1).to(architecture.device)
         self._length = inputs["input_ids"].shape[1]
         self._cache = DynamicCache(config=architecture.network.config)
-        self.logits = self._next({**inputs, "position_ids": positions})
+        inputs = {**inputs, "position_ids": positions}
+        if prefix is not None:
+            inputs = _without_first(inputs, len(prefix))
+            for layer, kept in enumerate(zip(prefix.keys, prefix.values, strict=True)):
+                rows = (each.expand(len(after), -1, -1, -1) for each in kept)
+                self._cache.update(*rows, layer)
+        self._mask = _extended(inputs["attention_mask"], max_new_tokens, 1).to(architecture.device)
+        self.logits = self._next(inputs)
 
     def step(self, tokens: Tensor) -> None:
         self._length += 1
@@ -123,6 +161,32 @@ class _Decoding:
     def _next(self, inputs: Tensors) -> Tensor:
         states = self._architecture.states(inputs, past_key_values=self._cache, use_cache=True)
         return self._architecture.project(states[:, -1])
+
+
+def _prompt(tokens: Tensor) -> dict[str, Tensor]:  # [t]
+    """One prompt of words alone, as a batch."""
+    places = torch.arange(len(tokens)).unsqueeze(0)
+    return {
+        "input_ids": tokens.unsqueeze(0),
+        "attention_mask": torch.ones_like(places),
+        "position_ids": places,
+    }
+
+
+def _without_first(inputs: Tensors, count: int) -> dict[str, Tensor]:
+    """Without the first tokens of every prompt, which stand before the padding in the mask."""
+    mask = inputs["attention_mask"]
+    width = mask.shape[1] - count
+    places = torch.arange(width).expand(len(mask), -1)  # [n, width]
+    padding = (mask == 0).sum(dim=1, keepdim=True)
+    places = places + count * (places >= padding)  # of what is left, among all
+    left = {
+        name: inputs[name].gather(-1, places.expand(*inputs[name].shape[:-1], -1))
+        for name in ("input_ids", "attention_mask", "position_ids", *TOKEN_TYPES)
+        if name in inputs
+    }
+    left["attention_mask"] = torch.nn.functional.pad(left["attention_mask"], (count, 0), value=1)
+    return {**inputs, **left}
 
 
 def _extended(tensor: Tensor, width: int, value: int) -> Tensor:  # [n, t] -> [n, t + width]

@@ -44,7 +44,9 @@ def attend(
     attention_mask: Tensor | None,  # [n, 1, 1, places] to decode, else none
     scaling: float | None = None,
     cu_seq_lens_q: Tensor | None = None,  # [sequences + 1], on the model's device
+    cu_seq_lens_k: Tensor | None = None,  # of more keys than queries, the queries are the last
     max_length_q: int | Tensor | None = None,
+    max_length_k: int | Tensor | None = None,
     **_: Any,
 ) -> tuple[Tensor, None]:  # [1 or n, tokens, heads, width]
     """The signature of transformers' attention functions."""
@@ -55,11 +57,12 @@ def attend(
     if cu_seq_lens_q is None:
         return _alone(query, key, value, module.is_causal, scaling), None
     packed = [each[0].transpose(0, 1) for each in (query, key, value)]  # [tokens, heads, width]
+    begins = cu_seq_lens_q, cu_seq_lens_q if cu_seq_lens_k is None else cu_seq_lens_k
     if query.is_cuda and query.dtype in HALF:
-        longest = int(cast("int", max_length_q))
-        found = _varlen(packed, cu_seq_lens_q, longest, module.is_causal, scaling)
+        longest = max_length_q, max_length_q if max_length_k is None else max_length_k
+        found = _varlen(packed, begins, longest, module.is_causal, scaling)
     else:
-        found = _one_by_one(packed, cu_seq_lens_q, module.is_causal, scaling)
+        found = _one_by_one(packed, begins, module.is_causal, scaling)
     return found.unsqueeze(0), None
 
 
@@ -77,33 +80,48 @@ def _alone(query: Tensor, key: Tensor, value: Tensor, causal: bool, scale: float
 
 
 def _varlen(
-    packed: Sequence[Tensor], begins: Tensor, longest: int, causal: bool, scale: float | None
+    packed: Sequence[Tensor],
+    begins: tuple[Tensor, Tensor],
+    longest: tuple[Any, Any],
+    causal: bool,
+    scale: float | None,
 ) -> Tensor:
+    """Flash attention lets the last query see the last key, also where there are more keys."""
     from torch.nn.attention.varlen import varlen_attn
 
-    begins = begins.to(torch.int32)
     window = (-1, 0) if causal else (-1, -1)
     query, key, value = packed
+    asking, asked = (each.to(torch.int32) for each in begins)
+    queries, keys = (int(each) for each in longest)
     found = varlen_attn(
-        query, key, value, begins, begins, longest, longest, scale=scale, window_size=window
+        query, key, value, asking, asked, queries, keys, scale=scale, window_size=window
     )
     return cast("Tensor", found)
 
 
 def _one_by_one(
-    packed: Sequence[Tensor], begins: Tensor, causal: bool, scale: float | None
+    packed: Sequence[Tensor], begins: tuple[Tensor, Tensor], causal: bool, scale: float | None
 ) -> Tensor:
     query, key, value = (each.transpose(0, 1) for each in packed)  # [heads, tokens, width]
-    found = [
-        scaled_dot_product_attention(
-            query[:, first:end],
-            key[:, first:end],
-            value[:, first:end],
-            is_causal=causal,
-            scale=scale,
+    found = []
+    for asking, asked in zip(*(pairwise(each.tolist()) for each in begins), strict=True):
+        queries, keys = slice(*asking), slice(*asked)
+        before = (asked[1] - asked[0]) - (asking[1] - asking[0])  # keys of a prefix
+        seen = (
+            torch.ones(asking[1] - asking[0], asked[1] - asked[0], dtype=torch.bool).tril(before)
+            if causal and before
+            else None
         )
-        for first, end in pairwise(begins.tolist())
-    ]
+        found.append(
+            scaled_dot_product_attention(
+                query[:, queries],
+                key[:, keys],
+                value[:, keys],
+                attn_mask=None if seen is None else seen.to(query.device),
+                is_causal=causal and not before,
+                scale=scale,
+            )
+        )
     return torch.cat(found, dim=1).transpose(0, 1)
 
 

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 from transformers import PreTrainedModel
 
-from distrl.agent.architectures.architecture import ForwardResult, Tensors
+from distrl.agent.architectures.architecture import ForwardResult, PrefixStates, Tensors
 from distrl.agent.architectures.decoder_only import DecoderOnly
 from distrl.agent.architectures.packed_attention import use_packed_attention
 from distrl.agent.architectures.slab_decoding import KeyValueSlab, SlabDecoding, TokenGraphs
@@ -33,6 +33,7 @@ class PackedTokens:
     positions: Tensor  # [3, tokens]
     begins: Tensor  # [sequences + 1]
     longest: int
+    after: Tensor  # [sequences]: the position of what follows each
     pictures: Tensor  # [image tokens]: their places among the tokens
 
 
@@ -72,23 +73,37 @@ class PackedDecoder(DecoderOnly):
         levels = [found.pooler_output, *(_by_picture(each, lengths) for each in deeper)]
         return [torch.cat(of_one, dim=-1) for of_one in zip(*levels, strict=True)]
 
-    def begin(self, inputs: Tensors, max_new_tokens: int) -> SlabDecoding:
-        no_answer = torch.zeros((len(inputs["input_ids"]), 0), dtype=torch.long)
-        packed, after = self._packed(inputs, no_answer)
+    def begin(
+        self, inputs: Tensors, max_new_tokens: int, prefix: PrefixStates | None = None
+    ) -> SlabDecoding:
+        packed = self._packed(inputs, known=0 if prefix is None else len(prefix))
         decoding = self._graphs.begin(
-            packed.begins.diff(),
-            packed.longest,
-            after,
-            max_new_tokens,
-            like=self._language.get_input_embeddings().weight,
+            packed.begins.diff(), packed.longest, packed.after, max_new_tokens, self._like, prefix
         )
         states = self._states(packed, inputs, decoding.slab)
         decoding.read(self.project(states[packed.begins[1:] - 1]))
         return decoding
 
+    def read_prefix(self, tokens: Tensor) -> PrefixStates:
+        inputs = {
+            "input_ids": tokens.unsqueeze(0),
+            "attention_mask": torch.ones((1, len(tokens)), dtype=torch.long),
+        }
+        packed = self._packed(inputs)
+        slab = KeyValueSlab(self._language.config, 1, len(tokens), self._like)
+        slab.expect(packed.begins.diff())
+        self._states(packed, inputs, slab)
+        return PrefixStates(slab.keys[:, 0], slab.values[:, 0])
+
+    @property
+    def _like(self) -> Tensor:
+        """Of the type that keys and values are kept in, where they are kept."""
+        weight: Tensor = self._language.get_input_embeddings().weight
+        return weight
+
     def forward(self, inputs: Tensors, answers: Tensor) -> ForwardResult:
         width = answers.shape[1]
-        packed, _ = self._packed(inputs, answers[:, : max(width - 1, 0)])
+        packed = self._packed(inputs, answers[:, : max(width - 1, 0)])
         states = self._states(packed, inputs)
         last = packed.begins[1:] - max(width, 1)  # of the prompts
         answered = last.unsqueeze(1) + torch.arange(width, device=last.device)
@@ -106,28 +121,31 @@ class PackedDecoder(DecoderOnly):
         ).last_hidden_state
         return self.project(states[:, -1])
 
-    def _packed(self, inputs: Tensors, heard: Tensor) -> tuple[PackedTokens, Tensor]:
-        """Prompts and what follows them; and the position of each row's next token."""
+    def _packed(self, inputs: Tensors, heard: Tensor | None = None, known: int = 0) -> PackedTokens:
+        """Prompts, without the first tokens that are `known`, and what follows them."""
+        heard = inputs["input_ids"][:, :0] if heard is None else heard
         positions, after = self.positions(inputs)
         further = after.unsqueeze(1) + torch.arange(heard.shape[1])
         positions = positions.expand(3, *positions.shape[-2:])
         positions = torch.cat([positions, further.expand(3, -1, -1)], dim=-1)
         ids = torch.cat([inputs["input_ids"], self.heard(heard)], dim=1)
         real = torch.nn.functional.pad(inputs["attention_mask"], (0, heard.shape[1]), value=1) == 1
+        real &= real.cumsum(dim=1) > known
         lengths = real.sum(dim=1)
         begins = torch.nn.functional.pad(lengths.cumsum(0), (1, 0))
-        packed = PackedTokens(
+        return PackedTokens(
             ids=ids[real].to(self.device),
             positions=positions[:, real].to(self.device),
             begins=begins.to(self.device),
             longest=int(lengths.max()),
+            after=after.to(self.device),
             pictures=(ids[real] == self._image_token).nonzero().squeeze(1).to(self.device),
         )
-        return packed, after.to(self.device)
 
     def _states(
         self, packed: PackedTokens, inputs: Tensors, slab: KeyValueSlab | None = None
     ) -> Tensor:  # [tokens, hidden]
+        known = 0 if slab is None or slab.prefix is None else len(slab.prefix)
         embedded = self._language.get_input_embeddings()(packed.ids)
         deeper: Mapping[str, Any] = {}
         if len(packed.pictures):
@@ -148,7 +166,9 @@ class PackedDecoder(DecoderOnly):
             past_key_values=slab,
             use_cache=False,
             cu_seq_lens_q=packed.begins,
+            cu_seq_lens_k=packed.begins + known * torch.arange(len(packed.begins)).to(self.device),
             max_length_q=packed.longest,
+            max_length_k=packed.longest + known,
             **deeper,
         ).last_hidden_state
         return states[0]

@@ -8,6 +8,9 @@ of Python for 3 ms of work. There is a graph for 1, 2, 4, … rows, all on one s
 loses its graphs, when a batch needs more. On a CPU each batch has a slab of its own size, and a
 step is computed each time: results do not depend on what was decoded before.
 
+What is known of the first tokens of all prompts (a prefix) is copied to every row, and the packed
+tokens are those after it.
+
 `slab` stands where transformers expects a `Cache`; the models call nothing of it but `update`.
 """
 
@@ -19,6 +22,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from distrl.agent.architectures.architecture import PrefixStates
 from distrl.agent.cuda_graph import recorded
 
 PLACES_AT_A_TIME = 128  # a slab grows by: prompts of a run differ by a few words
@@ -35,6 +39,8 @@ class KeyValueSlab:
         self.lengths = torch.zeros(rows, dtype=torch.long, device=like.device)
         self._places = torch.arange(places, device=like.device)
         self._packed: tuple[Tensor, Tensor] | None = None  # where packed tokens go: rows, places
+        self.prefix: PrefixStates | None = None  # before packed tokens
+        self._joined = self._places[:0]  # prefix and packed tokens of each row, in their order
 
     @property
     def rows(self) -> int:
@@ -53,18 +59,25 @@ class KeyValueSlab:
         part = object.__new__(KeyValueSlab)
         part.keys, part.values = self.keys[:, :rows], self.values[:, :rows]
         part.lengths, part._places, part._packed = self.lengths[:rows], self._places, None
+        part.prefix, part._joined = None, self._joined
         return part
 
-    def expect(self, lengths: Tensor) -> None:
+    def expect(self, lengths: Tensor, prefix: PrefixStates | None = None) -> None:
         """The next update of each layer is with packed sequences of these lengths, [n]."""
-        rows = torch.repeat_interleave(torch.arange(len(lengths), device=lengths.device), lengths)
-        begins = lengths.cumsum(0) - lengths
-        places = torch.arange(len(rows), device=rows.device) - begins[rows]
+        rows, places = _rows_and_places(lengths)
+        self.prefix = prefix
+        if prefix is not None:
+            self.keys[:, : len(lengths), :, : len(prefix)] = prefix.keys.unsqueeze(1)
+            self.values[:, : len(lengths), :, : len(prefix)] = prefix.values.unsqueeze(1)
+            whose, self._joined = _rows_and_places(lengths + len(prefix))
+            begins = (lengths.cumsum(0) - lengths)[whose]
+            self._joined = self._joined + begins * (self._joined >= len(prefix))
+            places = places + len(prefix)
         self._packed = rows, places
 
     def filled(self, lengths: Tensor) -> None:
         """Packed sequences of these lengths are there; rows beyond them are empty."""
-        self._packed = None
+        self._packed, self.prefix = None, None
         self.lengths.zero_()
         self.lengths[: len(lengths)] = lengths
 
@@ -76,11 +89,24 @@ class KeyValueSlab:
             rows, places = self._packed
             self.keys[layer][rows, :, places] = keys[0].transpose(0, 1).to(self.keys)
             self.values[layer][rows, :, places] = values[0].transpose(0, 1).to(self.keys)
-            return keys, values
+            if self.prefix is None:
+                return keys, values
+            before = self.prefix.keys[layer].to(keys), self.prefix.values[layer].to(values)
+            return (
+                torch.cat([before[0].unsqueeze(0), keys], dim=2)[:, :, self._joined],
+                torch.cat([before[1].unsqueeze(0), values], dim=2)[:, :, self._joined],
+            )
         every = torch.arange(len(keys), device=keys.device)  # [n, heads, 1, width]
         self.keys[layer][every, :, self.lengths] = keys[:, :, 0].to(self.keys)
         self.values[layer][every, :, self.lengths] = values[:, :, 0].to(self.keys)
         return self.keys[layer], self.values[layer]
+
+
+def _rows_and_places(lengths: Tensor) -> tuple[Tensor, Tensor]:
+    """Of each token of sequences of these lengths, end to end: its sequence, its place in it."""
+    rows = torch.repeat_interleave(torch.arange(len(lengths), device=lengths.device), lengths)
+    begins = lengths.cumsum(0) - lengths
+    return rows, torch.arange(len(rows), device=rows.device) - begins[rows]
 
 
 DecodeToken = Callable[[Tensor, Tensor, KeyValueSlab], Tensor]  # tokens, positions -> logits
@@ -96,15 +122,22 @@ class TokenGraphs:
         self._graphs: dict[int, TokenGraph] = {}
 
     def begin(
-        self, lengths: Tensor, longest: int, positions: Tensor, max_new_tokens: int, like: Tensor
+        self,
+        lengths: Tensor,  # [n]: of the packed prompts, without the prefix
+        longest: int,
+        positions: Tensor,
+        max_new_tokens: int,
+        like: Tensor,
+        prefix: PrefixStates | None = None,
     ) -> SlabDecoding:
-        rows, places = len(lengths), longest + max_new_tokens
+        known = 0 if prefix is None else len(prefix)
+        rows, places = len(lengths), known + longest + max_new_tokens
         if like.is_cuda:
             rows = 1 << (rows - 1).bit_length()
             places = -(-places // PLACES_AT_A_TIME) * PLACES_AT_A_TIME
-            return SlabDecoding(self._graph(rows, places, like), lengths, positions)
+            return SlabDecoding(self._graph(rows, places, like), lengths, positions, prefix)
         slab = KeyValueSlab(self._config, rows, places, like)
-        return SlabDecoding(TokenGraph(self._decode, slab), lengths, positions)
+        return SlabDecoding(TokenGraph(self._decode, slab), lengths, positions, prefix)
 
     def _graph(self, rows: int, places: int, like: Tensor) -> TokenGraph:
         with torch.inference_mode(False):  # what is made here may be used outside of it
@@ -140,12 +173,15 @@ class SlabDecoding:
 
     logits: Tensor  # [n, vocabulary]: set by its maker once the prompts have been read
 
-    def __init__(self, graph: TokenGraph, lengths: Tensor, positions: Tensor) -> None:
+    def __init__(
+        self, graph: TokenGraph, lengths: Tensor, positions: Tensor, prefix: PrefixStates | None
+    ) -> None:
         self._graph = graph
         self._rows = torch.arange(len(lengths), device=lengths.device)
-        self._lengths, self._positions = lengths, positions
+        self._lengths = lengths if prefix is None else lengths + len(prefix)
+        self._positions = positions
         self.slab = graph.slab
-        self.slab.expect(lengths)
+        self.slab.expect(lengths, prefix)
 
     def read(self, logits: Tensor) -> None:
         """The prompts are in the slab; `logits` are those of the first tokens."""

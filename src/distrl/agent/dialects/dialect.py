@@ -119,16 +119,17 @@ class Dialect:
     def write(self, action: Action, image: ImageSize, listed: ElementList | None = None) -> str:
         if isinstance(action, Unreadable):
             return action.text
-        return self.writer(self._sayable(action), self.scale_for(image, listed))
+        return self.writer(self.sayable(action), self.scale_for(image, listed))
 
-    def _sayable(self, action: Action) -> Action:
+    def sayable(self, action: Action) -> Action:
+        """The action itself, or the nearest that the dialect has words for."""
         return action if isinstance(action, self.says) else nearest(action)
 
     def write_past(self, action: Action, image: ImageSize, touched: Element | None) -> str:
         """An action of the past, for a prompt."""
         if self.past_writer is None:
             return self.write(action, image)
-        return self.past_writer(self._sayable(action), self.scale_for(image), touched)
+        return self.past_writer(self.sayable(action), self.scale_for(image), touched)
 
     def read(self, text: str, image: ImageSize, listed: ElementList | None = None) -> Action:
         try:

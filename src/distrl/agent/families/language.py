@@ -1,10 +1,10 @@
-"""Causal language models: they see no pictures, and read the elements of a screen instead.
+"""Causal language models: they have no eyes, and read the elements of a screen instead.
 
 Any model that `AutoModelForCausalLM` knows, and that no family of ours takes for a vision-language
 model, is one: Llama and SmolLM, Qwen, Mistral, Phi, Gemma's text models and so on. What we compute
 for it must be what it computes itself, in a batch as alone; `check_language_model` sees to that on
 a few tokens when a policy is built, since some models scale their logits, or keep a state that
-padding would disturb.
+padding would disturb. With `both` they are lent eyes (`language_pictures`).
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from distrl.agent.architectures.architecture import Architecture
 from distrl.agent.dialects.dialect import ImageSize
 from distrl.agent.families.chat_format import NO_MARKS, ChatFormat, chat_format
 from distrl.agent.families.decoder_inputs import NO_PICTURE, prompt_row
+from distrl.agent.families.language_pictures import LanguagePictureInputs, language_picture_inputs
 from distrl.agent.families.model_family import ModelFamily, ModelInputs, ModelParts
 from distrl.agent.families.tokenizers import AnswerTokens, answer_tokens, padded, read_tokenizer
 from distrl.agent.prompt import Prompt, full_size
@@ -50,7 +51,9 @@ class LanguageInputs:
         return ModelInputs(tensors, (NO_PICTURE,) * len(prompts))
 
 
-def language_inputs(parts: ModelParts) -> LanguageInputs:
+def language_inputs(parts: ModelParts) -> LanguageInputs | LanguagePictureInputs:
+    if parts.sees == "both":
+        return language_picture_inputs(parts)
     tokenizer = read_tokenizer(parts)
     chat = chat_format(parts.directory, tokenizer, NO_MARKS)
     return LanguageInputs(chat, answer_tokens(parts, tokenizer))
@@ -90,6 +93,6 @@ LANGUAGE = ModelFamily(
     "elements",
     TARGETS,
     language_inputs,
-    sees=("elements",),
+    sees=("elements", "both"),
     past_actions=6,
 )

@@ -11,11 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from torch import Tensor
 
 from distrl.agent.dialects.dialect import ImageSize
+from distrl.agent.letterbox import Letterbox
 from distrl.agent.prompt import Prompt, Sees
 from distrl.records import Screen
 
@@ -49,12 +50,22 @@ class InputBuilder(Protocol):
     def build(self, prompts: Sequence[Prompt]) -> ModelInputs: ...
 
 
+@runtime_checkable
+class Letterboxes(Protocol):
+    """An `InputBuilder` that keeps the aspect of screens, between bars; others stretch them."""
+
+    def letterbox(self, screen: Screen) -> Letterbox | None:
+        """Where the screen lies in the picture; none: it fills it."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class ModelParts:
     """What a family makes its inputs from: a model directory that was read, but no weights yet."""
 
     directory: Path
     config: Any  # a PreTrainedConfig; what is in it differs from family to family
+    sees: Sees | None = None  # what it will be given of a screen; None: what is usual
 
 
 # The attention of language models as most families name it.

@@ -1,8 +1,9 @@
-"""New starter models with random weights, and the family that opens saved ones."""
+"""New starter models with random weights, the one that ships with us, and their family."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -13,6 +14,9 @@ from distrl.agent.starter.configuration import StarterConfig
 from distrl.agent.starter.inputs import PAST_ACTIONS, starter_inputs
 from distrl.agent.starter.model import StarterModel
 from distrl.agent.starter.vocabulary import CHARACTERS, signs, tokens
+from distrl.errors import NotAModel
+
+SHIPPED = Path(__file__).parent / "weights"
 
 
 def new_config(icons: Iterable[str], **sizes: Any) -> StarterConfig:
@@ -33,6 +37,16 @@ def new_model(icons: Iterable[str], seed: int, **sizes: Any) -> StarterModel:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         return StarterModel(new_config(icons, **sizes))
+
+
+def shipped_directory(directory: Path = SHIPPED) -> Path:
+    """Where the starter that ships with us lies."""
+    if not directory.is_dir():
+        raise NotAModel(
+            "the starter model is not in this installation; install DistRL from a release or a "
+            "whole clone, or train it with `distrl imitate`"
+        )
+    return directory
 
 
 def register() -> None:

@@ -1,4 +1,7 @@
-"""From a prompt to the starter model's inputs: characters as tokens, pixels as they are."""
+"""From a prompt to the starter model's inputs: characters as tokens, pixels as they are.
+
+A screen of another size than the model was trained on is shown to it between bars (`letterbox`).
+"""
 
 from __future__ import annotations
 
@@ -19,25 +22,29 @@ from distrl.agent.families.tokenizers import (
     check_tokens,
     read_tokenizer,
 )
-from distrl.agent.prompt import Prompt
+from distrl.agent.letterbox import Letterbox, fitted
+from distrl.agent.prompt import Prompt, full_size
 from distrl.agent.starter.configuration import StarterConfig
-from distrl.errors import UsageError
-from distrl.records import Screen
+from distrl.records import Pixels, Screen
 
 PAST_ACTIONS = 6  # in a prompt, as in pretraining
 FEW = 16  # screens that are copied sooner than threads start
 MAX_CHARACTERS = 256  # of a prompt; a longer one loses its end
+ADVICE = "take a model of another family"
 
 
 @dataclass(frozen=True, slots=True)
 class StarterInputs:
-    """Implements `InputBuilder`. It takes screens of one size only, and does not resize them."""
+    """Implements `InputBuilder` and `Letterboxes`. Screens of `size` are not resized."""
 
     answers: AnswerTokens
     size: ImageSize
 
     def seen_size(self, screen: Screen) -> ImageSize:
         return self.size
+
+    def letterbox(self, screen: Screen) -> Letterbox | None:
+        return fitted(full_size(screen), self.size, "the starter model", ADVICE)
 
     def build(self, prompts: Sequence[Prompt]) -> ModelInputs:
         ids = self.prompt_ids([prompt.text for prompt in prompts])
@@ -70,7 +77,7 @@ class StarterInputs:
         def copy(places: range) -> None:
             for place in places:
                 screens = prompts[place].screens
-                copies[place] = self._checked(screens[-1]).pixels if screens else 0
+                self._draw(screens[-1] if screens else None, copies[place])
 
         threads = torch.get_num_threads() if len(prompts) >= FEW else 1
         shares = [range(first, len(prompts), threads) for first in range(threads)]
@@ -80,14 +87,13 @@ class StarterInputs:
             deque(_pool(threads).map(copy, shares), maxlen=0)  # raises what a copy raised
         return pixels
 
-    def _checked(self, screen: Screen) -> Screen:
-        if (screen.width, screen.height) != self.size:
-            raise UsageError(
-                f"the starter model reads screens of {self.size.width} × {self.size.height} "
-                f"pixels, and this one has {screen.width} × {screen.height}; it was trained on the "
-                "simulated phone: take a model of another family for real phones"
-            )
-        return screen
+    def _draw(self, screen: Screen | None, into: Pixels) -> None:
+        if screen is None:
+            into[...] = 0
+        elif (letterbox := self.letterbox(screen)) is None:
+            into[...] = screen.pixels
+        else:
+            letterbox.draw(screen.pixels, into)
 
 
 @cache

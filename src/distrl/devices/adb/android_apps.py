@@ -27,6 +27,7 @@ WELL_KNOWN: dict[str, tuple[str, ...]] = {
     "browser": (
         "com.android.chrome",
         "com.sec.android.app.sbrowser",
+        "com.mi.globalbrowser",
         "org.chromium.webview_shell",
         "com.android.browser",
     ),
@@ -64,6 +65,8 @@ WELL_KNOWN: dict[str, tuple[str, ...]] = {
     "files": (
         "com.google.android.documentsui",
         "com.sec.android.app.myfiles",
+        "com.mi.android.globalFileexplorer",
+        "com.android.fileexplorer",
         "com.android.documentsui",
     ),
     "gallery": (
@@ -80,12 +83,18 @@ WELL_KNOWN: dict[str, tuple[str, ...]] = {
         "com.samsung.android.messaging",
         "com.android.mms",
     ),
+    "music": (
+        "com.google.android.apps.youtube.music",
+        "com.sec.android.app.music",
+        "com.miui.player",
+    ),
     "notes": ("com.google.android.keep", "com.samsung.android.app.notes", "com.miui.notes"),
     "phone": ("com.google.android.dialer", "com.samsung.android.dialer", "com.android.dialer"),
     "photos": ("com.google.android.apps.photos",),
     "play store": ("com.android.vending",),
     "settings": ("com.android.settings",),
-    "store": ("com.android.vending",),
+    "store": ("com.android.vending", "com.sec.android.app.samsungapps", "com.xiaomi.mipicks"),
+    "weather": ("com.sec.android.daemonapp", "com.miui.weather2"),
     "youtube": ("com.google.android.youtube",),
 }
 
@@ -140,16 +149,27 @@ def wait_for_app(shell: PhoneShell, package: str, before: Focus | None, seconds:
     deadline = Deadline(seconds)
     while not deadline.passed:
         found = focus(shell)
-        if found is not None and (found.package == package or found.stopped):
-            return
-        if found is not None and before is not None and found.package != before.package:
-            return
+        if found is not None and not found.starting:
+            if found.package == package or found.stopped:
+                return
+            if before is not None and found.package != before.package:
+                return
         time.sleep(LOOK_SECONDS)
 
 
-def check_nothing_crashed(shell: PhoneShell, device: str, action: Action) -> None:
-    """Raise `AppCrashed` if a crash dialog is in front after an action."""
+def wait_until_drawn(shell: PhoneShell, seconds: float) -> Focus | None:
+    """The focus, once the app in front has a window: Android starts an app before it draws it."""
+    deadline = Deadline(seconds)
     found = focus(shell)
+    while found is not None and found.starting and not deadline.passed:
+        time.sleep(LOOK_SECONDS)
+        found = focus(shell)
+    return found
+
+
+def check_nothing_crashed(shell: PhoneShell, device: str, action: Action, seconds: float) -> None:
+    """Raise `AppCrashed` if a crash dialog is in front after an action, and what it started."""
+    found = wait_until_drawn(shell, seconds)
     if found is not None and found.stopped:
         raise AppCrashed(
             f"device {device}: {found.window}, after {type(action).__name__}; reset it"

@@ -206,7 +206,8 @@ class AndroidDevice(ABC):
             return Screen(self._picture)
         with self.at_work():
             self._do(action)
-            check_nothing_crashed(self.shell, self.name, action)
+            launch_seconds = self.settings.launch_seconds
+            check_nothing_crashed(self.shell, self.name, action, launch_seconds)
             self._picture = self._settle(self._picture)
         return Screen(self._picture)
 

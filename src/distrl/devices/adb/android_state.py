@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from distrl.devices.adb.adb_shell import PhoneShell
 
 FOCUS = re.compile(r"mCurrentFocus=Window\{[0-9a-f]+ (?:u\d+ )?([^}]+)\}")
+NO_WINDOW = "mCurrentFocus=null"
 FOCUSED_APP = re.compile(r"mFocusedApp=.*?\bu\d+ ([\w.]+/[\w.$]+)")
 CRASH = re.compile(r"(Application Error|Application Not Responding): ([\w.]+)")
 WAKEFULNESS = re.compile(r"mWakefulness=(\w+)")
@@ -33,6 +34,7 @@ class Focus:
     package: str
     activity: str
     stopped: str = ""  # the package of an app that crashed or hangs
+    starting: bool = False  # the app in front has no window yet: the screen shows another
 
     @property
     def of_the_system(self) -> bool:
@@ -52,7 +54,8 @@ def read_focus(dump: str) -> Focus | None:
     if component is None and app is not None:  # a dialog or the shade: the app is the one behind
         component = FALLBACK.match(app[1])
     package, activity = component.groups() if component else (title, "")
-    return Focus(title or package, package, activity, crash[2] if crash else "")
+    starting = not title and NO_WINDOW in dump
+    return Focus(title or package, package, activity, crash[2] if crash else "", starting)
 
 
 def focus(shell: PhoneShell) -> Focus | None:

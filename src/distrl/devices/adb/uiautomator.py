@@ -37,7 +37,7 @@ ROLES = (  # the end of a view's class, and what it is to us; the first that fit
     ("TextView", "text"),
 )
 BOUNDS = re.compile(r"\[(-?\d+),(-?\d+)\]\[(-?\d+),(-?\d+)\]")
-KEYBOARDS = ("inputmethod", "latin", "keyboard", "swiftkey", "gboard")
+KEYBOARDS = ("inputmethod", "latin", "keyboard", "swiftkey", "gboard", "honeyboard")
 
 
 def dump_hierarchy(shell: PhoneShell, seconds: float) -> str:

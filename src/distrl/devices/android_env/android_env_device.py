@@ -10,8 +10,10 @@ one, so actions leave the phone unchanged until the reset. Install it with `dist
 
 AndroidEnv takes a command that fails for a broken connection: it kills the adb server, for every
 other phone too, and retries. So `AndroidEnvShell` appends to each command one that always succeeds
-and prints the first one's exit code. AndroidEnv's fake simulator answers every command with the
-same text and without that marker; there the status OK counts as success.
+and prints the first one's exit code. A command whose answer is late or lost is sent again all the
+same; so each has an id, a folder that it makes on the phone: where that is there already, the phone
+does not carry it out a second time. AndroidEnv's fake simulator answers every command with the same
+text and without marker; there the status OK counts as success.
 """
 
 from __future__ import annotations
@@ -35,6 +37,7 @@ from distrl.devices.adb.android_device import AndroidDevice, AndroidDeviceSettin
 from distrl.errors import DeviceDisconnected, DeviceError, DeviceNotReady, DeviceTimeout
 from distrl.records import Pixels
 
+IDS = "/data/local/tmp"  # where every Android lets a shell write
 FAULTS = ("relaunch_count_execute_action", "relaunch_count_fetch_observation")  # in its stats
 
 
@@ -146,9 +149,10 @@ class AndroidEnvShell(PhoneShell):
         self.serial = serial
         self.environment = environment
         self._mark = f"distrl-{secrets.token_hex(8)}"
+        self._sent = 0  # commands
 
     def shell(self, command: str, seconds: float = PATIENCE) -> ShellResult:
-        line = f"{command} </dev/null 2>&1; echo {self._mark} $?"
+        line = self._once(f"{command} </dev/null 2>&1")
         call = AdbRequest(
             generic=AdbRequest.GenericRequest(args=["shell", line]), timeout_sec=seconds
         )
@@ -165,7 +169,27 @@ class AndroidEnvShell(PhoneShell):
         output, mark, code = bytes(response.generic.output).rpartition(f"{self._mark} ".encode())
         if not mark:
             return ShellResult(code, b"", 0)
+        refused, begun, output = output.partition(f"{self._mark}\n".encode())
+        if not begun:
+            raise DeviceDisconnected(
+                f"device {self.serial}: AndroidEnv had no answer to `{command[:80]}` and sent it "
+                f"again; the phone has not carried it out again ({refused[:200]!r}), and whether "
+                "it did the first time is not known: reset it"
+            )
         return ShellResult(output, b"", exit_code(self.serial, code))
+
+    def _once(self, command: str) -> str:
+        """A line that carries a command out the first time alone, however often it is sent.
+
+        Its id is removed by the next line, so that one empty folder is left. The last word is
+        `echo`, which succeeds: else AndroidEnv would send the line again.
+        """
+        before, self._sent = self._sent, self._sent + 1
+        folder = f"{IDS}/{self._mark}"
+        return (
+            f"rmdir {folder}-{before} 2>/dev/null; mkdir {folder}-{self._sent} 2>&1 && "
+            f"echo {self._mark} && {command}; echo {self._mark} $?"
+        )
 
 
 def typed(serial: str, error: Exception) -> DeviceError:

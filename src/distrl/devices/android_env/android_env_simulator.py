@@ -10,11 +10,13 @@ AndroidEnv itself drives emulators over gRPC alone. This simulator gives its who
 
 A finger's way is collected while it is down and sent when it is lifted, as one tap or swipe of as
 many milliseconds: over adb a press that is sent in pieces would take as long as its slowest piece.
+No command is sent twice (`OnceAdbController`): a tap whose answer was lost may have happened.
 Note that creating an `AdbController` removes ANDROID_HOME from this process's environment.
 """
 
 from __future__ import annotations
 
+import subprocess
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -66,7 +68,7 @@ class AdbSimulator(BaseSimulator):  # type: ignore[misc]  # android_env ships no
         return self.settings.serial
 
     def create_adb_controller(self) -> AdbController:
-        return AdbController(
+        return OnceAdbController(
             config_classes.AdbControllerConfig(
                 adb_path=str(find_tool("adb")),
                 adb_server_port=self.settings.adb_port,
@@ -116,6 +118,29 @@ class AdbSimulator(BaseSimulator):  # type: ignore[misc]  # android_env ships no
             return read_png(said, self.settings.serial)
         except (errors.AdbControllerError, BrokenPicture) as error:
             raise errors.ReadObservationError(str(error)) from error
+
+
+class OnceAdbController(AdbController):  # type: ignore[misc]
+    """AndroidEnv's controller without its second try.
+
+    Where an answer is late or lost, AndroidEnv kills the adb server, from under every other phone
+    too, and sends the command again, though the phone may have carried it out.
+    """
+
+    def execute_command(
+        self, args: list[str], timeout: float | None = None, device_specific: bool = True
+    ) -> bytes:
+        command = [*self.command_prefix(include_device_name=device_specific), *args]
+        seconds = self._config.default_timeout if timeout is None else timeout
+        try:
+            return subprocess.check_output(
+                command, stderr=subprocess.STDOUT, timeout=seconds, env=self._os_env_vars
+            )
+        except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:
+            said = (error.stdout or b"").decode("utf-8", "replace").strip()
+            raise errors.AdbControllerError(
+                f"adb {' '.join(args)[:200]}: {error}; it said {said[:300]!r}"
+            ) from error
 
 
 class ClosedLogStream(adb_log_stream.AdbLogStream):  # type: ignore[misc]

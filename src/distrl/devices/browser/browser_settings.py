@@ -27,9 +27,10 @@ class Viewport:
 class BrowserSettings:
     """Chromium as devices (`devices.kind = "browser"`).
 
-    A page with a chromium-headless-shell of its own is drawn on demand: ten times as fast as one
-    that shares a browser or lives in an ordinary Chromium, for twice the memory. The browser is
-    the first on the PATH, or what the environment variable CHROMIUM names.
+    A page with a chromium-headless-shell of its own is drawn on demand: a step takes less than
+    half of the time of one that shares a browser or lives in an ordinary Chromium, for twice the
+    memory (`make bench-browser`). The browser is the first on the PATH, or what the environment
+    variable CHROMIUM names.
     """
 
     pages: Annotated[int, Bounds(1, 64, "pages in each browser; 1: drawn on demand")] = 1

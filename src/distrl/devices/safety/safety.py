@@ -43,9 +43,9 @@ import numpy as np
 from distrl.bounds import Meaning
 from distrl.devices.adb.android_device import AndroidDevice
 from distrl.devices.adb.android_state import SYSTEM_UI
+from distrl.devices.safety.refusals import Refusal, append_refusals
 from distrl.errors import ConsentMissing, InvalidSetting, ScreenRestless
 from distrl.hierarchy import Element
-from distrl.json_lines import encode_line
 from distrl.records import (
     ONLY_SAID,
     Action,
@@ -66,6 +66,7 @@ from distrl.records import (
     TypeText,
     Wait,
 )
+from distrl.toml_file import read_toml_file
 
 Region = tuple[float, float, float, float]  # left, top, right, bottom, as shares of the screen
 HIDDEN = "(hidden)"
@@ -120,16 +121,6 @@ class SafetySettings:
 class Stopped(NamedTuple):
     """An action that was not carried out."""
 
-    action: str
-    why: str
-
-
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """A line of the record: an action that was not carried out."""
-
-    time: float  # seconds since 1970
-    device: str
     action: str
     why: str
 
@@ -267,10 +258,8 @@ class SafeDevice:
             said = f"TypeText of {len(action.text)} characters"
         self.stopped.append(Stopped(said, why))
         if self.settings.record:
-            path = Path(self.settings.record)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with path.open("ab", buffering=0) as file:  # one write: collectors share the file
-                file.write(encode_line(Refusal(time.time(), self.name, said, why)))
+            refusal = Refusal(time.time(), self.name, said, why)
+            append_refusals(Path(self.settings.record), refusal)
 
     # Secrets -----------------------------------------------------------------------------------
 
@@ -360,10 +349,10 @@ def read_consent(serial: str) -> Consent:
     """Read the consent for this phone, or raise `ConsentMissing`."""
     path = consent_path(serial)
     try:
-        written = tomllib.loads(path.read_text("utf-8"))
+        written = read_toml_file(path)
     except FileNotFoundError as error:
         raise ConsentMissing(_how(serial, path, "there is no such file")) from error
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, ValueError) as error:
         raise ConsentMissing(_how(serial, path, f"it cannot be read: {error}")) from error
     apps = written.get("apps")
     if written.get("serial") != serial:

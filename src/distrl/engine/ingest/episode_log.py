@@ -16,6 +16,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from distrl.engine.ingest.success_watch import SuccessWatch
 from distrl.episodes.collector_report import FinishedEpisode
 from distrl.episodes.outcome import SuccessRate
 from distrl.errors import StorageError
@@ -71,6 +72,7 @@ class EpisodeLog:
         self._told: dict[str, EpisodeLine] = {}  # complete but for their verdict
         self._recent: deque[EpisodeLine] = deque(maxlen=REMEMBERED)
         self._history = SuccessHistory(planned_seconds)
+        self._watch = SuccessWatch()
 
     # In -----------------------------------------------------------------------------------------
 
@@ -78,6 +80,8 @@ class EpisodeLog:
         """Count what was logged before the run was resumed."""
         for line in lines:
             self._count(line)
+        self.new_best()  # of other weights than there are now
+        self.unsaid_fall()
 
     def arrived(self, trajectory: Trajectory) -> None:
         now = self._clock()
@@ -155,6 +159,7 @@ class EpisodeLog:
         self._recent.append(line)
         if line.judged:
             self._history.add(line.ended, success=line.success)
+            self._watch.see(success=line.success, version=line.weight_version)
 
     # Out ----------------------------------------------------------------------------------------
 
@@ -170,6 +175,21 @@ class EpisodeLog:
     def success_history(self) -> tuple[float, ...]:
         with self._lock:
             return self._history.rates()
+
+    @property
+    def has_fallen(self) -> bool:
+        """Is success of late far below the best?"""
+        return self._watch.has_fallen
+
+    def new_best(self) -> bool:
+        """Was success of late better than ever before, since this was last asked?"""
+        with self._lock:
+            return self._watch.new_best()
+
+    def unsaid_fall(self) -> str:
+        """That success has fallen, in a sentence, once; empty: it has not."""
+        with self._lock:
+            return self._watch.unsaid()
 
     def of_late(self) -> RecentEpisodes:
         """The rate is that of now; success that of the newest episodes, however long ago."""

@@ -26,6 +26,7 @@ from typing import Any
 
 import msgspec
 
+from distrl.devices.safety.refusals import RefusalBatch
 from distrl.engine.serving.decision_messages import (
     DecisionRequest,
     Decisions,
@@ -55,6 +56,7 @@ class Heartbeat:
     report: CollectorReport
     finished: tuple[FinishedEpisode, ...]
     state: str
+    refusals: RefusalBatch | None = None  # None: it shares the learner's disk, and writes there
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,15 +173,19 @@ def from_bytes(data: bytes) -> Message:
 class MessageSocket:
     """One end of a connection. `send_seconds`: how long the other side may take nothing.
 
-    `send` may be called from any thread. `receive` waits for the next message; `receive_all` takes
+    Two ways to send, from any thread: `send` waits until the message is written; `post` never waits
+    and keeps what the socket has no room for until `flush` (one of the two for a connection, and
+    `post` without `send_seconds`). `receive` waits for the next message; `receive_all` takes
     what has arrived and never waits, so that a process which stops in the middle of a message holds
-    up nobody who listens to others as well. Both raise `EOFError` once the other side has gone.
+    up nobody who listens to others as well. All raise `EOFError` once the other side has gone.
     """
 
     def __init__(self, connection: socket.socket, send_seconds: float | None = None) -> None:
         self._socket = connection
         self._socket.settimeout(send_seconds)
         self._sending = threading.Lock()
+        self.taken = 0  # bytes of posted messages that the socket has taken so far
+        self._unsent = bytearray()  # and those that it has not
         self._buffer = bytearray()
         self._messages: deque[Message] = deque()
 
@@ -197,6 +203,35 @@ class MessageSocket:
             with self._sending:
                 self._socket.sendall(LENGTH.pack(len(frame)) + frame)
         except OSError as error:
+            raise EOFError(f"the other side takes no more: {error}") from error
+
+    @property
+    def unsent(self) -> int:
+        """Bytes of posted messages that wait for room in the socket."""
+        return len(self._unsent)
+
+    def post(self, message: Message) -> None:
+        """Send without waiting; raises `EOFError` where the other side is gone."""
+        frame = to_bytes(message)
+        with self._sending:
+            self._unsent += LENGTH.pack(len(frame)) + frame
+            self._write()
+
+    def flush(self) -> None:
+        """Write what waits, as far as there is room. Ask when the socket can be written to."""
+        with self._sending:
+            self._write()
+
+    def _write(self) -> None:
+        try:
+            while self._unsent:
+                taken = self._socket.send(self._unsent, socket.MSG_DONTWAIT)
+                self.taken += taken
+                del self._unsent[:taken]
+        except BlockingIOError:
+            return
+        except OSError as error:
+            self._unsent.clear()
             raise EOFError(f"the other side takes no more: {error}") from error
 
     def receive(self) -> Message:

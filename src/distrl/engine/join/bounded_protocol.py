@@ -2,12 +2,15 @@
 
 uvicorn's own bound is on silence: a peer that sends a byte now and then, of a head that never ends
 or of a body that was refused, would keep its connection for ever. Here the head of the next request
-must be whole in time.
+must be whole in time. What is no HTTP at all, uvicorn answers itself, before any application hears
+of it: `refused` is told of each.
 """
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
+from typing import Any
 
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
@@ -20,6 +23,14 @@ class BoundedProtocol(H11Protocol):
     """One connection; uvicorn makes them."""
 
     _deadline: asyncio.TimerHandle | None = None
+
+    def __init__(self, *arguments: Any, refused: Callable[[str, str], None], **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self._refused = refused  # called with the reason and the peer's address
+
+    def send_400_response(self, msg: str) -> None:
+        self._refused(msg, self.client[0] if self.client else "")
+        super().send_400_response(msg)
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)

@@ -12,15 +12,20 @@ import hashlib
 import os
 import re
 import secrets
+import socket
 import ssl
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
+from urllib.parse import urlsplit
 
-from distrl.errors import InvalidSetting, NotInstalled, storage_error
+from distrl.errors import DataLost, InvalidSetting, NotInstalled, storage_error
 
 YEARS = 20  # that a certificate is valid; whoever wants another one removes the folder
 TOKEN_BYTES = 32
+MARK = "distrl_"  # tokens of ours begin so, and end with "-" and a CRC-32
+DRAWN_LENGTH, CHECKSUM_LENGTH = len(MARK) + 43, 9
 TOKEN = re.compile(r"[A-Za-z0-9_-]{20,200}")
 COMMON_NAME = "distrl learner"
 
@@ -33,21 +38,40 @@ class Identity:
 
     @classmethod
     def in_folder(cls, folder: Path) -> Self:
-        """The identity in that folder; what is missing there is made."""
+        """The identity in that folder; made where there is none, refused where it is damaged."""
         found = cls(folder)
+        files = (found.key, found.certificate, found.token_file)
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            if not (found.certificate.exists() and found.key.exists()):
+            if not any(file.exists() for file in files):
                 certificate, key = new_certificate()
-                _write_private(found.key, key)
-                _write_private(found.certificate, certificate)
-            if not found.token_file.exists():
-                _write_private(found.token_file, f"{secrets.token_urlsafe(TOKEN_BYTES)}\n".encode())
+                token = f"{new_token()}\n".encode()
+                for file, content in zip(files, (key, certificate, token), strict=True):
+                    _write_private(file, content)
         except OSError as error:
             raise storage_error(
                 error, f"making the certificate to join with in {folder}"
             ) from error
+        found._check()
         return found
+
+    def _check(self) -> None:
+        """Raise `DataLost` unless certificate and key are there, whole, and belong together."""
+        from cryptography import x509
+        from cryptography.exceptions import InvalidSignature
+
+        try:
+            ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(self.certificate, self.key)
+            certificate = x509.load_pem_x509_certificate(self.certificate.read_bytes())
+            certificate.verify_directly_issued_by(certificate)  # a changed bit: no signature of it
+            _check_key(self.key.read_bytes())
+            fingerprint_of(self.certificate.read_text("ascii"))
+        except (OSError, ValueError, TypeError, InvalidSignature) as error:
+            raise DataLost(
+                f"{self.certificate} and {self.key} cannot be used ({error}); collectors know this "
+                "learner by them: restore them, or remove them and the token, and give every "
+                "collector the fingerprint and the token that are made then"
+            ) from error
 
     @property
     def certificate(self) -> Path:
@@ -75,6 +99,32 @@ def fingerprint_of(certificate: str) -> str:
     return hashlib.sha256(ssl.PEM_cert_to_DER_cert(certificate)).hexdigest()
 
 
+def _check_key(pem: bytes) -> None:
+    """Raise ValueError unless both halves of a key belong together; loading it compares neither."""
+    from cryptography.hazmat.primitives.asymmetric import ec
+    from cryptography.hazmat.primitives.serialization import load_pem_private_key
+
+    key = load_pem_private_key(pem, password=None)
+    if isinstance(key, ec.EllipticCurvePrivateKey):
+        private = key.private_numbers().private_value
+        if ec.derive_private_key(private, key.curve).public_key() != key.public_key():
+            raise ValueError("the key's halves do not belong together")
+
+
+def new_token() -> str:
+    """A token that ends with its own checksum, so that one a disk has changed is known as such."""
+    drawn = MARK + secrets.token_urlsafe(TOKEN_BYTES)
+    return f"{drawn}-{zlib.crc32(drawn.encode()):08x}"
+
+
+def _is_damaged(token: str) -> bool:
+    """Whether a token of ours is not as it was made; those of other makers have no checksum."""
+    drawn, ending = token[:-CHECKSUM_LENGTH], token[-CHECKSUM_LENGTH:]
+    odd = (ending[0] != "-") + sum(letter not in "0123456789abcdef" for letter in ending[1:])
+    is_ours = token.startswith(MARK) or (len(drawn) == DRAWN_LENGTH and odd <= 1)
+    return is_ours and ending != f"-{zlib.crc32(drawn.encode()):08x}"
+
+
 def read_token(path: Path) -> str:
     """The token in a file; refuses what is none, and shows nothing of it."""
     try:
@@ -87,6 +137,11 @@ def read_token(path: Path) -> str:
         raise InvalidSetting(
             f"{path} holds no token: 20 to 200 letters, digits, - and _ on one line; copy the file "
             "from the learner's machine"
+        )
+    if _is_damaged(text):
+        raise InvalidSetting(
+            f"the token in {path} is not as it was made: its checksum does not match; restore the "
+            "file from a machine that has joined, or from the learner's"
         )
     return text
 
@@ -132,3 +187,16 @@ def _write_private(path: Path, content: bytes) -> None:
         file.flush()
         os.fsync(file.fileno())
     draft.replace(path)
+
+
+def join_words(address: str, port: int, identity: Identity) -> str:
+    """The command for the other machine."""
+    host = urlsplit(f"//{address}").hostname or ""
+    if host in ("0.0.0.0", "::"):
+        host = socket.gethostname()
+    host = f"[{host}]" if ":" in host else host
+    return (
+        f"collectors of other machines join with: distrl collect --join https://{host}:{port} "
+        f"--fingerprint {identity.fingerprint} --token-file {identity.token_file} "
+        "(copy that file there)"
+    )

@@ -43,7 +43,9 @@ from distrl.config.training_config import TrainingConfig
 from distrl.engine.ingest.delivery import TrajectoryReceiver
 from distrl.engine.ingest.messages import Received, Refused
 from distrl.engine.join.bounded_protocol import IDLE_SECONDS, MAX_CONNECTIONS, BoundedProtocol
-from distrl.engine.join.identity import Identity
+from distrl.engine.join.decision_relay import DecisionRelay, no_policy
+from distrl.engine.join.decision_wire import Ask, PolicyAnswer, PolicyQuestion
+from distrl.engine.join.identity import Identity, join_words
 from distrl.engine.join.join_messages import (
     LIMITS,
     REASON,
@@ -60,6 +62,8 @@ from distrl.engine.join.join_messages import (
     unpack,
 )
 from distrl.engine.join.join_sessions import JoinSessions, Session
+from distrl.engine.join.member_reports import of_member
+from distrl.engine.local.policy_connection import find_policy_process
 from distrl.engine.supervision.collector_registry import CollectorRegistry, HeartbeatReply
 from distrl.errors import CorruptRecord, InvalidSetting, JoinRefused
 from distrl.replay.trajectory_encoding import decode_trajectory
@@ -70,6 +74,7 @@ from distrl.weights.weight_store import WeightStore
 HOLD_SECONDS = 20.0  # that a stored delivery may wait for the learner
 BODY_SECONDS = 60.0  # for a body to arrive
 BODIES_AT_ONCE = 8  # deliveries that are held in memory
+ASKED_AT_ONCE = 32  # observations that are read at once
 MAX_HEADER_BYTES = 1 << 14
 START_SECONDS, END_SECONDS = 30.0, 5.0
 UNREAD = ("oversized", "no_length", "compressed")  # refusals of bodies that nobody will read
@@ -88,9 +93,13 @@ class JoinService:
     receiver: TrajectoryReceiver
     weights: WeightStore
     settings: str  # TOML
+    relay: DecisionRelay | None = None  # None: nobody decides for joined collectors
     _idle: threading.Condition = field(default_factory=threading.Condition)
     _working: int = 0  # threads in `_in_thread`
     _closed: bool = False
+    _asked_bodies: asyncio.Semaphore = field(
+        default_factory=lambda: asyncio.Semaphore(ASKED_AT_ONCE)
+    )
     _bodies: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(BODIES_AT_ONCE))
 
     def application(self) -> Starlette:
@@ -98,6 +107,8 @@ class JoinService:
             "join": self.join,
             "heartbeat": self.heartbeat,
             "deliver": self.deliver,
+            "decide": self.decide,
+            "policy": self.policy,
             "leave": self.leave,
         }
         routes = [
@@ -128,6 +139,10 @@ class JoinService:
             headers["connection"] = "close"
         return PlainTextResponse(str(refusal), refusal.status, headers)
 
+    def refuse_malformed(self, why: str, peer: str) -> None:
+        """Count what is no HTTP request; uvicorn has answered it."""
+        self.sessions.refuse(JoinRefused(why, "malformed"), peer)
+
     async def _unknown(self, request: Request, error: HTTPException) -> Response:
         peer = request.client.host if request.client else ""
         return self._refused(JoinRefused(error.detail, "unknown_path", error.status_code), peer)
@@ -148,18 +163,35 @@ class JoinService:
     async def heartbeat(self, request: Request) -> Response:
         session, body = await self._claim(request, "heartbeat")
         beat = unpack(body, JoinHeartbeat)
-        reply = await self._in_thread(
-            self.registry.heartbeat, session.info, beat.in_flight, beat.full
-        )
+        full = of_member(session.info, beat.full)
+        reply = await self._in_thread(self.registry.heartbeat, session.info, beat.in_flight, full)
         return Response(pack(await self._orders(reply)))
 
     async def leave(self, request: Request) -> Response:
         session, body = await self._claim(request, "leave")
-        last = unpack(body, JoinHeartbeat)
-        await self._in_thread(self.registry.deregister, session.info, last.full)
+        last = of_member(session.info, unpack(body, JoinHeartbeat).full)
+        await self._in_thread(self.registry.deregister, session.info, last)
         self.sessions.leave(session)
         reply = await self._in_thread(self.registry.orders, session.info.number)
         return Response(pack(await self._orders(reply)))
+
+    async def decide(self, request: Request) -> Response:
+        async with self._asked_bodies:
+            session, body = await self._claim(request, "decide")
+            relay, ask = self._relay(), unpack(body, Ask)
+        return Response(pack(await relay.decide(session.member, ask)))
+
+    async def policy(self, request: Request) -> Response:
+        session, body = await self._claim(request, "policy")
+        relay, question = self._relay(), unpack(body, PolicyQuestion)
+        report = await self._in_thread(relay.report, session.member, question)
+        return Response(pack(PolicyAnswer(report)))
+
+    def _relay(self) -> DecisionRelay:
+        self._check_open()
+        if self.relay is None:
+            raise no_policy()
+        return self.relay
 
     async def deliver(self, request: Request) -> Response:
         async with self._bodies:
@@ -296,7 +328,7 @@ def listening(service: JoinService, identity: Identity, address: str) -> Iterato
         server = uvicorn.Server(
             uvicorn.Config(
                 service.application(),
-                http=BoundedProtocol,
+                http=partial(BoundedProtocol, refused=service.refuse_malformed),  # type: ignore[arg-type]
                 loop="asyncio",
                 ws="none",
                 lifespan="off",
@@ -337,7 +369,10 @@ def open_listener(
     identity = Identity.in_folder(Path(settings.identity) if settings.identity else own)
     own.mkdir(mode=0o700, exist_ok=True)
     sessions = JoinSessions(registry, identity.token(), own / "members.json")
-    service = JoinService(sessions, registry, receiver, weights, to_toml(config))
+    relay = None
+    if config.one_policy_per_node:
+        relay = opened.enter_context(DecisionRelay(partial(find_policy_process, run.path)))
+    service = JoinService(sessions, registry, receiver, weights, to_toml(config), relay)
     port = opened.enter_context(listening(service, identity, settings.listen))
     return join_words(settings.listen, port, identity)
 
@@ -354,16 +389,3 @@ def open_socket(address: str) -> socket.socket:
             f"engine.join.listen={address!r}: {error}; give an address of this machine and a port "
             "that is free, such as 0.0.0.0:7700"
         ) from error
-
-
-def join_words(address: str, port: int, identity: Identity) -> str:
-    """The command for the other machine."""
-    host = urlsplit(f"//{address}").hostname or ""
-    if host in ("0.0.0.0", "::"):
-        host = socket.gethostname()
-    host = f"[{host}]" if ":" in host else host
-    return (
-        f"collectors of other machines join with: distrl collect --join https://{host}:{port} "
-        f"--fingerprint {identity.fingerprint} --token-file {identity.token_file} "
-        "(copy that file there)"
-    )

@@ -3,6 +3,8 @@
     POST /join        JoinRequest → Welcome           a session begins
     POST /heartbeat   JoinHeartbeat → Orders          every second or so
     POST /deliver     Deliveries → DeliveryReply      answered when all of it is durable
+    POST /decide      Ask → PackedDecision            an observation for the learner's policy
+    POST /policy      PolicyQuestion → PolicyAnswer   what that policy is
     POST /leave       JoinHeartbeat → Orders          the session ends
     GET  /weights/X   the file of the weights of digest X, from any byte on (`Range`)
 
@@ -11,9 +13,9 @@ are stored (`replay.trajectory_encoding`). Nothing is pickled, and no body is co
 are packed already. `LIMITS` has the most bytes that a body of each kind may have.
 
 Each request has the token, the session that the collector drew when it joined, and a number that
-grows with each request of its kind. The learner takes each number once; a collector that hears no
-answer sends the same content again under the next number. What is delivered twice is stored once,
-by its id.
+grows with each request of its kind (those of `decide`, sent by many threads, may overtake each
+other within `WINDOW`). The learner takes each number once; a collector that hears no answer sends
+the same content again under the next number. What is delivered twice is stored once, by its id.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ import msgspec
 from msgspec import Meta
 
 from distrl.engine.ingest.messages import Heartbeat, Received, Refused
+from distrl.engine.join.decision_wire import MAX_REQUEST_BYTES
 from distrl.engine.supervision.collector_registry import HeartbeatReply
 from distrl.errors import JoinRefused
 
@@ -32,7 +35,11 @@ PROTOCOL = 1
 SESSION, SEQUENCE, REASON = "distrl-session", "distrl-sequence", "distrl-refused"  # headers
 MAX_DELIVERY_BYTES = 1 << 26  # a trajectory of a hundred large screens
 MAX_DELIVERIES = 64  # trajectories in one request
-LIMITS = {"join": 1 << 12, "heartbeat": 1 << 22, "leave": 1 << 22, "deliver": MAX_DELIVERY_BYTES}
+LIMITS = {
+    "join": 1 << 12, "heartbeat": 1 << 22, "leave": 1 << 22, "deliver": MAX_DELIVERY_BYTES,
+    "decide": MAX_REQUEST_BYTES, "policy": 1 << 17,
+}  # fmt: skip
+WINDOW = {"decide": 1024}  # kinds whose requests may overtake each other, and by how many
 MAX_REPLY_BYTES = 1 << 23  # of everything but weights
 Hex = Annotated[str, Meta(pattern=r"^[0-9a-f]{32}$")]
 T = TypeVar("T")

@@ -27,7 +27,7 @@ from distrl.engine.join.trajectory_spool import TrajectorySpool
 from distrl.engine.supervision.collector_registry import PacedAdmission
 from distrl.episodes.collector import Collector
 from distrl.episodes.collector_report import MAX_FINISHED, FinishedEpisode
-from distrl.errors import CorruptWeights, JoinRefused, LearnerGone
+from distrl.errors import CorruptWeights, DeviceError, JoinRefused, LearnerGone, PolicyServerGone
 from distrl.watched_threads import WatchedThreads
 from distrl.weights.weight_store import WeightStore
 
@@ -71,6 +71,7 @@ class JoinSession:
     weights: WeightStore
     admission: LinkedAdmission
     heartbeat_seconds: float
+    fetches_weights: bool = True  # False: the learner decides
     end: End = "stopped"
     _over: threading.Event = field(default_factory=threading.Event)
     _offered: threading.Event = field(default_factory=threading.Event)
@@ -93,16 +94,27 @@ class JoinSession:
             self.collector.run()
             if self.end in ("over", "stopped"):
                 self._finish()
+        except PolicyServerGone as error:  # the learner was asked, and did not answer in time
+            log.warning("%s", error)
+            self._end_with("lost", 0.0)
+        except DeviceError:  # all phones hang, say: the learner is told which and why
+            self._end(threads)
+            self._leave()
+            raise
         finally:
-            self._over.set()
-            self._offered.set()
-            self.spool.release()
+            self._end(threads)
         for thread in threads:
-            thread.join(LAST_SECONDS)
             thread.raise_failure()
         if self.end in ("over", "stopped"):
             self._leave()
         return self.end
+
+    def _end(self, threads: list[WatchedThreads]) -> None:
+        self._over.set()
+        self._offered.set()
+        self.spool.release()
+        for thread in threads:
+            thread.join(LAST_SECONDS)
 
     def _stop(self) -> None:
         """A thread has ended: if the session has not, it has failed."""
@@ -118,8 +130,10 @@ class JoinSession:
             self._over.wait(IDLE_SECONDS)
 
     def _leave(self) -> None:
+        full = self._heartbeat(last=True)
         try:
-            self.client.leave(JoinHeartbeat(0, self._heartbeat()))
+            self.client.leave(JoinHeartbeat(0, full))
+            self._reported(full)
         except (LearnerGone, JoinRefused) as error:
             log.warning("left without a word: %s", error)
 
@@ -149,8 +163,7 @@ class JoinSession:
         else:
             if full is not None:
                 self._last_full = time.monotonic()
-                reported = {each.id for each in full.finished}
-                self._finished = [each for each in self._finished if each.id not in reported]
+                self._reported(full)
             self._obey(orders)
 
     def _obey(self, orders: Orders) -> None:
@@ -163,7 +176,7 @@ class JoinSession:
             if self._told is None:
                 self._told = time.monotonic() + reply.finish_within
             self._end_with("over", reply.finish_within)
-        if orders.weights != self._offer:
+        if self.fetches_weights and orders.weights != self._offer:
             self._offer = orders.weights
             self._offered.set()
 
@@ -174,11 +187,24 @@ class JoinSession:
             if end != "over":
                 self.spool.release()  # no acknowledgement makes room any more
 
-    def _heartbeat(self) -> Heartbeat:
+    def _heartbeat(self, *, last: bool = False) -> Heartbeat:
         """A full report, with the finished episodes whose trajectories the learner has."""
         self._finished = [*self._finished, *self.collector.drain_finished()][-MAX_FINISHED:]
         delivered = tuple(each for each in self._finished if each.id not in self.spool)
-        return Heartbeat(self.collector.report(), delivered, json.dumps(self.collector.state()))
+        outbox = self.collector.refusals
+        return Heartbeat(
+            self.collector.report(),
+            delivered,
+            json.dumps(self.collector.state()),
+            None if outbox is None else outbox.batch(last=last),
+        )
+
+    def _reported(self, full: Heartbeat) -> None:
+        """The learner has that report: nothing in it needs to be sent again."""
+        reported = {each.id for each in full.finished}
+        self._finished = [each for each in self._finished if each.id not in reported]
+        if self.collector.refusals is not None:
+            self.collector.refusals.sent()
 
     # Deliveries and weights -----------------------------------------------------------------------
 

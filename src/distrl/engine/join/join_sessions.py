@@ -18,9 +18,7 @@ from collections import Counter, OrderedDict
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import msgspec
-
-from distrl.engine.join.join_messages import PROTOCOL, Hex, JoinRequest
+from distrl.engine.join.join_messages import PROTOCOL, WINDOW, Hex, JoinRequest
 from distrl.engine.supervision.collector_registry import (
     FIRST_JOINED,
     CollectorInfo,
@@ -28,6 +26,7 @@ from distrl.engine.supervision.collector_registry import (
     Registration,
 )
 from distrl.errors import DataLost, JoinRefused
+from distrl.json_lines import decode_line, encode_line
 from distrl.runs.run_directory import write_whole
 
 MAX_MEMBERS = 4096
@@ -53,6 +52,19 @@ class Session:
     member: str
     info: CollectorInfo
     sequences: dict[str, int] = field(default_factory=dict)
+    overtaken: dict[str, set[int]] = field(default_factory=dict)  # numbers within the `WINDOW`
+
+    def take(self, kind: str, number: int) -> bool:
+        """Take the number of a request; False: it was taken, or comes too late."""
+        last, window = self.sequences.get(kind, -1), WINDOW.get(kind, 0)
+        taken = self.overtaken.setdefault(kind, set())
+        if number <= last - window or number in taken or (number <= last and not window):
+            return False
+        self.sequences[kind] = last = max(last, number)
+        if window:
+            taken.add(number)
+            self.overtaken[kind] = {each for each in taken if each > last - window}
+        return True
 
     def owns(self, trajectory_id: str) -> bool:
         """Is it of this member, from whichever of its sessions?"""
@@ -68,7 +80,7 @@ class JoinSessions:
         self._registry = registry
         self._header = f"Bearer {token}".encode()
         self._file = file
-        self._members = _read(file)
+        self._members = read_members(file)
         self._sessions: dict[str, Session] = {}
         self._newest: dict[str, str] = {}  # by member: its session
         self._begun: OrderedDict[str, None] = OrderedDict()  # sessions, also those that ended
@@ -139,7 +151,7 @@ class JoinSessions:
             if len(numbers) >= MAX_MEMBERS:
                 raise JoinRefused(f"{MAX_MEMBERS} have joined, which is the most", "full", 503)
             numbers[member] = FIRST_JOINED + len(numbers)
-            write_whole(self._file, msgspec.json.encode(self._members).decode())
+            write_whole(self._file, encode_line(self._members).decode())
         return numbers[member]
 
     def _remember(self, request: JoinRequest, session: Session) -> None:
@@ -160,12 +172,11 @@ class JoinSessions:
                 raise JoinRefused("there is no such session; join again", "unknown_session", 410)
             if not NUMBER.fullmatch(sequence):
                 raise JoinRefused(f"{sequence[:20]!r} is no number of a request", "malformed")
-            last = session.sequences.get(kind, -1)
-            if int(sequence) <= last:
+            if not session.take(kind, int(sequence)):
+                last = session.sequences[kind]
                 raise JoinRefused(
                     f"request {sequence} came before, or after request {last}", "replayed", 409
                 )
-            session.sequences[kind] = int(sequence)
             return session
 
     def leave(self, session: Session) -> None:
@@ -178,12 +189,13 @@ class JoinSessions:
         return len(self._sessions)
 
 
-def _read(file: Path) -> Members:
+def read_members(file: Path) -> Members:
+    """Those who have joined; a new run has a new id and nobody."""
     if not file.exists():
         return Members(secrets.token_hex(16), {})
     try:
-        return msgspec.json.decode(file.read_bytes(), type=Members)
-    except (OSError, msgspec.MsgspecError) as error:
+        return decode_line(file.read_bytes(), Members)
+    except (OSError, ValueError) as error:
         raise DataLost(
             f"{file} cannot be read ({error}); it says which collectors of other machines have "
             "joined this run: restore it, or remove it, and what they have not delivered is lost"

@@ -1,7 +1,8 @@
 """`distrl collect --join`: a collector that joins a learner on another machine, again and again.
 
 It needs no Ray and no address that others can reach: all connections go out to the learner. It is
-told the run's settings, brings its own devices, and plays with its own copy of the policy. After a
+told the run's settings, brings its own devices, and plays with its own copy of the policy, or has
+the learner's policy process decide (`policy`). After a
 cut it joins again under the same member id, with pauses that grow; the collector is built anew and
 goes on from the state that the learner has, and the spool is delivered first.
 
@@ -11,6 +12,7 @@ refuses it (a wrong token or fingerprint), or when nobody has answered for `give
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 import secrets
@@ -22,21 +24,26 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from distrl.agent.loading import input_builder
 from distrl.agent.torch_device import use_threads
 from distrl.config.training_config import TrainingConfig, load_joined_config
+from distrl.engine.adb_wiring import recording_in
+from distrl.engine.join.decision_wire import MAX_SCREENS, PolicyQuestion
 from distrl.engine.join.join_messages import PROTOCOL, JoinHeartbeat, JoinRequest, Welcome
 from distrl.engine.join.join_session import End, JoinSession, LinkedAdmission, fetch_weights
 from distrl.engine.join.learner_client import LearnerClient
+from distrl.engine.join.learner_policy import DECISION_SECONDS, LearnerPolicyLine
 from distrl.engine.join.trajectory_spool import TrajectorySpool
 from distrl.engine.run.preflight import check_phones_here
 from distrl.engine.run.stop_request import StopRequest
+from distrl.engine.serving.policy_client import PolicyClient
 from distrl.engine.wiring import build_collector, build_weight_store, start_adapter
 from distrl.episodes.collector import Collector, TrajectorySink
+from distrl.episodes.policy_batcher import DecisionService
 from distrl.episodes.scheduler import Admission
-from distrl.errors import JoinRefused, LearnerGone
+from distrl.errors import InvalidSetting, JoinRefused, LearnerGone
 from distrl.weights.weight_store import WeightPoller, WeightSource, WeightStore
 
 FIRST_PAUSE, MAX_PAUSE = 1.0, 30.0  # seconds between two attempts to join
@@ -45,8 +52,18 @@ JOIN_AGAIN = (409, 410)  # statuses after which a new session helps
 log = logging.getLogger(__name__)
 
 
+Policy = Literal["own", "learner"]
 Build = Callable[
-    [TrainingConfig, str, TrajectorySink, WeightSource, Admission, ExitStack], Collector[Any]
+    [
+        TrainingConfig,
+        str,
+        TrajectorySink,
+        WeightSource,
+        Admission,
+        ExitStack,
+        DecisionService | None,
+    ],
+    Collector[Any],
 ]
 
 
@@ -57,6 +74,7 @@ def build_joined(
     weights: WeightSource,
     admission: Admission,
     opened: ExitStack,
+    batcher: DecisionService | None,  # None: its own policy decides
     *,
     logs: Path,
 ) -> Collector[Any]:
@@ -71,6 +89,7 @@ def build_joined(
         admission=admission,
         opened=opened,
         logs=logs,
+        batcher=batcher,
     )
 
 
@@ -97,6 +116,7 @@ class JoinedCollector:
     say: Callable[[str], None]
     build: Build
     stop: StopRequest = field(default_factory=StopRequest)
+    policy: Policy = "own"  # "learner": the learner's policy process is asked
     _asked: threading.Event = field(default_factory=threading.Event)
 
     def run(self) -> None:
@@ -148,16 +168,22 @@ class JoinedCollector:
     def _play(self, welcome: Welcome) -> End:
         """One session: build the collector, play, and close its devices."""
         config = self.own.beside(welcome.settings, welcome.number)
-        check_phones_here(config, [input_builder(config.agent.model, start_adapter(config))])
+        self._check(config)
         use_threads(config.collection.threads)
         self.spool.begin(welcome.run)
         weights = self._weight_store(config, welcome.run)
         admission = LinkedAdmission()
         with ExitStack() as opened:
-            self._fetch_first(weights, admission)
-            collector = self.build(
-                config, welcome.name, self.spool, WeightPoller(weights), admission, opened
+            batcher = self._ask_learner(welcome.name, admission, opened)
+            if batcher is None:
+                self._fetch_first(weights, admission)
+            config, outbox = recording_in(
+                config, self.spool.folder / f"refusals-{welcome.run}.jsonl"
             )
+            collector = self.build(
+                config, welcome.name, self.spool, WeightPoller(weights), admission, opened, batcher
+            )
+            collector.refusals = outbox
             if welcome.state:
                 collector.load_state(json.loads(welcome.state))
             session = JoinSession(
@@ -167,6 +193,7 @@ class JoinedCollector:
                 weights,
                 admission,
                 config.collection.heartbeat_seconds,
+                fetches_weights=batcher is None,
             )
             self.say(f"{welcome.name} plays on {config.devices.count} devices")
 
@@ -179,6 +206,38 @@ class JoinedCollector:
                 return session.play() if not self._asked.is_set() else "stopped"
             finally:
                 self.stop.wake = self._asked.set
+
+    def _check(self, config: TrainingConfig) -> None:
+        """Raise what is wrong with the phones, and with the model where it is needed here."""
+        if self.policy == "learner":
+            if config.tasks.curriculum == "instruction_value":
+                raise InvalidSetting(
+                    "--policy learner with tasks.curriculum='instruction_value': its critic is "
+                    "part of a policy; join with --policy own, or give the run another curriculum"
+                )
+            if config.agent.policy.past_screens >= MAX_SCREENS:
+                raise InvalidSetting(
+                    f"--policy learner with agent.policy.past_screens="
+                    f"{config.agent.policy.past_screens}: a request has {MAX_SCREENS} screens at "
+                    "most; join with --policy own"
+                )
+            check_phones_here(config, self.spool.folder, [])
+            return
+        agent = config.agent
+        builder = input_builder(agent.model, start_adapter(config), agent.chosen_sees)
+        check_phones_here(config, self.spool.folder, [builder])
+
+    def _ask_learner(
+        self, name: str, admission: LinkedAdmission, opened: ExitStack
+    ) -> PolicyClient | None:
+        """Asks the learner's policy process; raises where the run has none. None: our own."""
+        if self.policy == "own":
+            return None
+        with contextlib.suppress(LearnerGone):  # it may answer later
+            self.client.policy(PolicyQuestion())
+            admission.hear()
+        line = opened.enter_context(LearnerPolicyLine(self.client, admission.hear))
+        return PolicyClient(name, lambda: line, DECISION_SECONDS)
 
     def _weight_store(self, config: TrainingConfig, run: str) -> WeightStore:
         """The weights of this run, on this machine's disk; those of another run are removed."""

@@ -6,7 +6,7 @@ never sent to anybody else.
 
 Errors: `LearnerGone` where nobody answers in time or the answer is "later" (try again),
 `JoinRefused` where the learner refuses (its `status` says whether joining again helps), and
-`WrongFingerprint`. Each kind of request is sent by one thread at a time.
+`WrongFingerprint`. Each kind of request but `decide` is sent by one thread at a time.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from distrl.engine.join.decision_wire import Ask, PolicyAnswer, PolicyQuestion
 from distrl.engine.join.identity import fingerprint_of
 from distrl.engine.join.join_messages import (
     MAX_REPLY_BYTES,
@@ -40,10 +41,14 @@ from distrl.engine.join.join_messages import (
     pack,
     unpack,
 )
+from distrl.engine.serving.decision_messages import PackedDecision
+from distrl.engine.serving.policy_server import ServerReport
 from distrl.errors import InvalidSetting, JoinRefused, LearnerGone, WrongFingerprint, storage_error
 
 CONNECT_SECONDS = 10.0
 ANSWER_SECONDS = 10.0  # for all but deliveries
+DECIDE_SECONDS = 30.0  # the learner waits for its policy for 20 of them
+POLICY_SECONDS = 3.0  # it is asked again in a while
 DELIVERY_SECONDS = 60.0  # the learner holds its answer for 20 of them while it is behind
 LATER = (408, 429, 500, 502, 503, 504)  # statuses after which the same request may be sent again
 PIECE = 1 << 18  # bytes of weights that are written at once
@@ -105,6 +110,14 @@ class LearnerClient:
 
     def leave(self, last: JoinHeartbeat) -> None:
         self._post("leave", last, Orders)
+
+    def decide(self, ask: Ask) -> PackedDecision:
+        """A decision of the learner's policy; many threads may ask."""
+        return self._post("decide", ask, PackedDecision, DECIDE_SECONDS)
+
+    def policy(self, question: PolicyQuestion) -> ServerReport | None:
+        """What decides there; None: it is loading. `JoinRefused`: the run has no policy process."""
+        return self._post("policy", question, PolicyAnswer, POLICY_SECONDS).report
 
     def deliver(self, deliveries: Deliveries) -> DeliveryReply:
         return self._post("deliver", deliveries, DeliveryReply, DELIVERY_SECONDS)

@@ -12,27 +12,32 @@ directory, and the weights. Thread-safe.
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import logging
+import re
 import secrets
 import sqlite3
 import threading
+import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple, Self
 
 from distrl.engine.join.join_messages import MAX_DELIVERIES, MAX_DELIVERY_BYTES
-from distrl.errors import StorageError, storage_error
+from distrl.errors import CorruptRecord, DataLost, StorageError, storage_error
 from distrl.records import Trajectory
 from distrl.replay.store.directory_lock import DirectoryLock
-from distrl.replay.trajectory_encoding import encode_trajectory
+from distrl.replay.trajectory_encoding import decode_trajectory, encode_trajectory
 from distrl.runs.run_directory import write_whole
 
 BATCH_BYTES = MAX_DELIVERY_BYTES // 4  # of one request, unless a single trajectory is larger
 RETRY_SECONDS = 1.0  # after the disk took nothing
+FILE, MEMBER = "spool.sqlite", "member"
+BARE = re.compile("[0-9a-f]{32}")  # a member as earlier versions wrote it, without a checksum
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS waiting (
     seq INTEGER PRIMARY KEY, run TEXT NOT NULL, id TEXT NOT NULL, data BLOB NOT NULL,
-    nbytes INTEGER NOT NULL, UNIQUE (run, id)
+    nbytes INTEGER NOT NULL, digest BLOB, UNIQUE (run, id)
 );
 CREATE TABLE IF NOT EXISTS unusable (
     seq INTEGER PRIMARY KEY, run TEXT NOT NULL, id TEXT NOT NULL, data BLOB NOT NULL, reason TEXT
@@ -48,6 +53,22 @@ class Spooled(NamedTuple):
     seq: int
     id: str
     data: bytes
+    digest: bytes | None = None  # of the data, when it was written
+
+
+def _digest(data: bytes) -> bytes:
+    return hashlib.blake2b(data, digest_size=16).digest()
+
+
+def _damage(spooled: Spooled) -> str:
+    """What is wrong with it; empty: nothing."""
+    if spooled.digest is not None and _digest(spooled.data) != spooled.digest:
+        return "its bytes are not those that were written"
+    try:
+        found = decode_trajectory(spooled.data, verify=True).id
+    except CorruptRecord as error:
+        return str(error)
+    return "" if found == spooled.id else f"it is {found}"
 
 
 class TrajectorySpool:
@@ -59,6 +80,7 @@ class TrajectorySpool:
         self._max_waiting = max_waiting
         self._run = ""
         self._waiting: dict[str, int] = {}  # of this run: seq by id
+        self._found: set[str] = set()  # of those, what an earlier process left; read with care
         self._released = False
         self._changed = threading.Condition()
         self._lock = DirectoryLock(folder)
@@ -67,16 +89,30 @@ class TrajectorySpool:
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._lock.acquire()
+            self._refuse_emptied()
             self._database = sqlite3.connect(
-                self.folder / "spool.sqlite", check_same_thread=False, isolation_level=None
+                self.folder / FILE, check_same_thread=False, isolation_level=None
             )
             with self._storing("opening"):
                 self._database.execute("PRAGMA journal_mode=WAL")
                 self._database.execute("PRAGMA synchronous=FULL")
                 self._database.executescript(SCHEMA)
+                columns = self._database.execute("PRAGMA table_info(waiting)").fetchall()
+                if "digest" not in {row[1] for row in columns}:  # of an earlier version
+                    self._database.execute("ALTER TABLE waiting ADD COLUMN digest BLOB")
         except OSError as error:
             raise storage_error(error, f"opening the spool {self.folder}") from error
         return self
+
+    def _refuse_emptied(self) -> None:
+        """A member has a database; without it, what waited there would be forgotten silently."""
+        file = self.folder / FILE
+        if (self.folder / MEMBER).exists() and not (file.exists() and file.stat().st_size):
+            self._lock.release()
+            raise DataLost(
+                f"{file} is gone or empty, and with it the trajectories that the learner did not "
+                f"have yet; restore it, or remove {self.folder / MEMBER} to join as a new machine"
+            )
 
     def __exit__(self, *_: object) -> None:
         self.release()
@@ -87,10 +123,28 @@ class TrajectorySpool:
     @property
     def member(self) -> str:
         """The id of this directory; drawn when it is first asked for."""
-        file = self.folder / "member"
+        file = self.folder / MEMBER
         if not file.exists():
-            write_whole(file, secrets.token_hex(16))
-        return file.read_text("ascii").strip()
+            self._refuse_unknown_member()
+            drawn = secrets.token_hex(16)
+            write_whole(file, f"{drawn} {zlib.crc32(drawn.encode()):08x}\n")
+        drawn, _, checksum = file.read_text("ascii", "replace").strip().partition(" ")
+        if checksum != f"{zlib.crc32(drawn.encode()):08x}" and not BARE.fullmatch(drawn + checksum):
+            raise DataLost(
+                f"{file} is not as it was written; the learner knows this machine by it, and would "
+                f"have nothing of what waits here: restore it, or remove {self.folder}"
+            )
+        return drawn
+
+    def _refuse_unknown_member(self) -> None:
+        """What waits was named after the member, and a learner takes it from no other."""
+        with self._changed, self._storing("reading"):
+            waiting = self._database.execute("SELECT count(*) FROM waiting").fetchone()[0]
+        if waiting:
+            raise DataLost(
+                f"{self.folder / MEMBER} is gone, and {waiting} trajectories wait that only this "
+                f"member can deliver: restore it, or remove {self.folder}"
+            )
 
     def begin(self, run: str) -> None:
         """From now on `put`, `batch` and the length are about that run."""
@@ -98,6 +152,7 @@ class TrajectorySpool:
             self._run, self._released = run, False
             rows = self._database.execute("SELECT id, seq FROM waiting WHERE run = ?", (run,))
             self._waiting = dict(rows.fetchall())
+            self._found = set(self._waiting)
 
     def elsewhere(self) -> int:
         """How many wait for other runs."""
@@ -121,11 +176,12 @@ class TrajectorySpool:
 
     def _keep(self, trajectory_id: str, encoded: bytes) -> bool:
         """Insert it; False if the disk takes nothing now."""
-        row = (self._run, trajectory_id, encoded, len(encoded))
+        row = (self._run, trajectory_id, encoded, len(encoded), _digest(encoded))
         try:
             with self._storing("writing"):
                 cursor = self._database.execute(
-                    "INSERT INTO waiting (run, id, data, nbytes) VALUES (?, ?, ?, ?)", row
+                    "INSERT INTO waiting (run, id, data, nbytes, digest) VALUES (?, ?, ?, ?, ?)",
+                    row,
                 )
         except StorageError as error:
             log.warning("%s; trying again", error)
@@ -164,12 +220,18 @@ class TrajectorySpool:
                     total += nbytes
                     if taken and total > BATCH_BYTES:
                         break
-                    taken.append(Spooled(seq, trajectory_id, self._data(seq)))
-                return taken
+                    taken.append(Spooled(seq, trajectory_id, *self._data(seq)))
+            found = [each for each in taken if each.id in self._found]
+            damaged = {each: why for each in found if (why := _damage(each))}
+            self._found.difference_update(each.id for each in found)
+            for each, why in damaged.items():
+                self.set_aside(each, f"this machine's disk has damaged it: {why}")
+            return [each for each in taken if each not in damaged]
 
-    def _data(self, seq: int) -> bytes:
-        row = self._database.execute("SELECT data FROM waiting WHERE seq = ?", (seq,)).fetchone()
-        return bytes(row[0])
+    def _data(self, seq: int) -> tuple[bytes, bytes | None]:
+        query = "SELECT data, digest FROM waiting WHERE seq = ?"
+        data, digest = self._database.execute(query, (seq,)).fetchone()
+        return bytes(data), digest
 
     def delivered(self, ids: Sequence[str]) -> None:
         """The learner has stored these."""

@@ -3,7 +3,8 @@
 `CollectorPool` is the transport between them and the learner: it implements `Collectors`
 (`run.collection`) by sockets. The rules for when a collector is killed, replaced or given up are
 the registry's. A collector has ended when its connection has: by then all that it had sent was
-read, also what it sent just before it was killed.
+read, also what it sent just before it was killed. No collector can hold the pool up: what one does
+not take now is written when it does, and one that takes nothing for long is killed.
 
 Collectors are forked by multiprocessing's forkserver, which has imported all that they need: one
 starts in a fraction of a second and shares the memory of the imports. What the standard library
@@ -64,6 +65,7 @@ from distrl.watched_threads import WatchedThreads
 
 PACE_SECONDS = 0.2  # between two messages about the pace
 SEND_SECONDS = 5.0  # a collector that takes nothing for that long is as good as dead
+MAX_UNSENT = 1 << 22  # bytes of messages that it has yet to take; so is one that leaves more
 DYING_SECONDS = 1.0  # from the end of its connection to its own
 EXIT_SECONDS = 5.0  # for its exit code, once it has ended
 KILLED = " (killed by somebody, or by the kernel for want of memory)"
@@ -86,6 +88,7 @@ class CollectorChild:
         self.hung_up = False  # the end of its connection comes a moment before its own
         self.round = -1  # the last round that it was told to play
         self._killed = False  # by us
+        self._taken, self._taken_at = -1, 0.0  # bytes that it had taken, and since when no more
         self._log = log
         self._process = process
         assert process.pid is not None
@@ -96,13 +99,28 @@ class CollectorChild:
             self._pidfd = None  # it has ended already
 
     def send(self, message: Message) -> None:
-        """Send a message, or kill the child if it lives and does not take it."""
-        try:
-            self.link.send(message)
-        except EOFError:
-            if self.is_running(DYING_SECONDS):
-                self.trouble = self.trouble or "took no message"
-                self.kill()
+        """Send a message without waiting; kill the child if it lives and leaves too many unread."""
+        with contextlib.suppress(EOFError):  # it has ended; what it sent is read first
+            self.link.post(message)
+        if self.link.unsent > MAX_UNSENT:
+            self._give_up(f"left {self.link.unsent:,} bytes of messages unread")
+
+    def send_on(self) -> None:
+        """Its socket has room again: write what waits for that."""
+        with contextlib.suppress(EOFError):
+            self.link.flush()
+
+    def check_taking(self, now: float) -> None:
+        """Kill it if it lives and takes nothing of what waits for it. Call this again and again."""
+        if not self.link.unsent or self.link.taken != self._taken:
+            self._taken, self._taken_at = self.link.taken, now
+        elif now - self._taken_at >= SEND_SECONDS:
+            self._give_up(f"took no message for {SEND_SECONDS:g} s")
+
+    def _give_up(self, trouble: str) -> None:
+        if self.is_running():
+            self.trouble = self.trouble or trouble
+            self.kill()
 
     def is_running(self, seconds: float = 0.0) -> bool:
         """Does it run, even after that many seconds?"""
@@ -194,7 +212,7 @@ class Forkserver:
             process = self._fork(work_in, Surroundings.here(), work or self._work, *arguments)
             if_it_fails.pop_all()
         log = run.path / "logs" / f"{registration.info.name}.log"
-        return CollectorChild(registration.info, log, MessageSocket(ours, SEND_SECONDS), process)
+        return CollectorChild(registration.info, log, MessageSocket(ours), process)
 
     def _fork(self, target: Callable[..., None], *arguments: object) -> ForkServerProcess:
         for attempt in range(TRIES):
@@ -246,14 +264,27 @@ class CollectorPool:
 
     def receive(self, seconds: float) -> Arrived:
         arrived = Arrived([], [])
-        for key, _ in self._selector.select(seconds):
-            child: CollectorChild = key.data
+        for child in self._children.values():
+            self._listen_for_room(child)
+        for key, events in self._selector.select(seconds):
+            child = key.data
+            if events & selectors.EVENT_WRITE:
+                child.send_on()
+            if not events & selectors.EVENT_READ:
+                continue
             try:
                 for message in child.link.receive_all():
                     self._take(child, message, arrived)
             except EOFError:
                 self._selector.unregister(child.link)  # it has ended, or soon will
         return arrived
+
+    def _listen_for_room(self, child: CollectorChild) -> None:
+        """Wake up when its socket can be written to, as long as something waits for that."""
+        wanted = selectors.EVENT_READ | (selectors.EVENT_WRITE if child.link.unsent else 0)
+        key = self._selector.get_map().get(child.link.fileno())
+        if key is not None and key.events != wanted:
+            self._selector.modify(child.link, wanted, child)
 
     def _take(self, child: CollectorChild, message: Message, arrived: Arrived) -> None:
         match message:
@@ -291,6 +322,7 @@ class CollectorPool:
         pace_is_due = now - self._paced >= PACE_SECONDS
         self._paced = now if pace_is_due else self._paced
         for child in self._children.values():
+            child.check_taking(now)
             self._send_orders(child, with_pace=pace_is_due)
 
     def _is_connected(self, child: CollectorChild) -> bool:
@@ -323,7 +355,7 @@ class CollectorPool:
                 child.told_to_stop = True
                 child.send(Stop(orders.finish_within))
             return
-        if with_pace:
+        if with_pace and not child.link.unsent:  # the next pace says all that this one would
             child.send(orders.pace)
         current, tasks = self.rounds.owed(child.info.number) if self.rounds else (0, None)
         if child.round != current and tasks != 0:

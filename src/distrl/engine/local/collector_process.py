@@ -43,12 +43,11 @@ from distrl.engine.local.process_lifetime import end_process_with, set_up_proces
 from distrl.engine.local.shared_encodings import EncodingSender
 from distrl.engine.serving.policy_client import PolicyClient
 from distrl.engine.supervision.collector_registry import PacedAdmission, Registration
-from distrl.engine.wiring import build_collector, build_weight_store
+from distrl.engine.wiring import build_collector, build_weight_poller
 from distrl.episodes.collector import Collector
 from distrl.episodes.policy_batcher import DecisionService
 from distrl.errors import LearnerGone
 from distrl.runs.run_directory import RunDirectory
-from distrl.weights.weight_store import WeightPoller
 
 LAST_SECONDS = 15.0  # for an orderly end after the connection has gone
 
@@ -158,7 +157,7 @@ def collect(connection: socket.socket, path: Path, registration: Registration) -
             info.name,
             info.number,
             sink=sender,
-            weights=WeightPoller(build_weight_store(config, run.weights)),
+            weights=build_weight_poller(config, run.weights),
             admission=admission,
             opened=opened,
             logs=run.path / "logs",

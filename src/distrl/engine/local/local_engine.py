@@ -14,7 +14,8 @@ from types import MappingProxyType
 from rich.console import Console
 
 from distrl.config.training_config import TrainingConfig
-from distrl.engine.device_wiring import is_dry
+from distrl.engine.adb_wiring import lease_phones
+from distrl.engine.device_wiring import DRY_RUN_MARK, is_dry
 from distrl.engine.ingest.deferred_judging import open_receiver
 from distrl.engine.ingest.delivery import ArrivalQueue, TrajectoryReceiver
 from distrl.engine.ingest.episode_log import EpisodeLog
@@ -28,7 +29,7 @@ from distrl.engine.local.synchronous_collection import Rounds, SynchronousCollec
 from distrl.engine.run.collection import AsynchronousCollection, Collection
 from distrl.engine.run.preflight import preflight
 from distrl.engine.run.resume import TrainingState
-from distrl.engine.run.run_assembly import RunAssembly, open_metrics
+from distrl.engine.run.run_assembly import RunAssembly, check_server, open_metrics
 from distrl.engine.run.run_card import note_card
 from distrl.engine.run.run_monitor import RunMonitor
 from distrl.engine.run.stop_request import StopRequest, progress
@@ -38,6 +39,7 @@ from distrl.engine.supervision.restart_budget import SILENT_HEARTBEATS
 from distrl.engine.wiring import (
     build_collector,
     build_policy,
+    build_weight_poller,
     build_weight_store,
     has_adapters,
 )
@@ -48,7 +50,6 @@ from distrl.reporting.live_view import LiveView
 from distrl.runs.metrics import CallbackSink, OnPoint
 from distrl.runs.run_directory import RunDirectory
 from distrl.runs.run_records import RunResult
-from distrl.weights.weight_store import WeightPoller
 
 WAIT_SECONDS = 0.25  # for arrivals, before the view is shown anew
 FINISH_SECONDS = 30.0  # that episodes may take at the end of `collect`: no learner waits for it
@@ -67,7 +68,7 @@ class LocalEngine:
     ) -> None:
         self.config = config
         self.directory = run
-        seconds, mark = config.reporting.line_seconds, "DRY RUN" if is_dry(config) else ""
+        seconds, mark = config.reporting.line_seconds, DRY_RUN_MARK if is_dry(config) else ""
         self._view = LiveView(console, line_seconds=seconds, mark=mark)
         self._arrivals = ArrivalQueue()
         self._stop = StopRequest()
@@ -101,9 +102,12 @@ class LocalEngine:
             opened.enter_context(run.held(1e9 * config.run.free_gigabytes))
             opened.enter_context(self._stop)
             opened.enter_context(self._view)
+            lease_phones(config, run.path, opened)
             preflight(config, run.path, self._view.say)
             note_card(config, run)
-            build_policy(config)  # a model that cannot be opened is better known at once
+            policy = build_policy(config)  # one that cannot be opened is better known at once
+            check_server(config, run, policy, self._view.say)
+            del policy
             store = opened.enter_context(TrajectoryStore(run.trajectories, config.store))
             metrics = opened.enter_context(open_metrics(config, run, None, self._sinks))
             episodes = opened.enter_context(LineLog.open(run.episodes))
@@ -200,7 +204,7 @@ class LocalEngine:
             name,
             0,
             sink=receiver,
-            weights=WeightPoller(build_weight_store(config, self.directory.weights)),
+            weights=build_weight_poller(config, self.directory.weights),
             admission=None,  # collecting and learning take turns: nothing is ever late
             opened=opened,
             logs=self.directory.path / "logs",

@@ -17,7 +17,6 @@ import queue
 import socket
 import struct
 import threading
-from collections.abc import Callable
 from concurrent.futures import Future
 from pathlib import Path
 
@@ -34,6 +33,7 @@ from distrl.engine.serving.policy_server import ServerReport
 from distrl.engine.serving.screen_memory import ScreenMemory
 from distrl.errors import PolicyServerGone
 from distrl.records import Decision, Observation
+from distrl.replay.compressed_screen import compress
 
 CONNECT_SECONDS = 5.0  # to send or receive the first bytes
 REPORT_SECONDS = 0.5  # to wait for a report
@@ -85,22 +85,16 @@ class PolicyConnection:
         self._lock = threading.Lock()
         threading.Thread(target=self._listen, name="decisions", daemon=True).start()
 
-    def ask(self, session: str, observation: Observation) -> Callable[[float], Decision | None]:
-        region = self._memory.write((*observation.past_screens, observation.screen))
+    def submit(self, session: str, observation: Observation) -> Future[Decision]:
+        screens = [compress(each) for each in (*observation.past_screens, observation.screen)]
+        region = self._memory.write(screens)
         number, answer = next(self._numbers), Future[Decision]()
         with self._lock:
             if self._gone:  # nobody would ever set the answer
                 raise PolicyServerGone(GONE)
             self._waiting[number] = answer, region
-        self._send(decision_request(number, session, observation, region[0]))
-
-        def wait(seconds: float) -> Decision | None:
-            try:
-                return answer.result(seconds)
-            except TimeoutError:
-                return None
-
-        return wait
+        self._send(decision_request(number, session, observation, region[0], screens))
+        return answer
 
     def leave(self, session: str) -> None:
         self._send(EndSession(session))

@@ -135,7 +135,7 @@ class PolicyListener:
         match message:
             case DecisionRequest(number, session):
                 observation = observation_of(
-                    message, client.screens.read(message.offset, message.sizes)
+                    message, client.screens.read(message.offset, message.screens)
                 )
                 client.sessions.add(session)
                 self._server.submit(session, observation, self._answer_to(client, number))

@@ -29,10 +29,9 @@ from distrl.engine.local.process_lifetime import end_process_with, set_up_proces
 from distrl.engine.local.shared_encodings import EncodingSender
 from distrl.engine.serving.policy_server import PolicyServer
 from distrl.engine.supervision.collector_registry import Registration
-from distrl.engine.wiring import build_server, build_weight_store
+from distrl.engine.wiring import build_server, build_weight_poller
 from distrl.processor import usable_cores
 from distrl.runs.run_directory import RunDirectory
-from distrl.weights.weight_store import WeightPoller
 
 SHARE_ENCODINGS = "share encodings"  # as the state of its registration
 SWITCH_SECONDS = 0.0002  # that a thread keeps Python's lock while others, the deciding one, wait
@@ -52,7 +51,7 @@ def decide_for_collectors(
     config, link = load_config(run.config), MessageSocket(connection)
     use_threads(_threads(config))
     share = EncodingSender(link.send, wanted=registration.state == SHARE_ENCODINGS)
-    weights = WeightPoller(build_weight_store(config, run.weights))
+    weights = build_weight_poller(config, run.weights)
     server = build_server(config, name, weights, share)
     listener = PolicyListener(server, path)
     log.info("%s is ready", name)

@@ -30,7 +30,8 @@ class EncodingSender:
     def __call__(self, prompts: Sequence[Prompt], parts: Parts) -> None:
         if self.wanted:
             tensors = {str(number): part.contiguous() for number, part in enumerate(parts)}
-            # Keys of packed screens, as the learner's replay holds them.
+            # Keys of packed screens, as the learner's replay holds them. An episode's are packed
+            # already, also where they came to a policy process: nothing is packed again.
             packed = (replace(each, screens=tuple(map(compress, each.screens))) for each in prompts)
             keys = tuple(map(encoding_key, packed))
             self.send(Encodings(keys, safetensors.torch.save(tensors)))

@@ -16,7 +16,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -40,7 +40,8 @@ from distrl.engine.supervision.collector_registry import (
 )
 from distrl.episodes.collector import Collector, TrajectorySink
 from distrl.episodes.scheduler import Admission
-from distrl.errors import CollectorsLost, LearnerGone
+from distrl.errors import CollectorsLost, DeviceError, LearnerGone
+from distrl.runs.run_directory import RunDirectory
 from distrl.watched_threads import WatchedThreads
 from distrl.weights.weight_store import WeightSource
 
@@ -87,15 +88,31 @@ class LearnerLink:
                 self.weight_receiver.fetch(offer)
             fetches.start()
             self.collector.run()
+        except DeviceError:
+            self._end_beats(beats)
+            self._last_word()
+            raise
         finally:
             self._over.set()
-        for threads, seconds in ((beats, self.lost_seconds), (fetches, LAST_SECONDS)):
-            threads.join(seconds)
-            threads.raise_failure()
+        self._end_beats(beats)
+        beats.raise_failure()
+        fetches.join(LAST_SECONDS)
+        fetches.raise_failure()
         if self._superseded:
             raise CollectorsLost(f"{self.info} was given up by the learner, and replaced")
         self.weight_receiver.close()
-        self._reply(self.learner.deregister.remote(self.info, self._heartbeat()))
+        self._reply(self.learner.deregister.remote(self.info, self._heartbeat(last=True)))
+        self._heard()
+
+    def _end_beats(self, beats: WatchedThreads) -> None:
+        self._over.set()
+        beats.join(self.lost_seconds)
+
+    def _last_word(self) -> None:
+        """All phones hang, say: a last heartbeat tells the learner which and why."""
+        self._last_full = -float("inf")
+        with suppress(LearnerGone, RayError):  # what has failed is raised, not this
+            self._beat()
 
     def _goes_on(self) -> bool:
         return not self._over.is_set()
@@ -125,6 +142,8 @@ class LearnerLink:
                 self.collector.live.drain(),
             )
         )
+        if full:
+            self._heard()
         if orders.watched:
             self.collector.live.told_watched()
         self.admission.pace = orders.pace
@@ -144,9 +163,19 @@ class LearnerLink:
                 "its phones alone; another collector is started when the learner answers"
             ) from None
 
-    def _heartbeat(self) -> Heartbeat:
-        finished = tuple(self.collector.drain_finished())
-        return Heartbeat(self.collector.report(), finished, json.dumps(self.collector.state()))
+    def _heartbeat(self, *, last: bool = False) -> Heartbeat:
+        finished, outbox = tuple(self.collector.drain_finished()), self.collector.refusals
+        return Heartbeat(
+            self.collector.report(),
+            finished,
+            json.dumps(self.collector.state()),
+            None if outbox is None else outbox.batch(last=last),
+        )
+
+    def _heard(self) -> None:
+        """A full heartbeat was answered."""
+        if self.collector.refusals is not None:
+            self.collector.refusals.sent()
 
 
 @dataclass
@@ -216,17 +245,21 @@ class ConfiguredBuild:
         opened: ExitStack,
     ) -> Collector[Any]:
         from distrl.agent.torch_device import use_threads  # loads torch, and only there
+        from distrl.engine.adb_wiring import recording_in
         from distrl.engine.ray.policy_server_pool import find_server
         from distrl.engine.wiring import build_collector
 
-        logs = Path(self.run) / "logs"  # of emulators, on the node where they are
-        logs.mkdir(parents=True, exist_ok=True)
+        run = RunDirectory(Path(self.run))
+        run.make()
+        logs = run.path / "logs"  # of emulators, on the node where they are
+        logs.mkdir(exist_ok=True)
         batcher = None
         if self.config.one_policy_per_node:
             batcher = PolicyClient(info.name, partial(find_server, self.run, info.place))
         use_threads(self.config.collection.threads)
-        return build_collector(
-            self.config,
+        config, outbox = recording_in(self.config, logs / f"refusals-{info.number}.jsonl")
+        collector = build_collector(
+            config,
             info.name,
             info.number,
             sink=sink,
@@ -236,6 +269,8 @@ class ConfiguredBuild:
             logs=logs,
             batcher=batcher,
         )
+        collector.refusals = outbox
+        return collector
 
 
 def collector_actor(**options: Any) -> Any:

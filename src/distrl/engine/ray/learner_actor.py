@@ -28,6 +28,7 @@ from distrl.engine.ingest.episode_log import EpisodeLog
 from distrl.engine.ingest.live_relay import LiveRelay
 from distrl.engine.ingest.messages import Heartbeat, Received, Refused
 from distrl.engine.ray.evaluation_actor import evaluation_lane
+from distrl.engine.ray.node_phones import check_node_phones
 from distrl.engine.ray.placement import this_place
 from distrl.engine.ray.run_replica import list_files, read_part, read_rows
 from distrl.engine.ray.weight_broadcast import WeightBroadcast, WeightRef
@@ -220,6 +221,7 @@ class RayLearner:
             open_publisher=self._open_broadcast,
             open_collection=self._open_collection,
             asks_first=not again,
+            ask_phones=check_node_phones,
             lane=evaluation_lane(self._config),
             sinks=[self._view],
         ).assemble_and_run(
@@ -241,7 +243,7 @@ class RayLearner:
                 f"--resume {self._run.path} --accept-losses"
             )
         if not self._run.config.is_file():
-            self._run.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._run.make()
             self._run.write_config(self._config)
 
     def _open_broadcast(self, weights: WeightStore) -> WeightBroadcast:

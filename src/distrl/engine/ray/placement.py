@@ -26,11 +26,14 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from distrl.config.sections import EngineSettings
 from distrl.config.training_config import TrainingConfig
+from distrl.engine.ray.cluster.connection import head_address
+from distrl.engine.ray.cluster.ray_internals import control_store
 from distrl.engine.run.losses import LearnerHome
 from distrl.errors import ClusterUnreachable
 from distrl.process_environment import ONE_THREAD, WANTED
 
 HEAD_SECONDS = 40.0  # for an answer of the head; one that is started again takes some
+ANSWER_SECONDS = 10  # of these for one question
 AGAIN_SECONDS = 0.5  # before the head is asked again
 LEARNER_RESTARTS = 20  # by Ray: a learner that dies more often than that does not get better
 PHONE = "phone"  # the resource that nodes with phones have, if no other is named
@@ -65,38 +68,41 @@ def is_done(call: Any) -> bool:
 def alive_nodes() -> list[Node]:
     """The nodes by the head; `ClusterUnreachable`: it has not answered for `HEAD_SECONDS`.
 
-    A question on its way when the link is cut is never answered: Ray gives it no deadline.
+    `ray.nodes()` has no deadline. A question that was on its way when the link was cut is asked
+    again, for ever, by a Ray that ends the whole process when the answer is that its token is not
+    known any more, as after a `disconnect`. So we ask the head ourselves, with a deadline.
     """
-    answer: Future[list[dict[str, Any]]] = Future()
-    until = time.monotonic() + HEAD_SECONDS
-    threading.Thread(target=lambda: _ask_head(answer, until), daemon=True).start()
+    answer: Future[list[Node]] = Future()
+    until, address = time.monotonic() + HEAD_SECONDS, head_address()
+    threading.Thread(target=lambda: _ask_head(answer, address, until), daemon=True).start()
     try:
-        found = answer.result(HEAD_SECONDS)
+        return answer.result(HEAD_SECONDS)
     except TimeoutError:
         raise ClusterUnreachable(
             f"the head of the cluster has not answered for {HEAD_SECONDS:g} s; when it does, go on "
             "with distrl train --resume RUN"
         ) from None
-    return [
-        Node(
-            each["NodeID"],
-            place_of(each["NodeManagerAddress"], each["NodeID"]),
-            dict(each["Resources"]),
-            each["NodeManagerHostname"],
-            each["NodeManagerAddress"],
-        )
-        for each in found
-        if each["Alive"]
-    ]
 
 
-def _ask_head(answer: Future[list[dict[str, Any]]], until: float) -> None:
+def _ask_head(answer: Future[list[Node]], address: str, until: float) -> None:
     while time.monotonic() < until:
         try:
-            answer.set_result(ray.nodes())
+            found = control_store(address).get_all_node_info(timeout=ANSWER_SECONDS).values()
+            answer.set_result([_node(each) for each in found if each.state == each.ALIVE])
             return
         except RayError:  # it is being started again
             time.sleep(AGAIN_SECONDS)
+
+
+def _node(info: Any) -> Node:
+    name = info.node_id.hex()
+    return Node(
+        name,
+        place_of(info.node_manager_address, name),
+        dict(info.resources_total),
+        info.node_manager_hostname,
+        info.node_manager_address,
+    )
 
 
 def learner_node(

@@ -16,6 +16,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Collection
+from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -135,11 +136,14 @@ class RayServerLine:
     def __init__(self, actor: Any) -> None:
         self._actor = actor
 
-    def ask(self, session: str, observation: Observation) -> Callable[[float], Decision | None]:
+    def submit(self, session: str, observation: Observation) -> Future[Decision]:
+        answer: Future[Decision] = Future()
         try:
-            return partial(_got, self._actor.ask.remote(session, observation))
+            asked = self._actor.ask.remote(session, observation).future()
         except RayError as error:  # no room in the object store, for one
             raise _unreachable(error) from error
+        asked.add_done_callback(partial(_hand_on, answer))
+        return answer
 
     def leave(self, session: str) -> None:
         self._actor.leave.remote(session)  # not waited for
@@ -172,6 +176,17 @@ def _got(reference: Any, seconds: float) -> Any:
         raise
     except RayError as error:
         raise _unreachable(error) from error
+
+
+def _hand_on(answer: Future[Decision], asked: Future[Decision]) -> None:
+    """Complete the answer as the call ended. An error of the server itself stays as it is."""
+    error = asked.exception()
+    if error is None:
+        answer.set_result(asked.result())
+    elif isinstance(error, RayError) and not isinstance(error, RayTaskError):
+        answer.set_exception(_unreachable(error))
+    else:
+        answer.set_exception(error)
 
 
 def _unreachable(error: RayError) -> PolicyServerGone:

@@ -25,7 +25,7 @@ from ray.exceptions import RayError, RayTaskError
 from rich.console import Console
 
 from distrl.config.training_config import TrainingConfig
-from distrl.engine.device_wiring import is_dry
+from distrl.engine.device_wiring import DRY_RUN_MARK, is_dry
 from distrl.engine.ray.cluster.connection import connect, disconnect, head_address
 from distrl.engine.ray.collector_actor import Build, ConfiguredBuild
 from distrl.engine.ray.collector_pool import RayCollectorPool
@@ -68,7 +68,7 @@ class RayEngine:
         self.config = config
         self.directory = run
         self._build = build or ConfiguredBuild(_for_collectors(config), str(run.path.absolute()))
-        seconds, mark = config.reporting.line_seconds, "DRY RUN" if is_dry(config) else ""
+        seconds, mark = config.reporting.line_seconds, DRY_RUN_MARK if is_dry(config) else ""
         self._view = LiveView(console, line_seconds=seconds, mark=mark)
         self._stop = StopRequest()
         self._callback = None if on_point is None else CallbackSink(on_point, self._stop.ask)

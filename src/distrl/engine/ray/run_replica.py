@@ -41,6 +41,7 @@ from distrl.learning.checkpoint import CheckpointFolder
 from distrl.replay.store.trajectory_reader import StoreRows, TrajectoryReader
 from distrl.replay.store.trajectory_store import TrajectoryStore, TrajectoryStoreSettings
 from distrl.runs.run_directory import RunDirectory, write_whole
+from distrl.runs.run_progress import copied_progress
 
 COPY_SECONDS = 20.0  # between two copies
 PAUSE_SECONDS = 10.0  # before a replica that was lost is replaced
@@ -106,7 +107,7 @@ class RunCopy:
         run = self._run
         if run.metrics.exists() and not run.replica.exists():
             return False
-        run.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        run.make()
         for folder in (run.trajectories, run.checkpoints, run.weights, run.pictures):
             shutil.rmtree(folder, ignore_errors=True)
         for file in (*run.path.glob("*.jsonl"), run.progress, run.replica):
@@ -154,7 +155,8 @@ class RunCopy:
         path = self._run.path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.suffix in (".json", ".toml"):
-            write_whole(path, b"".join(self._parts(name, 0, size)).decode())
+            text = b"".join(self._parts(name, 0, size)).decode()
+            write_whole(path, copied_progress(text) if path == self._run.progress else text)
             return
         with path.open("a+b") as file:
             if path.suffix == ".jsonl":

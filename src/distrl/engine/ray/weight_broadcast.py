@@ -3,8 +3,9 @@
 The learner publishes to its `WeightStore` first and then puts the bytes of that file into the
 object store, which owns them for it: they go when the learner dies, and are put there again when it
 is back. A collector learns of a version by the reply to a heartbeat; a thread fetches it (the first
-on a node fetches and checks it, the others map the same file: `node_weights`) while devices play
-on, and the policy batcher finds the tensors ready between two decisions.
+on a node checks it, all map the same memory: `node_weights`) while devices play on, and the policy
+batcher finds the tensors ready between two decisions. When the policy has them, the receiver lets
+them go, so that the object store of a node keeps no version that everybody has.
 """
 
 from __future__ import annotations
@@ -72,8 +73,11 @@ class WeightReceiver:
         self._changed = threading.Condition()
 
     def newer_than(self, version: int) -> tuple[Mapping[str, Tensor], int] | None:
-        newest = self._newest
-        return newest if newest is not None and newest[1] > version else None
+        """Asked by one policy: what is not newer than its weights is released."""
+        with self._changed:
+            if self._newest is not None and self._newest[1] <= version:
+                self._newest = None
+            return self._newest
 
     def offer(self, offer: WeightRef | None) -> None:
         """There may be a newer version; the thread in `fetch_all` fetches it."""
@@ -95,9 +99,12 @@ class WeightReceiver:
         """Fetch one. If its owner has died or a byte is wrong, the next offer is tried."""
         with contextlib.suppress(RayError, CorruptWeights):
             weights = _node_weights().load(
-                offer.digest, lambda: ray.get(offer.content[0], timeout=FETCH_SECONDS)
+                offer.digest,
+                offer.content[0].hex(),
+                lambda: ray.get(offer.content[0], timeout=FETCH_SECONDS),
             )
-            self._newest, self.version = (weights, offer.version), offer.version
+            with self._changed:
+                self._newest, self.version = (weights, offer.version), offer.version
 
     def close(self) -> None:
         """The run is over: remove what was kept for the collectors of this node."""

@@ -62,6 +62,10 @@ class Collection:
         """The last report of each collector."""
         return []
 
+    def ended_reports(self) -> list[CollectorReport]:
+        """The last reports of collectors that have ended since this was last asked."""
+        return []
+
     def phone_seconds(self) -> dict[str, float]:
         """Seconds of all phones together, by stage (`collector_report`)."""
         return {}
@@ -149,6 +153,9 @@ class AsynchronousCollection(Collection):
 
     def reports(self) -> list[CollectorReport]:
         return self._registry.reports()
+
+    def ended_reports(self) -> list[CollectorReport]:
+        return self._registry.phone_records.drain_ended()
 
     def phone_seconds(self) -> dict[str, float]:
         return self._registry.phone_seconds()

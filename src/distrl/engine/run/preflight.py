@@ -1,6 +1,7 @@
 """Ask before a run starts what can be known then: judge, model, phones, screens, memory, disk.
 
-Nothing is played, reset or paid for. What would stop the run is raised as a typed error; what may
+Nothing is played or reset, and nothing paid for but one tiny question to a judge whose server does
+not list its models. What would stop the run is raised as a typed error; what may
 only hurt it is a sentence. `distrl train` and `collect` ask before the first episode (not when a
 learner that had begun is restarted); `distrl doctor CONFIG` shows every answer.
 """
@@ -16,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from distrl.agent.families.model_family import InputBuilder
+from distrl.agent.families.model_family import InputBuilder, Letterboxes
 from distrl.agent.loading import input_builder
 from distrl.agent.prompt import Prompt
 from distrl.agent.torch_device import free_gpu_memory
@@ -25,7 +26,8 @@ from distrl.config.training_config import TrainingConfig
 from distrl.engine.device_wiring import Sizes, check_phones
 from distrl.engine.ingest.deferred_judging import judge_server
 from distrl.engine.run.follower_processes import check_devices
-from distrl.engine.wiring import start_adapter, task_words
+from distrl.engine.task_wiring import task_words
+from distrl.engine.wiring import start_adapter
 from distrl.errors import ChatServerError, InvalidSetting, JudgeError, UnusableModel, UsageError
 from distrl.process_environment import available_memory
 from distrl.records import Screen
@@ -43,15 +45,28 @@ class Check:
     ask: Callable[[], str]
 
 
-def preflight(config: TrainingConfig, folder: Path, say: Callable[[str], None]) -> None:
+CheckPhones = Callable[[TrainingConfig, Path], Sizes]
+
+
+def preflight(
+    config: TrainingConfig,
+    folder: Path,
+    say: Callable[[str], None],
+    ask_phones: CheckPhones = check_phones,
+) -> None:
     """Ask all of `checks`, and say what they return."""
-    for check in checks(config, folder):
+    for check in checks(config, folder, ask_phones):
         if words := check.ask():
             say(words)
 
 
-def checks(config: TrainingConfig, folder: Path) -> list[Check]:
-    """The questions for these settings, the cheapest first; the run will write to `folder`."""
+def checks(
+    config: TrainingConfig, folder: Path, ask_phones: CheckPhones = check_phones
+) -> list[Check]:
+    """The questions for these settings, the cheapest first; the run will write to `folder`.
+
+    `ask_phones` asks where the devices are: on this machine, or on the nodes of a cluster.
+    """
     asked = [
         Check("system", lambda: check_system(config, sys.platform)),
         Check("disk for the run", lambda: check_disk(config, folder)),
@@ -67,7 +82,7 @@ def checks(config: TrainingConfig, folder: Path) -> list[Check]:
         return asked  # no episodes are played
     asked.append(Check("tasks", lambda: task_words(config)))
     if config.collection.collectors:  # else all phones are elsewhere
-        asked.append(Check("phones", lambda: check_phones_here(config, opened)))
+        asked.append(Check("phones", lambda: check_phones_here(config, folder, opened, ask_phones)))
     if config.judge.later and not config.judge.is_registered:
         asked.append(Check("judge", lambda: check_judge(config.judge)))
     return asked
@@ -75,16 +90,22 @@ def checks(config: TrainingConfig, folder: Path) -> list[Check]:
 
 def check_model(config: TrainingConfig, opened: list[InputBuilder]) -> str:
     """Raise what is wrong with the model; what makes its inputs is left in `opened`."""
-    opened.append(input_builder(config.agent.model, start_adapter(config)))
+    agent = config.agent
+    opened.append(input_builder(agent.model, start_adapter(config), agent.chosen_sees))
     return ""
 
 
-def check_phones_here(config: TrainingConfig, opened: Sequence[InputBuilder]) -> str:
-    """Raise what is wrong with the phones of this machine, or with their screens for the model."""
-    sizes = check_phones(config)
+def check_phones_here(
+    config: TrainingConfig,
+    folder: Path,
+    opened: Sequence[InputBuilder],
+    ask_phones: CheckPhones = check_phones,
+) -> str:
+    """Raise what is wrong with the phones, or with their screens for the model."""
+    sizes, words = ask_phones(config, folder), ""
     for builder in opened:  # none: it could not be opened, which was said
-        check_screens(config.agent.model, builder, sizes)
-    return ""
+        words = check_screens(config.agent.model, builder, sizes)
+    return words
 
 
 def check_system(config: TrainingConfig, platform: str) -> str:
@@ -131,7 +152,7 @@ def check_gpu(config: TrainingConfig, free: int | None) -> str:
             "why): install a torch that fits the driver, train on a machine that has a GPU, or "
             "keep to the processor: agent.policy.device=cpu, agent.model=starter"
         )
-    least, wanted = least_gpu_memory(config), sum(estimate_gpu_memory(config).values())
+    least, wanted = least_gpu_memory(config), sum(estimate_gpu_memory(config, free).values())
     if least > free:
         raise InvalidSetting(
             f"agent.model={model}: the learner alone needs {gigabytes(least)} on {device} "
@@ -168,8 +189,11 @@ def check_judge(settings: JudgeSettings) -> str:
     return ""
 
 
-def check_screens(model: str, builder: InputBuilder, sizes: Sizes) -> None:
-    """Raise `UnusableModel` where the model cannot take the screen of a phone."""
+def check_screens(model: str, builder: InputBuilder, sizes: Sizes) -> str:
+    """Raise `UnusableModel` where the model cannot take the screen of a phone; warn where it sees
+    one between bars, and so less well.
+    """
+    words = ""
     for phone, (width, height) in sizes.items():
         blank = Screen(np.zeros((height, width, 3), np.uint8))
         try:
@@ -179,3 +203,11 @@ def check_screens(model: str, builder: InputBuilder, sizes: Sizes) -> None:
                 f"agent.model={model} cannot take the screen of {phone}, which has "
                 f"{width} × {height} pixels: {error}"
             ) from error
+        box = builder.letterbox(blank) if isinstance(builder, Letterboxes) else None
+        if box is not None and not words:
+            words = (
+                f"agent.model={model} reads {box.picture.width} × {box.picture.height} pixels; the "
+                f"screen of {phone}, {width} × {height}, is shown to it at {box.size.width} × "
+                f"{box.size.height}, and it reads less of it (docs/starter.md says how much less)"
+            )
+    return words

@@ -22,16 +22,19 @@ from distrl.agent.served_gap import check_gap
 from distrl.agent.torch_device import use_threads
 from distrl.agent.vlm_policy import VlmPolicy
 from distrl.config.training_config import TrainingConfig
+from distrl.engine.adb_wiring import lease_phones
+from distrl.engine.device_wiring import check_phones
 from distrl.engine.ingest.deferred_judging import open_receiver
 from distrl.engine.ingest.delivery import ArrivalQueue, TrajectoryReceiver
 from distrl.engine.ingest.episode_log import EpisodeLog
+from distrl.engine.run.best_weights import BestWeights
 from distrl.engine.run.collection import Collection
 from distrl.engine.run.evaluator import EvaluationLane, EvaluationStore, Evaluator
 from distrl.engine.run.follower_processes import learner_process_group
 from distrl.engine.run.losses import check_losses
 from distrl.engine.run.machine_usage import machine_usage
 from distrl.engine.run.model_card import write_model_card
-from distrl.engine.run.preflight import preflight
+from distrl.engine.run.preflight import CheckPhones, preflight
 from distrl.engine.run.resume import TrainingState, begin, recall, resume
 from distrl.engine.run.run_card import note_card
 from distrl.engine.run.run_monitor import RunMonitor
@@ -87,6 +90,7 @@ class RunAssembly:
     open_publisher: OpenPublisher
     open_collection: OpenCollection
     asks_first: bool = True  # `preflight`; False: the run was under way, and its process died
+    ask_phones: CheckPhones = check_phones
     lane: EvaluationLane | None = None  # for evaluations beside training; None: in between
     sinks: Sequence[MetricSink] = ()  # of metrics, beside those of the settings
 
@@ -101,6 +105,8 @@ class RunAssembly:
                 if run.state.updates:  # however it ended
                     version = run.state.learner.version
                     keep_policy(self.directory, run.policy, version, self.view.say)
+                    if run.best_weights is not None:
+                        run.best_weights.export_if_fallen(run.policy)
             lost = read_lines(self.directory.losses, Loss)
             result = dataclasses.replace(
                 result,
@@ -117,8 +123,9 @@ class RunAssembly:
         """Build every part of the run; what is opened is closed by `opened`."""
         config, run = self.config, self.directory
         opened.enter_context(self.view)
+        lease_phones(config, run.path, opened)
         if self.asks_first:
-            preflight(config, run.path, self.view.say)
+            preflight(config, run.path, self.view.say, self.ask_phones)
         note_card(config, run)
         store = opened.enter_context(TrajectoryStore(run.trajectories, config.store))
         checkpoints = CheckpointFolder(run.checkpoints)
@@ -170,6 +177,7 @@ class RunAssembly:
             lane=self.lane,
             stop=self.stop,
             note_checkpoint=lambda path: note_progress(run, path, self.arrivals.taken),
+            best_weights=BestWeights(run, weights, episode_log, self.view.say),
         )
 
     def _learner(self, policy: VlmPolicy, publisher: Publisher, group: ProcessGroup) -> Learner:
@@ -181,9 +189,8 @@ class RunAssembly:
     def _policy(self) -> VlmPolicy:
         """The policy that learns; where a server acts, it is asked for the gap between the two."""
         policy = build_policy(self.config)
-        if self.config.agent.server and self.asks_first:
-            with closing(build_served(self.config, self.directory.path)) as served:
-                self.view.say(check_gap(served, policy))
+        if self.asks_first:
+            check_server(self.config, self.directory, policy, self.view.say)
         return policy
 
     def _monitor(
@@ -212,6 +219,18 @@ class RunAssembly:
             resumed_at=resumed_at,
             usage=partial(machine_usage, run.path),
         )
+
+
+def check_server(
+    config: TrainingConfig, run: RunDirectory, policy: VlmPolicy, say: Callable[[str], None]
+) -> None:
+    """Say how far `agent.server`, if there is one, is from our own policy.
+
+    Raises `UnusableAnswer` where that is too far to learn from what it plays.
+    """
+    if config.agent.server:
+        with closing(build_served(config, run.path)) as served:
+            say(check_gap(served, policy))
 
 
 @dataclasses.dataclass(slots=True)

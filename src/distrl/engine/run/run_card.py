@@ -9,7 +9,6 @@ again.
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import platform
 import subprocess
@@ -29,6 +28,7 @@ from distrl.agent.torch_device import gpu_names
 from distrl.config.training_config import TrainingConfig
 from distrl.errors import CorruptLog, UsageError
 from distrl.plugin_shape import KINDS
+from distrl.runs.checked_json import is_as_written, to_checked_json
 from distrl.runs.run_directory import RunDirectory, write_whole
 
 FILE = "card.json"
@@ -84,14 +84,18 @@ class RunCard:
     def read(cls, run: RunDirectory) -> Self:
         path = run.path / FILE
         try:
-            return msgspec.json.decode(path.read_bytes(), type=cls)
+            content = path.read_bytes()
+            found = msgspec.json.decode(content, type=cls)
         except FileNotFoundError:
             raise UsageError(f"{run.path} has no {FILE}: an older version made that run") from None
         except (msgspec.DecodeError, OSError) as error:
             raise CorruptLog(f"{path} cannot be read: {error}") from error
+        if not is_as_written(content):
+            raise CorruptLog(f"{path} is not as the run wrote it: its checksum does not match")
+        return found
 
     def write(self, run: RunDirectory) -> None:
-        write_whole(run.path / FILE, json.dumps(asdict(self), indent=2) + "\n")
+        write_whole(run.card, to_checked_json(asdict(self)))
 
     def differences(self, now: RunCard) -> list[str]:
         """What is not as it was, in a sentence each."""

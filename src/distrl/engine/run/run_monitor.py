@@ -29,6 +29,7 @@ SAMPLE_SECONDS = 5.0  # between two points of the series `collection`
 SHOW_SECONDS = 0.25  # between two updates of the live view
 LEAST_SECONDS, LEAST_SHARE = 2.0, 0.002  # of training, before a pace says anything
 RECENT_STEPS = 20
+MAX_FAULT_LINES = 10_000  # about devices, of one process
 PROGRESSING = ("training", "collecting")  # phases
 LearnerStage = Literal["update", "waiting", "checkpointing", "evaluating"]
 
@@ -108,6 +109,7 @@ class RunMonitor:
         self._countdown = Countdown()
         self._failed_starts: dict[str, int] = {}  # counted so far, by collector
         self._troubles: dict[str, str] = {}  # kinds of errors that were said, by device
+        self._faults_noted = 0
         self._sampled = -float("inf")
         self._shown = -float("inf")
 
@@ -151,6 +153,8 @@ class RunMonitor:
         if now - self._shown >= SHOW_SECONDS:
             self._shown = now
             self._note_troubles()
+            if fall := self._episode_log.unsaid_fall():
+                self.say(fall)
             self._view.show(self._status(learner_status, progress, queue))
 
     def begin(self, phase: str, learner_status: LearnerStatus, progress: float) -> None:
@@ -162,13 +166,14 @@ class RunMonitor:
 
     def end_training(self, learner_status: LearnerStatus, queue: int) -> None:
         """Close the learner's account, with a last point."""
+        self._note_troubles()
         self.sample(learner_status, queue)
         self._trained = self._learner_seconds()
 
     def _note_troubles(self) -> None:
         """Count episodes that could not start; say which phone failed and why, once per error."""
         said: dict[str, str] = {}
-        for report in self._collection.reports():
+        for report in (*self._collection.ended_reports(), *self._collection.reports()):
             failed = sum(report.failed_starts.values())
             if new := failed - self._failed_starts.get(report.name, 0):
                 self._episode_log.faults["failed_start"] += new
@@ -177,9 +182,17 @@ class RunMonitor:
                 said[device] = why.partition(":")[0]
                 if self._troubles.get(device) != said[device]:
                     self.say(f"{device} failed: {why}")
-                    with suppress(StorageError):  # a full disk costs its line in the log
-                        self._note_fault(DeviceFault(device, self.seconds, why))
+                    self._note(DeviceFault(device, self.seconds, why))
         self._troubles = said
+
+    def _note(self, fault: DeviceFault) -> None:
+        """A line in the log; what it does not get is counted."""
+        if self._faults_noted < MAX_FAULT_LINES:
+            with suppress(StorageError):
+                self._note_fault(fault)
+                self._faults_noted += 1
+                return
+        self._episode_log.faults["device_faults_cut"] += 1
 
     # Metrics and status -------------------------------------------------------------------------
 

@@ -25,6 +25,7 @@ from safetensors import SafetensorError
 from distrl.agent.vlm_policy import VlmPolicy
 from distrl.config.training_config import TrainingConfig
 from distrl.engine.ingest.episode_log import EpisodeLog
+from distrl.engine.run.best_weights import BestWeights
 from distrl.engine.run.collection import Collection
 from distrl.engine.run.evaluator import (
     EvaluationLane,
@@ -70,6 +71,7 @@ class TrainingRun:
     lane: EvaluationLane | None = None  # None: evaluations are played here, between two steps
     clock: Callable[[], float] = time.monotonic
     note_checkpoint: Callable[[Path], None] = lambda path: None  # called when one was written
+    best_weights: BestWeights | None = None
     _since: float | None = None  # when this stretch of training began; None: not training
     _before: float = 0.0  # seconds of training before it, earlier processes included
     _saved: float = 0.0  # when the last checkpoint was written
@@ -135,6 +137,8 @@ class TrainingRun:
             with self.monitor.learner_at("update"):
                 report = learner.step()
             self._pace()
+            if self.best_weights is not None:
+                self.best_weights.keep_if_best()
             if isinstance(report, LearnerReport):
                 self.monitor.learned(report)
             elif self._progress() < 1.0:

@@ -4,22 +4,25 @@
     server → collector   Decisions, `ServerReport`
 
 They travel as those of `ingest.messages` do, nothing is pickled. The screens of an observation are
-in shared memory (`screen_memory`); an action is its kind and its values in order. Texts are bytes,
-since a policy may write halves of surrogate pairs, which msgpack refuses; so are elements, as JSON.
+in shared memory, packed (`screen_memory`); an action is its kind and its values in order. Texts are
+bytes, since a policy may write halves of surrogate pairs, which msgpack refuses; so are elements,
+as JSON.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
 from operator import attrgetter
 from typing import Any, get_args
 
+from distrl.engine.serving.screen_memory import WrittenScreen, written
 from distrl.errors import DistrlError, UsageError
 from distrl.hierarchy import Element, Elements, element_rows, elements_of_rows
 from distrl.records import Action, Decision, Observation, Screen
+from distrl.replay.compressed_screen import CompressedScreen
 
 Value = float | bytes
 PackedAction = tuple[str, tuple[Value, ...]]
@@ -35,7 +38,7 @@ class DecisionRequest:
     instruction: bytes
     past_actions: tuple[PackedAction, ...]
     offset: int  # of its screens in the shared memory, oldest first
-    sizes: tuple[tuple[int, int], ...]  # height and width of each
+    screens: tuple[WrittenScreen, ...]
     elements: bytes = b""  # those of the screen, and what past actions touched; empty: none
 
 
@@ -71,22 +74,25 @@ class Decisions:
 
 
 def decision_request(
-    number: int, session: str, observation: Observation, offset: int
+    number: int,
+    session: str,
+    observation: Observation,
+    offset: int,
+    screens: Sequence[CompressedScreen],
 ) -> DecisionRequest:
-    """The request for an observation whose screens are at that offset."""
-    screens = (*observation.past_screens, observation.screen)
+    """The request for an observation whose screens are at that offset, oldest first."""
     return DecisionRequest(
         number,
         session,
         _bytes(observation.instruction),
         tuple(map(_packed, observation.past_actions)),
         offset,
-        tuple((screen.height, screen.width) for screen in screens),
+        tuple(map(written, screens)),
         _packed_elements(observation),
     )
 
 
-def observation_of(request: DecisionRequest, screens: tuple[Screen, ...]) -> Observation:
+def observation_of(request: DecisionRequest, screens: Sequence[Screen]) -> Observation:
     """The observation of a request."""
     *past_screens, screen = screens
     past_actions = tuple(map(_unpacked, request.past_actions))

@@ -1,13 +1,18 @@
 """The `DecisionService` of a collector without a policy: it asks the policy server of its node.
 
-Each request is sent by its own thread, so that the server batches over all devices of the node.
-Screens that the policy does not use are not sent. Guarantees:
+Requests are sent by the thread that asks, and their futures are completed by the thread that
+listens to the server, so that any number of them are in flight without a thread for each, and the
+server batches over all devices of the node. Screens that the policy does not use are not sent.
+Guarantees:
 
-- A request is answered by a policy, or raises.
-- If the server dies, the request is repeated to its replacement: a decision is lost, the episode is
-  not. Without an answer for `patience_seconds`, `PolicyServerGone` is raised: it ends the collector
-  and loses its episodes in progress.
-- On `close`, threads that wait get a `CancelledError`, as from `PolicyBatcher`.
+- A request is answered by a policy, or its future has an error.
+- If the server dies, all that it has not answered is sent to its replacement: a decision is lost,
+  the episode is not. Without an answer for `patience_seconds`, the error is `PolicyServerGone`: it
+  ends the collector and loses its episodes in progress.
+- On `close`, requests that are waited for are cancelled, as by `PolicyBatcher`.
+
+Replacements are looked for, and late requests noticed, by whoever is in `serve`, `ask` or `decide`;
+a collector is in `serve` all the time.
 
 `version` is the newest that the server has decided with; it is polled also while no episode runs,
 since it decides whether one may begin.
@@ -21,8 +26,9 @@ import itertools
 import threading
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Protocol
 
 from distrl.engine.serving.policy_server import ServerReport
@@ -32,16 +38,17 @@ from distrl.records import Decision, Observation
 
 PATIENCE_SECONDS = 300.0  # a replacement server loads its model first
 POLL_SECONDS = 0.25  # between two requests for the server's report
-CLOSING_SECONDS = 0.2  # between a waiting thread's checks whether the client has closed
-RETRY_SECONDS = 0.1  # between two attempts to find a server
-REQUESTS = 512  # at once, each in a thread: enough for a GPU's batch and the next one
+TEND_SECONDS = 0.2  # between two looks of a waiting caller for requests that were lost
 
 
 class ServerLine(Protocol):
     """A connection to one server. Where it is gone, calls raise `PolicyServerGone`."""
 
-    def ask(self, session: str, observation: Observation) -> Callable[[float], Decision | None]:
-        """Send a request. What is returned waits that long for the decision; None: not yet."""
+    def submit(self, session: str, observation: Observation) -> Future[Decision]:
+        """Send a request. Its future fails with `PolicyServerGone` where the server ends first.
+
+        It may be completed by a thread that must not block.
+        """
         ...
 
     def leave(self, session: str) -> None: ...
@@ -49,6 +56,17 @@ class ServerLine(Protocol):
     def report(self) -> ServerReport | None:
         """Its report; None: it is still loading, or did not answer in time."""
         ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Request:
+    """A request without an answer so far."""
+
+    number: int
+    session: str
+    observation: Observation
+    until: float  # it has failed, if there is no answer by then
+    decision: Future[Decision] = field(default_factory=Future)
 
 
 @dataclass(slots=True)
@@ -59,14 +77,17 @@ class PolicyClient:
     find: Callable[[], ServerLine | None]
     patience_seconds: float = PATIENCE_SECONDS
     _handles: itertools.count[int] = field(default_factory=itertools.count)
+    _numbers: itertools.count[int] = field(default_factory=itertools.count)
     _line: ServerLine | None = None
+    _waiting: dict[int, _Request] = field(default_factory=dict)  # by number, oldest first
+    _unsent: list[_Request] = field(default_factory=list)  # those that no server has
     _seen: ServerReport | None = None  # the last report
     _version: int = 0
     _decisions: int = 0
     _open: bool = True
+    # Guards the above. Held for a moment only: threads that must not block take it, too.
     _changed: threading.Condition = field(default_factory=threading.Condition)
-    _threads: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(REQUESTS))
-    _finding: threading.Lock = field(default_factory=threading.Lock)  # guards `_line`
+    _finding: threading.Lock = field(default_factory=threading.Lock)  # held by who calls `find`
 
     # The devices' side --------------------------------------------------------------------------
 
@@ -75,28 +96,23 @@ class PolicyClient:
 
     def ask(self, handle: int, observation: Observation) -> Decision:
         """Wait for a decision, from a replacement if the server dies."""
-        session, until = self._session(handle), time.monotonic() + self.patience_seconds
-        while self._still(until):
-            line = self._reach()
-            if line is None:
-                self._pause(RETRY_SECONDS)
-                continue
-            try:
-                decision = self._answer(line.ask(session, self._needed(observation)), until)
-            except PolicyServerGone:
-                self._lose(line)
-                self._pause(RETRY_SECONDS)
-            else:
-                self._decided(decision)
-                return decision
-        raise PolicyServerGone(
-            f"{self.name} had no decision from its node's policy server for "
-            f"{self.patience_seconds:g} s; see the server's log for why it fails or hangs"
-        )
+        return self._waited_for(self.submit(handle, observation))
 
     def submit(self, handle: int, observation: Observation) -> Future[Decision]:
-        """Ask in a thread of the client, `REQUESTS` at a time."""
-        return self._threads.submit(self.ask, handle, observation)
+        """Send a request, or keep it for the next server; cancelled if the client has closed."""
+        until = time.monotonic() + self.patience_seconds
+        request = _Request(next(self._numbers), self._session(handle), observation, until)
+        with self._changed:
+            line, is_open = self._line, self._open
+            if is_open:
+                self._waiting[request.number] = request
+                if line is None:
+                    self._unsent.append(request)
+        if not is_open:
+            request.decision.cancel()
+        elif line is not None:
+            self._send(line, request)
+        return request.decision
 
     def leave(self, handle: int) -> None:
         line = self._line
@@ -109,29 +125,19 @@ class PolicyClient:
     def _session(self, handle: int) -> str:
         return f"{self.name}/{handle}"
 
-    def _answer(self, wait: Callable[[float], Decision | None], until: float) -> Decision:
-        while self._still(until):
-            if (decision := wait(CLOSING_SECONDS)) is not None:
-                return decision
-        raise PolicyServerGone("no answer in time")
-
-    def _still(self, until: float) -> bool:
-        """Whether to wait on; raises if the client has closed."""
-        if not self._open:
-            raise CancelledError("the policy client has closed")
-        return time.monotonic() < until
+    def _waited_for(self, decision: Future[Decision]) -> Decision:
+        while not decision.done():
+            self._tend()
+            wait((decision,), TEND_SECONDS)
+        return decision.result()
 
     def _needed(self, observation: Observation) -> Observation:
         """Without past screens that the policy does not use: they are most of the bytes sent."""
-        if self._seen is None:
+        used = len(observation.past_screens) if self._seen is None else self._seen.past_screens
+        first = max(0, len(observation.past_screens) - used)
+        if first == 0:
             return observation
-        first = max(0, len(observation.past_screens) - self._seen.past_screens)
         return dataclasses.replace(observation, past_screens=observation.past_screens[first:])
-
-    def _decided(self, decision: Decision) -> None:
-        with self._changed:
-            self._decisions += 1
-            self._version = max(self._version, decision.weight_version)
 
     # The side of the collector's own thread -----------------------------------------------------
 
@@ -140,19 +146,26 @@ class PolicyClient:
             self._open = True
 
     def serve(self, going: Callable[[], bool]) -> None:
-        """Poll the server's report while `going`; the server decides."""
+        """Look for a server, for lost requests and for new weights while `going`."""
         while going():
+            self._tend()
             self._poll()
-            self._pause(POLL_SECONDS)
+            with self._changed:
+                self._changed.wait(POLL_SECONDS)
 
     def wake(self) -> None:
         with self._changed:
             self._changed.notify_all()
 
     def close(self) -> None:
+        """Cancel all requests, and refuse new ones."""
         with self._changed:
             self._open = False
+            cancelled = list(self._waiting.values())
+            self._waiting, self._unsent = {}, []
             self._changed.notify_all()
+        for request in cancelled:  # without the lock: callbacks of futures may take others
+            request.decision.cancel()
 
     def update_weights(self) -> bool:
         """Nothing to do: the server updates its own weights."""
@@ -164,7 +177,8 @@ class PolicyClient:
             return []
         handles = [self.enter() for _ in observations]
         try:
-            return list(self._threads.map(self.ask, handles, observations))
+            asked = [self.submit(*each) for each in zip(handles, observations, strict=True)]
+            return [self._waited_for(decision) for decision in asked]
         finally:
             for handle in handles:
                 self.leave(handle)
@@ -172,6 +186,11 @@ class PolicyClient:
     @property
     def version(self) -> int:
         return self._version
+
+    @property
+    def seen(self) -> ServerReport | None:
+        """The server's last report; None: it has not answered yet."""
+        return self._seen
 
     def report(self) -> PolicyBatcherReport:
         """This client's decisions, with its share of the server's batches and seconds."""
@@ -188,6 +207,67 @@ class PolicyClient:
             weight_digest=server.weight_digest if server.weight_version == self._version else "",
         )
 
+    # Requests and their answers -----------------------------------------------------------------
+
+    def _send(self, line: ServerLine, request: _Request) -> None:
+        try:
+            answer = line.submit(request.session, self._needed(request.observation))
+        except PolicyServerGone:
+            self._lose(line, request)
+        else:
+            answer.add_done_callback(partial(self._answered, line, request))
+
+    def _answered(self, line: ServerLine, request: _Request, answer: Future[Decision]) -> None:
+        """Hand the answer on. Called by the thread that listens to the server."""
+        error = answer.exception()
+        if isinstance(error, PolicyServerGone):
+            self._lose(line, request)
+        elif error is not None:
+            self._fail(request, error)
+        elif self._is_taken(request):
+            decision = answer.result()
+            with self._changed:
+                self._decisions += 1
+                self._version = max(self._version, decision.weight_version)
+            request.decision.set_result(decision)
+
+    def _fail(self, request: _Request, error: BaseException) -> None:
+        if self._is_taken(request):
+            request.decision.set_exception(error)
+
+    def _is_taken(self, request: _Request) -> bool:
+        """Whoever gets True completes the request; it has expired, or was cancelled, otherwise."""
+        with self._changed:
+            taken = self._waiting.pop(request.number, None) is not None
+        return taken and request.decision.set_running_or_notify_cancel()
+
+    def _tend(self) -> None:
+        """Fail the requests that are too late, and send those that no server has."""
+        for request in self._too_late():
+            self._fail(request, self._no_decision())
+        if not self._unsent:
+            return
+        line = self._reach()
+        if line is None:
+            return
+        with self._changed:
+            unsent = [each for each in self._unsent if each.number in self._waiting]
+            self._unsent = []
+        for request in unsent:
+            self._send(line, request)
+
+    def _too_late(self) -> list[_Request]:
+        now = time.monotonic()
+        with self._changed:
+            oldest_first = self._waiting.values()
+            return list(itertools.takewhile(lambda each: each.until <= now, oldest_first))
+
+    def _no_decision(self) -> PolicyServerGone:
+        return PolicyServerGone(
+            f"{self.name} had no decision from its node's policy server for "
+            f"{self.patience_seconds:g} s; see the server's log for why it fails or hangs"
+        )
+
     # The server ---------------------------------------------------------------------------------
 
     def _reach(self) -> ServerLine | None:
@@ -195,14 +275,18 @@ class PolicyClient:
         with self._finding:
             if self._line is None:
                 with contextlib.suppress(PolicyServerGone):  # it cannot be looked for just now
-                    self._line = self.find()
+                    found = self.find()
+                    with self._changed:
+                        self._line = found
             return self._line
 
-    def _lose(self, line: ServerLine) -> None:
-        """Forget a connection that failed, unless another thread has replaced it already."""
-        with self._finding:
+    def _lose(self, line: ServerLine, request: _Request | None = None) -> None:
+        """Forget a connection that failed, unless it was replaced already; keep its request."""
+        with self._changed:
             if self._line is line:
                 self._line = None
+            if request is not None and request.number in self._waiting:
+                self._unsent.append(request)
 
     def _poll(self) -> None:
         line = self._reach()
@@ -217,7 +301,3 @@ class PolicyClient:
             with self._changed:
                 self._seen = report
                 self._version = max(self._version, report.batcher.weight_version)
-
-    def _pause(self, seconds: float) -> None:
-        with self._changed:
-            self._changed.wait(seconds)

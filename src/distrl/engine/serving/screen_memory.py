@@ -1,10 +1,12 @@
 """Screens from a collector to the policy process of its machine, through shared memory.
 
-A collector copies the pixels of an observation into its `ScreenMemory`, an anonymous file (memfd)
-whose descriptor it passes over the connection. The server reads them there (`ScreenView`); the
-request itself carries an offset and sizes. A region is used again once its request was answered, so
-the file holds one region for each request in flight. It may grow and never shrinks (it is sealed),
-so that no reader faults; the kernel frees it when both sides have closed it, however they ended.
+A collector copies the packed screens of an observation into its `ScreenMemory`, an anonymous file
+(memfd) whose descriptor it passes over the connection. The server reads them there (`ScreenView`);
+the request itself carries an offset, and size and address of each screen. So nobody unpacks a
+screen before its pixels are asked for, and nobody hashes or packs it again. A region is used again
+once its request was answered, so the file holds one region for each request in flight. It may grow
+and never shrinks (it is sealed), so that no reader faults; the kernel frees it when both sides have
+closed it, however they ended.
 
 `multiprocessing.shared_memory` was weighed: its segments have names, which outlive a process that
 is killed, and its resource tracker removes a segment when any process that attached it ends.
@@ -19,16 +21,30 @@ import threading
 import weakref
 from collections import defaultdict
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from distrl.errors import UsageError
-from distrl.records import Screen
+from distrl.replay.compressed_screen import CompressedScreen
 
 Bytes = NDArray[np.uint8]
 SMALLEST = 1 << 16  # bytes of a region; sizes are powers of two from there
 LARGEST_SIDE = 1 << 14  # pixels
+
+
+class WrittenScreen(NamedTuple):
+    """A packed screen in the memory, but for where it is."""
+
+    nbytes: int
+    height: int
+    width: int
+    address: str  # of its content; it is not checked, since both sides are of one user
+
+
+def written(screen: CompressedScreen) -> WrittenScreen:
+    return WrittenScreen(len(screen.packed), screen.height, screen.width, screen.address)
 
 
 class ScreenMemory:
@@ -50,18 +66,18 @@ class ScreenMemory:
     def nbytes(self) -> int:
         return len(self._mapped)
 
-    def write(self, screens: Sequence[Screen]) -> tuple[int, int]:
+    def write(self, screens: Sequence[CompressedScreen]) -> tuple[int, int]:
         """Copy these screens, one after the other; return offset and size of their region."""
-        pixels = [np.ascontiguousarray(screen.pixels).reshape(-1) for screen in screens]
-        wanted = sum(map(len, pixels))
+        wanted = sum(len(screen.packed) for screen in screens)
         size = max(SMALLEST, 1 << (wanted - 1).bit_length())
         with self._lock:
             offset = self._free[size].pop() if self._free[size] else self._grow(size)
             mapped = self._mapped
         at = offset
-        for each in pixels:
-            mapped[at : at + len(each)] = each
-            at += len(each)
+        for screen in screens:
+            end = at + len(screen.packed)
+            mapped[at:end] = np.frombuffer(screen.packed, np.uint8)
+            at = end
         return offset, size
 
     def release(self, offset: int, size: int) -> None:
@@ -90,17 +106,19 @@ class ScreenView:
                 "other side a distrl of this version?"
             )
 
-    def read(self, offset: int, sizes: Sequence[tuple[int, int]]) -> tuple[Screen, ...]:
-        """Screens of these heights and widths, without a copy; valid until they are answered."""
+    def read(self, offset: int, written: Sequence[WrittenScreen]) -> tuple[CompressedScreen, ...]:
+        """Copies of the screens that were written there, still packed."""
         screens, at = [], offset
-        for height, width in sizes:
-            if not (0 < height <= LARGEST_SIDE and 0 < width <= LARGEST_SIDE and at >= 0):
+        for nbytes, height, width, address in written:
+            sides = 0 < height <= LARGEST_SIDE and 0 < width <= LARGEST_SIDE
+            if not (sides and nbytes > 0 and at >= 0):
                 raise UsageError(
-                    f"a screen of {width}x{height} at {at}; this is no request of ours"
+                    f"a screen of {width}x{height} in {nbytes} bytes at {at}; this is no request "
+                    "of ours"
                 )
-            end = at + height * width * 3
-            screens.append(Screen(self._bytes(at, end).reshape(height, width, 3)))
-            at = end
+            packed = self._bytes(at, at + nbytes).tobytes()
+            screens.append(CompressedScreen(packed, height, width, address))
+            at += nbytes
         return tuple(screens)
 
     def _bytes(self, start: int, end: int) -> Bytes:

@@ -37,6 +37,7 @@ from dataclasses import dataclass, field
 from distrl.engine.ingest.episode_log import EpisodeLog
 from distrl.engine.ingest.messages import Heartbeat, Pace
 from distrl.engine.supervision.collector_notes import CollectorNotebook, note
+from distrl.engine.supervision.phone_records import PhoneRecords
 from distrl.engine.supervision.process_names import new_name, starts
 from distrl.engine.supervision.restart_budget import (
     SILENT_START_SECONDS,
@@ -145,9 +146,11 @@ class CollectorRegistry:
     _slots: dict[int, _Slot] = field(default_factory=dict)
     _lock: threading.RLock = field(default_factory=threading.RLock)
     _notebook: CollectorNotebook = field(init=False)
+    phone_records: PhoneRecords = field(init=False)
 
     def __post_init__(self) -> None:
         self._notebook = CollectorNotebook(self.run.collectors, self.clock)
+        self.phone_records = PhoneRecords(self.run.refusals, self.episode_log.faults)
         for number in range(self.count):
             self._add(number, start_at=-float("inf"))
 
@@ -208,8 +211,10 @@ class CollectorRegistry:
                     self._record(slot, heartbeat)
                     self._write_notes()
             orders = self.orders(info.number)
-        for episode in heartbeat.finished if heartbeat is not None else ():
-            self.episode_log.finished(episode)
+        if heartbeat is not None:
+            self.phone_records.take(heartbeat.refusals)
+            for episode in heartbeat.finished:
+                self.episode_log.finished(episode)
         return orders if current else HeartbeatReply(orders.pace, 0.0, superseded=True)
 
     def delivered(self, name: str) -> None:
@@ -260,6 +265,7 @@ class CollectorRegistry:
             self.episode_log.close(f"{slot.info.name}/")
         if slot.report is not None:
             self._ended.update(slot.report.stages)
+            self.phone_records.ended(slot.report)
         slot.info, slot.report, slot.in_flight, slot.ended = None, None, 0, True
 
     # Transports -------------------------------------------------------------------------------

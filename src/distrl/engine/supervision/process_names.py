@@ -6,7 +6,7 @@ A name is taken by making its log file, so whoever names a process needs no memo
 from __future__ import annotations
 
 from distrl.errors import storage_error
-from distrl.runs.run_directory import RunDirectory
+from distrl.runs.run_directory import OWNER_ONLY, RunDirectory
 
 
 def new_name(run: RunDirectory, number: int, role: str = "collector") -> str:
@@ -16,7 +16,8 @@ def new_name(run: RunDirectory, number: int, role: str = "collector") -> str:
     """
     folder = run.path / "logs"
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        run.path.mkdir(mode=OWNER_ONLY, parents=True, exist_ok=True)
+        folder.mkdir(exist_ok=True)
         start = 1 + len(starts(run, number, role))
         while True:
             name = f"{role}-{number}.{start}"

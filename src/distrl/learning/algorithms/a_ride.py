@@ -32,8 +32,9 @@ In the small world the printed form does not find the best way. The invalid term
 gradient, here it has; rewards have such a penalty too, so one of the two is 0 (by default this
 one: an answer that cannot be read is paid for once). Entropy is one, not −log π of what was done.
 
-Where others went on from the same step (forks), A_t is success from there, discounted, less the
-mean of theirs: measured, not estimated, with the weight min(cap, ρ_t) as elsewhere.
+Where others went on from the same step (forks, `matched_screens`), A_t is success from there,
+discounted, less the mean of theirs: measured, not estimated, with the weight min(cap, ρ_t) as
+elsewhere.
 
 `trajectory_share` below 1 is the paper's filter of trajectories (`trajectory_filter`). Batches are
 drawn by priority (DPER), and weights that correct for it multiply every term.

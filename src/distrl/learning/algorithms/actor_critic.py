@@ -16,6 +16,7 @@ Metrics, of a batch as it was scored before the update:
     entropy, invalid_rate   nats per token, and the share of answers that could not be read
     brier_score             E[(V − G)²], of values and what came of them
     reliability_gap         how far the mean of G lies from the values before it, in ten bins
+    measured_advantages     share of turns at forks and matched screens, measured, not estimated
     explained_variance      1 − Var(v − V) / Var(v): how much of the targets the critic knew
 
 G is what V predicts, in the same units (`value_outcomes`): the discounted return with its costs, or
@@ -185,6 +186,7 @@ def actor_critic_metrics(
         "invalid_rate": float(step_mean(batch.invalid, batch.mask)),
         "brier_score": float(step_mean((values - outcomes).square(), batch.mask)),
         "reliability_gap": reliability_gap(values[batch.mask], outcomes[batch.mask]),
+        "measured_advantages": len(batch.continuations) / float(batch.mask.sum()),
         "explained_variance": explained_variance(values[batch.mask], targets[batch.mask]),
     }
 

@@ -111,13 +111,14 @@ def _repetitions(actions: list[Action], screens: tuple[Screen, ...], status_bar:
     for step, action in enumerate(actions):
         if isinstance(action, Unreadable) or times[action] == 1:
             continue  # and its screen stays packed
-        deed = (action, _below_status_bar(screens[step], status_bar))
+        deed = (action, below_status_bar(screens[step], status_bar))
         repeated[step] = deed in seen
         seen.add(deed)
     return repeated
 
 
-def _below_status_bar(screen: Screen, status_bar: float) -> bytes:
+def below_status_bar(screen: Screen, status_bar: float) -> bytes:
+    """What is shown, without the share of the height in which a clock goes on."""
     return screen.pixels[math.ceil(screen.height * status_bar) :].tobytes()
 
 

@@ -80,6 +80,7 @@ class Draw:
     probability: float
     weight: float
     siblings: tuple[Entry, ...] = ()  # other continuations of the same attempt: see `Branch`
+    attempts: tuple[Trajectory, ...] = ()  # others at the same task, newest first, if asked for
 
 
 def record_bytes(trajectory: Trajectory) -> int:

@@ -28,6 +28,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Annotated, Any
 
 import numpy as np
@@ -44,6 +45,7 @@ from distrl.replay.buffer.screen_store import ScreenStore
 from distrl.replay.buffer.sum_tree import SumTree
 from distrl.replay.compressed_screen import CompressedScreen
 
+BESIDE = 16  # other attempts that a draw has with it at most
 RECENT = 256  # measured priorities that a newcomer's is taken from
 COUNTERS = ("inserted", "resent", "refused", "evicted", "drawn", "updated", "stale_updates")
 
@@ -285,6 +287,15 @@ class ReplayBuffer:
             return ()
         whole = [self._slots[attempt]] if attempt in self._slots else []
         return tuple(self._entry(each) for each in (*whole, *forks) if each != slot)
+
+    def with_attempts(self, draws: Sequence[Draw], most: int = BESIDE) -> list[Draw]:
+        """The draws, each with the newest `most` of the other attempts at its task."""
+        return [replace(each, attempts=self._beside(each.trajectory, most)) for each in draws]
+
+    def _beside(self, drawn: Trajectory, most: int) -> tuple[Trajectory, ...]:
+        slots = reversed(self._attempts.of(drawn.task.id))
+        tried = (self._at(slot % self.settings.capacity) for slot in slots)
+        return tuple(islice((t for t in tried if t.attempt_id != drawn.attempt_id), most))
 
     def update_priorities(self, slot_ids: ArrayLike, priorities: ArrayLike) -> int:
         """Give these slots new priorities; returns how many of them were gone already.

@@ -49,6 +49,7 @@ function drawTop() {
     pick,
     h("nav", { "aria-label": "Pages" }, TABS.map(([page, name]) => h("a", { href: address(state.run, page), "aria-current": page === current ? "page" : null }, name))),
     h("div", { class: "tools" },
+      h("b", { class: "dry" }, run?.dry_run ?? ""),
       run ? h("span", { class: "small muted number figures-line" }, figuresLine(run)) : null,
       run ? h("span", { class: `state ${run.state}`, id: "state" }, run.state) : null,
       h("button", { title: "Light or dark", "aria-label": "Light or dark", on: { click: switchTheme } }, "◐"),
@@ -80,6 +81,8 @@ async function summaryOf(name) {
   Object.assign(run, await load(`${encodeURIComponent(name)}/summary.json`));
   const line = document.querySelector(".figures-line");
   if (line && state.run === name) line.textContent = figuresLine(run);
+  const dry = document.querySelector(".dry");
+  if (dry && state.run === name) dry.textContent = run.dry_run ?? "";
   return run;
 }
 

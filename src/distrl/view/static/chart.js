@@ -108,7 +108,7 @@ export class LineChart extends Frame {
     const y = (value) => TOP + (1 - (scale(value) - scale(low)) / span) * (this.height - TOP - BOTTOM);
     const yTicks = this.log ? [low, high] : this.share ? [0, 0.25, 0.5, 0.75, 1] : ticks(low, high, 3);
     this.axes({ x: this.x, y, yTicks, xText: this.xText, yText: (value) => (this.share ? `${Math.round(100 * value)} %` : figure(value)) });
-    this.series.forEach((each, number) => this.line(each, y, each.color ?? number % 8));
+    this.series.forEach((each, number) => this.line(each, y, each.color ?? number % 10));
   }
 
   line(each, y, color) {
@@ -148,7 +148,7 @@ export class LineChart extends Frame {
 export class StackChart extends Frame {
   constructor({ at, names, shares, height = 150, label, xText = figure, colors = null }) {
     super(height, label);
-    Object.assign(this, { at, names, shares, xText, colors: colors ?? names.map((_, row) => row % 8) });
+    Object.assign(this, { at, names, shares, xText, colors: colors ?? names.map((_, row) => row % 10) });
     this.draw();
   }
 
@@ -182,7 +182,7 @@ export class StackChart extends Frame {
 }
 
 export function legend(names, colors) {
-  return h("div", { class: "legend" }, names.map((name, at) => h("span", {}, h("i", { class: `c${colors?.[at] ?? at % 8}` }), name)));
+  return h("div", { class: "legend" }, names.map((name, at) => h("span", {}, h("i", { class: `c${colors?.[at] ?? at % 10}` }), name)));
 }
 
 // rows from the bottom up, columns over time; as dark as the share of its column

@@ -10,7 +10,6 @@ from phonesim.adb_daemon.android_names import (
     component,
     component_in_front,
     installed_packages,
-    package_of,
     process_of,
 )
 from phonesim.adb_daemon.commands.broadcasts import broadcast
@@ -35,7 +34,7 @@ def am(handset: Handset, words: Sequence[str], given: bytes) -> Result:
         case ["start" | "start-activity", *rest]:
             return _start(handset, read_intent(rest))
         case ["force-stop" | "kill", *rest] if rest:
-            app = installed_packages(handset.phone).get(rest[-1])
+            app = installed_packages(handset).get(rest[-1])
             if app not in (None, LAUNCHER):
                 handset.changing()
                 handset.phone.stop(app)
@@ -69,14 +68,16 @@ def _start(handset: Handset, intent: Intent) -> Result:
         _visit(handset, intent.part("data"))
     if "-W" in intent.flags:
         said += ["Status: ok", "LaunchState: COLD"]
-        said += [f"Activity: {component_in_front(handset.phone, short=True)}"]
-        said += ["TotalTime: 1", "WaitTime: 2", "Complete"]
+        said += [f"Activity: {component_in_front(handset, short=True)}"]
+        wait = handset.seconds_until_drawn
+        said += [f"TotalTime: {1 + round(1000 * wait)}", f"WaitTime: {2 + round(1000 * wait)}"]
+        return Result(lines(*said, "Complete").out, seconds=wait)
     return lines(*said)
 
 
 def _app_for(handset: Handset, intent: Intent) -> str | None:
     """The installed app that an intent is for; None where there is none."""
-    installed = installed_packages(handset.phone)
+    installed = installed_packages(handset)
     package, slash, activity = intent.part("component").partition("/")
     if slash:
         known = activity in (f".{HOME_ACTIVITY}", f"{package}.{HOME_ACTIVITY}")
@@ -92,7 +93,7 @@ def _app_for(handset: Handset, intent: Intent) -> str | None:
 
 
 def bring_to_front(handset: Handset, app: str) -> None:
-    handset.note(f"START u0 {component(package_of(app), HOME_ACTIVITY, short=True)}")
+    handset.note(f"START u0 {component(handset.package_of(app), HOME_ACTIVITY, short=True)}")
     if app == LAUNCHER:
         handset.perform(Home())
     else:
@@ -114,10 +115,10 @@ def _stacks(handset: Handset) -> Result:
     others = [app for app in state.running if app != state.front]
     rows = []
     for app in (state.front, *others):
-        package = package_of(app)
+        package = handset.package_of(app)
         task = process_of(package) % 1000
         front = app == state.front
-        top = component_in_front(handset.phone) if front else component(package, HOME_ACTIVITY)
+        top = component_in_front(handset) if front else component(package, HOME_ACTIVITY)
         first = f"  taskId={task}: {component(package, HOME_ACTIVITY)} bounds={bounds} userId=0"
         visible = f"visible={'true' if front else 'false'} topActivity=ComponentInfo{{{top}}}"
         rows += [
@@ -131,7 +132,7 @@ def monkey(handset: Handset, words: Sequence[str], given: bytes) -> Result:
     """`monkey -p PACKAGE [-c CATEGORY] 1` launches an app; it presses nothing at random here."""
     intent = read_intent([w for w in words if w not in ("1", "-v") and not w.startswith("--pct")])
     package = intent.part("package")
-    app = installed_packages(handset.phone).get(package)
+    app = installed_packages(handset).get(package)
     if app is None:
         raise Refusal("** No activities found to run, monkey aborted.", 252)
     bring_to_front(handset, app)

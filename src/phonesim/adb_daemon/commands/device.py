@@ -5,29 +5,22 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from phonesim.adb_daemon.android_names import package_of, process_of
+from phonesim.adb_daemon.android_names import process_of
 from phonesim.adb_daemon.handset import Handset
 from phonesim.adb_daemon.result import NOTHING, Command, Refusal, Result, lines
 from phonesim.display import DOTS_PER_INCH
 from phonesim.system import SystemSettings
 
-PROPERTIES = {
+PROPERTIES = {  # of every served phone
     "dev.bootcomplete": "1",
     "init.svc.bootanim": "stopped",
     "ro.build.characteristics": "default",
-    "ro.build.fingerprint": "distrl/distrl/simulated:14/DISTRL/1:user/release-keys",
     "ro.build.type": "user",
     "ro.build.version.release": "14",
     "ro.build.version.sdk": "34",
     "ro.debuggable": "0",
-    "ro.hardware": "simulated",
-    "ro.product.brand": "distrl",
     "ro.product.cpu.abi": "x86_64",
     "ro.product.cpu.abilist": "x86_64",
-    "ro.product.device": "simulated",
-    "ro.product.manufacturer": "DistRL",
-    "ro.product.model": "DistRL Phone",
-    "ro.product.name": "distrl",
     "ro.secure": "1",
     "service.bootanim.exit": "1",
     "sys.boot_completed": "1",
@@ -37,10 +30,21 @@ MAX_PROPERTY = 92  # Android's own limit
 
 
 def _all(handset: Handset) -> dict[str, str]:
+    profile = handset.profile
     zone = handset.phone.facts.one(SystemSettings).timezone
+    dots = handset.phone.display.density * DOTS_PER_INCH
+    release = f"{PROPERTIES['ro.build.version.release']}/DISTRL/1:user/release-keys"
     own = {
+        "ro.build.fingerprint": f"{profile.brand}/{profile.product}/{profile.device}:{release}",
+        "ro.hardware": profile.hardware,
+        "ro.product.brand": profile.brand,
+        "ro.product.device": profile.device,
+        "ro.product.manufacturer": profile.manufacturer,
+        "ro.product.model": profile.model,
+        "ro.product.name": profile.product,
         "ro.serialno": handset.serial,
-        "ro.sf.lcd_density": str(handset.phone.display.density * DOTS_PER_INCH),
+        "ro.sf.lcd_density": str(profile.panel.dots_per_inch if profile.panel else dots),
+        "ro.distrl.draws_at_once": "1" if handset.draws_at_once else "0",
         "persist.sys.timezone": f"Europe/{zone}",
     }
     return {**PROPERTIES, **own, **handset.properties}
@@ -88,13 +92,13 @@ def _formatted(handset: Handset, form: str) -> str:
 
 
 def pidof(handset: Handset, words: Sequence[str], given: bytes) -> Result:
-    running = {package_of(app) for app in handset.phone.state.running}
+    running = {handset.package_of(app) for app in handset.phone.state.running}
     found = [str(process_of(name)) for name in words if name in running]
     return lines(" ".join(found)) if found else Result(code=1)
 
 
 def ps(handset: Handset, words: Sequence[str], given: bytes) -> Result:
-    names = sorted(package_of(app) for app in handset.phone.state.running)
+    names = sorted(handset.package_of(app) for app in handset.phone.state.running)
     rows = [f"u0_a1  {process_of(name):>6}  1  0  0  0  0 S {name}" for name in names]
     return lines("USER      PID PPID VSZ RSS WCHAN ADDR S NAME", *rows)
 

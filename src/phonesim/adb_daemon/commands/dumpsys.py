@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from phonesim.adb_daemon.android_names import (
     component_in_front,
     installed_packages,
-    package_of,
     process_of,
     token_of,
     window_in_front,
@@ -40,23 +39,22 @@ def _flag(value: object) -> str:
 
 def _record(handset: Handset) -> str:
     """The activity in front, as Android names its record."""
-    name = component_in_front(handset.phone, short=True)
-    task = process_of(package_of(handset.phone.state.front)) % 1000
+    name = component_in_front(handset, short=True)
+    task = process_of(handset.package_of(handset.phone.state.front)) % 1000
     return f"ActivityRecord{{{token_of(name)} u0 {name} t{task}}}"
 
 
 def _window(handset: Handset, words: list[str]) -> list[str]:
-    focus = "StatusBar" if handset.locked or not handset.awake else window_in_front(handset.phone)
-    display = handset.phone.display
-    size, dots = f"{display.width}x{display.height}", display.density * DOTS_PER_INCH
+    focus = window_in_front(handset)
+    window = f"Window{{{token_of(focus)} u0 {focus}}}" if focus else "null"
     return [
         "WINDOW MANAGER WINDOWS (dumpsys window windows)",
-        f"  mCurrentFocus=Window{{{token_of(focus)} u0 {focus}}}",
+        f"  mCurrentFocus={window}",
         f"  mFocusedApp={_record(handset)}",
         f"  mInputMethodWindow=Window{{{token_of('ime')} u0 InputMethod}}",
         "WINDOW MANAGER DISPLAY CONTENTS (dumpsys window displays)",
         "  Display: mDisplayId=0",
-        f"    init={size} {dots}dpi cur={size} app={size} rng={size}-{size}",
+        f"    {_sizes(handset)}",
         "    mDisplayRotation: mRotation=ROTATION_0 mCurrentRotation=ROTATION_0",
         "WINDOW MANAGER POLICY STATE (dumpsys window policy)",
         f"    mAwake={_flag(handset.awake)}",
@@ -68,11 +66,22 @@ def _window(handset: Handset, words: list[str]) -> list[str]:
     ]
 
 
+def _sizes(handset: Handset) -> str:
+    """`base` is there where the screen is drawn at another size than the panel's."""
+    display, panel = handset.phone.display, handset.profile.panel
+    size = f"{display.width}x{display.height}"
+    drawn = f"{size} {display.density * DOTS_PER_INCH}dpi"
+    first = (
+        f"{panel.width}x{panel.height} {panel.dots_per_inch}dpi base={drawn}" if panel else drawn
+    )
+    return f"init={first} cur={size} app={size} rng={size}-{size}"
+
+
 def _activity(handset: Handset, words: list[str]) -> list[str]:
     record = _record(handset)
-    package = package_of(handset.phone.state.front)
+    package = handset.package_of(handset.phone.state.front)
     if words and words[0] == "top":
-        name = component_in_front(handset.phone, short=True)
+        name = component_in_front(handset, short=True)
         return [
             f"TASK {package} id={process_of(package) % 1000} userId=0",
             f"  ACTIVITY {name} {token_of(name)} pid={process_of(package)}",
@@ -85,7 +94,7 @@ def _activity(handset: Handset, words: list[str]) -> list[str]:
         f"    mLastPausedActivity: {record}",
         f"  ResumedActivity: {record}",
         *(
-            f"  * Recent #{place}: Task{{{token_of(app)} A={package_of(app)}}}"
+            f"  * Recent #{place}: Task{{{token_of(app)} A={handset.package_of(app)}}}"
             for place, app in enumerate(handset.phone.state.recent)
         ),
     ]
@@ -155,7 +164,7 @@ def _power(handset: Handset, words: list[str]) -> list[str]:
 
 
 def _package(handset: Handset, words: list[str]) -> list[str]:
-    name = installed_packages(handset.phone).get(words[0]) if words else None
+    name = installed_packages(handset).get(words[0]) if words else None
     if name is None:
         return [f"Unable to find package: {' '.join(words[:1])[:80]}"]
     app = handset.phone.facts.find(InstalledApp, lambda a: a.name == name)
@@ -176,7 +185,7 @@ def _package(handset: Handset, words: list[str]) -> list[str]:
 def _notification(handset: Handset, words: list[str]) -> list[str]:
     rows = ["Current Notification Manager state:", "  Notification List:"]
     for note in handset.phone.facts.all(Notification):
-        named = f"{token_of(str(note.id))}: pkg={package_of(note.app)} id={note.id}"
+        named = f"{token_of(str(note.id))}: pkg={handset.package_of(note.app)} id={note.id}"
         rows += [
             f"    NotificationRecord({named})",
             f"      android.title=String ({note.title})",

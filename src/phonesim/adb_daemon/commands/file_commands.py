@@ -1,4 +1,4 @@
-"""Files of the phone on its own storage: ls, cat, rm, mkdir, touch, mv, cp, test."""
+"""Files of the phone on its own storage: ls, cat, rm, mkdir, rmdir, touch, mv, cp, test."""
 
 from __future__ import annotations
 
@@ -78,6 +78,17 @@ def mkdir(handset: Handset, words: Sequence[str], given: bytes) -> Result:
     return NOTHING
 
 
+def rmdir(handset: Handset, words: Sequence[str], given: bytes) -> Result:
+    for path in _options(words)[1]:
+        try:
+            if handset.files.names(path):
+                raise Refusal(f"rmdir: '{path}': Directory not empty")
+            handset.files.remove(path, with_content=True)
+        except StorageRefusal as refusal:
+            raise Refusal(f"rmdir: '{path}': {refusal}") from refusal
+    return NOTHING
+
+
 def touch(handset: Handset, words: Sequence[str], given: bytes) -> Result:
     for path in _options(words)[1]:
         handset.files.touch(path, handset.seconds)
@@ -132,6 +143,7 @@ COMMANDS: dict[str, Command] = {
     "cat": cat,
     "rm": rm,
     "mkdir": mkdir,
+    "rmdir": rmdir,
     "touch": touch,
     "cp": cp,
     "mv": mv,

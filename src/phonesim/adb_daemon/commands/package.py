@@ -12,7 +12,6 @@ from phonesim.adb_daemon.android_names import (
     SYSTEM_PACKAGES,
     component,
     installed_packages,
-    package_of,
 )
 from phonesim.adb_daemon.commands.intent import read_intent
 from phonesim.adb_daemon.handset import Handset
@@ -56,8 +55,9 @@ def pm(handset: Handset, words: Sequence[str], given: bytes) -> Result:
 
 
 def _packages(handset: Handset) -> list[str]:
-    own = installed_packages(handset.phone)
-    return sorted([*own, *SYSTEM_PACKAGES, *_added(handset)])
+    own = installed_packages(handset)
+    keyboard = handset.profile.keyboard.split("/")[0]
+    return sorted([*own, *SYSTEM_PACKAGES, keyboard, *_added(handset)])
 
 
 def _added(handset: Handset) -> list[str]:
@@ -93,13 +93,13 @@ def _list(handset: Handset, what: str, rest: Sequence[str]) -> Result:
 def _removable(handset: Handset, package: str) -> bool:
     if package in _added(handset):
         return True
-    name = installed_packages(handset.phone).get(package, LAUNCHER)
+    name = installed_packages(handset).get(package, LAUNCHER)
     return name != LAUNCHER and handset.phone.apps[name].removable
 
 
 def _clear(handset: Handset, package: str) -> Result:
     """The app as it was on the new phone: what it keeps is put back, what it had open is gone."""
-    name = installed_packages(handset.phone).get(package)
+    name = installed_packages(handset).get(package)
     if name is None:
         return Result(b"Failed\n", code=1)
     if name == LAUNCHER:
@@ -118,7 +118,7 @@ def _clear(handset: Handset, package: str) -> Result:
 
 
 def _permit(handset: Handset, package: str, permission: str, granted: bool) -> Result:
-    name = installed_packages(handset.phone).get(package)
+    name = installed_packages(handset).get(package)
     app = handset.phone.facts.find(InstalledApp, lambda a: a.name == name)
     if app is None:
         raise Refusal(f"Exception: Unknown package: {package[:80]}", 255)
@@ -129,7 +129,7 @@ def _permit(handset: Handset, package: str, permission: str, granted: bool) -> R
 
 
 def _uninstall(handset: Handset, package: str) -> Result:
-    name = installed_packages(handset.phone).get(package)
+    name = installed_packages(handset).get(package)
     if name is None or not _removable(handset, package):  # an app of ours that may go
         return failure("Failure [DELETE_FAILED_INTERNAL_ERROR]")
     handset.phone.stop(name)
@@ -143,8 +143,8 @@ def _resolve(handset: Handset, words: Sequence[str]) -> Result:
     intent = read_intent([word for word in words if word != "--brief"])
     package = intent.part("package") or intent.part("component").partition("/")[0]
     if intent.part("category") == "android.intent.category.HOME":
-        package = package_of(LAUNCHER)
-    if package not in installed_packages(handset.phone):
+        package = handset.package_of(LAUNCHER)
+    if package not in installed_packages(handset):
         return lines("No activity found")
     short = component(package, HOME_ACTIVITY, short=True)
     if "--brief" in words:
@@ -163,7 +163,7 @@ def _query(handset: Handset, words: Sequence[str]) -> Result:
     wanted = "android.intent.action.MAIN", "android.intent.category.LAUNCHER"
     if (intent.part("action"), intent.part("category")) != wanted:
         return lines("No activities found")
-    names = [name for name in installed_packages(handset.phone) if name != package_of(LAUNCHER)]
+    names = [name for name in installed_packages(handset) if name != handset.package_of(LAUNCHER)]
     rows = [f"{len(names)} activities found:"]
     for place, name in enumerate(sorted(names)):
         rows += [f"  Activity #{place}:", "    priority=0 preferredOrder=0 match=0x108000"]

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from phonesim.adb_daemon.android_names import package_of
 from phonesim.adb_daemon.handset import Handset
-from phonesim.adb_daemon.result import NOTHING, Command, Refusal, Result, lines
+from phonesim.adb_daemon.result import NOTHING, Command, Refusal, Result, failure, lines
 from phonesim.display import DOTS_PER_INCH
 from phonesim.hierarchy_xml import uiautomator_xml
 
 DUMP = "/sdcard/window_dump.xml"
+NOT_IDLE = "ERROR: could not get idle state."
 TERMINALS = ("/dev/tty", "/dev/stdout", "/proc/self/fd/1", "-")
 NOT_IN_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -41,8 +41,10 @@ def uiautomator(handset: Handset, words: Sequence[str], given: bytes) -> Result:
             pass
         case _:
             raise Refusal("Usage: uiautomator dump [--compressed] [file]")
-    front = handset.phone.state.front
-    xml = NOT_IN_XML.sub("\ufffd", uiautomator_xml(handset.elements(), package_of(front)))
+    if not handset.comes_to_rest():
+        return failure(NOT_IDLE, code=0)  # Android's own program calls that a success
+    package = handset.package_of(handset.shown_app)
+    xml = NOT_IN_XML.sub("\ufffd", uiautomator_xml(handset.elements(), package))
     said = f"UI hierchary dumped to: {path}\n".encode("utf-8", "replace")  # Android's own spelling
     if path in TERMINALS:
         return Result(xml.encode() + said)
@@ -51,18 +53,26 @@ def uiautomator(handset: Handset, words: Sequence[str], given: bytes) -> Result:
 
 
 def wm(handset: Handset, words: Sequence[str], given: bytes) -> Result:
-    display = handset.phone.display
+    display, panel = handset.phone.display, handset.profile.panel
     match words:
         case ["size"]:
-            return lines(f"Physical size: {display.width}x{display.height}")
+            physical = [f"{panel.width}x{panel.height}"] if panel else []
+            return _sizes("size", [*physical, f"{display.width}x{display.height}"])
         case ["density"]:
-            return lines(f"Physical density: {display.density * DOTS_PER_INCH}")
+            physical = [str(panel.dots_per_inch)] if panel else []
+            return _sizes("density", [*physical, str(display.density * DOTS_PER_INCH)])
         case ["size" | "density", "reset"] | ["user-rotation" | "set-user-rotation", *_]:
             return NOTHING
         case ["dismiss-keyguard"]:
             handset.locked = handset.locked and not handset.awake
             return NOTHING
     raise Refusal(f"Error: wm {' '.join(words)[:80]}: this screen cannot be changed", 255)
+
+
+def _sizes(what: str, values: Sequence[str]) -> Result:
+    """What the panel has, and what is drawn where that is another."""
+    kinds = ("Physical", "Override")
+    return lines(*(f"{kind} {what}: {value}" for kind, value in zip(kinds, values, strict=False)))
 
 
 COMMANDS: dict[str, Command] = {"screencap": screencap, "uiautomator": uiautomator, "wm": wm}

@@ -1,0 +1,131 @@
+"""Files and answers of others that are read before or beside a run, as targets of `make fuzz`.
+
+The JSON of a model's directory, the TOML of consent, of web tasks and of a judge's examples, and
+what an AndroidWorld container answers. `fuzz_targets` has the rest, and says what a target is.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from benchmarks.fuzz_target import Target
+from distrl.agent.model_directory import known_family, read_config
+from distrl.devices.safety.safety import SENTENCE, consent_path, read_consent
+from distrl.judging.judge_prompt import read_examples
+from distrl.task_sets.android_world_container import AndroidWorldContainer
+from distrl.task_sets.web_tasks import load_web_tasks
+
+SERIAL = "R58M123"
+CONSENT = f"""serial = "{SERIAL}"
+owner = "Ada"
+sentence = "{SENTENCE}"
+apps = ["com.android.settings", "com.distrl.notes"]
+"""
+WEB_TASKS = """[[task]]
+name = "agree"
+url = "http://127.0.0.1:8000/form?a=1"
+instruction = "Agree to it."
+split = "test"
+step_limit = 7
+done = "document.title == 'done'"
+"""
+EXAMPLES = """[[example]]
+instruction = "Set an alarm for 7:30"
+actions = ["opened the app Clock", "tapped at 50 % across, 88 % down"]
+seen = "The list of alarms"
+thoughts = "An alarm for 7:30 should be in the list. It is."
+success = true
+"""
+MODEL: dict[str, Any] = {
+    "model_type": "qwen2_5_vl",
+    "architectures": ["Qwen2_5_VLForConditionalGeneration"],
+}
+MODEL |= {"hidden_size": 64, "vision_config": {"depth": 2}, "rope_scaling": {"type": "mrope"}}
+ADAPTER = {"base_model_name_or_path": "some/model", "peft_type": "LORA", "r": 8}
+
+
+def file_targets(folder: Path) -> list[Target]:
+    """All of them; files that they need are below the folder."""
+    return [*toml_targets(folder), *model_targets(folder / "model"), *container_targets()]
+
+
+def written_to(path: Path, read: Callable[[], object]) -> Callable[[bytes], object]:
+    path.parent.mkdir(parents=True, exist_ok=True)
+
+    def reader(data: bytes) -> object:
+        path.write_bytes(data)
+        try:
+            return read()
+        finally:
+            path.unlink()
+
+    return reader
+
+
+def toml_targets(folder: Path) -> list[Target]:
+    tasks, examples, consents = folder / "tasks.toml", folder / "judge.toml", folder / "consent"
+
+    def consent() -> object:
+        os.environ["DISTRL_CONSENT"] = str(consents)
+        try:
+            return read_consent(SERIAL)
+        finally:
+            del os.environ["DISTRL_CONSENT"]
+
+    own = consents / consent_path(SERIAL).name
+    return [
+        Target("consent", [CONSENT.encode()], written_to(own, consent)),
+        Target("web-tasks", [WEB_TASKS.encode()], written_to(tasks, lambda: load_web_tasks(tasks))),
+        Target(
+            "judge-examples",
+            [EXAMPLES.encode()],
+            written_to(examples, lambda: read_examples(examples)),
+        ),
+    ]
+
+
+def model_targets(folder: Path) -> list[Target]:
+    """`config.json` as transformers is given it, and that of an adapter, which is no model."""
+    config = folder / "whole" / "config.json"
+    adapter = folder / "adapter" / "adapter_config.json"
+    config.parent.mkdir(parents=True, exist_ok=True)
+    return [
+        Target("model-family", [json.dumps(MODEL).encode()],
+               written_to(config, lambda: known_family(config.parent)), share=0.5),
+        Target("model-config", [json.dumps(MODEL).encode()],
+               written_to(config, lambda: read_config(config.parent)), share=0.05),
+        Target("model-adapter", [json.dumps(ADAPTER).encode()],
+               written_to(adapter, lambda: known_family(adapter.parent)), share=0.5, whole=False),
+    ]  # fmt: skip
+
+
+def container_targets() -> list[Target]:
+    def answering(ask: Callable[[AndroidWorldContainer], object]) -> Callable[[bytes], object]:
+        def reader(data: bytes) -> object:
+            transport = httpx.MockTransport(lambda request: httpx.Response(200, content=data))
+            client = httpx.Client(transport=transport, base_url="http://localhost:1")
+            host = AndroidWorldContainer("http://localhost:1", client, 5.0, 5.0)
+            try:
+                return ask(host)
+            finally:
+                host.close()
+
+        return reader
+
+    asked: dict[str, tuple[bytes, Callable[[AndroidWorldContainer], object]]] = {
+        "tasks": (b'{"task_list": ["A", "B"]}', lambda host: host.task_types()),
+        "length": (b'{"length": 3}', lambda host: host.combinations("A")),
+        "goal": (b'{"goal": "Do it."}', lambda host: host.goal("A", 0)),
+        "score": (b'{"score": 0.5}', lambda host: host.score("A", 0)),
+        "pixels": (b'{"pixels": [[[1, 2, 3], [4, 5, 6]]]}', lambda host: host.pixels()),
+    }
+    return [
+        Target(f"container-{name}", [example], answering(ask), share=0.3)
+        for name, (example, ask) in asked.items()
+    ]

@@ -1,0 +1,129 @@
+"""The arms of the paper's table as settings of `distrl train`, and what each is tuned over.
+
+An arm is `ARMS[name]` beside settings that all arms share (`SETTINGS`, or those of a small table:
+the config `SMALL_CONFIG` and `SMALL`). `choices_of` has the settings that tuning may change, each
+with two values, the first being what the arm has untuned.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+Settings = Mapping[str, object]
+
+SECONDS = 6_000.0  # of the phones' clock
+SPEED = 20.0
+LOOKS = 20  # evaluations on the way
+TEST_TASKS, TASKS_ON_THE_WAY = 400, 100
+SETTINGS: Settings = {
+    "tasks.split": "undemonstrated",
+    "devices.count": 32,
+    "devices.latency": "paper_emulator",
+    "devices.clock": "scaled",
+    "replay.capacity": 2_000,
+    "pacing.minimum_fill": 32,
+    "pacing.samples_per_insert": 10,
+    "learning.learner.batch_trajectories": 16,
+    "learning.learner.updates_per_publish": 4,
+    "learning.learner.staleness.at_start": 64,
+    "learning.learner.staleness.at_arrival": 256,
+    "evaluation.split": "undemonstrated_test",
+    "evaluation.before": TEST_TASKS,
+    "evaluation.after": TEST_TASKS,
+    "evaluation.every_episodes": TASKS_ON_THE_WAY,
+    "agent.policy.sampling.max_new_tokens": 32,
+}
+SMALL_CONFIG, SMALL_SECONDS, SMALL_SPEED, SMALL_LOOKS = "quick_start", 1_500.0, 3.0, 4
+SMALL: Settings = {  # beside those of its config
+    "devices.count": 32,
+    "devices.latency": "paper_emulator",
+    "devices.clock": "scaled",
+    "pacing.minimum_fill": 32,
+    "pacing.samples_per_insert": 5,  # of two cores, phones and looks need one
+    "evaluation.before": 100,
+    "evaluation.after": 100,
+    "evaluation.every_episodes": 50,
+    "reporting.recordings": 0,
+}
+ROUNDS = {"collection.mode": "synchronous", "learning.algorithm": "digirl"}
+ARMS: Mapping[str, Settings] = {
+    "filtered_bc": {"learning.algorithm": "filtered_bc"},
+    "digirl_8_rounds": {**ROUNDS, "devices.count": 8},
+    "digirl_32_rounds": dict(ROUNDS),
+    "digirl_async": {"learning.algorithm": "digirl"},
+    "distrl": {"learning.algorithm": "a_ride"},
+    "without_dper": {"learning.algorithm": "a_ride", "learning.learner.draws": "uniform"},
+    "without_retrace": {
+        "learning.algorithm": "a_ride",
+        "learning.a_ride.retrace_lambda": 0.0,
+        "learning.a_ride.ratio_level": "none",
+    },
+    "as_printed": {"learning.algorithm": "a_ride", "learning.a_ride.as_printed": "true"},
+}
+OURS, THEIRS = "distrl", "digirl_32_rounds"
+ARRANGEMENTS = ("filtered_bc", "digirl_8_rounds", "digirl_32_rounds", "digirl_async", "distrl")
+MAIN_ARMS = (THEIRS, OURS)  # compared by `time_ratio` and `relative_gain`: more seeds
+
+RATES = {"learning.step.learning_rate": (1e-4, 3e-4)}
+CHOICES_OF_ALGORITHM: Mapping[str, Mapping[str, tuple[object, ...]]] = {
+    "filtered_bc": {**RATES, "learning.filtered_bc.share": (1.0, 0.5)},
+    "digirl": {
+        **RATES,
+        "learning.digirl.curriculum_share": (0.5, 1.0),
+        "learning.digirl.decay": (0.5, 0.9),
+    },
+    "a_ride": {
+        **RATES,
+        "learning.a_ride.advantage": ("signed", "filtered"),
+        "learning.a_ride.retrace_lambda": (0.95, 0.5),
+    },
+}
+
+
+def choices_of(arm: str) -> dict[str, tuple[object, ...]]:
+    """What tuning may change of an arm: nothing that makes it this arm."""
+    own = ARMS[arm]
+    choices = CHOICES_OF_ALGORITHM[str(own["learning.algorithm"])]
+    return {name: values for name, values in choices.items() if name not in own}
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One run; `tuned` are settings that tuning has chosen, or tries."""
+
+    family: str
+    arm: str
+    seed: int
+    tuned: tuple[tuple[str, object], ...] = ()
+
+    def folder(self, keep: Path) -> Path:
+        return keep / f"{self.family}-{self.arm}-{self.seed}"
+
+    def tuning_folder(self, keep: Path) -> Path:
+        """Named by what is tried as well."""
+        values = "-".join(str(value) for _, value in self.tuned)
+        return keep / "tuning" / f"{self.family}-{self.arm}-{self.seed}-{values}"
+
+
+def settings_of(job: Job, folder: Path, given: argparse.Namespace) -> dict[str, object]:
+    """All that a run is given beside its config, if it has one."""
+    minutes = given.seconds / given.speed / 60.0
+    looks = SMALL_LOOKS if given.small else LOOKS
+    return {
+        **(SMALL if given.small else SETTINGS),
+        **ARMS[job.arm],
+        **dict(job.tuned),
+        "run.name": "paper",
+        "run.directory": folder,
+        "run.seed": job.seed,
+        "run.minutes": minutes,
+        "tasks.families": f'["{job.family}"]',
+        "devices.clock_speed": given.speed,
+        "agent.policy.device": given.device,
+        "collection.collectors": given.collectors,
+        "evaluation.every_minutes": max(0.1, minutes / (looks + 1)),  # the last is after training
+        **dict(word.split("=", 1) for word in given.set),
+    }

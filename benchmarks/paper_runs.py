@@ -1,0 +1,147 @@
+"""The runs of the paper's table: each played once, then read from its directory.
+
+All times are of one clock: seconds of training (without evaluations) on the phones' clock, which
+runs `devices.clock_speed` times as fast as ours. `evaluations.jsonl` says by the run's own clock
+when weights were measured, and that one also counts what comes before training; the points of
+`metrics.jsonl` have both clocks and translate.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.paper_arms import SMALL_CONFIG, Job, settings_of
+from benchmarks.train_runs import set_words, start_run
+from distrl.config.training_config import load_config
+from distrl.json_lines import read_lines
+from distrl.runs.metrics import read_points
+from distrl.runs.run_account import LEARNER, LEARNER_STAGES
+from distrl.runs.run_directory import RunDirectory
+from distrl.runs.run_records import EvaluationLine, Point
+
+
+def play_all(jobs: Sequence[Job], folders: Sequence[Path], given: argparse.Namespace) -> None:
+    """Play what has not been played, so many at once."""
+    with ThreadPoolExecutor(given.at_once) as side_by_side:
+        list(side_by_side.map(lambda job, folder: play(job, folder, given), jobs, folders))
+
+
+def play(job: Job, folder: Path, given: argparse.Namespace) -> None:
+    """Run it to its end, unless it was before."""
+    config = (SMALL_CONFIG,) if given.small else ()
+    settings = settings_of(job, folder, given)
+    if result_of(folder) is not None:
+        check_same(folder, settings)
+        return
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    (folder / "settings").write_text(written(settings))
+    code = start_run(settings, folder / "log", *config).wait()
+    print(
+        f"{folder.name}: {'done' if code == 0 else f'ended with {code}, see its log'}", flush=True
+    )
+
+
+def written(settings: dict[str, object]) -> str:
+    """What a run was made with, but where."""
+    words = set_words({k: v for k, v in settings.items() if k != "run.directory"})
+    return "\n".join(words[1::2]) + "\n"
+
+
+def check_same(folder: Path, settings: dict[str, object]) -> None:
+    """Refuse to take a run of other settings for this one."""
+    before = (folder / "settings").read_text().splitlines()
+    if different := set(before).symmetric_difference(written(settings).splitlines()):
+        sys.exit(
+            f"{folder} is a run with other settings ({', '.join(sorted(different))}); give another "
+            "--keep, or remove it"
+        )
+
+
+# What it came to ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """What came of a run, on the phones' clock."""
+
+    before: float
+    after: float
+    curve: tuple[tuple[float, float], ...]  # seconds and success, on the way and at the end
+    per_minute: float  # trajectories
+    step_seconds: float
+    staleness: float
+    effective_sample_share: float
+    done_before: Mapping[str, bool] = field(default_factory=dict)  # by task
+    done_after: Mapping[str, bool] = field(default_factory=dict)
+
+    @property
+    def seconds(self) -> float:
+        return self.curve[-1][0]
+
+    def seconds_to(self, level: float) -> float | None:
+        """The first look that reaches a level; None: none did."""
+        return next((seconds for seconds, success in self.curve if success >= level), None)
+
+    @property
+    def success_over_time(self) -> float:
+        """The mean over the whole time, from the start on: the area under the curve."""
+        points = ((0.0, self.before), *self.curve)
+        area = sum((end - begin) * (y + x) / 2.0 for (begin, x), (end, y) in pairwise(points))
+        return area / self.seconds
+
+
+def result_of(folder: Path) -> Path | None:
+    """The directory of its run, if that has a result."""
+    return next((found.parent for found in folder.glob("*/result.json")), None)
+
+
+def played(folder: Path) -> Played | None:
+    """What the run in a folder came to; None: it has no result."""
+    run = result_of(folder)
+    if run is None:
+        return None
+    result: dict[str, Any] = json.loads((run / "result.json").read_text("utf-8"))
+    directory = RunDirectory(run)
+    speed = load_config(directory.config).devices.clock_speed
+    points = [each for each in read_points(directory.metrics) if each.series == "collection"]
+    lines = read_lines(directory.evaluations, EvaluationLine)
+    looks = [each for each in lines if each.stage == "during"]
+    times = training_seconds(points, [each.seconds for each in looks])
+    seconds, after = speed * result["training_s"], result["success_after"]["rate"]
+    on_the_way = [(speed * t, each.rate.rate) for t, each in zip(times, looks, strict=True)]
+    return Played(
+        before=result["success_before"]["rate"],
+        after=after,
+        curve=(*on_the_way, (seconds, after)),
+        per_minute=60.0 * result["trajectories"] / seconds,
+        step_seconds=speed * learning_seconds(points) / max(1, result["updates"]),
+        staleness=result["staleness_mean"],
+        effective_sample_share=result["effective_sample_share"],
+        done_before=next((dict(e.successes) for e in lines if e.stage == "before"), {}),
+        done_after=next((dict(e.successes) for e in reversed(lines) if e.stage == "after"), {}),
+    )
+
+
+def training_seconds(points: Sequence[Point], seconds: Sequence[float]) -> list[float]:
+    """Seconds of training at so many seconds of the run's own clock."""
+    known = [(p.seconds, p.figures.get("training_seconds") or 0.0) for p in points]
+    clock, trained = zip(*known, strict=True)
+    return [float(each) for each in np.interp(seconds, clock, trained)]
+
+
+def learning_seconds(points: Sequence[Point]) -> float:
+    """Seconds that the learner's steps took, without its waiting."""
+    spent = points[-1].figures if points else {}
+    return sum(spent.get(LEARNER + stage) or 0.0 for stage in LEARNER_STAGES)

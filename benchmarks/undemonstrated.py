@@ -1,0 +1,143 @@
+"""Can reward alone teach what nobody demonstrated? `make bench-undemonstrated` (a GPU machine).
+
+`distrl train undemonstrated` for three seeds: all templates that the starter was never shown, of
+both families. Then `distrl evaluate RUN` plays the templates that it was shown, to see whether
+something was lost (the split `test`, the same tasks for the starter and for every run). All
+evaluations are sampled, as in training, on parameters, instructions and phones never seen.
+
+    before, after               success on undemonstrated templates: the starter, after training
+    known_before, known_after   the same on demonstrated ones
+    gain, known_change          the differences
+    gpu_minutes                 of training; evaluations before and on the way are played beside it
+    seed_N_…                    each of these of one run
+    seeds                       how many there are
+
+with `_low` and `_high`, 95 %: of the starter over tasks (Wilson), of the rest over seeds (Student's
+t). Each run has a folder in `--keep`; what is there is not made again, and a run that was cut short
+is begun anew. `--report` only reads; `--from RUN RUN…` takes runs that were made elsewhere.
+`--device cpu` with `--minutes` and `--set` is a trial and writes no results.
+
+It has not been run on a GPU yet.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarks.paper_figures import spread
+from benchmarks.paper_runs import result_of
+from benchmarks.results_file import make_command, write_results
+from benchmarks.starter import EVALUATE
+from benchmarks.train_runs import start_run
+
+CONFIG, STARTER = "undemonstrated", "starter"
+INTERVAL = {"rate": "", "low": "_low", "high": "_high"}  # names in a result, and ends of ours
+KNOWN_INTERVAL = {"success": "", "low": "_low", "high": "_high"}
+
+
+def train(seed: int, given: argparse.Namespace) -> Path | None:
+    """The directory of a seed's run, made now if it is not there; None: it did not end well."""
+    folder: Path = given.keep / f"seed-{seed}"
+    if result_of(folder) is None and not given.report:
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        settings: dict[str, object] = {
+            "run.seed": seed,
+            "run.directory": folder,
+            "agent.policy.device": given.device,
+            **({} if given.minutes is None else {"run.minutes": given.minutes}),
+            **dict(word.split("=", 1) for word in given.set),
+        }
+        code = start_run(settings, folder / "log", CONFIG).wait()
+        print(f"{folder}: {'done' if code == 0 else f'ended with {code}, see its log'}", flush=True)
+    return result_of(folder)
+
+
+def known(name: str, model: str, given: argparse.Namespace) -> dict[str, Any] | None:
+    """What a model still knows of what the starter was shown; None: not measured."""
+    path: Path = given.keep / f"known-{name}.json"
+    if not path.exists() and not given.report:
+        words = [model, "--split", "test", "--sampled", "--episodes", str(given.episodes)]
+        words += ["--device", given.device, "--json", str(path)]
+        subprocess.run([*EVALUATE, *words], check=True)
+    return json.loads(path.read_text("utf-8")) if path.exists() else None
+
+
+def read_result(run: Path) -> dict[str, Any]:
+    result: dict[str, Any] = json.loads((run / "result.json").read_text("utf-8"))
+    return result
+
+
+def figures_of(
+    results: Sequence[Mapping[str, Any]],  # of runs
+    known_before: Mapping[str, Any],  # of the starter
+    known_after: Sequence[Mapping[str, Any]],  # of runs
+) -> dict[str, float]:
+    """Of the starter, of all runs, and of each."""
+    first = results[0]["success_before"]
+    figures = {
+        "seeds": float(len(results)),
+        **{f"before{end}": first[name] for name, end in INTERVAL.items()},
+        **{f"known_before{end}": known_before[name] for name, end in KNOWN_INTERVAL.items()},
+    }
+    runs = [
+        {
+            "after": result["success_after"]["rate"],
+            "gain": result["success_after"]["rate"] - result["success_before"]["rate"],
+            "known_after": after["success"],
+            "known_change": after["success"] - known_before["success"],
+            "gpu_minutes": result["training_s"] / 60.0,
+        }
+        for result, after in zip(results, known_after, strict=True)
+    ]
+    for name in runs[0]:
+        figures |= spread(name, [run[name] for run in runs])
+    for result, run in zip(results, runs, strict=True):
+        figures |= {f"seed_{result['seed']}_{name}": value for name, value in run.items()}
+    return figures
+
+
+def main() -> None:
+    given = arguments()
+    given.keep.mkdir(parents=True, exist_ok=True)
+    runs = given.runs or [run for seed in given.seeds if (run := train(seed, given)) is not None]
+    results = {run: read_result(run) for run in runs}
+    before = known(STARTER, STARTER, given)
+    after = {run: known(run.name, str(run), given) for run in results}
+    complete = [run for run in results if after[run] is not None]
+    if before is None or not complete:
+        raise SystemExit(f"{given.keep} has no complete run yet; leave --report out to make them")
+    found = figures_of(
+        [results[run] for run in complete],
+        before,
+        [each for each in after.values() if each is not None],
+    )
+    rounded = {name: round(value, 4) for name, value in found.items()}
+    print(json.dumps(rounded, indent=2))
+    if given.device != "cpu":
+        write_results("undemonstrated", rounded, make_command("bench-undemonstrated"))
+
+
+def arguments() -> argparse.Namespace:
+    words = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    words.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
+    words.add_argument("--minutes", type=float, help="of training, if not those of the config")
+    words.add_argument("--episodes", type=int, default=434, help="two of each known template")
+    words.add_argument("--device", default="cuda")
+    words.add_argument("--keep", type=Path, default=Path("runs/undemonstrated"))
+    words.add_argument("--set", action="append", default=[], help="a setting of all runs, a.b=c")
+    words.add_argument("--from", dest="runs", type=Path, nargs="+", help="runs made before")
+    words.add_argument("--report", action="store_true", help="run nothing")
+    return words.parse_args()
+
+
+if __name__ == "__main__":
+    main()

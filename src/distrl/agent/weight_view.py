@@ -1,0 +1,79 @@
+"""Tensors of PyTorch that lie in the bytes of a safetensors file, wherever those bytes are.
+
+Nothing is copied: `safetensors.torch.load` copies every tensor, and `safe_open` wants a file. The
+tensors keep the array that they were given, each as long as it lives. They must not be written to,
+since PyTorch has no read-only tensors: policies copy them into their own (`load_weights`).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from distrl.errors import CorruptWeights
+
+TYPES = {
+    "F64": torch.float64, "F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16,
+    "F8_E4M3": torch.float8_e4m3fn, "F8_E5M2": torch.float8_e5m2,
+    "I64": torch.int64, "I32": torch.int32, "I16": torch.int16, "I8": torch.int8,
+    "U64": torch.uint64, "U32": torch.uint32, "U16": torch.uint16, "U8": torch.uint8,
+    "BOOL": torch.bool,
+}  # fmt: skip
+MALFORMED = (
+    ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RuntimeError,
+)  # what a header that is not one leads to  # fmt: skip
+
+
+def view_weights(content: NDArray[np.uint8]) -> dict[str, Tensor]:
+    """The tensors of a file by name; `CorruptWeights` if it is none. No digest is checked."""
+    try:
+        header, start = _header(content)
+        writable: Any = _Writable(content)
+        tensors = np.asarray(writable)[start:]
+        return {name: _view(tensors, entry) for name, entry in header.items()}
+    except MALFORMED as error:
+        raise CorruptWeights(
+            f"{len(content)} bytes of weights are no safetensors file: {error!r}; have them "
+            "published again"
+        ) from error
+
+
+def _header(content: NDArray[np.uint8]) -> tuple[dict[str, Any], int]:
+    """What the file says of each tensor, and where the first begins."""
+    length = int.from_bytes(content[:8].tobytes(), "little")
+    start = 8 + length
+    if start > len(content):
+        raise ValueError(f"a header of {length} bytes does not fit")
+    header = json.loads(content[8:start].tobytes())
+    header.pop("__metadata__", None)
+    return header, start
+
+
+def _view(tensors: NDArray[np.uint8], entry: Mapping[str, Any]) -> Tensor:
+    dtype, shape, (begin, end) = TYPES[entry["dtype"]], entry["shape"], entry["data_offsets"]
+    size = math.prod(shape) * dtype.itemsize
+    if min(shape, default=0) < 0 or begin < 0 or end > len(tensors) or end - begin != size:
+        raise ValueError(f"{shape} of {dtype} at {begin} to {end} of {len(tensors)} bytes")
+    if not size:
+        return torch.empty(shape, dtype=dtype)
+    return torch.from_numpy(tensors[begin:end]).view(dtype).reshape(shape)
+
+
+class _Writable:
+    """The memory of an array, said to be writable, since PyTorch warns of any other.
+
+    It keeps the array itself: a slice of an array may keep only what that was a slice of, and
+    whoever gave it releases its memory when the array goes.
+    """
+
+    def __init__(self, array: NDArray[np.uint8]) -> None:
+        self.array = array
+        described = array.__array_interface__
+        self.__array_interface__ = {**described, "data": (described["data"][0], False)}

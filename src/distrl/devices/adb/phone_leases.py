@@ -1,0 +1,196 @@
+"""Lease phones: no two runs of this user drive the same phone of this machine.
+
+A lease is a lock (flock) on a file for each serial, in a folder that is this user's alone. The
+kernel takes it back when its process dies, however that happens; the file says who holds it.
+
+A phone is leased to a folder: that of a run, or the spool of a joined collector. The process that
+is there for the whole run leases all phones before any is touched; its collectors come and go, and
+find theirs leased to their run (`is_leased_to`). So no other run can take the phone of a collector
+that is just being restarted.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import socket
+import sys
+import tempfile
+import time
+import weakref
+from collections.abc import Collection, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
+
+from distrl.devices.adb.adb import AdbServer, ListedDevice
+from distrl.devices.emulator.emulator_ports import try_lock
+from distrl.errors import InvalidSetting
+from distrl.private_folder import make_private
+
+RECORD_SECONDS = 1.0  # that a new holder may take to write who it is
+MAX_COMMAND, MAX_RECORD = 100, 8192  # characters, bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """Who has leased a phone; `pid` 0: it has not said so."""
+
+    pid: int = 0
+    folder: str = ""
+    command: str = ""
+
+    def __str__(self) -> str:
+        if not self.pid:
+            return "another process"
+        return f"process {self.pid} (`{self.command}`, in {self.folder})"
+
+
+def lease(serial: str, folder: Path, opened: ExitStack) -> Holder | None:
+    """Lease a phone until `opened` closes; where another has it, return who.
+
+    What was leased to the same folder before, by whichever process, is leased to it already.
+    """
+    path, end = _lock_path(serial), time.monotonic() + RECORD_SECONDS
+    while (lock := try_lock(path)) < 0:
+        holder = _read(path)
+        if holder.pid or time.monotonic() > end:
+            return None if holder.folder == str(folder.absolute()) else holder
+        time.sleep(0.01)  # it is being taken, or was only looked at
+    opened.callback(_Lease(lock, folder).release)
+    return None
+
+
+def is_leased_to(serial: str, folder: Path) -> bool:
+    """Whether a living process has leased the phone to that folder."""
+    path = _lock_path(serial)
+    if (lock := try_lock(path)) >= 0:
+        os.close(lock)
+        return False
+    return _read(path).folder == str(folder.absolute())
+
+
+def lease_serials(
+    server: AdbServer,
+    named: Sequence[str],
+    wanted: int,
+    folder: Path,
+    opened: ExitStack,
+    before: Collection[str] = (),
+) -> tuple[str, ...]:
+    """Lease the named phones; without names usable ones that are free, those of `before` first."""
+    if named:
+        return _lease_named(named[:wanted], folder, opened)
+    listed = server.devices()
+    usable = [each.serial for each in listed if each.usable]
+    leased: list[str] = []
+    held: dict[str, Holder] = {}
+    for serial in sorted(usable, key=lambda each: each not in before):  # else in adb's order
+        if len(leased) == wanted:
+            break
+        if (holder := lease(serial, folder, opened)) is None:
+            leased.append(serial)
+        else:
+            held[serial] = holder
+    if len(leased) < wanted:
+        raise InvalidSetting(
+            f"{wanted} phones are wanted and adb lists: {_states(listed, held)}; connect more, or "
+            "lower devices.count and devices.spares (`distrl devices` shows what each lacks)"
+        )
+    return tuple(leased)
+
+
+def _lease_named(named: Sequence[str], folder: Path, opened: ExitStack) -> tuple[str, ...]:
+    for serial in named:
+        if (holder := lease(serial, folder, opened)) is not None:
+            raise InvalidSetting(
+                f"the phone {serial} is driven by {holder}: wait until that has ended or stop it, "
+                "or name other phones in devices.serials (`distrl devices` lists them)"
+            )
+    return tuple(named)
+
+
+def reserve_serials(
+    server: AdbServer,
+    named: Sequence[str],
+    wanted: int,
+    folder: Path,
+    opened: ExitStack,
+    *,
+    fewer: bool = False,  # will do, where others have leased the rest
+) -> tuple[str, ...]:
+    """Lease usable phones of this machine (of the named ones, if any) that nobody has, not even
+    another collector of the same run: on a cluster each takes its own.
+    """
+    listed = [each for each in server.devices() if not named or each.serial in named]
+    free: list[str] = []
+    held: dict[str, Holder] = {}
+    for each in listed:
+        if len(free) == wanted or not each.usable:
+            continue
+        if (lock := try_lock(path := _lock_path(each.serial))) >= 0:
+            opened.callback(_Lease(lock, folder).release)
+            free.append(each.serial)
+        else:
+            held[each.serial] = _read(path)
+    least = 1 if named else wanted  # named ones may be on other machines
+    if len(free) < wanted and not (fewer and len(free) + len(held) >= least):
+        raise InvalidSetting(
+            f"{wanted} phones are wanted on {socket.gethostname()}, {len(free)} are free, and adb "
+            f"lists there: {_states(listed, held)}; connect more, or join the cluster with as many "
+            f"as there are: distrl cluster join HEAD:PORT --resource phone={len(listed)}"
+        )
+    return tuple(free)
+
+
+def _states(listed: Sequence[ListedDevice], held: dict[str, Holder]) -> str:
+    def state(each: ListedDevice) -> str:
+        return f"driven by {held[each.serial]}" if each.serial in held else each.state
+
+    return ", ".join(f"{each.serial} ({state(each)})" for each in listed) or "none at all"
+
+
+class _Lease:
+    """A locked file that says who holds it. A forked child does not inherit it."""
+
+    def __init__(self, lock: int, folder: Path) -> None:
+        self._lock = lock
+        words = [Path(sys.argv[0]).name, *sys.argv[1:]]
+        record = {
+            "pid": os.getpid(),
+            "folder": str(folder.absolute()),
+            "command": shlex.join(words)[:MAX_COMMAND],
+        }
+        os.ftruncate(lock, 0)
+        os.pwrite(lock, json.dumps(record).encode(), 0)
+        forget = weakref.WeakMethod(self._close)
+        os.register_at_fork(after_in_child=lambda: (close := forget()) and close())
+
+    def release(self) -> None:
+        if self._lock >= 0:
+            os.ftruncate(self._lock, 0)  # the next holder is not taken for this one
+        self._close()
+
+    def _close(self) -> None:
+        lock, self._lock = self._lock, -1
+        if lock >= 0:
+            os.close(lock)
+
+
+def _lock_path(serial: str) -> Path:
+    folder = make_private(Path(tempfile.gettempdir()) / f"distrl-phones-{os.getuid()}")
+    return folder / quote(serial, safe="")
+
+
+def _read(path: Path) -> Holder:
+    """Who has written itself down last; nobody, if that process is no more."""
+    try:
+        with path.open("rb") as file:
+            record = json.loads(file.read(MAX_RECORD))
+        holder = Holder(int(record["pid"]), str(record["folder"]), str(record["command"]))
+        os.kill(holder.pid, 0)
+    except (OSError, ValueError, TypeError, KeyError):
+        return Holder()
+    return holder

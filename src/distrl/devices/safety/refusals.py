@@ -1,0 +1,114 @@
+"""What guarded phones did not carry out: the records, their file, and the way to the learner.
+
+A collector whose disk is not the learner's appends them to a file of its own, and a `RefusalOutbox`
+hands them on from there with the heartbeats: in order, `MAX_REFUSALS` at a time, again until the
+learner has answered. How far it got is beside the file, so that a restarted collector goes on from
+there. What comes twice (an answer was lost) is the same record, and the learner takes it once.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from msgspec import Meta
+
+from distrl.errors import storage_error
+from distrl.json_lines import decode_line, encode_line
+
+MAX_REFUSALS = 500  # in one batch
+MAX_CHARACTERS = 300  # of each text that is sent
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """An action that was not carried out."""
+
+    time: float  # seconds since 1970
+    device: str
+    action: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class RefusalBatch:
+    """Refusals on their way to the learner, and how many are missing from them."""
+
+    refusals: Annotated[tuple[Refusal, ...], Meta(max_length=MAX_REFUSALS)] = ()
+    cut: Annotated[int, Meta(ge=0, le=10**9)] = 0
+
+
+def append_refusals(path: Path, *refusals: Refusal) -> None:
+    """Append lines in one write, so that several processes can share the file."""
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with path.open("ab", buffering=0) as file:
+            file.write(b"".join(map(encode_line, refusals)))
+    except OSError as error:
+        raise storage_error(error, f"writing what was refused to {path}") from error
+
+
+def short(text: str, most: int = MAX_CHARACTERS) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+class RefusalOutbox:
+    """Reads what is appended to `path`. One thread at a time calls it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._note = path.with_suffix(".sent")
+        self._position = self._read_to = self._noted()
+
+    def batch(self, *, last: bool = False) -> RefusalBatch:
+        """What is to be sent next; `last`: there is no next time, what is left counts as cut."""
+        refusals: list[Refusal] = []
+        cut, at = 0, self._position
+        with suppress(FileNotFoundError), self.path.open("rb") as file:
+            at = at if at <= self.path.stat().st_size else 0  # somebody has emptied it
+            file.seek(at)
+            for line in file:
+                full = len(refusals) == MAX_REFUSALS
+                if not line.endswith(b"\n") or (full and not last):
+                    break
+                refusal = None if full else _read(line)
+                if refusal is None:
+                    cut += 1
+                else:
+                    refusals.append(refusal)
+                at += len(line)
+        self._read_to = at
+        return RefusalBatch(tuple(refusals), cut)
+
+    def sent(self) -> None:
+        """The learner has answered: the last batch needs not be sent again."""
+        if self._read_to == self._position:
+            return
+        self._position = self._read_to
+        draft = self._note.with_suffix(".draft")
+        with suppress(OSError):  # it would be sent again after a restart, which does no harm
+            draft.write_text(str(self._position))
+            draft.replace(self._note)
+
+    def _noted(self) -> int:
+        try:
+            return max(0, int(self._note.read_text("ascii")))
+        except (OSError, ValueError):
+            return 0
+
+
+def _read(line: bytes) -> Refusal | None:
+    """The refusal on a line, its texts cut to their longest; None: it is damaged."""
+    try:
+        found = decode_line(line, Refusal)
+    except ValueError:
+        return None
+    texts = (_sendable(short(text)) for text in (found.device, found.action, found.why))
+    return Refusal(found.time, *texts)
+
+
+def _sendable(text: str) -> str:
+    """Msgpack has no halves of surrogate pairs, which a model may write."""
+    return text.encode("utf-8", "replace").decode("utf-8")

@@ -1,0 +1,152 @@
+"""Build the phones of a collector over adb, leased to its run (`devices.adb.phone_leases`).
+
+Which phones a run has is chosen once, when its command starts, and kept in `phones.json` by serial:
+a phone that adb loses must not shift the others, so that a restarted collector would drive another
+collector's phone. On a cluster each collector leases any that its node has free.
+"""
+
+from __future__ import annotations
+
+import json
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+
+from distrl.config.training_config import TrainingConfig
+from distrl.devices.adb.android_device import AndroidDevice
+from distrl.devices.adb.android_phones import AdbPhone, open_phone
+from distrl.devices.adb.android_state import screen_size
+from distrl.devices.adb.android_tools import running_server
+from distrl.devices.adb.phone_leases import is_leased_to, lease_serials, reserve_serials
+from distrl.devices.adb.simulated_adb_device import SimulatedAdbDevice
+from distrl.devices.safety.refusals import RefusalOutbox
+from distrl.devices.safety.safety import SafeDevice
+from distrl.errors import CorruptData, InvalidSetting
+from distrl.runs.run_directory import RunDirectory, write_whole
+
+Serials = dict[str, str]  # by the name of the device
+
+
+def lease_phones(config: TrainingConfig, folder: Path, opened: ExitStack) -> None:
+    """Choose the phones of all collectors here, and lease them to the run in `folder`.
+
+    Raises where another run has them. Without effect for other devices, on a cluster, and where
+    nothing is played here.
+    """
+    plays = config.learning.learner.mode != "offline" and config.collection.collectors > 0
+    if config.devices.kind == "adb" and config.engine.kind != "ray" and plays:
+        _choose(config, folder, opened)
+
+
+def _choose(config: TrainingConfig, folder: Path, opened: ExitStack) -> Serials:
+    serials = _lease(config, folder, opened)
+    if serials != _read(folder):
+        write_whole(RunDirectory(folder).phones, json.dumps(serials, indent=2) + "\n")
+    return serials
+
+
+def _lease(config: TrainingConfig, folder: Path, opened: ExitStack) -> Serials:
+    settings = config.devices
+    names = [f"phone-{n}" for n in range(settings.count)]
+    names += [f"spare-{n}" for n in range(settings.spares)]
+    server = running_server(settings.android.adb_port)
+    before = tuple(_read(folder).values())
+    found = lease_serials(server, settings.serials, len(names), folder, opened, before)
+    return dict(zip(names, found, strict=True))
+
+
+def _leased(config: TrainingConfig, folder: Path) -> Serials:
+    """What a living process has leased to the run by these settings; empty: nothing."""
+    settings, serials = config.devices, _read(folder)
+    found = tuple(serials.values())
+    named = settings.serials[: settings.count + settings.spares]
+    if len(found) != settings.count + settings.spares or (named and found != named):
+        return {}
+    return serials if all(is_leased_to(each, folder) for each in found) else {}
+
+
+def _read(folder: Path) -> Serials:
+    """Empty where nothing was chosen yet, or where it cannot be read: it is chosen anew then."""
+    try:
+        found = json.loads(RunDirectory(folder).phones.read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+    if not isinstance(found, dict) or not all(isinstance(each, str) for each in found.values()):
+        return {}
+    return found
+
+
+def build_phones(
+    config: TrainingConfig, names: tuple[str, ...], opened: ExitStack, folder: Path
+) -> list[AdbPhone]:
+    """Open the phones of these names; `opened` gives up leases that were not there before.
+
+    What guarded phones refuse is recorded in the run's directory, unless a file is given.
+    """
+    record = str(RunDirectory(folder).refusals)
+    if config.engine.kind != "ray":
+        serials = _leased(config, folder)
+        if not serials and config.collection.collectors > 1:  # choosing is not for one of several
+            raise CorruptData(
+                f"{RunDirectory(folder).phones} does not say which phones are leased to this run; "
+                f"stop it, and go on with distrl train --resume {folder}"
+            )
+        serials = serials or _choose(config, folder, opened)
+        return open_phones(config, {name: serials[name] for name in names}, record)
+    server = running_server(config.devices.android.adb_port)
+    free = reserve_serials(server, config.devices.serials, len(names), folder, opened)
+    return open_phones(config, dict(zip(names, free, strict=True)), record)
+
+
+def check_adb(config: TrainingConfig, folder: Path) -> dict[str, tuple[int, int]]:
+    """Raise what is wrong with the phones; return the sizes of their screens."""
+    if config.engine.kind == "ray":
+        return {}  # they are on the nodes of collectors: `ray.node_phones` asks there
+    with ExitStack() as opened:
+        return look_at_phones(config, _leased(config, folder) or _lease(config, folder, opened))
+
+
+def look_at_phones(config: TrainingConfig, serials: Serials) -> dict[str, tuple[int, int]]:
+    """The sizes of the screens of leased phones; raises where one may not be operated."""
+    sizes: dict[str, tuple[int, int]] = {}
+    for device in open_phones(config, serials):
+        if isinstance(device, SafeDevice):
+            device.consent()  # raises, and says what the owner has to write where
+        inner = device if isinstance(device, AndroidDevice) else device.device
+        if (size := screen_size(inner.shell)) is not None:
+            sizes[f"{device.name} ({inner.shell.serial})"] = size
+        device.close()
+    return sizes
+
+
+def open_phones(config: TrainingConfig, serials: Serials, record: str = "") -> list[AdbPhone]:
+    """Open phones by name and serial; simulated tasks need served phones."""
+    safety = config.devices.android.safety
+    android = replace(
+        config.devices.android, safety=replace(safety, record=safety.record or record)
+    )
+    server = running_server(android.adb_port)
+    devices: list[AdbPhone] = []
+    for name, serial in serials.items():
+        device = open_phone(name, serial, server, android)
+        simulated = config.tasks.source == "simulated"
+        if simulated and not isinstance(device, SimulatedAdbDevice):
+            raise InvalidSetting(
+                f"devices.kind='adb' with {serial}, which is no served simulated phone: "
+                "tasks.source='simulated' are facts on one, and `distrl phone serve` starts them; "
+                "on other phones give tasks.source='aitw' and judge.kind='vlm'"
+            )
+        devices.append(device)
+    return devices
+
+
+def recording_in(config: TrainingConfig, path: Path) -> tuple[TrainingConfig, RefusalOutbox | None]:
+    """For a collector whose disk is not the learner's: it records in that file what guarded phones
+    refuse, and the outbox hands it on. None: a person wants the record in a file of their own.
+    """
+    android = config.devices.android
+    if android.safety.record:
+        return config, None
+    android = replace(android, safety=replace(android.safety, record=str(path)))
+    devices = replace(config.devices, android=android)
+    return replace(config, devices=devices), RefusalOutbox(path)

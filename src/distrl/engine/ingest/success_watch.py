@@ -1,0 +1,61 @@
+"""Notices that a policy unlearns: success of late is less than half of what it once was.
+
+Learning by reward can fall off a cliff, within a dozen updates, and never come back; a run that
+nobody watches would go on for hours. Compared are the last `EPISODES` judged episodes of training
+with the best as many before them, by their intervals, so that luck, and tasks that a curriculum
+makes harder, do not look like it.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+
+from distrl.episodes.outcome import SuccessRate
+
+EPISODES = 50
+LEAST = 0.2  # that lies between the intervals
+REMEDY = (
+    "Smaller steps keep a policy from it: a lower learning.step.learning_rate, a higher "
+    "learning.learner.batch_trajectories, or learning.a_ride.advantage=filtered"
+)
+
+
+class SuccessWatch:
+    """Sees every judged episode once, in the order of their ends."""
+
+    def __init__(self) -> None:
+        self._recent: deque[bool] = deque(maxlen=EPISODES)
+        self._best = SuccessRate(0, 0)
+        self._best_version = 0
+        self.has_fallen = False
+        self._unsaid = ""
+        self._new_best = False
+
+    def see(self, *, success: bool, version: int) -> None:
+        """`version`: of the weights that played it."""
+        self._recent.append(success)
+        if len(self._recent) < EPISODES:
+            return
+        now = SuccessRate(sum(self._recent), EPISODES)
+        if now.successes > self._best.successes:
+            self._best, self._best_version, self._new_best = now, version, True
+        high, best_low = now.interval[1], self._best.interval[0]
+        if not self.has_fallen and high < min(best_low / 2, best_low - LEAST):
+            self.has_fallen = True
+            self._unsaid = (
+                f"success fell from {self._best.rate:.0%} (weights {self._best_version}) to "
+                f"{now.rate:.0%} (weights {version}) of {EPISODES} episodes: the policy unlearns. "
+                f"{REMEDY}"
+            )
+        elif self.has_fallen and now.rate >= best_low:
+            self.has_fallen = False
+
+    def new_best(self) -> bool:
+        """Was success of late better than ever before, since this was last asked?"""
+        found, self._new_best = self._new_best, False
+        return found
+
+    def unsaid(self) -> str:
+        """A sentence, once for each fall; empty: there is nothing to say."""
+        sentence, self._unsaid = self._unsaid, ""
+        return sentence

@@ -1,0 +1,93 @@
+"""An observation and its decision on the way between a joined collector and the learner's policy.
+
+The same typed messages as between a collector and the policy process of its own machine
+(`serving.decision_messages`); the screens are beside them, packed, since there is no shared memory.
+Nothing is pickled. What a stranger's request may have is bounded before anything of it reaches the
+policy: `observation_in` raises `JoinRefused`, whatever is wrong.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Annotated
+
+from msgspec import Meta
+
+from distrl.engine.serving.decision_messages import (
+    DecisionRequest,
+    decision_request,
+    observation_of,
+)
+from distrl.engine.serving.policy_server import ServerReport
+from distrl.errors import DistrlError, JoinRefused
+from distrl.records import Observation
+from distrl.replay.compressed_screen import CompressedScreen, compress
+
+MAX_REQUEST_BYTES = 1 << 24  # of one observation
+MAX_SCREENS = 17  # the one to decide on, and those before it
+SMALLEST_SIDE, LARGEST_SIDE = 16, 1 << 12  # pixels
+MAX_ACTIONS = 1000  # of one episode
+MAX_TEXT_BYTES = 1 << 14  # of an instruction, or of a text that was typed
+MAX_ELEMENT_BYTES = 1 << 20
+SessionName = Annotated[str, Meta(max_length=100)]
+MAX_ENDED = 1000  # sessions that one request may end
+
+
+@dataclass(frozen=True, slots=True)
+class PackedScreen:
+    """A screen as it is stored: zstd, its content named by its address."""
+
+    packed: bytes
+    height: Annotated[int, Meta(ge=SMALLEST_SIDE, le=LARGEST_SIDE)]
+    width: Annotated[int, Meta(ge=SMALLEST_SIDE, le=LARGEST_SIDE)]
+    address: Annotated[str, Meta(max_length=100)]
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """An observation to be decided on; the answer is a `PackedDecision`."""
+
+    request: DecisionRequest
+    screens: Annotated[tuple[PackedScreen, ...], Meta(min_length=1, max_length=MAX_SCREENS)]
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyQuestion:
+    """Asks for the report of the policy server; `ended` are episodes that are over."""
+
+    ended: Annotated[tuple[SessionName, ...], Meta(max_length=MAX_ENDED)] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyAnswer:
+    """What decides for joined collectors; None: it is loading."""
+
+    report: ServerReport | None
+
+
+def ask_for(number: int, session: str, observation: Observation) -> Ask:
+    past = observation.past_screens[1 - MAX_SCREENS :]
+    observation = replace(observation, past_screens=past)
+    screens = map(compress, (*past, observation.screen))
+    packed = (PackedScreen(s.packed, s.height, s.width, s.address) for s in screens)
+    return Ask(decision_request(number, session, observation, 0, ()), tuple(packed))
+
+
+def observation_in(ask: Ask) -> Observation:
+    """The observation of a stranger's request, its screens seen to unpack."""
+    request = ask.request
+    texts = [v for _, values in request.past_actions for v in values if isinstance(v, bytes)]
+    if (
+        len(request.session) > 100
+        or len(request.past_actions) > MAX_ACTIONS
+        or len(request.elements) > MAX_ELEMENT_BYTES
+        or any(len(each) > MAX_TEXT_BYTES for each in (request.instruction, *texts))
+    ):
+        raise JoinRefused("an observation with longer texts than any of ours", "oversized", 413)
+    try:
+        screens = [CompressedScreen(s.packed, s.height, s.width, s.address) for s in ask.screens]
+        for each in screens:
+            each.verify()
+        return observation_of(request, tuple(screens))
+    except (DistrlError, LookupError, TypeError, ValueError, RecursionError) as error:
+        raise JoinRefused(f"an observation that cannot be read: {error}", "malformed") from error

@@ -1,0 +1,104 @@
+"""Keeps the weights of the time when training went best, and exports them if it went wrong later.
+
+Whenever success of late is the best so far (`success_watch`), the newest published version gets a
+second name in `best_weights/`, which costs no room until the store lets go of it, and then as much
+as one version. Where success has fallen by the end, the run has `best_policy/` beside `policy/`.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
+
+from safetensors import SafetensorError
+
+from distrl.agent.policy_weights import export_policy
+from distrl.agent.vlm_policy import VlmPolicy
+from distrl.errors import CorruptWeights
+from distrl.runs.run_directory import RunDirectory
+from distrl.weights.weight_file import read_weights
+from distrl.weights.weight_store import WeightFile, WeightStore
+
+
+class Successes(Protocol):
+    """Knows how training goes: an `EpisodeLog`."""
+
+    @property
+    def has_fallen(self) -> bool: ...
+
+    def new_best(self) -> bool: ...
+
+
+class BestWeights:
+    """Of one run. A disk that takes nothing costs them, not the run."""
+
+    def __init__(
+        self,
+        run: RunDirectory,
+        weights: WeightStore,
+        successes: Successes,
+        say: Callable[[str], None],
+    ) -> None:
+        self._run = run
+        self._weights = weights
+        self._successes = successes
+        self._say = say
+        self._failed = False
+
+    def keep_if_best(self) -> None:
+        """Called by the learner's thread after every step."""
+        if not self._successes.new_best() or (newest := self._weights.newest_file()) is None:
+            return
+        try:
+            self._keep(newest)
+        except OSError as error:
+            if not self._failed:
+                self._say(f"the best weights so far could not be kept, the run goes on: {error}")
+            self._failed = True
+
+    def _keep(self, newest: WeightFile) -> None:
+        folder = self._run.best_weights
+        folder.mkdir(exist_ok=True)
+        kept = folder / newest.path.name
+        if kept.exists():
+            return
+        try:
+            kept.hardlink_to(newest.path)
+        except FileNotFoundError:
+            raise
+        except OSError:  # a disk without links
+            shutil.copyfile(newest.path, kept)
+        for other in folder.iterdir():
+            if other != kept:
+                other.unlink(missing_ok=True)
+
+    def export_if_fallen(self, policy: VlmPolicy) -> None:
+        """At the end of the run; `policy` has these weights then."""
+        if not self._successes.has_fallen:
+            return
+        found = WeightStore.files_in(self._run.best_weights)
+        if not found:
+            self._say(
+                f"success fell during the run, and {self._run.best_weights} has no weights of the "
+                f"time when it was best: {self._run.policy} has the last ones alone"
+            )
+        for kept in found:
+            try:
+                policy.load_weights(read_weights(kept.path, kept.digest, "pt"), kept.version)
+                self._export(policy, kept.version)
+            except (OSError, SafetensorError, CorruptWeights) as error:
+                self._say(f"the best weights could not be exported: {error}")
+            else:
+                self._say(
+                    f"success fell during the run: {self._run.policy} has the last weights, "
+                    f"{self._run.best_policy} those of version {kept.version}, when it was best"
+                )
+
+    def _export(self, policy: VlmPolicy, version: int) -> None:
+        fresh: Path = self._run.path / ".best-new"
+        for each in (fresh, self._run.best_policy):
+            shutil.rmtree(each, ignore_errors=True)
+        export_policy(policy, fresh, version)
+        fresh.rename(self._run.best_policy)

@@ -1,0 +1,127 @@
+"""Build the task source of one collector, from the settings.
+
+    task pool (one row for each `tasks.source`) ─► curriculum ─► attempts together ─► collector
+
+Every collector has a share of the tasks of its own; which task is next is the curriculum's choice.
+"""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+
+from distrl import plugins
+from distrl.config.sections import TaskSettings
+from distrl.config.training_config import TrainingConfig
+from distrl.devices.device import Device
+from distrl.engine.browser_wiring import page_task_words, web_tasks
+from distrl.episodes.device_pool import DevicePool
+from distrl.errors import InvalidSetting, UsageError
+from distrl.records import Task
+from distrl.task_sets.aitw import AitwTasks, load_aitw
+from distrl.task_sets.android_world import AndroidWorldPhone, android_world_tasks
+from distrl.task_sets.curriculum import (
+    InstructionCritic,
+    InstructionValueTasks,
+    RepeatedTasks,
+    SuccessRateTasks,
+    TaskSource,
+    UniformTasks,
+)
+from distrl.task_sets.miniwob import MiniwobTasks, find_pages
+from distrl.task_sets.task_pool import ListedTasks, SimulatedTasks, TaskPool
+
+
+@dataclass(frozen=True, slots=True)
+class LockedCritic:
+    """A critic, and the lock to hold while it computes."""
+
+    critic: InstructionCritic
+    lock: AbstractContextManager[object]
+
+
+def build_tasks(
+    config: TrainingConfig,
+    number: int,
+    critic: LockedCritic | None,  # None: there is no critic in this process
+    device_pool: DevicePool[Device],
+) -> TaskSource:
+    """The task source of one collector."""
+    pool = build_pool(config, number, device_pool)
+    source: TaskSource
+    if config.tasks.curriculum == "success_rate":
+        source = SuccessRateTasks(pool)
+    elif config.tasks.curriculum == "instruction_value":
+        assert critic is not None  # settings that have none are refused
+        source = InstructionValueTasks(pool, critic.critic, critic.lock)
+    else:
+        source = UniformTasks(pool)
+    together = config.learning.learner.attempts_together
+    return RepeatedTasks(source, together) if together > 1 else source
+
+
+def build_pool(
+    config: TrainingConfig, number: int, device_pool: DevicePool[Device] | None = None
+) -> TaskPool:
+    """This collector's share of all tasks; those of AndroidWorld are asked of its devices."""
+    settings, seed, shares = config.tasks, config.run.seed, config.collection.collectors
+    if settings.source == "aitw":
+        found = read_aitw(settings)
+        listed = found.train if settings.split == "train" else found.test
+        return ListedTasks(listed, seed, number, shares)
+    if settings.source == "android_world":
+        if device_pool is None:
+            raise UsageError("AndroidWorld's tasks are known by its phones alone: build them first")
+        return ListedTasks(_android_world(settings, device_pool), seed, number, shares)
+    if settings.source == "miniwob":
+        templates = find_pages().named(settings.templates)
+        return MiniwobTasks(templates, settings.split, seed, number, shares)
+    if settings.source in ("web", "registered"):
+        read = web_tasks if settings.source == "web" else registered_tasks
+        return ListedTasks(read(settings), seed, number, shares)
+    return SimulatedTasks(settings.template_names, settings.split, seed, number, shares)
+
+
+def registered_tasks(settings: TaskSettings) -> list[Task]:
+    """The tasks of the split that others have registered."""
+    parts = [plugin.part for plugin in plugins.plugins("task")]
+    tasks = [each for each in parts if isinstance(each, Task) and each.split == settings.split]
+    wanted = [each for each in tasks if settings.wants(each.template)]
+    if not wanted:
+        raise InvalidSetting(
+            f"tasks.source='registered' with tasks.templates={list(settings.templates)}; none of "
+            f"{len(tasks)} registered tasks of the split {settings.split} is of a template like "
+            "that: hand a distrl.records.Task to distrl.register_task"
+        )
+    return wanted
+
+
+def task_words(config: TrainingConfig) -> str:
+    """A sentence about the tasks to show before a run; raises if they cannot be read."""
+    if config.tasks.source == "registered":
+        return f"{len(registered_tasks(config.tasks))} registered tasks"
+    if config.tasks.source in ("miniwob", "web"):
+        return page_task_words(config)
+    if config.tasks.source != "aitw":
+        return ""
+    return f"Android in the Wild, {config.tasks.aitw.subset}: {read_aitw(config.tasks)}"
+
+
+def read_aitw(settings: TaskSettings) -> AitwTasks:
+    aitw = settings.aitw
+    return load_aitw(aitw.subset, Path(aitw.train_file), Path(aitw.test_file))
+
+
+def _android_world(settings: TaskSettings, device_pool: DevicePool[Device]) -> list[Task]:
+    """The tasks of the first device: all have the same suite."""
+    phone = device_pool.devices[0]
+    assert isinstance(phone, AndroidWorldPhone)
+    tasks = list(android_world_tasks(phone.host, settings.split))
+    wanted = [each for each in tasks if settings.wants(each.template)]
+    if not wanted:
+        raise InvalidSetting(
+            f"tasks.templates={list(settings.templates)}; none of AndroidWorld's {len(tasks)} "
+            "tasks is of a template like that: they are called android_world.TYPE"
+        )
+    return wanted

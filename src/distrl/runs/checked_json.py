@@ -1,0 +1,33 @@
+"""JSON for people with a checksum as its last member: `result.json` and `card.json` of a run.
+
+A digit that a disk has changed is another result, and JSON alone does not show it. Logs have a
+checksum in each line (`json_lines`); these files are indented, to be read.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import zlib
+from collections.abc import Mapping
+from typing import Any
+
+LAST = re.compile(rb',\n  "[^"\n]{5}": "[^"\n]{8}"\n}')  # the checksum, or what is left of it
+LAST_BYTES = 25
+
+
+def to_checked_json(table: Mapping[str, Any]) -> str:
+    body = json.dumps(table, indent=2, allow_nan=False).removesuffix("\n}")
+    return f'{body},\n  "crc32": "{zlib.crc32(body.encode()):08x}"\n}}\n'
+
+
+def is_as_written(content: bytes) -> bool:
+    """Whether a file is what its checksum was made of; True for JSON of versions without one."""
+    text = content.removesuffix(b"\n")
+    body, last = text[:-LAST_BYTES], text[-LAST_BYTES:]
+    if LAST.fullmatch(last):
+        return last == b',\n  "crc32": "%08x"\n}' % zlib.crc32(body)
+    try:
+        return isinstance(json.loads(text), dict)
+    except (ValueError, RecursionError):
+        return False
