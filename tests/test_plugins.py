@@ -9,6 +9,7 @@ import pickle
 import random
 import subprocess
 import sys
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,9 @@ from distrl.agent.dialects import DIALECTS, dialect_named
 from distrl.agent.dialects.compact import COMPACT
 from distrl.agent.dialects.dialect import nearest
 from distrl.agent.loading import load_policy
+from distrl.config.training_config import load_config
 from distrl.engine.device_wiring import make_registered
+from distrl.engine.environment import open_environment
 from distrl.engine.task_wiring import registered_tasks
 from distrl.episodes.evaluation import SIMPLE_AGENTS, evaluate
 from distrl.errors import InvalidPlugin, InvalidSetting, UnknownModelFamily, UnknownPlugin
@@ -154,6 +157,21 @@ def test_a_task_without_a_template_is_drawn_by_its_source(tmp_path: Path) -> Non
     none = ("evaluation.before=0", "evaluation.after=0")
     config = tiny_config(tmp_path, tmp_path, *words, *none)
     assert registered_tasks(config.tasks) == [TASK]
+
+
+def test_registered_tasks_are_measured_in_the_order_of_the_seed_that_is_asked_for() -> None:
+    for number in range(9):
+        distrl.register_task(dataclasses.replace(TASK, id=f"mine.nap/test/{number}", split="test"))
+    distrl.register_judge("patient", PatientJudge)
+    words = ("tasks.source=registered", "judge.kind=patient")
+    none = ("evaluation.before=0", "evaluation.after=0")
+
+    def drawn(run_seed: int, seed: int) -> list[str]:
+        config = load_config(None, [*words, *none, f"run.seed={run_seed}"])
+        with open_environment(config, "test", 1, seed) as environment:
+            return [task.id for task in islice(environment.tasks(), 9)]
+
+    assert drawn(1, 0) == drawn(2, 0) != drawn(1, 1)
 
 
 def test_a_dialect_is_found_by_its_name() -> None:

@@ -245,7 +245,8 @@ def test_one_model_on_several_devices_is_one_table(tmp_path: Path) -> None:
         )
         other = tmp_path / "large.toml"
         other.write_text(
-            '[devices]\nscreen = "412x732"\n[tasks]\ntemplates = ["clock.turn_off_alarm"]\n'
+            '[devices]\nscreen = "412x732"\n[tasks]\nsplit = "undemonstrated"\n'
+            'templates = ["clock.turn_on_alarm"]\n[evaluation]\nsplit = "undemonstrated_test"\n'
         )
         path = tmp_path / "figures.json"
         words = ["scripted", "--episodes", "1", "--json", str(path)]
@@ -258,3 +259,5 @@ def test_one_model_on_several_devices_is_one_table(tmp_path: Path) -> None:
     figures = json.loads(path.read_text())
     assert figures.keys() == {str(adb), str(other)}
     assert all(each["success"] == 1.0 for each in figures.values())
+    splits = [each["split"] for each in figures.values()]
+    assert splits == ["test", "undemonstrated_test"]  # what each is evaluated on

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 
 import pytest
 
 from distrl.agent.simple_policies import ConstantPolicy
-from distrl.config.training_config import load_config
+from distrl.config.training_config import TrainingConfig, load_config
 from distrl.devices.browser.browser_device import BrowserDevice
 from distrl.devices.browser.chromium import find_chromium
 from distrl.devices.device import Device
-from distrl.engine.environment import environment_tasks, play_environment
-from distrl.engine.task_wiring import build_pool
+from distrl.engine.environment import open_environment, play_environment
 from distrl.episodes.evaluation import SIMPLE_AGENTS
 from distrl.errors import NotInstalled, UsageError
 from distrl.judging.judge import Judge
@@ -82,7 +82,18 @@ def test_pages_are_played_and_judged() -> None:
 @pytest.mark.usefixtures("needs_pages")
 def test_every_template_comes_once_a_round() -> None:
     config = load_config(None, [*MINIWOB, "tasks.templates=['miniwob.click-test*']"])
-    tasks = environment_tasks(config, build_pool(config, 0), 0)
-    ids = [next(tasks).id for _ in range(6)]
+    ids = tasks_of(config, 6)
     assert len(set(ids)) == 6
     assert [task.split("/")[0] for task in ids[:3]] == [task.split("/")[0] for task in ids[3:]]
+
+
+def tasks_of(config: TrainingConfig, number: int, seed: int = 0) -> list[str]:
+    with open_environment(config, "test", 1, seed) as environment:
+        return [task.id for task in islice(environment.tasks(), number)]
+
+
+def test_a_seed_decides_on_the_tasks_and_not_the_run_that_is_measured() -> None:
+    words = ["tasks.families=['shopping']", "devices.count=1"]
+    runs = [load_config(None, [*words, f"run.seed={seed}"]) for seed in (1, 2)]
+    first, second = (tasks_of(config, 5) for config in runs)
+    assert first == second != tasks_of(runs[0], 5, seed=1)

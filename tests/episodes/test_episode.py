@@ -7,7 +7,7 @@ import pytest
 from distrl.episodes.demonstrations import ScriptedPolicy, demonstrate
 from distrl.episodes.episode import run_episode
 from distrl.errors import ActionFailed, JudgeError
-from distrl.judging.judge import DryRunJudge, may_be_judged
+from distrl.judging.judge import DryRunJudge, judged, may_be_judged
 from distrl.records import (
     Action,
     Decision,
@@ -158,6 +158,38 @@ def test_with_stop_on_success_the_episode_ends_when_the_task_is_done() -> None:
     )
     assert trajectory.ending is Ending.SUCCESS
     assert not isinstance(trajectory.decisions[-1].action, Done)
+
+
+class PageJudge:
+    """Judges a page that ends by itself after so many actions."""
+
+    def __init__(self, steps: int, *, success: bool) -> None:
+        self._left, self._success = steps, success
+
+    def begin(self, task: Task) -> None:
+        pass
+
+    def over(self) -> bool:
+        self._left -= 1
+        return self._left == 0
+
+    def verdict(self, answer: str | None) -> Verdict:
+        return Verdict(self._success and self._left == 0, "", "page")
+
+
+@pytest.mark.parametrize("success", [False, True])
+@pytest.mark.parametrize("stop_on_success", [False, True])
+def test_a_task_that_ends_by_itself_ends_the_episode(success: bool, stop_on_success: bool) -> None:
+    judge = PageJudge(3, success=success)
+    device = SimulatedDevice("test")
+    trajectory = run_episode(TASK, device, Recital(), judge, stop_on_success=stop_on_success)
+    assert len(trajectory.decisions) == 3 < TASK.step_limit
+    assert trajectory.ending is (Ending.SUCCESS if success else Ending.FAILURE)
+    assert trajectory.verdict == Verdict(success, "", "page")
+    assert trajectory.ending.terminated  # nothing follows that a critic could estimate
+    assert judged(trajectory, Verdict(False, "", "again")).ending in (
+        [Ending.STEP_LIMIT] if success else [Ending.FAILURE]
+    )
 
 
 def test_a_judge_out_of_reach_in_the_middle_ends_the_episode_too() -> None:

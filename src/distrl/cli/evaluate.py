@@ -71,7 +71,13 @@ ResultPath = Annotated[
 
 def evaluate(
     model: Model,
-    split: Annotated[str, typer.Option(help="Split of tasks: test, train, long, …")] = "test",
+    split: Annotated[
+        str | None,
+        typer.Option(
+            help="Split of tasks: test, train, long, …; default: test, with --on the split that "
+            "the settings evaluate on."
+        ),
+    ] = None,
     family: Annotated[str, typer.Option(help="general, shopping, both, everyday.")] = "both",
     template: Annotated[
         list[str] | None, typer.Option(help="Play only tasks of this template; may be repeated.")
@@ -108,7 +114,7 @@ def evaluate(
         raise UsageError(f"--temperature {temperature:g} is for --sampled; --greedy has none")
     evaluation = Evaluation(
         model=model,
-        split=_one_of("split", split, SPLITS),
+        split=_one_of("split", split or "test", SPLITS),
         families=CORE_FAMILIES if family == "both" else (_one_of("family", family, FAMILIES),),
         templates=tuple(template or ()),
         episodes=episodes,
@@ -126,7 +132,7 @@ def evaluate(
         result=result,
     )
     if on:
-        evaluate_on(Console(), evaluation, on)
+        evaluate_on(Console(), evaluation, on, one_split=split is not None)
     else:
         evaluate_model(Console(), evaluation)
 
@@ -276,8 +282,13 @@ def evaluate_model(console: Console, evaluation: Evaluation) -> EvaluationReport
     return report
 
 
-def evaluate_on(console: Console, evaluation: Evaluation, on: Sequence[str]) -> None:
-    """Play the same number of tasks in each environment, and show them beside each other."""
+def evaluate_on(
+    console: Console, evaluation: Evaluation, on: Sequence[str], *, one_split: bool
+) -> None:
+    """Play the same number of tasks in each environment, and show them beside each other.
+
+    `one_split`: the evaluation's everywhere, in place of what each environment evaluates on.
+    """
     from distrl.config.training_config import load_config
     from distrl.engine.environment import play_environment
     from distrl.episodes.outcome import outcome_of
@@ -294,14 +305,15 @@ def evaluate_on(console: Console, evaluation: Evaluation, on: Sequence[str]) -> 
     with evaluation.policy_for() as policy_for:
         for name, config in environments.items():
             started = time.perf_counter()
+            split = evaluation.split if one_split else config.evaluation.split
             with EvaluationProgress(console, evaluation.episodes) as progress:
                 outcomes = []
                 for trajectory in play_environment(
-                    config, policy_for, evaluation.episodes, evaluation.seed, evaluation.split
+                    config, policy_for, evaluation.episodes, evaluation.seed, split
                 ):
                     outcomes.append(outcome_of(trajectory))
                     progress.count(outcomes[-1])
-            settings = evaluation.settings() | {"environment": name}
+            settings = evaluation.settings() | {"environment": name, "split": split}
             reports[name] = EvaluationReport(settings, outcomes, time.perf_counter() - started)
             if len(environments) == 1:
                 console.print(reports[name].shown())

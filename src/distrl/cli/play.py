@@ -163,11 +163,12 @@ def _settled(
     if path is not None and path.is_dir():
         path = path / "config.toml"
     config = load_config(path, overrides)
-    with open_environment(config, wanted.split, 1, keep / "logs" if keep else None) as environment:
+    logs = keep / "logs" if keep else None
+    with open_environment(config, wanted.split, 1, wanted.seed, logs) as environment:
         if wanted.task is not None:
             task = environment.pool.find(wanted.task)
         else:
-            task = next(environment.tasks(wanted.seed))
+            task = next(environment.tasks())
         [device] = environment.devices
         judge, stops = environment.judge_for(device), environment.stop_on_success
         mark = f"{DRY_RUN_MARK} · " if is_dry(config) else ""

@@ -43,8 +43,16 @@ class Environment:
     def stop_on_success(self) -> bool:
         return self.config.collection.stop_on_success
 
-    def tasks(self, seed: int) -> Iterator[Task]:
-        return environment_tasks(self.config, self.pool, seed)
+    def tasks(self) -> Iterator[Task]:
+        """Tasks of the split without end, each template once a round."""
+        settings = self.config.tasks
+        if settings.source == "simulated":
+            names = settings.template_names if settings.templates else ()
+            seed = self.config.run.seed
+            yield from evaluation_tasks(settings.split, settings.families, names, seed)
+        for turn in count():
+            for template in self.pool.templates:
+                yield self.pool.task(template, turn)
 
 
 @contextmanager
@@ -52,10 +60,11 @@ def open_environment(
     config: TrainingConfig,
     split: Split,
     episodes: int,  # that are to be played; never more devices than that
+    seed: int,  # of the tasks, in place of the run's: the same for every run that is measured
     logs: Path | None = None,  # of emulators, and beside it what phones refused; None: not kept
 ) -> Iterator[Environment]:
     """Open as many devices as are of use; they are closed in the end."""
-    config = _measured(config, split, episodes)
+    config = _measured(config, split, episodes, seed)
     with ExitStack() as opened:
         logs = logs or Path(opened.enter_context(tempfile.TemporaryDirectory()), "logs")
         logs.parent.mkdir(mode=OWNER_ONLY, parents=True, exist_ok=True)
@@ -75,9 +84,9 @@ def play_environment(
             f"judge.kind={config.judge.kind!r} judges after the episode; play those tasks with "
             "`distrl collect --set tasks.split=test`"
         )
-    with open_environment(config, split, episodes) as environment:
+    with open_environment(config, split, episodes, seed) as environment:
         yield from play_on(
-            islice(environment.tasks(seed), episodes),
+            islice(environment.tasks(), episodes),
             policy_for,
             environment.devices,
             environment.judge_for,
@@ -85,21 +94,11 @@ def play_environment(
         )
 
 
-def environment_tasks(config: TrainingConfig, pool: TaskPool, seed: int) -> Iterator[Task]:
-    """Tasks of the settings' split without end, each template once a round."""
-    settings = config.tasks
-    if settings.source == "simulated":
-        names = settings.template_names if settings.templates else ()
-        yield from evaluation_tasks(settings.split, settings.families, names, seed)
-    for turn in count():
-        for template in pool.templates:
-            yield pool.task(template, turn)
-
-
-def _measured(config: TrainingConfig, split: Split, episodes: int) -> TrainingConfig:
+def _measured(config: TrainingConfig, split: Split, episodes: int, seed: int) -> TrainingConfig:
     """The settings of one collector that plays the split and measures nothing itself."""
     return dataclasses.replace(
         config,
+        run=dataclasses.replace(config.run, seed=seed),
         tasks=dataclasses.replace(config.tasks, split=split),
         devices=dataclasses.replace(
             config.devices, count=min(config.devices.count, episodes, MAX_DEVICES), spares=0

@@ -33,7 +33,7 @@ from distrl.errors import (
     ScreenRestless,
 )
 from distrl.hierarchy import Elements, readable
-from distrl.judging.judge import NOBODY, Judge, KnowsUser
+from distrl.judging.judge import NOBODY, EndsEpisode, Judge, KnowsUser
 from distrl.records import (
     FINAL_ACTIONS,
     ONLY_SAID,
@@ -64,7 +64,8 @@ class Episode:
     """An attempt in progress. `begin` it, `take` decisions on its `observation` until it `ended`.
 
     The agent ends it by saying so, as a person would; with `stop_on_success` the judge is asked
-    after every step and ends it as soon as the task is done. Screens are packed as they come: a
+    after every step and ends it as soon as the task is done. A task that ends by itself
+    (`EndsEpisode`) ends it with whatever verdict it has then. Screens are packed as they come: a
     phone that waits for a decision holds no pixels, and nothing packs them again on their way.
     """
 
@@ -79,7 +80,7 @@ class Episode:
     _decisions: list[Decision] = field(default_factory=list)
     _notes: list[str] = field(default_factory=list)  # actions that the phone could not carry out
     _fault: DeviceError | JudgeError | None = None
-    _success: Verdict | None = None  # the verdict that ended it early
+    _early_verdict: Verdict | None = None  # the one that ended it
     _snapshots: list[Any] | None = None  # of the phone before each decision; None: not kept
     _branch: Branch | None = None
     _seconds_before: float = 0.0  # of the device, before this episode's own first step
@@ -170,7 +171,7 @@ class Episode:
     def ended(self) -> bool:
         return (
             self._fault is not None
-            or self._success is not None
+            or self._early_verdict is not None
             or len(self._decisions) >= self.task.step_limit
             or isinstance(self._last_action, FINAL_ACTIONS)
         )
@@ -198,7 +199,7 @@ class Episode:
             return
         self._keep_screen(screen)
         self._decisions.append(decision)
-        if self.stop_on_success and not self.ended:
+        if not self.ended and (self.stop_on_success or isinstance(self._judge, EndsEpisode)):
             self._ask_whether_done()
 
     def _keep_screen(self, screen: Screen) -> None:
@@ -234,11 +235,13 @@ class Episode:
 
     def _ask_whether_done(self) -> None:
         try:
-            verdict = self._judge.verdict(None)
+            over = isinstance(self._judge, EndsEpisode) and self._judge.over()
+            verdict = self._judge.verdict(None) if over or self.stop_on_success else None
         except JudgeError as error:
             self._fault = error
-        else:
-            self._success = verdict if verdict is not None and verdict.success else None
+            return
+        if verdict is not None and (over or (self.stop_on_success and verdict.success)):
+            self._early_verdict = verdict
 
     def trajectory(self) -> Trajectory:
         """The finished episode with its verdict. Call it once, when the episode has ended."""
@@ -260,8 +263,8 @@ class Episode:
         """The ending, the verdict, and notes."""
         if self._fault is not None:
             return _ending_of(self._fault), None, (f"{type(self._fault).__name__}: {self._fault}",)
-        if self._success is not None:
-            return Ending.SUCCESS, self._success, ()
+        if (early := self._early_verdict) is not None:
+            return (Ending.SUCCESS if early.success else Ending.FAILURE), early, ()
         last = self._last_action
         try:
             verdict = self._judge.verdict(last.text if isinstance(last, Answer) else None)

@@ -42,6 +42,15 @@ class KnowsUser(Protocol):
     def reply(self, question: str) -> str: ...
 
 
+@runtime_checkable
+class EndsEpisode(Protocol):
+    """A judge of tasks that can end by themselves, as a web page does that took a wrong answer."""
+
+    def over(self) -> bool:
+        """Whether the task has ended, so that no action can change the verdict any more."""
+        ...
+
+
 class DeferredJudge:
     """Leaves the verdict to a judge of whole trajectories.
 
@@ -155,7 +164,7 @@ def judged(trajectory: Trajectory, verdict: Verdict) -> Trajectory:
     stopped_by_judge = in_the_middle or trajectory.ending is Ending.SUCCESS
     if isinstance(last, Impossible):
         ending = Ending.GAVE_UP
-    elif isinstance(last, FINAL_ACTIONS):
+    elif isinstance(last, FINAL_ACTIONS) or trajectory.ending is Ending.FAILURE:
         ending = Ending.SUCCESS if verdict.success else Ending.FAILURE
     else:
         ending = Ending.SUCCESS if stopped_by_judge and verdict.success else Ending.STEP_LIMIT

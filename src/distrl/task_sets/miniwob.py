@@ -23,6 +23,7 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from distrl.devices.browser.browser_device import BrowserDevice
 from distrl.devices.browser.browser_settings import BrowserSettings, Viewport
@@ -161,13 +162,12 @@ class MiniwobJudge:
         self._began = True
         return replace(task, instruction=str(said))
 
+    def over(self) -> bool:
+        found = self._result()
+        return isinstance(found, list) and found[0] is True
+
     def verdict(self, answer: str | None) -> Verdict:
-        if not self._began:
-            raise JudgeError("a verdict was asked for before a task was begun")
-        try:
-            found = None if self._device.dialog else self._device.evaluate(RESULT)
-        except DeviceError as error:
-            raise JudgeError(f"the page gave no reward: {error}") from error
+        found = self._result()
         if not isinstance(found, list):
             return Verdict(False, "the page was left, or waits for an answer", JUDGE)
         done, reward, reason = found
@@ -175,3 +175,12 @@ class MiniwobJudge:
             return Verdict(False, "the page is not done", JUDGE)
         success = isinstance(reward, int | float) and reward >= 1.0
         return Verdict(success, "" if success else f"reward {reward!r} {reason}".strip(), JUDGE)
+
+    def _result(self) -> Any:
+        """[done, reward, reason] of the page; anything else where it was left or waits."""
+        if not self._began:
+            raise JudgeError("a verdict was asked for before a task was begun")
+        try:
+            return None if self._device.dialog else self._device.evaluate(RESULT)
+        except DeviceError as error:
+            raise JudgeError(f"the page gave no reward: {error}") from error
