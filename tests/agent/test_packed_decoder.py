@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from random import Random
 from typing import Any
 
@@ -15,7 +16,7 @@ from tests.slow_params import mostly_slow
 
 from distrl.agent.architectures.decoder_only import DecoderOnly
 from distrl.agent.architectures.packed_decoder import PackedDecoder
-from distrl.agent.feature_cache import AT_ONCE, FeatureCache
+from distrl.agent.feature_cache import FeatureCache
 from distrl.agent.lora import LoraSettings
 from distrl.agent.vlm_policy import VlmPolicy
 from distrl.errors import InvalidSetting, UsageError
@@ -161,10 +162,25 @@ def test_no_more_features_are_computed_beforehand_than_are_kept_until_then() -> 
     cache = FeatureCache(max_bytes=40 * 4 * 8)
     seen = [screen(seed, height=40 + seed, width=30) for seed in range(70)]
     cache.add_missing(seen, heights)
-    assert cache.computed == 2 * AT_ONCE  # with the second part there would be too many
-    assert len(cache) == AT_ONCE
-    cache.of(seen[:AT_ONCE], heights)
-    assert cache.computed == 2 * AT_ONCE
+    assert cache.computed == len(cache) == 40
+    cache.of(seen[:40], heights)
+    assert cache.computed == 40
+
+
+def test_features_computed_beforehand_evict_none_that_a_step_needs_again() -> None:
+    """Steps of two passes over 32 screens each, and the next 32 of 96 in between; room for 40."""
+    cache = FeatureCache(max_bytes=40 * 4 * 8)
+    seen = [screen(seed, height=40 + seed, width=30) for seed in range(96)]
+    batches = [seen[first : first + 32] for first in (0, 32, 64)]
+    computed = []
+    for number in range(6):
+        cache.of(batches[number % 3], heights)
+        cache.add_missing(batches[(number + 1) % 3], heights)
+        before = cache.computed
+        cache.of(batches[number % 3], heights)
+        computed.append(cache.computed)
+        assert number == 0 or cache.computed == before  # nothing is known of the first batch
+    assert [later - earlier for earlier, later in pairwise(computed[1:])] == [32] * 4
 
 
 def heights(screens: Sequence[Screen]) -> list[torch.Tensor]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 
 import torch
 from torch import Tensor
@@ -32,6 +32,8 @@ class FeatureCache:
         self.nbytes = 0
         self.found = 0  # screens that were known
         self.computed = 0
+        self._computed_bytes = 0
+        self._prefetched: frozenset[str] = frozenset()  # addresses of the last `add_missing`
         self._kept: OrderedDict[str, Tensor] = OrderedDict()  # least recently used first
         self._lock = threading.Lock()  # not held while features are computed
 
@@ -57,23 +59,38 @@ class FeatureCache:
         return torch.cat([known[address] for address in addresses]) if screens else None
 
     def add_missing(self, screens: Sequence[Screen], compute: Compute) -> None:
-        """Compute features that will be asked for soon: as many as are kept until then."""
+        """Compute features of the next batch: as many as fit beside those of the call before.
+
+        What was prefetched by that call is in use meanwhile, by every pass of the current step.
+        """
         wanted = dict(zip(_addresses(screens), screens, strict=True))
+        with self._lock:
+            in_use, self._prefetched = self._prefetched, frozenset(wanted)
+        self._known(in_use)  # now evicted later than what neither batch needs
         known = self._known(wanted)
-        nbytes = sum(features.nbytes for features in known.values())
-        new = {address: each for address, each in wanted.items() if address not in known}
-        if nbytes >= self.max_bytes:
-            return
-        for fresh in self._computed(new, compute):
-            nbytes += sum(features.nbytes for features in fresh.values())
-            if nbytes > self.max_bytes:
-                return  # to keep these would drive out others of the same batch
-            with self._lock:
-                for address, features in fresh.items():
-                    self._keep(address, features)
+        new = [address for address in wanted if address not in known]
+        while new and (room := self._room(wanted.keys(), in_use)) > 0:
+            some = {address: wanted[address] for address in new[: min(room, AT_ONCE)]}
+            del new[: len(some)]
+            for fresh in self._computed(some, compute):
+                with self._lock:
+                    for address, features in fresh.items():
+                        self._keep(address, features)
+
+    def _room(self, wanted: Set[str], in_use: Set[str]) -> int:
+        """How many more screens can be kept, if all that is kept of `wanted` and all of `in_use`
+        is to stay; before any size is known, some.
+        """
+        with self._lock:
+            if not self._computed_bytes:
+                return AT_ONCE if self.max_bytes else 0
+            mean = self._computed_bytes / self.computed
+            kept = [self._kept[each].nbytes for each in wanted | in_use if each in self._kept]
+            to_come = sum(each not in self._kept for each in in_use - wanted)
+            return int((self.max_bytes - sum(kept) - to_come * mean) / mean)
 
     def _known(self, wanted: Iterable[str]) -> dict[str, Tensor]:
-        """Those that are kept, as the last to be driven out from now on."""
+        """Those that are kept, as the last to be evicted from now on."""
         with self._lock:
             known = {each: self._kept[each] for each in wanted if each in self._kept}
             for address in known:
@@ -91,6 +108,7 @@ class FeatureCache:
                 fresh = [each.clone() for each in compute([screens[name] for name in some])]
             with self._lock:
                 self.computed += len(some)
+                self._computed_bytes += sum(each.nbytes for each in fresh)
             yield dict(zip(some, fresh, strict=True))
 
     def _keep(self, address: str, features: Tensor) -> None:

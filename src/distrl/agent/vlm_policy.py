@@ -207,10 +207,12 @@ class VlmPolicy:
     @torch.no_grad()
     def prepare(self, observations: Sequence[Observation]) -> None:
         """Compute what is kept of them, if it is not known yet. Any thread may call."""
+        architecture, keeps_features = self._cached, self._pictures and self.features.max_bytes
+        if architecture is None and not keeps_features:
+            return
         prompts = [self.prompter.write(each) for each in observations]
-        if (architecture := self._cached) is None:
-            if self._pictures is not None:
-                self.features.add_missing(screens_of(prompts), self._features_of)
+        if architecture is None:
+            self.features.add_missing(screens_of(prompts), self._features_of)
             return
         self.encodings.add_missing(
             [encoding_key(prompt) for prompt in prompts],
