@@ -155,3 +155,11 @@ def test_a_type_that_nobody_knows_is_refused_with_a_short_list(tmp_path: Path) -
         known_family(directory)
     assert "causal language models (" in str(refused.value)
     assert len(str(refused.value)) < 1200
+
+
+def test_no_prompt_is_written_ahead_where_nothing_is_kept_of_it() -> None:
+    vision = open_policy(tiny_model("qwen2_5_vl"), VlmSettings(cache_megabytes=0))
+    for policy in (policy_of("llama"), vision):
+        unused: Any = None
+        policy.prompter = unused
+        policy.prepare(SEEN)

@@ -42,6 +42,8 @@ def test_the_learner_has_the_parts_of_its_settings(tmp_path: Path, model: Path) 
     assert learner.policy is policy
     assert learner.settings == config.learning.learner
     assert learner.prefetcher is not None
+    learner.prefetcher.preparations = 3
+    assert learner.gradient_step.memory.other_work() == 3
 
 
 @pytest.mark.parametrize("cramped", [False, True])

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from tests.learning.small_circle import SmallCircle, a_ride
 
 from distrl.learning.algorithms.algorithm import UpdateReport
@@ -139,3 +140,19 @@ def test_what_fails_in_the_thread_is_raised_by_the_step() -> None:
     circle.learner.step()
     with pytest.raises(ZeroDivisionError):
         circle.learner.step()
+
+
+def test_a_batch_that_there_is_no_memory_to_prepare_is_trained_on_as_it_is() -> None:
+    seen: list[int] = []
+
+    def fail(observations: Sequence[Observation]) -> None:
+        seen.append(prefetcher.preparations)
+        raise torch.cuda.OutOfMemoryError(f"for {len(observations)}")
+
+    prefetcher = BatchPrefetcher(fail)
+    circle = circle_of(prefetcher)
+    circle.collect("all", 24)
+    circle.learner.step()
+    assert isinstance(circle.learner.step(), LearnerReport)
+    prefetcher.take()
+    assert (seen, prefetcher.preparations) == ([1, 3], 4)  # odd while it prepares

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -276,8 +277,85 @@ def test_where_memory_runs_out_the_policy_checkpoints_and_the_step_is_the_same(
 def test_memory_that_does_not_suffice_in_any_way_is_an_error(
     room: int, may_checkpoint: bool
 ) -> None:
+    batch = _batch()
     step = GradientStep(
         CrampedPolicy(room, may_checkpoint=may_checkpoint), StepSettings(micro_batch_turns=7)
     )
+    _, scored = step.score_for_step(batch)
     with pytest.raises(torch.cuda.OutOfMemoryError):
-        step.score_for_step(_batch())
+        step.step(batch, _loss(batch), scored=scored)
+
+
+class FullBackward(torch.autograd.Function):
+    """Returns what it is given; has no memory to go back through for the first `times`."""
+
+    @staticmethod
+    def forward(ctx: Any, given: Tensor, left: list[None]) -> Tensor:
+        ctx.left = left
+        return given.clone()
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None]:
+        if ctx.left:
+            ctx.left.pop()
+            raise torch.cuda.OutOfMemoryError("made up")
+        return gradients[0], None
+
+
+class FullPolicy(CrampedPolicy):
+    """Runs out of memory `times` times going backward, in the last micro-batch of a batch."""
+
+    def __init__(self, times: int, last: int, *, may_checkpoint: bool = True) -> None:
+        super().__init__(4096, may_checkpoint=may_checkpoint)
+        self.left: list[None] = [None] * times
+        self.last = last  # turns of the last micro-batch
+
+    def score(
+        self, observations: Sequence[Observation], answers: Sequence[Sequence[int]]
+    ) -> Scores:
+        scores = super().score(observations, answers)
+        left = self.left if len(observations) == self.last else []
+        return replace(scores, log_probs=_full_backward(scores.log_probs, left))
+
+
+def _full_backward(given: Tensor, left: list[None]) -> Tensor:
+    found: Tensor = FullBackward.apply(given, left)  # type: ignore[no-untyped-call]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("times", "one_pass_turns", "checkpoints"),
+    [(1, 512, False), (2, 512, True), (1, 0, True)],
+)
+def test_where_memory_runs_out_going_backward_the_whole_step_is_computed_again(
+    times: int, one_pass_turns: int, checkpoints: bool
+) -> None:
+    """In two passes instead of one, then with checkpointing."""
+    batch = _batch()
+    settings = StepSettings(micro_batch_turns=7, one_pass_turns=one_pass_turns)
+    last = len(batch.turns) % 7
+    assert last
+    plain, full = FullPolicy(0, last), FullPolicy(times, last)
+    found = []
+    for policy in (plain, full):
+        step = GradientStep(policy, settings)
+        _, scored = step.score_for_step(batch)
+        found.append(step.step(batch, _loss(batch), scored=scored))
+        assert not policy.left
+    assert found[0] == found[1]
+    for name, weights in full.weights().items():
+        assert torch.equal(weights, plain.weights()[name])
+    assert full.checkpointing is checkpoints
+    again = step.score_for_step(batch)[1]
+    assert (again is not None) is (checkpoints and one_pass_turns > 0)  # what failed is not tried
+
+
+def test_memory_that_does_not_suffice_going_backward_moves_nothing() -> None:
+    batch = _batch()
+    policy = FullPolicy(10, len(batch.turns) % 7)
+    before = policy.weights()
+    step = GradientStep(policy, StepSettings(micro_batch_turns=7))
+    with pytest.raises(torch.cuda.OutOfMemoryError):
+        step.step(batch, _loss(batch), scored=step.score_for_step(batch)[1])
+    assert len(policy.left) == 7  # one pass, two, and two with checkpointing
+    assert all(torch.equal(before[name], now) for name, now in policy.weights().items())

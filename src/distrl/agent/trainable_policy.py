@@ -72,7 +72,7 @@ class TrainablePolicy(Policy, Protocol):
 
 
 @runtime_checkable
-class SparingPolicy(Protocol):
+class SupportsCheckpointing(Protocol):
     """A policy that can do with less memory for more time; optional beside `TrainablePolicy`."""
 
     def start_checkpointing(self) -> bool:

@@ -267,7 +267,7 @@ class VlmPolicy:
             self._cached, self.features = cached, features
 
     def start_checkpointing(self) -> bool:
-        """Checkpoint from now on (`SparingPolicy`)."""
+        """Checkpoint from now on (`SupportsCheckpointing`)."""
         if self._checkpointing_layers or not self._may_checkpoint:
             return False
         enable_checkpointing(self.network)

@@ -79,6 +79,9 @@ def build_learner(
 ) -> Learner:
     """The edges arrivals ─► learner ─► weights."""
     step, algorithm = build_update(config, policy, process_group)
+    prefetcher = build_prefetcher(config, policy)
+    if prefetcher is not None:
+        step.memory.other_work = lambda: prefetcher.preparations
     return Learner(
         policy=policy,
         algorithm=algorithm,
@@ -89,7 +92,7 @@ def build_learner(
         publisher=weights,
         settings=config.learning.learner,
         watch=build_watch(config, policy),
-        prefetcher=build_prefetcher(config, policy),
+        prefetcher=prefetcher,
     )
 
 

@@ -8,8 +8,9 @@ does not change the result. A gradient that is no number stops the step before a
 Where the activations of the whole batch fit (`one_pass_turns`, and on a GPU the memory that is
 free), `score_for_step` scores it with gradients, and `step` goes backward from there: one forward
 pass in place of two, with the same result.
-Where a GPU has no room for one micro-batch with gradients, a policy that can (`SparingPolicy`)
-begins to checkpoint, and it is scored again; the result is the same.
+Where a GPU runs out of memory nonetheless, forward or backward, the gradients are computed again
+with less: in two passes instead of one, then with checkpointing, if the policy
+`SupportsCheckpointing`; the result is the same.
 Where several ranks work together (`process_group`), each computes a slice of the turns, and all
 reach the same result.
 
@@ -30,8 +31,9 @@ import torch
 from torch import Tensor
 from torch.nn import Parameter
 
-from distrl.agent.trainable_policy import Scores, SparingPolicy, TrainablePolicy
+from distrl.agent.trainable_policy import Scores, SupportsCheckpointing, TrainablePolicy
 from distrl.bounds import Bounds, Checked, Fixed
+from distrl.learning.activation_memory import ActivationMemory
 from distrl.learning.batch import Batch
 from distrl.learning.learner_settings import Precision
 from distrl.learning.losses.averages import minimum_of_heads
@@ -42,9 +44,6 @@ Losses = dict[str, Tensor]  # named; their sum is what is minimised
 TurnLoss = Callable[[Scores, Tensor], Losses]  # scores of some turns, and which turns: [m]
 ScoredTurns = list[tuple[Tensor, Scores]]  # which turns, and their scores with a gradient
 Found = Iterable[tuple[Tensor, Tensor]]  # turns, [m], and a result for each, [m, …]
-
-SPARE_SHARE = 0.6  # of a GPU's free memory for activations: going backward needs some as well
-FIRST_TURNS = 8  # through the model at once on a GPU, until it is known how much memory they take
 
 log = logging.getLogger(__name__)
 
@@ -103,6 +102,7 @@ class GradientStep:
         policy: TrainablePolicy,
         settings: StepSettings | None = None,
         process_group: ProcessGroup | None = None,
+        memory: ActivationMemory | None = None,  # None: that of the policy's device
     ) -> None:
         self.policy = policy
         self.settings = settings or StepSettings()
@@ -114,7 +114,8 @@ class GradientStep:
         decay = self.settings.weight_decay
         self.policy_optimiser = _optimiser(self.policy_parameters, rate, decay)
         self.critic_optimiser = _optimiser(self.critic_parameters, critic_rate, decay)
-        self._turn_bytes = 0.0  # of activations, the most that was seen
+        self.memory = memory or ActivationMemory.of(self.policy_parameters[0].device)
+        self._one_pass_turns = self.settings.one_pass_turns  # fewer once these did not fit
 
     def take_over(self, state: Mapping[str, Any]) -> None:
         """Load the weights and optimiser states of a learner's state."""
@@ -129,44 +130,28 @@ class GradientStep:
 
     def score_for_step(self, batch: Batch) -> tuple[BatchScores, ScoredTurns | None]:
         """As `score_batch`, with scores to go backward from where activations of all turns fit."""
-        if len(batch.turns) > self.settings.one_pass_turns:
+        scored = self._scored_in_one_pass(batch)
+        if scored is None:
             return self.score_batch(batch), None
-        scored: ScoredTurns = []
-        before = self._memory_in_use()
-        for each in self._scored_turns(batch):
-            scored.append(each)
-            if not self._fits(batch, scored, before):
-                scored.clear()  # frees the activations
-                return self.score_batch(batch), None
         with torch.no_grad():
             return self._batch_scores(batch, scored), scored
 
-    def _memory_in_use(self) -> int:
-        device = self.policy_parameters[0].device
-        return torch.cuda.memory_allocated(device) if device.type == "cuda" else 0
-
-    def _fits(self, batch: Batch, scored: ScoredTurns, before: int) -> bool:
-        """Would a GPU have room for the activations of all turns, if the rest are like these?"""
-        if self.policy_parameters[0].device.type != "cuda":
-            return True
-        done = sum(len(turns) for turns, _ in scored)
-        used = self._memory_in_use() - before
-        wanted = len(self._slice(len(batch.turns))) * used / done
-        return wanted < SPARE_SHARE * (self._memory_free() + used)
-
-    def _memory_free(self) -> int:
-        device = self.policy_parameters[0].device
-        free, _ = torch.cuda.mem_get_info(device)
-        return free + torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
-
-    def _most_turns(self) -> int:
-        """That go through the model at once: as the settings say, and as a GPU has room for."""
-        most = self.settings.micro_batch_turns
-        if self.policy_parameters[0].device.type != "cuda":
-            return most
-        if not self._turn_bytes:
-            return min(most, FIRST_TURNS)
-        return max(1, min(most, int(SPARE_SHARE * self._memory_free() / self._turn_bytes)))
+    def _scored_in_one_pass(self, batch: Batch) -> ScoredTurns | None:
+        """All turns with a gradient; None where their activations do not fit."""
+        if len(batch.turns) > self._one_pass_turns:
+            return None
+        scored: ScoredTurns = []
+        before, total, done = self.memory.in_use(), len(self._slice(len(batch.turns))), 0
+        try:
+            for turns, scores in self._scored_turns(batch):
+                scored.append((turns, scores))
+                done += len(turns)
+                if not self.memory.fits(total, done, before):
+                    return None
+        except torch.cuda.OutOfMemoryError as error:
+            self._refuse_one_pass(batch, error)
+            return None
+        return scored
 
     def _batch_scores(self, batch: Batch, scored: ScoredTurns) -> BatchScores:
         finals = self._final_values(batch)
@@ -201,15 +186,9 @@ class GradientStep:
         scored: ScoredTurns | None = None,  # by the weights as they are; consumed
     ) -> tuple[dict[str, float], dict[str, float]]:
         """Take one optimiser step; returns the losses and the norms of the gradients."""
-        self.policy_optimiser.zero_grad(set_to_none=True)
-        self.critic_optimiser.zero_grad(set_to_none=True)
-        sums: dict[str, Tensor] = {}  # read at the end: a GPU is not waited for
-        for turns, scores in self._scored_turns(batch) if scored is None else _consumed(scored):
-            self.between()
-            losses = loss(scores, turns)
-            torch.autograd.backward(torch.stack(list(losses.values())).sum())
-            for name, value in losses.items():
-                sums[name] = sums.get(name, 0.0) + value.detach().double()
+        sums = self._gradients(batch, loss, scored)
+        while sums is None:  # what had filled the memory is free by now
+            sums = self._gradients(batch, loss, None)
         self.process_group.all_reduce_gradients([*self.policy_parameters, *self.critic_parameters])
         totals = self.process_group.sum_by_name({name: float(sums[name]) for name in sums})
         norms = {
@@ -222,28 +201,57 @@ class GradientStep:
         _move(self.critic_optimiser, self.critic_parameters)
         return totals, norms
 
+    def _gradients(
+        self, batch: Batch, loss: TurnLoss, scored: ScoredTurns | None
+    ) -> dict[str, Tensor] | None:
+        """Compute the gradients of all turns, and the losses; None: it takes less memory now."""
+        try:
+            return self._accumulated(batch, loss, scored)
+        except torch.cuda.OutOfMemoryError as error:
+            if scored is not None:
+                scored.clear()
+                self._refuse_one_pass(batch, error)
+            elif not self._start_checkpointing(error):
+                raise
+            return None
+
+    def _accumulated(
+        self, batch: Batch, loss: TurnLoss, scored: ScoredTurns | None
+    ) -> dict[str, Tensor]:
+        self.policy_optimiser.zero_grad(set_to_none=True)
+        self.critic_optimiser.zero_grad(set_to_none=True)
+        sums: dict[str, Tensor] = {}  # read at the end: a GPU is not waited for
+        for turns, scores in self._scored_turns(batch) if scored is None else _consumed(scored):
+            self.between()
+            losses = loss(scores, turns)
+            torch.autograd.backward(torch.stack(list(losses.values())).sum())
+            for name, value in losses.items():
+                sums[name] = sums.get(name, 0.0) + value.detach().double()
+        return sums
+
+    def _refuse_one_pass(self, batch: Batch, error: torch.cuda.OutOfMemoryError) -> None:
+        self._one_pass_turns = len(batch.turns) - 1
+        log.warning(
+            "the activations of %d turns do not fit; two passes for as many: %s",
+            len(batch.turns),
+            error,
+        )
+
+    def _start_checkpointing(self, error: torch.cuda.OutOfMemoryError) -> bool:
+        policy: object = self.policy
+        if not (isinstance(policy, SupportsCheckpointing) and policy.start_checkpointing()):
+            return False
+        self.memory.forget()
+        self._one_pass_turns = self.settings.one_pass_turns
+        log.warning("a micro-batch does not fit; gradient checkpointing from now on: %s", error)
+        return True
+
     def _scored_turns(self, batch: Batch) -> Iterator[tuple[Tensor, Scores]]:
         for turns in self._micro_batches(batch):
             self.between()
-            before = self._memory_in_use()
-            scores = self._score_with_room(batch, turns)
-            if torch.is_grad_enabled():
-                used = (self._memory_in_use() - before) / len(turns)
-                self._turn_bytes = max(self._turn_bytes, used)
+            with self.memory.measured(len(turns)) if torch.is_grad_enabled() else nullcontext():
+                scores = _score(self.policy, batch, turns)
             yield turns, scores
-
-    def _score_with_room(self, batch: Batch, turns: Tensor) -> Scores:
-        """Score turns; once more with gradient checkpointing where the memory does not suffice."""
-        try:
-            return _score(self.policy, batch, turns)
-        except torch.cuda.OutOfMemoryError as error:
-            policy: object = self.policy if torch.is_grad_enabled() else None
-            if not (isinstance(policy, SparingPolicy) and policy.start_checkpointing()):
-                raise
-            log.warning("%d turns do not fit; gradient checkpointing from now on: %s",
-                        len(turns), error)  # fmt: skip
-        self._turn_bytes = 0.0  # of activations that were kept
-        return _score(self.policy, batch, turns)  # what the error had held is free by now
 
     def _final_values(self, batch: Batch) -> Tensor:  # [b]
         """The values of the last screens of truncated trajectories, 0 for the others."""
@@ -270,6 +278,9 @@ class GradientStep:
             padding = 0 if width is None else width - each.shape[1]
             whole[turns] = torch.nn.functional.pad(each.to(whole), (0, padding))
         return self.process_group.all_reduce(whole)
+
+    def _most_turns(self) -> int:
+        return self.memory.most_turns(self.settings.micro_batch_turns)
 
     def _micro_batches(self, batch: Batch) -> Iterator[Tensor]:
         """This rank's turns in reading order, in micro-batches as the settings limit them."""

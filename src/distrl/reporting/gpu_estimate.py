@@ -13,7 +13,7 @@ gradient checkpointing (`gpu_learner_peak_gib_qwen_3b` of benchmarks/results/lea
 from __future__ import annotations
 
 from distrl.config.training_config import TrainingConfig
-from distrl.learning.gradient_step import FIRST_TURNS
+from distrl.learning.activation_memory import FIRST_TURNS
 from distrl.reporting.model_size import WIDTHS, weight_count
 
 MERGED_SHARE = 0.8  # of the weights: the language model's layers, without embeddings and vision
