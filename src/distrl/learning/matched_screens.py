@@ -10,8 +10,14 @@ attempts of the successful ones. Here they only give the advantage of a policy g
 - Screens match if all pixels below the status bar are equal, in which a clock goes on. That is
   strict: an animation, a cursor or an advertisement keeps two attempts apart. UI-Voyager is said to
   match by similarity.
-- Only attempts with another outcome are worth matching: where all have succeeded, or all failed,
-  the critic's estimate stays.
+- Only where the others have succeeded and failed from that screen do they measure anything; where
+  they all came to the same, the critic's estimate stays. What came of the draw itself is not looked
+  at: a baseline b is without bias, Σ_a π(a)·∇log π(a)·b = 0, if it is the same for every answer a.
+  If others with another outcome than the draw's were enough, b among failures would be 0 for a
+  success and the critic's V for one more failure, and the gradient there (γ = 1)
+
+      Σ_a π(a)·∇log π(a)·(G(a) − V·1{a fails}) = (1 + V)·∇E[G]
+
 - Each other attempt counts once, from its first step on that screen. Forks of one attempt share
   their beginning, which is the parent's alone; those of the same attempt as the draw are left to
   `continuations_of`, since their beginning is its own.
@@ -46,7 +52,7 @@ class MatchedScreens:
         self._lock = threading.Lock()
 
     def continuations(self, draws: Sequence[Draw]) -> list[Continuations]:
-        """For each step of these draws that attempts with another outcome came by too."""
+        """For each step of these draws whose screen others left for success and for failure."""
         found = []
         for row, draw in enumerate(draws):
             others = [(each, self._first_steps(each)) for each in draw.attempts]
@@ -56,7 +62,7 @@ class MatchedScreens:
                 rest = tuple(
                     continued(each, steps[shown]) for each, steps in others if shown in steps
                 )
-                if any(each.success != own.success for each in rest):
+                if len({each.success for each in rest}) == 2:
                     found.append(Continuations(row, step - first, own, rest))
         return found
 

@@ -40,8 +40,9 @@ def generalised(
 def fork_advantage(own: Continuation, others: Sequence[Continuation], discount: float) -> float:
     """G − mean of the others' G, with G = γ^(steps − 1) for a success, else 0.
 
-    The others did not depend on the answer that they are held against, so that it is as unbiased as
-    with a critic for a baseline, and knows nothing of the critic's errors. Both sides are measured:
+    Neither what came of the others nor whether they are asked depends on the answer that they are
+    held against, so that it is as unbiased as with a critic for a baseline, and knows nothing of
+    the critic's errors. Both sides are measured:
     a bootstrapped target against measured returns would be off by what the critic is wrong. Costs
     are left out: where all have failed nothing was measured, and a filter that keeps whatever is
     above the others would keep the one that gave up first.

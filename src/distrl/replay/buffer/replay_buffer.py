@@ -45,7 +45,7 @@ from distrl.replay.buffer.screen_store import ScreenStore
 from distrl.replay.buffer.sum_tree import SumTree
 from distrl.replay.compressed_screen import CompressedScreen
 
-BESIDE = 16  # other attempts that a draw has with it at most
+MAX_OTHER_ATTEMPTS = 16  # at the task of a draw, that it has with it
 RECENT = 256  # measured priorities that a newcomer's is taken from
 COUNTERS = ("inserted", "resent", "refused", "evicted", "drawn", "updated", "stale_updates")
 
@@ -288,7 +288,7 @@ class ReplayBuffer:
         whole = [self._slots[attempt]] if attempt in self._slots else []
         return tuple(self._entry(each) for each in (*whole, *forks) if each != slot)
 
-    def with_attempts(self, draws: Sequence[Draw], most: int = BESIDE) -> list[Draw]:
+    def with_attempts(self, draws: Sequence[Draw], most: int = MAX_OTHER_ATTEMPTS) -> list[Draw]:
         """The draws, each with the newest `most` of the other attempts at its task."""
         return [replace(each, attempts=self._beside(each.trajectory, most)) for each in draws]
 
