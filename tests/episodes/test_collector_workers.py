@@ -13,13 +13,15 @@ from tests.episodes.made_up_collectors import (
     ListSink,
     ManualClock,
     Patient,
+    TimedPhone,
     collector,
     running,
     wait_until,
 )
 
 from distrl.episodes.collector import WORKERS, Collector
-from distrl.episodes.device_pool import DevicePool
+from distrl.episodes.collector_settings import CollectorSettings
+from distrl.episodes.device_pool import DevicePool, HealthSettings
 from distrl.episodes.episode import WORKS, Episode
 from distrl.episodes.policy_batcher import PolicyBatcher
 from distrl.records import Decision, OpenApp, Screen, Task, Trajectory
@@ -169,13 +171,7 @@ def slots_in_stages(collecting: Collector[SimulatedDevice]) -> Counter[str]:
 
 def test_slots_that_wait_while_another_is_started_are_in_the_queue() -> None:
     clock, gate = ManualClock(), Gate()
-
-    class Slow(SimulatedDevice):
-        def reset(self, seed: int) -> None:
-            clock.advance(2.0)
-            super().reset(seed)
-
-    devices: list[SimulatedDevice] = [Slow(f"phone-{number}") for number in range(3)]
+    devices: list[SimulatedDevice] = [TimedPhone(f"phone-{n}", clock) for n in range(3)]
     pool = DevicePool(devices, clock=clock)
     collecting = collector(
         PolicyBatcher(Patient(waits=0, compute=gate)), ListSink(), pool, clock=clock
@@ -188,6 +184,53 @@ def test_slots_that_wait_while_another_is_started_are_in_the_queue() -> None:
         collecting.stop()
         gate.opened.set()
     assert queued == 2 * 2.0 + 1 * 2.0
+
+
+def test_a_quarantined_phone_is_not_in_the_queue_while_another_is_started() -> None:
+    clock, gate = ManualClock(), Gate()
+    devices: list[SimulatedDevice] = [TimedPhone(f"phone-{n}", clock) for n in range(3)]
+    pool = DevicePool(devices, settings=HealthSettings(1, quarantine_seconds=1000.0), clock=clock)
+    pool.take("phone-2")
+    pool.give_back("phone-2", clock.now, fault=True)
+    collecting = collector(
+        PolicyBatcher(Patient(waits=0, compute=gate)), ListSink(), pool, clock=clock
+    )
+    with running(collecting):
+        assert gate.entered.wait(60.0)
+        wait_until(lambda: collecting.report().in_flight == 2)
+        wait_until(lambda: collecting.report().stages["reset"] == 2 * 2.0)
+        stages = collecting.report().stages
+        collecting.stop()
+        gate.opened.set()
+    assert stages["queue"] == 2.0
+    assert stages["device"] == 2 * 2.0
+
+
+def test_a_worker_that_was_in_the_sink_when_the_run_failed_ends_as_well() -> None:
+    before, at_sink, opened = threading.active_count(), threading.Event(), threading.Event()
+
+    class Held(ListSink):
+        def put(self, trajectory: Trajectory) -> bool:
+            at_sink.set()
+            assert opened.wait(60.0)
+            return super().put(trajectory)
+
+    class BrokenLater(Broken):
+        def perform(self, action: object) -> Screen:
+            assert at_sink.wait(60.0)
+            return super().perform(action)
+
+    collecting = collector(
+        PolicyBatcher(Patient(waits=1)),
+        Held(),
+        [SimulatedDevice("phone-0"), BrokenLater("phone-1")],
+        settings=CollectorSettings(patience_seconds=1.0),
+    )
+    with pytest.raises(ZeroDivisionError, match="a mistake of ours"):
+        collecting.run()
+    assert collecting.report().stuck
+    opened.set()
+    wait_until(lambda: threading.active_count() == before)
 
 
 def test_a_phone_that_waits_holds_no_pixels() -> None:

@@ -186,14 +186,15 @@ class Collector(Generic[D]):
         try:
             with self._metrics.slots_running(self._device_pool.slots):
                 while (lease := self._next_lease(run)) is not None:
-                    others = self._device_pool.slots - self._scheduler.in_flight
-                    with self._metrics.stage("queue", slots=others):  # until it is their turn
+                    with self._changed:
+                        idle = self._scheduler.idle_slots(run.budget, self._batcher.version, self._now)
+                    with self._metrics.stages(idle):  # until it is their turn
                         run.advance(self._episode(lease, run))  # resets the device, here and now
                 with self._changed:
                     while self._scheduler.in_flight and not run.over:
                         self._changed.wait(POLL_SECONDS)
         finally:
-            run.end_workers(WORKERS)
+            run.end_workers()
 
     def _next_lease(self, run: CollectorRun) -> Lease[D] | None:
         """Block until an episode may start; None when there is nothing left to play."""

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future
-from contextlib import suppress
 from dataclasses import dataclass, field
-from queue import Empty, SimpleQueue
 
 from distrl.episodes.collector_report import CollectorMetrics
 from distrl.episodes.scheduler import EpisodeBudget
@@ -24,9 +23,10 @@ class CollectorRun:
     metrics: CollectorMetrics
     over: bool = False
     starting: threading.Lock = field(default_factory=threading.Lock)
+    _changed: threading.Condition = field(default_factory=threading.Condition)  # guards the rest
+    _ready: deque[tuple[Episodic, int]] = field(default_factory=deque)  # with their stage "queue"
+    _all_ended: bool = False
     _dropped: bool = False
-    # Episodes to be advanced, each with the number of its stage "queue"; None: there are no more.
-    _ready: SimpleQueue[tuple[Episodic, int] | None] = field(default_factory=SimpleQueue)
 
     def advance(self, episode: Episodic) -> None:
         """Go on to the next decision; when it is there, the episode is ready again."""
@@ -36,27 +36,31 @@ class CollectorRun:
 
     def next_ready(self) -> Episodic | None:
         """Wait for an episode that can be advanced; None: there are no more."""
-        found = self._ready.get()
-        if found is None:
-            return None
-        episode, waiting = found
+        with self._changed:
+            while not (self._ready or self._all_ended or self._dropped):
+                self._changed.wait()
+            if not self._ready:
+                return None
+            episode, waiting = self._ready.popleft()
         self.metrics.end(waiting)
         return episode
 
-    def end_workers(self, count: int) -> None:
-        """Give None to so many that wait for an episode, after those that are ready by now."""
-        for _ in range(count):
-            self._ready.put(None)
+    def end_workers(self) -> None:
+        """Give None to all that wait for an episode, after those that are ready by now."""
+        with self._changed:
+            self._all_ended = True
+            self._changed.notify_all()
 
     def drop(self) -> None:
-        """Let go of the episodes that nobody will advance any more."""
-        self._dropped = True
-        with suppress(Empty):
-            while True:
-                found = self._ready.get_nowait()
-                if found is not None:
-                    self.metrics.end(found[1])
+        """Let go of the episodes that nobody will advance any more; there are no others later."""
+        with self._changed:
+            self._dropped = True
+            while self._ready:
+                self.metrics.end(self._ready.popleft()[1])
+            self._changed.notify_all()
 
     def _is_ready(self, episode: Episodic) -> None:
-        if not self._dropped:
-            self._ready.put((episode, self.metrics.begin("queue")))
+        with self._changed:
+            if not self._dropped:
+                self._ready.append((episode, self.metrics.begin("queue")))
+                self._changed.notify()
