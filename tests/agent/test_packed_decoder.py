@@ -31,7 +31,7 @@ def padded_policy(family: str, **settings: Any) -> VlmPolicy:
     policy = tiny_policy(family, **settings)
     policy.network.set_attn_implementation("sdpa")
     policy.architecture = DecoderOnly(policy.network, policy.builder.answers.pad_token_id)
-    policy._pictures = None
+    policy._feature_source = None
     return policy
 
 

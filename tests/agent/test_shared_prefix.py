@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +15,7 @@ from tests.agent.vlm_policies import SHARP
 from tests.slow_params import mostly_slow
 from torch import Tensor
 
-from distrl.agent.architectures.architecture import PrefixStates
+from distrl.agent.architectures.architecture import DecodingState, PrefixStates, Tensors
 from distrl.agent.architectures.decoder_only import DecoderOnly
 from distrl.agent.architectures.packed_decoder import PackedDecoder
 from distrl.agent.loading import open_policy
@@ -22,6 +23,7 @@ from distrl.agent.lora import LoraSettings
 from distrl.agent.shared_prefix import MIN_TOKENS, SharedPrefix, common_tokens
 from distrl.agent.vlm_policy import VlmPolicy
 from distrl.agent.vlm_settings import VlmSettings
+from distrl.episodes.policy_batcher import PolicyBatcher
 from distrl.records import Observation
 
 ALL = ("qwen2_5_vl", "qwen2_5_vl padded", "llama", "qwen2_vl", "qwen3_vl", "smolvlm", "internvl")
@@ -39,7 +41,7 @@ def policy_of(model: str, **settings: Any) -> VlmPolicy:
     if padded:
         policy.network.set_attn_implementation("sdpa")
         policy.architecture = DecoderOnly(policy.network, policy.builder.answers.pad_token_id)
-        policy._pictures = None
+        policy._feature_source = None
     return policy
 
 
@@ -172,26 +174,64 @@ def test_only_what_all_prompts_begin_with_is_common_and_something_is_left() -> N
     assert common_tokens(alone, ids[2]) == 4
 
 
-@pytest.mark.parametrize("broken", [False, True])
+Breaks = Callable[[PrefixStates], PrefixStates]
+BROKEN: dict[str, Breaks] = {  # as a kernel that is wrong would have them
+    "negated": lambda states: PrefixStates(-30.0 * states.keys, -30.0 * states.values),
+    "one place off": lambda states: PrefixStates(states.keys.roll(1, dims=2), states.values),
+}
+
+
+@pytest.mark.parametrize("sure", [False, True])
+@pytest.mark.parametrize("broken", [None, *BROKEN])
 @torch.no_grad()
 def test_where_kernels_are_unknown_a_first_batch_is_read_both_ways(
-    broken: bool, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    broken: str | None,
+    sure: bool,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
+    """Also for a policy whose answer is the same with wrong keys."""
     policy = policy_of("llama")
     inputs, system = inputs_of(policy), policy.prompter.dialect.instructions
+    if sure:
+        projected = DecoderOnly.project
+        certain = torch.nn.functional.one_hot(torch.tensor(41), policy.architecture.vocabulary_size)
+        monkeypatch.setattr(
+            DecoderOnly, "project", lambda self, states: projected(self, states) + 25.0 * certain
+        )
     whole = policy.architecture.begin(inputs, 2).logits
-    if broken:
-        read = DecoderOnly.read_prefix
-        monkeypatch.setattr(DecoderOnly, "read_prefix", lambda *given: negated(read(*given)))
-    prefix = SharedPrefix(policy.builder, compared_on=("cpu",))
+    assert (float(whole.softmax(-1).max()) > 0.99) is sure
+    if broken is not None:
+        read, breaks = DecoderOnly.read_prefix, BROKEN[broken]
+        monkeypatch.setattr(DecoderOnly, "read_prefix", lambda *given: breaks(read(*given)))
+    policy.prefix = SharedPrefix(policy.builder, compared_on=("cpu",))
     for _ in range(2):
-        found = prefix.begin(policy.architecture, inputs, 2, system).logits
+        found = policy.prefix.begin(policy.architecture, inputs, 2, system).logits
         torch.testing.assert_close(found, whole, atol=1e-4, rtol=1e-4)
-        assert prefix.enabled is not broken
-        assert bool(prefix.reused) is not broken
-    assert ("shared prefix are off by" in caplog.text) is broken
+        assert policy.prefix.enabled is (broken is None)
+        assert bool(policy.prefix.reused) is (broken is None)
+    told = PolicyBatcher(policy).report().notice
+    assert ("read again for every decision" in told) is (broken is not None)
+    assert told in caplog.text
 
 
-def negated(states: PrefixStates) -> PrefixStates:
-    """As a kernel that is wrong would have them."""
-    return PrefixStates(-30.0 * states.keys, -30.0 * states.values)
+class WrongAfterwards(DecoderOnly):
+    """Reads prompts from a prefix as it should, and goes on from other keys."""
+
+    def begin(
+        self, inputs: Tensors, max_new_tokens: int, prefix: PrefixStates | None = None
+    ) -> DecodingState:
+        decoding: Any = super().begin(inputs, max_new_tokens, prefix)
+        if prefix is not None:
+            for layer in decoding._cache.layers:
+                layer.keys = layer.keys.roll(1, dims=2)
+        return decoding
+
+
+@torch.no_grad()
+def test_the_token_after_the_first_is_compared_as_well() -> None:
+    policy = policy_of("llama")
+    wrong = WrongAfterwards(policy.network, policy.builder.answers.pad_token_id)
+    prefix = SharedPrefix(policy.builder, compared_on=("cpu",))
+    prefix.begin(wrong, inputs_of(policy), 2, policy.prompter.dialect.instructions)
+    assert not prefix.enabled

@@ -2,7 +2,8 @@
 
 A policy has no state of an episode: all that it may use is in the observation. One that reads the
 view hierarchy says so by an attribute `reads_elements`; to read it takes a phone as long as a
-picture, or longer, so it is not read for others.
+picture, or longer, so it is not read for others. One that is slower than it could be says why by an
+attribute `notice`.
 """
 
 from __future__ import annotations
@@ -22,3 +23,8 @@ class Policy(Protocol):
 def reads_elements(policy: Policy) -> bool:
     """Does the policy use the elements of observations?"""
     return bool(getattr(policy, "reads_elements", False))
+
+
+def notice(policy: Policy) -> str:
+    """Why it is slower than it could be, for the user; empty: nothing is known."""
+    return str(getattr(policy, "notice", ""))

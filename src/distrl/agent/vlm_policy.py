@@ -18,7 +18,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import cached_property
 from pathlib import Path
-from typing import cast
 
 import torch
 from torch import Tensor, nn
@@ -27,9 +26,9 @@ from transformers import PreTrainedModel
 from distrl.agent.answer_sampling import SampledAnswer, SamplingSettings, sample_answers
 from distrl.agent.architectures.architecture import Architecture, ForwardResult
 from distrl.agent.architectures.chosen_architecture import (
-    KeptPictures,
+    FeatureSource,
     chosen_architecture,
-    kept_pictures,
+    feature_source,
 )
 from distrl.agent.architectures.encoder_decoder import EncoderDecoder
 from distrl.agent.architectures.packed_decoder import FEATURES
@@ -46,7 +45,7 @@ from distrl.agent.token_scores import token_distribution, token_scores
 from distrl.agent.trainable_policy import Scores
 from distrl.agent.weight_digest import weight_digest
 from distrl.errors import UsageError
-from distrl.records import Decision, Observation, Screen
+from distrl.records import Decision, Observation
 
 Share = Callable[[Sequence[Prompt], Parts], None]
 ENCODED_AT_ONCE = 128  # prompts, on a GPU
@@ -89,7 +88,7 @@ class VlmPolicy:
         self.encodings = EncodingCache(cache_bytes)
         self.share: Share | None = None  # gets what is encoded to decide
         self._cached = _cacheable(self.architecture) if cache_bytes else None
-        self._pictures = kept_pictures(self.architecture, builder)
+        self._feature_source = feature_source(self.architecture, builder)
         self.features = FeatureCache(cache_bytes)
         self._adapters = AdaptedLayers(network) if lora is not None else None
         self.forward_tokens = 0  # that went through the model so far without a gradient
@@ -108,10 +107,13 @@ class VlmPolicy:
         return self.prompter.reads_elements
 
     @property
+    def notice(self) -> str:
+        """See `policy.notice`."""
+        return self.prefix.notice
+
+    @property
     def shares_encodings(self) -> bool:
-        """Would it use what another policy of this kind has encoded? On a GPU it is sooner done
-        than sent.
-        """
+        """Would it use what others of its kind encode? On a GPU it is sooner done than sent."""
         return self._cached is not None and self.device.type == "cpu"
 
     # Deciding -----------------------------------------------------------------------------------
@@ -207,17 +209,17 @@ class VlmPolicy:
     @torch.no_grad()
     def prepare(self, observations: Sequence[Observation]) -> None:
         """Compute what is kept of them, if it is not known yet. Any thread may call."""
-        architecture, keeps_features = self._cached, self._pictures and self.features.max_bytes
-        if architecture is None and not keeps_features:
+        architecture, source = self._cached, self._feature_source
+        if architecture is None and (source is None or not self.features.max_bytes):
             return
         prompts = [self.prompter.write(each) for each in observations]
-        if architecture is None:
-            self.features.add_missing(screens_of(prompts), self._features_of)
-            return
-        self.encodings.add_missing(
-            [encoding_key(prompt) for prompt in prompts],
-            lambda new: self._encoded(architecture, [prompts[at] for at in new]),
-        )
+        if architecture is not None:
+            self.encodings.add_missing(
+                [encoding_key(prompt) for prompt in prompts],
+                lambda new: self._encoded(architecture, [prompts[at] for at in new]),
+            )
+        elif source is not None:
+            self.features.add_missing(screens_of(prompts), source.features)
 
     def policy_parameters(self) -> Iterable[nn.Parameter]:
         learned = self._learned.items()
@@ -331,22 +333,18 @@ class VlmPolicy:
         return forward + backward + (again if self._checkpointing_layers else 0.0)
 
     def _inputs(self, prompts: Sequence[Prompt]) -> ModelInputs:
-        inputs = self.builder.build(prompts) if self._pictures is None else self._placed(prompts)
+        source = self._feature_source
+        inputs = self.builder.build(prompts) if source is None else self._placed(source, prompts)
         self._count(int(inputs.tensors["attention_mask"].sum()))
         return inputs
 
-    def _placed(self, prompts: Sequence[Prompt]) -> ModelInputs:
+    def _placed(self, source: FeatureSource, prompts: Sequence[Prompt]) -> ModelInputs:
         """Inputs with features in place of pixels; screens that are known are not unpacked."""
-        _, builder = cast("KeptPictures", self._pictures)
-        features = self.features.of(screens_of(prompts), self._features_of)
-        inputs = builder.build_without_pixels(prompts)  # while a GPU computes features
+        features = self.features.of(screens_of(prompts), source.features)
+        inputs = source.builder.build_without_pixels(prompts)  # while a GPU computes features
         if features is not None:
             inputs.tensors[FEATURES] = features
         return inputs
-
-    def _features_of(self, screens: Sequence[Screen]) -> list[Tensor]:
-        architecture, builder = cast("KeptPictures", self._pictures)
-        return architecture.features(builder.pixels(screens))
 
     def _count(self, tokens: int) -> None:
         if torch.is_grad_enabled():

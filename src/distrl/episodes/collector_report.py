@@ -157,8 +157,8 @@ class CollectorMetrics:
         return self._stages.at(name, slots)
 
     @contextmanager
-    def stages(self, slots: Mapping[Stage, int]) -> Iterator[None]:
-        """Time what slots wait for, by stage how many of them."""
+    def stages(self, slots: Mapping[IdleStage, int]) -> Iterator[None]:
+        """Time what idle slots wait for, by stage how many of them."""
         with ExitStack() as timed:
             for name, count in slots.items():
                 timed.enter_context(self.stage(name, count))

@@ -36,7 +36,7 @@ from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Literal, Protocol
 
-from distrl.agent.policy import Policy
+from distrl.agent.policy import Policy, notice
 from distrl.bounds import Bounds, Checked
 from distrl.records import Decision, Observation
 from distrl.weights.weight_store import WeightSource
@@ -68,6 +68,7 @@ class PolicyBatcherReport:
     deciding_seconds: float  # in the policy
     swapping_seconds: float
     weight_digest: str = ""  # of what decides now, under `weight_version`; empty: not computed
+    notice: str = ""  # why the policy is slower than it could be
 
     @property
     def mean_batch(self) -> float:
@@ -354,4 +355,5 @@ class PolicyBatcher:
             deciding_seconds=self._deciding_seconds,
             swapping_seconds=self._swapping_seconds,
             weight_digest=digest,
+            notice=notice(self._policy),
         )

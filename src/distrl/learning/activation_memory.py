@@ -93,7 +93,5 @@ class ActivationMemory:
         """
         if self._gauge is None:
             return True
-        used = self._gauge.in_use() - before
-        if self._turn_bytes:
-            used = done * max(self._turn_bytes)
-        return turns * used / done < SPARE_SHARE * (self._gauge.free() + used)
+        each = max(self._turn_bytes, default=(self._gauge.in_use() - before) / done)
+        return turns * each < SPARE_SHARE * (self._gauge.free() + done * each)

@@ -120,15 +120,18 @@ def test_points_and_the_view_come_when_they_are_due(tmp_path: Path) -> None:
 
 
 class TroubledPhones(Collection):
-    """One collector, whose failed starts and troubles a test sets."""
+    """One collector, whose failed starts, troubles and notice a test sets."""
 
     def __init__(self) -> None:
         self.failed = 0
         self.troubles: dict[str, str] = {}
+        self.notice = ""
 
     def reports(self) -> list[CollectorReport]:
-        failed = {"DeviceLocked": self.failed}
-        return [replace(report(), failed_starts=failed, troubles=dict(self.troubles))]
+        failed, made = {"DeviceLocked": self.failed}, report()
+        batcher = replace(made.batcher, notice=self.notice)
+        troubles = dict(self.troubles)
+        return [replace(made, failed_starts=failed, troubles=troubles, batcher=batcher)]
 
 
 def test_a_phone_that_cannot_be_reset_is_counted_and_named_with_the_reason(tmp_path: Path) -> None:
@@ -161,6 +164,10 @@ def test_a_phone_that_cannot_be_reset_is_counted_and_named_with_the_reason(tmp_p
         phones.troubles = {"phone-1": "DeviceDisconnected: device R5: not found"}
         look()
         assert len(view.said) == 3  # and is lost again
+        phones.notice = "the policy is slow"
+        look()
+        look()
+        assert view.said[3:] == ["the policy is slow"]  # once
     assert [each.reason.partition(":")[0] for each in noted] == [
         "DeviceLocked", "DeviceDisconnected", "DeviceDisconnected"
     ]  # fmt: skip

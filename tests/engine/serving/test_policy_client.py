@@ -141,8 +141,14 @@ def collector(number: int, line: Beside, sink: ListSink) -> Collector[SimulatedD
     return Collector(name, batcher, DevicePool(phones(2)), source, sink, FactJudge)
 
 
+class Slow(Patient):
+    """Says that it could be faster."""
+
+    notice = "slow"
+
+
 def test_collectors_share_a_server_and_batches_go_beyond_each() -> None:
-    sink, policy, weights = ListSink(), Patient(seconds=0.01), Versions()
+    sink, policy, weights = ListSink(), Slow(seconds=0.01), Versions()
     with served(policy, weights) as line, ExitStack() as opened:
         collectors = [collector(number, line, sink) for number in range(3)]
         for each in collectors:
@@ -162,6 +168,7 @@ def test_collectors_share_a_server_and_batches_go_beyond_each() -> None:
     )
     for report in reports:
         assert 1.0 < report.mean_batch <= 6.0
+        assert report.notice == "slow"
 
 
 @pytest.mark.slow

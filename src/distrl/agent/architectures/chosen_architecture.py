@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from torch import Tensor
 from transformers import PreTrainedModel
 
 from distrl.agent.architectures.architecture import Architecture
@@ -13,8 +17,18 @@ from distrl.agent.families.language_pictures import LanguagePictureInputs
 from distrl.agent.families.model_family import InputBuilder
 from distrl.agent.families.qwen_vl import QwenInputs
 from distrl.agent.screen_projector import ScreenProjector
+from distrl.records import Screen
 
-KeptPictures = tuple[PackedDecoder | SoftTokenDecoder, QwenInputs | LanguagePictureInputs]
+
+@dataclass(frozen=True, slots=True)
+class FeatureSource:
+    """Computes the features of screens, for a model that they may be kept for."""
+
+    architecture: PackedDecoder | SoftTokenDecoder
+    builder: QwenInputs | LanguagePictureInputs
+
+    def features(self, screens: Sequence[Screen]) -> list[Tensor]:
+        return self.architecture.features(self.builder.pixels(screens))
 
 
 def chosen_architecture(
@@ -28,10 +42,10 @@ def chosen_architecture(
     return (PackedDecoder if can_be_packed(network) else DecoderOnly)(network, stand_in)
 
 
-def kept_pictures(architecture: Architecture, builder: InputBuilder) -> KeptPictures | None:
-    """Where the features of screens may be kept: who computes them, and from what."""
+def feature_source(architecture: Architecture, builder: InputBuilder) -> FeatureSource | None:
+    """None: features may not be kept."""
     if isinstance(architecture, SoftTokenDecoder) and isinstance(builder, LanguagePictureInputs):
-        return architecture, builder
+        return FeatureSource(architecture, builder)
     if isinstance(architecture, PackedDecoder) and isinstance(builder, QwenInputs):
-        return (architecture, builder) if architecture.features_stay else None
+        return FeatureSource(architecture, builder) if architecture.features_stay else None
     return None

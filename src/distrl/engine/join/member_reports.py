@@ -38,6 +38,7 @@ def of_member(info: CollectorInfo, heartbeat: Heartbeat | None) -> Heartbeat | N
         quarantined=tuple(map(named, report.quarantined[:MAX_DEVICES])),
         busy=renamed(report.busy),
         troubles={named(device): printable(why) for device, why in troubles},
+        batcher=replace(report.batcher, notice=printable(report.batcher.notice)),
     )
     finished = tuple(replace(each, device=named(each.device)) for each in heartbeat.finished)
     if refusals is not None:

@@ -29,6 +29,7 @@ SAMPLE_SECONDS = 5.0  # between two points of the series `collection`
 SHOW_SECONDS = 0.25  # between two updates of the live view
 LEAST_SECONDS, LEAST_SHARE = 2.0, 0.002  # of training, before a pace says anything
 RECENT_STEPS = 20
+MAX_NOTICES = 20  # of policies: those of other machines are a stranger's texts
 MAX_FAULT_LINES = 10_000  # about devices, of one process
 PROGRESSING = ("training", "collecting")  # phases
 LearnerStage = Literal["update", "waiting", "checkpointing", "evaluating"]
@@ -109,6 +110,7 @@ class RunMonitor:
         self._countdown = Countdown()
         self._failed_starts: dict[str, int] = {}  # counted so far, by collector
         self._troubles: dict[str, str] = {}  # kinds of errors that were said, by device
+        self._notices: set[str] = set()  # of policies, that were said
         self._faults_noted = 0
         self._sampled = -float("inf")
         self._shown = -float("inf")
@@ -171,19 +173,27 @@ class RunMonitor:
         self._trained = self._learner_seconds()
 
     def _note_troubles(self) -> None:
-        """Count episodes that could not start; say which phone failed and why, once per error."""
+        """Count episodes that could not start; say which phone failed and why, once per error, and
+        what policies notice.
+        """
         said: dict[str, str] = {}
         for report in (*self._collection.ended_reports(), *self._collection.reports()):
             failed = sum(report.failed_starts.values())
             if new := failed - self._failed_starts.get(report.name, 0):
                 self._episode_log.faults["failed_start"] += new
             self._failed_starts[report.name] = failed
+            self._say_once(report.batcher.notice)
             for device, why in report.troubles.items():
                 said[device] = why.partition(":")[0]
                 if self._troubles.get(device) != said[device]:
                     self.say(f"{device} failed: {why}")
                     self._note(DeviceFault(device, self.seconds, why))
         self._troubles = said
+
+    def _say_once(self, notice: str) -> None:
+        if notice and notice not in self._notices and len(self._notices) < MAX_NOTICES:
+            self._notices.add(notice)
+            self.say(notice)
 
     def _note(self, fault: DeviceFault) -> None:
         """A line in the log; what it does not get is counted."""

@@ -205,6 +205,7 @@ class PolicyClient:
             deciding_seconds=share * server.deciding_seconds,
             swapping_seconds=share * server.swapping_seconds,
             weight_digest=server.weight_digest if server.weight_version == self._version else "",
+            notice=server.notice,
         )
 
     # Requests and their answers -----------------------------------------------------------------
