@@ -57,7 +57,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "devices": set(),
     "judging": {"chat", "replay"},  # a judge reads what is stored; rescoring writes it back
     "task_sets": {"devices"},
-    "agent": {"chat"},
+    "agent": {"chat", "weights"},  # tensors that lie in the bytes of a weight file
     "replay": set(),
     "weights": set(),
     # An episode packs its screens as they come.

@@ -18,14 +18,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from distrl.errors import CorruptWeights
+from distrl.weights.weight_file import DTYPES
 
-TYPES = {
-    "F64": torch.float64, "F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16,
-    "F8_E4M3": torch.float8_e4m3fn, "F8_E5M2": torch.float8_e5m2,
-    "I64": torch.int64, "I32": torch.int32, "I16": torch.int16, "I8": torch.int8,
-    "U64": torch.uint64, "U32": torch.uint32, "U16": torch.uint16, "U8": torch.uint8,
-    "BOOL": torch.bool,
-}  # fmt: skip
+TYPES: dict[str, torch.dtype] = {code: getattr(torch, name) for name, code in DTYPES.items()}
 MALFORMED = (
     ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RuntimeError,
 )  # what a header that is not one leads to  # fmt: skip

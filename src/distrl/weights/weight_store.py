@@ -123,8 +123,8 @@ class WeightStore:
         try:
             read_digest(fetched, digest)
             if version > max(kept, default=-1):
-                kept[version] = f"weights-{version:09d}-{digest}.safetensors"
-                fetched.rename(self.directory / kept[version])
+                kept[version] = _file(self.directory, version, digest)
+                fetched.rename(kept[version].path)
                 self._sync_names()
                 self._keep_newest(kept)
         except OSError as error:
@@ -132,15 +132,15 @@ class WeightStore:
         finally:
             fetched.unlink(missing_ok=True)
 
-    def _keep_newest(self, kept: dict[int, str]) -> None:
+    def _keep_newest(self, kept: dict[int, WeightFile]) -> None:
         """Announce the newest of these versions, and remove the files of all others."""
-        kept = {each: kept[each] for each in sorted(kept)[-self.keep :]}
-        self._announce(kept)
+        newest = [kept[version].path for version in sorted(kept)[-self.keep :]]
+        self._announce(newest)
         for path in self.directory.glob("weights-*.safetensors"):
-            if path.name not in kept.values():  # a reader that has it open goes on to its end
+            if path not in newest:  # a reader that has it open goes on to its end
                 path.unlink(missing_ok=True)
 
-    def _write(self, weights: Weights, version: int) -> str:
+    def _write(self, weights: Weights, version: int) -> WeightFile:
         unfinished = self.directory / f"{UNFINISHED}{version}"
         unfinished.unlink(missing_ok=True)
         metadata = {
@@ -150,15 +150,15 @@ class WeightStore:
             "base": self.base,
         }
         digest = write_weights(unfinished, weights, metadata)
-        name = f"weights-{version:09d}-{digest}.safetensors"
-        unfinished.rename(self.directory / name)
+        written = _file(self.directory, version, digest)
+        unfinished.rename(written.path)
         self._sync_names()  # before anything points to it
-        return name
+        return written
 
-    def _announce(self, kept: dict[int, str]) -> None:
+    def _announce(self, kept: list[Path]) -> None:
         unfinished = self.directory / f"{UNFINISHED}{LATEST}"
         with unfinished.open("wb") as file:
-            file.write(encode_line({"format": FORMAT, "kept": list(kept.values())}))
+            file.write(encode_line({"format": FORMAT, "kept": [path.name for path in kept]}))
             file.flush()
             os.fsync(file.fileno())
         unfinished.rename(self.directory / LATEST)
@@ -197,8 +197,7 @@ class WeightStore:
 
     def files(self) -> list[WeightFile]:
         """Where each version is that is kept and did not prove damaged."""
-        files = _files(self.directory, self._kept().values())
-        return [each for each in files if each.version not in self.damages]
+        return [each for each in self._kept().values() if each.version not in self.damages]
 
     @staticmethod
     def files_in(directory: Path) -> list[WeightFile]:
@@ -211,7 +210,7 @@ class WeightStore:
             try:
                 content = _mapped(newest.path)
             except FileNotFoundError:
-                if self._kept().get(newest.version) == newest.path.name:
+                if self._kept().get(newest.version) == newest:
                     self.damages[newest.version] = f"weights {newest.path}: it is gone"
                 continue
             except OSError as error:
@@ -219,25 +218,23 @@ class WeightStore:
             return PackedWeights(newest.version, newest.digest, content)
         return None
 
-    def _first_whole(self, kept: dict[int, str]) -> PublishedWeights:
-        versions = sorted(kept, reverse=True)
-        for version in versions:
-            parts = NAME.fullmatch(kept[version])
-            assert parts is not None
+    def _first_whole(self, kept: dict[int, WeightFile]) -> PublishedWeights:
+        files = sorted(kept.values(), reverse=True)
+        for each in files:
             try:
-                weights = read_weights(self.directory / parts[0], parts[2], self.framework)
+                weights = read_weights(each.path, each.digest, self.framework)
             except CorruptWeights as error:
-                self.damages[version] = str(error)
+                self.damages[each.version] = str(error)
             except FileNotFoundError:
-                if self._kept().get(version) != kept[version]:
+                if self._kept().get(each.version) != each:
                     raise
-                self.damages[version] = f"weights {self.directory / kept[version]}: it is gone"
+                self.damages[each.version] = f"weights {each.path}: it is gone"
             else:
-                return PublishedWeights(weights, version)
-        raise CorruptWeights("; ".join(self.damages[version] for version in versions))
+                return PublishedWeights(weights, each.version)
+        raise CorruptWeights("; ".join(self.damages[each.version] for each in files))
 
-    def _kept(self) -> dict[int, str]:
-        """File names by version: those announced, or, where that cannot be read, those found."""
+    def _kept(self) -> dict[int, WeightFile]:
+        """Files by version: those announced, or, where that cannot be read, those found."""
         try:
             announced = decode_line((self.directory / LATEST).read_bytes(), dict[str, Any])
             form, names = announced["format"], list(announced["kept"])
@@ -248,8 +245,7 @@ class WeightStore:
                 f"weights {self.directory}: {LATEST} is of format {form!r}, this reads {FORMAT}; "
                 "read it with the version of distrl that wrote it"
             )
-        found = (NAME.fullmatch(str(name)) for name in names)
-        return {int(parts[1]): parts[0] for parts in found if parts}
+        return {each.version: each for each in _files(self.directory, map(str, names))}
 
 
 class WeightSource(Protocol):
@@ -297,6 +293,10 @@ def _mapped(path: Path) -> memoryview:
         if not size:  # cut short; such a file cannot be mapped
             return memoryview(b"")
         return memoryview(mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ))
+
+
+def _file(directory: Path, version: int, digest: str) -> WeightFile:
+    return WeightFile(version, digest, directory / f"weights-{version:09d}-{digest}.safetensors")
 
 
 def _files(directory: Path, names: Iterable[str]) -> list[WeightFile]:
