@@ -1,4 +1,4 @@
-"""Language models that are lent eyes (`agent.sees = "both"`): the screen reaches what they say."""
+"""Language models with a screen projector (`agent.sees = "both"`): screens reach their answers."""
 
 from __future__ import annotations
 

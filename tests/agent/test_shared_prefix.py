@@ -221,9 +221,10 @@ class WrongAfterwards(DecoderOnly):
     def begin(
         self, inputs: Tensors, max_new_tokens: int, prefix: PrefixStates | None = None
     ) -> DecodingState:
-        decoding: Any = super().begin(inputs, max_new_tokens, prefix)
+        decoding = super().begin(inputs, max_new_tokens, prefix)
+        kept: Any = decoding
         if prefix is not None:
-            for layer in decoding._cache.layers:
+            for layer in kept._cache.layers:
                 layer.keys = layer.keys.roll(1, dims=2)
         return decoding
 

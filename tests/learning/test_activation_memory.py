@@ -37,16 +37,16 @@ def measure(memory: ActivationMemory, gauge: MadeUpMemory, turn_bytes: int, turn
 def test_as_many_turns_go_at_once_as_fit_into_a_share_of_the_memory() -> None:
     gauge = MadeUpMemory()
     memory = ActivationMemory(gauge)
-    assert memory.most_turns(64) == FIRST_TURNS
-    assert memory.most_turns(2) == 2
+    assert memory.max_turns(64) == FIRST_TURNS
+    assert memory.max_turns(2) == 2
     measure(memory, gauge, 10)
-    assert memory.most_turns(64) == 60
-    assert memory.most_turns(32) == 32
+    assert memory.max_turns(64) == 60
+    assert memory.max_turns(32) == 32
     gauge.left = 1
-    assert memory.most_turns(64) == 1
+    assert memory.max_turns(64) == 1
     memory.forget()
-    assert memory.most_turns(64) == FIRST_TURNS
-    assert ActivationMemory(None).most_turns(64) == 64
+    assert memory.max_turns(64) == FIRST_TURNS
+    assert ActivationMemory(None).max_turns(64) == 64
 
 
 @pytest.mark.parametrize(
@@ -60,10 +60,10 @@ def test_what_is_measured_beside_the_work_of_another_thread_does_not_count(
     counts = iter(work)
     memory.other_work = lambda: next(counts)
     measure(memory, gauge, 500)
-    assert memory.most_turns(64) == FIRST_TURNS
+    assert memory.max_turns(64) == FIRST_TURNS
     memory.other_work = lambda: 4
     measure(memory, gauge, 10)
-    assert memory.most_turns(64) == 60
+    assert memory.max_turns(64) == 60
 
 
 def test_an_unusual_batch_is_forgotten_after_a_while() -> None:
@@ -71,9 +71,9 @@ def test_an_unusual_batch_is_forgotten_after_a_while() -> None:
     memory = ActivationMemory(gauge)
     measure(memory, gauge, 100)
     for _ in range(RECENT):
-        assert memory.most_turns(64) == 6
+        assert memory.max_turns(64) == 6
         measure(memory, gauge, 10)
-    assert memory.most_turns(64) == 60
+    assert memory.max_turns(64) == 60
 
 
 def test_what_others_use_beside_it_decides_on_no_second_pass() -> None:

@@ -75,7 +75,7 @@ def test_bars_are_as_high_as_their_shares() -> None:
         EpisodeLine(f"{n}", "t", "t", Ending.SUCCESS, 1, 0, versions, "p", 0.0, 1.0 + n)
         for n, versions in enumerate((0, 0, 0, 1))
     ]
-    figure = charts.staleness_histogram(story(*late), 400)
+    figure = charts.lag_histogram(story(*late), 400)
     assert figure is not None
     bars = [bar for bar in figure.axes[0].patches if isinstance(bar, Rectangle)]
     assert [bar.get_height() for bar in bars] == [0.75, 0.25]

@@ -70,7 +70,7 @@ class EncodingCache:
             with self._lock:
                 self._touch(keys)
                 self.put(list(new), fresh)
-                if all(key in self._rows for key in keys):  # others may have driven some out
+                if all(key in self._rows for key in keys):  # others may have evicted some
                     return self._gathered(keys)
 
     def add_missing(self, keys: Sequence[Key], encode: Callable[[list[int]], Parts]) -> None:

@@ -81,7 +81,7 @@ def set_weight_type(network: nn.Module, dtype: torch.dtype) -> None:
 def _projector(
     network: Any, builder: InputBuilder, settings: VlmSettings
 ) -> ScreenProjector | None:
-    """The eyes of a language model that is given pictures; the starter's reader is in them."""
+    """The projector of a language model that is given pictures, behind the starter's reader."""
     if not isinstance(builder, LanguagePictureInputs):
         return None
     starter: Any = open_model(shipped_directory()).model

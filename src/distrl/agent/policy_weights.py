@@ -199,7 +199,7 @@ def _policy_weights(policy: VlmPolicy, directory: Path, manifest: Manifest) -> d
 
 
 def _projector_weights(policy: VlmPolicy, directory: Path, manifest: Manifest) -> dict[str, Tensor]:
-    """None for a policy without eyes. One that is to see for the first time keeps its new ones."""
+    """None for a policy without a screen projector; a projector that is new keeps its weights."""
     if policy.projector is None:
         return {}
     if PROJECTOR_FILE not in manifest.files:

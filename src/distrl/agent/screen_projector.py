@@ -1,4 +1,4 @@
-"""Eyes for a language model: a frozen screen reader, and a small projector that is trained.
+"""Image input for a language model: a frozen screen reader, and a small projector that is trained.
 
 The reader finds items on a screen (`starter.item_reader`); the projector turns each into a vector
 as wide as the model's embeddings, a soft token. At first it turns every item, whatever it is, into

@@ -34,7 +34,9 @@ from distrl.agent.prompt import Prompt
 MIN_TOKENS = 16  # for fewer it is not worth the copies
 PROBES = ("Yes", "No")
 COMPARED_ON = ("cuda",)  # kinds of devices
-ROUNDING = 0.1  # of the logits; bfloat16 moves 0.025 with 24 layers, keys one place off 0.3 and more
+ROUNDING = (
+    0.1  # of the logits; bfloat16 moves 0.025 with 24 layers, keys one place off 0.3 and more
+)
 log = logging.getLogger(__name__)
 
 

@@ -187,7 +187,8 @@ class Collector(Generic[D]):
             with self._metrics.slots_running(self._device_pool.slots):
                 while (lease := self._next_lease(run)) is not None:
                     with self._changed:
-                        idle = self._scheduler.idle_slots(run.budget, self._batcher.version, self._now)
+                        version = self._batcher.version
+                        idle = self._scheduler.idle_slots(run.budget, version, self._now)
                     with self._metrics.stages(idle):  # until it is their turn
                         run.advance(self._episode(lease, run))  # resets the device, here and now
                 with self._changed:

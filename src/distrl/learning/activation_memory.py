@@ -78,7 +78,7 @@ class ActivationMemory:
         """Turns take another amount of memory from now on."""
         self._turn_bytes.clear()
 
-    def most_turns(self, most: int) -> int:
+    def max_turns(self, most: int) -> int:
         """That there is room for at once: `most` or fewer, but 1."""
         if self._gauge is None:
             return most

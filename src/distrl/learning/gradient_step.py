@@ -279,13 +279,13 @@ class GradientStep:
             whole[turns] = torch.nn.functional.pad(each.to(whole), (0, padding))
         return self.process_group.all_reduce(whole)
 
-    def _most_turns(self) -> int:
-        return self.memory.most_turns(self.settings.micro_batch_turns)
+    def _max_turns(self) -> int:
+        return self.memory.max_turns(self.settings.micro_batch_turns)
 
     def _micro_batches(self, batch: Batch) -> Iterator[Tensor]:
         """This rank's turns in reading order, in micro-batches as the settings limit them."""
         mine = self._slice(len(batch.turns))
-        first, widest, most = mine.start, 0, self._most_turns()
+        first, widest, most = mine.start, 0, self._max_turns()
         for place in mine:
             width = len(batch.turns[place].token_ids)
             wider = max(widest, width)
@@ -293,7 +293,7 @@ class GradientStep:
             full = turns > most
             if place > first and (full or turns * wider > self.settings.micro_batch_tokens):
                 yield torch.arange(first, place)
-                first, wider, most = place, width, self._most_turns()
+                first, wider, most = place, width, self._max_turns()
             widest = wider
         if mine:
             yield torch.arange(first, mine.stop)

@@ -105,7 +105,7 @@ def device_timeline(story: RunStory, width: int) -> Figure | None:
     return figure
 
 
-def staleness_histogram(story: RunStory, width: int) -> Figure | None:
+def lag_histogram(story: RunStory, width: int) -> Figure | None:
     """Shares of the trajectories by how many versions late they arrived."""
     counts = story.lags()
     if not counts or not story.episodes:

@@ -124,8 +124,8 @@ def report_page(story: RunStory, page: str = "") -> str:
         charts={
             "success": charts.in_two_sizes(lambda width: charts.success_curve(story, width)),
             "devices": charts.in_two_sizes(lambda width: charts.device_timeline(story, width)),
-            "staleness": charts.in_two_sizes(
-                lambda width: charts.staleness_histogram(story, width), charts.HALF
+            "lag": charts.in_two_sizes(
+                lambda width: charts.lag_histogram(story, width), charts.HALF
             ),
             "endings": charts.in_two_sizes(lambda width: charts.endings(story, width), charts.HALF),
         },

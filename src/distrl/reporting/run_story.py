@@ -31,7 +31,7 @@ from distrl.toml_file import read_toml_file
 
 CURVE_SPOTS = 60  # places of the learning curve
 LEAST_WINDOW = 12  # episodes behind each of them, at least
-HIGHEST_STALENESS = 12  # bars of their own; what is older shares one
+HIGHEST_LAG = 12  # bars of their own; what arrived later shares one
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,10 +127,10 @@ class RunStory:
 
     def lags(self) -> dict[str, int]:
         """How many trajectories arrived so many versions late."""
-        counts = Counter(min(e.staleness, HIGHEST_STALENESS) for e in self.episodes)
+        counts = Counter(min(e.staleness, HIGHEST_LAG) for e in self.episodes)
         most = max(counts, default=0)
         return {
-            f"{HIGHEST_STALENESS}+" if late == HIGHEST_STALENESS else str(late): counts[late]
+            f"{HIGHEST_LAG}+" if late == HIGHEST_LAG else str(late): counts[late]
             for late in range(most + 1)
         }
 

@@ -91,10 +91,10 @@ def _varlen(
 
     window = (-1, 0) if causal else (-1, -1)
     query, key, value = packed
-    asking, asked = (each.to(torch.int32) for each in begins)
-    queries, keys = (int(each) for each in longest)
+    cu_seqlens_q, cu_seqlens_k = (each.to(torch.int32) for each in begins)
+    max_q, max_k = (int(each) for each in longest)
     found = varlen_attn(
-        query, key, value, asking, asked, queries, keys, scale=scale, window_size=window
+        query, key, value, cu_seqlens_q, cu_seqlens_k, max_q, max_k, scale=scale, window_size=window
     )
     return cast("Tensor", found)
 
@@ -104,19 +104,18 @@ def _one_by_one(
 ) -> Tensor:
     query, key, value = (each.transpose(0, 1) for each in packed)  # [heads, tokens, width]
     found = []
-    for asking, asked in zip(*(pairwise(each.tolist()) for each in begins), strict=True):
-        queries, keys = slice(*asking), slice(*asked)
-        before = (asked[1] - asked[0]) - (asking[1] - asking[0])  # keys of a prefix
+    cu_seqlens_q, cu_seqlens_k = (each.tolist() for each in begins)
+    for of_q, of_k in zip(pairwise(cu_seqlens_q), pairwise(cu_seqlens_k), strict=True):
+        queries, keys = of_q[1] - of_q[0], of_k[1] - of_k[0]
+        before = keys - queries  # keys of a prefix
         seen = (
-            torch.ones(asking[1] - asking[0], asked[1] - asked[0], dtype=torch.bool).tril(before)
-            if causal and before
-            else None
+            torch.ones(queries, keys, dtype=torch.bool).tril(before) if causal and before else None
         )
         found.append(
             scaled_dot_product_attention(
-                query[:, queries],
-                key[:, keys],
-                value[:, keys],
+                query[:, slice(*of_q)],
+                key[:, slice(*of_k)],
+                value[:, slice(*of_k)],
                 attn_mask=None if seen is None else seen.to(query.device),
                 is_causal=causal and not before,
                 scale=scale,

@@ -166,7 +166,8 @@ class PackedDecoder(DecoderOnly):
             past_key_values=slab,
             use_cache=False,
             cu_seq_lens_q=packed.begins,
-            cu_seq_lens_k=packed.begins + known * torch.arange(len(packed.begins)).to(self.device),
+            cu_seq_lens_k=packed.begins
+            + known * torch.arange(len(packed.begins), device=self.device),
             max_length_q=packed.longest,
             max_length_k=packed.longest + known,
             **deeper,

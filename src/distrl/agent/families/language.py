@@ -1,10 +1,10 @@
-"""Causal language models: they have no eyes, and read the elements of a screen instead.
+"""Causal language models, without image input: they read the elements of a screen instead.
 
 Any model that `AutoModelForCausalLM` knows, and that no family of ours takes for a vision-language
 model, is one: Llama and SmolLM, Qwen, Mistral, Phi, Gemma's text models and so on. What we compute
 for it must be what it computes itself, in a batch as alone; `check_language_model` sees to that on
 a few tokens when a policy is built, since some models scale their logits, or keep a state that
-padding would disturb. With `both` they are lent eyes (`language_pictures`).
+padding would disturb. With `both` they get a screen projector (`language_pictures`).
 """
 
 from __future__ import annotations

@@ -6,7 +6,8 @@
     v_t = V(s_t) + Δ_t,   A_t = Δ_t
     L_V = E_μ[min(cap_V, ρ_t)·ℓ(V(s_t), v_t)]
     L_π = −E_μ[min(cap, ρ_t)·A_t·log π(a_t|s_t)] − β·E_μ[ℍ(π(·|s_t))]
-          + λ_p·E_μ[min(cap, ρ_t)·1{a_t invalid}·log π(a_t|s_t)] + κ·KL(π ‖ π_ref)
+          + λ_p·E_μ[min(cap, ρ_t)·1{a_t invalid}·log π(a_t|s_t)]
+          + κ·E_μ[min(cap, ρ_t)·k3(π, π_ref)]        pulls as KL(π_ref ‖ π) does: `estimated_kl`
 
 **What this is.** With both caps at 1, the default, it is V-trace(λ). Let ρ̄ = min(1, ρ) and
 Δ'_t = ρ̄_t·Δ_t. Then
@@ -36,8 +37,9 @@ Where others went on from the same step (forks, `matched_screens`), A_t is succe
 discounted, less the mean of theirs: measured, not estimated, with the weight min(cap, ρ_t) as
 elsewhere.
 
-`trajectory_share` below 1 is the paper's filter of trajectories (`trajectory_filter`). Batches are
-drawn by priority (DPER), and weights that correct for it multiply every term.
+Batches are drawn by priority (DPER), and weights that correct for it multiply every term.
+`trajectory_share` below 1 is the paper's filter of trajectories (`trajectory_filter`), of a batch
+as it was drawn.
 """
 
 from __future__ import annotations
@@ -58,7 +60,7 @@ from distrl.learning.algorithms.actor_critic import (
     token_ratios,
     turn_ratios,
     value_outcomes,
-    with_forks,
+    with_measured_advantages,
 )
 from distrl.learning.algorithms.algorithm import (
     DrawRule,
@@ -97,7 +99,9 @@ class ARideSettings(Checked):
     ] = 0.0
     trajectory_share: Annotated[
         float,
-        Bounds(0.0, 1.0, "of a batch that the policy learns from, surprises first", open=True),
+        Bounds(
+            0.0, 1.0, "of a drawn batch that the policy learns from, surprises first", open=True
+        ),
     ] = 1.0
     entropy_weight: Annotated[float, Bounds(0.0, 1e6, "(β, returns per nat)")] = 0.01
     invalid_weight: Annotated[
@@ -161,7 +165,7 @@ class ARide(PlannedAlgorithm):
             known = batch.with_values(current.values)
             return signed_advantages(targets, **known, discount=self.discount)
         estimated = torch.where(batch.mask, targets - current.values[:, :-1], 0.0)
-        return with_forks(batch, estimated, self.discount)
+        return with_measured_advantages(batch, estimated, self.discount)
 
     def _loss(
         self,

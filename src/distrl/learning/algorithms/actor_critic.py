@@ -72,7 +72,7 @@ def token_ratios(correction: Correction, batch: Batch, current: BatchScores) -> 
     return at_level(correction, current.log_probs, batch.behaviour_log_probs, batch.token_mask)
 
 
-def with_forks(batch: Batch, advantages: Tensor, discount: float) -> Tensor:  # [b, t]
+def with_measured_advantages(batch: Batch, advantages: Tensor, discount: float) -> Tensor:  # [b, t]
     """Where others went on from the same step, the advantage that was measured there."""
     found = advantages.clone()
     for each in batch.continuations:

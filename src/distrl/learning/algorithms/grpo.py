@@ -1,7 +1,7 @@
 """Group-relative advantages, as in GRPO: attempts at one task are each other's baseline.
 
     A(τ) = (R(τ) − mean of R over the attempts at its task) / their deviation, for every step of τ
-    L_π  = the clipped surrogate of A (`clipped_objective`) + κ·E[KL(π ‖ π_ref)]   k3 estimate
+    L_π  = the clipped surrogate of A (`clipped_objective`) + κ·E[k3(π, π_ref)]   `estimated_kl`
     L_V  = −E[y·log V(s_t) + (1 − y)·log(1 − V(s_t))],  y = 1{success}
 
 A group is what a batch holds of one task (`trajectory.task.id`); single attempts, and groups

@@ -7,8 +7,9 @@
 It is DigiRL's curriculum, and the filter of DistRL (its equation for V_traj): an unexpected success
 comes first, an unexpected failure last. DistRL prints V_traj(s_H, a_H), of the last step, which
 knows the outcome that it is to be compared with; its released code reads the first prompt, as
-DigiRL does and as is done here. Both rank all trajectories that they have; a batch is ranked here,
-which is a sample of them where draws are uniform.
+DigiRL does and as is done here. Both rank all trajectories that they have; here a batch is ranked.
+That is a uniform sample of them under DigiRL. A-RIDE draws by priority: there `share` is of a
+sample that has trajectories with large TD errors more often than the replay.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ from distrl.learning.algorithms.actor_critic import (
     token_ratios,
     turn_ratios,
     value_outcomes,
-    with_forks,
+    with_measured_advantages,
 )
 from distrl.learning.algorithms.algorithm import PlannedAlgorithm, UpdatePlan
 from distrl.learning.batch import Batch
@@ -90,7 +90,7 @@ class VTraceActorCritic(PlannedAlgorithm):
             c_clip=chosen.c_clip,
             lambda_=chosen.vtrace_lambda,
         )
-        advantages = self._with_forks(batch, current, traced.advantages)
+        advantages = self._with_measured_advantages(batch, current, traced.advantages)
         objective = ActorCriticObjective(
             critic=CriticObjective.of(chosen.value_loss, batch, traced.targets),
             advantages=batch.gather(advantages),
@@ -105,9 +105,13 @@ class VTraceActorCritic(PlannedAlgorithm):
         metrics = actor_critic_metrics(batch, current, traced.targets, came, chosen.rho_clip)
         return UpdatePlan(objective, advantages, metrics, outcomes=came)
 
-    def _with_forks(self, batch: Batch, current: BatchScores, advantages: Tensor) -> Tensor:
+    def _with_measured_advantages(
+        self, batch: Batch, current: BatchScores, advantages: Tensor
+    ) -> Tensor:
         """Measured ones, with their ratio inside, where others went on from the same step."""
         ratios = turn_ratios(self.settings.ratio_level, batch, current)
         weights = truncate(ratios, self.settings.rho_clip)  # [b, t]
-        measured = with_forks(batch, torch.full_like(advantages, torch.nan), self.discount)
+        measured = with_measured_advantages(
+            batch, torch.full_like(advantages, torch.nan), self.discount
+        )
         return torch.where(measured.isnan(), advantages, weights * measured)
