@@ -106,7 +106,7 @@ def test_matching_is_held_against_repeating_as_well() -> None:
 # Runs --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("word", ["forks_2", "actions_3", "matched_2"])
+@pytest.mark.parametrize("word", ["forks_2", "actions_3", "matched_4"])
 def test_a_short_run_of_every_kind_spends_both_budgets(word: str) -> None:
     """All begin with the same weights, and some advantages are not the critic's alone."""
     assert isinstance(ErrandPhone("phone"), Forkable)

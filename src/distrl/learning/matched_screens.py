@@ -11,10 +11,11 @@ attempts of the successful ones. Here they only give the advantage of a policy g
   strict: an animation, a cursor or an advertisement keeps two attempts apart. UI-Voyager is said to
   match by similarity.
 - Only where the others have succeeded and failed from that screen do they measure anything; where
-  they all came to the same, the critic's estimate stays. What came of the draw itself is not looked
-  at: a baseline b is without bias, Σ_a π(a)·∇log π(a)·b = 0, if it is the same for every answer a.
-  If others with another outcome than the draw's were enough, b among failures would be 0 for a
-  success and the critic's V for one more failure, and the gradient there (γ = 1)
+  they all came to the same, the critic's estimate stays. So there must be two others, and better
+  more. What came of the draw itself is not looked at: a baseline b is without bias,
+  Σ_a π(a)·∇log π(a)·b = 0, if it is the same for every answer a. If others with another outcome
+  than the draw's were enough, b among failures would be 0 for a success and the critic's V for one
+  more failure, and the gradient there (γ = 1)
 
       Σ_a π(a)·∇log π(a)·(G(a) − V·1{a fails}) = (1 + V)·∇E[G]
 
