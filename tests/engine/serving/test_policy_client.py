@@ -275,6 +275,38 @@ def test_a_request_without_an_answer_in_time_fails_and_its_answer_goes_nowhere()
     assert client.report().decisions == 0
 
 
+def test_what_has_expired_is_not_kept_for_a_server_that_never_comes() -> None:
+    client = PolicyClient("joined", lambda: None, patience_seconds=0.0)
+    with tended(client):
+        for asked in [client.submit(client.enter(), SEEN) for _ in range(3)]:
+            with pytest.raises(PolicyServerGone):
+                asked.result(60.0)
+        wait_until(lambda: not client._unsent)
+
+
+def test_a_request_without_an_answer_says_why_its_last_attempt_failed() -> None:
+    class Refusing:
+        asked = threading.Event()
+
+        def submit(self, session: str, observation: Observation) -> Future[Decision]:
+            answer: Future[Decision] = Future()
+            answer.set_exception(PolicyServerGone("503 the learner has ended"))
+            return answer
+
+        def leave(self, session: str) -> None: ...
+
+        def report(self) -> None:
+            self.asked.set()
+
+    line = Refusing()
+    client = PolicyClient("collector-0.1", lambda: line, patience_seconds=0.3)
+    with tended(client):
+        assert line.asked.wait(60.0)  # so that the request is sent at once
+        asked = client.submit(client.enter(), SEEN)
+        with pytest.raises(PolicyServerGone, match=r"last attempt: 503 the learner has ended"):
+            asked.result(60.0)
+
+
 def test_requests_are_cancelled_when_the_client_closes_and_refused_afterwards() -> None:
     policy = Held()
     with served(policy, Versions()) as line:

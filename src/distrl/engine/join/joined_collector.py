@@ -26,20 +26,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from distrl.agent.loading import input_builder
 from distrl.agent.torch_device import use_threads
 from distrl.config.training_config import TrainingConfig, load_joined_config
 from distrl.engine.adb_wiring import recording_in
-from distrl.engine.join.decision_wire import MAX_SCREENS, PolicyQuestion
+from distrl.engine.device_wiring import Sizes, check_phones
+from distrl.engine.join.decision_wire import MAX_SCREENS, MAX_SIZES, PolicyQuestion
 from distrl.engine.join.join_messages import PROTOCOL, JoinHeartbeat, JoinRequest, Welcome
 from distrl.engine.join.join_session import End, JoinSession, LinkedAdmission, fetch_weights
-from distrl.engine.join.learner_client import LearnerClient
+from distrl.engine.join.learner_client import JOIN_AGAIN, LearnerClient
 from distrl.engine.join.learner_policy import DECISION_SECONDS, LearnerPolicyLine
 from distrl.engine.join.trajectory_spool import TrajectorySpool
 from distrl.engine.run.preflight import check_phones_here
 from distrl.engine.run.stop_request import StopRequest
 from distrl.engine.serving.policy_client import PolicyClient
-from distrl.engine.wiring import build_collector, build_weight_store, start_adapter
+from distrl.engine.wiring import build_collector, build_inputs, build_weight_store
 from distrl.episodes.collector import Collector, TrajectorySink
 from distrl.episodes.policy_batcher import DecisionService
 from distrl.episodes.scheduler import Admission
@@ -47,7 +47,6 @@ from distrl.errors import InvalidSetting, JoinRefused, LearnerGone
 from distrl.weights.weight_store import WeightPoller, WeightSource, WeightStore
 
 FIRST_PAUSE, MAX_PAUSE = 1.0, 30.0  # seconds between two attempts to join
-JOIN_AGAIN = (409, 410)  # statuses after which a new session helps
 
 log = logging.getLogger(__name__)
 
@@ -168,13 +167,13 @@ class JoinedCollector:
     def _play(self, welcome: Welcome) -> End:
         """One session: build the collector, play, and close its devices."""
         config = self.own.beside(welcome.settings, welcome.number)
-        self._check(config)
+        sizes = self._check(config)
         use_threads(config.collection.threads)
         self.spool.begin(welcome.run)
         weights = self._weight_store(config, welcome.run)
         admission = LinkedAdmission()
         with ExitStack() as opened:
-            batcher = self._ask_learner(welcome.name, admission, opened)
+            batcher = self._ask_learner(welcome.name, sizes, admission, opened)
             if batcher is None:
                 self._fetch_first(weights, admission)
             config, outbox = recording_in(
@@ -207,8 +206,10 @@ class JoinedCollector:
             finally:
                 self.stop.wake = self._asked.set
 
-    def _check(self, config: TrainingConfig) -> None:
-        """Raise what is wrong with the phones, and with the model where it is needed here."""
+    def _check(self, config: TrainingConfig) -> Sizes:
+        """Raise what is wrong with the phones, and with the model where it is needed here; return
+        the sizes of screens of which the learner must be asked.
+        """
         if self.policy == "learner":
             if config.tasks.curriculum == "instruction_value":
                 raise InvalidSetting(
@@ -221,20 +222,21 @@ class JoinedCollector:
                     f"{config.agent.policy.past_screens}: a request has {MAX_SCREENS} screens at "
                     "most; join with --policy own"
                 )
-            check_phones_here(config, self.spool.folder, [])
-            return
-        agent = config.agent
-        builder = input_builder(agent.model, start_adapter(config), agent.chosen_sees)
-        check_phones_here(config, self.spool.folder, [builder])
+            return check_phones(config, self.spool.folder)
+        check_phones_here(config, self.spool.folder, [build_inputs(config)])
+        return {}
 
     def _ask_learner(
-        self, name: str, admission: LinkedAdmission, opened: ExitStack
+        self, name: str, sizes: Sizes, admission: LinkedAdmission, opened: ExitStack
     ) -> PolicyClient | None:
-        """Asks the learner's policy process; raises where the run has none. None: our own."""
+        """Asks the learner's policy process; raises where the run has none, or where its model
+        cannot take the screens of these phones. None: our own.
+        """
         if self.policy == "own":
             return None
+        distinct = sorted(set(sizes.values()))[:MAX_SIZES]
         with contextlib.suppress(LearnerGone):  # it may answer later
-            self.client.policy(PolicyQuestion())
+            self.client.policy(PolicyQuestion(sizes=tuple(distinct)))
             admission.hear()
         line = opened.enter_context(LearnerPolicyLine(self.client, admission.hear))
         return PolicyClient(name, lambda: line, DECISION_SECONDS)
