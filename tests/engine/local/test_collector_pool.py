@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import selectors
 import signal
 import time
 from collections.abc import Callable, Iterator
@@ -16,7 +17,13 @@ from tests.engine.local.test_collector_child import light_forkserver
 from distrl.engine.ingest.delivery import Acknowledge
 from distrl.engine.ingest.episode_log import EpisodeLog
 from distrl.engine.ingest.messages import Pace, Received, Refused
-from distrl.engine.local.collector_pool import KILLED, SEND_SECONDS, CollectorPool, Forkserver
+from distrl.engine.local.collector_pool import (
+    KILLED,
+    PACE_SECONDS,
+    SEND_SECONDS,
+    CollectorPool,
+    Forkserver,
+)
 from distrl.engine.local.synchronous_collection import Rounds
 from distrl.engine.supervision.collector_registry import CollectorRegistry
 from distrl.json_lines import LineLog
@@ -140,6 +147,8 @@ def test_a_collector_that_hangs_is_killed_and_replaced(make: Make) -> None:
 
 def test_a_collector_that_takes_nothing_now_holds_nobody_up_and_gets_it_later(make: Make) -> None:
     driven = make()
+    driven.pool.clock = lambda: seconds
+    seconds = 0.0
     driven.turn_until(lambda: driven.ids)
     [pid] = forked_by_us("collector-0.1")
     os.kill(pid, signal.SIGSTOP)
@@ -149,6 +158,9 @@ def test_a_collector_that_takes_nothing_now_holds_nobody_up_and_gets_it_later(ma
     driven.registry.set_pace(Pace(version=99))
     assert (runs(pid), driven.said) == (True, [])
     os.kill(pid, signal.SIGCONT)
+    [child] = driven.pool._children.values()
+    driven.turn_until(lambda: not child.link.unsent)
+    seconds += PACE_SECONDS
     driven.turn_until(lambda: "paced" in driven.heartbeats)  # it has read all that came before
     assert driven.said == []
 
@@ -167,6 +179,27 @@ def test_a_collector_that_takes_nothing_for_long_is_killed_and_replaced(make: Ma
     driven.turn_until(lambda: driven.said)
     assert has_ended(pid)
     assert driven.said == ["collector-0.1 took no message for 5 s"]
+
+
+def test_a_pause_of_the_learner_is_not_counted_against_a_collector(make: Make) -> None:
+    driven = make()
+    driven.pool.clock = lambda: seconds
+    seconds = 0.0
+    driven.turn_until(lambda: driven.ids)
+    [pid] = forked_by_us("collector-0.1")
+    os.kill(pid, signal.SIGSTOP)
+    driven.replies[0](Refused("1", "x" * 1_000_000))
+    driven.turn()
+    [child] = driven.pool._children.values()
+    assert child.link.unsent
+    os.kill(pid, signal.SIGCONT)
+    room = selectors.DefaultSelector()
+    room.register(child.link, selectors.EVENT_WRITE)
+    assert room.select(PATIENCE)  # it has taken what was written, and nobody has written more
+    seconds += SEND_SECONDS
+    driven.pool.look_after()
+    driven.turn_until(lambda: not child.link.unsent)
+    assert (runs(pid), driven.said) == (True, [])
 
 
 def test_a_stop_is_told_and_what_ends_by_it_is_not_lost(make: Make) -> None:
