@@ -117,6 +117,10 @@ def _join(
     folder = spool or Path(own.run.directory) / "joined"
     count = own.devices.count + own.devices.spares
     mark = f"{DRY_RUN_MARK} · " if is_dry(own) else ""
+
+    def say(sentence: str) -> None:
+        typer.echo(f"{mark}{sentence}")
+
     log_to_stderr()
     logging.getLogger("httpx").setLevel(logging.WARNING)  # a line for each request
     with (
@@ -124,14 +128,14 @@ def _join(
         TrajectorySpool(folder, max_waiting=max(8, 2 * count)) as kept,
         ExitStack() as opened,
     ):
-        lease_phones(own, folder, opened)  # and keep them while the learner does not answer
+        lease_phones(own, folder, opened, say)  # and keep them while the learner does not answer
         JoinedCollector(
             client,
             kept,
             OwnSettings(config, settings),
             count,
             give_up_seconds,
-            lambda sentence: typer.echo(f"{mark}{sentence}"),
+            say,
             partial(build_joined, logs=folder / "logs"),
             policy=policy,
         ).run()

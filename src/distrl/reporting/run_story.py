@@ -16,7 +16,12 @@ from distrl.records import Ending
 from distrl.runs.metrics import read_points
 from distrl.runs.run_account import RunAccount
 from distrl.runs.run_directory import RunDirectory
-from distrl.runs.run_progress import config_losses, read_progress, summary_losses
+from distrl.runs.run_progress import (
+    config_losses,
+    phone_losses,
+    read_progress,
+    summary_losses,
+)
 from distrl.runs.run_records import (
     DeviceFault,
     EpisodeLine,
@@ -166,6 +171,7 @@ def read_story(run: RunDirectory) -> RunStory:
             *config_losses(run),
             *missing,
             *summary_losses(run, progress),
+            *phone_losses(run, progress),
         ],
         device_faults=read_lines(run.device_faults, DeviceFault),
         refusals=read_lines(run.refusals, Refusal),

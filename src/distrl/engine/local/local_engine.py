@@ -102,7 +102,7 @@ class LocalEngine:
             opened.enter_context(run.held(1e9 * config.run.free_gigabytes))
             opened.enter_context(self._stop)
             opened.enter_context(self._view)
-            lease_phones(config, run.path, opened)
+            lease_phones(config, run.path, opened, self._view.say)
             preflight(config, run.path, self._view.say)
             note_card(config, run)
             policy = build_policy(config)  # one that cannot be opened is better known at once
