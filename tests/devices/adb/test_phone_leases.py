@@ -13,6 +13,7 @@ import pytest
 from tests.devices.adb.lease_holder import leased_elsewhere
 from tests.devices.adb.served_phones import ServedPhones, served_phones
 from tests.engine.ingest.full_disk import full_disk
+from tests.open_files import open_files
 
 from distrl.devices.adb.phone_leases import is_leased_to, lease, lease_serials, reserve_serials
 from distrl.errors import InvalidSetting, StorageError, StorageFull
@@ -113,19 +114,13 @@ def test_a_damaged_record_is_nobodys(tmp_path: Path, opened: ExitStack, record: 
         assert str(lease("a", tmp_path, opened)) == "another process"
 
 
-def open_files(folder: Path) -> int:
-    """Descriptors of this process that are of files there."""
-    links = [each.readlink() for each in Path("/proc/self/fd").iterdir() if each.is_symlink()]
-    return sum(each.is_relative_to(folder) for each in links)
-
-
 def test_a_full_disk_is_said_and_leaves_nothing_locked(tmp_path: Path, opened: ExitStack) -> None:
     with full_disk(), pytest.raises(StorageError, match="a folder for the locks"):
         lease("a", tmp_path / "run", opened)
     assert tempfile.gettempdir() == str(tmp_path)
     with full_disk(), pytest.raises(StorageFull, match="leasing a phone"):
         lease("a", tmp_path / "run", opened)
-    assert open_files(tmp_path) == 0
+    assert open_files(tmp_path) == []
     assert lease("a", tmp_path / "run", opened) is None
 
 
