@@ -92,6 +92,9 @@ def _ask_head(answer: Future[list[Node]], address: str, until: float) -> None:
             return
         except RayError:  # it is being started again
             time.sleep(AGAIN_SECONDS)
+        except Exception as error:  # noqa: BLE001 — raised where the answer is waited for
+            answer.set_exception(error)
+            return
 
 
 def _node(info: Any) -> Node:
