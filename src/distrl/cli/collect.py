@@ -100,8 +100,9 @@ def _join(
     """Collect for the learner at that address until it says that the run is over."""
     from distrl.config.training_config import load_joined_config
     from distrl.engine.adb_wiring import lease_phones
-    from distrl.engine.device_wiring import DRY_RUN_ENDED, DRY_RUN_MARK, is_dry
+    from distrl.engine.device_wiring import DRY_RUN_ENDED, is_dry
     from distrl.engine.join.identity import read_token
+    from distrl.records import DRY_RUN_MARK
 
     try:
         from distrl.engine.join.joined_collector import JoinedCollector, OwnSettings, build_joined
@@ -137,7 +138,7 @@ def _join(
             give_up_seconds,
             say,
             partial(build_joined, logs=folder / "logs"),
-            policy=policy,
+            learner_decides=policy == "learner",
         ).run()
     if mark:
         typer.echo(DRY_RUN_ENDED)

@@ -16,10 +16,10 @@ from tests.engine.join.policy_processes import (
     asked_learner,
     policy_process,
     silent_learner,
-    until,
 )
 from tests.engine.join.test_join_listener import Member
 from tests.engine.tiny_runs import tiny_config
+from tests.episodes.made_up_collectors import wait_until
 
 from distrl.engine.join import decision_relay
 from distrl.engine.join.decision_relay import DecisionRelay, ScreenCheck
@@ -68,7 +68,7 @@ def test_a_decision_is_what_the_policy_process_answered(tmp_path: Path, model: P
             told = member.post("policy", pack(PolicyQuestion(("a/1",))))
             return unpack(told.content, PolicyAnswer).report
 
-        until(lambda: (told := report()) and told.batcher.decisions == 1 and not told.sessions)
+        wait_until(lambda: (told := report()) and told.batcher.decisions == 1 and not told.sessions)
 
 
 def test_a_screen_that_the_model_cannot_take_is_refused_and_the_policy_goes_on_deciding(
@@ -106,14 +106,14 @@ def test_a_policy_process_that_takes_nothing_holds_up_nobodys_heartbeat(tmp_path
         body = pack(ask_for(1, "a/1", Observation("open it", SCREEN, ())))
         decided = thread.submit(asking.post, "decide", body)
         try:
-            until(lambda: full.asked == 1)
+            wait_until(lambda: full.asked == 1)
             assert member.post("heartbeat", pack(JoinHeartbeat(0))).is_success
             for _ in range(50):  # more than there are threads for requests
                 assert asking.post("policy", pack(PolicyQuestion(("a/1",)))).is_success
         finally:
             full.free.set()
         assert decided.result(LONG).is_success
-        until(lambda: full.left == ["joined/0"])
+        wait_until(lambda: full.left == ["joined/0"])
 
 
 def test_the_episodes_of_a_member_end_when_it_leaves_or_joins_again(tmp_path: Path) -> None:
@@ -123,6 +123,6 @@ def test_the_episodes_of_a_member_end_when_it_leaves_or_joins_again(tmp_path: Pa
             member = Member(learner)
             body = pack(ask_for(1, "a/1", Observation("open it", SCREEN, ())))
             assert member.post("decide", body).is_success
-            until(lambda: len(answering.left) == number)  # noqa: B023 — it is called at once
+            wait_until(lambda: len(answering.left) == number)  # noqa: B023 — it is called at once
         assert member.post("leave", pack(JoinHeartbeat(0))).is_success
-        until(lambda: answering.left == ["joined/0", "joined/1", "joined/2"])
+        wait_until(lambda: answering.left == ["joined/0", "joined/1", "joined/2"])

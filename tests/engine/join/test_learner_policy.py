@@ -22,9 +22,9 @@ from tests.engine.join.policy_processes import (
     asked_learner,
     policy_process,
     silent_learner,
-    until,
 )
 from tests.engine.tiny_runs import start, tiny_config
+from tests.episodes.made_up_collectors import wait_until
 
 from distrl.config.toml_writer import to_toml
 from distrl.engine.join import decision_relay, learner_client, learner_policy
@@ -64,7 +64,7 @@ def test_another_process_plays_by_the_learners_policy_and_its_log_probs_are_the_
         program = "from distrl.cli.main import main; main()"
         process = start([sys.executable, "-c", program, *words], log)
         try:
-            until(lambda: len(learner.arrivals) >= 3 or process.poll() is not None)
+            wait_until(lambda: len(learner.arrivals) >= 3 or process.poll() is not None)
             learner.registry.stop(20.0)
             assert process.wait(LONG) == 0, log.read_text()[-3000:]
         finally:
@@ -90,7 +90,7 @@ def test_another_process_plays_by_the_learners_policy_and_its_log_probs_are_the_
 def test_a_run_without_a_policy_process_says_so_and_ends_the_command(tmp_path: Path) -> None:
     with listening_learner(tmp_path / "learner") as learner, ExitStack() as opened:
         spool = TrajectorySpool(tmp_path / "spool", 8)
-        joined = join_cheaply(learner.client(), spool, opened, policy="learner")
+        joined = join_cheaply(learner.client(), spool, opened, learner_decides=True)
         assert joined.ended.wait(LONG)
         with pytest.raises(JoinRefused, match="or join with --policy own"):
             joined.thread.raise_failure()
@@ -108,7 +108,7 @@ def test_a_screen_that_the_learner_refuses_ends_the_command(tmp_path: Path, aske
 
     with asked_learner(tmp_path / "learner", Silent(), check) as learner, ExitStack() as opened:
         spool = TrajectorySpool(tmp_path / "spool", 8)
-        joined = join_cheaply(learner.client(), spool, opened, policy="learner")
+        joined = join_cheaply(learner.client(), spool, opened, learner_decides=True)
         assert joined.ended.wait(LONG)
         with pytest.raises(JoinRefused, match="the learner refuses: the model cannot take it"):
             joined.thread.raise_failure()
@@ -122,9 +122,9 @@ def test_without_a_decision_in_time_the_learner_counts_as_lost(
     monkeypatch.setattr("distrl.engine.join.joined_collector.DECISION_SECONDS", 0.5)
     with silent_learner(tmp_path / "learner") as (learner, silent), ExitStack() as opened:
         spool = TrajectorySpool(tmp_path / "spool", 8)
-        joined = join_cheaply(learner.client(), spool, opened, policy="learner")
-        until(lambda: any("no phone is touched" in each for each in joined.said))
-        until(lambda: silent.asked > 0)
+        joined = join_cheaply(learner.client(), spool, opened, learner_decides=True)
+        wait_until(lambda: any("no phone is touched" in each for each in joined.said))
+        wait_until(lambda: silent.asked > 0)
         assert learner.stored() == []
 
 

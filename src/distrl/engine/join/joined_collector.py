@@ -2,9 +2,9 @@
 
 It needs no Ray and no address that others can reach: all connections go out to the learner. It is
 told the run's settings, brings its own devices, and plays with its own copy of the policy, or has
-the learner's policy process decide (`policy`). After a
-cut it joins again under the same member id, with pauses that grow; the collector is built anew and
-goes on from the state that the learner has, and the spool is delivered first.
+the learner's policy process decide (`learner_decides`). After a cut it joins again under the same
+member id, with pauses that grow; the collector is built anew and goes on from the state that the
+learner has, and the spool is delivered first.
 
 It ends when the learner says that the run is over, when it is asked to (Ctrl-C), when the learner
 refuses it (a wrong token or fingerprint), or when nobody has answered for `give_up_seconds`.
@@ -24,7 +24,7 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from distrl.agent.torch_device import use_threads
 from distrl.config.training_config import TrainingConfig, load_joined_config
@@ -51,7 +51,6 @@ FIRST_PAUSE, MAX_PAUSE = 1.0, 30.0  # seconds between two attempts to join
 log = logging.getLogger(__name__)
 
 
-Policy = Literal["own", "learner"]
 Build = Callable[
     [
         TrainingConfig,
@@ -115,7 +114,7 @@ class JoinedCollector:
     say: Callable[[str], None]
     build: Build
     stop: StopRequest = field(default_factory=StopRequest)
-    policy: Policy = "own"  # "learner": the learner's policy process is asked
+    learner_decides: bool = False  # its policy process is asked; else a policy here decides
     _asked: threading.Event = field(default_factory=threading.Event)
 
     def run(self) -> None:
@@ -210,7 +209,7 @@ class JoinedCollector:
         """Raise what is wrong with the phones, and with the model where it is needed here; return
         the sizes of screens of which the learner must be asked.
         """
-        if self.policy == "learner":
+        if self.learner_decides:
             if config.tasks.curriculum == "instruction_value":
                 raise InvalidSetting(
                     "--policy learner with tasks.curriculum='instruction_value': its critic is "
@@ -232,7 +231,7 @@ class JoinedCollector:
         """Asks the learner's policy process; raises where the run has none, or where its model
         cannot take the screens of these phones. None: our own.
         """
-        if self.policy == "own":
+        if not self.learner_decides:
             return None
         distinct = sorted(set(sizes.values()))[:MAX_SIZES]
         with contextlib.suppress(LearnerGone):  # it may answer later

@@ -15,7 +15,7 @@ from rich.console import Console
 
 from distrl.config.training_config import TrainingConfig
 from distrl.engine.adb_wiring import lease_phones
-from distrl.engine.device_wiring import DRY_RUN_MARK, is_dry
+from distrl.engine.device_wiring import is_dry
 from distrl.engine.ingest.deferred_judging import open_receiver
 from distrl.engine.ingest.delivery import ArrivalQueue, TrajectoryReceiver
 from distrl.engine.ingest.episode_log import EpisodeLog
@@ -45,6 +45,7 @@ from distrl.engine.wiring import (
 )
 from distrl.json_lines import LineLog
 from distrl.learning.learner_report import LearnerStatus
+from distrl.records import DRY_RUN_MARK
 from distrl.replay.store.trajectory_store import TrajectoryStore
 from distrl.reporting.live_view import LiveView
 from distrl.runs.metrics import CallbackSink, OnPoint
