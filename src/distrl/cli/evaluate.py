@@ -57,6 +57,13 @@ Greedy = Annotated[
     bool,
     typer.Option("--greedy/--sampled", help="Take the likeliest token, or sample as in training."),
 ]
+SplitOption = Annotated[
+    str | None,
+    typer.Option(
+        help="Split of tasks: test, train, long, …; default: test, with --on the split that the "
+        "settings evaluate on."
+    ),
+]
 TaskSetPath = Annotated[
     Path | None,
     typer.Option(
@@ -71,13 +78,7 @@ ResultPath = Annotated[
 
 def evaluate(
     model: Model,
-    split: Annotated[
-        str | None,
-        typer.Option(
-            help="Split of tasks: test, train, long, …; default: test, with --on the split that "
-            "the settings evaluate on."
-        ),
-    ] = None,
+    split: SplitOption = None,
     family: Annotated[str, typer.Option(help="general, shopping, both, everyday.")] = "both",
     template: Annotated[
         list[str] | None, typer.Option(help="Play only tasks of this template; may be repeated.")
