@@ -162,7 +162,7 @@ class DecisionRelay:
     def forget(self, member: str) -> None:
         """End all episodes of a member whose session has ended."""
         with self._lock:
-            episodes = self._episodes.pop(member, {})
+            episodes = self._episodes.pop(member, OrderedDict())
         self._leave(episodes.values())
 
     def report(self, member: str, question: PolicyQuestion) -> ServerReport | None:

@@ -123,9 +123,7 @@ class RunAssembly:
         """Build every part of the run; what is opened is closed by `opened`."""
         config, run = self.config, self.directory
         opened.enter_context(self.view)
-        if resumed:
-            check_phone_losses(run, self.view.say, accept=accept_losses)
-        lease_phones(config, run.path, opened, self.view.say)
+        self._lease_phones(opened, resumed=resumed, accept_losses=accept_losses)
         if self.asks_first:
             preflight(config, run.path, self.view.say, self.ask_phones)
         note_card(config, run)
@@ -181,6 +179,11 @@ class RunAssembly:
             note_checkpoint=lambda path: note_progress(run, path, self.arrivals.taken),
             best_weights=BestWeights(run, weights, episode_log, self.view.say),
         )
+
+    def _lease_phones(self, opened: ExitStack, *, resumed: bool, accept_losses: bool) -> None:
+        if resumed:
+            check_phone_losses(self.directory, self.view.say, accept=accept_losses)
+        lease_phones(self.config, self.directory.path, opened, self.view.say)
 
     def _learner(self, policy: VlmPolicy, publisher: Publisher, group: ProcessGroup) -> Learner:
         learner = build_learner(self.config, policy, self.arrivals, publisher, group)
