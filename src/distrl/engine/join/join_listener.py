@@ -377,8 +377,7 @@ def open_listener(
     relay = None
     if config.one_policy_per_node:
         check = ScreenCheck(config.agent.model, build_inputs(config))
-        find = partial(find_policy_process, run.path)
-        relay = opened.enter_context(DecisionRelay(find, check))
+        relay = opened.enter_context(DecisionRelay(partial(find_policy_process, run.path), check))
     service = JoinService(sessions, registry, receiver, weights, to_toml(config), relay)
     port = opened.enter_context(listening(service, identity, settings.listen))
     return join_words(settings.listen, port, identity)
@@ -390,7 +389,10 @@ def open_socket(address: str) -> socket.socket:
         parts = urlsplit(f"//{address}")
         host, port = parts.hostname or "", parts.port or 0
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        return socket.create_server((host, port), family=family, backlog=MAX_CONNECTIONS)
+        opened = socket.create_server((host, port), family=family, backlog=MAX_CONNECTIONS)
+        # Connections inherit it. asyncio does not set it here: replies would wait 40 ms for an ACK.
+        opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return opened
     except (OSError, ValueError) as error:
         raise InvalidSetting(
             f"engine.join.listen={address!r}: {error}; give an address of this machine and a port "
