@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from distrl.config.training_config import TrainingConfig
-from distrl.engine.join.joined_collector import Build, JoinedCollector, OwnSettings, Policy
+from distrl.engine.join.joined_collector import Build, JoinedCollector, OwnSettings
 from distrl.engine.join.learner_client import LearnerClient
 from distrl.engine.join.trajectory_spool import TrajectorySpool
 from distrl.engine.run.stop_request import StopRequest
@@ -81,7 +81,7 @@ def join_cheaply(
     opened: ExitStack,
     give_up_seconds: float = float("inf"),
     build: Build = build_cheap,
-    policy: Policy = "own",
+    learner_decides: bool = False,
 ) -> CheapJoined:
     """Start one; when `opened` is closed it is stopped, and its spool closed."""
     opened.enter_context(client)
@@ -96,7 +96,7 @@ def join_cheaply(
         said.append,
         build,
         stop,
-        policy,
+        learner_decides,
     )
     thread = WatchedThreads("joined", collector.run, ended.set)
     joined = CheapJoined(spool, stop, thread, ended, said)

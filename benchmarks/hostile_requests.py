@@ -13,12 +13,16 @@ import ssl
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 import msgspec
+import numpy as np
 
+from distrl.engine.join.decision_wire import ask_for
 from distrl.engine.join.join_messages import SEQUENCE, SESSION
+from distrl.records import Observation, Screen
 
-KINDS = ("join", "heartbeat", "deliver", "leave")
+KINDS = ("join", "heartbeat", "deliver", "decide", "policy", "leave")
 METHODS = ("GET", "PUT", "DELETE", "OPTIONS", "TRACE", "PATCH", "BREW")
 PATHS = (
     "/", "/weights/", "/weights/../join/key.pem", "/weights/%2e%2e%2fkey.pem",
@@ -107,25 +111,24 @@ class HostilePeer:
 
     def _fuzzed(self, rng: random.Random) -> bytes:
         """A body of the right kind with a few bytes changed, or none of any kind."""
-        plain: object = rng.choice(
-            (
-                {
-                    "protocol": 1,
-                    "member": "0" * 31,
-                    "session": "0" * 32,
-                    "place": "x",
-                    "devices": 1,
-                },
-                {"trajectories": [b"DRTJ" + rng.randbytes(30)]},
-                {"in_flight": -1, "full": {"report": {"name": "x"}}},
-                [[[[[[[[[[]]]]]]]]]] * 50,
-                None,
-            )
-        )
+        kind, beat = rng.choice(KINDS), {"in_flight": -1, "full": {"report": {"name": "x"}}}
+        session = "0" * 32
+        bodies: dict[str, object] = {
+            "join": {
+                "protocol": 1, "member": "0" * 31, "session": session, "place": "x", "devices": 1,
+            },
+            "heartbeat": beat,
+            "deliver": {"trajectories": [b"DRTJ" + rng.randbytes(30)]},
+            "decide": _no_observation(rng),
+            "policy": {"ended": ["x" * 100] * rng.randrange(1001), "sizes": [[1, 1 << 40]]},
+            "leave": beat,
+        }  # fmt: skip
+        others: list[object] = [*bodies.values(), [[[[[[[[[[]]]]]]]]]] * 50, None]
+        plain = bodies[kind] if rng.random() < 0.5 else rng.choice(others)
         body = bytearray(msgspec.msgpack.encode(plain))
         for _ in range(rng.randrange(4)):
             body[rng.randrange(len(body))] = rng.randrange(256)
-        return self._post(rng, rng.choice(KINDS), bytes(body), {})
+        return self._post(rng, kind, bytes(body), {})
 
     def _replayed(self, rng: random.Random) -> bytes:
         return self._post(rng, rng.choice(KINDS[1:]), b"\x80", {SEQUENCE: "0"})
@@ -157,6 +160,15 @@ class HostilePeer:
         } | changed
         lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
         return f"POST /{kind} HTTP/1.1\r\n{lines}\r\n".encode("latin-1", "replace") + body
+
+
+def _no_observation(rng: random.Random) -> dict[str, object]:
+    """One whose screen is none: bytes that do not unpack, or of another size or content."""
+    seen = Observation("open it", Screen(np.zeros((32, 16, 3), np.uint8)), ())
+    ask: dict[str, Any] = msgspec.to_builtins(ask_for(1, "a/1", seen), builtin_types=(bytes,))
+    wrong = {"packed": rng.randbytes(40), "height": 33, "width": 4097, "address": "0" * 32}
+    name = rng.choice(list(wrong))
+    return ask | {"screens": [{**ask["screens"][0], name: wrong[name]}]}
 
 
 def _answer(connection: socket.socket) -> tuple[int, bool]:

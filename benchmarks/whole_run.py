@@ -92,9 +92,9 @@ class FallenSuccess:
     """Success that was best just now, and has fallen since."""
 
     has_fallen = True
+    unkept_best = 0
 
-    def new_best(self) -> bool:
-        return True
+    def best_kept(self, version: int) -> None: ...
 
 
 def whole_run(folder: Path) -> World:

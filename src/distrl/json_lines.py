@@ -53,17 +53,17 @@ class LineLog:
             raise storage_error(error, f"opening {path} to write to it") from error
         return cls(path, file)
 
-    def append(self, record: Any) -> None:
-        """Write a record; it survives the death of this process when this returns."""
-        line = encode_line(record)
+    def append(self, *records: Any) -> None:
+        """Write records, all or none; they survive the death of this process when this returns."""
+        lines = b"".join(map(encode_line, records))
         try:
-            written = os.pwrite(self._file, line, self._end)
-            if written < len(line):  # the disk became full in the middle: this raises
-                os.pwrite(self._file, line[written:], self._end + written)
+            written = os.pwrite(self._file, lines, self._end)
+            if written < len(lines):  # the disk became full in the middle: this raises
+                os.pwrite(self._file, lines[written:], self._end + written)
         except OSError as error:
             os.ftruncate(self._file, self._end)
             raise storage_error(error, f"writing a line to {self.path}") from error
-        self._end += len(line)
+        self._end += len(lines)
         if time.monotonic() - self._synced > SYNC_SECONDS:
             self.sync()
 

@@ -6,6 +6,7 @@ the folder first could put links in it, or make it a link itself, and have us wr
 
 from __future__ import annotations
 
+import fcntl
 import os
 import stat
 from pathlib import Path
@@ -29,3 +30,14 @@ def make_private(folder: Path) -> Path:
             "remove it, or set TMPDIR to a folder of your own"
         )
     return folder
+
+
+def keep_from_cleanup(folder: Path) -> int:
+    """A descriptor: while it is open, what lies in the folder is not removed for its age.
+
+    systemd-tmpfiles leaves a folder alone that somebody has locked (tmpfiles.d, since systemd 242);
+    else it removes files of /tmp that were not touched for ten days, though they are locked.
+    """
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    fcntl.flock(descriptor, fcntl.LOCK_SH)
+    return descriptor

@@ -382,6 +382,9 @@ class Ending(enum.Enum):
         return not self.judged and self not in (Ending.AWAITING_VERDICT, Ending.DRY_RUN)
 
 
+DRY_RUN_MARK = "DRY RUN"  # before every line and heading about episodes that ended so
+
+
 @dataclass(frozen=True, slots=True)
 class Branch:
     """Where a trajectory left another one: all before `step` is that one's, and not its own."""

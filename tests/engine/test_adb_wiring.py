@@ -24,9 +24,14 @@ from distrl.engine.adb_wiring import lease_phones
 from distrl.engine.device_wiring import build_device_pool
 from distrl.engine.environment import play_environment
 from distrl.engine.local.local_engine import LocalEngine
+from distrl.engine.run.losses import check_phone_losses
 from distrl.episodes.evaluation import SIMPLE_AGENTS
-from distrl.errors import CorruptData, InvalidSetting
+from distrl.errors import CorruptData, DataLost, InvalidSetting
+from distrl.json_lines import read_lines
+from distrl.reporting.run_story import read_story
 from distrl.runs.run_directory import RunDirectory
+from distrl.runs.run_progress import note_progress
+from distrl.runs.run_records import Loss
 
 
 @pytest.fixture(autouse=True)
@@ -112,16 +117,73 @@ def test_a_phone_that_goes_away_does_not_shift_the_others(
             return serials(list(pool.devices))
 
     with ExitStack() as opened:
-        lease_phones(config, run.path, opened)
-        chosen = json.loads(run.phones.read_text())
-        first, second = chosen["phone-0"], chosen["phone-1"]
+        lease_phones(config, run.path, opened, say=pytest.fail)
+        kept = chosen(run)
+        first, second = kept["phone-0"], kept["phone-1"]
         assert (collector(0), collector(1)) == ([first], [second])
         phones.adb.server.disconnect(first)
         assert collector(1) == [second]  # started again; by its index it would be the third
         phones.adb.server.connect(first)
         phones.adb.server.link(first).wait_until_usable(10.0)
     with ExitStack() as opened:  # another start of the run has the same phones
-        lease_phones(config, run.path, opened)
-        assert json.loads(run.phones.read_text()) == chosen
+        lease_phones(config, run.path, opened, say=pytest.fail)
+        assert chosen(run) == kept
     with pytest.raises(CorruptData, match="does not say which phones are leased"):
         collector(1)  # nobody has leased them
+
+
+def chosen(run: RunDirectory) -> dict[str, str]:
+    table: dict[str, str] = json.loads(run.phones.read_text())
+    return {name: table[name] for name in ("phone-0", "phone-1")}
+
+
+def test_a_resume_keeps_each_phone_under_its_name_and_says_which_is_another(
+    phones: ServedPhones, tmp_path: Path, model: Path
+) -> None:
+    config = tiny_config(tmp_path, model, *over_adb(phones, "devices.count=2"))
+    run, said = RunDirectory(tmp_path / "run"), list[str]()
+    run.path.mkdir()
+    with ExitStack() as opened:
+        lease_phones(config, run.path, opened, said.append)
+    before = chosen(run)
+    assert said == []
+    with leased_elsewhere(before["phone-0"], tmp_path / "theirs"), ExitStack() as opened:
+        lease_phones(config, run.path, opened, said.append)
+        now = chosen(run)
+    assert now["phone-1"] == before["phone-1"]
+    assert now["phone-0"] not in before.values()
+    assert said == [
+        f"other phones than before: phone-0 was {before['phone-0']} and is {now['phone-0']}"
+    ]
+
+
+@pytest.mark.parametrize("damage", ["gone", "cut", "flipped"])
+def test_a_resume_without_the_phones_that_it_had_is_refused_unless_that_is_accepted(
+    phones: ServedPhones, tmp_path: Path, model: Path, damage: str
+) -> None:
+    words = over_adb(phones, "devices.count=2", "collection.mode=one_process")
+    config, said = tiny_config(tmp_path, model, *words), list[str]()
+    run = new_directory(config)
+    with ExitStack() as opened:
+        lease_phones(config, run.path, opened, said.append)
+        note_progress(run, None, 0)
+    whole = run.phones.read_bytes()
+    at = whole.index(b"127.0.0.1") + len("127.0.0.1:")
+    flipped = whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :]
+    content = {"gone": None, "cut": whole[: len(whole) // 2], "flipped": flipped}[damage]
+    run.phones.unlink()
+    if content is not None:
+        run.phones.write_bytes(content)
+        with ExitStack() as opened, pytest.raises(DataLost, match="not as it was written"):
+            lease_phones(config, run.path, opened, said.append)
+    with pytest.raises(DataLost, match=r"phones\.json is .*--accept-losses"):
+        LocalEngine(config, run, Console(quiet=True)).train(resumed=True)
+    assert (run.phones.read_bytes() if run.phones.exists() else None) == content
+    assert [each.name for each in read_story(run).losses] == ["phones.json"]
+    check_phone_losses(run, said.append, accept=True)
+    with ExitStack() as opened:
+        lease_phones(config, run.path, opened, said.append)
+    assert chosen(run)
+    [sentence] = said
+    assert sentence.startswith("going on without what was lost: phones.json is ")
+    assert [each.name for each in read_lines(run.losses, Loss)] == ["phones.json"]

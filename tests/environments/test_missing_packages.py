@@ -24,6 +24,7 @@ except NotInstalled as error:
         ("gymnasium", "phonesim.gymnasium_env", "gym"),
         ("android_env", "distrl.devices.android_env.android_env_device", "android-env"),
         ("verifiers", "distrl.environments.verifiers_environment", "verifiers"),
+        ("verifiers", "distrl_phone", "verifiers"),
         ("openenv", "distrl.environments.openenv_environment", "openenv"),
         ("cube", "distrl.environments.cube_benchmark", "cube"),
     ],

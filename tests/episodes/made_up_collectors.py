@@ -197,7 +197,7 @@ def running(collector: Collector[SimulatedDevice]) -> Iterator[None]:
             run.result(30.0)
 
 
-def wait_until(condition: Callable[[], bool], seconds: float = 60.0) -> None:
+def wait_until(condition: Callable[[], object], seconds: float = 240.0) -> None:
     until = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < until, "it did not come true"

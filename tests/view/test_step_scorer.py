@@ -122,7 +122,7 @@ def test_a_process_that_never_answers_is_replaced(run: RunDirectory) -> None:
             now[0] = seconds
         first = scorer._process
         assert first is not None
-        with pytest.raises(ProcessError, match="ask again"):
+        with pytest.raises(ProcessError, match=r"was ended; ask again to start another"):
             scorer.ask(StepQuestion(run.path, "v2", 1, 0))
         assert not first.is_alive()
     finally:

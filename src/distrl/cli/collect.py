@@ -100,8 +100,9 @@ def _join(
     """Collect for the learner at that address until it says that the run is over."""
     from distrl.config.training_config import load_joined_config
     from distrl.engine.adb_wiring import lease_phones
-    from distrl.engine.device_wiring import DRY_RUN_ENDED, DRY_RUN_MARK, is_dry
+    from distrl.engine.device_wiring import DRY_RUN_ENDED, is_dry
     from distrl.engine.join.identity import read_token
+    from distrl.records import DRY_RUN_MARK
 
     try:
         from distrl.engine.join.joined_collector import JoinedCollector, OwnSettings, build_joined
@@ -117,6 +118,10 @@ def _join(
     folder = spool or Path(own.run.directory) / "joined"
     count = own.devices.count + own.devices.spares
     mark = f"{DRY_RUN_MARK} · " if is_dry(own) else ""
+
+    def say(sentence: str) -> None:
+        typer.echo(f"{mark}{sentence}")
+
     log_to_stderr()
     logging.getLogger("httpx").setLevel(logging.WARNING)  # a line for each request
     with (
@@ -124,16 +129,16 @@ def _join(
         TrajectorySpool(folder, max_waiting=max(8, 2 * count)) as kept,
         ExitStack() as opened,
     ):
-        lease_phones(own, folder, opened)  # and keep them while the learner does not answer
+        lease_phones(own, folder, opened, say)  # and keep them while the learner does not answer
         JoinedCollector(
             client,
             kept,
             OwnSettings(config, settings),
             count,
             give_up_seconds,
-            lambda sentence: typer.echo(f"{mark}{sentence}"),
+            say,
             partial(build_joined, logs=folder / "logs"),
-            policy=policy,
+            learner_decides=policy == "learner",
         ).run()
     if mark:
         typer.echo(DRY_RUN_ENDED)

@@ -25,7 +25,7 @@ from distrl.cli.train import Overrides
 from distrl.devices.device import Device
 from distrl.errors import UsageError
 from distrl.judging.judge import Judge
-from distrl.records import SPLITS, Decision, Split, Task, Trajectory
+from distrl.records import DRY_RUN_MARK, SPLITS, Decision, Split, Task, Trajectory
 
 if TYPE_CHECKING:
     from distrl.episodes.episode import Episode
@@ -156,7 +156,7 @@ def _settled(
 ) -> Iterator[Setup]:
     """The first device of the settings; what a guarded phone refuses is kept with the episode."""
     from distrl.config.training_config import load_config
-    from distrl.engine.device_wiring import DRY_RUN_MARK, is_dry
+    from distrl.engine.device_wiring import is_dry
     from distrl.engine.environment import open_environment
 
     path = Path(on) if on else None

@@ -1,13 +1,17 @@
 """Build the phones of a collector over adb, leased to its run (`devices.adb.phone_leases`).
 
-Which phones a run has is chosen once, when its command starts, and kept in `phones.json` by serial:
-a phone that adb loses must not shift the others, so that a restarted collector would drive another
-collector's phone. On a cluster each collector leases any that its node has free.
+Which phones a run has is chosen once, when its command starts, and kept in `phones.json` by name
+and serial: a phone that adb loses must not shift the others, so that a restarted collector would
+drive another collector's phone. A resume keeps them, fills the gaps of those that are gone, and
+says so; without the file, or where it is damaged, it is refused (`run.losses`). On a cluster each
+collector leases any that its node has free.
 """
 
 from __future__ import annotations
 
 import json
+import logging
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -21,27 +25,42 @@ from distrl.devices.adb.phone_leases import is_leased_to, lease_serials, reserve
 from distrl.devices.adb.simulated_adb_device import SimulatedAdbDevice
 from distrl.devices.safety.refusals import RefusalOutbox
 from distrl.devices.safety.safety import SafeDevice
-from distrl.errors import CorruptData, InvalidSetting
+from distrl.errors import CorruptData, DataLost, InvalidSetting, storage_error
+from distrl.runs.checked_json import CHECKSUM, is_as_written, to_checked_json
 from distrl.runs.run_directory import RunDirectory, write_whole
 
 Serials = dict[str, str]  # by the name of the device
 
+log = logging.getLogger(__name__)
 
-def lease_phones(config: TrainingConfig, folder: Path, opened: ExitStack) -> None:
-    """Choose the phones of all collectors here, and lease them to the run in `folder`.
+
+def lease_phones(
+    config: TrainingConfig, folder: Path, opened: ExitStack, say: Callable[[str], None]
+) -> None:
+    """Choose the phones of all collectors here, and lease them to the run in `folder`; `say` which
+    are others than before.
 
     Raises where another run has them. Without effect for other devices, on a cluster, and where
     nothing is played here.
     """
     plays = config.learning.learner.mode != "offline" and config.collection.collectors > 0
     if config.devices.kind == "adb" and config.engine.kind != "ray" and plays:
-        _choose(config, folder, opened)
+        _choose(config, folder, opened, say)
 
 
-def _choose(config: TrainingConfig, folder: Path, opened: ExitStack) -> Serials:
-    serials = _lease(config, folder, opened)
-    if serials != _read(folder):
-        write_whole(RunDirectory(folder).phones, json.dumps(serials, indent=2) + "\n")
+def _choose(
+    config: TrainingConfig, folder: Path, opened: ExitStack, say: Callable[[str], None]
+) -> Serials:
+    before, serials = _read(folder), _lease(config, folder, opened)
+    if serials != before:
+        write_whole(RunDirectory(folder).phones, to_checked_json(serials))
+    others = [
+        f"{name} was {before[name]} and is {serial}"
+        for name, serial in serials.items()
+        if before.get(name, serial) != serial
+    ]
+    if others:
+        say(f"other phones than before: {'; '.join(others)}")
     return serials
 
 
@@ -50,9 +69,7 @@ def _lease(config: TrainingConfig, folder: Path, opened: ExitStack) -> Serials:
     names = [f"phone-{n}" for n in range(settings.count)]
     names += [f"spare-{n}" for n in range(settings.spares)]
     server = running_server(settings.android.adb_port)
-    before = tuple(_read(folder).values())
-    found = lease_serials(server, settings.serials, len(names), folder, opened, before)
-    return dict(zip(names, found, strict=True))
+    return lease_serials(server, settings.serials, names, folder, opened, _read(folder))
 
 
 def _leased(config: TrainingConfig, folder: Path) -> Serials:
@@ -66,14 +83,22 @@ def _leased(config: TrainingConfig, folder: Path) -> Serials:
 
 
 def _read(folder: Path) -> Serials:
-    """Empty where nothing was chosen yet, or where it cannot be read: it is chosen anew then."""
+    """Empty where nothing was chosen yet; what is damaged might be other phones, and is refused."""
+    path = RunDirectory(folder).phones
     try:
-        found = json.loads(RunDirectory(folder).phones.read_text("utf-8"))
-    except (OSError, ValueError):
+        content = path.read_bytes()
+    except FileNotFoundError:
         return {}
-    if not isinstance(found, dict) or not all(isinstance(each, str) for each in found.values()):
-        return {}
-    return found
+    except OSError as error:
+        raise storage_error(error, f"reading {path}") from error
+    found = json.loads(content) if is_as_written(content) else None
+    if found is None or not all(isinstance(each, str) for each in found.values()):
+        raise DataLost(
+            f"{path} is not as it was written; it says which phones are driven here: restore it, "
+            "or remove it, and others may be driven than before (`distrl devices` lists them)"
+        )
+    found.pop(CHECKSUM, None)
+    return dict(found)
 
 
 def build_phones(
@@ -91,7 +116,7 @@ def build_phones(
                 f"{RunDirectory(folder).phones} does not say which phones are leased to this run; "
                 f"stop it, and go on with distrl train --resume {folder}"
             )
-        serials = serials or _choose(config, folder, opened)
+        serials = serials or _choose(config, folder, opened, log.warning)
         return open_phones(config, {name: serials[name] for name in names}, record)
     server = running_server(config.devices.android.adb_port)
     free = reserve_serials(server, config.devices.serials, len(names), folder, opened)

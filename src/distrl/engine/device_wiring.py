@@ -39,6 +39,7 @@ from distrl.episodes.device_pool import DevicePool
 from distrl.errors import InvalidPlugin, InvalidSetting, NotInstalled
 from distrl.judging.judge import DeferredJudge, DryRunJudge, Judge, PreparedJudge
 from distrl.plugin_shape import DEVICE_CALLS
+from distrl.records import DRY_RUN_MARK
 from distrl.task_sets.android_world import AndroidWorldJudge, AndroidWorldPhone
 from phonesim import latency
 from phonesim.clock import Clock, RealClock, ScaledClock, VirtualClock
@@ -124,12 +125,9 @@ def build_judges(config: TrainingConfig) -> Callable[[Device], Judge]:
 
 
 DRY_RUN_ENDED = (
-    "DRY RUN: no phone was touched, nothing was judged or learned; to begin in earnest set "
+    f"{DRY_RUN_MARK}: no phone was touched, nothing was judged or learned; to begin in earnest set "
     "devices.android.safety.dry_run=false"
 )
-
-
-DRY_RUN_MARK = "DRY RUN"  # before every line
 
 
 def is_dry(config: TrainingConfig) -> bool:

@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from distrl import plugins
-from distrl.agent.loading import open_policy, sees_elements
+from distrl.agent.families.model_family import InputBuilder
+from distrl.agent.loading import input_builder, open_policy, sees_elements
 from distrl.agent.reference_policy import start_policy
 from distrl.agent.torch_device import free_gpu_memory
 from distrl.agent.vlm_policy import Share, VlmPolicy
@@ -251,6 +252,12 @@ def build_policy(config: TrainingConfig) -> VlmPolicy:
     if checkpoints(config, free):
         policy.start_checkpointing()
     return policy
+
+
+def build_inputs(config: TrainingConfig) -> InputBuilder:
+    """What makes the inputs of `build_policy`'s model, without its weights."""
+    agent = config.agent
+    return input_builder(agent.model, start_adapter(config), agent.chosen_sees)
 
 
 def start_adapter(config: TrainingConfig) -> Path | None:

@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from distrl.episodes.outcome import Outcome, SuccessRate, endings, success_rate
-from distrl.records import Ending, Task
+from distrl.records import DRY_RUN_MARK, Ending, Task
 
 Rates = dict[str, SuccessRate]
 DIFFICULTIES = ("easy", "medium", "hard", "long")
@@ -105,7 +105,7 @@ class EvaluationReport:
     def _summary(self) -> Table:
         judged = success_rate(self.outcomes)
         blank = f", without the {self.settings['blank']}" if self.settings.get("blank") else ""
-        dry = "DRY RUN · " if self.is_dry else ""
+        dry = f"{DRY_RUN_MARK} · " if self.is_dry else ""
         title = (
             f"{dry}{self.settings.get('model', '')} on the split “{self.settings['split']}”{blank}"
         )
@@ -161,7 +161,7 @@ def environment_table(reports: Mapping[str, EvaluationReport]) -> Table:
         rate = success_rate(report.outcomes)
         low, high = rate.interval
         table.add_row(
-            f"DRY RUN · {name}" if report.is_dry else name,
+            f"{DRY_RUN_MARK} · {name}" if report.is_dry else name,
             f"{rate.rate:.1%}" if rate.episodes else "–",
             f"{low:.0%}–{high:.0%}" if rate.episodes else "–",
             str(rate.episodes),

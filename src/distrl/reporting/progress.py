@@ -8,7 +8,7 @@ from rich import progress as bars
 from rich.console import Console
 
 from distrl.episodes.outcome import Outcome
-from distrl.records import Ending
+from distrl.records import DRY_RUN_MARK, Ending
 
 if TYPE_CHECKING:  # it loads torch
     from distrl.imitation.imitation import ImitationSettings
@@ -63,7 +63,7 @@ class EvaluationProgress(_ProgressDisplay):
         self._judged += outcome.ending.judged
         self._successes += outcome.ending.value == "success"
         rate = f"{self._successes / self._judged:.1%}" if self._judged else "–"
-        mark = "DRY RUN · " if outcome.ending is Ending.DRY_RUN else ""
+        mark = f"{DRY_RUN_MARK} · " if outcome.ending is Ending.DRY_RUN else ""
         line = f"{mark}{self._done} of {self._total} episodes, success {rate}"
         self._update(f"{mark}episodes", self._done, f"success {rate}", line)
 

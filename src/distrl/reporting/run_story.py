@@ -12,11 +12,16 @@ import numpy as np
 from distrl.devices.safety.refusals import Refusal
 from distrl.episodes.outcome import SuccessRate
 from distrl.json_lines import read_lines
-from distrl.records import Ending
+from distrl.records import DRY_RUN_MARK, Ending
 from distrl.runs.metrics import read_points
 from distrl.runs.run_account import RunAccount
 from distrl.runs.run_directory import RunDirectory
-from distrl.runs.run_progress import config_losses, read_progress, summary_losses
+from distrl.runs.run_progress import (
+    config_losses,
+    phone_losses,
+    read_progress,
+    summary_losses,
+)
 from distrl.runs.run_records import (
     DeviceFault,
     EpisodeLine,
@@ -77,8 +82,8 @@ class RunStory:
         if not dry and not _is_set_dry(self.run):
             return ""
         if any(each.judged for each in self.episodes):
-            return f"DRY RUN in {dry} of {len(self.episodes)} episodes"
-        return "DRY RUN"
+            return f"{DRY_RUN_MARK} in {dry} of {len(self.episodes)} episodes"
+        return DRY_RUN_MARK
 
     def evaluation(self, stage: Stage) -> EvaluationLine | None:
         """The last one of that stage that had any episodes."""
@@ -166,6 +171,7 @@ def read_story(run: RunDirectory) -> RunStory:
             *config_losses(run),
             *missing,
             *summary_losses(run, progress),
+            *phone_losses(run, progress),
         ],
         device_faults=read_lines(run.device_faults, DeviceFault),
         refusals=read_lines(run.refusals, Refusal),

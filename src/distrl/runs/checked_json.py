@@ -1,4 +1,4 @@
-"""JSON for people with a checksum as its last member: `result.json` and `card.json` of a run.
+"""JSON for people with a checksum as its last member: result, card and phones of a run.
 
 A digit that a disk has changed is another result, and JSON alone does not show it. Logs have a
 checksum in each line (`json_lines`); these files are indented, to be read.
@@ -12,6 +12,7 @@ import zlib
 from collections.abc import Mapping
 from typing import Any
 
+CHECKSUM = "crc32"  # the name of that member
 LAST = re.compile(rb',\n  "[^"\n]{5}": "[^"\n]{8}"\n}')  # the checksum, or what is left of it
 LAST_BYTES = 25
 

@@ -21,6 +21,7 @@ from distrl.runs.run_records import Loss
 from distrl.toml_file import loads_toml, read_bounded
 
 MEMBERS = "join/members.json"
+UNLIKE_WRITTEN = "is not as it was written: its checksum does not match"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,7 @@ class RunProgress:
     files: dict[str, int]  # bytes of files that are only ever appended to, by name
     copy: bool = False  # it was noted in a copy of the run, on a second machine
     card: bool = False  # there was a `card.json`
+    phones: bool = False  # there was a `phones.json`
 
 
 def note_progress(run: RunDirectory, checkpoint: Path | None, position: int) -> None:
@@ -40,8 +42,10 @@ def note_progress(run: RunDirectory, checkpoint: Path | None, position: int) -> 
         files = _log_sizes(run, os.fsync)
     except OSError as error:
         raise storage_error(error, f"writing the logs of {run.path} to the disk") from error
-    name, card = checkpoint.name if checkpoint else "", run.card.exists()
-    progress = RunProgress(name, position, files, card=card)
+    name = checkpoint.name if checkpoint else ""
+    progress = RunProgress(
+        name, position, files, card=run.card.exists(), phones=run.phones.exists()
+    )
     write_whole(run.progress, encode_line(progress).decode())
 
 
@@ -56,17 +60,24 @@ def config_losses(run: RunDirectory) -> list[Loss]:
         return [Loss("file", run.config.name, f"cannot be read: {error}")]
     if toml_writer.is_as_written(content):
         return []
-    return [Loss("file", run.config.name, "is not as it was written: its checksum does not match")]
+    return [Loss("file", run.config.name, UNLIKE_WRITTEN)]
 
 
 def summary_losses(run: RunDirectory, progress: RunProgress) -> Iterator[Loss]:
     """Whether result and card are still what the run wrote down; a resume writes both anew."""
     for path in (run.result, run.card):
         if path.exists() and not is_as_written(path.read_bytes()):
-            reason = "is not as it was written: its checksum does not match"
-            yield Loss("file", path.name, reason)
+            yield Loss("file", path.name, UNLIKE_WRITTEN)
     if progress.card and not run.card.exists():
         yield Loss("file", run.card.name, "is gone")
+
+
+def phone_losses(run: RunDirectory, progress: RunProgress) -> list[Loss]:
+    """Whether it is still known which phones the run has: others would be another experiment."""
+    if run.phones.exists():
+        whole = is_as_written(run.phones.read_bytes())
+        return [] if whole else [Loss("file", run.phones.name, UNLIKE_WRITTEN)]
+    return [Loss("file", run.phones.name, "is gone")] if progress.phones else []
 
 
 def copied_progress(content: str) -> str:

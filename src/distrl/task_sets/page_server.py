@@ -1,30 +1,34 @@
 """Serve a folder of web pages on loopback, for the browsers of this process.
 
 Standard library: one thread for each connection, files only, no listings. It is not for other
-machines: it listens on 127.0.0.1, on a port that the system chooses.
+machines: it listens on 127.0.0.1, on a port that the system chooses. Nor is it for other users of
+this one: all paths begin with a word that is drawn for each server, and is in its `url`.
 """
 
 from __future__ import annotations
 
+import secrets
 import threading
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 
 class PageServer:
     """A context manager; `url` is where the folder's files are, without a slash at its end."""
 
     def __init__(self, folder: Path) -> None:
-        self._server = _Server(("127.0.0.1", 0), partial(_FileRequest, directory=str(folder)))
+        self._root = f"/{secrets.token_urlsafe(16)}"
+        request = partial(_FileRequest, root=self._root, directory=str(folder))
+        self._server = _Server(("127.0.0.1", 0), request)
         self._thread = threading.Thread(
             target=self._server.serve_forever, name="pages", daemon=True, args=(0.05,)
         )
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_address[1]}"
+        return f"http://127.0.0.1:{self._server.server_address[1]}{self._root}"
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -47,6 +51,16 @@ class _Server(ThreadingHTTPServer):
 class _FileRequest(SimpleHTTPRequestHandler):
     protocol_version = "HTTP/1.1"  # connections are kept
     disable_nagle_algorithm = True
+
+    def __init__(self, *arguments: Any, root: str, directory: str) -> None:
+        self._root = f"{root}/"  # of all paths
+        super().__init__(*arguments, directory=directory)  # it answers before it returns
+
+    def translate_path(self, path: str) -> str:
+        """The file of a path; whoever does not know where they begin finds none."""
+        if not path.startswith(self._root):
+            return ""
+        return super().translate_path(path.removeprefix(self._root))
 
     def log_message(self, format: str, *arguments: object) -> None:
         """Nobody reads these lines."""

@@ -102,6 +102,10 @@ class StepScorer:
                 return answer
         if self._clock() - self._heard > HUNG_SECONDS:
             self._end()
+            raise ProcessError(
+                f"the process that asks the weights has not answered for {HUNG_SECONDS / 60:.0f} "
+                "minutes and was ended; ask again to start another"
+            )
         raise ProcessError(
             f"no answer within {self._patience:.0f} s, since the machine is busy; it is being "
             "computed: ask again in a while"

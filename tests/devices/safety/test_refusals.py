@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
+import resource
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+
+import pytest
 
 from distrl.devices.safety.refusals import (
     MAX_CHARACTERS,
@@ -12,6 +17,8 @@ from distrl.devices.safety.refusals import (
     RefusalOutbox,
     append_refusals,
 )
+from distrl.errors import StorageFull
+from distrl.json_lines import encode_line, read_lines
 
 
 def refusal(number: int, why: str = "it says 'Pay'") -> Refusal:
@@ -45,6 +52,32 @@ def test_a_batch_is_bounded_and_what_the_last_one_leaves_is_counted(tmp_path: Pa
     assert (len(last.refusals), last.cut) == (MAX_REFUSALS, 7)
     outbox.sent()
     assert outbox.batch() == RefusalBatch()
+
+
+def test_a_full_disk_raises_and_the_next_line_is_whole(tmp_path: Path) -> None:
+    path, unlimited = tmp_path / "refusals.jsonl", resource.getrlimit(resource.RLIMIT_FSIZE)
+    append_refusals(path, refusal(1))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size + 20, unlimited[1]))
+    try:
+        with pytest.raises(StorageFull):  # some of the line was written
+            append_refusals(path, refusal(2))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, unlimited)
+    append_refusals(path, refusal(3))
+    assert read_lines(path, Refusal) == [refusal(1), refusal(3)]
+
+
+def test_several_processes_share_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "refusals.jsonl"
+    with path.open("ab") as another, ThreadPoolExecutor(1) as thread:
+        fcntl.flock(another, fcntl.LOCK_EX)
+        written = thread.submit(append_refusals, path, refusal(2))
+        another.write(encode_line(refusal(1)))
+        another.flush()
+        assert not written.done()
+        fcntl.flock(another, fcntl.LOCK_UN)
+        written.result(60.0)
+    assert read_lines(path, Refusal) == [refusal(1), refusal(2)]
 
 
 def test_damaged_lines_are_counted_long_texts_cut_and_torn_lines_waited_for(tmp_path: Path) -> None:

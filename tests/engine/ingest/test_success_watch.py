@@ -13,8 +13,8 @@ def said(watch: SuccessWatch, *stretches: tuple[int, float], seed: str = "watch"
     for episodes, chance in stretches:
         for _ in range(episodes):
             version += 1
-            watch.see(success=rng.random() < chance, version=version)
-            if sentence := watch.unsaid():
+            watch.record(success=rng.random() < chance, version=version)
+            if sentence := watch.pop_warning():
                 found.append(sentence)
     return found
 

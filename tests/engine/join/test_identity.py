@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
+import os
 import ssl
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -51,6 +54,33 @@ def test_what_is_damaged_or_gone_is_refused_and_not_made_anew(tmp_path: Path, na
     (tmp_path / name).unlink()
     with pytest.raises((DataLost, InvalidSetting), match=name):
         Identity.in_folder(tmp_path).token()
+
+
+@pytest.mark.parametrize("step", ["fsync", "replace"])
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_a_first_start_that_was_interrupted_is_finished_by_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str, number: int
+) -> None:
+    owner: Any = os if step == "fsync" else Path
+    original, calls = getattr(owner, step), itertools.count(1)
+
+    def interrupted(*arguments: Any) -> Any:
+        if next(calls) == number:
+            raise KeyboardInterrupt
+        return original(*arguments)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(owner, step, interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            Identity.in_folder(tmp_path)
+    identity = Identity.in_folder(tmp_path)
+    assert identity.token()
+    assert sorted(each.name for each in tmp_path.iterdir()) == [
+        "certificate.pem",
+        "key.pem",
+        "token",
+    ]
+    assert Identity.in_folder(tmp_path).fingerprint == identity.fingerprint
 
 
 def test_a_token_of_other_makers_is_taken(tmp_path: Path) -> None:

@@ -37,6 +37,17 @@ from distrl.replay.trajectory_encoding import encode_trajectory
 LONG = 60.0
 
 
+def test_replies_do_not_wait_for_acknowledgements() -> None:
+    """A reply is two writes: with Nagle's algorithm the second waits, 40 ms on most systems."""
+    with (
+        open_socket("127.0.0.1:0") as listener,
+        socket.create_connection(listener.getsockname(), LONG),
+    ):
+        connection, _ = listener.accept()
+        with connection:
+            assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+
+
 @pytest.fixture
 def learner(tmp_path: Path) -> Iterator[ListeningLearner]:
     with listening_learner(tmp_path) as opened:

@@ -6,12 +6,13 @@ import os
 import re
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 from tests.engine.tiny_runs import command, start
+from tests.episodes.made_up_collectors import wait_until
 
 from distrl.replay.store.trajectory_reader import TrajectoryReader
 from distrl.runs.run_directory import RunDirectory
@@ -22,13 +23,6 @@ CUTS = (1.0, 4.0, 12.0)  # seconds; the last one is longer than an answer may ta
 
 def ip(*words: str) -> None:
     subprocess.run(["ip", *words], check=True, capture_output=True, text=True)
-
-
-def until(condition: Callable[[], object]) -> None:
-    end = time.monotonic() + LONG
-    while not condition():
-        assert time.monotonic() < end, "it never came to be"
-        time.sleep(0.1)
 
 
 @pytest.fixture
@@ -69,7 +63,9 @@ def test_a_collector_behind_a_link_that_is_cut(tmp_path: Path, model: Path, atti
     learner = start(words, log)
     joined: subprocess.Popen[bytes] | None = None
     try:
-        until(lambda: "(copy that file" in log.read_text("utf-8") or learner.poll() is not None)
+        wait_until(
+            lambda: "(copy that file" in log.read_text("utf-8") or learner.poll() is not None
+        )
         said = re.sub(r"\s+", " ", log.read_text("utf-8"))
         found = re.search(r"collect (--join \S+ --fingerprint \S+) --token-file", said)
         assert found is not None, said
@@ -87,12 +83,12 @@ def test_a_collector_behind_a_link_that_is_cut(tmp_path: Path, model: Path, atti
 
         for seconds in CUTS:
             more = len(stored()) + 3
-            until(lambda: len(stored()) >= more)  # noqa: B023 — it is called at once
+            wait_until(lambda: len(stored()) >= more)  # noqa: B023 — it is called at once
             ip("link", "set", link, "down")
             time.sleep(seconds)  # how long the link is cut is what is tried here
             ip("link", "set", link, "up")
         more = len(stored()) + 3
-        until(lambda: len(stored()) >= more)
+        wait_until(lambda: len(stored()) >= more)
         learner.terminate()
         assert joined.wait(LONG) == 0, joined_log.read_text("utf-8")
         assert learner.wait(LONG) == 0

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import pytest
 from benchmarks.cheap_joined import join_cheaply
 from benchmarks.faulty_relay import FaultyRelay
 from benchmarks.listening_learner import ListeningLearner, listening_learner
+from tests.episodes.made_up_collectors import wait_until
 
 from distrl.engine.join import join_session, joined_collector, learner_client
 from distrl.engine.join.trajectory_spool import TrajectorySpool
@@ -30,19 +30,12 @@ def learner(tmp_path: Path, opened: ExitStack) -> ListeningLearner:
     return opened.enter_context(listening_learner(tmp_path / "learner"))
 
 
-def until(condition: Callable[[], object]) -> None:
-    end = time.monotonic() + LONG
-    while not condition():
-        assert time.monotonic() < end, "it never came to be"
-        time.sleep(0.01)
-
-
 def test_it_plays_until_the_run_is_over_and_leaves(
     learner: ListeningLearner, tmp_path: Path, opened: ExitStack
 ) -> None:
     learner.publish(5)
     joined = join_cheaply(learner.client(), TrajectorySpool(tmp_path / "spool", 8), opened)
-    until(lambda: len(learner.arrivals) >= 4)
+    wait_until(lambda: len(learner.arrivals) >= 4)
     learner.registry.stop(20.0)
     assert joined.ended.wait(LONG)
     joined.thread.raise_failure()
@@ -77,12 +70,12 @@ def test_nothing_is_lost_or_doubled_when_answers_are_dropped_and_connections_cut
     )
     for _ in range(3):
         wanted = len(learner.arrivals) + 2
-        until(lambda: len(learner.arrivals) >= wanted)  # noqa: B023 — it is called at once
+        wait_until(lambda: len(learner.arrivals) >= wanted)  # noqa: B023 — it is called at once
         relay.drop_answers()  # what is stored now will be sent again
-        until(lambda: len(joined.spool) >= 8)
+        wait_until(lambda: len(joined.spool) >= 8)
         relay.cut()
         relay.mend()
-    until(lambda: len(joined.spool) < 8)
+    wait_until(lambda: len(joined.spool) < 8)
     learner.registry.stop(20.0)
     assert joined.ended.wait(LONG)
     joined.thread.raise_failure()
@@ -109,15 +102,15 @@ def test_a_lost_learner_stops_the_phones_and_is_found_again(
         joined = join_cheaply(
             first.client(relay.port), TrajectorySpool(tmp_path / "spool", 8), opened
         )
-        until(lambda: len(first.arrivals) >= 2)
+        wait_until(lambda: len(first.arrivals) >= 2)
         relay.cut()
-        until(lambda: any("no phone is touched" in each for each in joined.said))
+        wait_until(lambda: any("no phone is touched" in each for each in joined.said))
         waiting = len(joined.spool)
         already = len(first.stored())
     relay.mend()
     with listening_learner(tmp_path / "learner") as second:  # the same run, after a restart
         relay.target = second.port
-        until(lambda: len(second.arrivals) >= waiting + 2)
+        wait_until(lambda: len(second.arrivals) >= waiting + 2)
         second.registry.stop(20.0)
         assert joined.ended.wait(LONG)
         joined.thread.raise_failure()
@@ -151,7 +144,7 @@ def test_who_is_asked_to_stop_delivers_and_leaves(
     learner: ListeningLearner, tmp_path: Path, opened: ExitStack
 ) -> None:
     joined = join_cheaply(learner.client(), TrajectorySpool(tmp_path / "spool", 8), opened)
-    until(lambda: len(learner.arrivals) >= 2)
+    wait_until(lambda: len(learner.arrivals) >= 2)
     joined.stop.asked = True
     joined.stop.wake()
     assert joined.ended.wait(LONG)

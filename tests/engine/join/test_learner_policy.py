@@ -3,26 +3,43 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from benchmarks.cheap_joined import join_cheaply
-from benchmarks.listening_learner import listening_learner
-from tests.engine.join.policy_processes import LONG, policy_process, silent_learner, until
+from benchmarks.faulty_relay import FaultyRelay
+from benchmarks.listening_learner import join_request, listening_learner
+from tests.engine.join.policy_processes import (
+    LONG,
+    Answering,
+    Silent,
+    asked_learner,
+    policy_process,
+    silent_learner,
+)
 from tests.engine.tiny_runs import start, tiny_config
+from tests.episodes.made_up_collectors import wait_until
 
 from distrl.config.toml_writer import to_toml
-from distrl.engine.join import decision_relay, learner_policy
-from distrl.engine.join.decision_relay import DecisionRelay
+from distrl.engine.join import decision_relay, learner_client, learner_policy
+from distrl.engine.join.bounded_protocol import IDLE_SECONDS
+from distrl.engine.join.decision_relay import DecisionRelay, ScreenCheck, Size
+from distrl.engine.join.decision_wire import ask_for
 from distrl.engine.join.trajectory_spool import TrajectorySpool
 from distrl.engine.local.policy_connection import find_policy_process
-from distrl.engine.wiring import build_policy
+from distrl.engine.wiring import build_inputs, build_policy
 from distrl.errors import JoinRefused
 from distrl.learning.batch import observation_of
+from distrl.records import Observation, Screen
 from distrl.replay.store.trajectory_reader import TrajectoryReader
+
+SEEN = Observation("open it", Screen(np.zeros((32, 16, 3), np.uint8)), ())
 
 
 def test_another_process_plays_by_the_learners_policy_and_its_log_probs_are_the_learners(
@@ -32,7 +49,9 @@ def test_another_process_plays_by_the_learners_policy_and_its_log_probs_are_the_
     folder, log = tmp_path / "learner", tmp_path / "log"
     with ExitStack() as opened:
         opened.enter_context(policy_process(config, folder))
-        relay = opened.enter_context(DecisionRelay(partial(find_policy_process, folder)))
+        find = partial(find_policy_process, folder)
+        check = ScreenCheck(config.agent.model, build_inputs(config))
+        relay = opened.enter_context(DecisionRelay(find, check))
         learner = opened.enter_context(
             listening_learner(folder, settings=to_toml(config), relay=relay)
         )
@@ -45,7 +64,7 @@ def test_another_process_plays_by_the_learners_policy_and_its_log_probs_are_the_
         program = "from distrl.cli.main import main; main()"
         process = start([sys.executable, "-c", program, *words], log)
         try:
-            until(lambda: len(learner.arrivals) >= 3 or process.poll() is not None)
+            wait_until(lambda: len(learner.arrivals) >= 3 or process.poll() is not None)
             learner.registry.stop(20.0)
             assert process.wait(LONG) == 0, log.read_text()[-3000:]
         finally:
@@ -71,11 +90,30 @@ def test_another_process_plays_by_the_learners_policy_and_its_log_probs_are_the_
 def test_a_run_without_a_policy_process_says_so_and_ends_the_command(tmp_path: Path) -> None:
     with listening_learner(tmp_path / "learner") as learner, ExitStack() as opened:
         spool = TrajectorySpool(tmp_path / "spool", 8)
-        joined = join_cheaply(learner.client(), spool, opened, policy="learner")
+        joined = join_cheaply(learner.client(), spool, opened, learner_decides=True)
         assert joined.ended.wait(LONG)
         with pytest.raises(JoinRefused, match="or join with --policy own"):
             joined.thread.raise_failure()
         assert learner.refusals == {"no_policy": 1}
+
+
+@pytest.mark.parametrize("asked", [0, 1])  # before it plays, and after
+def test_a_screen_that_the_learner_refuses_ends_the_command(tmp_path: Path, asked: int) -> None:
+    sizes = list[set[Size]]()
+
+    def check(given: Iterable[Size]) -> None:
+        sizes.append(set(given))
+        if len(sizes) > asked:
+            raise JoinRefused("the model cannot take it", "unfit_screen", 422)
+
+    with asked_learner(tmp_path / "learner", Silent(), check) as learner, ExitStack() as opened:
+        spool = TrajectorySpool(tmp_path / "spool", 8)
+        joined = join_cheaply(learner.client(), spool, opened, learner_decides=True)
+        assert joined.ended.wait(LONG)
+        with pytest.raises(JoinRefused, match="the learner refuses: the model cannot take it"):
+            joined.thread.raise_failure()
+    assert sizes[0] == {(360, 720)}
+    assert not any("does not answer" in each for each in joined.said)  # nothing was tried again
 
 
 def test_without_a_decision_in_time_the_learner_counts_as_lost(
@@ -84,10 +122,31 @@ def test_without_a_decision_in_time_the_learner_counts_as_lost(
     monkeypatch.setattr("distrl.engine.join.joined_collector.DECISION_SECONDS", 0.5)
     with silent_learner(tmp_path / "learner") as (learner, silent), ExitStack() as opened:
         spool = TrajectorySpool(tmp_path / "spool", 8)
-        joined = join_cheaply(learner.client(), spool, opened, policy="learner")
-        until(lambda: any("no phone is touched" in each for each in joined.said))
-        assert silent.asked > 0
+        joined = join_cheaply(learner.client(), spool, opened, learner_decides=True)
+        wait_until(lambda: any("no phone is touched" in each for each in joined.said))
+        wait_until(lambda: silent.asked > 0)
         assert learner.stored() == []
+
+
+def test_connections_are_kept_from_decision_to_decision(tmp_path: Path) -> None:
+    at_once = learner_policy.AT_ONCE
+    line = Answering(together=at_once)
+    with (
+        asked_learner(tmp_path, line) as learner,
+        FaultyRelay(learner.port) as network,
+        learner.client(network.port) as client,
+        ThreadPoolExecutor(at_once) as threads,
+    ):
+        client.join(join_request())
+        assert line.found.wait(LONG)
+        counts = []
+        for _ in range(2):
+            asks = [ask_for(n, f"a/{n}", SEEN) for n in range(at_once)]
+            list(threads.map(client.decide, asks))
+            counts.append(network.connections)
+        assert counts[0] >= at_once
+        assert counts[1] == counts[0]
+    assert (learner_client.CONNECTIONS.keepalive_expiry or IDLE_SECONDS) < IDLE_SECONDS
 
 
 def test_what_it_has_under_way_is_never_too_much_for_the_learner() -> None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +14,7 @@ from benchmarks.listening_learner import ListeningLearner, listening_learner
 from tests.engine.join.test_join_listener import Member
 from tests.engine.made_up_reports import finished, report
 from tests.engine.run.test_run_monitor import Shown
+from tests.episodes.made_up_collectors import wait_until
 
 from distrl.devices.safety.refusals import MAX_REFUSALS, Refusal, RefusalBatch, append_refusals
 from distrl.engine.ingest.messages import Heartbeat
@@ -39,13 +39,6 @@ STATUS = LearnerStatus(0, 0, 0.0, 0.0, {}, {})
 def learner(tmp_path: Path) -> Iterator[ListeningLearner]:
     with listening_learner(tmp_path / "learner") as opened:
         yield opened
-
-
-def until(condition: Callable[[], object]) -> None:
-    end = time.monotonic() + LONG
-    while not condition():
-        assert time.monotonic() < end, "it never came to be"
-        time.sleep(0.01)
 
 
 def heartbeat(*refusals: Refusal, cut: int = 0, name: str = "") -> Heartbeat:
@@ -93,7 +86,7 @@ def test_a_joined_collector_sends_what_its_guard_refused(
     with ExitStack() as opened:
         spool = TrajectorySpool(tmp_path / "spool", 8)
         joined = join_cheaply(learner.client(), spool, opened, build=build)
-        until(lambda: refusals_of(learner))
+        wait_until(lambda: refusals_of(learner))
         learner.registry.stop(20.0)
         assert joined.ended.wait(LONG)
         joined.thread.raise_failure()

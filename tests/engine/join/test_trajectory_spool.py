@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ from distrl.engine.join import trajectory_spool
 from distrl.engine.join.join_messages import MAX_DELIVERIES
 from distrl.engine.join.trajectory_spool import TrajectorySpool
 from distrl.errors import DataLost, DirectoryInUse
+from distrl.records import Trajectory
 from distrl.replay.trajectory_encoding import decode_trajectory, encode_trajectory
 
 LONG = 60.0
@@ -41,6 +44,41 @@ def test_what_a_disk_has_damaged_is_set_aside_and_said(
         assert spool.batch(0.0) == []
         assert spool.unusable == 1
     assert "disk has damaged it" in caplog.text
+
+
+def test_what_was_left_is_decoded_once_and_nobody_waits_for_that(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    decoding, go_on, decoded = threading.Event(), threading.Event(), list[bytes]()
+
+    def slow(data: bytes, *, verify: bool) -> Trajectory:
+        decoding.set()
+        assert go_on.wait(LONG)
+        decoded.append(data)
+        return decode_trajectory(data, verify=verify)
+
+    spooled(tmp_path)
+    monkeypatch.setattr(trajectory_spool, "decode_trajectory", slow)
+    with TrajectorySpool(tmp_path, 10) as spool, ThreadPoolExecutor(1) as thread:
+        spool.begin("run")
+        batch = thread.submit(spool.batch, 0.0)
+        try:
+            assert decoding.wait(LONG)
+            assert thread_done(lambda: spool.put(trajectory("c/2")))
+        finally:
+            go_on.set()
+        assert [each.id for each in batch.result(LONG)] == ["c/1"]
+        spool.begin("run")  # after a cut
+        assert ids(spool) == ["c/1", "c/2"]
+        assert len(decoded) == 1
+
+
+def thread_done(work: Callable[[], object]) -> bool:
+    """Whether it ends while nobody else goes on."""
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    thread.join(LONG)
+    return not thread.is_alive()
 
 
 @pytest.mark.parametrize("gone", [True, False])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import selectors
 import signal
 import time
 from collections.abc import Callable, Iterator
@@ -16,7 +17,14 @@ from tests.engine.local.test_collector_child import light_forkserver
 from distrl.engine.ingest.delivery import Acknowledge
 from distrl.engine.ingest.episode_log import EpisodeLog
 from distrl.engine.ingest.messages import Pace, Received, Refused
-from distrl.engine.local.collector_pool import KILLED, SEND_SECONDS, CollectorPool, Forkserver
+from distrl.engine.local.collector_pool import (
+    KILLED,
+    PACE_SECONDS,
+    SEND_SECONDS,
+    CollectorChild,
+    CollectorPool,
+    Forkserver,
+)
 from distrl.engine.local.synchronous_collection import Rounds
 from distrl.engine.supervision.collector_registry import CollectorRegistry
 from distrl.json_lines import LineLog
@@ -34,6 +42,7 @@ class Driven:
     pool: CollectorPool
     said: list[str]
     now: float = 0.0
+    sending: float = 0.0  # the pool's own clock, where a test sets it
     ids: list[str] = field(default_factory=list)  # of what was delivered
     replies: list[Acknowledge] = field(default_factory=list)  # to what was delivered
     heartbeats: list[str] = field(default_factory=list)  # their states
@@ -138,35 +147,52 @@ def test_a_collector_that_hangs_is_killed_and_replaced(make: Make) -> None:
     assert [info.name for info in driven.registry.collectors()] == ["collector-0.2"]
 
 
-def test_a_collector_that_takes_nothing_now_holds_nobody_up_and_gets_it_later(make: Make) -> None:
+def stopped(make: Make) -> tuple[Driven, CollectorChild]:
+    """A collector that is stopped, and has more to take than a socket holds."""
     driven = make()
+    driven.pool.clock = lambda: driven.sending
     driven.turn_until(lambda: driven.ids)
-    [pid] = forked_by_us("collector-0.1")
-    os.kill(pid, signal.SIGSTOP)
-    driven.replies[0](Refused("1", "x" * 1_000_000))  # more than a socket holds
+    [child] = driven.pool._children.values()
+    os.kill(child.pid, signal.SIGSTOP)
+    driven.replies[0](Refused("1", "x" * 1_000_000))
+    return driven, child
+
+
+def test_a_collector_that_takes_nothing_now_holds_nobody_up_and_gets_it_later(make: Make) -> None:
+    driven, child = stopped(make)
     for _ in range(3):
         driven.turn()
     driven.registry.set_pace(Pace(version=99))
-    assert (runs(pid), driven.said) == (True, [])
-    os.kill(pid, signal.SIGCONT)
+    assert (runs(child.pid), driven.said) == (True, [])
+    os.kill(child.pid, signal.SIGCONT)
+    driven.turn_until(lambda: not child.link.unsent)
+    driven.sending += PACE_SECONDS
     driven.turn_until(lambda: "paced" in driven.heartbeats)  # it has read all that came before
     assert driven.said == []
 
 
 def test_a_collector_that_takes_nothing_for_long_is_killed_and_replaced(make: Make) -> None:
-    driven = make()
-    driven.pool.clock = lambda: seconds
-    seconds = 0.0
-    driven.turn_until(lambda: driven.ids)
-    [pid] = forked_by_us("collector-0.1")
-    os.kill(pid, signal.SIGSTOP)
-    driven.replies[0](Refused("1", "x" * 1_000_000))
+    driven, child = stopped(make)
     driven.turn()
-    assert runs(pid)
-    seconds += SEND_SECONDS
+    assert runs(child.pid)
+    driven.sending += SEND_SECONDS
     driven.turn_until(lambda: driven.said)
-    assert has_ended(pid)
+    assert has_ended(child.pid)
     assert driven.said == ["collector-0.1 took no message for 5 s"]
+
+
+def test_a_pause_of_the_learner_is_not_counted_against_a_collector(make: Make) -> None:
+    driven, child = stopped(make)
+    driven.turn()
+    assert child.link.unsent
+    os.kill(child.pid, signal.SIGCONT)
+    room = selectors.DefaultSelector()
+    room.register(child.link, selectors.EVENT_WRITE)
+    assert room.select(PATIENCE)  # it has taken what was written, and nobody has written more
+    driven.sending += SEND_SECONDS
+    driven.pool.look_after()
+    driven.turn_until(lambda: not child.link.unsent)
+    assert (runs(child.pid), driven.said) == (True, [])
 
 
 def test_a_stop_is_told_and_what_ends_by_it_is_not_lost(make: Make) -> None:

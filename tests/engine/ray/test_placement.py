@@ -13,8 +13,10 @@ from distrl.engine.run.losses import LearnerHome
 from distrl.errors import InvalidSetting
 
 pytest.importorskip("ray")
+from distrl.engine.ray import placement
 from distrl.engine.ray.placement import (
     Node,
+    alive_nodes,
     collector_options,
     computing_on,
     learner_node,
@@ -33,6 +35,18 @@ def node(number: int, name: str, **resources: float) -> Node:
 HEAD = node(1, "head", CPU=4.0)
 GPU = node(2, "gpu", CPU=16.0, GPU=2.0)
 PHONES = node(3, "phones", CPU=2.0, phone=8.0)
+
+
+def test_a_question_to_the_head_that_fails_is_raised_and_not_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def other_version(address: str) -> None:
+        raise AttributeError(f"{address}: no such call in this version of Ray")
+
+    monkeypatch.setattr(placement, "head_address", lambda: "10.0.0.1:6379")
+    monkeypatch.setattr(placement, "control_store", other_version)
+    with pytest.raises(AttributeError, match="no such call"):
+        alive_nodes()
 
 
 def test_the_learner_goes_to_a_gpu_and_stays_where_its_disk_is() -> None:

@@ -69,7 +69,7 @@ def test_a_client_asks_the_replacement_of_an_actor_that_was_killed(actor: Any) -
     lines = [RayServerLine(hanging)]
     client = PolicyClient("collector-0.1", lambda: lines[-1])
     first = client.submit(client.enter(), saying("hang"))
-    client._tend()
+    client._resend_pending()
     second = client.submit(client.enter(), saying("next"))  # behind the one that hangs
     lines.append(RayServerLine(actor))
     ray.kill(hanging)

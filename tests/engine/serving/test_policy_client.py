@@ -90,6 +90,24 @@ class Beside:
             raise PolicyServerGone("cut")
 
 
+class Failing:
+    """A line whose answers are all the same error; `found` is set once a client has it."""
+
+    def __init__(self, error: Exception) -> None:
+        self._error = error
+        self.found = threading.Event()
+
+    def submit(self, session: str, observation: Observation) -> Future[Decision]:
+        answer: Future[Decision] = Future()
+        answer.set_exception(self._error)
+        return answer
+
+    def leave(self, session: str) -> None: ...
+
+    def report(self) -> None:
+        self.found.set()
+
+
 class Held(Patient):
     """Decides once it is let go."""
 
@@ -282,6 +300,23 @@ def test_a_request_without_an_answer_in_time_fails_and_its_answer_goes_nowhere()
     assert client.report().decisions == 0
 
 
+def test_what_has_expired_is_not_kept_for_a_server_that_never_comes() -> None:
+    client = PolicyClient("joined", lambda: None, patience_seconds=0.0)
+    with tended(client):
+        asked = [client.submit(client.enter(), SEEN) for _ in range(3)]
+        assert all(isinstance(each.exception(60.0), PolicyServerGone) for each in asked)
+        wait_until(lambda: not client._unsent)
+
+
+def test_a_request_without_an_answer_says_why_its_last_attempt_failed() -> None:
+    line = Failing(PolicyServerGone("503 the learner has ended"))
+    client = PolicyClient("collector-0.1", lambda: line, patience_seconds=0.3)
+    with tended(client):
+        assert line.found.wait(60.0)  # so that the request is sent at once
+        with pytest.raises(PolicyServerGone, match=r"last attempt: 503 the learner has ended"):
+            client.submit(client.enter(), SEEN).result(60.0)
+
+
 def test_requests_are_cancelled_when_the_client_closes_and_refused_afterwards() -> None:
     policy = Held()
     with served(policy, Versions()) as line:
@@ -300,18 +335,8 @@ def test_requests_are_cancelled_when_the_client_closes_and_refused_afterwards() 
 
 
 def test_an_error_of_the_policy_itself_is_handed_on() -> None:
-    class Broken:
-        def submit(self, session: str, observation: Observation) -> Future[Decision]:
-            answer: Future[Decision] = Future()
-            answer.set_exception(ZeroDivisionError(session))
-            return answer
-
-        def leave(self, session: str) -> None: ...
-
-        def report(self) -> None: ...
-
-    client = PolicyClient("collector-0.1", Broken)
-    with pytest.raises(ZeroDivisionError, match="collector-0"):
+    client = PolicyClient("collector-0.1", lambda: Failing(ZeroDivisionError("of the policy")))
+    with pytest.raises(ZeroDivisionError, match="of the policy"):
         client.ask(client.enter(), SEEN)
 
 

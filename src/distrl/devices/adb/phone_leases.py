@@ -1,7 +1,9 @@
 """Lease phones: no two runs of this user drive the same phone of this machine.
 
 A lease is a lock (flock) on a file for each serial, in a folder that is this user's alone. The
-kernel takes it back when its process dies, however that happens; the file says who holds it.
+kernel takes it back when its process dies, however that happens; the file says who holds it. The
+folder is below /tmp and not $XDG_RUNTIME_DIR, which goes away with the user's last login, and is
+not set in every process of a user.
 
 A phone is leased to a folder: that of a run, or the spool of a joined collector. The process that
 is there for the whole run leases all phones before any is touched; its collectors come and go, and
@@ -11,6 +13,7 @@ that is just being restarted.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shlex
@@ -19,16 +22,17 @@ import sys
 import tempfile
 import time
 import weakref
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from urllib.parse import quote
 
 from distrl.devices.adb.adb import AdbServer, ListedDevice
 from distrl.devices.emulator.emulator_ports import try_lock
-from distrl.errors import InvalidSetting
-from distrl.private_folder import make_private
+from distrl.errors import InvalidSetting, storage_error
+from distrl.private_folder import keep_from_cleanup, make_private
 
 RECORD_SECONDS = 1.0  # that a new holder may take to write who it is
 MAX_COMMAND, MAX_RECORD = 100, 8192  # characters, bytes
@@ -54,19 +58,19 @@ def lease(serial: str, folder: Path, opened: ExitStack) -> Holder | None:
     What was leased to the same folder before, by whichever process, is leased to it already.
     """
     path, end = _lock_path(serial), time.monotonic() + RECORD_SECONDS
-    while (lock := try_lock(path)) < 0:
+    while (lock := _locked(path)) < 0:
         holder = _read(path)
         if holder.pid or time.monotonic() > end:
             return None if holder.folder == str(folder.absolute()) else holder
         time.sleep(0.01)  # it is being taken, or was only looked at
-    opened.callback(_Lease(lock, folder).release)
+    opened.callback(_lease_of(lock, path, folder).release)
     return None
 
 
 def is_leased_to(serial: str, folder: Path) -> bool:
     """Whether a living process has leased the phone to that folder."""
     path = _lock_path(serial)
-    if (lock := try_lock(path)) >= 0:
+    if (lock := _locked(path)) >= 0:
         os.close(lock)
         return False
     return _read(path).folder == str(folder.absolute())
@@ -74,42 +78,53 @@ def is_leased_to(serial: str, folder: Path) -> bool:
 
 def lease_serials(
     server: AdbServer,
-    named: Sequence[str],
-    wanted: int,
+    chosen: Sequence[str],
+    names: Sequence[str],
     folder: Path,
     opened: ExitStack,
-    before: Collection[str] = (),
-) -> tuple[str, ...]:
-    """Lease the named phones; without names usable ones that are free, those of `before` first."""
-    if named:
-        return _lease_named(named[:wanted], folder, opened)
+    before: Mapping[str, str] = MappingProxyType({}),
+) -> dict[str, str]:
+    """Lease a phone for each name; return their serials.
+
+    They are the chosen ones, in that order. Without any, each name keeps what it had `before`, and
+    those whose phone is gone get usable ones that are free.
+    """
+    if chosen:
+        _lease_chosen(chosen[: len(names)], folder, opened)
+        return dict(zip(names, chosen[: len(names)], strict=True))
     listed = server.devices()
     usable = [each.serial for each in listed if each.usable]
-    leased: list[str] = []
+    leased: dict[str, str] = {}
     held: dict[str, Holder] = {}
-    for serial in sorted(usable, key=lambda each: each not in before):  # else in adb's order
-        if len(leased) == wanted:
-            break
+
+    def take(name: str, serial: str) -> None:
+        usable.remove(serial)
         if (holder := lease(serial, folder, opened)) is None:
-            leased.append(serial)
+            leased[name] = serial
         else:
             held[serial] = holder
-    if len(leased) < wanted:
+
+    for name in names:
+        if (kept := before.get(name, "")) in usable:
+            take(name, kept)
+    for name in names:
+        while name not in leased and usable:
+            take(name, usable[0])  # in adb's order
+    if len(leased) < len(names):
         raise InvalidSetting(
-            f"{wanted} phones are wanted and adb lists: {_states(listed, held)}; connect more, or "
-            "lower devices.count and devices.spares (`distrl devices` shows what each lacks)"
+            f"{len(names)} phones are wanted and adb lists: {_states(listed, held)}; connect more, "
+            "or lower devices.count and devices.spares (`distrl devices` shows what each lacks)"
         )
-    return tuple(leased)
+    return {name: leased[name] for name in names}
 
 
-def _lease_named(named: Sequence[str], folder: Path, opened: ExitStack) -> tuple[str, ...]:
-    for serial in named:
+def _lease_chosen(chosen: Sequence[str], folder: Path, opened: ExitStack) -> None:
+    for serial in chosen:
         if (holder := lease(serial, folder, opened)) is not None:
             raise InvalidSetting(
                 f"the phone {serial} is driven by {holder}: wait until that has ended or stop it, "
                 "or name other phones in devices.serials (`distrl devices` lists them)"
             )
-    return tuple(named)
 
 
 def reserve_serials(
@@ -130,8 +145,8 @@ def reserve_serials(
     for each in listed:
         if len(free) == wanted or not each.usable:
             continue
-        if (lock := try_lock(path := _lock_path(each.serial))) >= 0:
-            opened.callback(_Lease(lock, folder).release)
+        if (lock := _locked(path := _lock_path(each.serial))) >= 0:
+            opened.callback(_lease_of(lock, path, folder).release)
             free.append(each.serial)
         else:
             held[each.serial] = _read(path)
@@ -153,34 +168,60 @@ def _states(listed: Sequence[ListedDevice], held: dict[str, Holder]) -> str:
 
 
 class _Lease:
-    """A locked file that says who holds it. A forked child does not inherit it."""
+    """A locked file that says who holds it, in a folder that is not cleaned up meanwhile.
 
-    def __init__(self, lock: int, folder: Path) -> None:
-        self._lock = lock
-        words = [Path(sys.argv[0]).name, *sys.argv[1:]]
-        record = {
-            "pid": os.getpid(),
-            "folder": str(folder.absolute()),
-            "command": shlex.join(words)[:MAX_COMMAND],
-        }
-        os.ftruncate(lock, 0)
-        os.pwrite(lock, json.dumps(record).encode(), 0)
+    A forked child does not inherit it.
+    """
+
+    def __init__(self, lock: int, folder_lock: int) -> None:
+        self._locks = [lock, folder_lock]
         forget = weakref.WeakMethod(self._close)
         os.register_at_fork(after_in_child=lambda: (close := forget()) and close())
 
     def release(self) -> None:
-        if self._lock >= 0:
-            os.ftruncate(self._lock, 0)  # the next holder is not taken for this one
+        for lock in self._locks[:1]:
+            os.ftruncate(lock, 0)  # the next holder is not taken for this one
         self._close()
 
     def _close(self) -> None:
-        lock, self._lock = self._lock, -1
-        if lock >= 0:
+        locks, self._locks = self._locks, []
+        for lock in locks:
             os.close(lock)
 
 
+def _lease_of(lock: int, path: Path, folder: Path) -> _Lease:
+    """The lease by a file that is locked now: who holds it is written down."""
+    words = [Path(sys.argv[0]).name, *sys.argv[1:]]
+    record = {
+        "pid": os.getpid(),
+        "folder": str(folder.absolute()),
+        "command": shlex.join(words)[:MAX_COMMAND],
+    }
+    content = json.dumps(record).encode()
+    try:
+        os.ftruncate(lock, 0)
+        if os.pwrite(lock, content, 0) < len(content):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return _Lease(lock, keep_from_cleanup(path.parent))
+    except OSError as error:
+        os.close(lock)
+        raise storage_error(error, f"leasing a phone by {path}") from error
+
+
+def _locked(path: Path) -> int:
+    """As `try_lock`; where there can be no lock, `StorageError` says why."""
+    try:
+        return try_lock(path)
+    except OSError as error:
+        raise storage_error(error, f"leasing a phone by {path}") from error
+
+
 def _lock_path(serial: str) -> Path:
-    folder = make_private(Path(tempfile.gettempdir()) / f"distrl-phones-{os.getuid()}")
+    try:
+        temporary = Path(tempfile.gettempdir())
+    except OSError as error:  # it tries to write there
+        raise storage_error(error, "finding a folder for the locks of phones") from error
+    folder = make_private(temporary / f"distrl-phones-{os.getuid()}")
     return folder / quote(serial, safe="")
 
 
@@ -191,6 +232,6 @@ def _read(path: Path) -> Holder:
             record = json.loads(file.read(MAX_RECORD))
         holder = Holder(int(record["pid"]), str(record["folder"]), str(record["command"]))
         os.kill(holder.pid, 0)
-    except (OSError, ValueError, TypeError, KeyError):
+    except (OSError, OverflowError, RecursionError, ValueError, TypeError, KeyError):
         return Holder()
-    return holder
+    return holder if holder.pid > 0 else Holder()

@@ -8,6 +8,7 @@ there. What comes twice (an answer was lost) is the same record, and the learner
 
 from __future__ import annotations
 
+import fcntl
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +17,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from distrl.errors import storage_error
-from distrl.json_lines import decode_line, encode_line
+from distrl.json_lines import LineLog, decode_line
 
 MAX_REFUSALS = 500  # in one batch
 MAX_CHARACTERS = 300  # of each text that is sent
@@ -41,11 +42,17 @@ class RefusalBatch:
 
 
 def append_refusals(path: Path, *refusals: Refusal) -> None:
-    """Append lines in one write, so that several processes can share the file."""
+    """Append all of them or, where the disk is full, none. Several processes share the file: each
+    has it locked while it writes.
+    """
+    if not refusals:
+        return
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with path.open("ab", buffering=0) as file:
-            file.write(b"".join(map(encode_line, refusals)))
+        with path.open("ab") as locked:
+            fcntl.flock(locked, fcntl.LOCK_EX)
+            with LineLog.open(path) as log:
+                log.append(*refusals)
     except OSError as error:
         raise storage_error(error, f"writing what was refused to {path}") from error
 

@@ -80,8 +80,8 @@ class EpisodeLog:
         """Count what was logged before the run was resumed."""
         for line in lines:
             self._count(line)
-        self.new_best()  # of other weights than there are now
-        self.unsaid_fall()
+        self._watch.unkept_best = None  # other weights than there are now
+        self.pop_warning()
 
     def arrived(self, trajectory: Trajectory) -> None:
         now = self._clock()
@@ -159,7 +159,7 @@ class EpisodeLog:
         self._recent.append(line)
         if line.judged:
             self._history.add(line.ended, success=line.success)
-            self._watch.see(success=line.success, version=line.weight_version)
+            self._watch.record(success=line.success, version=line.weight_version)
 
     # Out ----------------------------------------------------------------------------------------
 
@@ -181,15 +181,19 @@ class EpisodeLog:
         """Is success of late far below the best?"""
         return self._watch.has_fallen
 
-    def new_best(self) -> bool:
-        """Was success of late better than ever before, since this was last asked?"""
-        with self._lock:
-            return self._watch.new_best()
+    @property
+    def unkept_best(self) -> int | None:
+        """The version with which success was better than ever before, until `best_kept`."""
+        return self._watch.unkept_best
 
-    def unsaid_fall(self) -> str:
+    def best_kept(self, version: int) -> None:
+        with self._lock:
+            self._watch.best_kept(version)
+
+    def pop_warning(self) -> str:
         """That success has fallen, in a sentence, once; empty: it has not."""
         with self._lock:
-            return self._watch.unsaid()
+            return self._watch.pop_warning()
 
     def of_late(self) -> RecentEpisodes:
         """The rate is that of now; success that of the newest episodes, however long ago."""

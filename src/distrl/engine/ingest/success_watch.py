@@ -21,28 +21,28 @@ REMEDY = (
 
 
 class SuccessWatch:
-    """Sees every judged episode once, in the order of their ends."""
+    """Is told of every judged episode once, in the order of their ends."""
 
     def __init__(self) -> None:
         self._recent: deque[bool] = deque(maxlen=EPISODES)
         self._best = SuccessRate(0, 0)
         self._best_version = 0
         self.has_fallen = False
-        self._unsaid = ""
-        self._new_best = False
+        self._warning = ""
+        self.unkept_best: int | None = None  # weights of the best time, until `best_kept`
 
-    def see(self, *, success: bool, version: int) -> None:
+    def record(self, *, success: bool, version: int) -> None:
         """`version`: of the weights that played it."""
         self._recent.append(success)
         if len(self._recent) < EPISODES:
             return
         now = SuccessRate(sum(self._recent), EPISODES)
         if now.successes > self._best.successes:
-            self._best, self._best_version, self._new_best = now, version, True
+            self._best, self._best_version, self.unkept_best = now, version, version
         high, best_low = now.interval[1], self._best.interval[0]
         if not self.has_fallen and high < min(best_low / 2, best_low - LEAST):
             self.has_fallen = True
-            self._unsaid = (
+            self._warning = (
                 f"success fell from {self._best.rate:.0%} (weights {self._best_version}) to "
                 f"{now.rate:.0%} (weights {version}) of {EPISODES} episodes: the policy unlearns. "
                 f"{REMEDY}"
@@ -50,12 +50,12 @@ class SuccessWatch:
         elif self.has_fallen and now.rate >= best_low:
             self.has_fallen = False
 
-    def new_best(self) -> bool:
-        """Was success of late better than ever before, since this was last asked?"""
-        found, self._new_best = self._new_best, False
-        return found
+    def best_kept(self, version: int) -> None:
+        """The weights of that `unkept_best` are kept now, unless there are better ones since."""
+        if self.unkept_best == version:
+            self.unkept_best = None
 
-    def unsaid(self) -> str:
+    def pop_warning(self) -> str:
         """A sentence, once for each fall; empty: there is nothing to say."""
-        sentence, self._unsaid = self._unsaid, ""
+        sentence, self._warning = self._warning, ""
         return sentence

@@ -3,10 +3,13 @@
 Decisions come from the process that serves the collectors of this machine (`engine.policy`), by the
 same client (`serving.policy_client`), so a replacement of that process costs a wait. Members ask at
 most `AT_ONCE` at a time each and `ALL_AT_ONCE` together, and play at most `MAX_EPISODES` episodes
-each; what is beyond that is refused, and counted, and may be asked again later.
+each; what is beyond that is refused, and counted, and may be asked again later. A screen that the
+model cannot take is refused before it reaches the policy process, which an error would end.
 
-Waiting takes no thread. The episodes of a member whose session has ended are dropped with its next
-one, or by the policy server when they are silent.
+Waiting takes no thread, and all that is written to the policy process is written by one thread of
+the relay's own: a process that takes nothing holds up decisions, and no other request of a member.
+The episodes of a member are dropped when it leaves or joins again; the policy server drops those
+that are silent.
 """
 
 from __future__ import annotations
@@ -15,15 +18,19 @@ import asyncio
 import contextlib
 import threading
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Self
 
+from distrl.agent.families.model_family import InputBuilder
 from distrl.engine.join.decision_wire import Ask, PolicyQuestion, observation_in
+from distrl.engine.run.preflight import check_screens
 from distrl.engine.serving.decision_messages import PackedDecision, packed_decision
 from distrl.engine.serving.policy_client import PolicyClient, ServerLine
 from distrl.engine.serving.policy_server import ServerReport
-from distrl.errors import JoinRefused, PolicyServerGone
+from distrl.errors import JoinRefused, PolicyServerGone, UsageError
 from distrl.records import Decision, Observation
 from distrl.watched_threads import WatchedThreads
 
@@ -31,6 +38,34 @@ AT_ONCE, ALL_AT_ONCE = 64, 256  # requests of one member, and of all
 MAX_EPISODES = 1024  # of one member; the oldest is dropped for a newer one
 ANSWER_SECONDS = 20.0  # for a decision; the member asks again after that
 LAST_SECONDS = 5.0
+KNOWN_SIZES = 256  # of screens, whose answers are kept
+
+Size = tuple[int, int]  # width and height
+
+
+class ScreenCheck:
+    """Refuses screens that the model cannot take. Any thread may ask; each size is tried once."""
+
+    def __init__(self, model: str, builder: InputBuilder) -> None:
+        self._model = model
+        self._builder = builder
+        self._why_not = lru_cache(KNOWN_SIZES)(self._tried)
+        self._lock = threading.Lock()  # a tokenizer has one user at a time
+
+    def __call__(self, sizes: Iterable[Size]) -> None:
+        for size in sizes:
+            with self._lock:
+                why_not = self._why_not(size)
+            if why_not:
+                raise JoinRefused(why_not, "unfit_screen", 422)
+
+    def _tried(self, size: Size) -> str:
+        """Why the model cannot take such a screen; empty: it can."""
+        try:
+            check_screens(self._model, self._builder, {"a joined phone": size})
+        except (UsageError, ValueError) as error:  # of ours, or of a model's own processor
+            return str(error)
+        return ""
 
 
 @dataclass(slots=True)
@@ -38,17 +73,20 @@ class DecisionRelay:
     """Asks the policy process for joined collectors. A context manager."""
 
     find: Callable[[], ServerLine | None]
+    check: Callable[[Iterable[Size]], None]  # raises `JoinRefused`
     _client: PolicyClient = field(init=False)
     _episodes: dict[str, OrderedDict[str, int]] = field(default_factory=dict)  # handles, by member
     _asking: Counter[str] = field(default_factory=Counter)  # by member
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _over: bool = False
     _polls: WatchedThreads = field(init=False)
+    _sends: ThreadPoolExecutor = field(init=False)  # one thread: it may block
 
     def __post_init__(self) -> None:
         self._client = PolicyClient("joined", self.find, ANSWER_SECONDS)
         serve = self._client.serve
         self._polls = WatchedThreads("joined policy", lambda: serve(self._goes_on), lambda: None)
+        self._sends = ThreadPoolExecutor(1, thread_name_prefix="joined decisions")
 
     def __enter__(self) -> Self:
         self._polls.start()
@@ -57,6 +95,7 @@ class DecisionRelay:
     def __exit__(self, *_: object) -> None:
         self._over = True
         self._client.close()
+        self._sends.shutdown(wait=False, cancel_futures=True)
         self._polls.join(LAST_SECONDS)
 
     def _goes_on(self) -> bool:
@@ -66,16 +105,23 @@ class DecisionRelay:
         """The policy's decision; `JoinRefused` where there is none now."""
         with self._place(member):
             loop = asyncio.get_running_loop()
-            observation = await loop.run_in_executor(None, observation_in, ask)
+            observation = await loop.run_in_executor(None, self._observation, ask)
             try:
                 decision = await self._decision(member, ask.request.session, observation)
             except PolicyServerGone as error:
                 raise JoinRefused(f"no decision now: {error}", "no_decision", 503) from error
             return packed_decision(ask.request.number, decision)
 
+    def _observation(self, ask: Ask) -> Observation:
+        """The observation of a request, which the policy can decide on."""
+        observation = observation_in(ask)
+        self.check({(each.width, each.height) for each in ask.screens})
+        return observation
+
     async def _decision(self, member: str, episode: str, observation: Observation) -> Decision:
-        handle = self._handle(member, episode)
-        return await asyncio.wrap_future(self._client.submit(handle, observation))
+        handle, loop = self._handle(member, episode), asyncio.get_running_loop()
+        sent = loop.run_in_executor(self._sends, self._client.submit, handle, observation)
+        return await asyncio.wrap_future(await sent)
 
     @contextlib.contextmanager
     def _place(self, member: str) -> Iterator[None]:
@@ -104,18 +150,33 @@ class DecisionRelay:
             dropped = episodes.popitem(last=False)[1] if len(episodes) > MAX_EPISODES else None
             handle = episodes[episode]
         if dropped is not None:
-            self._client.leave(dropped)
+            self._leave([dropped])
         return handle
 
+    def _leave(self, handles: Iterable[int]) -> None:
+        """Have the policy process told that these episodes are over."""
+        with contextlib.suppress(RuntimeError):  # it was shut down: the policy process ends, too
+            for handle in handles:
+                self._sends.submit(self._client.leave, handle)
+
+    def forget(self, member: str) -> None:
+        """End all episodes of a member whose session has ended."""
+        with self._lock:
+            episodes = self._episodes.pop(member, OrderedDict())
+        self._leave(episodes.values())
+
     def report(self, member: str, question: PolicyQuestion) -> ServerReport | None:
-        """End episodes; return the last report of the policy server; None: it is loading."""
+        """End episodes; return the last report of the policy server; None: it is loading.
+
+        Raises `JoinRefused` where the model cannot take screens of the sizes that are asked about.
+        """
+        self.check(question.sizes)
         with self._lock:
             episodes = self._episodes.get(member, OrderedDict())
             ended = [episodes.pop(each) for each in question.ended if each in episodes]
             if not episodes:
                 self._episodes.pop(member, None)
-        for handle in ended:
-            self._client.leave(handle)
+        self._leave(ended)
         return self._client.seen
 
 

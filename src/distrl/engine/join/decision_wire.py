@@ -25,7 +25,8 @@ from distrl.replay.compressed_screen import CompressedScreen, compress
 
 MAX_REQUEST_BYTES = 1 << 24  # of one observation
 MAX_SCREENS = 17  # the one to decide on, and those before it
-SMALLEST_SIDE, LARGEST_SIDE = 16, 1 << 12  # pixels
+Side = Annotated[int, Meta(ge=16, le=1 << 12)]  # pixels
+MAX_SIZES = 64  # of the screens of one collector
 MAX_ACTIONS = 1000  # of one episode
 MAX_TEXT_BYTES = 1 << 14  # of an instruction, or of a text that was typed
 MAX_ELEMENT_BYTES = 1 << 20
@@ -38,8 +39,8 @@ class PackedScreen:
     """A screen as it is stored: zstd, its content named by its address."""
 
     packed: bytes
-    height: Annotated[int, Meta(ge=SMALLEST_SIDE, le=LARGEST_SIDE)]
-    width: Annotated[int, Meta(ge=SMALLEST_SIDE, le=LARGEST_SIDE)]
+    height: Side
+    width: Side
     address: Annotated[str, Meta(max_length=100)]
 
 
@@ -53,9 +54,15 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class PolicyQuestion:
-    """Asks for the report of the policy server; `ended` are episodes that are over."""
+    """Asks for the report of the policy server, and whether its model can take screens of `sizes`.
+
+    `ended` are episodes that are over.
+    """
 
     ended: Annotated[tuple[SessionName, ...], Meta(max_length=MAX_ENDED)] = ()
+    sizes: Annotated[
+        tuple[tuple[Side, Side], ...], Meta(max_length=MAX_SIZES)
+    ] = ()  # width, height
 
 
 @dataclass(frozen=True, slots=True)

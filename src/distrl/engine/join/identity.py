@@ -47,7 +47,10 @@ class Identity:
                 certificate, key = new_certificate()
                 token = f"{new_token()}\n".encode()
                 for file, content in zip(files, (key, certificate, token), strict=True):
-                    _write_private(file, content)
+                    _write_private(_draft(file), content)
+            for file in files:  # also what a start that was interrupted here has left
+                if not file.exists() and _draft(file).exists():
+                    _draft(file).replace(file)
         except OSError as error:
             raise storage_error(
                 error, f"making the certificate to join with in {folder}"
@@ -178,15 +181,18 @@ def new_certificate() -> tuple[bytes, bytes]:
     )
 
 
+def _draft(file: Path) -> Path:
+    """What it is called until all of an identity are on the disk, whole."""
+    return file.with_name(f".{file.name}.draft")
+
+
 def _write_private(path: Path, content: bytes) -> None:
-    """Nobody else can read it at any moment, and it is whole or not there."""
-    draft = path.with_name(f".{path.name}.draft")
-    draft.unlink(missing_ok=True)
-    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+    """Nobody else can read it at any moment, and it is on the disk when this returns."""
+    path.unlink(missing_ok=True)
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
         file.write(content)
         file.flush()
         os.fsync(file.fileno())
-    draft.replace(path)
 
 
 def join_words(address: str, port: int, identity: Identity) -> str:

@@ -43,7 +43,7 @@ from distrl.config.training_config import TrainingConfig
 from distrl.engine.ingest.delivery import TrajectoryReceiver
 from distrl.engine.ingest.messages import Received, Refused
 from distrl.engine.join.bounded_protocol import IDLE_SECONDS, MAX_CONNECTIONS, BoundedProtocol
-from distrl.engine.join.decision_relay import DecisionRelay, no_policy
+from distrl.engine.join.decision_relay import DecisionRelay, ScreenCheck, no_policy
 from distrl.engine.join.decision_wire import Ask, PolicyAnswer, PolicyQuestion
 from distrl.engine.join.identity import Identity, join_words
 from distrl.engine.join.join_messages import (
@@ -65,6 +65,7 @@ from distrl.engine.join.join_sessions import JoinSessions, Session
 from distrl.engine.join.member_reports import of_member
 from distrl.engine.local.policy_connection import find_policy_process
 from distrl.engine.supervision.collector_registry import CollectorRegistry, HeartbeatReply
+from distrl.engine.wiring import build_inputs
 from distrl.errors import CorruptRecord, InvalidSetting, JoinRefused
 from distrl.replay.trajectory_encoding import decode_trajectory
 from distrl.runs.run_directory import RunDirectory
@@ -154,6 +155,8 @@ class JoinService:
         asked = unpack(await self._body(request, "join"), JoinRequest)
         self._check_open()
         registration = await self._in_thread(self.sessions.join, asked)
+        if self.relay is not None:
+            self.relay.forget(asked.member)
         info = registration.info
         welcome = Welcome(
             self.sessions.run, info.name, info.number, registration.state, self.settings
@@ -172,6 +175,8 @@ class JoinService:
         last = of_member(session.info, unpack(body, JoinHeartbeat).full)
         await self._in_thread(self.registry.deregister, session.info, last)
         self.sessions.leave(session)
+        if self.relay is not None:
+            self.relay.forget(session.member)
         reply = await self._in_thread(self.registry.orders, session.info.number)
         return Response(pack(await self._orders(reply)))
 
@@ -371,7 +376,8 @@ def open_listener(
     sessions = JoinSessions(registry, identity.token(), own / "members.json")
     relay = None
     if config.one_policy_per_node:
-        relay = opened.enter_context(DecisionRelay(partial(find_policy_process, run.path)))
+        check = ScreenCheck(config.agent.model, build_inputs(config))
+        relay = opened.enter_context(DecisionRelay(partial(find_policy_process, run.path), check))
     service = JoinService(sessions, registry, receiver, weights, to_toml(config), relay)
     port = opened.enter_context(listening(service, identity, settings.listen))
     return join_words(settings.listen, port, identity)
@@ -383,7 +389,10 @@ def open_socket(address: str) -> socket.socket:
         parts = urlsplit(f"//{address}")
         host, port = parts.hostname or "", parts.port or 0
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        return socket.create_server((host, port), family=family, backlog=MAX_CONNECTIONS)
+        opened = socket.create_server((host, port), family=family, backlog=MAX_CONNECTIONS)
+        # Connections inherit it. asyncio does not set it here: replies would wait 40 ms for an ACK.
+        opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return opened
     except (OSError, ValueError) as error:
         raise InvalidSetting(
             f"engine.join.listen={address!r}: {error}; give an address of this machine and a port "

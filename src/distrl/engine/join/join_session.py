@@ -97,7 +97,7 @@ class JoinSession:
         except PolicyServerGone as error:  # the learner was asked, and did not answer in time
             log.warning("%s", error)
             self._end_with("lost", 0.0)
-        except DeviceError:  # all phones hang, say: the learner is told which and why
+        except (DeviceError, JoinRefused):  # all phones hang, say: the learner is told which
             self._end(threads)
             self._leave()
             raise

@@ -2,9 +2,9 @@
 
 It needs no Ray and no address that others can reach: all connections go out to the learner. It is
 told the run's settings, brings its own devices, and plays with its own copy of the policy, or has
-the learner's policy process decide (`policy`). After a
-cut it joins again under the same member id, with pauses that grow; the collector is built anew and
-goes on from the state that the learner has, and the spool is delivered first.
+the learner's policy process decide (`learner_decides`). After a cut it joins again under the same
+member id, with pauses that grow; the collector is built anew and goes on from the state that the
+learner has, and the spool is delivered first.
 
 It ends when the learner says that the run is over, when it is asked to (Ctrl-C), when the learner
 refuses it (a wrong token or fingerprint), or when nobody has answered for `give_up_seconds`.
@@ -24,22 +24,22 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-from distrl.agent.loading import input_builder
 from distrl.agent.torch_device import use_threads
 from distrl.config.training_config import TrainingConfig, load_joined_config
 from distrl.engine.adb_wiring import recording_in
-from distrl.engine.join.decision_wire import MAX_SCREENS, PolicyQuestion
+from distrl.engine.device_wiring import Sizes, check_phones
+from distrl.engine.join.decision_wire import MAX_SCREENS, MAX_SIZES, PolicyQuestion
 from distrl.engine.join.join_messages import PROTOCOL, JoinHeartbeat, JoinRequest, Welcome
 from distrl.engine.join.join_session import End, JoinSession, LinkedAdmission, fetch_weights
-from distrl.engine.join.learner_client import LearnerClient
+from distrl.engine.join.learner_client import JOIN_AGAIN, LearnerClient
 from distrl.engine.join.learner_policy import DECISION_SECONDS, LearnerPolicyLine
 from distrl.engine.join.trajectory_spool import TrajectorySpool
 from distrl.engine.run.preflight import check_phones_here
 from distrl.engine.run.stop_request import StopRequest
 from distrl.engine.serving.policy_client import PolicyClient
-from distrl.engine.wiring import build_collector, build_weight_store, start_adapter
+from distrl.engine.wiring import build_collector, build_inputs, build_weight_store
 from distrl.episodes.collector import Collector, TrajectorySink
 from distrl.episodes.policy_batcher import DecisionService
 from distrl.episodes.scheduler import Admission
@@ -47,12 +47,10 @@ from distrl.errors import InvalidSetting, JoinRefused, LearnerGone
 from distrl.weights.weight_store import WeightPoller, WeightSource, WeightStore
 
 FIRST_PAUSE, MAX_PAUSE = 1.0, 30.0  # seconds between two attempts to join
-JOIN_AGAIN = (409, 410)  # statuses after which a new session helps
 
 log = logging.getLogger(__name__)
 
 
-Policy = Literal["own", "learner"]
 Build = Callable[
     [
         TrainingConfig,
@@ -116,7 +114,7 @@ class JoinedCollector:
     say: Callable[[str], None]
     build: Build
     stop: StopRequest = field(default_factory=StopRequest)
-    policy: Policy = "own"  # "learner": the learner's policy process is asked
+    learner_decides: bool = False  # its policy process is asked; else a policy here decides
     _asked: threading.Event = field(default_factory=threading.Event)
 
     def run(self) -> None:
@@ -168,13 +166,13 @@ class JoinedCollector:
     def _play(self, welcome: Welcome) -> End:
         """One session: build the collector, play, and close its devices."""
         config = self.own.beside(welcome.settings, welcome.number)
-        self._check(config)
+        sizes = self._check(config)
         use_threads(config.collection.threads)
         self.spool.begin(welcome.run)
         weights = self._weight_store(config, welcome.run)
         admission = LinkedAdmission()
         with ExitStack() as opened:
-            batcher = self._ask_learner(welcome.name, admission, opened)
+            batcher = self._ask_learner(welcome.name, sizes, admission, opened)
             if batcher is None:
                 self._fetch_first(weights, admission)
             config, outbox = recording_in(
@@ -207,9 +205,11 @@ class JoinedCollector:
             finally:
                 self.stop.wake = self._asked.set
 
-    def _check(self, config: TrainingConfig) -> None:
-        """Raise what is wrong with the phones, and with the model where it is needed here."""
-        if self.policy == "learner":
+    def _check(self, config: TrainingConfig) -> Sizes:
+        """Raise what is wrong with the phones, and with the model where it is needed here; return
+        the sizes of screens of which the learner must be asked.
+        """
+        if self.learner_decides:
             if config.tasks.curriculum == "instruction_value":
                 raise InvalidSetting(
                     "--policy learner with tasks.curriculum='instruction_value': its critic is "
@@ -221,20 +221,21 @@ class JoinedCollector:
                     f"{config.agent.policy.past_screens}: a request has {MAX_SCREENS} screens at "
                     "most; join with --policy own"
                 )
-            check_phones_here(config, self.spool.folder, [])
-            return
-        agent = config.agent
-        builder = input_builder(agent.model, start_adapter(config), agent.chosen_sees)
-        check_phones_here(config, self.spool.folder, [builder])
+            return check_phones(config, self.spool.folder)
+        check_phones_here(config, self.spool.folder, [build_inputs(config)])
+        return {}
 
     def _ask_learner(
-        self, name: str, admission: LinkedAdmission, opened: ExitStack
+        self, name: str, sizes: Sizes, admission: LinkedAdmission, opened: ExitStack
     ) -> PolicyClient | None:
-        """Asks the learner's policy process; raises where the run has none. None: our own."""
-        if self.policy == "own":
+        """Asks the learner's policy process; raises where the run has none, or where its model
+        cannot take the screens of these phones. None: our own.
+        """
+        if not self.learner_decides:
             return None
+        distinct = sorted(set(sizes.values()))[:MAX_SIZES]
         with contextlib.suppress(LearnerGone):  # it may answer later
-            self.client.policy(PolicyQuestion())
+            self.client.policy(PolicyQuestion(sizes=tuple(distinct)))
             admission.hear()
         line = opened.enter_context(LearnerPolicyLine(self.client, admission.hear))
         return PolicyClient(name, lambda: line, DECISION_SECONDS)

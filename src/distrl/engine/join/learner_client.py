@@ -51,6 +51,10 @@ DECIDE_SECONDS = 30.0  # the learner waits for its policy for 20 of them
 POLICY_SECONDS = 3.0  # it is asked again in a while
 DELIVERY_SECONDS = 60.0  # the learner holds its answer for 20 of them while it is behind
 LATER = (408, 429, 500, 502, 503, 504)  # statuses after which the same request may be sent again
+JOIN_AGAIN = (409, 410)  # statuses after which a new session helps
+# Decisions keep dozens of connections busy, with pauses: each handshake costs round trips. Kept for
+# less than the learner keeps them (`bounded_protocol.IDLE_SECONDS`).
+CONNECTIONS = httpx.Limits(max_connections=64, max_keepalive_connections=48, keepalive_expiry=60.0)
 PIECE = 1 << 18  # bytes of weights that are written at once
 FINGERPRINT = re.compile(r"[0-9a-f]{64}")
 T = TypeVar("T")
@@ -101,6 +105,7 @@ class LearnerClient:
             trust_env=False,
             headers={"authorization": f"Bearer {self._token}"},
             timeout=httpx.Timeout(ANSWER_SECONDS, connect=CONNECT_SECONDS),
+            limits=CONNECTIONS,
         )
         self._session, self._numbers = request.session, itertools.count()
         return self._post("join", request, Welcome)

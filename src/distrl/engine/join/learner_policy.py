@@ -2,7 +2,8 @@
 
 Each observation is a request of its own, `AT_ONCE` at a time over connections that are kept; more
 wait here. A request that was not answered is sent again by the client until `DECISION_SECONDS` are
-over; then the learner counts as lost, and the phones are left alone.
+over; then the learner counts as lost, and the phones are left alone. What the learner refuses for
+good (a screen that its model cannot take, say) is raised as it is.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from functools import partial
 from typing import Self
 
 from distrl.engine.join.decision_wire import MAX_ENDED, PolicyQuestion, ask_for
-from distrl.engine.join.learner_client import LearnerClient
+from distrl.engine.join.learner_client import JOIN_AGAIN, LearnerClient
 from distrl.engine.serving.decision_messages import decision_of
 from distrl.engine.serving.policy_server import ServerReport
 from distrl.errors import JoinRefused, LearnerGone, PolicyServerGone
@@ -58,7 +59,11 @@ class LearnerPolicyLine:
     def _decide(self, session: str, observation: Observation) -> Decision:
         try:
             packed = self._client.decide(ask_for(next(self._numbers), session, observation))
-        except (LearnerGone, JoinRefused) as error:
+        except LearnerGone as error:
+            raise PolicyServerGone(str(error)) from error
+        except JoinRefused as error:
+            if error.status not in JOIN_AGAIN:
+                raise
             raise PolicyServerGone(str(error)) from error
         self._heard()
         return decision_of(packed)

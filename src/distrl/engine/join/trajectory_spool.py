@@ -80,7 +80,7 @@ class TrajectorySpool:
         self._max_waiting = max_waiting
         self._run = ""
         self._waiting: dict[str, int] = {}  # of this run: seq by id
-        self._found: set[str] = set()  # of those, what an earlier process left; read with care
+        self._sound: set[int] = set()  # seqs that this process has written, or read whole
         self._released = False
         self._changed = threading.Condition()
         self._lock = DirectoryLock(folder)
@@ -152,7 +152,6 @@ class TrajectorySpool:
             self._run, self._released = run, False
             rows = self._database.execute("SELECT id, seq FROM waiting WHERE run = ?", (run,))
             self._waiting = dict(rows.fetchall())
-            self._found = set(self._waiting)
 
     def elsewhere(self) -> int:
         """How many wait for other runs."""
@@ -188,6 +187,7 @@ class TrajectorySpool:
             return False
         assert cursor.lastrowid is not None
         self._waiting[trajectory_id] = cursor.lastrowid
+        self._sound.add(cursor.lastrowid)
         return True
 
     def _has_room(self) -> bool:
@@ -208,7 +208,10 @@ class TrajectorySpool:
         return trajectory_id in self._waiting
 
     def batch(self, seconds: float) -> list[Spooled]:
-        """The oldest that wait, as many as one request may have; waits for the first."""
+        """The oldest that wait, as many as one request may have; waits for the first.
+
+        What an earlier process left is decoded once, without the lock that `put` needs.
+        """
         with self._changed:
             self._changed.wait_for(lambda: self._waiting or self._released, seconds)
             query = "SELECT seq, id, nbytes FROM waiting WHERE run = ? ORDER BY seq LIMIT ?"
@@ -221,12 +224,13 @@ class TrajectorySpool:
                     if taken and total > BATCH_BYTES:
                         break
                     taken.append(Spooled(seq, trajectory_id, *self._data(seq)))
-            found = [each for each in taken if each.id in self._found]
-            damaged = {each: why for each in found if (why := _damage(each))}
-            self._found.difference_update(each.id for each in found)
-            for each, why in damaged.items():
-                self.set_aside(each, f"this machine's disk has damaged it: {why}")
-            return [each for each in taken if each not in damaged]
+            unread = [each for each in taken if each.seq not in self._sound]
+        damaged = {each: why for each in unread if (why := _damage(each))}
+        for each, why in damaged.items():
+            self.set_aside(each, f"this machine's disk has damaged it: {why}")
+        with self._changed:
+            self._sound.update(each.seq for each in unread if each not in damaged)
+        return [each for each in taken if each not in damaged]
 
     def _data(self, seq: int) -> tuple[bytes, bytes | None]:
         query = "SELECT data, digest FROM waiting WHERE seq = ?"
@@ -237,6 +241,7 @@ class TrajectorySpool:
         """The learner has stored these."""
         with self._changed, self._storing("writing"):
             seqs = [(self._waiting.pop(each),) for each in ids if each in self._waiting]
+            self._sound.difference_update(seq for (seq,) in seqs)  # SQLite may use them again
             self._database.execute("BEGIN")
             self._database.executemany("DELETE FROM waiting WHERE seq = ?", seqs)
             self._database.execute("COMMIT")
@@ -248,6 +253,7 @@ class TrajectorySpool:
         with self._changed, self._storing("writing"):
             self.unusable += 1
             self._waiting.pop(refused.id, None)
+            self._sound.discard(refused.seq)
             self._database.execute("BEGIN")
             self._database.execute(
                 "INSERT OR REPLACE INTO unusable SELECT seq, run, id, data, ? FROM waiting "

@@ -111,7 +111,11 @@ class CollectorChild:
             self.link.flush()
 
     def check_taking(self, now: float) -> None:
-        """Kill it if it lives and takes nothing of what waits for it. Call this again and again."""
+        """Kill it if it lives and takes nothing of what waits for it. Call this again and again.
+
+        What it has room for is written first: nobody did that while the learner itself paused.
+        """
+        self.send_on()
         if not self.link.unsent or self.link.taken != self._taken:
             self._taken, self._taken_at = self.link.taken, now
         elif now - self._taken_at >= SEND_SECONDS:

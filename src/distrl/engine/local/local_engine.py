@@ -15,7 +15,7 @@ from rich.console import Console
 
 from distrl.config.training_config import TrainingConfig
 from distrl.engine.adb_wiring import lease_phones
-from distrl.engine.device_wiring import DRY_RUN_MARK, is_dry
+from distrl.engine.device_wiring import is_dry
 from distrl.engine.ingest.deferred_judging import open_receiver
 from distrl.engine.ingest.delivery import ArrivalQueue, TrajectoryReceiver
 from distrl.engine.ingest.episode_log import EpisodeLog
@@ -45,6 +45,7 @@ from distrl.engine.wiring import (
 )
 from distrl.json_lines import LineLog
 from distrl.learning.learner_report import LearnerStatus
+from distrl.records import DRY_RUN_MARK
 from distrl.replay.store.trajectory_store import TrajectoryStore
 from distrl.reporting.live_view import LiveView
 from distrl.runs.metrics import CallbackSink, OnPoint
@@ -102,7 +103,7 @@ class LocalEngine:
             opened.enter_context(run.held(1e9 * config.run.free_gigabytes))
             opened.enter_context(self._stop)
             opened.enter_context(self._view)
-            lease_phones(config, run.path, opened)
+            lease_phones(config, run.path, opened, self._view.say)
             preflight(config, run.path, self._view.say)
             note_card(config, run)
             policy = build_policy(config)  # one that cannot be opened is better known at once

@@ -90,7 +90,7 @@ class LearnerLink:
             self.collector.run()
         except DeviceError:
             self._end_beats(beats)
-            self._last_word()
+            self._send_last_heartbeat()
             raise
         finally:
             self._over.set()
@@ -108,7 +108,7 @@ class LearnerLink:
         self._over.set()
         beats.join(self.lost_seconds)
 
-    def _last_word(self) -> None:
+    def _send_last_heartbeat(self) -> None:
         """All phones hang, say: a last heartbeat tells the learner which and why."""
         self._last_full = -float("inf")
         with suppress(LearnerGone, RayError):  # what has failed is raised, not this

@@ -11,7 +11,8 @@ What it promises:
   marker (`OBJECT.checked`) as long as its tensors live; where that lock is held, the bytes in
   memory are those that were checked. Where nobody holds it, Ray may have fetched the object anew,
   and it is checked anew.
-- The kernel gives back the locks of a process that dies: it blocks nobody, and vouches for nothing.
+- The kernel gives back the locks of a process that dies: it blocks nobody, and marks nothing as
+  checked.
 - Memory and lock are given back with the last tensor.
 
 Without a folder of our own for the locks each process checks for itself. Nobody may write into the

@@ -13,7 +13,6 @@ policy server goes to the node whose collectors ask it, and nowhere else.
 
 from __future__ import annotations
 
-import threading
 import time
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
@@ -31,6 +30,7 @@ from distrl.engine.ray.cluster.ray_internals import control_store
 from distrl.engine.run.losses import LearnerHome
 from distrl.errors import ClusterUnreachable
 from distrl.process_environment import ONE_THREAD, WANTED
+from distrl.watched_threads import WatchedThreads
 
 HEAD_SECONDS = 40.0  # for an answer of the head; one that is started again takes some
 ANSWER_SECONDS = 10  # of these for one question
@@ -74,14 +74,16 @@ def alive_nodes() -> list[Node]:
     """
     answer: Future[list[Node]] = Future()
     until, address = time.monotonic() + HEAD_SECONDS, head_address()
-    threading.Thread(target=lambda: _ask_head(answer, address, until), daemon=True).start()
-    try:
-        return answer.result(HEAD_SECONDS)
-    except TimeoutError:
+    asking = WatchedThreads("nodes", lambda: _ask_head(answer, address, until), lambda: None)
+    asking.start()
+    asking.join(HEAD_SECONDS)
+    asking.raise_failure()
+    if not answer.done():
         raise ClusterUnreachable(
             f"the head of the cluster has not answered for {HEAD_SECONDS:g} s; when it does, go on "
             "with distrl train --resume RUN"
-        ) from None
+        )
+    return answer.result()
 
 
 def _ask_head(answer: Future[list[Node]], address: str, until: float) -> None:

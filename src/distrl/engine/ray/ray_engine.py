@@ -25,7 +25,7 @@ from ray.exceptions import RayError, RayTaskError
 from rich.console import Console
 
 from distrl.config.training_config import TrainingConfig
-from distrl.engine.device_wiring import DRY_RUN_MARK, is_dry
+from distrl.engine.device_wiring import is_dry
 from distrl.engine.ray.cluster.connection import connect, disconnect, head_address
 from distrl.engine.ray.collector_actor import Build, ConfiguredBuild
 from distrl.engine.ray.collector_pool import RayCollectorPool
@@ -43,6 +43,7 @@ from distrl.engine.ray.run_replica import ReplicaPool
 from distrl.engine.run.losses import LearnerHome, read_home, write_home
 from distrl.engine.run.stop_request import StopRequest, StopRequested
 from distrl.errors import ClusterError, ClusterUnreachable, DistrlError, LearnerGone
+from distrl.records import DRY_RUN_MARK
 from distrl.reporting.live_view import LiveView
 from distrl.runs.metrics import CallbackSink, OnPoint
 from distrl.runs.run_directory import RunDirectory

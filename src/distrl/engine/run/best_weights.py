@@ -1,8 +1,9 @@
 """Keeps the weights of the time when training went best, and exports them if it went wrong later.
 
-Whenever success of late is the best so far (`success_watch`), the newest published version gets a
-second name in `best_weights/`, which costs no room until the store lets go of it, and then as much
-as one version. Where success has fallen by the end, the run has `best_policy/` beside `policy/`.
+Whenever success of late is the best so far (`success_watch`), the version that played it, or the
+first one after it that the store still has, gets a second name in `best_weights/`, which costs no
+room until the store lets go of it, and then as much as one version. Where success has fallen by the
+end, the run has `best_policy/` beside `policy/`.
 """
 
 from __future__ import annotations
@@ -28,7 +29,10 @@ class Successes(Protocol):
     @property
     def has_fallen(self) -> bool: ...
 
-    def new_best(self) -> bool: ...
+    @property
+    def unkept_best(self) -> int | None: ...
+
+    def best_kept(self, version: int) -> None: ...
 
 
 class BestWeights:
@@ -48,28 +52,43 @@ class BestWeights:
         self._failed = False
 
     def keep_if_best(self) -> None:
-        """Called by the learner's thread after every step."""
-        if not self._successes.new_best() or (newest := self._weights.newest_file()) is None:
+        """Called by the learner's thread after every step; what failed is tried again then."""
+        version = self._successes.unkept_best
+        if version is None or (nearest := self._nearest(version)) is None:
             return
         try:
-            self._keep(newest)
+            self._keep(nearest)
         except OSError as error:
             if not self._failed:
-                self._say(f"the best weights so far could not be kept, the run goes on: {error}")
+                self._say(
+                    "the best weights so far could not be kept yet, the run goes on and tries "
+                    f"again: {error}"
+                )
             self._failed = True
+        else:
+            self._successes.best_kept(version)
 
-    def _keep(self, newest: WeightFile) -> None:
+    def _nearest(self, version: int) -> WeightFile | None:
+        """The oldest file of that version or a later one, preferably one that is kept already; None
+        before the first was published.
+        """
+        files = [*WeightStore.files_in(self._run.best_weights), *self._weights.files()]
+        later = (each for each in files if each.version >= version)
+        return min(later, key=lambda each: each.version, default=None)
+
+    def _keep(self, file: WeightFile) -> None:
         folder = self._run.best_weights
         folder.mkdir(exist_ok=True)
-        kept = folder / newest.path.name
-        if kept.exists():
-            return
-        try:
-            kept.hardlink_to(newest.path)
-        except FileNotFoundError:
-            raise
-        except OSError:  # a disk without links
-            shutil.copyfile(newest.path, kept)
+        kept, draft = folder / file.path.name, folder / ".draft"
+        if file.path != kept:
+            draft.unlink(missing_ok=True)
+            try:
+                draft.hardlink_to(file.path)
+            except FileNotFoundError:
+                raise
+            except OSError:  # a disk without links
+                shutil.copyfile(file.path, draft)
+            draft.replace(kept)
         for other in folder.iterdir():
             if other != kept:
                 other.unlink(missing_ok=True)
@@ -93,7 +112,7 @@ class BestWeights:
             else:
                 self._say(
                     f"success fell during the run: {self._run.policy} has the last weights, "
-                    f"{self._run.best_policy} those of version {kept.version}, when it was best"
+                    f"{self._run.best_policy} those of version {kept.version}, kept at its best"
                 )
 
     def _export(self, policy: VlmPolicy, version: int) -> None:

@@ -22,7 +22,7 @@ from distrl.learning.checkpoint import CheckpointFolder
 from distrl.replay.store.trajectory_store import TrajectoryStore
 from distrl.reporting.run_story import read_story
 from distrl.runs.run_directory import RunDirectory, write_whole
-from distrl.runs.run_progress import note_progress, read_progress
+from distrl.runs.run_progress import note_progress, phone_losses, read_progress
 from distrl.runs.run_records import EpisodeLine, Loss
 
 T = TypeVar("T")
@@ -94,6 +94,23 @@ def check_losses(
     losses = [each for each in found if each.kind == "file" or each.name not in accepted]
     if not losses:
         return
+    _record(run, losses, say, accept=accept)
+    note_progress(run, checkpoints.latest(), store.position)
+    for note in (run.learner_home, run.replica):  # from now on it is here
+        note.unlink(missing_ok=True)
+
+
+def check_phone_losses(run: RunDirectory, say: Callable[[str], None], *, accept: bool) -> None:
+    """The same for which phones a run has, before any is leased; accepted: they are chosen anew."""
+    losses = phone_losses(run, read_progress(run)[0])
+    if losses:
+        _record(run, losses, say, accept=accept)
+        run.phones.unlink(missing_ok=True)
+
+
+def _record(
+    run: RunDirectory, losses: list[Loss], say: Callable[[str], None], *, accept: bool
+) -> None:
     if not accept:
         raise DataLost(
             f"{run.path} has less than it had: {_words(losses)}. Nothing was changed. Put back "
@@ -101,11 +118,7 @@ def check_losses(
             f"distrl train --resume {run.path} --accept-losses"
         )
     with LineLog.open(run.losses) as log:
-        for each in losses:
-            log.append(each)
-    note_progress(run, checkpoints.latest(), store.position)
-    for note in (run.learner_home, run.replica):  # from now on it is here
-        note.unlink(missing_ok=True)
+        log.append(*losses)
     say(f"going on without what was lost: {_words(losses)}")
 
 

@@ -18,7 +18,6 @@ from pathlib import Path
 import numpy as np
 
 from distrl.agent.families.model_family import InputBuilder, Letterboxes
-from distrl.agent.loading import input_builder
 from distrl.agent.prompt import Prompt
 from distrl.agent.torch_device import free_gpu_memory
 from distrl.config.sections import JudgeSettings
@@ -27,7 +26,7 @@ from distrl.engine.device_wiring import Sizes, check_phones
 from distrl.engine.ingest.deferred_judging import judge_server
 from distrl.engine.run.follower_processes import check_devices
 from distrl.engine.task_wiring import task_words
-from distrl.engine.wiring import start_adapter
+from distrl.engine.wiring import build_inputs
 from distrl.errors import ChatServerError, InvalidSetting, JudgeError, UnusableModel, UsageError
 from distrl.process_environment import available_memory
 from distrl.records import Screen
@@ -90,8 +89,7 @@ def checks(
 
 def check_model(config: TrainingConfig, opened: list[InputBuilder]) -> str:
     """Raise what is wrong with the model; what makes its inputs is left in `opened`."""
-    agent = config.agent
-    opened.append(input_builder(agent.model, start_adapter(config), agent.chosen_sees))
+    opened.append(build_inputs(config))
     return ""
 
 

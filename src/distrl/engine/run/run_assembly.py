@@ -31,7 +31,7 @@ from distrl.engine.run.best_weights import BestWeights
 from distrl.engine.run.collection import Collection
 from distrl.engine.run.evaluator import EvaluationLane, EvaluationStore, Evaluator
 from distrl.engine.run.follower_processes import learner_process_group
-from distrl.engine.run.losses import check_losses
+from distrl.engine.run.losses import check_losses, check_phone_losses
 from distrl.engine.run.machine_usage import machine_usage
 from distrl.engine.run.model_card import write_model_card
 from distrl.engine.run.preflight import CheckPhones, preflight
@@ -123,7 +123,7 @@ class RunAssembly:
         """Build every part of the run; what is opened is closed by `opened`."""
         config, run = self.config, self.directory
         opened.enter_context(self.view)
-        lease_phones(config, run.path, opened)
+        self._lease_phones(opened, resumed=resumed, accept_losses=accept_losses)
         if self.asks_first:
             preflight(config, run.path, self.view.say, self.ask_phones)
         note_card(config, run)
@@ -179,6 +179,11 @@ class RunAssembly:
             note_checkpoint=lambda path: note_progress(run, path, self.arrivals.taken),
             best_weights=BestWeights(run, weights, episode_log, self.view.say),
         )
+
+    def _lease_phones(self, opened: ExitStack, *, resumed: bool, accept_losses: bool) -> None:
+        if resumed:
+            check_phone_losses(self.directory, self.view.say, accept=accept_losses)
+        lease_phones(self.config, self.directory.path, opened, self.view.say)
 
     def _learner(self, policy: VlmPolicy, publisher: Publisher, group: ProcessGroup) -> Learner:
         learner = build_learner(self.config, policy, self.arrivals, publisher, group)

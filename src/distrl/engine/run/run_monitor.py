@@ -155,8 +155,8 @@ class RunMonitor:
         if now - self._shown >= SHOW_SECONDS:
             self._shown = now
             self._note_troubles()
-            if fall := self._episode_log.unsaid_fall():
-                self.say(fall)
+            if warning := self._episode_log.pop_warning():
+                self.say(warning)
             self._view.show(self._status(learner_status, progress, queue))
 
     def begin(self, phase: str, learner_status: LearnerStatus, progress: float) -> None:

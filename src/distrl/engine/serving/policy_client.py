@@ -38,7 +38,7 @@ from distrl.records import Decision, Observation
 
 PATIENCE_SECONDS = 300.0  # a replacement server loads its model first
 POLL_SECONDS = 0.25  # between two requests for the server's report
-TEND_SECONDS = 0.2  # between two looks of a waiting caller for requests that were lost
+RESEND_SECONDS = 0.2  # between two looks of a waiting caller for requests that were lost
 
 
 class ServerLine(Protocol):
@@ -58,7 +58,7 @@ class ServerLine(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class _Request:
     """A request without an answer so far."""
 
@@ -66,6 +66,7 @@ class _Request:
     session: str
     observation: Observation
     until: float  # it has failed, if there is no answer by then
+    failure: str = ""  # of the last attempt
     decision: Future[Decision] = field(default_factory=Future)
 
 
@@ -127,8 +128,8 @@ class PolicyClient:
 
     def _waited_for(self, decision: Future[Decision]) -> Decision:
         while not decision.done():
-            self._tend()
-            wait((decision,), TEND_SECONDS)
+            self._resend_pending()
+            wait((decision,), RESEND_SECONDS)
         return decision.result()
 
     def _needed(self, observation: Observation) -> Observation:
@@ -148,7 +149,7 @@ class PolicyClient:
     def serve(self, going: Callable[[], bool]) -> None:
         """Look for a server, for lost requests and for new weights while `going`."""
         while going():
-            self._tend()
+            self._resend_pending()
             self._poll()
             with self._changed:
                 self._changed.wait(POLL_SECONDS)
@@ -213,8 +214,8 @@ class PolicyClient:
     def _send(self, line: ServerLine, request: _Request) -> None:
         try:
             answer = line.submit(request.session, self._needed(request.observation))
-        except PolicyServerGone:
-            self._lose(line, request)
+        except PolicyServerGone as error:
+            self._lose(line, request, error)
         else:
             answer.add_done_callback(partial(self._answered, line, request))
 
@@ -222,7 +223,7 @@ class PolicyClient:
         """Hand the answer on. Called by the thread that listens to the server."""
         error = answer.exception()
         if isinstance(error, PolicyServerGone):
-            self._lose(line, request)
+            self._lose(line, request, error)
         elif error is not None:
             self._fail(request, error)
         elif self._is_taken(request):
@@ -242,18 +243,17 @@ class PolicyClient:
             taken = self._waiting.pop(request.number, None) is not None
         return taken and request.decision.set_running_or_notify_cancel()
 
-    def _tend(self) -> None:
+    def _resend_pending(self) -> None:
         """Fail the requests that are too late, and send those that no server has."""
         for request in self._too_late():
-            self._fail(request, self._no_decision())
-        if not self._unsent:
-            return
-        line = self._reach()
+            self._fail(request, self._no_decision(request))
+        with self._changed:  # also while there is no server: what has expired is not kept for it
+            self._unsent = [each for each in self._unsent if each.number in self._waiting]
+        line = self._reach() if self._unsent else None
         if line is None:
             return
         with self._changed:
-            unsent = [each for each in self._unsent if each.number in self._waiting]
-            self._unsent = []
+            unsent, self._unsent = self._unsent, []
         for request in unsent:
             self._send(line, request)
 
@@ -263,10 +263,11 @@ class PolicyClient:
             oldest_first = self._waiting.values()
             return list(itertools.takewhile(lambda each: each.until <= now, oldest_first))
 
-    def _no_decision(self) -> PolicyServerGone:
+    def _no_decision(self, request: _Request) -> PolicyServerGone:
+        last = f" (the last attempt: {request.failure})" if request.failure else ""
         return PolicyServerGone(
-            f"{self.name} had no decision from its node's policy server for "
-            f"{self.patience_seconds:g} s; see the server's log for why it fails or hangs"
+            f"{self.name} had no decision from its policy server for {self.patience_seconds:g} s"
+            f"{last}; see the server's log for why it fails or hangs"
         )
 
     # The server ---------------------------------------------------------------------------------
@@ -281,12 +282,18 @@ class PolicyClient:
                         self._line = found
             return self._line
 
-    def _lose(self, line: ServerLine, request: _Request | None = None) -> None:
+    def _lose(
+        self,
+        line: ServerLine,
+        request: _Request | None = None,
+        error: PolicyServerGone | None = None,
+    ) -> None:
         """Forget a connection that failed, unless it was replaced already; keep its request."""
         with self._changed:
             if self._line is line:
                 self._line = None
             if request is not None and request.number in self._waiting:
+                request.failure = str(error)
                 self._unsent.append(request)
 
     def _poll(self) -> None:
