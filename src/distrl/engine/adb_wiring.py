@@ -33,22 +33,33 @@ def lease_phones(config: TrainingConfig, folder: Path, opened: ExitStack) -> Non
     Raises where another run has them. Without effect for other devices, on a cluster, and where
     nothing is played here.
     """
-    plays = config.learning.learner.mode != "offline" and config.collection.collectors > 0
-    if config.devices.kind == "adb" and config.engine.kind != "ray" and plays:
-        _choose(config, folder, opened)
+    for each in config.by_environment().values():
+        plays = each.learning.learner.mode != "offline" and each.collection.collectors > 0
+        if each.devices.kind == "adb" and each.engine.kind != "ray" and plays:
+            _choose(each, folder, opened)
 
 
 def _choose(config: TrainingConfig, folder: Path, opened: ExitStack) -> Serials:
-    serials = _lease(config, folder, opened)
-    if serials != _read(folder):
-        write_whole(RunDirectory(folder).phones, json.dumps(serials, indent=2) + "\n")
+    serials, known = _lease(config, folder, opened), _read(folder)
+    others = {name: each for name, each in known.items() if not _has(config, name)}
+    if others | serials != known:
+        write_whole(RunDirectory(folder).phones, json.dumps(others | serials, indent=2) + "\n")
     return serials
 
 
+def _has(config: TrainingConfig, name: str) -> bool:
+    """Whether a phone of that name is of this environment; a run without any has them all."""
+    return not config.environment or name in _names(config)
+
+
+def _names(config: TrainingConfig) -> list[str]:
+    devices = config.devices
+    names = [config.device_name(n) for n in range(devices.count)]
+    return names + [config.device_name(n, "spare") for n in range(devices.spares)]
+
+
 def _lease(config: TrainingConfig, folder: Path, opened: ExitStack) -> Serials:
-    settings = config.devices
-    names = [f"phone-{n}" for n in range(settings.count)]
-    names += [f"spare-{n}" for n in range(settings.spares)]
+    settings, names = config.devices, _names(config)
     server = running_server(settings.android.adb_port)
     before = tuple(_read(folder).values())
     found = lease_serials(server, settings.serials, len(names), folder, opened, before)
@@ -57,7 +68,8 @@ def _lease(config: TrainingConfig, folder: Path, opened: ExitStack) -> Serials:
 
 def _leased(config: TrainingConfig, folder: Path) -> Serials:
     """What a living process has leased to the run by these settings; empty: nothing."""
-    settings, serials = config.devices, _read(folder)
+    settings = config.devices
+    serials = {name: each for name, each in _read(folder).items() if _has(config, name)}
     found = tuple(serials.values())
     named = settings.serials[: settings.count + settings.spares]
     if len(found) != settings.count + settings.spares or (named and found != named):
