@@ -54,7 +54,7 @@ test-browser: $(STAMP) ## Run the tests in a headless Chromium: the page of dist
 	@command -v chromium-headless-shell chromium >/dev/null || echo "→ no chromium here: install it, or CHROMIUM=/path/to/chrome make test-browser"
 	@echo "→ pytest -m browser"
 	@$(BIN)/python -m pytest -m browser tests/view tests/devices/browser tests/task_sets tests/engine/test_browser_wiring.py \
-		tests/engine/test_environment.py tests/cli/test_play.py $(ARGS)
+		tests/engine/test_environment.py tests/engine/test_mixed_runs.py tests/cli/test_play.py $(ARGS)
 
 .PHONY: test-trainers
 test-trainers: ## The phone in OpenEnv, verifiers, CUBE and TRL, each in an environment of its own (TRAINER_PYTHON=python3.12)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from distrl.bounds import description
 from distrl.config.toml_writer import plain
 from distrl.config.training_config import TrainingConfig
-from distrl.config.typed_reader import section_of, settings_of
+from distrl.config.typed_reader import named_section_of, section_of, settings_of
 from distrl.planning.plan_settings import PlanSettings
 
 INTRODUCTION = """# Settings
@@ -34,7 +34,11 @@ def settings_page() -> str:
 def _sections(section: object, kind: type, path: str, level: int = 2) -> Iterator[str]:
     """A table for the section's own settings, then its sections."""
     hints = settings_of(kind)
-    own = {name: hint for name, hint in hints.items() if section_of(hint) is None}
+    own = {
+        name: hint
+        for name, hint in hints.items()
+        if section_of(hint) is None and named_section_of(hint) is None
+    }
     if path:
         yield f"{'#' * level} `[{path}]`\n"
         yield from _about(kind, off=section is None)
@@ -46,6 +50,21 @@ def _sections(section: object, kind: type, path: str, level: int = 2) -> Iterato
         if (inner := section_of(hint)) is not None:
             value = getattr(section, name) if section is not None else None
             yield from _sections(value, inner, f"{path}.{name}" if path else name, level)
+        elif (inner := named_section_of(hint)) is not None:
+            yield from _named_sections(inner, name, level)
+
+
+def _named_sections(kind: type, name: str, level: int) -> Iterator[str]:
+    """A table for the settings of a section that users name; its sections are those of a run."""
+    hints = settings_of(kind)
+    sections = [each for each, hint in hints.items() if section_of(hint) is not None]
+    yield f"{'#' * level} `[{name}.NAME]`\n"
+    yield from _about(kind, off=False)
+    listed = ", ".join(f"`[{name}.NAME.{each}]`" for each in sections)
+    yield f"And the sections {listed}, as above.\n"
+    yield "| setting | default | |\n|---|---|---|"
+    yield from (_row(e, hint, None, kind) for e, hint in hints.items() if e not in sections)
+    yield ""
 
 
 def _about(kind: type, *, off: bool) -> Iterator[str]:

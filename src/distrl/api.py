@@ -320,6 +320,11 @@ def build_collector(
 
 def _alone(config: TrainingConfig) -> TrainingConfig:
     """The same, as one process in which collecting and learning take turns."""
+    if config.environments:
+        raise UsageError(
+            f"settings with the environments {', '.join(config.environments)}: give those of one, "
+            "config.in_environment(NAME)"
+        )
     collection = dataclasses.replace(config.collection, mode="one_process", collectors=1)
     return dataclasses.replace(config, collection=collection)
 

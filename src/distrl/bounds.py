@@ -206,7 +206,8 @@ def _type_text(hint: Any) -> str:
         elif isinstance(kind, EnumType):
             words += [str(member.value) for member in cast("type[Enum]", kind)]
         else:
-            words.append('"none"' if kind is NoneType else PLAIN.get(kind, str(kind)))
+            other = "a section" if dataclasses.is_dataclass(kind) else str(kind)
+            words.append('"none"' if kind is NoneType else PLAIN.get(kind, other))
     return _listed(words)
 
 

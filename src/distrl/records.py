@@ -413,6 +413,7 @@ class Trajectory:
     notes: tuple[str, ...] = field(default=())
     branch: Branch | None = None
     elements: tuple[Elements, ...] = ()
+    environment: str = ""  # in which it was played, where a run has several
 
     def __post_init__(self) -> None:
         if self.elements and len(self.elements) != len(self.screens):

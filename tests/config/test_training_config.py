@@ -167,7 +167,7 @@ def test_every_section_is_written_and_read_back(tmp_path: Path) -> None:
     text = to_toml(config)
     assert load_config(written(tmp_path, text)) == config
     for section in dataclasses.fields(TrainingConfig):
-        assert f"[{section.name}]" in text
+        assert (f"[{section.name}]" in text) is not section.name.startswith("environment")
     assert "count = 8                                 # 1 to 100,000 devices" in text
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from distrl.config.training_config import TASK_SOURCES
+from distrl.config.contradictions import TASK_SOURCES
 from distrl.devices.device import Device
 from distrl.engine.device_wiring import KINDS
 from distrl.errors import DeviceNotReady

@@ -10,14 +10,12 @@ import pytest
 from distrl.agent.simple_policies import ConstantPolicy
 from distrl.config.training_config import TrainingConfig, load_config
 from distrl.devices.browser.browser_device import BrowserDevice
-from distrl.devices.browser.chromium import find_chromium
 from distrl.devices.device import Device
 from distrl.engine.environment import open_environment, play_environment
 from distrl.episodes.evaluation import SIMPLE_AGENTS
-from distrl.errors import NotInstalled, UsageError
+from distrl.errors import UsageError
 from distrl.judging.judge import Judge
 from distrl.records import Decision, Done, Ending, Observation, Tap, Task
-from distrl.task_sets.miniwob import find_pages
 
 MINIWOB = [
     "devices.kind=browser", "devices.count=2", "tasks.source=miniwob", "judge.kind=page",
@@ -54,15 +52,6 @@ class Finder:
 def finder(task: Task, device: Device, judge: Judge) -> Finder:
     assert isinstance(device, BrowserDevice)
     return Finder(device)
-
-
-@pytest.fixture
-def needs_pages() -> None:
-    try:
-        find_chromium()
-        find_pages()
-    except NotInstalled as error:
-        pytest.skip(f"left out: {error}")
 
 
 @pytest.mark.browser

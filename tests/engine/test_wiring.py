@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +11,13 @@ import pytest
 import torch
 from tests.agent.tiny_models import tiny_model
 from tests.engine.tiny_runs import tiny_config
-from tests.episodes.made_up_collectors import Versions
+from tests.episodes.made_up_collectors import ListSink, Versions
 
+from distrl.config.training_config import TrainingConfig
 from distrl.engine import wiring
 from distrl.engine.ingest.delivery import ArrivalQueue
+from distrl.engine.serving.policy_client import PolicyClient
+from distrl.engine.supervision.collector_registry import PacedAdmission
 from distrl.engine.wiring import (
     ALGORITHMS,
     build_batcher,
@@ -25,6 +30,7 @@ from distrl.engine.wiring import (
     build_weight_store,
     has_adapters,
 )
+from distrl.errors import InvalidSetting
 from distrl.plugin_shape import BUILT_IN
 
 
@@ -96,3 +102,40 @@ def test_a_store_of_adapters_says_which_model_they_are_for(tmp_path: Path, model
     assert not has_adapters(whole)
     assert has_adapters(adapters)
     assert build_weight_store(adapters, tmp_path).base == str(model)
+
+
+def test_a_collector_with_a_client_opens_no_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(config: TrainingConfig) -> Any:
+        raise AssertionError(f"{config.agent.model} was opened")
+
+    monkeypatch.setattr(wiring, "build_policy", refuse)
+    settings = ("engine.policy=node", "tasks.curriculum=success_rate", "agent.sees=screen")
+    config = tiny_config(tmp_path, tmp_path, *settings)
+    parts: Mapping[str, Any] = {
+        "sink": ListSink(), "weights": Versions(), "admission": PacedAdmission(), "logs": tmp_path
+    }  # fmt: skip
+    with ExitStack() as opened:
+        batcher = PolicyClient("collector-0.1", lambda: None)
+        made = wiring.build_collector(
+            config, "collector-0.1", 0, batcher=batcher, opened=opened, **parts
+        )
+        assert made.report().slots == 2
+        with pytest.raises(AssertionError, match="was opened"):
+            wiring.build_collector(config, "collector-0.1", 0, opened=opened, **parts)
+
+
+@pytest.mark.parametrize(
+    ("also", "words"),
+    [
+        ("tasks.curriculum=instruction_value", "no critic of their own"),
+        ("engine.collector_gpus=0.5", "give server_gpus instead"),
+    ],
+)
+def test_what_needs_a_policy_in_the_collector_is_refused(
+    tmp_path: Path, also: str, words: str
+) -> None:
+    tiny_config(tmp_path, tmp_path, also)
+    with pytest.raises(InvalidSetting, match=words):
+        tiny_config(tmp_path, tmp_path, "engine.policy=node", also)

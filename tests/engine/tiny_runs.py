@@ -62,6 +62,26 @@ def tiny_config(folder: Path, model: Path, *overrides: str) -> TrainingConfig:
     return load_config(_settings_file(folder), [*_places(folder, model), *overrides])
 
 
+def mixed_config(folder: Path, model: Path, *overrides: str) -> TrainingConfig:
+    """The same with two environments: other tasks, screens, curricula and ends of episodes."""
+    (folder / "small.toml").write_text(
+        '[tasks]\ntemplates = ["clock.turn_off_alarm"]\n[devices]\ncount = 2\n', "utf-8"
+    )
+    (folder / "tall.toml").write_text(
+        '[tasks]\ntemplates = ["clock.delete_alarm"]\ncurriculum = "success_rate"\n'
+        '[devices]\nscreen = "400x800@1"\n[collection]\nstop_on_success = true\n',
+        "utf-8",
+    )
+    before, _, rest = SETTINGS.partition("[tasks]")
+    own = before + rest[rest.index("[agent") :]
+    for name in ("small", "tall"):
+        own += f'[environments.{name}]\nsettings = "{folder}/{name}.toml"\n'
+    own += "[environments.tall.devices]\ncount = 1\n"
+    path = folder / "mixed.toml"
+    path.write_text(own, "utf-8")
+    return load_config(path, [*_places(folder, model), *overrides])
+
+
 def _settings_file(folder: Path) -> Path:
     path = folder / "tiny.toml"
     path.write_text(SETTINGS, "utf-8")

@@ -91,6 +91,7 @@ def trajectories(draw: st.DrawFn) -> Trajectory:
         device_seconds=draw(st.floats()),
         notes=tuple(draw(st.lists(TEXT, max_size=2))),
         branch=draw(st.none() | st.builds(Branch, TEXT, st.integers(0, len(decisions)))),
+        environment=draw(TEXT),
     )
 
 

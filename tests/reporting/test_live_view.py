@@ -120,6 +120,15 @@ def test_the_panel_uses_the_width_that_it_has(width: int) -> None:
     assert max(map(len, printed(STATUS, width).splitlines())) == width
 
 
+def test_environments_are_told_apart_where_there_are_several() -> None:
+    rates = {"phone": SuccessRate(40, 80), "pages": SuccessRate(1, 40)}
+    several = replace(STATUS, success_by_environment=rates)
+    words = "phone 50% [39%, 61%], pages 2% [0%, 13%]"
+    assert words in printed(several, width=140)
+    assert f"success 34% [26%, 43%] ({words})" in plain_line(several)
+    assert "environment" not in printed(STATUS)
+
+
 def test_a_gpu_is_shown_where_there_is_one() -> None:
     assert "GPU" not in printed(STATUS)
     used = printed(replace(STATUS, gpu_gigabytes=31.24, gpu_memory_share=0.22))

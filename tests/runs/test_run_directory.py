@@ -16,7 +16,7 @@ from distrl.config.training_config import load_config
 from distrl.episodes.outcome import PairedGain, SuccessRate
 from distrl.errors import DirectoryInUse, StorageError, StorageFull, UsageError
 from distrl.runs.run_directory import RunDirectory, write_whole
-from distrl.runs.run_records import RunResult
+from distrl.runs.run_records import EnvironmentSuccess, RunResult
 
 NOW = datetime(2026, 1, 5, 8, 15)
 RESULT = RunResult(
@@ -68,6 +68,19 @@ def test_the_result_has_rates_with_their_intervals(tmp_path: Path) -> None:
     assert 0.2 < result["gain"]["low"] < 0.32 < result["gain"]["high"] < 0.45
     assert result["phone_time"]["playing"] == 0.6
     assert result["staleness_mean"] == 2.4
+
+
+def test_the_result_tells_environments_apart(tmp_path: Path) -> None:
+    run = RunDirectory.new(tmp_path, "train", NOW)
+    gain = PairedGain(tasks=40, gained=12, lost=2)
+    each = EnvironmentSuccess(SuccessRate(4, 40), SuccessRate(14, 40), gain)
+    run.write_result(replace(RESULT, success_by_environment={"phone": each}))
+    found = json.loads(run.result.read_text())["success_by_environment"]["phone"]
+    assert (found["before"]["rate"], found["after"]["successes"]) == (0.1, 14)
+    assert found["gain"]["difference"] == 0.25
+    assert found["gain"]["significant"]
+    run.write_result(RESULT)
+    assert "success_by_environment" not in json.loads(run.result.read_text())
 
 
 def test_a_result_without_episodes_is_still_json(tmp_path: Path) -> None:

@@ -44,6 +44,10 @@ def collect(
         Policy,
         typer.Option(help="With --join: who decides, a policy here or the learner's process."),
     ] = "own",
+    environment: Annotated[
+        str,
+        typer.Option(help="With --join: the environment to play in, if the run has several."),
+    ] = "",
 ) -> None:
     """Collect trajectories without learning, to train on offline; or for a learner elsewhere."""
     if join is not None:
@@ -51,7 +55,8 @@ def collect(
             raise UsageError(
                 "--join needs --fingerprint and --token-file; the learner prints the whole command"
             )
-        _join(config, settings or [], join, fingerprint, token_file, spool, 60.0 * give_up, policy)
+        own = config, settings or [], environment
+        _join(own, join, fingerprint, token_file, spool, 60.0 * give_up, policy)
         return
     from distrl.config.training_config import load_config
     from distrl.engine.device_wiring import DRY_RUN_ENDED, is_dry
@@ -88,8 +93,7 @@ def success_words(run: RunDirectory) -> str:
 
 
 def _join(
-    config: Path | None,
-    settings: list[str],
+    settings: tuple[Path | None, list[str], str],  # as `OwnSettings` has them
     url: str,
     fingerprint: str,
     token_file: Path,
@@ -114,7 +118,8 @@ def _join(
     from distrl.engine.join.trajectory_spool import TrajectorySpool
     from distrl.engine.local.process_lifetime import log_to_stderr
 
-    own = load_joined_config("", 0, config, settings)  # what is wrong here is said before joining
+    # What is wrong here is said before joining; the environment, the learner alone knows.
+    own = load_joined_config("", 0, *settings[:2])
     folder = spool or Path(own.run.directory) / "joined"
     count = own.devices.count + own.devices.spares
     mark = f"{DRY_RUN_MARK} · " if is_dry(own) else ""
@@ -133,7 +138,7 @@ def _join(
         JoinedCollector(
             client,
             kept,
-            OwnSettings(config, settings),
+            OwnSettings(*settings),
             count,
             give_up_seconds,
             say,

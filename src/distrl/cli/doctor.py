@@ -147,9 +147,9 @@ def run_findings(config: Path, folder: Path) -> Iterator[Finding]:
         try:
             warning = check.ask()
         except DistrlError as error:
-            yield Finding(check.what, "lacking", str(error))
+            yield Finding(str(check), "lacking", str(error))
         else:
-            yield Finding(check.what, "note" if warning else "good", warning or "as needed")
+            yield Finding(str(check), "note" if warning else "good", warning or "as needed")
 
 
 def python_finding(version: tuple[int, ...]) -> Finding:

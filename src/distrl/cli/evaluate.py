@@ -24,6 +24,7 @@ from rich.console import Console
 from distrl.agent.export_directory import trained_directory
 from distrl.agent.policy import Policy
 from distrl.agent.simple_policies import BLANKS, Blank, BlankedPolicy
+from distrl.cli.evaluate_on import evaluate_on
 from distrl.errors import NotInstalled, UsageError
 from distrl.records import CORE_FAMILIES, FAMILIES, SPLITS, Ending, Family, Split, Task
 from distrl.reporting.evaluation_report import EvaluationReport
@@ -38,8 +39,8 @@ Choice = TypeVar("Choice", bound=str)
 On = Annotated[
     list[str] | None,
     typer.Option(
-        help="Play the tasks, devices and judge of these settings (a TOML file, or a name such as "
-        "miniwob) instead of simulated phones; repeated, there is a row for each."
+        help="Play the tasks, devices and judge of these settings (a TOML file, a run, or a name "
+        "such as miniwob) instead of simulated phones; repeated, there is a row for each."
     ),
 ]
 Model = Annotated[
@@ -281,50 +282,6 @@ def evaluate_model(console: Console, evaluation: Evaluation) -> EvaluationReport
         _write_result(evaluation.result, report)
         console.print(f"distrl leaderboard {evaluation.result}", highlight=False, markup=False)
     return report
-
-
-def evaluate_on(
-    console: Console, evaluation: Evaluation, on: Sequence[str], *, one_split: bool
-) -> None:
-    """Play the same number of tasks in each environment, and show them beside each other.
-
-    `one_split`: the evaluation's everywhere, in place of what each environment evaluates on.
-    """
-    from distrl.config.training_config import load_config
-    from distrl.engine.environment import play_environment
-    from distrl.episodes.outcome import outcome_of
-    from distrl.reporting.evaluation_report import environment_table
-    from distrl.runs.run_directory import write_whole
-
-    if evaluation.resume or evaluation.keep or evaluation.task_set or evaluation.result:
-        raise UsageError(
-            "--on keeps no episodes, cannot be resumed and has no task set or result file; leave "
-            "those options out"
-        )
-    environments = {name: load_config(Path(name)) for name in dict.fromkeys(on)}
-    reports: dict[str, EvaluationReport] = {}
-    with evaluation.policy_for() as policy_for:
-        for name, config in environments.items():
-            started = time.perf_counter()
-            split = evaluation.split if one_split else config.evaluation.split
-            with EvaluationProgress(console, evaluation.episodes) as progress:
-                outcomes = []
-                for trajectory in play_environment(
-                    config, policy_for, evaluation.episodes, evaluation.seed, split
-                ):
-                    outcomes.append(outcome_of(trajectory))
-                    progress.count(outcomes[-1])
-            settings = evaluation.settings() | {"environment": name, "split": split}
-            reports[name] = EvaluationReport(settings, outcomes, time.perf_counter() - started)
-            if len(environments) == 1:
-                console.print(reports[name].shown())
-    if len(environments) > 1:
-        stems = [Path(name).stem for name in reports]
-        names = stems if len(set(stems)) == len(stems) else list(reports)
-        console.print(environment_table(dict(zip(names, reports.values(), strict=True))))
-    if evaluation.figures:
-        figures = {name: report.figures() for name, report in reports.items()}
-        write_whole(evaluation.figures, json_format.dumps(figures, indent=2) + "\n")
 
 
 def _tasks(evaluation: Evaluation) -> list[Task]:

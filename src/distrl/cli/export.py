@@ -135,4 +135,4 @@ def _model_and_devices(run: Path) -> tuple[str, str]:
         config = load_config(RunDirectory.existing(run).config)
     except DistrlError:
         return "unknown", "unknown"
-    return config.agent.model, f"{config.devices.count} × {config.devices.kind}"
+    return config.agent.model, config.device_words

@@ -50,7 +50,10 @@ def init(
     typer.echo(f"found: {found or 'no'} phones on adb, {'a' if has_gpu else 'no'} GPU")
     kind = _ask("phones", phones, "handsets" if found else "simulated", yes=yes)
     if kind not in PHONES:
-        raise UsageError(f"--phones {kind}: give {', '.join(PHONES)}")
+        raise UsageError(
+            f"--phones {kind}: give {', '.join(PHONES)}; for several kinds in one run begin with "
+            "`distrl configs mixed`"
+        )
     likely = {"simulated": 32 if has_gpu else 8, "handsets": found or 4, "emulators": 4}[kind]
     likely_minutes = 480.0 if has_gpu else 30.0
     proposed = "starter" if kind == "simulated" and not has_gpu else QWEN

@@ -159,10 +159,7 @@ def _settled(
     from distrl.engine.device_wiring import is_dry
     from distrl.engine.environment import open_environment
 
-    path = Path(on) if on else None
-    if path is not None and path.is_dir():
-        path = path / "config.toml"
-    config = load_config(path, overrides)
+    config = load_config(Path(on) if on else None, overrides)
     logs = keep / "logs" if keep else None
     with open_environment(config, wanted.split, 1, wanted.seed, logs) as environment:
         if wanted.task is not None:

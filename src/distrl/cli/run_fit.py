@@ -23,7 +23,9 @@ from distrl.config.typed_reader import read_toml
 if TYPE_CHECKING:
     from distrl.config.training_config import TrainingConfig
 
-OF_A_RUN = {"run", "tasks", "devices", "judge", "agent", "collection", "learning", "engine"}
+OF_A_RUN = {
+    "run", "tasks", "devices", "judge", "agent", "collection", "learning", "engine", "environments",
+}  # fmt: skip
 NO_GPU = "torch sees no GPU here: `distrl doctor` says why; train on a machine that has one"
 
 
@@ -87,7 +89,8 @@ def needs(config: TrainingConfig, folder: Path) -> list[Need]:
 
 
 def _memory_advice(config: TrainingConfig) -> str:
-    emulators = "devices.count and " if config.devices.kind == "emulator" else ""
+    kinds = {each.devices.kind for each in config.by_environment().values()}
+    emulators = "devices.count and " if "emulator" in kinds else ""
     return f"lower {emulators}replay.byte_limit"
 
 

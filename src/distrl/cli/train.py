@@ -225,6 +225,14 @@ def _show_result(console: Console, run: RunDirectory, result: RunResult) -> None
     if result.success_before.episodes and result.success_after.episodes:
         words = gain_words(result.gain, weights_moved=result.weights_moved)
         console.print(f"gain: {words}", highlight=False, markup=False)
+    for name, each in result.success_by_environment.items():
+        words = gain_words(each.gain, weights_moved=result.weights_moved)
+        console.print(
+            f"  {name}: {rate_words(each.before)} before, {rate_words(each.after)} after; {words}",
+            highlight=False,
+            markup=False,
+            soft_wrap=True,
+        )
     if result.phone_time:
         console.print(f"phones' time: {time_words(result.phone_time, most=10)}", highlight=False)
     if result.learner_time:

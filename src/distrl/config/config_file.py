@@ -32,7 +32,11 @@ def config_path(name: str, folder: Path = FOLDER) -> Path:
 
 
 def found_config(given: Path) -> Path:
-    """That file; where there is none, and no suffix and no folder is given, ours of that name."""
+    """That file, or the settings of that run directory; where there is none, and no suffix and no
+    folder is given, ours of that name.
+    """
+    if (of_a_run := given / "config.toml").is_file():
+        return of_a_run
     is_name = given.name == str(given) and not given.suffix
     if given.exists() or not is_name:
         return given

@@ -182,6 +182,11 @@ class DeviceSettings:
         """The screen of simulated phones."""
         return read_display(self.screen)
 
+    @property
+    def is_dry(self) -> bool:
+        """Whether they are only looked at: nothing is carried out, judged or learned."""
+        return self.kind == "adb" and self.android.safety.dry_run
+
     def __post_init__(self) -> None:
         check_bounds(self)
         _ = self.display, self.phone_drift  # raise what is wrong with screen and languages
@@ -312,7 +317,7 @@ class CollectionSettings:
 
 @dataclass(frozen=True, slots=True)
 class EvaluationSettings(Checked):
-    """How success is measured: on tasks that training never saw."""
+    """How success is measured: on tasks that training never saw; as many in each environment."""
 
     before: Annotated[int, Bounds(0, 10**6, "episodes before training")] = 100
     after: Annotated[int, Bounds(0, 10**6, "episodes after training")] = 100

@@ -11,11 +11,14 @@ import dataclasses
 import json
 import re
 import zlib
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Collection, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 from distrl.bounds import description
 from distrl.config.typed_reader import settings_of
+
+if TYPE_CHECKING:
+    from distrl.config.training_config import TrainingConfig
 
 CHECKSUM = "# crc32 of the lines below: {:08x} (leave this line out when you change one)\n"
 
@@ -32,9 +35,9 @@ def is_as_written(content: bytes) -> bool:
     return first + b"\n" == CHECKSUM.format(zlib.crc32(rest)).encode()
 
 
-def to_toml(config: object) -> str:
-    """Write every setting of a config."""
-    return "\n".join(_section(config, "")).strip() + "\n"
+def to_toml(config: TrainingConfig) -> str:
+    """Write every setting of a config, without those that say nothing in it."""
+    return "\n".join(_section(config, "", config.unused)).strip() + "\n"
 
 
 def tables_to_toml(tables: Mapping[str, Any], path: str = "") -> str:
@@ -51,9 +54,10 @@ def _key(name: str) -> str:
     return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else json.dumps(name)
 
 
-def _section(section: object, path: str) -> Iterator[str]:
+def _section(section: object, path: str, unused: Collection[str] = ()) -> Iterator[str]:
     hints = settings_of(type(section))
-    values = {name: getattr(section, name) for name in hints}
+    names = {name: f"{path}.{name}" if path else name for name in hints}
+    values = {name: getattr(section, name) for name in hints if names[name] not in unused}
     tables = {name: value for name, value in values.items() if _is_table(value)}
     own = {name: value for name, value in values.items() if name not in tables}
     if own:
@@ -62,12 +66,15 @@ def _section(section: object, path: str) -> Iterator[str]:
             line = f"{name} = {plain(value)}"
             yield f"{line:40}  # {description(hints[name])}".rstrip(" #")
     for name, value in tables.items():
-        at = f"{path}.{name}" if path else name
-        if isinstance(value, Mapping):
+        at = names[name]
+        if not isinstance(value, Mapping):
+            yield from _section(value, at, unused)
+        elif all(map(dataclasses.is_dataclass, value.values())):
+            for key, each in value.items():
+                yield from _section(each, f"{at}.{key}")
+        else:
             yield from ("", f"[{at}]  # {description(hints[name])}")
             yield from (f"{json.dumps(str(key))} = {plain(each)}" for key, each in value.items())
-        else:
-            yield from _section(value, at)
 
 
 def _is_table(value: object) -> bool:

@@ -10,12 +10,24 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
-from distrl.bounds import Bounds, Meaning, PartName, check_bounds
+from distrl.bounds import Bounds, Fixed, Meaning, PartName, check_bounds
 from distrl.config import sections
 from distrl.config import typed_reader as reader
 from distrl.config.config_file import found_config
+from distrl.config.contradictions import (
+    OWN_DEVICE_SOURCES,
+    TASK_SOURCES,
+    check_environments,
+    check_settings,
+)
+from distrl.config.environments import (
+    OF_ENVIRONMENTS,
+    EnvironmentSettings,
+    join_environment,
+    resolve_environments,
+)
 from distrl.config.renamed import refuse_old_names, take_old_values
 from distrl.config.toml_writer import is_as_written
 from distrl.errors import InvalidSetting
@@ -33,22 +45,8 @@ from distrl.replay.buffer.replay_buffer import ReplaySettings
 from distrl.replay.store.trajectory_store import TrajectoryStoreSettings
 from distrl.toml_file import loads_toml
 
-# Which tasks each kind of device can be given. Simulated tasks are facts on a simulated phone;
-# instructions of Android in the Wild and registered tasks go to any; AndroidWorld's need its own
-# phones, those on web pages a browser.
-TASK_SOURCES: dict[str, tuple[sections.TaskSourceName, ...]] = {
-    "simulated": ("simulated", "aitw", "registered"),
-    "adb": ("simulated", "aitw", "registered"),
-    "emulator": ("aitw", "registered"),
-    "android_world": ("android_world",),
-    "browser": ("miniwob", "web"),
-}
-JUDGED_SOURCES: dict[str, tuple[sections.TaskSourceName, ...]] = {  # by judges that know them
-    "facts": ("simulated",),
-    "android_world": ("android_world",),
-    "page": ("miniwob", "web"),
-}
-OWN_DEVICE_SOURCES: tuple[sections.TaskSourceName, ...] = ("simulated", "aitw", "registered")
+SEED_STEP = 10_000  # between the seeds of joined collectors, which draw different tasks by it
+ENVIRONMENT_SEED_STEP = 1_000_000  # the same for environments
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,19 +101,95 @@ class TrainingConfig:
     reporting: sections.ReportingSettings = field(default_factory=sections.ReportingSettings)
     engine: sections.EngineSettings = field(default_factory=sections.EngineSettings)
 
+    environments: Annotated[
+        Mapping[str, EnvironmentSettings], Meaning("several in one run, by name")
+    ] = field(default_factory=dict)
+    environment: Annotated[str, Fixed("a run has environments.NAME")] = ""  # `in_environment`
+
     def __post_init__(self) -> None:
-        self._check_devices()
-        self._check_judge()
-        self._check_evaluation()
-        self._check_pace()
-        self._check_learner()
-        self._check_engine()
-        self._check_server()
+        if self.environments:
+            check_environments(self)
+        else:
+            check_settings(self)
+
+    # Environments -------------------------------------------------------------------------------
+
+    def in_environment(self, name: str) -> TrainingConfig:
+        """The settings of one environment as a run of its own; each draws tasks of its own."""
+        place, own = list(self.environments).index(name), self.environments[name]
+        seed = (self.run.seed + ENVIRONMENT_SEED_STEP * place) % 2**31
+        evaluation = dataclasses.replace(self.evaluation, split=own.evaluation_split)
+        if not own.measured:
+            evaluation = dataclasses.replace(evaluation, before=0, after=0, every_minutes=None)
+        return dataclasses.replace(
+            self,
+            environments={},
+            environment=name,
+            run=dataclasses.replace(self.run, seed=seed),
+            tasks=own.tasks,
+            devices=own.devices,
+            judge=own.judge,
+            collection=dataclasses.replace(
+                self.collection,
+                collectors=own.collectors,
+                stop_on_success=own.stop_on_success,
+            ),
+            evaluation=evaluation,
+        )
+
+    def by_environment(self) -> dict[str, TrainingConfig]:
+        """The settings of every environment; of a run without any, its own."""
+        if not self.environments:
+            return {self.environment: self}
+        return {name: self.in_environment(name) for name in self.environments}
+
+    def measured(self) -> dict[str, TrainingConfig]:
+        """Those in which success is evaluated."""
+        every = self.by_environment()
+        return {
+            name: each
+            for name, each in every.items()
+            if not self.environments or self.environments[name].measured
+        }
+
+    def of_collector(self, number: int) -> tuple[TrainingConfig, int]:
+        """The settings of a collector's environment, and its number among the collectors there."""
+        for each in self.by_environment().values() if self.environments else ():
+            if number < each.collection.collectors:
+                return each, number
+            number -= each.collection.collectors
+        return self, number
+
+    def device_name(self, number: int, kind: str = "phone") -> str:
+        """Of a phone or a spare; no two of a run have the same."""
+        words = [self.environment, "" if self.environment and kind == "phone" else kind]
+        return "-".join([*filter(None, words), str(number)])
+
+    @property
+    def unused(self) -> frozenset[str]:
+        """Sections and settings that say nothing: environments have them, or there are none."""
+        return OF_ENVIRONMENTS if self.environments else frozenset({"environments"})
+
+    @property
+    def collector_count(self) -> int:
+        """Of all environments."""
+        return sum(each.collection.collectors for each in self.by_environment().values())
+
+    @property
+    def device_count(self) -> int:
+        return sum(each.devices.count for each in self.by_environment().values())
+
+    @property
+    def device_words(self) -> str:
+        """Such as 8 × simulated, 2 × browser."""
+        every = self.by_environment().values()
+        return ", ".join(f"{each.devices.count} × {each.devices.kind}" for each in every)
 
     @property
     def devices_per_collector(self) -> int:
         """The most that any of them looks after."""
-        return -(-self.devices.count // max(1, self.collection.collectors))
+        every = self.by_environment().values()
+        return max(-(-e.devices.count // max(1, e.collection.collectors)) for e in every)
 
     @property
     def one_policy_per_node(self) -> bool:
@@ -125,161 +199,9 @@ class TrainingConfig:
         if self.engine.policy != "auto":
             return self.engine.policy == "node"
         on_gpu = self.agent.policy.device.startswith("cuda") and not self.agent.server
-        needs_critic = self.tasks.curriculum == "instruction_value"  # in each collector
+        curricula = {each.tasks.curriculum for each in self.by_environment().values()}
+        needs_critic = "instruction_value" in curricula  # in each collector
         return self.engine.kind == "local" and on_gpu and not needs_critic
-
-    def _check_devices(self) -> None:
-        source, kind, count = self.tasks.source, self.devices.kind, self.devices.count
-        if self.collection.collectors > count:
-            raise InvalidSetting(
-                f"collection.collectors={self.collection.collectors} for devices.count={count}; "
-                "some would have no device: give at most that many"
-            )
-        fits = source in TASK_SOURCES.get(kind, OWN_DEVICE_SOURCES)
-        if not fits and (kind == "browser" or source in TASK_SOURCES["browser"]):
-            raise InvalidSetting(
-                f"devices.kind={kind!r} with tasks.source={source!r}; web pages are played in a "
-                "browser: give devices.kind='browser' with tasks.source='miniwob' or 'web'"
-            )
-        if source == "miniwob" and self.tasks.curriculum == "instruction_value":
-            raise InvalidSetting(
-                "tasks.curriculum='instruction_value' with tasks.source='miniwob'; its "
-                "instructions are known by its pages alone: give uniform or success_rate"
-            )
-        if not fits and source == "simulated":
-            raise InvalidSetting(
-                f"devices.kind={kind!r} with tasks.source='simulated'; those tasks are facts on a "
-                "simulated phone: give tasks.source='aitw', or devices.kind='simulated'"
-            )
-        if not fits:
-            raise InvalidSetting(
-                f"tasks.source={source!r} with devices.kind={kind!r}; AndroidWorld's tasks are "
-                "played on its own phones: give android_world for both, or for neither"
-            )
-        places = len(self.tasks.android_world.urls)
-        if kind == "android_world" and places < count + self.devices.spares:
-            raise InvalidSetting(
-                f"tasks.android_world.urls names {places} containers for devices.count={count} and "
-                f"devices.spares={self.devices.spares}; each is one phone"
-            )
-
-    def _check_judge(self) -> None:
-        """Nobody can judge instructions by facts; verdicts of a model come after the episode."""
-        kind, source = self.judge.kind, self.tasks.source
-        needs = JUDGED_SOURCES.get(kind)
-        if needs is not None and source not in needs:
-            own = [name for name, sources in JUDGED_SOURCES.items() if source in sources]
-            raise InvalidSetting(
-                f"judge.kind={kind!r} with tasks.source={source!r}; only tasks of the "
-                f"source {' or '.join(needs)} can be judged by that: give judge.kind='vlm' with "
-                "judge.server and judge.model"
-                + (f", or {own[0]}" if own else "")
-                + ", or a judge that you register"
-            )
-        if self.judge.later and self.collection.stop_on_success:
-            raise InvalidSetting(
-                f"collection.stop_on_success=True with judge.kind={self.judge.kind!r}; its "
-                "verdicts come after the episode: leave it out"
-            )
-        if self.judge.later and self.tasks.curriculum == "success_rate":
-            raise InvalidSetting(
-                f"tasks.curriculum='success_rate' with judge.kind={self.judge.kind!r}; collectors "
-                "hear no verdicts that come later: give uniform or instruction_value"
-            )
-
-    def _check_evaluation(self) -> None:
-        """The phones of evaluations are simulated ones, or pages of a browser on its machine."""
-        given, source = self.evaluation, self.tasks.source
-        measures = given.before or given.after or given.every_minutes is not None
-        if source == "miniwob" and not self.judge.later:
-            if measures and given.split not in ("train", "test"):
-                raise InvalidSetting(f"evaluation.split={given.split!r} on pages; train or test")
-        elif source != "simulated" and measures:
-            raise InvalidSetting(
-                f"evaluation.before={given.before}, evaluation.after={given.after} and "
-                f"evaluation.every_minutes={given.every_minutes} with tasks.source={source!r}; "
-                "test phones are simulated ones, or MiniWoB's pages: give 0, 0 and none, and "
-                "measure with `distrl collect --set tasks.split=test`"
-            )
-
-    def _check_pace(self) -> None:
-        """Both sides must be able to move with whole batches, and the replay must hold its fill."""
-        batch = self.learning.learner.batch_trajectories
-        try:
-            self.pacing.new(batch).may_sample(batch)
-        except InvalidSetting as error:
-            raise InvalidSetting(
-                f"pacing.{error} (learning.learner.batch_trajectories={batch})"
-            ) from error
-        if self.pacing.minimum_fill > self.replay.capacity:
-            raise InvalidSetting(
-                f"pacing.minimum_fill={self.pacing.minimum_fill} is more than replay.capacity="
-                f"{self.replay.capacity}: the replay would never be full enough to begin"
-            )
-
-    def _check_learner(self) -> None:
-        learner = self.learning.learner
-        if learner.precision == "bf16" and self.agent.policy.device == "cpu":
-            raise InvalidSetting(
-                "learning.learner.precision='bf16' with agent.policy.device='cpu'; give full, or "
-                "cuda"
-            )
-        if learner.mode != "online" and not self.learning.corpus:
-            raise InvalidSetting(
-                f"learning.learner.mode={learner.mode!r} without learning.corpus; name the "
-                "directory of trajectories to learn from"
-            )
-        weight, penalty = self.learning.a_ride.invalid_weight, learner.rewards.invalid_penalty
-        if self.learning.algorithm == "a_ride" and weight and penalty:
-            raise InvalidSetting(
-                f"learning.a_ride.invalid_weight={weight} with learning.learner.rewards."
-                f"invalid_penalty={penalty}; an answer that cannot be read would be paid for "
-                "twice: give 0 for one of them"
-            )
-        estimates = set(BUILT_IN["algorithm"]) - {"a_ride", "vtrace"}
-        if learner.matched_screens and self.learning.algorithm in estimates:
-            raise InvalidSetting(
-                f"learning.learner.matched_screens with learning.algorithm="
-                f"{self.learning.algorithm!r}, which would not read them: give a_ride or vtrace"
-            )
-
-    def _check_engine(self) -> None:
-        listen, mode = self.engine.join.listen, self.collection.mode
-        if listen and mode != "asynchronous":
-            raise InvalidSetting(
-                f"engine.join.listen={listen!r} with collection.mode={mode!r}; collectors of other "
-                "machines never wait for each other: give asynchronous, or do not listen"
-            )
-        if not self.collection.collectors and not listen:
-            raise InvalidSetting(
-                "collection.collectors=0 without engine.join.listen; nobody would play: give 1 or "
-                "more, or the HOST:PORT where collectors of other machines join"
-            )
-        if self.engine.kind == "ray" and self.collection.mode != "asynchronous":
-            raise InvalidSetting(
-                f"collection.mode={self.collection.mode!r} with engine.kind='ray'; collectors on a "
-                "cluster never wait for each other: give asynchronous, or the engine local"
-            )
-        if self.engine.policy == "node" and self.tasks.curriculum == "instruction_value":
-            raise InvalidSetting(
-                "tasks.curriculum='instruction_value' with engine.policy='node'; collectors have "
-                "no critic of their own then: give uniform or success_rate, or the policy collector"
-            )
-
-    def _check_server(self) -> None:
-        if not self.agent.server:
-            return
-        if self.agent.policy.lora is None or self.agent.adapter:
-            raise InvalidSetting(
-                "agent.server takes new weights as adapters alone, onto the model that it serves: "
-                "give agent.policy.lora.rank=16, and leave agent.adapter empty"
-            )
-        if self.engine.policy == "node" or self.tasks.curriculum == "instruction_value":
-            raise InvalidSetting(
-                f"agent.server with engine.policy={self.engine.policy!r} and tasks.curriculum="
-                f"{self.tasks.curriculum!r}; collectors have no model of their own then: give "
-                "engine.policy='collector', and uniform or success_rate"
-            )
 
 
 def load_config(path: Path | None = None, overrides: Sequence[str] = ()) -> TrainingConfig:
@@ -289,7 +211,8 @@ def load_config(path: Path | None = None, overrides: Sequence[str] = ()) -> Trai
 
 def load_run_config(path: Path, overrides: Sequence[str] = ()) -> TrainingConfig:
     """The settings that a run wrote down. All must be there: defaults would be another run."""
-    tree, names = _tree(path, overrides), list(reader.setting_names(TrainingConfig))
+    tree = _tree(path, overrides)
+    names = _required_names(tree)
     if missing := [name for name in names if not reader.is_given(tree, name)]:
         listed = ", ".join(missing[:3]) + (", …" if len(missing) > 3 else "")
         raise InvalidSetting(
@@ -302,7 +225,40 @@ def load_run_config(path: Path, overrides: Sequence[str] = ()) -> TrainingConfig
             f"{path} is not as the run wrote it: its checksum does not match. If you have changed "
             "it, take out its first line; if a disk damaged it, restore the file"
         )
-    return seeded(reader.read_section(TrainingConfig(), tree))
+    config = seeded(reader.read_section(TrainingConfig(), tree))
+    _check_collectors(config, path)
+    return config
+
+
+def _required_names(tree: dict[str, reader.Node]) -> list[str]:
+    """What a run has written down: each environment has settings in the place of the run's."""
+    named = tree.get("environments")
+    environments = named if isinstance(named, dict) else {}
+    unused = OF_ENVIRONMENTS if environments else frozenset[str]()
+    whole = [
+        name
+        for name in reader.setting_names(TrainingConfig)
+        if not {name, name.partition(".")[0]} & unused
+    ]
+    for each in environments:
+        whole += reader.setting_names(EnvironmentSettings, f"environments.{each}")
+    return whole
+
+
+def _check_collectors(config: TrainingConfig, path: Path) -> None:
+    """Each collector goes on where it was: it must find itself in the environment it was in."""
+    if not config.environments:
+        return
+    written = reader.read_section(TrainingConfig(), _tree(path, ())).environments
+    before, now = (
+        {name: each.collectors for name, each in every.items()}
+        for every in (written, config.environments)
+    )
+    if before != now:
+        raise InvalidSetting(
+            f"environments have these collectors: {now}, and the run was begun with {before}; "
+            "collectors keep their environments: begin another run for that"
+        )
 
 
 # What the machine of a joined collector says itself; everything else is the learner's.
@@ -310,15 +266,20 @@ OWN = (
     "devices.", "agent.model", "agent.adapter", "agent.policy.device", "collection.threads",
     "run.directory", "run.free_gigabytes",
 )  # fmt: skip
-SEED_STEP = 10_000  # between the seeds of joined collectors, which draw different tasks by it
 
 
 def load_joined_config(
-    settings: str, number: int, path: Path | None = None, overrides: Sequence[str] = ()
+    settings: str,
+    number: int,
+    path: Path | None = None,
+    overrides: Sequence[str] = (),
+    environment: str = "",
 ) -> TrainingConfig:
     """The settings of the joined collector `number`: those of the learner (TOML), and its own.
 
     It is the only collector of its machine, with all devices there; its own seed draws its tasks.
+    Where the learner has several environments it plays in the named one, or in the first whose
+    tasks its devices can play.
     """
     own = _tree(path, overrides)
     for name, given in reader.leaves(own):
@@ -327,7 +288,8 @@ def load_joined_config(
                 f"{name}={given.value!r} ({given.source}): the learner sets that; a collector that "
                 f"joins sets {', '.join(OWN)} alone"
             )
-    tree = {name: reader.plant(each, "the learner") for name, each in _learner_tree(settings)}
+    tables, joined = join_environment(_learner_tables(settings), environment, _sources(own))
+    tree = {name: reader.plant(each, "the learner") for name, each in tables.items()}
     take_old_values(tree)
     for word in ("collection.collectors=1", "collection.mode=asynchronous"):
         _override(tree, word)
@@ -336,10 +298,11 @@ def load_joined_config(
         _put(tree, name, given)
     config = reader.read_section(TrainingConfig(), tree)
     seed = (config.run.seed + SEED_STEP * (number + 1)) % 2**31
-    return seeded(dataclasses.replace(config, run=dataclasses.replace(config.run, seed=seed)))
+    run = dataclasses.replace(config.run, seed=seed)
+    return seeded(dataclasses.replace(config, run=run, environment=joined))
 
 
-def _learner_tree(settings: str) -> list[tuple[str, object]]:
+def _learner_tables(settings: str) -> dict[str, Any]:
     """Its sections, but for what only its own machine is concerned with."""
     try:
         content = loads_toml(settings)
@@ -347,7 +310,14 @@ def _learner_tree(settings: str) -> list[tuple[str, object]]:
         raise InvalidSetting(f"the learner's settings are not valid TOML: {error}") from error
     if isinstance(run := content.get("run"), dict):
         content["run"] = {name: run[name] for name in run.keys() - {"directory", "free_gigabytes"}}
-    return [(name, each) for name, each in content.items() if name not in ("devices", "engine")]
+    return {name: each for name, each in content.items() if name not in ("devices", "engine")}
+
+
+def _sources(own: dict[str, reader.Node]) -> tuple[sections.TaskSourceName, ...]:
+    """What the devices of a joined collector can play."""
+    kinds = [given.value for name, given in reader.leaves(own) if name == "devices.kind"]
+    kind = str(kinds[0]) if kinds else sections.DeviceSettings().kind
+    return TASK_SOURCES.get(kind, OWN_DEVICE_SOURCES)
 
 
 def _tree(path: Path | None, overrides: Sequence[str]) -> dict[str, reader.Node]:
@@ -356,7 +326,7 @@ def _tree(path: Path | None, overrides: Sequence[str]) -> dict[str, reader.Node]
         _override(tree, word)
     refuse_old_names(TrainingConfig, tree)
     take_old_values(tree)
-    return tree
+    return resolve_environments(tree, lambda name: _tree(Path(name), ()))
 
 
 def _override(tree: dict[str, reader.Node], word: str) -> None:

@@ -82,18 +82,24 @@ def section_of(hint: Any) -> type | None:
     return cast("type", kinds[0]) if kinds else None
 
 
+def named_section_of(hint: Any) -> type | None:
+    """The dataclass in a table of sections that users name."""
+    [first, *_] = alternatives(hint)
+    return section_of(get_args(first)[1]) if get_origin(first) in (Mapping, dict) else None
+
+
 def settings_of(kind: type) -> dict[str, Any]:
     """The annotations of the fields that can be given."""
     return {name: hint for name, hint in hints_of(kind).items() if declared(hint, Fixed) is None}
 
 
 def setting_names(kind: type, path: str = "") -> Iterator[str]:
-    """The full name of every setting, section by section."""
+    """The full name of every setting, section by section; not of sections that users name."""
     for name, hint in settings_of(kind).items():
         section = section_of(hint)
         if section is not None:
             yield from setting_names(section, _join(path, name))
-        else:
+        elif named_section_of(hint) is None:
             yield _join(path, name)
 
 

@@ -43,17 +43,21 @@ def lease_phones(
     Raises where another run has them. Without effect for other devices, on a cluster, and where
     nothing is played here.
     """
-    plays = config.learning.learner.mode != "offline" and config.collection.collectors > 0
-    if config.devices.kind == "adb" and config.engine.kind != "ray" and plays:
-        _choose(config, folder, opened, say)
+    for each in config.by_environment().values():
+        plays = each.learning.learner.mode != "offline" and each.collection.collectors > 0
+        if each.devices.kind == "adb" and each.engine.kind != "ray" and plays:
+            _choose(each, folder, opened, say)
 
 
 def _choose(
     config: TrainingConfig, folder: Path, opened: ExitStack, say: Callable[[str], None]
 ) -> Serials:
-    before, serials = _read(folder), _lease(config, folder, opened)
+    known = _read(folder)
+    before = {name: each for name, each in known.items() if _has(config, name)}
+    serials = _lease(config, folder, opened)
     if serials != before:
-        write_whole(RunDirectory(folder).phones, to_checked_json(serials))
+        elsewhere = {name: each for name, each in known.items() if name not in before}
+        write_whole(RunDirectory(folder).phones, to_checked_json(elsewhere | serials))
     others = [
         f"{name} was {before[name]} and is {serial}"
         for name, serial in serials.items()
@@ -64,17 +68,27 @@ def _choose(
     return serials
 
 
+def _has(config: TrainingConfig, name: str) -> bool:
+    """Whether a phone of that name is of this environment; a run without any has them all."""
+    return not config.environment or name in _names(config)
+
+
+def _names(config: TrainingConfig) -> list[str]:
+    devices = config.devices
+    names = [config.device_name(n) for n in range(devices.count)]
+    return names + [config.device_name(n, "spare") for n in range(devices.spares)]
+
+
 def _lease(config: TrainingConfig, folder: Path, opened: ExitStack) -> Serials:
-    settings = config.devices
-    names = [f"phone-{n}" for n in range(settings.count)]
-    names += [f"spare-{n}" for n in range(settings.spares)]
+    settings, names = config.devices, _names(config)
     server = running_server(settings.android.adb_port)
     return lease_serials(server, settings.serials, names, folder, opened, _read(folder))
 
 
 def _leased(config: TrainingConfig, folder: Path) -> Serials:
     """What a living process has leased to the run by these settings; empty: nothing."""
-    settings, serials = config.devices, _read(folder)
+    settings = config.devices
+    serials = {name: each for name, each in _read(folder).items() if _has(config, name)}
     found = tuple(serials.values())
     named = settings.serials[: settings.count + settings.spares]
     if len(found) != settings.count + settings.spares or (named and found != named):

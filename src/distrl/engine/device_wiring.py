@@ -59,7 +59,7 @@ class CollectorShare:
     """The devices that one collector is to have."""
 
     config: TrainingConfig
-    names: dict[str, int]  # name of each device -> its index among all devices of the run
+    names: dict[str, int]  # name of each device -> its index among all of the environment
     spares: int  # beside `names`, for kinds that keep their own
     opened: ExitStack  # closes what `build` starts
     logs: Path
@@ -85,16 +85,18 @@ LATENCIES: dict[str, Latency] = {
 def build_device_pool(
     config: TrainingConfig, number: int, opened: ExitStack, logs: Path
 ) -> DevicePool[Device]:
-    """Build the devices and spares of collector `number`; `opened` closes what is started."""
+    """Build the devices and spares of collector `number` of an environment; `opened` closes what
+    is started.
+    """
     settings, collectors = config.devices, config.collection.collectors
     mine = range(number, settings.count, collectors)
     spares = range(number, settings.spares, collectors)
-    names = {f"phone-{n}": n for n in mine}
+    names = {config.device_name(n): n for n in mine}
     kind = KINDS.get(settings.kind, REGISTERED)
     if kind.keeps_spares:
         share = CollectorShare(config, names, len(spares), opened, logs)
         return DevicePool(kind.build(share))
-    names |= {f"spare-{n}": settings.count + n for n in spares}
+    names |= {config.device_name(n, "spare"): settings.count + n for n in spares}
     devices = kind.build(CollectorShare(config, names, 0, opened, logs))
     return DevicePool(devices[: len(mine)], devices[len(mine) :])
 
@@ -132,7 +134,7 @@ DRY_RUN_ENDED = (
 
 def is_dry(config: TrainingConfig) -> bool:
     """Whether phones are only looked at: nothing is carried out, judged or learned."""
-    return config.devices.kind == "adb" and config.devices.android.safety.dry_run
+    return all(each.devices.is_dry for each in config.by_environment().values())
 
 
 def check_phones(config: TrainingConfig, folder: Path) -> Sizes:

@@ -64,6 +64,11 @@ def open_environment(
     logs: Path | None = None,  # of emulators, and beside it what phones refused; None: not kept
 ) -> Iterator[Environment]:
     """Open as many devices as are of use; they are closed in the end."""
+    if config.environments:
+        raise UsageError(
+            f"these settings have the environments {', '.join(config.environments)}; one is opened "
+            "at a time: name the settings that it is made from"
+        )
     config = _measured(config, split, episodes, seed)
     with ExitStack() as opened:
         logs = logs or Path(opened.enter_context(tempfile.TemporaryDirectory()), "logs")
@@ -79,11 +84,7 @@ def play_environment(
     config: TrainingConfig, policy_for: PolicyFor, episodes: int, seed: int, split: Split
 ) -> Generator[Trajectory]:
     """Every trajectory as it ends: one episode for each of the first tasks of the split."""
-    if config.judge.later:
-        raise UsageError(
-            f"judge.kind={config.judge.kind!r} judges after the episode; play those tasks with "
-            "`distrl collect --set tasks.split=test`"
-        )
+    check_judged(config)
     with open_environment(config, split, episodes, seed) as environment:
         yield from play_on(
             islice(environment.tasks(), episodes),
@@ -91,6 +92,15 @@ def play_environment(
             environment.devices,
             environment.judge_for,
             stop_on_success=environment.stop_on_success,
+        )
+
+
+def check_judged(config: TrainingConfig) -> None:
+    """Raise where verdicts do not come during the episode."""
+    if config.judge.later:
+        raise UsageError(
+            f"judge.kind={config.judge.kind!r} judges after the episode; play those tasks with "
+            "`distrl collect --set tasks.split=test`"
         )
 
 

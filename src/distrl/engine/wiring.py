@@ -157,7 +157,7 @@ def build_reference(config: TrainingConfig, policy: VlmPolicy) -> ReferencePolic
 def build_collector(
     config: TrainingConfig,
     name: str,
-    number: int,  # of the collector, from 0
+    number: int,  # of the collector in the run, from 0; it says which environment it plays in
     *,
     sink: TrajectorySink,
     weights: WeightSource,
@@ -169,6 +169,7 @@ def build_collector(
 ) -> Collector[Device]:
     """The edges tasks, devices, policy ─► collector ─► sink, and weights ─► collector."""
     critic: LockedCritic | None = None
+    config, number = config.of_collector(number)
     if config.agent.server:
         batcher = build_served_batcher(config, weights, logs.parent, opened)
     if batcher is None:
@@ -187,6 +188,7 @@ def build_collector(
         judge_for=build_judges(config),
         admission=admission,
         settings=CollectorSettings(
+            environment=config.environment,
             stop_on_success=config.collection.stop_on_success,
             forks=config.collection.forks,
             elements=sees_elements(

@@ -325,8 +325,7 @@ class Collector(Generic[D]):
         while budget.fresh:
             lease = self._scheduler.lease(budget, self._batcher.version, self._now)
             if isinstance(lease, Lease):
-                episode = self._begin(lease)
-                if episode is not None:
+                if (episode := self._begin(lease)) is not None:
                     yield lease, episode
             elif lease == "admission":
                 return
@@ -354,6 +353,7 @@ class Collector(Generic[D]):
                 timer=lease.timer,
                 forks=self.settings.forks > 0,
                 elements=self.settings.elements,
+                environment=self.settings.environment,
             )
         except (DeviceError, JudgeError) as error:
             if not self._settle(lease):

@@ -12,6 +12,7 @@ from distrl.bounds import Bounds, Checked
 class CollectorSettings(Checked):
     """How episodes are played."""
 
+    environment: str = ""  # its name, where the run has several; trajectories carry it
     stop_on_success: bool = False  # the judge ends an episode as soon as the task is done
     forks: Annotated[
         int, Bounds(0, 1000, "continuations of each episode, where devices can fork")

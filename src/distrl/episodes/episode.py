@@ -84,6 +84,7 @@ class Episode:
     _snapshots: list[Any] | None = None  # of the phone before each decision; None: not kept
     _branch: Branch | None = None
     _seconds_before: float = 0.0  # of the device, before this episode's own first step
+    environment: str = ""  # that trajectories say they were played in
 
     @classmethod
     def begin(
@@ -97,6 +98,7 @@ class Episode:
         timer: StageTimer[Work] | None = None,
         forks: bool = False,
         elements: bool = False,
+        environment: str = "",
     ) -> Self:
         """Reset the phone, set up the task on it, and take the first screen.
 
@@ -105,6 +107,7 @@ class Episode:
         """
         timer = timer or StageTimer(WORKS)
         episode = cls(task, episode_id or task.id, stop_on_success, device, judge, timer)
+        episode.environment = environment
         with timer.at("reset"):
             device.reset(task.seed)
         with timer.at("begin"):
@@ -148,6 +151,7 @@ class Episode:
             _decisions=self._decisions[:step],
             _branch=Branch(self.id, step),
             _seconds_before=self._device.seconds,
+            environment=self.environment,
         )
 
     @property
@@ -257,6 +261,7 @@ class Episode:
             notes=(*self._notes, *notes),
             branch=self._branch,
             elements=tuple(self._elements or ()),
+            environment=self.environment,
         )
 
     def _end(self) -> tuple[Ending, Verdict | None, tuple[str, ...]]:

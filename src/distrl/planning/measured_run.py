@@ -46,6 +46,11 @@ def measured_run(path: Path) -> MeasuredRun:
     """Read a run directory; raise if too little was measured."""
     run = RunDirectory.existing(path)
     config = load_run_config(run.config)
+    if config.environments:
+        raise UsageError(
+            f"{path} has the environments {', '.join(config.environments)}, and a plan is of one "
+            "kind of phone: run one of them alone for ten minutes, or state latencies in a file"
+        )
     episodes = read_lines(run.episodes, EpisodeLine)
     points = read_points(run.metrics)
     grown = _differences(points, "collection")

@@ -59,6 +59,7 @@ def encode_trajectory(trajectory: Trajectory) -> bytes:
         "screens": [places[screen.address] for screen in screens],
         "pictures": [[s.height, s.width, s.address, len(s.packed)] for s in unique.values()],
         **_element_header(trajectory.elements),
+        **({"environment": trajectory.environment} if trajectory.environment else {}),
     }
     text = json.dumps(header, separators=(",", ":")).encode("ascii")
     prefix = PREFIX.pack(MAGIC, VERSION, len(text))
@@ -104,6 +105,7 @@ def _decode(data: bytes) -> Trajectory:
         notes=_value(tuple[str, ...], header["notes"]),
         branch=None if branch is None else _record(Branch, branch),
         elements=_elements(header),
+        environment=_value(str, header.get("environment", "")),
     )
 
 

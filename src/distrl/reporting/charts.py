@@ -10,7 +10,8 @@ import io
 import math
 import re
 from collections.abc import Callable, Sequence
-from itertools import accumulate
+from functools import partial
+from itertools import accumulate, cycle
 
 import matplotlib as mpl
 import numpy as np
@@ -22,6 +23,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator, PercentFormatter
 
 from distrl.records import Ending
 from distrl.reporting.run_story import RunStory
+from distrl.runs.run_records import EpisodeLine
 
 WIDE, HALF, NARROW, SMALL = 1000, 480, 350, 310  # pixels
 CSS_VARIABLES = {
@@ -45,6 +47,7 @@ ENDING_COLORS = {
     Ending.AWAITING_VERDICT: "#c9b6de",
     Ending.DRY_RUN: "#dfe3e8",
 }
+LINE_STYLES = ("--", ":", "-.")  # of environments
 MAX_DEVICES = 40  # rows of the timeline
 SPANS = 160  # columns of the timeline
 MAX_POINTS = 300  # of a small chart
@@ -63,6 +66,16 @@ def success_curve(story: RunStory, width: int) -> Figure | None:
     low, high = ([rate.interval[end] for _, rate in curve] for end in (0, 1))
     axes.fill_between(at, low, high, color=FIRST, alpha=0.15, linewidth=0)
     axes.plot(at, [rate.rate for _, rate in curve], color=FIRST, linewidth=2, label="training")
+    for name, style in zip(story.environments, cycle(LINE_STYLES)):
+        own = story.success_curve(partial(_is_in, name))
+        axes.plot(
+            [moment / seconds for moment, _ in own],
+            [rate.rate for _, rate in own],
+            color=MUTED,
+            linewidth=1.5,
+            linestyle=style,
+            label=name,
+        )
     for place, each in enumerate(evaluations):
         bottom, top = each.rate.interval
         axes.errorbar(
@@ -78,6 +91,10 @@ def success_curve(story: RunStory, width: int) -> Figure | None:
     axes.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
     _legend(axes)
     return figure
+
+
+def _is_in(environment: str, episode: EpisodeLine) -> bool:
+    return episode.environment == environment
 
 
 def device_timeline(story: RunStory, width: int) -> Figure | None:

@@ -99,13 +99,17 @@ def _deciding(config: TrainingConfig) -> list[int]:
     """For how many phones each of those decides that share the learner's GPU."""
     if config.learning.learner.mode == "offline":
         return []
-    phones = config.devices.count
     found: list[int] = []
     if config.engine.kind == "local" and not config.agent.server:
         alone = config.one_policy_per_node or config.collection.mode == "one_process"
-        policies = 1 if alone else config.collection.collectors
-        found = [-(-phones // max(1, policies))] * policies
+        found = [config.device_count] if alone else _each_collector(config)
     return [*found, EVALUATION_PHONES] if _evaluates_aside(config) else found
+
+
+def _each_collector(config: TrainingConfig) -> list[int]:
+    """Phones of each; the most that one of its environment has."""
+    collectors = (config.of_collector(number)[0] for number in range(config.collector_count))
+    return [each.devices_per_collector for each in collectors]
 
 
 def _evaluates_aside(config: TrainingConfig) -> bool:

@@ -90,7 +90,7 @@ def plain_line(status: RunStatus) -> str:
     parts = [
         duration(status.seconds),
         f"{status.phase} ({status.detail})" if status.detail else status.phase,
-        f"success {rate_words(status.success)}",
+        f"success {rate_words(status.success)}{_in_brackets(status.success_by_environment)}",
         f"{status.trajectories} trajectories ({status.trajectories_per_minute:.1f}/min)",
         f"phones {time_words(status.phone_time)}",
         f"learner {time_words(status.learner_time)}",
@@ -140,6 +140,7 @@ class StatusPanel:
 def _sentences(status: RunStatus, width: int) -> Table:
     """What needs more room than a figure; two beside each other where they fit."""
     known = {
+        "success by environment": environment_words(status.success_by_environment),
         "phones' time": time_words(status.phone_time, most=6),
         "learner's time": time_words(status.learner_time, most=6),
         "evaluation": status.evaluating,
@@ -272,6 +273,15 @@ def gain_words(gain: PairedGain, *, weights_moved: bool) -> str:
 
 def rate_words(rate: SuccessRate) -> str:
     return f"{rate.rate:.0%} {_interval(rate)}" if rate.episodes else "–"
+
+
+def environment_words(rates: Mapping[str, SuccessRate]) -> str:
+    """Success in each environment; empty where a run has one alone."""
+    return ", ".join(f"{name} {rate_words(rate)}" for name, rate in rates.items())
+
+
+def _in_brackets(rates: Mapping[str, SuccessRate]) -> str:
+    return f" ({environment_words(rates)})" if rates else ""
 
 
 def _interval(rate: SuccessRate) -> str:

@@ -30,21 +30,29 @@ def estimate_memory(config: TrainingConfig) -> dict[str, int]:
     """Bytes by what they are for; without those of a model whose size is not known."""
     known = model_bytes(Path(config.agent.model)) or 0
     trained = known if config.agent.policy.lora is None else round(ADAPTER_SHARE * known)
-    collectors = config.collection.collectors
-    processes = 1 if config.collection.mode == "one_process" else 1 + collectors
-    policies = processes
+    in_one = config.collection.mode == "one_process"
+    processes = 1 if in_one else 1 + config.collector_count
+    policies = 1 + config.collector_count if config.environments else processes
     if config.one_policy_per_node:
         processes, policies = processes + 1, 2  # the learner's, and that of the policy process
-    phones = config.devices.count + config.devices.spares
-    each = {"simulated": DEVICE_BYTES, "emulator": EMULATOR_BYTES}.get(config.devices.kind, 0)
     parts = {
         f"{processes} process{'es' if processes > 1 else ''}": processes * PROCESS_BYTES,
-        f"{phones} {'emulators' if each == EMULATOR_BYTES else 'phones'}": phones * each,
+        **dict(map(_devices, config.by_environment().values())),
         "replay, when full": config.replay.byte_limit + PLACE_BYTES * config.replay.capacity,
         f"{policies} copies of the model": policies * known,
         "gradients and optimiser": TRAINED_COPIES * trained,
     }
     return {name: size for name, size in parts.items() if size}
+
+
+def _devices(config: TrainingConfig) -> tuple[str, int]:
+    """What the devices of an environment are called, and their bytes."""
+    devices = config.devices
+    count = devices.count + devices.spares
+    each = {"simulated": DEVICE_BYTES, "emulator": EMULATOR_BYTES}.get(devices.kind, 0)
+    what = "emulators" if devices.kind == "emulator" else "phones"
+    where = f" of {config.environment}" if config.environment else ""
+    return f"{count} {what}{where}", count * each
 
 
 def estimate_disk(config: TrainingConfig) -> int:

@@ -76,6 +76,7 @@ class RecordingArchive:
             updates=updates,
             weight_version=trajectory.weight_version,
             steps=tuple(self._steps(trajectory, opinions)),
+            environment=trajectory.environment,
         )
         self._log.append(recording)
         return recording

@@ -68,11 +68,12 @@ METRICS: tuple[tuple[Series, str, str, str], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class TemplateRow:
-    """Success of one template before and after training."""
+    """Success of one template, or of one environment, before and after training."""
 
     name: str
     before: SuccessRate
     after: SuccessRate
+    template: str = ""  # that a page can list the episodes of
 
     @property
     def gain(self) -> float:
@@ -111,6 +112,7 @@ def report_page(story: RunStory, page: str = "") -> str:
         before=before,
         after=after,
         whole=TemplateRow("all of them", before.rate, after.rate) if before and after else None,
+        environments=_environment_rows(before, after) if before and after else [],
         templates=_template_rows(before, after) if before and after else [],
         rows_shown=ROWS_SHOWN,
         lasted=duration(account.training_seconds or story.seconds),
@@ -160,16 +162,27 @@ def _about(settings: str) -> str:
         tree = loads_toml(settings)
     except ValueError:  # among the losses
         tree = {}
-    names = ("learning.algorithm", "agent.model", "devices.count", "devices.kind", "run.seed")
-    algorithm, model, count, kind, seed = (_setting(tree, name) for name in names)
+    names = ("learning.algorithm", "agent.model", "run.seed")
+    algorithm, model, seed = (_setting(tree, name) for name in names)
     parts = [
         "A training run of DistRL",
         algorithm,
         f"model {model}" if model else "",
-        f"{count} {kind} devices" if count and kind else "",
+        *_about_devices(tree),
         f"seed {seed}" if seed else "",
     ]
     return " · ".join(part for part in parts if part)
+
+
+def _about_devices(tree: dict[str, Any]) -> Iterator[str]:
+    """In each environment of the run."""
+    named = tree.get("environments")
+    environments = named if isinstance(named, dict) and named else {"": tree}
+    for name, each in environments.items():
+        own = each if isinstance(each, dict) else {}
+        count, kind = _setting(own, "devices.count"), _setting(own, "devices.kind")
+        if count and kind:
+            yield f"{name}: {count} {kind} devices" if name else f"{count} {kind} devices"
 
 
 def _setting(tree: dict[str, Any], name: str) -> str:
@@ -180,12 +193,31 @@ def _setting(tree: dict[str, Any], name: str) -> str:
     return str(value) if isinstance(value, str | int) else ""
 
 
+def _environment_rows(before: EvaluationLine, after: EvaluationLine) -> list[TemplateRow]:
+    """One for each environment of a run that has several."""
+    names = dict.fromkeys((*before.environments, *after.environments))
+    return [
+        TemplateRow(name, before.in_environment(name).rate, after.in_environment(name).rate)
+        for name in names
+    ]
+
+
 def _template_rows(before: EvaluationLine, after: EvaluationLine) -> list[TemplateRow]:
     """Those that gained most first."""
-    old = {each.template: SuccessRate(each.successes, each.episodes) for each in before.templates}
-    new = {each.template: SuccessRate(each.successes, each.episodes) for each in after.templates}
+    old, new = (
+        {(e.environment, e.template): SuccessRate(e.successes, e.episodes) for e in line.templates}
+        for line in (before, after)
+    )
     none = SuccessRate(0, 0)
-    rows = [TemplateRow(name, old.get(name, none), new.get(name, none)) for name in old | new]
+    rows = [
+        TemplateRow(
+            f"{where} · {template}" if where else template,
+            old.get((where, template), none),
+            new.get((where, template), none),
+            template,
+        )
+        for where, template in old | new
+    ]
     return sorted(rows, key=lambda row: (-row.gain, row.name))
 
 
@@ -210,7 +242,14 @@ def _tiles(story: RunStory, account: RunAccount) -> dict[str, str]:
         "updates": f"{updates:,}",
         "of training": duration(account.training_seconds or seconds),
         "broken by the world": str(sum(not episode.judged for episode in story.episodes)),
+        **{f"trajectories of {name}": f"{n:,}" for name, n in _counts(story).items()},
     }
+
+
+def _counts(story: RunStory) -> dict[str, int]:
+    """Trajectories of each environment of a run that has several."""
+    counts = Counter(episode.environment for episode in story.episodes)
+    return {name: counts[name] for name in story.environments}
 
 
 def _metrics(story: RunStory) -> Iterator[dict[str, str | Markup | None]]:

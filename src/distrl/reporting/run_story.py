@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -97,6 +98,11 @@ class RunStory:
         return [float(p.updates) for p in found], [math.nan if f is None else f for f in figures]
 
     @property
+    def environments(self) -> list[str]:
+        """Those that were played in, of a run that has several."""
+        return [name for name in dict.fromkeys(each.environment for each in self.episodes) if name]
+
+    @property
     def devices(self) -> list[str]:
         """By name, phone-2 before phone-10."""
         names = {episode.device for episode in self.episodes}
@@ -181,7 +187,12 @@ def read_story(run: RunDirectory) -> RunStory:
 def _is_set_dry(run: RunDirectory) -> bool:
     """Whether the settings say so; before the first episode nothing else does."""
     try:
-        devices = read_toml_file(run.config)["devices"]
-        return devices["kind"] == "adb" and devices["android"]["safety"]["dry_run"] is True
-    except (OSError, ValueError, KeyError, TypeError):
+        settings = read_toml_file(run.config)
+        environments = list(settings.get("environments", {}).values()) or [settings]
+        return all(_is_dry(each["devices"]) for each in environments)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return False
+
+
+def _is_dry(devices: dict[str, Any]) -> bool:
+    return devices["kind"] == "adb" and devices["android"]["safety"]["dry_run"] is True

@@ -215,11 +215,20 @@ def _sync_folder(folder: Path) -> None:
 def evaluation_words(run: RunDirectory, config: TrainingConfig) -> str:
     """The command that plays what was trained, on unseen tasks of the kind it was trained on.
 
-    Tasks that are no facts of the simulated phone are played on the devices of the run.
+    Tasks that are no facts of the simulated phone are played on the devices of the run, and those
+    of several environments in each.
     """
-    if config.tasks.source != "simulated":
+    drawn = "--greedy" if config.evaluation.greedy else "--sampled"
+    later = any(each.judge.later for each in config.by_environment().values())
+    if config.environments and not later:
+        return shlex.join(["distrl", "evaluate", str(run.path), "--on", str(run.path), drawn])
+    if config.environments or config.tasks.source != "simulated":
         trained = "agent.adapter" if config.agent.policy.lora is not None else "agent.model"
-        settings = ("run.name=after", "tasks.split=test", "run.trajectories=100")
+        splits = [
+            f"environments.{name}.tasks.split={each.evaluation_split}"
+            for name, each in config.environments.items()
+        ]
+        settings = ("run.name=after", *(splits or ["tasks.split=test"]), "run.trajectories=100")
         words = [f"--set={each}" for each in (*settings, f"{trained}={run.policy}")]
         return shlex.join(["distrl", "collect", str(run.config), *words])
     words = ["distrl", "evaluate", str(run.path), "--split", config.evaluation.split]
@@ -228,8 +237,7 @@ def evaluation_words(run: RunDirectory, config: TrainingConfig) -> str:
     if config.tasks.templates:
         for name in config.tasks.template_names:
             words += ["--template", name]
-    words += ["--greedy" if config.evaluation.greedy else "--sampled"]
-    return shlex.join(words)
+    return shlex.join([*words, drawn])
 
 
 def resume_words(run: RunDirectory, config: TrainingConfig) -> str:

@@ -16,7 +16,7 @@ run's own clock, which stops between a crash and a resume, so that series contin
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from distrl.episodes.outcome import PairedGain, SuccessRate
@@ -58,6 +58,7 @@ class EpisodeLine:
     device: str
     began: float  # seconds
     ended: float  # seconds
+    environment: str = ""  # in which it was played, where the run has several
 
     @property
     def success(self) -> bool:
@@ -76,11 +77,17 @@ class TemplateCount:
     template: str
     successes: int
     episodes: int
+    environment: str = ""  # where the run has several
+
+
+def environment_key(environment: str, name: str) -> str:
+    """The name of a task or an episode that may be played in several environments of a run."""
+    return f"{environment}/{name}" if environment else name
 
 
 @dataclass(frozen=True, slots=True)
 class EvaluationLine:
-    """One evaluation of the policy, by template."""
+    """One evaluation of the policy, by template, in all environments of the run together."""
 
     stage: Stage
     split: str
@@ -88,7 +95,23 @@ class EvaluationLine:
     weight_version: int
     seconds: float
     templates: tuple[TemplateCount, ...]
-    successes: Mapping[str, bool] = field(default_factory=dict)  # of judged episodes, by task id
+    # Of judged episodes, by task id; where the run has several environments, by `environment_key`.
+    successes: Mapping[str, bool] = field(default_factory=dict)
+
+    @property
+    def environments(self) -> tuple[str, ...]:
+        """Of a run that has several."""
+        names = dict.fromkeys(each.environment for each in self.templates)
+        return tuple(name for name in names if name)
+
+    def in_environment(self, name: str) -> EvaluationLine:
+        """What was played in one of them."""
+        own = environment_key(name, "")
+        return replace(
+            self,
+            templates=tuple(each for each in self.templates if each.environment == name),
+            successes={task: s for task, s in self.successes.items() if task.startswith(own)},
+        )
 
     @property
     def rate(self) -> SuccessRate:
@@ -123,6 +146,7 @@ class Recording:
     updates: int
     weight_version: int
     steps: tuple[RecordedStep, ...]
+    environment: str = ""  # where the run has several
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +186,19 @@ class CollectorNotes:
 
 
 @dataclass(frozen=True, slots=True)
+class EnvironmentSuccess:
+    """Success in one of several environments of a run, as `RunResult` has it for all together."""
+
+    before: SuccessRate
+    after: SuccessRate
+    gain: PairedGain
+
+    def to_json(self) -> dict[str, Any]:
+        tables = {"before": _table(self.before), "after": _table(self.after)}
+        return tables | {"gain": _gain_table(self.gain)}
+
+
+@dataclass(frozen=True, slots=True)
 class RunResult:
     """The result of a run. Success before and after is on tasks that training never saw."""
 
@@ -182,19 +219,28 @@ class RunResult:
     seed: int
     lost_trajectories: int = 0  # that resumes of the run did not find, or found damaged
     damaged_files: tuple[str, ...] = ()  # of the run directory: damaged, cut or gone
+    success_by_environment: Mapping[str, EnvironmentSuccess] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """Rates are tables: `rate`, and `low` and `high` of its 95 % interval."""
         plain = {name: getattr(self, name) for name in self.__slots__}
-        low, high = self.gain.interval
-        gain = {"tasks": self.gain.tasks, "difference": self.gain.difference}
+        environments = plain.pop("success_by_environment")
+        if environments:
+            tables = {name: each.to_json() for name, each in environments.items()}
+            plain["success_by_environment"] = tables
         return plain | {
             "success_before": _table(self.success_before),
             "success_after": _table(self.success_after),
-            "gain": gain | {"low": low, "high": high, "significant": self.gain.significant},
+            "gain": _gain_table(self.gain),
             "phone_time": {stage: round(share, 4) for stage, share in self.phone_time.items()},
             "learner_time": {stage: round(share, 4) for stage, share in self.learner_time.items()},
         }
+
+
+def _gain_table(gain: PairedGain) -> dict[str, float | bool]:
+    low, high = gain.interval
+    found = {"tasks": gain.tasks, "difference": gain.difference, "low": low, "high": high}
+    return found | {"significant": gain.significant}
 
 
 def _table(rate: SuccessRate) -> dict[str, float | None]:

@@ -44,6 +44,7 @@ class RunStatus:
     history_seconds: float = 0.0  # of one span of the history
     gpu_gigabytes: float = 0.0  # in use on the learner's GPU, by whomever; 0: it uses none
     gpu_memory_share: float = 0.0  # of all that it has
+    success_by_environment: Mapping[str, SuccessRate] = field(default_factory=dict)  # of `success`
     phones: str = ""  # a sign for each phone, in the order of their names (`PHONE_SIGNS`)
 
 

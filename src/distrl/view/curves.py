@@ -21,6 +21,7 @@ from distrl.view.run_summary import rate_table
 MAX_POINTS = 400  # of a curve
 SPANS = 48  # of what is shown in spans of time
 DIGITS = 5
+GroupOf = Callable[[str, str], str]  # of an environment (empty: the run has one) and a template
 OTHER = "other"  # family of tasks that do not come with the simulated phone
 
 
@@ -152,13 +153,23 @@ def _templates(story: RunStory) -> list[dict[str, Any]]:
     """Success by template: before, after, and in training."""
     return [
         {"template": name, **{stage: rate_table(rate) for stage, rate in known.items()}}
-        for name, known in _rates(story, lambda template: template).items()
+        for name, known in _rates(story, _template_of).items()
     ]
 
 
+def _template_of(environment: str, template: str) -> str:
+    return f"{environment} · {template}" if environment else template
+
+
 def _families(story: RunStory) -> list[dict[str, Any]]:
-    """The same by family of tasks, with its curve of training episodes."""
-    family_of = template_families()
+    """The same by family of tasks, or by environment of a run that has several, with its curve of
+    training episodes.
+    """
+    known_family = template_families()
+
+    def family_of(environment: str, template: str) -> str:
+        return environment or known_family(template)
+
     return [
         {
             "family": name,
@@ -172,8 +183,8 @@ def _families(story: RunStory) -> list[dict[str, Any]]:
     ]
 
 
-def _is_of(family_of: Callable[[str], str], family: str, episode: EpisodeLine) -> bool:
-    return family_of(episode.template) == family
+def _is_of(family_of: GroupOf, family: str, episode: EpisodeLine) -> bool:
+    return family_of(episode.environment, episode.template) == family
 
 
 def template_families() -> Callable[[str], str]:
@@ -184,16 +195,16 @@ def template_families() -> Callable[[str], str]:
     return lambda name: known[name].family if name in known else OTHER
 
 
-def _rates(story: RunStory, group_of: Callable[[str], str]) -> dict[str, dict[str, SuccessRate]]:
+def _rates(story: RunStory, group_of: GroupOf) -> dict[str, dict[str, SuccessRate]]:
     """Success of groups of templates, by group and stage."""
     counts: dict[str, dict[str, Counter[bool]]] = {}
     for each in story.episodes:
         if each.judged:
-            _count(counts, group_of(each.template), "training")[each.success] += 1
+            _count(counts, group_of(each.environment, each.template), "training")[each.success] += 1
     for stage in ("before", "after"):
         line = story.evaluation(stage)
         for row in line.templates if line else ():
-            count = _count(counts, group_of(row.template), stage)
+            count = _count(counts, group_of(row.environment, row.template), stage)
             count.update({True: row.successes, False: row.episodes - row.successes})
     return {
         group: {stage: SuccessRate(n[True], n.total()) for stage, n in counts[group].items()}

@@ -74,13 +74,18 @@ def _gain(story: RunStory, before: EvaluationLine | None, after: EvaluationLine 
     return gain_words(gain, weights_moved=story.account.weights_moved)
 
 
-def settings_of(run: RunDirectory) -> Settings:
-    """Every setting by its dotted name; empty where they cannot be read."""
+def settings_of(run: RunDirectory, environment: str = "") -> Settings:
+    """Every setting by its dotted name, as one environment of the run has it; empty where they
+    cannot be read.
+    """
     try:
         tree = read_toml_file(run.config)
     except (OSError, ValueError):
         return {}
-    return dict(_flat(tree))
+    found, own = dict(_flat(tree)), f"environments.{environment}."
+    return found | {
+        name.removeprefix(own): each for name, each in found.items() if name.startswith(own)
+    }
 
 
 def _flat(tree: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:

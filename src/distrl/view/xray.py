@@ -130,7 +130,7 @@ class EpisodeFiles:
         verdict = trajectory.verdict
         if verdict is None or not verdict.judge.startswith("vlm/"):
             return None
-        prompt = _judge_prompt(settings_of(self.run))
+        prompt = _judge_prompt(settings_of(self.run, trajectory.environment))
         if prompt is None or not verdict.judge.endswith(f"/{prompt.hash}"):
             return {"messages": None, "reply": None}
         case = prompt.case_of(trajectory)
@@ -205,7 +205,7 @@ def _step(decision: Decision, number: int, draw: LastDraw | None, pieces: Pieces
 
 def shown_by_plugin(run: RunDirectory, trajectory: Trajectory, step: int) -> dict[str, str]:
     """What the kind of device has to show of a step; a plug-in that fails says so, as text."""
-    kind = settings_of(run).get("devices.kind")
+    kind = settings_of(run, trajectory.environment).get("devices.kind")
     if kind not in {each.name for each in plugins.plugins("step_view")}:
         return {}
     try:

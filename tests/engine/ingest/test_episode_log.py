@@ -198,3 +198,22 @@ def test_a_resumed_log_counts_what_was_and_writes_none_of_it_again(desk: Desk) -
     assert again.success_history() == desk.log.success_history() != ()
     again.close()
     assert desk.ids == ["c/1", "c/2"]
+
+
+def test_success_of_late_is_told_by_environment_and_unknown_ones_are_not_named(
+    tmp_path: Path,
+) -> None:
+    with LineLog.open(tmp_path / "episodes.jsonl") as lines:
+        log = EpisodeLog(lines, lambda: NOW, environments=["phone", "pages", "idle"])
+        played = [("a", "phone", Ending.SUCCESS), ("b", "phone", Ending.FAILURE)]
+        played += [("c", "pages", Ending.SUCCESS), ("d", "a stranger's\n", Ending.SUCCESS)]
+        for name, where, ending in played:
+            one = dataclasses.replace(trajectory(name, ending=ending), environment=where)
+            log.arrived(one)
+        log.close()
+        late = log.of_late()
+    assert late.success == SuccessRate(3, 4)
+    rates = {"phone": SuccessRate(1, 2), "pages": SuccessRate(1, 1), "idle": SuccessRate(0, 0)}
+    assert late.by_environment == rates
+    written = read_lines(tmp_path / "episodes.jsonl", EpisodeLine)
+    assert [line.environment for line in written] == ["phone", "phone", "pages", ""]

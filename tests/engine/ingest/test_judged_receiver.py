@@ -13,6 +13,7 @@ from tests.chat.chat_protocol import Reply, serving
 from tests.judging.judge_server import NO, YES, played
 
 from distrl.config.sections import JudgeSettings
+from distrl.config.training_config import TrainingConfig
 from distrl.engine.ingest.deferred_judging import open_judge, open_receiver, second_opinion_summary
 from distrl.engine.ingest.delivery import ArrivalQueue, TrajectoryReceiver
 from distrl.engine.ingest.episode_log import EpisodeLog
@@ -41,7 +42,7 @@ class Hall:
         store = opened.enter_context(TrajectoryStore(self.run.trajectories))
         lines = opened.enter_context(LineLog.open(self.run.episodes))
         self.receiver: TrajectoryReceiver = open_receiver(
-            settings,
+            TrainingConfig(judge=settings),
             self.run,
             store,
             self.arrivals,

@@ -40,3 +40,26 @@ def test_chance_is_no_fall() -> None:
 def test_neither_are_harder_tasks_nor_a_beginning() -> None:
     assert not said(SuccessWatch(), (300, 0.9), (300, 0.6))
     assert not said(SuccessWatch(), (EPISODES - 1, 1.0))
+
+
+def mixed(watch: SuccessWatch, *stretches: tuple[int, str, bool]) -> list[str]:
+    """What is said during stretches of episodes of one environment, all successes or failures."""
+    for episodes, environment, success in stretches:
+        for _ in range(episodes):
+            watch.record(success=success, version=1, environment=environment)
+    return [sentence] if (sentence := watch.pop_warning()) else []
+
+
+def test_more_episodes_of_a_harder_environment_are_no_fall() -> None:
+    watch = SuccessWatch(["phone", "pages"])
+    assert not mixed(watch, (100, "phone", True), (300, "pages", False), (20, "phone", True))
+    assert not mixed(watch, (300, "a stranger's", False))
+    everything = SuccessWatch()  # as it would be, were all episodes of one
+    assert mixed(everything, (100, "", True), (300, "", False))
+
+
+def test_a_policy_that_unlearns_in_all_of_them_is_said_to() -> None:
+    watch = SuccessWatch(["phone", "pages"])
+    good, bad = ((100, name, True) for name in ("phone", "pages")), (100, "phone", False)
+    [sentence] = mixed(watch, *good, bad, (100, "pages", False))
+    assert f"of {2 * EPISODES} episodes" in sentence

@@ -210,7 +210,7 @@ def test_in_rounds_a_collector_plays_what_it_owes_and_its_replacement_the_rest(m
     driven = make("die", rounds)
     driven.turn_until(lambda: driven.heartbeats)
     assert driven.ids == []
-    rounds.begin([0], tasks=3)
+    rounds.begin({0: 3})
     driven.turn_until(lambda: driven.said)
     assert driven.ids == [f"collector-0.1/{n}" for n in (1, 2, 3)]
     assert not rounds.is_over([0])  # it did not say that it was done
@@ -218,6 +218,6 @@ def test_in_rounds_a_collector_plays_what_it_owes_and_its_replacement_the_rest(m
     driven.now += 1.0
     driven.turn_until(lambda: rounds.is_over([0]))
     assert driven.ids[3:] == ["collector-0.2/1"]
-    rounds.begin([0], tasks=2)
+    rounds.begin({0: 2})
     driven.turn_until(lambda: rounds.is_over([0]))
     assert driven.ids[4:] == ["collector-0.2/2", "collector-0.2/3"]

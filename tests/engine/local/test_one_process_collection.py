@@ -78,7 +78,9 @@ class OneProcess:
         )
         if state:
             collector.load_state(json.loads(state))
-        self.collection = OneProcessCollection(collector, self.episode_log, self.receiver, AT_ONCE)
+        self.collection = OneProcessCollection(
+            [collector], self.episode_log, self.receiver, [AT_ONCE]
+        )
 
     def taken(self) -> list[Trajectory]:
         return [self.arrivals.popleft() for _ in range(len(self.arrivals))]

@@ -9,7 +9,7 @@ def test_a_round_is_over_when_all_that_are_left_have_played() -> None:
     woken: list[bool] = []
     rounds = Rounds(wake=lambda: woken.append(True))
     assert rounds.is_over([0, 1])
-    rounds.begin([0, 1], tasks=2)
+    rounds.begin({0: 2, 1: 2})
     assert rounds.owed(0) == (0, 2)
     rounds.stored(0)
     rounds.stored(0)
@@ -21,5 +21,5 @@ def test_a_round_is_over_when_all_that_are_left_have_played() -> None:
     assert rounds.owed(0) == (0, 0)  # nothing that is acknowledged late begins it again
     assert not rounds.is_over([0, 1])
     assert rounds.is_over([0])  # the other one was given up
-    rounds.begin([0], tasks=5)
+    rounds.begin({0: 5})
     assert (rounds.owed(0), rounds.owed(1)) == ((1, 5), (1, 0))

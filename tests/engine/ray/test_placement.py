@@ -9,6 +9,7 @@ import pytest
 from tests.engine.tiny_runs import tiny_config
 
 from distrl.config.sections import EngineSettings
+from distrl.config.training_config import TrainingConfig
 from distrl.engine.run.losses import LearnerHome
 from distrl.errors import InvalidSetting
 
@@ -91,7 +92,7 @@ def test_a_resumed_learner_goes_to_where_it_was_or_nowhere() -> None:
     ],
 )
 def test_collectors_go_where_phones_are(asked: str, nodes: list[Node], found: str | None) -> None:
-    assert phone_resource(EngineSettings(phones=asked), nodes) == found
+    assert phone_resource(TrainingConfig(engine=EngineSettings(phones=asked)), nodes) == found
 
 
 def test_a_collector_takes_the_phones_that_it_looks_after(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.engine.tiny_runs import tiny_config
+from tests.engine.tiny_runs import mixed_config, tiny_config
 from tests.learning.small_circle import SmallCircle
 
 from distrl.engine.run.evaluator import (
@@ -112,6 +112,43 @@ def test_before_and_after_are_compared_task_by_task(tmp_path: Path) -> None:
     assert kept.gain() == PairedGain(0, 0, 0)
     kept.keep(replace(line("before"), successes={"a": False, "b": True, "c": False}), [])
     kept.keep(replace(line("after"), successes={"a": True, "b": True, "d": True}), [])
+    assert kept.gain() == PairedGain(tasks=2, gained=1, lost=0)
+
+
+def test_every_environment_is_measured_on_as_many_tasks(tmp_path: Path, model: Path) -> None:
+    config = mixed_config(tmp_path, model)
+    evaluator = Evaluator(config, build_policy(config), StopRequest())
+    request = EvaluationRequest("after", 2, updates=3, version=7, seconds=1.5)
+    found = list(evaluator.play(request))
+    assert [each.environment for each in found] == ["small", "small", "tall", "tall"]
+    assert len({each.id for each in found}) == 4
+    assert {(s.width, s.height) for each in found[2:] for s in each.screens} == {(400, 800)}
+    line = evaluation_line(request, "test", found)
+    assert [each.environment for each in line.templates] == ["small", "tall"]
+    assert line.in_environment("tall").successes == {
+        f"tall/{each.task.id}": each.success for each in found[2:]
+    }
+
+
+def test_environments_are_compared_each_on_its_own(tmp_path: Path) -> None:
+    kept = store(RunDirectory(tmp_path), SmallCircle())
+    assert kept.by_environment() == {}
+
+    def measured(stage: Stage, phone: bool, page: bool) -> EvaluationLine:
+        counts = (
+            TemplateCount("a", int(phone), 1, "phone"),
+            TemplateCount("a", int(page), 1, "pages"),
+        )
+        both = {"phone/a/test/0": phone, "pages/a/test/0": page}  # the same task in both
+        return replace(line(stage), templates=counts, successes=both)
+
+    kept.keep(measured("before", phone=False, page=True), [])
+    kept.keep(measured("after", phone=True, page=True), [])
+    found = kept.by_environment()
+    assert list(found) == ["phone", "pages"]
+    assert (found["phone"].before.rate, found["phone"].after.rate) == (0.0, 1.0)
+    assert found["phone"].gain == PairedGain(tasks=1, gained=1, lost=0)
+    assert found["pages"].gain == PairedGain(tasks=1, gained=0, lost=0)
     assert kept.gain() == PairedGain(tasks=2, gained=1, lost=0)
 
 

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from functools import partial
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from tests.engine.tiny_runs import tiny_config
 from tests.episodes.made_up_collectors import (
     POOL,
     ListSink,
@@ -23,15 +20,12 @@ from tests.episodes.made_up_collectors import (
     wait_until,
 )
 
-from distrl.config.training_config import TrainingConfig
-from distrl.engine import wiring
 from distrl.engine.serving.policy_client import PolicyClient
 from distrl.engine.serving.policy_server import PolicyServer, ServerReport
-from distrl.engine.supervision.collector_registry import PacedAdmission
 from distrl.episodes.collector import Collector
 from distrl.episodes.device_pool import DevicePool
 from distrl.episodes.policy_batcher import PolicyBatcher, PolicyBatcherSettings, WeightUpdater
-from distrl.errors import InvalidSetting, PolicyServerGone
+from distrl.errors import PolicyServerGone
 from distrl.records import Answer, Decision, Observation, Screen
 from distrl.task_sets.curriculum import UniformTasks
 from phonesim.simulated_device import SimulatedDevice
@@ -368,40 +362,3 @@ def test_screens_that_nobody_looks_at_are_not_sent(looked_at: int, sent: int) ->
         batcher.serve(lambda: next(turns))  # a look at the server
         batcher.decide([seen])
     assert line.screens == [4, sent]
-
-
-def test_a_collector_with_a_client_opens_no_model(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse(config: TrainingConfig) -> Any:
-        raise AssertionError(f"{config.agent.model} was opened")
-
-    monkeypatch.setattr(wiring, "build_policy", refuse)
-    settings = ("engine.policy=node", "tasks.curriculum=success_rate", "agent.sees=screen")
-    config = tiny_config(tmp_path, tmp_path, *settings)
-    parts: Mapping[str, Any] = {
-        "sink": ListSink(), "weights": Versions(), "admission": PacedAdmission(), "logs": tmp_path
-    }  # fmt: skip
-    with ExitStack() as opened:
-        batcher = PolicyClient("collector-0.1", lambda: None)
-        made = wiring.build_collector(
-            config, "collector-0.1", 0, batcher=batcher, opened=opened, **parts
-        )
-        assert made.report().slots == 2
-        with pytest.raises(AssertionError, match="was opened"):
-            wiring.build_collector(config, "collector-0.1", 0, opened=opened, **parts)
-
-
-@pytest.mark.parametrize(
-    ("also", "words"),
-    [
-        ("tasks.curriculum=instruction_value", "no critic of their own"),
-        ("engine.collector_gpus=0.5", "give server_gpus instead"),
-    ],
-)
-def test_what_needs_a_policy_in_the_collector_is_refused(
-    tmp_path: Path, also: str, words: str
-) -> None:
-    tiny_config(tmp_path, tmp_path, also)
-    with pytest.raises(InvalidSetting, match=words):
-        tiny_config(tmp_path, tmp_path, "engine.policy=node", also)

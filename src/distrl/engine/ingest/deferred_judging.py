@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,11 +24,18 @@ from typing import TYPE_CHECKING
 
 from distrl import plugins
 from distrl.config.sections import JudgeSettings
+from distrl.config.training_config import TrainingConfig
 from distrl.engine.ingest.delivery import ArrivalQueue, TrajectoryReceiver
 from distrl.engine.ingest.episode_log import EpisodeLog
-from distrl.errors import NotInstalled, StorageError
+from distrl.errors import JudgeError, NotInstalled, StorageError
 from distrl.json_lines import LineLog
-from distrl.judging.judge import FunctionJudge, JudgeRecord, TrajectoryJudge, record_of
+from distrl.judging.judge import (
+    FunctionJudge,
+    Judgement,
+    JudgeRecord,
+    TrajectoryJudge,
+    record_of,
+)
 from distrl.judging.judge_agreement import SecondOpinion
 from distrl.judging.judge_prompt import BUILT_IN, JudgePrompt, read_examples
 from distrl.judging.judge_thread_pool import Judged, JudgeThreadPool
@@ -139,38 +146,58 @@ class DeferredJudging:
             self.episode_log.faults["not_stored"] += 1
 
 
+@dataclass(frozen=True, slots=True)
+class EnvironmentJudge:
+    """Implements `TrajectoryJudge` by the judge of the environment that a trajectory is of."""
+
+    judges: Mapping[str, TrajectoryJudge]
+
+    def judge(self, trajectory: Trajectory) -> Judgement:
+        found = self.judges.get(trajectory.environment)
+        if found is None:
+            raise JudgeError(
+                f"no judge for trajectory {trajectory.id} of the environment "
+                f"{trajectory.environment!r}; there are those of {', '.join(self.judges)}"
+            )
+        return found.judge(trajectory)
+
+
 def open_receiver(
-    settings: JudgeSettings,
+    config: TrainingConfig,
     run: RunDirectory,
     store: TrajectoryStore,
     arrivals: ArrivalQueue,
     episode_log: EpisodeLog,
     say: Say,
     opened: ExitStack,
-    limit: int | None = None,
 ) -> TrajectoryReceiver:
     """A receiver; a trajectory that needs a verdict gets it on its way to the learner."""
-    if not settings.later:
+    limit = config.run.trajectories
+    later = {n: e.judge for n, e in config.by_environment().items() if e.judge.later}
+    if not later:
         return TrajectoryReceiver(store, arrivals, episode_log, limit=limit)
-    judge = open_judge(settings, run.judge_cache, opened)
+    judges = {name: open_judge(each, run.judge_cache, opened) for name, each in later.items()}
     log = opened.enter_context(LineLog.open(run.path / "judgements.jsonl"))
-    judge_pool = opened.enter_context(JudgeThreadPool(judge, settings.at_once))
+    at_once = sum(each.at_once for each in later.values())
+    judge_pool = opened.enter_context(JudgeThreadPool(EnvironmentJudge(judges), at_once))
     verdicts = DeferredJudging(judge_pool, store, arrivals, episode_log, log.append, say)
-    opened.callback(_report, run, verdicts, judge, say)
+    opened.callback(_report, run, verdicts, list(judges.values()), say)
     return TrajectoryReceiver(
         store,
         arrivals,
         episode_log,
         verdicts=verdicts,
-        max_unjudged=settings.max_waiting,
+        max_unjudged=sum(each.max_waiting for each in later.values()),
         limit=limit,
     )
 
 
-def _report(run: RunDirectory, verdicts: DeferredJudging, judge: TrajectoryJudge, say: Say) -> None:
-    """Report at the end what the judge did, and what is left without a verdict."""
+def _report(
+    run: RunDirectory, verdicts: DeferredJudging, judges: Sequence[TrajectoryJudge], say: Say
+) -> None:
+    """Report at the end what the judges did, and what is left without a verdict."""
     say(str(verdicts.counts))
-    if second := second_opinion_summary(judge):
+    for second in filter(None, map(second_opinion_summary, judges)):
         say(second)
     left = len(verdicts) + verdicts.counts.unavailable
     if left:

@@ -13,8 +13,8 @@ import math
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from distrl.engine.ingest.success_watch import SuccessWatch
 from distrl.episodes.collector_report import FinishedEpisode
@@ -59,12 +59,17 @@ class EpisodeLog:
     """Counts arrivals. `clock` gives the seconds of the run, `version` is the learner's."""
 
     def __init__(
-        self, log: LineLog, clock: Callable[[], float], planned_seconds: float = 0.0
+        self,
+        log: LineLog,
+        clock: Callable[[], float],
+        planned_seconds: float = 0.0,
+        environments: Sequence[str] = (),  # of the run, where it has several
     ) -> None:
         self.version = 0
         self.endings: Counter[Ending] = Counter()
         self.faults: Counter[str] = Counter()  # of collectors and disks, by name
         self._log = log
+        self._environments = environments
         self._clock = clock
         self._lock = threading.Lock()
         self._unwritten: deque[EpisodeLine] = deque()
@@ -72,7 +77,7 @@ class EpisodeLog:
         self._told: dict[str, EpisodeLine] = {}  # complete but for their verdict
         self._recent: deque[EpisodeLine] = deque(maxlen=REMEMBERED)
         self._history = SuccessHistory(planned_seconds)
-        self._watch = SuccessWatch()
+        self._watch = SuccessWatch(environments)
 
     # In -----------------------------------------------------------------------------------------
 
@@ -96,6 +101,7 @@ class EpisodeLog:
             device="",
             began=now,
             ended=now,
+            environment=self._known(trajectory.environment),
         )
         with self._lock:
             self._open[line.id] = line
@@ -103,6 +109,10 @@ class EpisodeLog:
                 self.endings[line.ending] += 1
             else:
                 self._count(line)
+
+    def _known(self, environment: str) -> str:
+        """Its name; of a joined collector it is a stranger's text, which may be any."""
+        return environment if environment in self._environments else ""
 
     def judged(self, trajectory: Trajectory) -> None:
         """Log the verdict that came later, or the ending that says that none could be had."""
@@ -159,7 +169,9 @@ class EpisodeLog:
         self._recent.append(line)
         if line.judged:
             self._history.add(line.ended, success=line.success)
-            self._watch.record(success=line.success, version=line.weight_version)
+            self._watch.record(
+                success=line.success, version=line.weight_version, environment=line.environment
+            )
 
     # Out ----------------------------------------------------------------------------------------
 
@@ -203,13 +215,17 @@ class EpisodeLog:
         newest = max((each.ended for each in kept), default=now)
         recent = [each for each in kept if each.ended >= now - LATE_SECONDS]
         newest_few = [each for each in kept if each.ended >= newest - LATE_SECONDS]
-        judged = [each.success for each in newest_few if each.judged]
+        judged = [each for each in newest_few if each.judged]
         behind = [each.staleness for each in recent]
         minutes = max(1.0, min(LATE_SECONDS, now)) / 60.0
         return RecentEpisodes(
-            success=SuccessRate(sum(judged), len(judged)),
+            success=_rate(judged),
             per_minute=len(recent) / minutes,
             lag=sum(behind) / max(1, len(behind)),
+            by_environment={
+                name: _rate([each for each in judged if each.environment == name])
+                for name in self._environments
+            },
         )
 
     def all_faults(self) -> dict[str, int]:
@@ -225,3 +241,8 @@ class RecentEpisodes:
     success: SuccessRate
     per_minute: float
     lag: float  # mean staleness when they arrived, in weight versions
+    by_environment: Mapping[str, SuccessRate] = field(default_factory=dict)
+
+
+def _rate(judged: Sequence[EpisodeLine]) -> SuccessRate:
+    return SuccessRate(sum(each.success for each in judged), len(judged))

@@ -97,9 +97,10 @@ class OwnSettings:
 
     file: Path | None = None
     overrides: Sequence[str] = ()
+    environment: str = ""  # of the learner's, to play in; empty: the first that these devices can
 
     def beside(self, settings: str, number: int) -> TrainingConfig:
-        return load_joined_config(settings, number, self.file, self.overrides)
+        return load_joined_config(settings, number, self.file, self.overrides, self.environment)
 
 
 @dataclass(slots=True)
@@ -193,7 +194,8 @@ class JoinedCollector:
                 config.collection.heartbeat_seconds,
                 fetches_weights=batcher is None,
             )
-            self.say(f"{welcome.name} plays on {config.devices.count} devices")
+            where = f" in the environment {config.environment}" if config.environment else ""
+            self.say(f"{welcome.name} plays on {config.devices.count} devices{where}")
 
             def wake() -> None:
                 self._asked.set()

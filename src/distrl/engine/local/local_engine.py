@@ -36,6 +36,7 @@ from distrl.engine.run.stop_request import StopRequest, progress
 from distrl.engine.supervision.collector_registry import CollectorRegistry
 from distrl.engine.supervision.process_names import new_name
 from distrl.engine.supervision.restart_budget import SILENT_HEARTBEATS
+from distrl.engine.supervision.room_shares import RoomShares
 from distrl.engine.wiring import (
     build_collector,
     build_policy,
@@ -55,6 +56,14 @@ from distrl.runs.run_records import RunResult
 WAIT_SECONDS = 0.25  # for arrivals, before the view is shown anew
 FINISH_SECONDS = 30.0  # that episodes may take at the end of `collect`: no learner waits for it
 NO_LEARNER = LearnerStatus(0, 0, 0.0, 0.0, {}, {})
+
+
+def tasks_per_round(config: TrainingConfig) -> list[int]:
+    """Of each collector: as many as the most devices that one of its environment looks after."""
+    return [
+        config.of_collector(number)[0].devices_per_collector
+        for number in range(config.collector_count)
+    ]
 
 
 class LocalEngine:
@@ -112,21 +121,16 @@ class LocalEngine:
             store = opened.enter_context(TrajectoryStore(run.trajectories, config.store))
             metrics = opened.enter_context(open_metrics(config, run, None, self._sinks))
             episodes = opened.enter_context(LineLog.open(run.episodes))
-            episode_log = EpisodeLog(episodes, lambda: metrics.seconds)
+            episode_log = EpisodeLog(
+                episodes, lambda: metrics.seconds, environments=list(config.environments)
+            )
             receiver = open_receiver(
-                config.judge,
-                run,
-                store,
-                self._arrivals,
-                episode_log,
-                self._view.say,
-                opened,
-                config.run.trajectories,
+                config, run, store, self._arrivals, episode_log, self._view.say, opened
             )
             collection = self._asynchronous(opened, receiver, episode_log)
             monitor = RunMonitor(
                 run.path.name,
-                config.devices.count,
+                config.device_count,
                 metrics,
                 self._view,
                 episode_log,
@@ -198,21 +202,23 @@ class LocalEngine:
         episode_log: EpisodeLog,
         state: TrainingState,
     ) -> OneProcessCollection:
-        config = self.config
-        name = new_name(self.directory, 0)
-        collector = build_collector(
-            config,
-            name,
-            0,
-            sink=receiver,
-            weights=build_weight_poller(config, self.directory.weights),
-            admission=None,  # collecting and learning take turns: nothing is ever late
-            opened=opened,
-            logs=self.directory.path / "logs",
-        )
-        if 0 in state.collectors:
-            collector.load_state(json.loads(state.collectors[0]))
-        return OneProcessCollection(collector, episode_log, receiver, config.devices.count)
+        config, collectors = self.config, []
+        for number in range(config.collector_count):
+            collector = build_collector(
+                config,
+                new_name(self.directory, number),
+                number,
+                sink=receiver,
+                weights=build_weight_poller(config, self.directory.weights),
+                admission=None,  # collecting and learning take turns: nothing is ever late
+                opened=opened,
+                logs=self.directory.path / "logs",
+            )
+            if number in state.collectors:
+                collector.load_state(json.loads(state.collectors[number]))
+            collectors.append(collector)
+        at_once = [each.devices.count for each in config.by_environment().values()]
+        return OneProcessCollection(collectors, episode_log, receiver, at_once)
 
     def _asynchronous(
         self,
@@ -228,13 +234,14 @@ class LocalEngine:
         config, arrivals = self.config, self._arrivals
         settings = config.collection
         registry = CollectorRegistry(
-            count=settings.collectors,
+            count=config.collector_count,
             restarts=settings.restarts,
             silent_seconds=SILENT_HEARTBEATS * settings.heartbeat_seconds,
             run=self.directory,
             episode_log=episode_log,
             waiting=lambda: len(arrivals) + receiver.unjudged,
             wanted=lambda: receiver.room,
+            shares=RoomShares.of(config),
             say=self._view.say,
             wake=arrivals.wake,
         )
@@ -257,7 +264,7 @@ class LocalEngine:
             check_policy, on_encodings = policy.check, None  # collectors encode nothing
         collection: AsynchronousCollection
         if in_rounds:
-            rounds, tasks = Rounds(arrivals.wake), config.devices_per_collector
+            rounds, tasks = Rounds(arrivals.wake), tasks_per_round(config)
             pool = CollectorPool(registry, forkserver, rounds, on_encodings, check_policy)
             collection = SynchronousCollection(registry, pool, receiver, arrivals, rounds, tasks)
         else:

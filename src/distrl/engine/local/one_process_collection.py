@@ -1,6 +1,7 @@
 """Everything in one process and one thread, in lockstep: to step through, and to repeat exactly.
 
-When the learner needs more, the collector plays some episodes; then the learner goes on. The same
+When the learner needs more, collectors play some episodes, one after the other (there is one for
+each environment); then the learner goes on. The same
 settings give the same weights, bit by bit, as long as the run ends by trajectories or by updates
 rather than by the clock.
 """
@@ -8,6 +9,8 @@ rather than by the clock.
 from __future__ import annotations
 
 import json
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from distrl.devices.device import Device
@@ -22,31 +25,35 @@ from distrl.episodes.collector_report import CollectorReport
 class OneProcessCollection(Collection):
     """Implements `Collection` by playing whenever the learner waits."""
 
-    collector: Collector[Device]
+    collectors: Sequence[Collector[Device]]  # by number
     episode_log: EpisodeLog
     receiver: TrajectoryReceiver
-    episodes_at_once: int
+    episodes_at_once: Sequence[int]  # of each
 
     def wait(self, seconds: float) -> bool:
         if not self.receiver.unjudged:
-            room = self.receiver.room
-            at_once = self.episodes_at_once
-            self.collector.collect(at_once if room is None else min(at_once, room))
-            for episode in self.collector.drain_finished():
-                self.episode_log.finished(episode)
+            for collector, at_once in zip(self.collectors, self.episodes_at_once, strict=True):
+                room = self.receiver.room
+                collector.collect(at_once if room is None else min(at_once, room))
+                for episode in collector.drain_finished():
+                    self.episode_log.finished(episode)
         return self.receiver.settle(seconds)
 
     def stop(self, finish_within: float) -> None:
         """No episode is in flight; wait for verdicts that are due."""
         if not self.receiver.settle(finish_within):
             self.receiver.release()
-        self.collector.close_devices()
+        for each in self.collectors:
+            each.close_devices()
 
     def reports(self) -> list[CollectorReport]:
-        return [self.collector.report()]
+        return [each.report() for each in self.collectors]
 
     def phone_seconds(self) -> dict[str, float]:
-        return self.collector.report().stages
+        total: Counter[str] = Counter()
+        for report in self.reports():
+            total.update(report.stages)
+        return dict(total)
 
     def states(self) -> dict[int, str]:
-        return {0: json.dumps(self.collector.state())}
+        return {n: json.dumps(each.state()) for n, each in enumerate(self.collectors)}

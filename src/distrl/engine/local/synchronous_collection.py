@@ -8,7 +8,7 @@ next round begins. It exists to be compared with: it has all the waits that asyn
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from distrl.engine.ingest.delivery import ArrivalQueue, TrajectoryReceiver
 from distrl.engine.ingest.messages import Pace
@@ -26,11 +26,11 @@ class Rounds:
         self._round = -1
         self._owed: dict[int, int] = {}
 
-    def begin(self, numbers: Iterable[int], tasks: int) -> None:
+    def begin(self, tasks: Mapping[int, int]) -> None:
         """Have each of these collectors play that many tasks."""
         with self._lock:
             self._round += 1
-            self._owed = dict.fromkeys(numbers, tasks)
+            self._owed = dict(tasks)
 
     def owed(self, number: int) -> tuple[int, int]:
         """The current round, and the tasks that this collector has yet to play in it."""
@@ -65,7 +65,7 @@ class SynchronousCollection(AsynchronousCollection):
         receiver: TrajectoryReceiver,
         arrivals: ArrivalQueue,
         rounds: Rounds,
-        tasks_per_round: int,  # of each collector
+        tasks_per_round: Sequence[int],  # of each collector, by number
     ) -> None:
         super().__init__(registry, collectors, receiver, arrivals)
         self._rounds = rounds
@@ -79,7 +79,8 @@ class SynchronousCollection(AsynchronousCollection):
     def wait(self, seconds: float) -> bool:
         """Play a round, `seconds` of it at most; True when it is over."""
         if not self._playing:
-            self._rounds.begin(self._registry.numbers(), self._tasks_per_round)
+            numbers = self._registry.numbers()
+            self._rounds.begin({number: self._tasks_per_round[number] for number in numbers})
             self._playing = True
         if not self._round_is_over:
             self._arrivals.rest(seconds)

@@ -257,11 +257,12 @@ class ConfiguredBuild:
         if self.config.one_policy_per_node:
             batcher = PolicyClient(info.name, partial(find_server, self.run, info.place))
         use_threads(self.config.collection.threads)
-        config, outbox = recording_in(self.config, logs / f"refusals-{info.number}.jsonl")
+        config, number = self.config.of_collector(info.number)
+        config, outbox = recording_in(config, logs / f"refusals-{info.number}.jsonl")
         collector = build_collector(
             config,
             info.name,
-            info.number,
+            number,
             sink=sink,
             weights=weights,
             admission=admission,

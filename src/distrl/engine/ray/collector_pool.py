@@ -58,7 +58,7 @@ class RayCollectorPool:
         self._learner = learner
         self._build = build
         self._say = say
-        self._slots = [] if offline else [_Slot(n) for n in range(config.collection.collectors)]
+        self._slots = [] if offline else [_Slot(n) for n in range(config.collector_count)]
         self._one_for_all = config.one_policy_per_node
         self._servers = PolicyServerPool(config, run, learner, say)
 
@@ -107,7 +107,7 @@ class RayCollectorPool:
 
     def _start(self, slot: _Slot) -> None:
         settings = self._config.collection
-        beat_seconds = max(SHORTEST_BEAT, settings.collectors / BEATS_PER_SECOND)
+        beat_seconds = max(SHORTEST_BEAT, len(self._slots) / BEATS_PER_SECOND)
         options = collector_options(self._config, alive_nodes(), slot.number)
         slot.actor = collector_actor(**options).remote(
             self._learner,

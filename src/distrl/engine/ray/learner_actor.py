@@ -43,6 +43,7 @@ from distrl.engine.supervision.collector_registry import (
     Registration,
 )
 from distrl.engine.supervision.restart_budget import patience_of
+from distrl.engine.supervision.room_shares import RoomShares
 from distrl.episodes.live_feed import LiveUpdate
 from distrl.errors import CollectorsLost, DataLost
 from distrl.replay.store.trajectory_reader import StoreRows
@@ -263,13 +264,14 @@ class RayLearner:
         self._broadcast.send_latest()
         settings, arrivals = self._config.collection, self._arrivals
         self._registry = CollectorRegistry(
-            count=settings.collectors,
+            count=self._config.collector_count,
             restarts=settings.restarts,
             silent_seconds=patience_of(settings.heartbeat_seconds),
             run=self._run,
             episode_log=episode_log,
             waiting=lambda: len(arrivals) + receiver.unjudged,
             wanted=lambda: receiver.room,
+            shares=RoomShares.of(self._config),
             say=self._view.say,
             wake=arrivals.wake,
         )

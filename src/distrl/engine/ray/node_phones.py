@@ -56,7 +56,7 @@ def check_node_phones(config: TrainingConfig, folder: Path) -> Sizes:
 
 def nodes_to_ask(config: TrainingConfig, nodes: list[Node]) -> list[tuple[Node, int]]:
     """Nodes with phones, and how many of theirs the run can use; a node alone has them all."""
-    count, resource = config.devices.count, phone_resource(config.engine, nodes)
+    count, resource = config.devices.count, phone_resource(config, nodes)
     if resource is None:
         return [(node, count) for node in nodes] if len(nodes) == 1 else []
     found = [(node, min(count, int(node.resources.get(resource, 0.0)))) for node in nodes]

@@ -36,6 +36,7 @@ HEAD_SECONDS = 40.0  # for an answer of the head; one that is started again take
 ANSWER_SECONDS = 10  # of these for one question
 AGAIN_SECONDS = 0.5  # before the head is asked again
 LEARNER_RESTARTS = 20  # by Ray: a learner that dies more often than that does not get better
+ANYWHERE = ("simulated", "browser")  # kinds of devices that need nothing of a node but CPUs
 PHONE = "phone"  # the resource that nodes with phones have, if no other is named
 
 
@@ -165,24 +166,31 @@ def server_options(node: Node, gpus: float) -> dict[str, Any]:
     }
 
 
-def phone_resource(settings: EngineSettings, nodes: list[Node]) -> str | None:
-    """The resource that a collector takes for each of its phones; None: it takes CPUs."""
-    if settings.phones != "auto":
-        return settings.phones
+def phone_resource(config: TrainingConfig, nodes: list[Node]) -> str | None:
+    """The resource that a collector takes for each of its phones; None: it takes CPUs.
+
+    Among several environments, devices that any node can have leave those resources to the others.
+    """
+    if config.environment and config.devices.kind in ANYWHERE:
+        return None
+    if config.engine.phones != "auto":
+        return config.engine.phones
     return PHONE if any(node.resources.get(PHONE) for node in nodes) else None
 
 
 def collector_options(config: TrainingConfig, nodes: list[Node], number: int) -> dict[str, Any]:
-    count, collectors = config.devices.count, config.collection.collectors
+    all_collectors = config.collector_count
+    config, place = config.of_collector(number)
     options: dict[str, Any] = {
         "num_gpus": config.engine.collector_gpus,
         "max_restarts": 0,  # `collector_pool` says why
         "runtime_env": {"env_vars": {**WANTED, **ONE_THREAD}},
     }
-    resource = phone_resource(config.engine, nodes)
+    resource = phone_resource(config, nodes)
     if resource is not None:
-        options |= {"num_cpus": 0, "resources": {resource: len(range(number, count, collectors))}}
+        phones = len(range(place, config.devices.count, config.collection.collectors))
+        options |= {"num_cpus": 0, "resources": {resource: phones}}
     else:
         cpus = sum(node.resources.get("CPU", 0.0) for node in nodes)
-        options["num_cpus"] = min(1.0, int(1000 * cpus / collectors) / 1000)
+        options["num_cpus"] = min(1.0, int(1000 * cpus / all_collectors) / 1000)
     return options

@@ -302,7 +302,7 @@ class PolicyServerPool:
         options = server_options(server.node, server.gpus)
         server.starts += 1
         server.actor = server_actor(
-            config.devices.count, name=server_name(self._run, place), **options
+            config.device_count, name=server_name(self._run, place), **options
         ).remote(self._learner, computing_on(device, config), server.name, WEIGHT_POLL_SECONDS)
         server.serving = server.actor.serve.remote()
         server.reporting, server.report, server.heard, server.poll_at = None, None, now, now

@@ -38,6 +38,7 @@ from distrl.engine.ray.placement import (
     is_done,
     learner_node,
     learner_options,
+    phone_resource,
 )
 from distrl.engine.ray.run_replica import ReplicaPool
 from distrl.engine.run.losses import LearnerHome, read_home, write_home
@@ -140,9 +141,11 @@ class RayEngine:
         settings = self.config.engine
         if settings.phones == "auto":
             return {}
-        one_share = self.config.devices_per_collector
-        wanted = self.config.devices.count if self._is_private else one_share
-        return {settings.phones: float(wanted)}
+        every = self.config.by_environment().values()
+        users = [each for each in every if phone_resource(each, []) == settings.phones]
+        shares = [each.devices_per_collector for each in users]
+        wanted = sum(e.devices.count for e in users) if self._is_private else max(shares, default=0)
+        return {settings.phones: float(wanted)} if users else {}
 
     def _run(self, *, resumed: bool, accept_losses: bool) -> RunResult:
         path = str(self.directory.path.absolute())

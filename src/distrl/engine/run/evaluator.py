@@ -1,12 +1,13 @@
 """Measures the policy on tasks that training never saw: before, during and after training.
 
 Evaluations are played in lockstep, on simulated devices of their own (where training is on web
-pages: on pages of their own), and successes are counted by
-task and template. All stages of all runs play the same tasks, so that two of them can be compared
-task by task. Before and during training they are played beside it (`EvaluationLane`: a process of
-its own, or a Ray actor) with the weights of one version, and training goes on; after training, and
-in one-process mode, in the learner's process. `EvaluationStore` keeps the result, and recordings of
-some episodes with the learner's estimates.
+pages: on pages of their own), and successes are counted by task and template. A run with several
+environments plays as many tasks in each, one environment after the other. All stages of all runs
+play the same tasks, so that two of them can be compared task by task. Before and during training
+they are played beside it (`EvaluationLane`: a process of its own, or a Ray actor) with the weights
+of one version, and training goes on; after training, and in one-process mode, in the learner's
+process. `EvaluationStore` keeps the result, and recordings of some episodes with the learner's
+estimates.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from distrl.config.training_config import TrainingConfig
 from distrl.engine.environment import play_environment
 from distrl.engine.run.stop_request import StopRequest
 from distrl.episodes.evaluation import evaluation_tasks, play
-from distrl.episodes.outcome import PairedGain, paired_gain
+from distrl.episodes.outcome import PairedGain, SuccessRate, paired_gain
 from distrl.json_lines import LineLog, read_lines
 from distrl.learning.algorithms.algorithm import update_report
 from distrl.learning.batch import batch_of
@@ -34,7 +35,13 @@ from distrl.records import TEST_OF, Task, Trajectory
 from distrl.replay.buffer.entries import flaw
 from distrl.replay.trajectory_encoding import decode_trajectory
 from distrl.reporting.recording_archive import Opinions, RecordingArchive
-from distrl.runs.run_records import EvaluationLine, Stage, TemplateCount
+from distrl.runs.run_records import (
+    EnvironmentSuccess,
+    EvaluationLine,
+    Stage,
+    TemplateCount,
+    environment_key,
+)
 from distrl.watched_threads import WatchedThreads
 from phonesim.simulated_device import SimulatedDevice
 
@@ -50,7 +57,7 @@ class EvaluationRequest:
     """What is to be measured: so many episodes with the weights of one version."""
 
     stage: Stage
-    episodes: int
+    episodes: int  # in each environment
     updates: int  # that the weights have had
     version: int
     seconds: float  # of the run, when it was asked for
@@ -113,10 +120,12 @@ class Evaluator:
         self.policy.seed(f"{SEED}/{request.stage}/{request.updates}")
         self.policy.sampling = dataclasses.replace(before, greedy=self.config.evaluation.greedy)
         try:
-            with closing(self._trajectories(request.episodes)) as trajectories:
-                for trajectory in trajectories:
-                    yield trajectory
-                    self.stop.check()
+            for config in self.config.measured().values():
+                here = dataclasses.replace(self, config=config)
+                with closing(here._trajectories(request.episodes)) as trajectories:
+                    for trajectory in trajectories:
+                        yield _played_in(config.environment, trajectory)
+                        self.stop.check()
         finally:
             self.policy.sampling = before
 
@@ -172,10 +181,24 @@ class EvaluationStore:
         before, after = self.measured("before"), self.measured("after")
         return paired_gain(before.successes if before else {}, after.successes if after else {})
 
+    def by_environment(self) -> dict[str, EnvironmentSuccess]:
+        """Success before and after training in each; empty where a run has one alone."""
+        before, after = self.measured("before"), self.measured("after")
+        names = [name for line in (before, after) if line for name in line.environments]
+        found = {}
+        for name in dict.fromkeys(names):
+            first, last = (line.in_environment(name) if line else None for line in (before, after))
+            found[name] = EnvironmentSuccess(
+                before=first.rate if first else SuccessRate(0, 0),
+                after=last.rate if last else SuccessRate(0, 0),
+                gain=paired_gain(first.successes if first else {}, last.successes if last else {}),
+            )
+        return found
+
     def keep(self, line: EvaluationLine, trajectories: Sequence[Trajectory]) -> None:
         """Write the evaluation and some recordings of it."""
         if line.stage != "during":
-            for each in _some(trajectories, self.recordings // 2):
+            for each in _some_of_each(trajectories, self.recordings // 2):
                 opinions = self._opinions(each)
                 self.archive.add(each, line.stage, updates=line.updates, opinions=opinions)
         self.evaluations.append(line)
@@ -201,17 +224,42 @@ def evaluation_line(
 ) -> EvaluationLine:
     """Count the successes of an evaluation."""
     judged = [each for each in trajectories if each.ending.judged]
-    tried = Counter(each.task.template for each in judged)
-    done = Counter(each.task.template for each in judged if each.success)
+    tried = Counter((each.environment, each.task.template) for each in judged)
+    done = Counter((each.environment, each.task.template) for each in judged if each.success)
     return EvaluationLine(
         stage=request.stage,
         split=split,
         updates=request.updates,
         weight_version=request.version,
         seconds=request.seconds,
-        templates=tuple(TemplateCount(each, done[each], tried[each]) for each in sorted(tried)),
-        successes={each.task.id: each.success for each in judged},
+        templates=tuple(
+            TemplateCount(template, done[where, template], tried[where, template], where)
+            for name in dict.fromkeys(each.environment for each in judged)
+            for where, template in sorted(tried)
+            if where == name
+        ),
+        successes={
+            environment_key(each.environment, each.task.id): each.success for each in judged
+        },
     )
+
+
+def _played_in(environment: str, trajectory: Trajectory) -> Trajectory:
+    """Where a run has several, the same task may be played in more than one."""
+    if not environment:
+        return trajectory
+    name = environment_key(environment, trajectory.id)
+    return dataclasses.replace(trajectory, id=name, environment=environment)
+
+
+def _some_of_each(trajectories: Sequence[Trajectory], count: int) -> list[Trajectory]:
+    """`count` of them, as many of each environment."""
+    groups: dict[str, list[Trajectory]] = {}
+    for each in trajectories:
+        groups.setdefault(each.environment, []).append(each)
+    chosen = (_some(group, count) for group in groups.values())
+    in_turn = [each for row in zip_longest(*chosen) for each in row if each is not None]
+    return in_turn[:count]
 
 
 def _some(trajectories: Sequence[Trajectory], count: int) -> list[Trajectory]:

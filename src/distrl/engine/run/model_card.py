@@ -71,14 +71,28 @@ def _measured(run: RunDirectory, config: TrainingConfig, result: RunResult) -> s
         f"| before | {rate_words(result.success_before)} | {result.success_before.episodes} |",
         f"| after | {rate_words(result.success_after)} | {result.success_after.episodes} |",
     ]
+    for name, each in result.success_by_environment.items():
+        rows += [
+            f"| {name}, before | {rate_words(each.before)} | {each.before.episodes} |",
+            f"| {name}, after | {rate_words(each.after)} | {each.after.episodes} |",
+        ]
     gain = ""
     if result.gain.tasks:
         gain = f"\n\nGain: {gain_words(result.gain, weights_moved=result.weights_moved)}."
-    templates = ", ".join(config.tasks.templates) or "all"
+    played = "\n".join(_tasks_played(each) for each in config.measured().values())
+    return f"{played}, {chosen}; one run, seed {result.seed}.\n\n" + "\n".join(rows) + gain
+
+
+def _tasks_played(config: TrainingConfig) -> str:
+    """The tasks of one environment, and where they were played."""
+    tasks, where = config.tasks, f"{config.environment}: " if config.environment else ""
+    kinds = f"families {', '.join(tasks.families)}; " if tasks.source == "simulated" else ""
+    on = "web pages, judged by themselves"
+    if tasks.source == "simulated":
+        on = "simulated phones, judged by facts"
     return (
-        f"Tasks of the split `{config.evaluation.split}`, which training never saw (families "
-        f"{', '.join(config.tasks.families)}; templates {templates}), on simulated phones, "
-        f"judged by facts, {chosen}; one run, seed {result.seed}.\n\n" + "\n".join(rows) + gain
+        f"{where}Tasks of the split `{config.evaluation.split}`, which training never saw ({kinds}"
+        f"templates {', '.join(tasks.templates) or 'all'}), on {on}"
     )
 
 
@@ -88,8 +102,10 @@ def _trained(run: RunDirectory, config: TrainingConfig, result: RunResult) -> st
     packages = ", ".join(f"{name} {version}" for name, version in card.packages.items())
     facts = {
         "algorithm": config.learning.algorithm,
-        "phones": f"{config.devices.count} × {config.devices.kind}",
-        "judge": config.judge.kind,
+        "phones": config.device_words,
+        "judge": ", ".join(
+            dict.fromkeys(each.judge.kind for each in config.by_environment().values())
+        ),
         "data": f"{result.trajectories} trajectories, {result.updates} updates",
         "time": f"{duration(result.training_s)} of training",
         "DistRL": f"{card.version}"

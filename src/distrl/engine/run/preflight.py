@@ -13,6 +13,7 @@ import shutil
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -42,6 +43,10 @@ class Check:
 
     what: str
     ask: Callable[[], str]
+    environment: str = ""  # that it is about, where the run has several
+
+    def __str__(self) -> str:
+        return f"{self.environment}: {self.what}" if self.environment else self.what
 
 
 CheckPhones = Callable[[TrainingConfig, Path], Sizes]
@@ -56,7 +61,7 @@ def preflight(
     """Ask all of `checks`, and say what they return."""
     for check in checks(config, folder, ask_phones):
         if words := check.ask():
-            say(words)
+            say(f"{check.environment}: {words}" if check.environment else words)
 
 
 def checks(
@@ -79,11 +84,25 @@ def checks(
     asked.append(Check("model", lambda: check_model(config, opened)))
     if config.learning.learner.mode == "offline":
         return asked  # no episodes are played
-    asked.append(Check("tasks", lambda: task_words(config)))
+    for each in config.by_environment().values():
+        asked += environment_checks(each, folder, opened, ask_phones)
+    return asked
+
+
+def environment_checks(
+    config: TrainingConfig,
+    folder: Path,
+    opened: Sequence[InputBuilder],
+    ask_phones: CheckPhones,
+) -> list[Check]:
+    """What is asked in each environment of a run."""
+    name = config.environment
+    asked = [Check("tasks", lambda: task_words(config), name)]
     if config.collection.collectors:  # else all phones are elsewhere
-        asked.append(Check("phones", lambda: check_phones_here(config, folder, opened, ask_phones)))
+        ask = partial(check_phones_here, config, folder, opened, ask_phones)
+        asked.append(Check("phones", ask, name))
     if config.judge.later and not config.judge.is_registered:
-        asked.append(Check("judge", lambda: check_judge(config.judge)))
+        asked.append(Check("judge", lambda: check_judge(config.judge), name))
     return asked
 
 
@@ -101,6 +120,8 @@ def check_phones_here(
 ) -> str:
     """Raise what is wrong with the phones, or with their screens for the model."""
     sizes, words = ask_phones(config, folder), ""
+    if config.environment:
+        sizes = {f"{phone} of {config.environment}": size for phone, size in sizes.items()}
     for builder in opened:  # none: it could not be opened, which was said
         words = check_screens(config.agent.model, builder, sizes)
     return words

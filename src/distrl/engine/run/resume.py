@@ -160,9 +160,10 @@ def _check_player(config: TrainingConfig) -> None:
 
 def _checked(config: TrainingConfig, trajectory: Trajectory) -> Trajectory:
     """Refuse what was played on tasks that success is measured on."""
-    split, measured = trajectory.task.split, config.evaluation.split
+    split = trajectory.task.split
+    measured = {each.evaluation.split for each in config.measured().values()}
     evaluated = config.evaluation.before or config.evaluation.after
-    if split == measured and evaluated and not config.learning.any_corpus:
+    if split in measured and evaluated and not config.learning.any_corpus:
         raise UsageError(
             f"learning.corpus={config.learning.corpus!r} has {trajectory.task.id}, of the split "
             f"{split!r}, on which this run is evaluated; "

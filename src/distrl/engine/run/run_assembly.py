@@ -145,16 +145,11 @@ class RunAssembly:
         resumed_at = learner.updates if resumed else None
         metrics = opened.enter_context(open_metrics(config, run, resumed_at, self.sinks))
         episodes = opened.enter_context(LineLog.open(run.episodes))
-        episode_log = EpisodeLog(episodes, lambda: metrics.seconds, 60.0 * config.run.minutes)
+        episode_log = EpisodeLog(
+            episodes, lambda: metrics.seconds, 60.0 * config.run.minutes, list(config.environments)
+        )
         receiver = open_receiver(
-            config.judge,
-            run,
-            store,
-            self.arrivals,
-            episode_log,
-            self.view.say,
-            opened,
-            config.run.trajectories,
+            config, run, store, self.arrivals, episode_log, self.view.say, opened
         )
         recall(episode_log, run, store, receiver)
         collection = self.open_collection(opened, receiver, episode_log, state)
@@ -209,7 +204,7 @@ class RunAssembly:
         """Its account begins with what the run recorded before it was resumed."""
         run = self.directory
         account = RunAccount.of(read_points(run.metrics))
-        name, devices = run.path.name, self.config.devices.count
+        name, devices = run.path.name, self.config.device_count
         return RunMonitor(
             name,
             devices,

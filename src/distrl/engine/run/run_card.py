@@ -147,18 +147,23 @@ def machine() -> dict[str, str]:
 
 
 def _task_files(config: TrainingConfig) -> list[str]:
-    tasks = config.tasks
-    if tasks.source == "aitw":
-        return [tasks.aitw.train_file, tasks.aitw.test_file]
-    return [tasks.web_file] if tasks.web_file else []
+    found: list[str] = []
+    for tasks in (each.tasks for each in config.by_environment().values()):
+        aitw = [tasks.aitw.train_file, tasks.aitw.test_file] if tasks.source == "aitw" else []
+        found += [*aitw, *([tasks.web_file] if tasks.web_file else [])]
+    return found
 
 
 def _data(config: TrainingConfig) -> dict[str, str]:
     """What else a run begins with, where it is set."""
+    examples = {
+        f"environments.{name}.judge.examples" if name else "judge.examples": each.judge.examples
+        for name, each in config.by_environment().items()
+    }
     return {
         "learning.corpus": config.learning.corpus,
         "agent.adapter": config.agent.adapter,
-        "judge.examples": config.judge.examples,
+        **examples,
     }
 
 

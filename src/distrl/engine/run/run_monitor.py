@@ -219,6 +219,7 @@ class RunMonitor:
             "training_seconds": self.training_seconds,
         }
         self._machine = self._usage()
+        figures |= {f"success_rate/{name}": r.rate for name, r in late.by_environment.items()}
         figures |= gauges(self._collection.reports()) | self._machine
         figures |= named("seconds", self._collection.phone_seconds())
         figures |= named("learner_seconds", self._learner_seconds())
@@ -240,6 +241,7 @@ class RunMonitor:
             seconds=self._metrics.seconds,
             progress=min(1.0, progress),
             success=late.success,
+            success_by_environment=late.by_environment,
             success_before=self.success_before,
             success_history=self._episode_log.success_history(),
             trajectories=self._episode_log.trajectories,

@@ -109,6 +109,7 @@ class TrainingRun:
             success_before=before.rate if before else NOTHING,
             success_after=after.rate if after else NOTHING,
             gain=self.evaluations.gain(),
+            success_by_environment=self.evaluations.by_environment(),
             weights_moved=account.weights_moved,
             trajectories=self.episode_log.trajectories,
             updates=self.state.updates,
@@ -233,7 +234,7 @@ class TrainingRun:
         known = self.evaluations.measured(stage) if stage == "before" else None
         if known is not None:
             self.monitor.success_before = known.rate
-        if known is not None or not episodes:
+        if known is not None or not episodes or not self.config.measured():
             return
         request = self._request(stage, episodes)
         if self.lane is not None and stage != "after":
@@ -277,15 +278,16 @@ class TrainingRun:
             self.monitor.say(f"not measured, the run goes on: {error}")
 
     def _note_evaluation(self, request: EvaluationRequest, played: int) -> None:
-        words = f"{request.stage} {played}/{request.episodes}"
-        left = request.episodes - played
+        total = request.episodes * len(self.config.measured())
+        words, left = f"{request.stage} {played}/{total}", total - played
         if played and left:
             each = (self.monitor.seconds - request.seconds) / played
             words += f", {duration(each * left)} left"
         self.monitor.evaluating = words
 
     def _keep(self, request: EvaluationRequest, trajectories: Sequence[Trajectory]) -> None:
-        line = evaluation_line(request, self.config.evaluation.split, trajectories)
+        splits = dict.fromkeys(e.evaluation.split for e in self.config.measured().values())
+        line = evaluation_line(request, ", ".join(splits), trajectories)
         self.evaluations.keep(line, trajectories)
         if request.stage == "before":
             self.monitor.success_before = line.rate

@@ -45,6 +45,7 @@ from distrl.engine.supervision.restart_budget import (
     WINDOW,
     RestartBudget,
 )
+from distrl.engine.supervision.room_shares import RoomShares
 from distrl.episodes.collector_report import CollectorReport
 from distrl.errors import CollectorsLost
 from distrl.runs.run_directory import RunDirectory
@@ -138,6 +139,7 @@ class CollectorRegistry:
     say: Callable[[str], None]
     wake: Callable[[], None]  # called when a slot was given up
     wanted: Callable[[], int | None] = lambda: None  # trajectories that the run still wants
+    shares: RoomShares = RoomShares()
     clock: Callable[[], float] = time.monotonic
     stop_at: float | None = None  # when all must have ended; None: nobody asked for it
     _looked: float = float("inf")  # when the unresponsive were last asked for
@@ -273,13 +275,10 @@ class CollectorRegistry:
     def orders(self, number: int) -> HeartbeatReply:
         """What the collector of that slot is to do now."""
         with self._lock:
-            others = sum(slot.in_flight for at, slot in self._slots.items() if at != number)
-            wanted = self.wanted()
-            pace = dataclasses.replace(
-                self._pace,
-                elsewhere=self.waiting() + others,
-                wanted=None if wanted is None else max(0, wanted - others),
-            )
+            others = {at: slot.in_flight for at, slot in self._slots.items() if at != number}
+            pace = self.shares.pace_of(number, self._pace, others, self.waiting())
+            if (wanted := self.wanted()) is not None:
+                pace = dataclasses.replace(pace, wanted=max(0, wanted - sum(others.values())))
             if self.stop_at is None:
                 return HeartbeatReply(pace)
             return HeartbeatReply(pace, max(0.0, self.stop_at - self.clock()))

@@ -52,12 +52,12 @@ export async function curvesPage({ run, figures }) {
     return h("div", {}, new StackChart({ at: found.seconds, names: found.stages, shares: found.shares, label: words(which), xText: minutes }).element, legend(names));
   }
 
-  // Of a run with tasks of several families: a line for each.
+  // Of a run with tasks of several families, or with several environments: a line for each.
   function families() {
     const rows = curves.families.filter((each) => each.curve.length);
     if (curves.families.length < 2 || !rows.length) return null;
     const series = rows.map(({ family, curve }) => ({ name: family, x: curve.map((row) => row.seconds), y: curve.map((row) => row.rate), low: curve.map((row) => row.low), high: curve.map((row) => row.high) }));
-    return h("div", {}, new LineChart({ series, share: true, height: 200, label: "Success by family", xText: minutes }).element, legend(series.map((each) => each.name)));
+    return h("div", {}, new LineChart({ series, share: true, height: 200, label: "Success by family or environment", xText: minutes }).element, legend(series.map((each) => each.name)));
   }
 
   function templates() {
@@ -89,7 +89,7 @@ export async function curvesPage({ run, figures }) {
       card("How old the data was when drawn", "weight versions; darker: a larger share of the draws", stale.updates.length ? new HeatMap({ at: stale.updates, rows: stale.buckets, counts: stale.counts, label: "Staleness drawn" }).element : nothing("No update yet."), "half"),
       h("div", { class: "row wide" }, h("h2", {}, "Metrics"), toggle("log axis", log, () => { log = !log; }), toggle("by updates", byUpdates, () => { byUpdates = true; }), toggle("by time", !byUpdates, () => { byUpdates = false; }), search, h("span", { class: "muted small" }, "drag to zoom, double click for all")),
       ...[...METRICS, ...others].map(metric),
-      byFamily ? card("Success by family", "of training episodes", byFamily, "wide") : null,
+      byFamily ? card("Success by family or environment", "of training episodes", byFamily, "wide") : null,
       card("Success by task and family", "with 95 % intervals", templates(), "wide"),
     ].filter(Boolean));
   }
