@@ -275,6 +275,11 @@ bench-miniwob: $(STAMP) ## MiniWoB's pages: which load, and which can be done (1
 	@echo "→ benchmarks/miniwob.py"
 	@$(BIN)/python -m benchmarks.miniwob $(ARGS)
 
+.PHONY: bench-mobilegym
+bench-mobilegym: $(STAMP) ## MobileGym's phone beside ours; MOBILEGYM names a built checkout of it (6 min); writes results/mobilegym.json
+	@echo "→ benchmarks/mobilegym.py"
+	@$(BIN)/python -m benchmarks.mobilegym $(ARGS)
+
 bench-miniwob-reward: $(STAMP) ## Three seeds of `distrl train miniwob` (75 quiet minutes); into results/miniwob.json
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt --no-deps miniwob
 	@echo "→ benchmarks/learning_seeds.py miniwob"

@@ -2,7 +2,8 @@
 
 Every page is begun, must say what is to be done and must not be done at once; then a player without
 a model (`instruction_monkey`) tries it with other seeds until the page itself gives a reward of 1,
-for a number of episodes. A page that it never solves may still be fine: it is counted as not shown.
+for a number of episodes. Pages that ask for something to be typed are answered from what they show
+(`miniwob_answers`). A page that is never solved may still be fine: it is counted as not shown.
 `--only` and `--attempts` try some pages longer; what was solved before is kept.
 """
 
@@ -15,6 +16,7 @@ from contextlib import ExitStack
 from fnmatch import fnmatchcase
 
 from benchmarks.instruction_monkey import InstructionMonkey
+from benchmarks.miniwob_answers import ANSWERS, answer
 from benchmarks.results_file import RESULTS, update_results
 from distrl.config.training_config import load_config
 from distrl.devices.browser.browser_device import BrowserDevice
@@ -40,6 +42,11 @@ def main() -> None:
         for page in find_pages().step_limits:
             for name, value in begun(device, page).items():
                 figures[name] += value
+        for page in ANSWERS:
+            if page not in solved and fnmatchcase(page, given.only) and answered(device, page):
+                solved[page] = 0
+                print(f"{len(solved):4} {page}", flush=True)
+        SOLVED.write_text(json.dumps(solved, indent=1) + "\n")
         for attempts in range(1, given.attempts + 1):  # a few of all before many of one
             for page in find_pages().step_limits:
                 left = page not in solved and fnmatchcase(page, given.only)
@@ -90,6 +97,16 @@ def done(device: BrowserDevice, page: str, number: int) -> bool:
     except (DeviceError, JudgeError) as error:
         print(f"     {page}: {type(error).__name__}: {error}", flush=True)
     return False
+
+
+def answered(device: BrowserDevice, page: str) -> bool:
+    """Give the answer that the page itself has; whether it gave a reward of 1."""
+    judge = MiniwobJudge(device)
+    device.reset(0)
+    judge.begin(find_pages().task(page, "train", 0))
+    for action in answer(device, page):
+        device.perform(action)
+    return judge.verdict(None).success
 
 
 def _arguments() -> argparse.Namespace:

@@ -7,8 +7,8 @@ should stay comparable; `everyday_steps_per_s_per_core` is theirs.)
 With `--old CHECKOUT`, a checkout of an earlier state, both are measured in turns, each in processes
 of its own: `steps_per_s_ratio` is what is left of the speed before.
 The successes are those of the agents that need no brain, over all templates and splits. Figures of
-the Android emulator are shown beside ours as published; MobileGym is measured in the same run where
-one is installed (`mobilegym`).
+the Android emulator are shown beside ours as published; `make bench-mobilegym` measures MobileGym
+and our phone in one run.
 """
 
 from __future__ import annotations
@@ -27,7 +27,6 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from benchmarks.mobilegym import VARIABLE, measure_mobilegym
 from benchmarks.results_file import make_command, write_results
 from distrl.episodes.demonstrations import demonstrate
 from distrl.episodes.evaluation import SIMPLE_AGENTS, evaluate
@@ -318,11 +317,6 @@ def main() -> None:
         figures |= measure_ratio(chosen.old.resolve())
     figures |= measure_reset() | measure_memory()
     figures |= measure_success(chosen.numbers)
-    url = os.environ.get(VARIABLE, "")
-    if url:
-        figures |= measure_mobilegym(url)
-    else:
-        CONSOLE.print(f"MobileGym is not measured: {VARIABLE} has no address of a running one")
     CONSOLE.print(table(figures))
     CONSOLE.print(
         f"written to {write_results('phone', figures, make_command('bench-phone'))}",

@@ -1,40 +1,44 @@
-"""The measurement of a page, on a page of our own: nobody has MobileGym where tests run."""
+"""The two phones beside each other, with a small folder in the place of MobileGym's."""
 
 from __future__ import annotations
 
 import shutil
-import threading
 from collections.abc import Iterator
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from benchmarks.mobilegym import measure_mobilegym
+from benchmarks.mobilegym import NAMES, held_megabytes, measure_times, table
+from tests.task_sets.small_mobilegym import write_mobilegym
+from tests.task_sets.test_mobilegym import forget_package
 
 from distrl.devices.browser.chromium import PROGRAMS
 
-PAGE = "<!doctype html><meta name=viewport content='width=device-width'><button>Tap</button>"
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not any(map(shutil.which, PROGRAMS)), reason="there is no Chromium"),
+]
+TIMES = [
+    "start_ms", "step_ms", "reset_ms", "set_up_ms", "verdict_ms", "snapshot_ms", "restore_ms",
+    "restored_share",
+]  # fmt: skip
 
 
 @pytest.fixture
-def url(tmp_path: Path) -> Iterator[str]:
-    (tmp_path / "index.html").write_text(PAGE)
-    handler = partial(SimpleHTTPRequestHandler, directory=str(tmp_path))
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_port}/"
-        server.shutdown()
-        thread.join()
+def folder(tmp_path: Path) -> Iterator[str]:
+    forget_package()
+    yield str(write_mobilegym(tmp_path / "mobilegym"))
+    forget_package()
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(not any(map(shutil.which, PROGRAMS)), reason="there is no Chromium")
-def test_a_page_is_measured(url: str) -> None:
-    figures = measure_mobilegym(url)
-    assert set(figures) == {
-        "mobilegym_first_screen_ms", "mobilegym_step_ms_p50", "mobilegym_steps_per_s",
-        "mobilegym_reset_ms",
-    }  # fmt: skip
+def test_times_of_both_are_taken_by_the_same_code(folder: str) -> None:
+    figures: dict[str, float] = {"phones": 1, "load": 0.5}
+    for name in NAMES:
+        figures |= measure_times(name, folder, steps=2, resets=1)
+    both = {f"{name}_{figure}" for name in NAMES for figure in TIMES}
+    assert set(figures) == both | {"mobilegym_moving_step_ms", "phones", "load"}
     assert all(value > 0 for value in figures.values())
+    assert table(figures).row_count == len(TIMES) + 1
+
+
+def test_phones_are_weighed_in_a_process_of_their_own(folder: str) -> None:
+    assert held_megabytes("mobilegym", folder, 1) > 100  # a browser and Python

@@ -18,7 +18,7 @@ from distrl.config.typed_reader import section_of, setting_names, settings_of
 from distrl.errors import InvalidSetting
 from distrl.planning.plan_settings import PlanSettings
 
-MAX_SETTINGS = 219  # 218 before what a critic reads, 216 before the screen of simulated phones
+MAX_SETTINGS = 220  # 219 before the folder of MobileGym, 218 before what a critic reads
 
 
 def declarations(kind: type, path: str = "") -> Iterator[tuple[str, Any]]:

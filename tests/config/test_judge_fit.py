@@ -49,7 +49,10 @@ def test_what_goes_together_is_read_and_written_the_same(words: tuple[str, ...])
             (*WORLD[:2], *UNTESTED, *VLM, "devices.count=2"),
             "names 1 containers for devices.count=2",
         ),
-        ((*VLM, *AITW), "test phones are simulated ones, or MiniWoB's pages: give 0, 0 and none"),
+        (
+            (*VLM, *AITW),
+            "test phones are simulated ones, MiniWoB's pages or MobileGym: give 0, 0 and none",
+        ),
         ((*VLM, "collection.stop_on_success=true"), "come after the episode: leave it out"),
         ((*VLM, "tasks.curriculum=success_rate"), "give uniform or instruction_value"),
         ((*VLM, *UNTESTED, AITW[0]), "name both text files"),

@@ -30,7 +30,7 @@ def config_of(folder: Path, text: str, *more: str) -> TrainingConfig:
         (["devices.kind=browser"], "web pages are played in a browser"),
         (["tasks.source=miniwob"], "web pages are played in a browser"),
         ([*MINIWOB, "judge.kind=facts"], "or page, or a judge that you register"),
-        (["judge.kind=page"], "only tasks of the source miniwob or web"),
+        (["judge.kind=page"], "only tasks of the source miniwob or mobilegym or web"),
         ([*MINIWOB, "tasks.source=web"], "docs/browser.md shows one"),
         ([*MINIWOB, "tasks.web_file=a.toml"], "docs/browser.md shows one"),
         ([*MINIWOB, "tasks.split=held_out_apps"], "train or test"),

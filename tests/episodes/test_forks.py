@@ -14,6 +14,7 @@ from distrl.episodes.collector_settings import CollectorSettings
 from distrl.episodes.demonstrations import ScriptedPolicy
 from distrl.episodes.episode import Episode
 from distrl.episodes.policy_batcher import PolicyBatcher
+from distrl.errors import DeviceDisconnected
 from distrl.records import (
     Action,
     Back,
@@ -182,6 +183,25 @@ def test_with_threads_too(blocking: bool) -> None:
     made.run(4)
     assert len(sink.all) == 12
     check_families(sink.all, 2)
+    assert made.report().in_flight == 0
+
+
+class LostWhenPutBack(SimulatedDevice):
+    """A phone whose connection breaks when it is put back."""
+
+    def restore(self, state: object) -> None:
+        raise DeviceDisconnected(f"device {self.name}: the browser has ended; reset it")
+
+
+@pytest.mark.parametrize("lockstep", [True, False])
+def test_a_device_that_fails_when_it_is_put_back_costs_the_forks_alone(lockstep: bool) -> None:
+    sink = ListSink()
+    made = forking(sink, [LostWhenPutBack("phone")], forks=2)
+    if lockstep:
+        made.collect(3)
+    else:
+        made.run(3)
+    assert [each.branch for each in sink.all] == [None] * 3
     assert made.report().in_flight == 0
 
 

@@ -16,7 +16,8 @@ from distrl.episodes.episode import Episode
 from distrl.errors import InvalidSetting, NotInstalled, UnknownTask
 from distrl.hierarchy import Element
 from distrl.records import Decision, Done, Ending, Swipe, Tap
-from distrl.task_sets.miniwob import MiniwobJudge, MiniwobTasks, find_pages, load_task
+from distrl.task_sets.miniwob import MiniwobJudge, find_pages, load_task
+from distrl.task_sets.task_pool import NumberedTasks
 
 WORDS = [
     "devices.kind=browser", "tasks.source=miniwob", "judge.kind=page", "evaluation.before=0",
@@ -48,8 +49,9 @@ def test_there_are_125_pages_with_steps_as_a_person_has_seconds() -> None:
 def test_seeds_of_training_and_testing_never_meet() -> None:
     names = ("miniwob.click-test",)
     seeds = {
-        split: {MiniwobTasks(names, split, 0).task(names[0], turn).seed for turn in range(500)}
+        split: {pool.task(names[0], turn).seed for turn in range(500)}
         for split in ("train", "test")
+        for pool in [NumberedTasks(names, load_task, split)]
     }
     assert len(seeds["train"]) == len(seeds["test"]) == 500
     assert not seeds["train"] & seeds["test"]
@@ -57,7 +59,7 @@ def test_seeds_of_training_and_testing_never_meet() -> None:
 
 def test_shares_of_collectors_are_apart_and_an_id_rebuilds_a_task() -> None:
     names = ("miniwob.click-link",)
-    first, second = (MiniwobTasks(names, "train", 3, share, 2) for share in (0, 1))
+    first, second = (NumberedTasks(names, load_task, "train", 3, share, 2) for share in (0, 1))
     ids = [pool.task(names[0], turn).id for pool in (first, second) for turn in range(10)]
     assert len(set(ids)) == 20
     assert first.find(ids[3]) == load_task(ids[3]) == first.task(names[0], 3)

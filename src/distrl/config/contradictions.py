@@ -26,12 +26,12 @@ TASK_SOURCES: dict[str, tuple[TaskSourceName, ...]] = {
     "adb": ("simulated", "aitw", "registered"),
     "emulator": ("aitw", "registered"),
     "android_world": ("android_world",),
-    "browser": ("miniwob", "web"),
+    "browser": ("miniwob", "mobilegym", "web"),
 }
 JUDGED_SOURCES: dict[str, tuple[TaskSourceName, ...]] = {  # by judges that know them
     "facts": ("simulated",),
     "android_world": ("android_world",),
-    "page": ("miniwob", "web"),
+    "page": ("miniwob", "mobilegym", "web"),
 }
 MAX_COLLECTORS = 1024  # joined ones have the numbers from there on
 OWN_DEVICE_SOURCES: tuple[TaskSourceName, ...] = ("simulated", "aitw", "registered")
@@ -109,11 +109,11 @@ def _check_devices(config: TrainingConfig) -> None:
     if not fits and (kind == "browser" or source in TASK_SOURCES["browser"]):
         raise InvalidSetting(
             f"devices.kind={kind!r} with tasks.source={source!r}; web pages are played in a "
-            "browser: give devices.kind='browser' with tasks.source='miniwob' or 'web'"
+            f"browser: give devices.kind='browser' with {' or '.join(TASK_SOURCES['browser'])}"
         )
-    if source == "miniwob" and config.tasks.curriculum == "instruction_value":
+    if source in ("miniwob", "mobilegym") and config.tasks.curriculum == "instruction_value":
         raise InvalidSetting(
-            "tasks.curriculum='instruction_value' with tasks.source='miniwob'; its "
+            f"tasks.curriculum='instruction_value' with tasks.source={source!r}; its "
             "instructions are known by its pages alone: give uniform or success_rate"
         )
     if not fits and source == "simulated":
@@ -163,7 +163,7 @@ def _check_evaluation(config: TrainingConfig) -> None:
     """The phones of evaluations are simulated ones, or pages of a browser on its machine."""
     given, source = config.evaluation, config.tasks.source
     measures = given.before or given.after or given.every_minutes is not None
-    if source == "miniwob" and not config.judge.later:
+    if source in ("miniwob", "mobilegym") and not config.judge.later:
         if measures and given.split not in ("train", "test"):
             raise InvalidSetting(f"evaluation.split={given.split!r} on pages; train or test")
     elif source != "simulated" and measures:
@@ -172,8 +172,8 @@ def _check_evaluation(config: TrainingConfig) -> None:
         raise InvalidSetting(
             f"evaluation.before={given.before}, evaluation.after={given.after} and "
             f"evaluation.every_minutes={given.every_minutes} with tasks.source={source!r}; "
-            f"test phones are simulated ones, or MiniWoB's pages: give {nothing}, and measure with "
-            "`distrl collect --set tasks.split=test`"
+            f"test phones are simulated ones, MiniWoB's pages or MobileGym: give {nothing}, and "
+            "measure with `distrl collect --set tasks.split=test`"
         )
 
 

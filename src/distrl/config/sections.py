@@ -28,14 +28,16 @@ from phonesim.faults import Faults
 from phonesim.tasks.task_sets import template_names
 
 TaskSourceName = Literal[
-    "simulated", "aitw", "android_world", "miniwob", "web", "registered"
-]  # fmt: skip
+    "simulated", "aitw", "android_world", "miniwob", "mobilegym", "web", "registered"
+]
 Curriculum = Literal["uniform", "success_rate", "instruction_value"]
 LatencyName = Literal["none", "paper_emulator", "snapshot_emulator", "event_driven"]
 ClockKind = Literal["virtual", "scaled", "real"]
 CollectionMode = Literal["asynchronous", "synchronous", "one_process"]
 EngineKind = Literal["local", "ray"]
 PolicyHolder = Literal["auto", "collector", "node"]
+# A source that needs a file or folder of the user's, the setting, and its page in docs/.
+NAMED_PLACES = (("web", "web_file", "browser"), ("mobilegym", "mobilegym_folder", "mobilegym"))
 LONGEST_PATTERN = 200  # characters of a pattern for the names of templates
 
 
@@ -63,8 +65,9 @@ class TaskSettings:
 
     simulated: the tasks of our simulated phone, without end, each with its facts. aitw: Android in
     the Wild's instructions, from text files of yours. android_world: AndroidWorld's tasks, on the
-    phones of its containers. miniwob: MiniWoB++'s pages, without end. web: pages of yours, from a
-    file. registered: every `Task` given to `register_task`.
+    phones of its containers. miniwob: MiniWoB++'s pages, without end. mobilegym: MobileGym's tasks
+    on its phone, without end, from a folder of yours. web: pages of yours, from a file. registered:
+    every `Task` given to `register_task`.
     """
 
     source: TaskSourceName = "simulated"
@@ -75,6 +78,7 @@ class TaskSettings:
     ] = ()
     curriculum: Annotated[Curriculum, Meaning("how tasks are drawn")] = "uniform"
     web_file: Annotated[str, Meaning("a TOML file of tasks on web pages: docs/browser.md")] = ""
+    mobilegym_folder: Annotated[str, Meaning("a built MobileGym: docs/mobilegym.md")] = ""
     aitw: AitwSettings = field(default_factory=AitwSettings)
     android_world: AndroidWorldSettings = field(default_factory=AndroidWorldSettings)
 
@@ -85,11 +89,12 @@ class TaskSettings:
             raise InvalidSetting(f"split={self.split!r} with source={self.source!r}; train or test")
         if self.source == "aitw":
             self._check_aitw()
-        if (self.source == "web") != bool(self.web_file):
-            raise InvalidSetting(
-                f"web_file={self.web_file!r} with source={self.source!r}; the source web, and no "
-                "other, has a file of tasks: docs/browser.md shows one"
-            )
+        for source, setting, page in NAMED_PLACES:
+            if (self.source == source) != bool(given := getattr(self, setting)):
+                raise InvalidSetting(
+                    f"{setting}={given!r} with source={self.source!r}; the source {source}, and no "
+                    f"other, has it: docs/{page}.md shows one"
+                )
 
     def _check_simulated(self) -> None:
         if not self.families:

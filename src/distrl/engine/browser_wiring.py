@@ -1,15 +1,17 @@
 """Build what tasks on web pages need: the pages of a collector, their server, and their judges.
 
-    PageServer ─► BrowserPool ─► BrowserDevice ─► MiniwobJudge, WebJudge
+    PageServer ─► BrowserPool ─► BrowserDevice ─► MiniwobJudge, MobileGymJudge, WebJudge
 
-MiniWoB's pages are served by us and are the same every time, so that episodes on them can be
-forked; pages of a file are where the user serves them. `device_wiring` has a row for the kind.
+MiniWoB's pages and MobileGym's phone are served by us; the former are the same every time, so that
+episodes on them can be forked. Pages of a file are where the user serves them. `device_wiring` has
+a row for the kind.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 
 from distrl.config.sections import TaskSettings
@@ -18,11 +20,13 @@ from distrl.devices.browser.allowed_origins import AllowedOrigins
 from distrl.devices.browser.browser_device import BrowserDevice
 from distrl.devices.browser.browser_pool import BrowserPool
 from distrl.devices.browser.chromium import find_chromium
+from distrl.devices.browser.mobilegym_device import MobileGymDevice
 from distrl.devices.browser.replayed_page import ReplayedBrowserDevice
 from distrl.errors import InvalidSetting
 from distrl.judging.judge import Judge
 from distrl.records import Task
 from distrl.task_sets.miniwob import MiniwobJudge, find_pages, viewport
+from distrl.task_sets.mobilegym import MobileGymJudge, find_mobilegym
 from distrl.task_sets.page_server import PageServer
 from distrl.task_sets.web_tasks import WebJudge, WebTasks, load_web_tasks
 
@@ -37,13 +41,20 @@ def build_pages(
         allowed = AllowedOrigins.of([server.url], settings.origins)
         pool = opened.enter_context(BrowserPool(settings, allowed, viewport(settings)))
         return [ReplayedBrowserDevice(name, pool, server.url) for name in names]
+    if config.tasks.source == "mobilegym":
+        server = opened.enter_context(find_mobilegym(config.tasks.mobilegym_folder).server())
+        allowed = AllowedOrigins.of([server.url], settings.origins)
+        pool = opened.enter_context(BrowserPool(settings, allowed, on_demand=False))
+        return [MobileGymDevice(name, pool, server.url) for name in names]
     allowed = AllowedOrigins.of(_tasks_of(config.tasks).urls, settings.origins)
     pool = opened.enter_context(BrowserPool(settings, allowed))
     return [BrowserDevice(name, pool) for name in names]
 
 
 def check_pages(config: TrainingConfig) -> dict[str, tuple[int, int]]:
-    """Raise what is missing: Chromium, MiniWoB's package, or what the file of tasks lacks."""
+    """Raise what is missing: Chromium, MiniWoB's package, a built MobileGym, or what the file of
+    tasks lacks.
+    """
     settings = config.devices.browser
     find_chromium()
     page_task_words(config)
@@ -54,6 +65,8 @@ def check_pages(config: TrainingConfig) -> dict[str, tuple[int, int]]:
 
 def build_page_judges(settings: TaskSettings) -> Callable[[BrowserDevice], Judge]:
     """Return what makes the judge of an episode on a page."""
+    if settings.source == "mobilegym":
+        return partial(_mobilegym_judge, settings.mobilegym_folder)
     if settings.source != "web":
         return MiniwobJudge
     tasks = _tasks_of(settings)
@@ -65,6 +78,11 @@ def page_task_words(config: TrainingConfig) -> str:
     settings = config.tasks
     if settings.source == "miniwob":
         return f"MiniWoB++: {len(find_pages().named(settings.templates))} kinds of pages"
+    if settings.source == "mobilegym":
+        folder = find_mobilegym(settings.mobilegym_folder)
+        found = folder.templates(settings.split, settings.templates)
+        folder.load(f"{found[0]}/{settings.split}/0")  # raises what its package lacks
+        return f"MobileGym: {len(found)} kinds of tasks"
     tasks = web_tasks(settings)
     unjudged = _tasks_of(settings).unjudged
     if unjudged and config.judge.kind == "page":
@@ -73,6 +91,11 @@ def page_task_words(config: TrainingConfig) -> str:
             "done, shows or answer, or take judge.kind='vlm'"
         )
     return f"{len(tasks)} tasks of {settings.web_file}"
+
+
+def _mobilegym_judge(folder: str, device: BrowserDevice) -> Judge:
+    assert isinstance(device, MobileGymDevice)  # as `build_pages` makes them
+    return MobileGymJudge(device, find_mobilegym(folder))
 
 
 def web_tasks(settings: TaskSettings) -> list[Task]:

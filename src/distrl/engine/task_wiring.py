@@ -29,8 +29,9 @@ from distrl.task_sets.curriculum import (
     TaskSource,
     UniformTasks,
 )
-from distrl.task_sets.miniwob import MiniwobTasks, find_pages
-from distrl.task_sets.task_pool import ListedTasks, SimulatedTasks, TaskPool
+from distrl.task_sets.miniwob import find_pages, load_task
+from distrl.task_sets.mobilegym import find_mobilegym
+from distrl.task_sets.task_pool import ListedTasks, NumberedTasks, SimulatedTasks, TaskPool
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,11 @@ def build_pool(
         return ListedTasks(_android_world(settings, device_pool), seed, number, shares)
     if settings.source == "miniwob":
         templates = find_pages().named(settings.templates)
-        return MiniwobTasks(templates, settings.split, seed, number, shares)
+        return NumberedTasks(templates, load_task, settings.split, seed, number, shares)
+    if settings.source == "mobilegym":
+        folder = find_mobilegym(settings.mobilegym_folder)
+        templates = folder.templates(settings.split, settings.templates)
+        return NumberedTasks(templates, folder.load, settings.split, seed, number, shares)
     if settings.source in ("web", "registered"):
         read = web_tasks if settings.source == "web" else registered_tasks
         return ListedTasks(read(settings), seed, number, shares)
@@ -101,7 +106,7 @@ def task_words(config: TrainingConfig) -> str:
     """A sentence about the tasks to show before a run; raises if they cannot be read."""
     if config.tasks.source == "registered":
         return f"{len(registered_tasks(config.tasks))} registered tasks"
-    if config.tasks.source in ("miniwob", "web"):
+    if config.tasks.source in ("miniwob", "mobilegym", "web"):
         return page_task_words(config)
     if config.tasks.source != "aitw":
         return ""

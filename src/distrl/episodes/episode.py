@@ -124,13 +124,16 @@ class Episode:
         """Continuations from a step of this episode, which has ended and has its trajectory.
 
         Each puts the phone back, so end one before the next is asked for. None come of an episode
-        that a fault ended, nor after one that did.
+        that a fault ended, nor after one that did, nor of a phone that cannot be put back.
         """
         if not self._snapshots or self._fault is not None:
             return
         step = Random(f"fork/{self.id}").randrange(len(self._decisions))
         for number in range(1, count + 1):
-            fork = self._fork(step, f"{self.id}/fork/{number}")
+            try:
+                fork = self._fork(step, f"{self.id}/fork/{number}")
+            except DeviceError:  # its next reset deals with that; the attempt is whole
+                return
             yield fork
             if fork._fault is not None:
                 return

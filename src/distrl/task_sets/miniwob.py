@@ -29,7 +29,6 @@ from distrl.devices.browser.browser_device import BrowserDevice
 from distrl.devices.browser.browser_settings import BrowserSettings, Viewport
 from distrl.errors import DeviceError, InvalidSetting, JudgeError, NotInstalled, UnknownTask
 from distrl.records import Split, Task, Verdict
-from distrl.task_sets.task_pool import NUMBERS, TaskPool
 
 PREFIX = "miniwob."
 JUDGE = "miniwob"
@@ -113,28 +112,6 @@ def _step_limit(page: Path) -> int:
 def viewport(settings: BrowserSettings) -> Viewport:
     """As wide as the pages are, which know nothing of phones."""
     return Viewport(settings.width, settings.height, settings.width / PAGE_WIDTH, mobile=False)
-
-
-class MiniwobTasks(TaskPool):
-    """By MiniWoB's pages; without end, since each seed of a page is another task."""
-
-    def __init__(
-        self,
-        templates: tuple[str, ...],
-        split: Split = "train",
-        seed: int = 0,
-        share: int = 0,
-        shares: int = 1,
-    ) -> None:
-        super().__init__(templates, seed, share, shares)
-        self.split = split
-
-    def task(self, template: str, turn: int) -> Task:
-        number = self.seed * NUMBERS + turn * self.shares + self.share
-        return find_pages().task(template.removeprefix(PREFIX), self.split, number)
-
-    def find(self, task_id: str) -> Task:
-        return load_task(task_id)
 
 
 def load_task(task_id: str) -> Task:

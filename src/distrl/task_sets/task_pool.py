@@ -1,16 +1,16 @@
 """What a curriculum draws from: tasks by template and turn; each collector has its own share.
 
-`SimulatedTasks` never ends: each turn of a template is a new task. `ListedTasks`
-are a finite list (Android in the Wild, AndroidWorld): every one of a template comes once a
-round, in an order that changes from round to round, and the collectors go through each round
-together without overlap.
+`NumberedTasks` never end: each turn of a template is a new task (simulated ones, MiniWoB,
+MobileGym). `ListedTasks` are a finite list (Android in the Wild, AndroidWorld): every one of a
+template comes once a round, in an order that changes from round to round, and the collectors go
+through each round together without overlap.
 """
 
 from __future__ import annotations
 
 import random
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from distrl.errors import InvalidSetting, UnknownTask
 from distrl.records import Split, Task
@@ -42,7 +42,31 @@ class TaskPool(ABC):
         return random.Random(f"curriculum/{self.seed}/{self.share}/{draw}")
 
 
-class SimulatedTasks(TaskPool):
+class NumberedTasks(TaskPool):
+    """By templates of which there is a task for every number; `load` makes the task of an id."""
+
+    def __init__(
+        self,
+        templates: tuple[str, ...],
+        load: Callable[[str], Task],
+        split: Split = "train",
+        seed: int = 0,
+        share: int = 0,
+        shares: int = 1,
+    ) -> None:
+        super().__init__(templates, seed, share, shares)
+        self.split = split
+        self._load = load
+
+    def task(self, template: str, turn: int) -> Task:
+        number = self.seed * NUMBERS + turn * self.shares + self.share
+        return self._load(f"{template}/{self.split}/{number}")
+
+    def find(self, task_id: str) -> Task:
+        return self._load(task_id)
+
+
+class SimulatedTasks(NumberedTasks):
     """By the simulated phone's templates."""
 
     def __init__(
@@ -55,17 +79,13 @@ class SimulatedTasks(TaskPool):
     ) -> None:
         if not templates:
             raise UnknownTask("a task pool without templates; name one or more")
-        super().__init__(templates, seed, share, shares)
-        self.split = split
+        super().__init__(templates, _simulated_task, split, seed, share, shares)
         for template in templates:
             self.task(template, 0)  # raises, and says which name or split would do
 
-    def task(self, template: str, turn: int) -> Task:
-        number = self.seed * NUMBERS + turn * self.shares + self.share
-        return load_task(f"{template}/{self.split}/{number}")[0]
 
-    def find(self, task_id: str) -> Task:
-        return load_task(task_id)[0]
+def _simulated_task(task_id: str) -> Task:
+    return load_task(task_id)[0]
 
 
 class ListedTasks(TaskPool):

@@ -15,7 +15,7 @@ from typing import Self
 
 from distrl.devices.browser import page_input
 from distrl.devices.browser.accessibility import read_page
-from distrl.devices.browser.browser_page import BrowserPage, Dialog
+from distrl.devices.browser.browser_page import STEP_SECONDS, BrowserPage, Dialog
 from distrl.devices.browser.browser_pool import BrowserPool
 from distrl.devices.browser.page_dialog import DialogBox
 from distrl.devices.operating_state import OperatingState
@@ -31,6 +31,7 @@ from distrl.records import (
     Home,
     LongPress,
     OpenApp,
+    Pixels,
     Screen,
     Swipe,
     Tap,
@@ -105,11 +106,11 @@ class BrowserDevice:
         """Change the page by JavaScript before the agent acts; returns the value."""
         return self.evaluate(expression)
 
-    def evaluate(self, expression: str) -> object:
+    def evaluate(self, expression: str, seconds: float = STEP_SECONDS) -> object:
         """The value of a JavaScript expression; none while a dialog stands in its way."""
         page = self.page
         with self._state.at_work():
-            return page.evaluate(expression)
+            return page.evaluate(expression, seconds)
 
     @property
     def dialog(self) -> Dialog | None:
@@ -123,8 +124,11 @@ class BrowserDevice:
             return self._screen(page)
 
     def _screen(self, page: BrowserPage) -> Screen:
-        pixels = page.picture()
+        pixels = self._pixels(page)
         return Screen(pixels.copy() if page.dialog is None else self._box(page.dialog).over(pixels))
+
+    def _pixels(self, page: BrowserPage) -> Pixels:
+        return page.picture()
 
     def elements(self) -> tuple[Element, ...]:
         page = self.page

@@ -168,12 +168,12 @@ class BrowserPage:
 
     # Waiting -----------------------------------------------------------------------------------
 
-    def finish(self, *sent: Pending, eager: bool = False) -> None:
+    def finish(self, *sent: Pending, eager: bool = False, seconds: float = STEP_SECONDS) -> None:
         """Wait for the answers, or until a dialog stands in their way.
 
         `eager`: it is known that they wait for a frame.
         """
-        self.until(lambda: all(each.done for each in sent), sent[0].method, eager=eager)
+        self.until(lambda: all(each.done for each in sent), sent[0].method, seconds, eager=eager)
         for each in sent:
             if each.done:
                 answer_of(self.session.name, each)
@@ -270,12 +270,12 @@ class BrowserPage:
         self.finish(self.session.send("Page.navigateToHistoryEntry", entryId=entry))
         return True
 
-    def evaluate(self, expression: str) -> object:
-        """The value of a JavaScript expression in the page."""
+    def evaluate(self, expression: str, seconds: float = STEP_SECONDS) -> object:
+        """The value of a JavaScript expression in the page, or of the promise that it is."""
         sent = self.session.send(
             "Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True
         )
-        self.finish(sent)
+        self.finish(sent, seconds=seconds)
         if "exceptionDetails" in sent.result:
             details = sent.result["exceptionDetails"]
             said = details.get("exception", {}).get("description", details.get("text", ""))

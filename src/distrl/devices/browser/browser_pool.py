@@ -24,13 +24,18 @@ class BrowserPool:
     """A context manager; ends its browsers. Any thread may ask for a page."""
 
     def __init__(
-        self, settings: BrowserSettings, allowed: AllowedOrigins, viewport: Viewport | None = None
+        self,
+        settings: BrowserSettings,
+        allowed: AllowedOrigins,
+        viewport: Viewport | None = None,
+        *,
+        on_demand: bool = True,  # whether frames are drawn when we say so, if possible
     ) -> None:
         self.settings = settings
         self.allowed = allowed
         self.viewport = viewport or settings.viewport
         self.program: Path = find_chromium()
-        self.on_demand = settings.pages == 1 and draws_on_demand(self.program)
+        self.on_demand = on_demand and settings.pages == 1 and draws_on_demand(self.program)
         self._lock = threading.Lock()
         self._browsers: list[Chromium] = []
 
