@@ -103,10 +103,19 @@ def free_ports(count: int) -> int:
     raise AssertionError("no free ports")
 
 
-def _path_without_adb() -> str:
-    """As of a newcomer, who has no platform-tools."""
-    folders = os.environ["PATH"].split(os.pathsep)
-    return os.pathsep.join(each for each in folders if not (Path(each) / "adb").exists())
+def _path_without_adb(folder: Path) -> str:
+    """As of a newcomer, who has no platform-tools; links in `folder` stand for a place that has."""
+    kept = []
+    for number, place in enumerate(map(Path, os.environ["PATH"].split(os.pathsep))):
+        if (place / "adb").exists():
+            links = folder / f"path-{number}"
+            links.mkdir()
+            for program in place.iterdir():
+                if program.name != "adb":
+                    (links / program.name).symlink_to(program)
+            place = links
+        kept.append(str(place))
+    return os.pathsep.join(kept)
 
 
 @pytest.fixture
@@ -122,7 +131,7 @@ def terminal(tmp_path: Path) -> Iterator[Terminal]:
             (tmp_path / link).symlink_to(tiny_model("qwen2_5_vl"))
         own = {
             "HOME": str(tmp_path),
-            "PATH": f"{bin_folder}{os.pathsep}{_path_without_adb()}",
+            "PATH": f"{bin_folder}{os.pathsep}{_path_without_adb(tmp_path)}",
             "PYTHONPATH": os.pathsep.join(each for each in sys.path if each),
             "COLUMNS": "200",
         }
