@@ -72,14 +72,15 @@ def figures_of(runs: Runs) -> Figures:
 
 
 def curves_of(runs: Runs) -> dict[str, list[list[float]]]:
-    """Of each run, seconds of the phones' clock and success: before, on the way, at the end."""
-    return {
-        f"{job.family}_{job.arm}_seed_{job.seed}": [
-            [round(seconds, 1), round(success, 4)]
-            for seconds, success in ((0.0, each.before), *each.curve)
-        ]
-        for job, each in sorted(runs.items(), key=lambda run: (run[0].family, run[0].arm))
-    }
+    """Of each run, seconds of the phones' clock and success: before, on the way, at the end; and
+    that of its training episodes, by parts of the time.
+    """
+    curves: dict[str, list[list[float]]] = {}
+    for job, each in sorted(runs.items(), key=lambda run: (run[0].family, run[0].arm)):
+        name = f"{job.family}_{job.arm}_seed_{job.seed}"
+        for end, points in (("", ((0.0, each.before), *each.curve)), ("_training", each.training)):
+            curves[name + end] = [[round(x, 1), round(success, 4)] for x, success in points]
+    return curves
 
 
 def _start(family: str, own: Sequence[Played]) -> Figures:
@@ -167,6 +168,24 @@ def _compared(family: str, both: Sequence[tuple[Played, Played]]) -> Figures:
     )
     figures[f"level_{family}"] = level
     figures[f"not_reached_{family}"] = float(sum(ours is None for ours, _, _ in times))
+    return figures | _compared_in_training(family, both)
+
+
+def _compared_in_training(family: str, both: Sequence[tuple[Played, Played]]) -> Figures:
+    """The same by training episodes, to the level of theirs in the last two parts of the time."""
+    ends = [success for _, theirs in both for _, success in theirs.training[-2:]]
+    if not ends:
+        return {}
+    level = statistics.fmean(ends)
+    ours = [one.training_seconds_to(level) for one, _ in both]
+    theirs = [other.training_seconds_to(level) for _, other in both]
+    figures = ratios(
+        f"training_time_ratio_{family}",
+        [t or other.seconds for t, (_, other) in zip(theirs, both, strict=True)],
+        [t or one.seconds for t, (one, _) in zip(ours, both, strict=True)],
+    )
+    figures[f"training_level_{family}"] = level
+    figures[f"training_not_reached_{family}"] = float(ours.count(None))
     return figures
 
 

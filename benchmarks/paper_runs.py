@@ -28,7 +28,9 @@ from distrl.json_lines import read_lines
 from distrl.runs.metrics import read_points
 from distrl.runs.run_account import LEARNER, LEARNER_STAGES
 from distrl.runs.run_directory import RunDirectory
-from distrl.runs.run_records import EvaluationLine, Point
+from distrl.runs.run_records import EpisodeLine, EvaluationLine, Point
+
+PARTS = 12  # of the time, in each of which training episodes are counted
 
 
 def play_all(jobs: Sequence[Job], folders: Sequence[Path], given: argparse.Namespace) -> None:
@@ -85,10 +87,19 @@ class Played:
     effective_sample_share: float
     done_before: Mapping[str, bool] = field(default_factory=dict)  # by task
     done_after: Mapping[str, bool] = field(default_factory=dict)
+    training: tuple[tuple[float, float], ...] = ()  # seconds, success of training episodes
 
     @property
     def seconds(self) -> float:
         return self.curve[-1][0]
+
+    def training_seconds_to(self, level: float) -> float | None:
+        """When training episodes came to a level, between parts by a straight line."""
+        for (begin, before), (end, after) in pairwise(((0.0, self.before), *self.training)):
+            if after >= level:
+                share = 1.0 if after == before else max(0.0, (level - before) / (after - before))
+                return begin + share * (end - begin)
+        return None
 
     def seconds_to(self, level: float) -> float | None:
         """The first look that reaches a level; None: none did."""
@@ -131,6 +142,28 @@ def played(folder: Path) -> Played | None:
         effective_sample_share=result["effective_sample_share"],
         done_before=next((dict(e.successes) for e in lines if e.stage == "before"), {}),
         done_after=next((dict(e.successes) for e in reversed(lines) if e.stage == "after"), {}),
+        training=training_curve(directory, points, speed),
+    )
+
+
+def training_curve(
+    directory: RunDirectory, points: Sequence[Point], speed: float
+) -> tuple[tuple[float, float], ...]:
+    """Success of the training episodes that ended in each part of the time, at its middle.
+
+    Every arm draws its tasks alike, so that this is a dense measure of the same thing as the looks,
+    and costs no processor.
+    """
+    episodes = [each for each in read_lines(directory.episodes, EpisodeLine) if each.judged]
+    times = [speed * t for t in training_seconds(points, [each.ended for each in episodes])]
+    if not times:
+        return ()
+    wide = max(times) / PARTS
+    parts: list[list[bool]] = [[] for _ in range(PARTS)]
+    for time, episode in zip(times, episodes, strict=True):
+        parts[min(PARTS - 1, int(time / wide))].append(episode.success)
+    return tuple(
+        ((number + 0.5) * wide, sum(part) / len(part)) for number, part in enumerate(parts) if part
     )
 
 

@@ -4,15 +4,25 @@ from __future__ import annotations
 
 import argparse
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from benchmarks.paper import jobs_of
-from benchmarks.paper_arms import ARMS, MAIN_ARMS, SMALL_CONFIG, Job, choices_of, settings_of
+from benchmarks.paper_arms import (
+    ARMS,
+    MAIN_ARMS,
+    SMALL_CONFIG,
+    TEMPLATES,
+    Job,
+    choices_of,
+    settings_of,
+)
 from benchmarks.paper_chart import chart
 from benchmarks.paper_figures import curves_of, figures_of, table_of
 from benchmarks.paper_runs import Played, check_same, played, result_of, written
 from benchmarks.paper_tuning import read_tuned, tune
+from benchmarks.results_file import RESULTS
 
 from distrl.config.config_file import config_path
 from distrl.config.training_config import load_config
@@ -36,6 +46,12 @@ def test_every_arm_is_a_valid_run(arm: str, tmp_path: Path) -> None:
         "undemonstrated_test",
     )
     assert config.collection.mode == ("synchronous" if "rounds" in arm else "asynchronous")
+
+
+def test_templates_are_those_that_the_starter_does_now_and_then() -> None:
+    start = json.loads((RESULTS / "undemonstrated-start.json").read_text("utf-8"))
+    done = {name for name, rate in start.items() if "." in name and rate > 0.0}
+    assert {*TEMPLATES["general"], *TEMPLATES["shopping"]} == done
 
 
 @pytest.mark.parametrize("arm", ARMS)
@@ -108,6 +124,21 @@ def test_the_time_to_a_level_is_the_whole_time_where_a_run_never_came_to_it() ->
 def test_the_mean_over_time_begins_at_the_start() -> None:
     # From 0.4 to 0.6 within 1,000 s, then to 0.8 within 3,000: 0.5 and 0.7, one to three.
     assert run(0.8, 6.0, (1000.0, 0.6), (4000.0, 0.8)).success_over_time == pytest.approx(0.65)
+
+
+def test_training_episodes_tell_when_a_level_was_reached() -> None:
+    ours = run(0.8, 6.0, (1200.0, 0.8))
+    ours = replace(ours, training=((300.0, 0.5), (900.0, 0.8)))  # from 0.4 at the start
+    theirs = replace(run(0.6, 2.5, (1200.0, 0.6)), training=((300.0, 0.4), (900.0, 0.6)))
+    assert ours.training_seconds_to(0.65) == pytest.approx(600.0)
+    assert theirs.training_seconds_to(0.65) is None
+    found = figures_of(
+        {Job("general", "distrl", 0): ours, Job("general", "digirl_32_rounds", 0): theirs}
+    )
+    # Their last two parts have 0.4 and 0.6: the level is 0.5, theirs at 600 s, ours at 300 s.
+    assert found["training_level_general"] == pytest.approx(0.5)
+    assert found["training_time_ratio_general"] == pytest.approx(2.0)
+    assert found["training_not_reached_general"] == 0.0
 
 
 def with_tasks(after: dict[str, bool]) -> Played:
@@ -250,10 +281,10 @@ def test_settings_are_chosen_one_after_the_other(tmp_path: Path) -> None:
             job = Job("general", "distrl", seed, tuned)
             write_run(job.tuning_folder(tmp_path), after + more)
 
-    tried(0.5, 1e-4, "signed", 0.95)
-    tried(0.6, 3e-4, "signed", 0.95)  # the better rate
-    tried(0.6, 3e-4, "filtered", 0.95)  # no better: the first stays
-    tried(0.7, 3e-4, "signed", 0.5)
+    tried(0.5, 1e-4, "filtered", 0.95)
+    tried(0.6, 3e-4, "filtered", 0.95)  # the better rate
+    tried(0.6, 3e-4, "signed", 0.95)  # no better: the first stays
+    tried(0.7, 3e-4, "filtered", 0.5)
     given = argparse.Namespace(
         **vars(SMALL) | {"arms": ["distrl"], "families": ["general"], "tune_seeds": [100, 101]},
         keep=tmp_path,
@@ -263,7 +294,7 @@ def test_settings_are_chosen_one_after_the_other(tmp_path: Path) -> None:
     path.write_text(json.dumps({"arms": {"digirl_async": {"learning.digirl.decay": 0.9}}}))
     tune(given, path)
     chosen = read_tuned(path, ["distrl", "digirl_async"])
-    assert chosen["distrl"] == tuple(zip(names, (3e-4, "signed", 0.5), strict=True))
+    assert chosen["distrl"] == tuple(zip(names, (3e-4, "filtered", 0.5), strict=True))
     assert chosen["digirl_async"] == (("learning.digirl.decay", 0.9),)
     assert len(json.loads(path.read_text())["tried"]["distrl"]) == 4
     with pytest.raises(SystemExit, match="as_printed"):
