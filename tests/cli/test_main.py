@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from PIL import Image
+from tests.slow_params import one_in
 from typer.testing import CliRunner
 
 import distrl
@@ -102,7 +103,7 @@ def test_bad_input_is_a_typed_error(words: list[str], error: type[Exception]) ->
         invoke(*words)
 
 
-@pytest.mark.parametrize("words", [["train"], ["train", "--dry-run"], ["imitate"]])
+@pytest.mark.parametrize("words", one_in(3, [["train"], ["train", "--dry-run"], ["imitate"]]))
 def test_without_torch_the_extra_that_has_it_is_named_in_one_line(words: list[str]) -> None:
     code = f"""
 import sys
