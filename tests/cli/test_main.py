@@ -51,6 +51,7 @@ def test_any_screen_can_be_reached_by_labels_drawn_and_read(tmp_path: Path) -> N
         invoke("phone", "draw", "--app", "Notes", "--tap", "No such button")
 
 
+@pytest.mark.slow
 def test_every_app_is_on_the_sheet_and_looks_differ(tmp_path: Path) -> None:
     invoke("phone", "sheet", "--out", str(tmp_path / "sheet.png"))
     assert size_of(tmp_path / "sheet.png")[0] > 1000
