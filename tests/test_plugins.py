@@ -293,6 +293,7 @@ def test_doctor_names_what_is_installed_and_what_is_broken(installed: dict[str, 
     assert "'shorthand' of distrl-quiet 0.3 is broken: InvalidPlugin" in note
 
 
+@pytest.mark.slow
 def test_a_family_and_a_dialect_of_an_installed_package_decide(
     installed: dict[str, str], tmp_path: Path
 ) -> None:

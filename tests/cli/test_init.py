@@ -34,7 +34,10 @@ def test_every_kind_of_phone_has_settings(phones: str, tmp_path: Path) -> None:
     assert (config.devices.count, config.agent.policy.lora is not None) == (2, True)
 
 
-def test_other_phones_are_refused(tmp_path: Path) -> None:
+def test_other_phones_are_refused_before_anything_is_looked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("distrl.cli.init.ask_torch", None)
     done = RUNNER.invoke(app, ["init", str(tmp_path / "mine"), "--phones", "tablets", "--yes"])
     assert "give simulated, handsets, emulators" in str(done.exception)
     assert not (tmp_path / "mine").exists()

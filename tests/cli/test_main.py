@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from PIL import Image
+from tests.slow_params import one_in
 from typer.testing import CliRunner
 
 import distrl
@@ -50,6 +51,7 @@ def test_any_screen_can_be_reached_by_labels_drawn_and_read(tmp_path: Path) -> N
         invoke("phone", "draw", "--app", "Notes", "--tap", "No such button")
 
 
+@pytest.mark.slow
 def test_every_app_is_on_the_sheet_and_looks_differ(tmp_path: Path) -> None:
     invoke("phone", "sheet", "--out", str(tmp_path / "sheet.png"))
     assert size_of(tmp_path / "sheet.png")[0] > 1000
@@ -102,7 +104,7 @@ def test_bad_input_is_a_typed_error(words: list[str], error: type[Exception]) ->
         invoke(*words)
 
 
-@pytest.mark.parametrize("words", [["train"], ["train", "--dry-run"], ["imitate"]])
+@pytest.mark.parametrize("words", one_in(3, [["train"], ["train", "--dry-run"], ["imitate"]]))
 def test_without_torch_the_extra_that_has_it_is_named_in_one_line(words: list[str]) -> None:
     code = f"""
 import sys

@@ -196,11 +196,7 @@ DAMAGES = {
 
 
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
-def test_settings_that_are_damaged_are_among_the_losses(
-    example_run: RunDirectory, tmp_path: Path, damage: bytes
-) -> None:
-    shutil.copytree(example_run.path, tmp_path / "run")
-    run = RunDirectory(tmp_path / "run")
+def test_settings_that_are_damaged_are_among_the_losses(run: RunDirectory, damage: bytes) -> None:
     run.config.write_bytes(b"# crc32 of the lines below: 00000000\n" + damage if damage else b"")
     assert [loss.name for loss in read_story(run).losses] == ["config.toml"]
     assert "Lost on the way" in report_page(read_story(run))

@@ -46,14 +46,11 @@ def init(
     path = directory / "config.toml"
     if path.exists():
         raise UsageError(f"{path} is there already; give another folder, or change that file")
+    if phones is not None:
+        _known(phones)  # before anything is looked for, which takes seconds
     found, has_gpu = _handsets(), _has_gpu()
     typer.echo(f"found: {found or 'no'} phones on adb, {'a' if has_gpu else 'no'} GPU")
-    kind = _ask("phones", phones, "handsets" if found else "simulated", yes=yes)
-    if kind not in PHONES:
-        raise UsageError(
-            f"--phones {kind}: give {', '.join(PHONES)}; for several kinds in one run begin with "
-            "`distrl configs mixed`"
-        )
+    kind = _known(_ask("phones", phones, "handsets" if found else "simulated", yes=yes))
     likely = {"simulated": 32 if has_gpu else 8, "handsets": found or 4, "emulators": 4}[kind]
     likely_minutes = 480.0 if has_gpu else 30.0
     proposed = "starter" if kind == "simulated" and not has_gpu else QWEN
@@ -95,6 +92,15 @@ def _check(base: str, answers: Mapping[str, object]) -> None:
         typer.echo(f"(not checked: {error.name} is not installed; {INSTALL_LEARN})")
         return
     load_config(Path(base), [f"{name}={value}" for name, value in answers.items()])
+
+
+def _known(kind: str) -> str:
+    if kind not in PHONES:
+        raise UsageError(
+            f"--phones {kind}: give {', '.join(PHONES)}; for several kinds in one run begin with "
+            "`distrl configs mixed`"
+        )
+    return kind
 
 
 def _ask(what: str, given: object, proposed: object, *, yes: bool) -> str:

@@ -69,6 +69,7 @@ def test_it_converges_to_the_optimum_from_the_data_of_an_old_policy(seed: int) -
     assert learned.success_rate > 0.94
 
 
+@pytest.mark.slow
 @pytest.mark.seeds(1, 3)
 def test_the_same_run_without_correction_does_not(seed: int) -> None:
     settings = ARideSettings(discount=GAMMA, advantage="signed", ratio_level="none")
