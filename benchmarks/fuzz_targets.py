@@ -227,9 +227,15 @@ def settings_targets(folder: Path) -> list[Target]:
     short = (
         b'[run]\nname = "a"\n[devices]\ncount = 2\n[tasks]\ntemplates = ["clock.delete_alarm"]\n'
     )
+    several = b"[run]\nseed = 1\n" + b"".join(
+        b'[environments.%b]\nsettings = "quick_start"\ncollectors = 2\n'
+        b"[environments.%b.devices]\ncount = 3\n" % (name, name)
+        for name in (b"phone", b"other")
+    )
     words = [b"replay.capacity=500", b"agent.policy.lora.rank=8", b'tasks.templates=["a"]']
     return [
         Target("toml", [short], load, share=0.4),
+        Target("toml-environments", [several], load, share=0.1),
         Target("toml-of-a-run", [to_toml(TrainingConfig()).encode()], load_run, share=0.02),
         Target("set", words, override, share=0.2),
     ]
