@@ -34,6 +34,7 @@ from distrl.records import Action, Decision, Ending, Observation, Screen, Task, 
 from distrl.task_sets.curriculum import UniformTasks
 from phonesim.clock import RealClock
 from phonesim.simulated_device import SimulatedDevice
+from phonesim.state import PhoneState
 from phonesim.tasks.fact_judge import FactJudge
 
 
@@ -191,6 +192,41 @@ def test_a_device_that_hangs_is_taken_back_and_its_task_is_played_on_another() -
     hanging.let_go.set()
     wait_until(lambda: devices.ready(clock.now) == ["phone-0", "phone-1"])
     assert len(sink.sent) == 4  # what came after the deadline is dropped
+    wait_until(no_device_thread)
+
+
+class HangsWhenPutBack(Hanging):
+    """A phone that plays, and never answers when it is to be put back for a continuation."""
+
+    def perform(self, action: Action) -> Screen:
+        return SimulatedDevice.perform(self, action)
+
+    def restore(self, state: PhoneState) -> None:
+        self.hangs.set()
+        self.let_go.wait()
+        super().restore(state)
+
+
+def test_a_device_that_hangs_in_a_continuation_is_taken_back_and_its_attempt_counts() -> None:
+    hanging, sink, clock = HangsWhenPutBack("phone-0"), ListSink(), ManualClock()
+    settings = CollectorSettings(episode_seconds=100.0, patience_seconds=0.2, forks=1)
+    devices = DevicePool([hanging, phone("phone-1")])
+    collecting = collector(
+        PolicyBatcher(Patient(waits=0)), sink, devices, settings=settings, clock=clock
+    )
+    with ThreadPoolExecutor(1) as beside:
+        run = beside.submit(collecting.run, 3)
+        assert hanging.hangs.wait(60.0)
+        wait_until(lambda: len(sink.all) == 5)  # the other one: two attempts, each with its own
+        clock.advance(100.0)
+        run.result(60.0)
+    report = collecting.report()
+    assert len({each.task.id for each in sink.all}) == 3
+    assert (report.in_flight, report.retried, report.failed_starts) == (0, 0, {"DeviceTimeout": 1})
+    assert "a continuation of collector-0/" in report.troubles["phone-0"]
+    hanging.let_go.set()
+    wait_until(lambda: devices.ready(clock.now) == ["phone-0", "phone-1"])
+    assert len(sink.sent) == 5  # what came after the deadline is dropped
     wait_until(no_device_thread)
 
 

@@ -252,6 +252,15 @@ def test_whatever_a_task_says_is_text_and_nothing_else(run: RunDirectory) -> Non
     assert page.count("&lt;script&gt;") >= 6
 
 
+def test_half_a_letter_of_a_task_or_an_action_costs_no_report(run: RunDirectory) -> None:
+    step = RecordedStep("0.webp", "type \udc00", 0.5, 1.0, None)
+    with LineLog.open(run.recordings) as log:
+        log.append(
+            Recording("c/1", "after", "a", "Write \ud800", Ending.FAILURE, "no", 3, 2, (step,))
+        )
+    assert "Write ?" in write_report(run).read_text("utf-8")
+
+
 def test_the_probability_of_each_answer_is_shown(run: RunDirectory) -> None:
     step = RecordedStep("x.webp", "tap", 0.5, 1.0, 0.1, probability=0.25)
     with LineLog.open(run.recordings) as recordings:

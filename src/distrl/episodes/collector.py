@@ -21,7 +21,8 @@ policy computes in the calling thread. `run` promises:
 - No episode starts whose trajectory would be too stale, if an `Admission` is given.
 - With `forks`, an episode on a device that can fork is followed by continuations from one of its
   steps, on the same device and lease. Each is a trajectory of its own that says what it branched
-  from; what a stop or a fault cuts short is dropped, since its task was attempted.
+  from, and has `episode_seconds` of its own; what a stop or a fault cuts short is dropped, since
+  its task was attempted.
 - `stop` may be called from any thread and from a signal handler. Episodes may go on for as long as
   it says and are then abandoned; their tasks are kept and come first when the collector resumes.
 - An unexpected exception in any thread ends `run` and is raised from it.
@@ -229,9 +230,15 @@ class Collector(Generic[D]):
                 self._changed.notify_all()
             return
         self._deliver(lease, trajectory)
-        for fork in episode.forks(self.settings.forks):
-            yield from self._decisions(lease, fork, lambda: self._must_stop(run))
-            branched = self._trajectory(fork, run)
+        forks = episode.forks(self.settings.forks)
+        while True:
+            with self._changed:
+                self._scheduler.renew(lease, self._now)
+            if (fork := next(forks, None)) is not None:  # it puts the device back
+                yield from self._decisions(lease, fork, lambda: self._must_abandon(run, lease))
+            branched = None if fork is None else self._trajectory(fork, run)
+            if not self._settle(lease):
+                return
             if branched is None:
                 break
             self._deliver(lease, branched)

@@ -8,7 +8,7 @@ they come first when a collector resumes.
 Every lease is returned exactly once, with how its episode ended; until then it is in flight. It has
 one deadline over boot, reset, episode and judging: after that the caller takes it back
 (`take_back`), its task is queued for another device, and the device is free again when the thread
-that hangs in it comes back (`settle`). The
+that hangs in it comes back (`settle`). A continuation has a deadline of its own (`renew`). The
 scheduler never blocks and reads no clock for its decisions: it returns what an episode would have
 to wait for, and its caller (`Collector`) passes the time and holds a lock around every call.
 """
@@ -87,12 +87,15 @@ class Lease(Generic[D]):
     episode_id: str
     began: float  # by the wall clock
     deadline: float = math.inf  # by the caller's clock
+    played: bool = False  # its attempt is over, and a continuation of it is played
 
     def expired(self) -> DeviceTimeout:
+        what, then = "boot, reset, episode and judging of", "its task goes to another"
+        if self.played:
+            what, then = "a continuation of", "what it played of that is dropped"
         return DeviceTimeout(
-            f"device {self.device.name}: boot, reset, episode and judging of {self.episode_id} "
-            "took longer than collection.episode_seconds; the device was taken back, and its task "
-            "goes to another"
+            f"device {self.device.name}: {what} {self.episode_id} took longer than "
+            f"collection.episode_seconds; the device was taken back, and {then}"
         )
 
 
@@ -177,10 +180,16 @@ class EpisodeScheduler(Generic[D]):
             if lease.deadline > now:
                 break  # all have the same time, and later ones began later
             late.append(self._out.pop(lease.episode_id))
-            self._retry(lease)
+            if not lease.played:
+                self._retry(lease)
             self.in_flight -= 1
             self._hung += 1
         return late
+
+    def renew(self, lease: Lease[D], now: float) -> None:
+        """Give a settled lease its time once more, for a continuation of what it has played."""
+        deadline = now + self._episode_seconds
+        self._out[lease.episode_id] = replace(lease, deadline=deadline, played=True)
 
     @property
     def all_hang(self) -> bool:
