@@ -82,5 +82,8 @@ def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr[-3000:]
     home = (tmp_path / "site/index.html").read_text("utf-8")
     assert "ClawGUI-RL" in home
-    assert "fonts.googleapis" not in home
+    assert re.search(r'<script src="(iframe-worker\.js)"', home)  # search from the disk
+    loaded = r'<(?:script|img|iframe|link[^>]* rel="stylesheet")[^>]* (?:src|href)="https?:'
+    pages = (tmp_path / "site").rglob("*.html")
+    assert [page for page in pages if re.search(loaded, page.read_text("utf-8"))] == []
     assert "register_judge" in (tmp_path / "site/reference/api.html").read_text("utf-8")
