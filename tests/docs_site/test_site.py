@@ -36,6 +36,7 @@ def test_every_command_and_public_name_is_in_its_reference() -> None:
     page = commands_page()
     for name in ("train", "plan", "phone serve", "cluster join", "prepare-emulator", "reproduce"):
         assert f"`distrl {name}`" in page
+    assert re.findall(r"^\* `.*\.\.\.$", page, re.MULTILINE) == []  # descriptions cut short
     named = [name for group in GROUPS.values() for name in group]
     assert sorted(named) == sorted(distrl.__all__)
 
