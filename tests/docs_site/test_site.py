@@ -66,10 +66,10 @@ def test_links_out_of_the_docs_lead_to_pages_that_show_files() -> None:
 
 
 def test_a_section_of_the_readme_is_put_where_it_is_asked_for() -> None:
-    asked = '<!-- the section "Beside others" of the README -->'
+    asked = '<!-- the section "Compared with other systems" of the README -->'
     assert "| DistRL | DigiRL | TRL |" in with_readme(asked, "index.md")
     with pytest.raises(ValueError, match="which the README has not"):
-        with_readme(asked.replace("others", "nobody"), "index.md")
+        with_readme(asked.replace("other systems", "nobody"), "index.md")
 
 
 @pytest.mark.slow
