@@ -84,7 +84,10 @@ class Run:
 
     @property
     def policy(self) -> Path:
-        """The trained model; `evaluate`, `play` and `agent.model` take it."""
+        """The trained model; `evaluate`, `play` and `agent.model` take it.
+
+        It is there once a run that has made an update has ended or was stopped.
+        """
         return RunDirectory(self.directory).policy
 
     def trajectories(self) -> Iterator[Trajectory]:

@@ -55,6 +55,17 @@ def test_a_directory_that_is_not_there(tmp_path: Path) -> None:
     assert "Qwen/Qwen2.5-VL-3B-Instruct" in message  # what an id looks like
 
 
+def test_a_run_that_has_no_policy_yet(tmp_path: Path) -> None:
+    """Its last script line is `evaluate(run.policy)`: the run that made no update says so."""
+    for name in ("config.toml", "metrics.jsonl"):
+        (tmp_path / name).touch()
+    for given in (tmp_path, tmp_path / "policy"):
+        kind, message = refusal(given)
+        assert kind is NotAModel
+        assert f"the run {tmp_path} has no trained policy yet" in message
+        assert f"distrl train --resume {tmp_path}" in message
+
+
 def test_a_directory_without_a_model(tmp_path: Path) -> None:
     (tmp_path / "holiday.jpg").touch()
     kind, message = refusal(tmp_path)

@@ -1,10 +1,14 @@
 """The command line, as a newcomer meets it."""
 
+import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import typer.core
+import typer.main
 from PIL import Image
 from tests.slow_params import one_in
 from typer.testing import CliRunner
@@ -33,6 +37,26 @@ def test_it_says_its_version_and_lists_its_commands() -> None:
     assert invoke("--version").strip() == f"distrl {distrl.__version__}"
     for command in ("train", "collect", "evaluate", "doctor", "tasks", "phone"):
         assert command in invoke("--help")
+
+
+def helped(command: typer.core.TyperCommand | typer.core.TyperGroup) -> Iterator[tuple[str, str]]:
+    """Every help text of a command and those below it, and where it is."""
+    name = command.name or ""
+    yield name, command.help or ""
+    for option in command.params:
+        yield f"{name} {option.name}", getattr(option, "help", None) or ""
+    for each in getattr(command, "commands", {}).values():
+        for where, text in helped(each):
+            yield f"{name} {where}", text
+
+
+def test_every_help_text_stands_alone() -> None:
+    """It is read without the option's name before it, and begins as a sentence does."""
+    goes_on = re.compile(r"(Of|Until|That|Which|What|Also|It|Whether|For example|How)\b|[a-z]")
+    texts = dict(helped(typer.main.get_command(app)))
+    assert len(texts) > 150
+    wrong = {at: text for at, text in texts.items() if not text or goes_on.match(text)}
+    assert wrong == {}
 
 
 def test_a_screen_is_drawn_to_a_file(tmp_path: Path) -> None:

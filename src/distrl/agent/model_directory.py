@@ -30,6 +30,7 @@ from transformers import (
 from transformers.utils import logging as transformers_logging
 
 from distrl import plugins
+from distrl.agent.export_directory import run_without_policy
 from distrl.agent.families.auto_ui import AUTO_UI
 from distrl.agent.families.gemma import GEMMA
 from distrl.agent.families.idefics import IDEFICS
@@ -139,6 +140,8 @@ def local_directory(name_or_path: str | Path) -> Path:
         return path.resolve()
     if path.exists():
         raise NotAModel(f"{path} is a file; a model is the directory that such files lie in")
+    if untrained := run_without_policy(path):
+        raise NotAModel(untrained)
     if not HUB_ID.fullmatch(str(name_or_path)):
         raise NotAModel(
             f"there is no directory {path}; give the directory of a model, or its id on the "
@@ -162,6 +165,8 @@ def known_family(directory: Path) -> ModelFamily:
             "this directory as the adapter"
         )
     if not (directory / "config.json").is_file():
+        if untrained := run_without_policy(directory):
+            raise NotAModel(untrained)
         found = ", ".join(sorted(path.name for path in directory.iterdir())[:8]) or "nothing"
         raise NotAModel(f"{directory} is no model: it has no config.json (it has {found})")
     settings = read_json(directory / "config.json")
