@@ -1,17 +1,22 @@
 """A real pretrained language model in the circle: SmolLM2-135M, before and after teaching.
 
-    make bench-smollm ARGS="teach --model DIR --out DIR --device cuda --minutes 9"
-    make bench-smollm ARGS="reward --model DIR --out DIR --device cuda --minutes 9 --seed 0"
-    make bench-smollm ARGS="measure --model DIR --name taught --device cuda"
+    make bench-smollm ARGS="teach --model DIR --out DIR --device cuda --minutes 8"
+    make bench-smollm ARGS="reward --model DIR --out DIR --device cuda --minutes 5.5 --seeds 0 1 2"
+    make bench-smollm ARGS="measure --models zero_shot=DIR taught=DIR starter=starter --device cuda"
+    make bench-smollm ARGS="add --from FILE FILE"
 
-Each part takes at most ten minutes of a GPU and adds its figures to `results/smollm.json`; `teach`
-goes on from a directory that it wrote before. Model directories are made by `distrl model get
-smollm2`. `measure` plays unseen tasks of the splits in `SPLITS`, under the name that it is given
-(`zero_shot`, `taught`, `rewarded_seed0`, `starter`), and keeps every outcome beside the figures.
+Each part takes at most ten minutes of a GPU and adds its figures to `results/smollm.json`; with
+`--json` it writes them to a file instead, which `add` takes over on another machine. The first
+model is made by `distrl model get smollm2`. `teach` shows demonstrations for so many minutes (all
+weights, or adapters with `--lora-rank`). `reward` runs `distrl train` for several seeds at once,
+with adapters on the taught model, on templates that nobody demonstrated. `measure` plays unseen
+tasks of the splits in `SPLITS` with each model, the evaluations side by side.
 
     NAME_SPLIT[_low|_high|_episodes]   success, its 95 % interval, how many tasks
-    teach_minutes, teach_tokens, teach_validation, teach_lora_rank
-    reward_seedN_minutes, …_updates, …_logprob_gap
+    teach_minutes, …_steps, …_tokens, …_validation, …_waited_share, …_lora_rank
+    reward_seed_N_before, …_after, …_gain[_low|_high]   on the same tasks; 95 % of the difference
+    reward_seed_N_updates, …_trajectories, …_training_s, …_logprob_gap
+    reward_gain[_low|_high], reward_seeds   the mean over seeds (Student's t)
 """
 
 from __future__ import annotations
@@ -20,34 +25,66 @@ import argparse
 import json
 import os
 import subprocess
-import sys
-import tempfile
-import time
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
-from benchmarks.results_file import update_results
+from benchmarks.gpu_run import gpu_words
+from benchmarks.paper_figures import spread
+from benchmarks.paper_runs import result_of
+from benchmarks.results_file import make_command, update_results, write_figures
+from benchmarks.starter import EVALUATE
+from benchmarks.train_runs import start_run
 from distrl.cli.imitate import teach_and_show
 from distrl.imitation.cloning import settings_for
+from distrl.process_environment import for_forkserver
 from distrl.runs.metrics import read_points
 
+Figures = dict[str, float]
 SPLITS = ("test", "held_out_templates", "held_out_apps")
-METRICS = "metrics.jsonl"
-DISTRL = [sys.executable, "-c", "from distrl.cli.main import main; main()"]
+REWARD: dict[str, object] = {  # for three runs that share a GPU and 16 cores
+    "tasks.families": '["general", "shopping"]',
+    "tasks.split": "undemonstrated",
+    "tasks.curriculum": "success_rate",
+    "devices.count": 64,
+    "collection.collectors": 3,
+    "engine.policy": "node",
+    "agent.policy.sampling.max_new_tokens": 32,
+    "replay.capacity": 2000,
+    "pacing.samples_per_insert": 4,
+    "pacing.minimum_fill": 96,
+    "learning.learner.batch_trajectories": 32,
+    "learning.learner.updates_per_publish": 2,
+    "learning.learner.warm_up_updates": 10,
+    "learning.learner.refresh_trajectories": 4,
+    "learning.learner.staleness.at_start": 24,
+    "learning.learner.staleness.at_arrival": 96,
+    "learning.step.critic_learning_rate": 1e-3,
+    "learning.step.micro_batch_turns": 128,
+    "evaluation.split": "undemonstrated_test",
+}
+ON_GPU: dict[str, object] = {
+    "learning.learner.precision": "bf16",
+    "agent.policy.gradient_checkpointing": "on",  # each of three would take what is free
+}
 
 
-def teach(given: argparse.Namespace) -> dict[str, float]:
+def teach(given: argparse.Namespace) -> Figures:
     """Behaviour cloning for so many minutes; the model or its adapters go to --out."""
+    base = settings_for(given.device, os.cpu_count() or 1)
     settings = replace(
-        settings_for(given.device, os.cpu_count() or 1),
-        steps=given.steps,
-        batch=given.batch,
+        base,
+        steps=given.steps or base.steps,
+        minutes=given.minutes,
+        batch=given.batch or base.batch,
+        processes=base.processes if given.processes is None else given.processes,
         learning_rate=given.learning_rate,
-        validate_every=max(1, given.steps // 8),
-        seed=given.seed,
+        seed=given.seeds[0],
     )
     lora = given.lora_rank or None
     [*_, last] = teach_and_show(
@@ -58,85 +95,158 @@ def teach(given: argparse.Namespace) -> dict[str, float]:
         "teach_tokens": last.tokens,
         "teach_steps": last.step,
         "teach_validation": last.validation or 0.0,
+        "teach_waited_share": last.waited / last.seconds,
         "teach_lora_rank": given.lora_rank,
     }
 
 
-def reward(given: argparse.Namespace) -> dict[str, float]:
-    """`distrl train` from a taught model, on templates that nobody demonstrated."""
-    words = {
-        "run.directory": given.out.parent,
-        "run.name": given.out.name,
+def reward(given: argparse.Namespace) -> Figures:
+    """`distrl train` from a taught model, on templates that nobody demonstrated, for every seed."""
+    with ThreadPoolExecutor(len(given.seeds)) as side_by_side:
+        runs = list(side_by_side.map(lambda seed: reward_run(seed, given), given.seeds))
+    ended = [run for run in runs if run is not None]
+    if not ended:
+        raise SystemExit(f"no run has a result; their logs are in {given.out}")
+    figures: Figures = {}
+    for run in ended:
+        figures |= figures_of(run)
+    gains = [figure for name, figure in figures.items() if name.endswith("_gain")]
+    return figures | spread("reward_gain", gains) | {"reward_seeds": len(gains)}
+
+
+def reward_run(seed: int, given: argparse.Namespace) -> Path | None:
+    """The directory of its run; None: it did not end well."""
+    folder: Path = given.out / f"seed-{seed}"
+    folder.mkdir(parents=True, exist_ok=True)
+    settings = {
+        **REWARD,
+        **({} if given.device == "cpu" else ON_GPU),
+        "run.directory": folder,
+        "run.name": "smollm",
         "run.minutes": given.minutes,
-        "run.seed": given.seed,
+        "run.seed": seed,
         "agent.model": given.model,
         "agent.policy.device": given.device,
-        "agent.policy.sampling.max_new_tokens": 32,
         "agent.policy.lora.rank": given.lora_rank or 16,
-        "tasks.split": "undemonstrated",
-        "evaluation.split": "undemonstrated_test",
+        "learning.step.learning_rate": given.learning_rate,
         "evaluation.before": given.episodes,
         "evaluation.after": given.episodes,
+        **dict(word.split("=", 1) for word in given.set),
     }
-    settings = [part for name, value in words.items() for part in ("--set", f"{name}={value}")]
-    started = time.monotonic()
-    subprocess.run([*DISTRL, "train", *settings], check=True)
-    minutes = (time.monotonic() - started) / 60
-    run = max(given.out.parent.glob(f"*{given.out.name}*"), key=lambda path: path.stat().st_mtime)
+    code = start_run(settings, folder / "log").wait()
+    print(f"{folder}: {'done' if code == 0 else f'ended with {code}, see its log'}", flush=True)
+    return result_of(folder)
+
+
+def figures_of(run: Path) -> Figures:
     result: dict[str, Any] = json.loads((run / "result.json").read_text("utf-8"))
-    watched = (point.figures.get("watch/logprob_gap") for point in read_points(run / METRICS))
-    gaps = [gap for gap in watched if gap is not None]
-    name = f"reward_seed{given.seed}"
-    figures = {f"{name}_minutes": minutes, f"{name}_logprob_gap": max(gaps, default=0.0)}
-    return figures | {
-        f"{name}_{key}": value for key, value in result.items() if isinstance(value, int | float)
+    watched = (each.figures.get("watch/logprob_gap") for each in read_points(run / "metrics.jsonl"))
+    gain, name = result["gain"], f"reward_seed_{result['seed']}"
+    return {
+        f"{name}_before": result["success_before"]["rate"],
+        f"{name}_after": result["success_after"]["rate"],
+        f"{name}_gain": gain["difference"],
+        f"{name}_gain_low": gain["low"],
+        f"{name}_gain_high": gain["high"],
+        f"{name}_updates": result["updates"],
+        f"{name}_trajectories": result["trajectories"],
+        f"{name}_training_s": result["training_s"],
+        f"{name}_logprob_gap": max((gap for gap in watched if gap is not None), default=0.0),
     }
 
 
-def measure(given: argparse.Namespace) -> dict[str, float]:
-    """Success on unseen tasks of every split."""
-    figures: dict[str, float] = {}
-    with tempfile.TemporaryDirectory() as folder:
-        for split in given.splits.split(","):
-            file = Path(folder) / f"{split}.json"
-            words = [given.model, "--split", split, f"--{given.way}", "--device", given.device]
-            words += ["--episodes", str(given.episodes), "--json", str(file)]
-            subprocess.run([*DISTRL, "evaluate", *words], check=True)
-            found: dict[str, Any] = json.loads(file.read_text("utf-8"))
-            name = f"{given.name}_{split}"
-            figures[name] = found["success"]
-            figures |= {f"{name}_{key}": found[key] for key in ("low", "high", "episodes")}
-    return figures
+def measure(given: argparse.Namespace) -> Figures:
+    """Success on unseen tasks of every split, with every model."""
+    given.out.mkdir(parents=True, exist_ok=True)
+    jobs = list(product(named(given.models).items(), given.splits.split(",")))
+    with ThreadPoolExecutor(given.at_once) as side_by_side:
+        found = side_by_side.map(lambda job: success(job[0], job[1], given), jobs)
+        return {name: figure for figures in found for name, figure in figures.items()}
+
+
+def success(named_model: tuple[str, str], split: str, given: argparse.Namespace) -> Figures:
+    """The figures of one evaluation; what it says is kept beside its outcomes."""
+    name, model = named_model
+    file = given.out / f"{name}_{split}.json"
+    run = result_of(Path(model))  # a folder of `reward`
+    words = [str(run or model), "--split", split, f"--{given.way}", "--device", given.device]
+    words += ["--episodes", str(given.episodes), "--phones", str(given.phones), "--json", str(file)]
+    with file.with_suffix(".log").open("ab") as log:
+        environment = for_forkserver(os.environ)
+        done = subprocess.run([*EVALUATE, *words], stdout=log, stderr=log, env=environment)
+    if done.returncode != 0:
+        print(f"{file.with_suffix('.log')} says why it ended with {done.returncode}", flush=True)
+        return {}
+    found: dict[str, Any] = json.loads(file.read_text("utf-8"))
+    figures = {f"{name}_{split}": found["success"]}
+    return figures | {f"{name}_{split}_{key}": found[key] for key in ("low", "high", "episodes")}
+
+
+def named(models: list[str]) -> Mapping[str, str]:
+    """By their names, of words such as taught=DIRECTORY."""
+    return dict(word.split("=", 1) for word in models)
+
+
+def add(given: argparse.Namespace) -> None:
+    """Take over what other parts wrote to files."""
+    for file in given.files:
+        kept: dict[str, Any] = json.loads(file.read_text("utf-8"))
+        part = kept.pop("part")
+        for name in ("command", "date", "gpu", "torch"):
+            kept[f"{part}_{name}"] = kept.pop(name, "")
+        for name in ("python", "processor"):
+            kept.pop(name, None)
+        print(update_results("smollm", kept, f"{part}_added"))
 
 
 PARTS = {"teach": teach, "reward": reward, "measure": measure}
 
 
+def arguments() -> argparse.Namespace:
+    words = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    words.add_argument("part", choices=[*PARTS, "add"])
+    words.add_argument("--model", help="a directory, to teach or to reward")
+    words.add_argument("--models", nargs="+", default=[], help="NAME=DIRECTORY, to measure")
+    words.add_argument("--out", type=Path, help="folder for models, runs, outcomes and logs")
+    words.add_argument("--device", default="cpu")
+    words.add_argument("--minutes", type=float, default=8.0, help="of teaching, or of a run")
+    words.add_argument("--steps", type=int, help="of teaching, if they end before the minutes")
+    words.add_argument("--batch", type=int, help="samples, of teaching")
+    words.add_argument("--processes", type=int, help="that demonstrate")
+    words.add_argument("--learning-rate", type=float, default=1e-4)
+    words.add_argument("--lora-rank", type=int, default=0, help="0: teach all weights")
+    words.add_argument("--sees", choices=("elements", "both"), help="while it is taught")
+    words.add_argument("--seeds", type=int, nargs="+", default=[0])
+    words.add_argument("--set", action="append", default=[], help="a setting of all runs, a.b=c")
+    words.add_argument("--episodes", type=int, default=217, help="of each evaluation")
+    words.add_argument("--phones", type=int, default=64, help="at once, of each measurement")
+    words.add_argument("--splits", default=",".join(SPLITS))
+    words.add_argument("--way", choices=("greedy", "sampled"), default="greedy")
+    words.add_argument("--at-once", type=int, default=3, help="measurements side by side")
+    words.add_argument("--json", type=Path, help="write the figures here, and keep no results")
+    words.add_argument("--from", dest="files", type=Path, nargs="+", default=[])
+    given = words.parse_args()
+    if given.part != "add" and given.out is None:
+        words.error(f"{given.part} needs --out")
+    if given.part in ("teach", "reward") and given.model is None:
+        words.error(f"{given.part} needs --model")
+    return given
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("part", choices=PARTS)
-    parser.add_argument("--model", required=True, help="a directory, or starter")
-    parser.add_argument("--out", type=Path, help="directory for what was learned")
-    parser.add_argument("--name", default="taught", help="of what is measured")
-    parser.add_argument("--device", default="cpu")
-    parser.add_argument("--steps", type=int, default=3000, help="of teaching")
-    parser.add_argument("--batch", type=int, default=64)
-    parser.add_argument("--learning-rate", type=float, default=2e-4)
-    parser.add_argument("--lora-rank", type=int, default=0, help="0: all weights")
-    parser.add_argument("--sees", choices=("elements", "both"), help="while it is taught")
-    parser.add_argument("--minutes", type=float, default=9.0, help="of training by reward")
-    parser.add_argument("--episodes", type=int, default=217, help="of each split")
-    parser.add_argument("--splits", default=",".join(SPLITS))
-    parser.add_argument("--way", choices=("greedy", "sampled"), default="greedy")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--dry", action="store_true", help="print the figures, keep none")
-    given = parser.parse_args()
-    if given.part != "measure" and given.out is None:
-        parser.error(f"{given.part} needs --out")
+    given = arguments()
+    if given.part == "add":
+        add(given)
+        return
     figures = PARTS[given.part](given)
     print(json.dumps(figures, indent=1))
-    if not given.dry:
-        update_results("smollm", figures, f"{given.part}_{given.name}")
+    if given.json is not None:
+        written = {"part": given.part, **figures, **gpu_words(given.device)}
+        write_figures(given.json, written, make_command("bench-smollm"))
+    elif given.device != "cpu":  # a smoke test on the CPU is no result
+        update_results("smollm", figures, given.part)
 
 
 if __name__ == "__main__":

@@ -79,7 +79,7 @@ def open_policy(
     sees: Sees | None = None,
 ) -> VlmPolicy:
     """A policy with all its settings. What was exported is asked as it was while it learned,
-    and brings its own adapters and critic.
+    and brings its own adapters and critic; a model that was trained as a whole can get new ones.
     """
     require_device(settings.device)
     dtype = getattr(torch, settings.weights)
@@ -93,7 +93,7 @@ def open_policy(
             settings,
             past_actions=manifest.past_actions,
             past_screens=manifest.past_screens,
-            lora=manifest.lora,
+            lora=settings.lora if manifest.kind == "whole" else manifest.lora,
             critic=manifest.critic,
         )
     opened = open_model(directory, dtype, sees)

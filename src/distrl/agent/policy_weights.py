@@ -189,6 +189,8 @@ def _policy_weights(policy: VlmPolicy, directory: Path, manifest: Manifest) -> d
     if manifest.kind == "adapters":
         named = load_file(directory / ADAPTER_FILE)
         return {f"{POLICY}{_own_name(name)}": each for name, each in named.items()}
+    if policy.lora is not None:  # new adapters on a model that was trained as a whole
+        return {n: each for n, each in policy.weights().items() if n.startswith(POLICY)}
     model = load_weights(directory, read_config(directory), policy.network.dtype)
     named = {name: each.detach() for name, each in model.named_parameters()}
     for name, mine in policy.network.named_parameters():

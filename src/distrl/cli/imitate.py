@@ -128,7 +128,8 @@ def teach_and_show(
         right = "" if point.validation is None else f", validation {point.validation:.1%}"
         console.print(
             f"{point.step:,} of {settings.steps:,} steps: loss {point.loss:.3f}{right}, "
-            f"{point.tokens / max(point.seconds, 1e-3):,.0f} tokens/s",
+            f"{point.tokens / max(point.seconds, 1e-3):,.0f} tokens/s, "
+            f"{point.waited / max(point.seconds, 1e-3):.0%} of the time without demonstrations",
             highlight=False,
         )
 

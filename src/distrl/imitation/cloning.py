@@ -47,6 +47,9 @@ class CloningSettings(Checked):
     """The defaults are for a language model of 135 M parameters on a GPU."""
 
     steps: Annotated[int, Bounds(1)] = 3000
+    minutes: Annotated[float, Bounds(0.01, unit="minutes, then it ends before all steps")] = (
+        math.inf
+    )
     batch: Annotated[int, Bounds(1, unit="samples")] = 64
     micro_batch: Annotated[int, Bounds(1, unit="samples that go through the model at once")] = 64
     learning_rate: Annotated[float, Bounds(0.0, unit="at its highest")] = 2e-4
@@ -88,6 +91,7 @@ class CloningProgress:
     step: int
     seconds: float
     tokens: int  # that went through the model with a gradient
+    waited: float  # seconds for demonstrations
     loss: float  # nats for an answer
     validation: float | None = None  # mean probability of the demonstrated answer
 
@@ -121,13 +125,15 @@ def clone(
     curve: list[CloningProgress] = []
     samples = _loader(Demonstrations(recipe, policy.prompter), settings)
     for step in range(1, settings.steps + 1):
-        loss = cloning.step(next(samples), step)
-        last = step == settings.steps
+        loss = cloning.step(cloning.next_of(samples), step)
+        last = cloning.share_done(step) >= 1.0
         validate = last or step % settings.validate_every == 0
         if validate or step % 20 == 0:
             right = cloning.validate(validation) if validate else None
-            curve.append(cloning.progress(step, loss, right))
+            curve.append(cloning.progress(step, float(loss), right))
             seen(curve[-1])
+        if last:
+            break
     return curve
 
 
@@ -142,18 +148,33 @@ class Cloning:
             self._parameters, lr=settings.learning_rate, betas=(0.9, 0.98), weight_decay=0.0
         )
         self._began = time.monotonic()
+        self._waited = 0.0
         policy.sampling = replace(policy.sampling, temperature=1.0)
 
-    def step(self, samples: Sequence[PromptedAnswer], number: int) -> float:
-        """One step of the optimiser; the mean loss of an answer."""
+    def next_of(self, samples: Iterator[list[PromptedAnswer]]) -> list[PromptedAnswer]:
+        """The next batch; the time until it is there counts as waiting."""
+        asked = time.monotonic()
+        batch = next(samples)
+        self._waited += time.monotonic() - asked
+        return batch
+
+    def share_done(self, step: int) -> float:
+        """Of the steps or of the minutes, whichever end first."""
+        minutes = (time.monotonic() - self._began) / 60
+        return max(step / self.settings.steps, minutes / self.settings.minutes)
+
+    def step(self, samples: Sequence[PromptedAnswer], number: int) -> Tensor:
+        """One step of the optimiser; the mean loss of an answer, [], which a GPU may still be
+        computing while the next prompts are written.
+        """
         for group in self._optimizer.param_groups:
             group["lr"] = self._learning_rate(number)
         self._optimizer.zero_grad()
-        total = 0.0
+        total = torch.zeros((), device=self.policy.device)
         for some in _chunks(samples, self.settings.micro_batch):
             loss = -self._log_probs(some).sum() / len(samples)
             torch.autograd.backward(loss)
-            total += float(loss.detach())
+            total += loss.detach()
         torch.nn.utils.clip_grad_norm_(self._parameters, self.settings.max_gradient)
         self._optimizer.step()
         return total
@@ -166,7 +187,8 @@ class Cloning:
 
     def progress(self, step: int, loss: float, validation: float | None) -> CloningProgress:
         seconds = time.monotonic() - self._began
-        return CloningProgress(step, seconds, self.policy.training_tokens, loss, validation)
+        tokens = self.policy.training_tokens
+        return CloningProgress(step, seconds, tokens, self._waited, loss, validation)
 
     def _log_probs(self, samples: Sequence[PromptedAnswer]) -> Tensor:  # [n], of whole answers
         answers = [self.policy.builder.answers.encode(each.answer) for each in samples]
@@ -179,7 +201,8 @@ class Cloning:
         settings = self.settings
         if step < settings.warm_up:
             return settings.learning_rate * step / settings.warm_up
-        done = (step - settings.warm_up) / max(1, settings.steps - settings.warm_up)
+        first = settings.warm_up / settings.steps
+        done = min(1.0, (self.share_done(step) - first) / max(1e-9, 1.0 - first))
         return settings.learning_rate * (0.01 + 0.99 * 0.5 * (1 + math.cos(math.pi * done)))
 
 

@@ -7,10 +7,13 @@ which first write out thousands of image tokens as text, and is much quicker.
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from transformers import PreTrainedTokenizerBase
 
 from distrl.agent.dialects.dialect import ImageSize
@@ -29,6 +32,7 @@ from distrl.agent.prompt import Prompt
 from distrl.records import Screen
 
 NO_PICTURE = ImageSize(0, 0)
+KEPT_ROWS = 16384  # prompts whose tokens are kept, about 3 kB each with their text
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +77,26 @@ class DecoderInputs:
         for token in prompt_row(self.chat.tokenizer, text):
             row.extend([token] * next(lengths) if token == self.image_token_id else [token])
         return row
+
+
+class PromptRows:
+    """The tokens of prompts, the last of which are kept: a learner meets each several times."""
+
+    def __init__(self, tokenizer: PreTrainedTokenizerBase, kept: int = KEPT_ROWS) -> None:
+        self._tokenizer = tokenizer
+        self._kept = kept
+        self._rows: OrderedDict[str, NDArray[np.int32]] = OrderedDict()
+
+    def of(self, texts: Sequence[str]) -> list[NDArray[np.int32]]:  # each [tokens]
+        known = {text: self._rows.pop(text, None) for text in texts}
+        found = {
+            text: np.asarray(prompt_row(self._tokenizer, text), np.int32) if row is None else row
+            for text, row in known.items()
+        }
+        self._rows.update(found)
+        while len(self._rows) > self._kept:
+            self._rows.popitem(last=False)
+        return [found[text] for text in texts]
 
 
 def prompt_row(tokenizer: PreTrainedTokenizerBase, text: str) -> list[int]:

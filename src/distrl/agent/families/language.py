@@ -22,7 +22,7 @@ from transformers.models.auto.modeling_auto import (
 from distrl.agent.architectures.architecture import Architecture
 from distrl.agent.dialects.dialect import ImageSize
 from distrl.agent.families.chat_format import NO_MARKS, ChatFormat, chat_format
-from distrl.agent.families.decoder_inputs import NO_PICTURE, prompt_row
+from distrl.agent.families.decoder_inputs import NO_PICTURE, PromptRows
 from distrl.agent.families.language_pictures import LanguagePictureInputs, language_picture_inputs
 from distrl.agent.families.model_family import ModelFamily, ModelInputs, ModelParts
 from distrl.agent.families.tokenizers import AnswerTokens, answer_tokens, padded, read_tokenizer
@@ -40,12 +40,13 @@ class LanguageInputs:
 
     chat: ChatFormat
     answers: AnswerTokens
+    rows: PromptRows
 
     def seen_size(self, screen: Screen) -> ImageSize:
         return full_size(screen)
 
     def build(self, prompts: Sequence[Prompt]) -> ModelInputs:
-        rows = [prompt_row(self.chat.tokenizer, self.chat.text(prompt)) for prompt in prompts]
+        rows = self.rows.of([self.chat.text(prompt) for prompt in prompts])
         input_ids, attention_mask = padded(rows, self.answers.pad_token_id, "left")
         tensors = {"input_ids": input_ids, "attention_mask": attention_mask}
         return ModelInputs(tensors, (NO_PICTURE,) * len(prompts))
@@ -56,7 +57,7 @@ def language_inputs(parts: ModelParts) -> LanguageInputs | LanguagePictureInputs
         return language_picture_inputs(parts)
     tokenizer = read_tokenizer(parts)
     chat = chat_format(parts.directory, tokenizer, NO_MARKS)
-    return LanguageInputs(chat, answer_tokens(parts, tokenizer))
+    return LanguageInputs(chat, answer_tokens(parts, tokenizer), PromptRows(tokenizer))
 
 
 @torch.no_grad()

@@ -14,7 +14,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 from transformers import AutoTokenizer, GenerationConfig, PreTrainedTokenizerBase
@@ -132,10 +134,12 @@ def _configured_ends(parts: ModelParts) -> set[int]:
 
 
 def padded(
-    rows: Sequence[Sequence[int]], pad_token_id: int, side: Literal["left", "right"]
+    rows: Sequence[Sequence[int] | NDArray[np.int32]],
+    pad_token_id: int,
+    side: Literal["left", "right"],
 ) -> tuple[Tensor, Tensor]:
     """Rows of tokens and their mask, both [rows, longest]."""
-    ids = [torch.tensor(row, dtype=torch.int64) for row in rows]
+    ids = [torch.as_tensor(row, dtype=torch.int64) for row in rows]
     real = [torch.ones_like(row) for row in ids]
     return (
         pad_sequence(ids, batch_first=True, padding_value=pad_token_id, padding_side=side),

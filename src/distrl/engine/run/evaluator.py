@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 DEVICES = 16  # played at once
+DEVICES_ON_GPU = 64  # which decides for many nearly as soon as for a few
 SEED = 0  # the same test tasks for every run, so that runs can be compared
 
 
@@ -139,13 +140,14 @@ class Evaluator:
             split = self.config.evaluation.split
             yield from play_environment(self.config, policy_for, episodes, SEED, split)
             return
+        at_once = DEVICES if self.policy.device.type == "cpu" else DEVICES_ON_GPU
         devices = [
             SimulatedDevice(
                 f"test-phone-{n}",
                 self.config.devices.phone_drift,
                 display=self.config.devices.display,
             )
-            for n in range(min(DEVICES, episodes))
+            for n in range(min(at_once, episodes))
         ]
         stops = self.config.collection.stop_on_success
         yield from play(self.tasks(episodes), policy_for, devices, stop_on_success=stops)
