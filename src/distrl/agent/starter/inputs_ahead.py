@@ -83,12 +83,6 @@ class InputsAhead:
         assert self._pixels is not None
         return self._pixels[taken.row]
 
-    def rows(self, taken: Sequence[Expected], out: Tensor) -> None:  # [n, …]
-        """The same of many."""
-        assert self._pixels is not None
-        rows = [self._pixels[each.row] for each in taken]
-        torch.cat(rows, out=out.view(-1, *out.shape[2:]))  # a sixth of what index_select takes
-
     def give_back(self, taken: Sequence[Expected | None]) -> None:
         """Let their rows be used again, where nobody else expects the same."""
         with self._lock:
