@@ -25,7 +25,7 @@ def weight_digest(weights: Mapping[str, Tensor]) -> str:
     named = sorted(weights.items())
     sums, rests = zip(*(_sums(tensor.detach()) for _, tensor in named), strict=True)
     copied = torch.stack(sums).cpu().numpy()
-    bytes_left = memoryview(torch.cat(rests).cpu().numpy())
+    bytes_left = torch.cat(rests).cpu().numpy().tobytes()
     digest, at = hashlib.blake2b(digest_size=16), 0
     for (name, tensor), columns, rest in zip(named, copied, rests, strict=True):
         digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}\n".encode())
