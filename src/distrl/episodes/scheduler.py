@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import math
 import time
-from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Generic, Literal, Protocol, TypeVar
@@ -39,7 +38,6 @@ from distrl.task_sets.curriculum import State, TaskSource
 
 D = TypeVar("D", bound=Device)
 BlockedOn = Literal["admission", "device", "task"]
-IdleStage = Literal["queue"] | BlockedOn
 
 
 class Admission(Protocol):
@@ -151,27 +149,12 @@ class EpisodeScheduler(Generic[D]):
         self._out[episode_id] = lease
         return lease
 
-    def idle_slots(
-        self, budget: EpisodeBudget, weight_version: int, now: float
-    ) -> dict[IdleStage, int]:
-        """What the slots without an episode wait for; `queue`: only to be started."""
-        idle = self.device_pool.slots - self.in_flight
-        tasks = idle if budget.starts is None else min(idle, budget.starts + len(self._queued))
-
-        def refused(others: int) -> bool:
-            in_flight = self.in_flight + others
-            return self._admission is not None and not self._admission.may_start(
-                weight_version, in_flight
-            )
-
-        admitted = bisect_left(range(tasks), True, key=refused)  # who refuses one refuses more
-        ready = min(admitted, len(self.device_pool.ready(now)))
-        return {
-            "queue": ready,
-            "device": admitted - ready,
-            "admission": tasks - admitted,
-            "task": idle - tasks,
-        }
+    def leases(self, budget: EpisodeBudget, weight_version: int, now: float) -> list[Lease[D]]:
+        """Reserve devices for all episodes that may start."""
+        leases = []
+        while isinstance(lease := self.lease(budget, weight_version, now), Lease):
+            leases.append(lease)
+        return leases
 
     def take_back(self, now: float) -> list[Lease[D]]:
         """End the leases whose deadline has passed, and queue their tasks for other devices."""
