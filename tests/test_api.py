@@ -96,9 +96,10 @@ def test_a_callback_that_cannot_be_called_is_refused(tmp_path: Path) -> None:
 
 
 def test_an_evaluation_of_nothing_is_refused() -> None:
-    for words in ({"episodes": 0}, {"tasks": []}):
-        with pytest.raises(UsageError, match="no task to play"):
-            distrl.evaluate("idle", **words)  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="no task to play"):
+        distrl.evaluate("idle", episodes=0)
+    with pytest.raises(UsageError, match="no task to play"):
+        distrl.evaluate("idle", tasks=[])
     with pytest.raises(UnknownTask, match="'tset'; there are train, test"):
         distrl.evaluate("idle", split="tset")  # type: ignore[arg-type]
 
