@@ -106,7 +106,7 @@ def test_a_part_without_a_name_is_refused_by_what_it_is() -> None:
     with pytest.raises(InvalidPlugin, match=r"'hello' is no task\. Expected: a distrl"):
         distrl.register_task("hello")
     with pytest.raises(InvalidPlugin, match=r"3 is no dialect\. Expected"):
-        distrl.register_dialect(3)
+        distrl.register_dialect(3)  # type: ignore[arg-type]
 
 
 def test_two_parts_of_one_name_are_refused_and_the_same_twice_is_not() -> None:
