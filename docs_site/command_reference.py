@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import typer
 from typer.cli import get_docs_for_click
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperGroup
 from typer.main import get_command
 
 from distrl.cli.main import app
@@ -26,7 +28,7 @@ def commands_page() -> str:
     return INTRODUCTION + written
 
 
-def _describe_whole(command: TyperGroup | TyperCommand) -> None:
+def _describe_whole(command: Any) -> None:
     """Give each command its first sentence whole: the generator cuts it after 45 letters."""
     command.short_help = (command.help or "").partition("\n\n")[0].replace("\n", " ")
     if isinstance(command, TyperGroup):

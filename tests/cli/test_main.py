@@ -5,9 +5,9 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
-import typer.core
 import typer.main
 from PIL import Image
 from tests.slow_params import one_in
@@ -39,7 +39,7 @@ def test_it_says_its_version_and_lists_its_commands() -> None:
         assert command in invoke("--help")
 
 
-def helped(command: typer.core.TyperCommand | typer.core.TyperGroup) -> Iterator[tuple[str, str]]:
+def helped(command: Any) -> Iterator[tuple[str, str]]:
     """Every help text of a command and those below it, and where it is."""
     name = command.name or ""
     yield name, command.help or ""

@@ -35,21 +35,15 @@ def collect(
     ] = None,
     spool: Annotated[
         Path | None,
-        typer.Option(
-            help="With --join: a folder for what is not delivered yet; default: runs/joined."
-        ),
+        typer.Option(help="With --join: a folder for what is undelivered; default: runs/joined."),
     ] = None,
     give_up: Annotated[
         float,
-        typer.Option(
-            min=0.0, help="With --join: minutes to try again when the learner does not answer."
-        ),
+        typer.Option(min=0.0, help="With --join: minutes to try if nobody answers."),
     ] = float("inf"),
     policy: Annotated[
         Policy,
-        typer.Option(
-            help="With --join: where actions are decided, here or in the learner's process."
-        ),
+        typer.Option(help="With --join: the policy that decides: one here or the learner's."),
     ] = "own",
     environment: Annotated[
         str,

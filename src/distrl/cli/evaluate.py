@@ -80,9 +80,7 @@ ResultPath = Annotated[
 def evaluate(
     model: Model,
     split: SplitOption = None,
-    family: Annotated[
-        str, typer.Option(help="Family of tasks: general, shopping, both, everyday.")
-    ] = "both",
+    family: Annotated[str, typer.Option(help="Tasks: general, shopping, both, everyday.")] = "both",
     template: Annotated[
         list[str] | None, typer.Option(help="Play only tasks of this template; may be repeated.")
     ] = None,
