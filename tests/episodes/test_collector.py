@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import accumulate, pairwise
+from typing import cast
 
 import pytest
 from tests.episodes.made_up_collectors import (
@@ -198,8 +199,8 @@ def test_a_device_that_hangs_is_taken_back_and_its_task_is_played_on_another() -
 class HangsWhenPutBack(Hanging):
     """A phone that plays, and never answers when it is to be put back for a continuation."""
 
-    def perform(self, action: Action) -> Screen:
-        return SimulatedDevice.perform(self, action)
+    def perform(self, action: object) -> Screen:
+        return SimulatedDevice.perform(self, cast("Action", action))
 
     def restore(self, state: PhoneState) -> None:
         self.hangs.set()
