@@ -280,7 +280,7 @@ bench-mobilegym: $(STAMP) ## MobileGym's phone beside ours; MOBILEGYM names a bu
 	@echo "→ benchmarks/mobilegym.py"
 	@$(BIN)/python -m benchmarks.mobilegym $(ARGS)
 
-bench-miniwob-reward: $(STAMP) ## Three seeds of `distrl train miniwob` (75 quiet minutes); into results/miniwob.json
+bench-miniwob-reward: $(STAMP) ## Three seeds of `distrl train miniwob` (50 minutes); into results/miniwob.json
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt --no-deps miniwob
 	@echo "→ benchmarks/learning_seeds.py miniwob"
 	@$(BIN)/python -m benchmarks.learning_seeds miniwob $(ARGS)

@@ -6,13 +6,14 @@
 Runs come one after the other, alone on the machine; the figures are those of `result.json`, on
 tasks that are the same before and after:
 
-    seed_N_before, seed_N_after   success on unseen tasks
+    seed_N_before, seed_N_after   success on unseen tasks, with …_low and …_high, 95 %
     seed_N_gain, …_low, …_high    the paired difference and its 95 % interval
     seed_N_training_s, _wall_s    of training alone, and with both evaluations
     seed_N_phones_waiting_share   of the phones' time since the first update, kept from playing
     seed_N_learner_waiting_share  of the learner's time since then, without trajectories to draw
     seed_N_samples_per_insert     draws for each trajectory since the replay was filled
-    gain, gain_lowest             the mean of the gains, and the lowest low end of any seed
+    before, after, gain           means over seeds, with …_low and …_high, 95 % (Student's t)
+    gain_lowest                   the lowest low end of any seed
 
 `--from RUN RUN…` takes runs that were made before.
 """
@@ -26,12 +27,12 @@ import tempfile
 import tomllib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from statistics import fmean
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.paper_figures import spread
 from benchmarks.results_file import update_results, write_results
 from benchmarks.train_runs import COMMAND, set_words
 
@@ -46,14 +47,20 @@ def train(config: str, folder: Path, seed: int) -> Path:
 
 
 def figures(runs: Sequence[Path]) -> Iterator[tuple[str, float]]:
-    gains = []
+    rates: dict[str, list[float]] = {"before": [], "after": [], "gain": []}
+    lows = []
     for run in runs:
         result: dict[str, Any] = json.loads((run / "result.json").read_text("utf-8"))
         settings = tomllib.loads((run / "config.toml").read_text("utf-8"))
         seed, gain = f"seed_{settings['run'].get('seed', 0)}", result["gain"]
-        gains.append(gain)
-        yield f"{seed}_before", result["success_before"]["rate"]
-        yield f"{seed}_after", result["success_after"]["rate"]
+        lows.append(gain["low"])
+        for stage in ("before", "after"):
+            success = result[f"success_{stage}"]
+            rates[stage].append(success["rate"])
+            yield f"{seed}_{stage}", success["rate"]
+            yield f"{seed}_{stage}_low", success["low"]
+            yield f"{seed}_{stage}_high", success["high"]
+        rates["gain"].append(gain["difference"])
         yield f"{seed}_gain", gain["difference"]
         yield f"{seed}_gain_low", gain["low"]
         yield f"{seed}_gain_high", gain["high"]
@@ -63,8 +70,9 @@ def figures(runs: Sequence[Path]) -> Iterator[tuple[str, float]]:
         yield f"{seed}_learner_waiting_share", result["learner_time"].get("waiting", 0.0)
         yield f"{seed}_samples_per_insert", result["samples_per_insert"]
     yield "seeds", len(runs)
-    yield "gain", fmean(gain["difference"] for gain in gains)
-    yield "gain_lowest", min(gain["low"] for gain in gains)
+    for name, of_seeds in rates.items():
+        yield from spread(name, of_seeds).items()
+    yield "gain_lowest", min(lows)
 
 
 def main() -> None:

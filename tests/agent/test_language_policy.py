@@ -13,6 +13,9 @@ from tests.agent.tiny_models import change_json, tiny_model
 from tests.agent.vlm_policies import screen
 
 from distrl.agent.answer_sampling import SamplingSettings
+from distrl.agent.families import decoder_inputs
+from distrl.agent.families.decoder_inputs import PromptRows, prompt_row
+from distrl.agent.families.language import LanguageInputs
 from distrl.agent.loading import load_policy, open_policy, what_it_sees
 from distrl.agent.lora import LoraSettings
 from distrl.agent.model_directory import known_family
@@ -163,3 +166,27 @@ def test_no_prompt_is_written_ahead_where_nothing_is_kept_of_it() -> None:
         unused: Any = None
         policy.prompter = unused
         policy.prepare(SEEN)
+
+
+def test_tokens_of_prompts_are_kept_and_the_oldest_are_forgotten(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    policy = open_policy(tiny_model("llama"), VlmSettings())
+    assert isinstance(policy.builder, LanguageInputs)
+    tokenizer, tokenised = policy.builder.chat.tokenizer, list[str]()
+
+    def noted(given: Any, text: str) -> list[int]:
+        tokenised.append(text)
+        return prompt_row(given, text)
+
+    monkeypatch.setattr(decoder_inputs, "prompt_row", noted)
+    rows = PromptRows(tokenizer, kept=2)
+    found = rows.of(["one", "two", "one"])
+    assert [each.tolist() for each in found] == [
+        prompt_row(tokenizer, text) for text in ("one", "two", "one")
+    ]
+    assert tokenised == ["one", "two"]
+    rows.of(["one"])  # the last that was asked for
+    rows.of(["three"])
+    rows.of(["one", "two"])
+    assert tokenised == ["one", "two", "three", "two"]

@@ -13,8 +13,8 @@ def run(folder: Path, seed: int, before: float, after: float) -> Path:
     folder.mkdir()
     gain = {"difference": after - before, "low": after - before - 0.1, "high": after - before + 0.1}
     result = {
-        "success_before": {"rate": before},
-        "success_after": {"rate": after},
+        "success_before": {"rate": before, "low": before - 0.05, "high": before + 0.05},
+        "success_after": {"rate": after, "low": after - 0.05, "high": after + 0.05},
         "gain": gain,
         "training_s": 270.0,
         "wall_s": 390.0,
@@ -30,9 +30,11 @@ def run(folder: Path, seed: int, before: float, after: float) -> Path:
 
 def test_seeds_stand_apart_and_the_worst_low_end_counts(tmp_path: Path) -> None:
     found = dict(figures([run(tmp_path / "a", 0, 0.2, 0.5), run(tmp_path / "b", 3, 0.2, 0.6)]))
-    assert found["seed_0_after"] == 0.5
+    assert (found["seed_0_after"], found["seed_0_after_low"]) == (0.5, 0.45)
     assert found["seed_3_gain"] == pytest.approx(0.4)
+    assert (found["before"], found["after"]) == pytest.approx((0.2, 0.55))
     assert found["gain"] == pytest.approx(0.35)
+    assert found["gain_high"] == pytest.approx(0.35 + 12.706 * 0.05, abs=1e-3)  # of two seeds
     assert found["gain_lowest"] == pytest.approx(0.2)
 
 

@@ -80,3 +80,41 @@ def test_what_was_taught_is_a_model(tmp_path: Path) -> None:
     assert torch.equal(
         next(iter(again.policy_parameters())), next(iter(policy.policy_parameters()))
     )
+
+
+def test_it_ends_by_the_clock_with_the_learning_rate_at_its_end() -> None:
+    policy = open_policy(tiny_model("llama"), VlmSettings())
+    rates = []
+    settings = replace(SMALL, steps=10**6, minutes=0.02, validate_every=10**6)
+    curve = clone(policy, settings, lambda point: rates.append(point.step))
+    assert curve[-1].step == rates[-1] < 10**6
+    assert curve[-1].validation is not None
+    assert curve[-1].seconds >= 1.2
+    assert 0.0 <= curve[-1].waited <= curve[-1].seconds
+    ended = Cloning(policy, replace(settings, steps=5))
+    assert ended._learning_rate(5) == pytest.approx(0.01 * SMALL.learning_rate)
+
+
+def test_a_model_that_was_taught_as_a_whole_gets_new_adapters(tmp_path: Path) -> None:
+    """As `distrl train` asks for them; they lie beside the taught model, which stays as it is."""
+    policy = open_policy(tiny_model("llama"), VlmSettings())
+    clone(policy, SMALL)
+    export_policy(policy, tmp_path / "taught")
+    adapted = open_policy(tmp_path / "taught", VlmSettings(lora=LoraSettings(2, 4)))
+    samples = demonstrated("train", 4, adapted.prompter)
+    prompts = [each.prompt for each in samples]
+    answers = [adapted.builder.answers.encode(each.answer) for each in samples]
+    with torch.no_grad():
+        begun = adapted.score_prompts(prompts, answers).log_probs
+        torch.testing.assert_close(begun, policy.score_prompts(prompts, answers).log_probs)
+    cloning = Cloning(adapted, replace(SMALL, steps=8))
+    for step in range(1, 4):
+        cloning.step(samples, step)
+    assert {name.split(".")[0] for name in adapted.weights()} == {"policy", "critic"}
+    assert all("lora_" in name or name.startswith("critic") for name in adapted.weights())
+    export_policy(adapted, tmp_path / "adapters")
+    again = open_policy(tmp_path / "adapters", VlmSettings())
+    with torch.no_grad():
+        moved = adapted.score_prompts(prompts, answers).log_probs
+        assert torch.equal(again.score_prompts(prompts, answers).log_probs, moved)
+    assert not torch.allclose(moved, begun)
