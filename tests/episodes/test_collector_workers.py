@@ -91,7 +91,7 @@ def test_a_stop_abandons_what_waits_for_a_decision_and_keeps_its_task() -> None:
 class Broken(SimulatedDevice):
     """A phone with a mistake of ours in it."""
 
-    def perform(self, action: object) -> Screen:
+    def perform(self, action: Action) -> Screen:
         raise ZeroDivisionError("a mistake of ours")
 
 

@@ -155,7 +155,7 @@ class Collector(Generic[D]):
             play = partial(self._play_episodes, run)
             return WatchedThreads(f"{self.name}/device", play, wake, slots)
         others = (run.advance_episodes, *[run.deliver_queued] * DELIVERING)
-        works = iter((partial(self._start_episodes, run), *others))
+        works: Iterator[Callable[[], None]] = iter((partial(self._start_episodes, run), *others))
         count = 1 + len(others)
         return WatchedThreads(f"{self.name}/worker", lambda: next(works)(), wake, count)
 
