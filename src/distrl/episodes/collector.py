@@ -44,7 +44,7 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import CancelledError, Future
 from contextlib import suppress
 from functools import partial
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 from distrl.devices.device import Device
 from distrl.devices.safety.refusals import RefusalOutbox
@@ -56,6 +56,7 @@ from distrl.episodes.episode import Attempt, Episode, EpisodeBatch
 from distrl.episodes.live_feed import LiveFeed
 from distrl.episodes.policy_batcher import DecisionService
 from distrl.episodes.scheduler import Admission, EpisodeBudget, EpisodeScheduler, Lease
+from distrl.episodes.trajectory_sink import TrajectorySink
 from distrl.errors import DeviceError, DeviceTimeout, JudgeError
 from distrl.judging.judge import Judge
 from distrl.records import Decision, Ending, Observation, Trajectory
@@ -65,16 +66,6 @@ from distrl.watched_threads import WatchedThreads
 D = TypeVar("D", bound=Device)
 POLL_SECONDS = 0.05  # between two checks whether a blocked thread may start an episode
 DELIVERING = 8  # threads that wait for the sink, for all devices that never block
-
-
-class TrajectorySink(Protocol):
-    """Where trajectories go. `put` returns once it is durable: False if it is a duplicate.
-
-    It may block, which delays this device alone as long as fewer than `DELIVERING` wait. What it
-    raises ends the collector, so retrying is up to the sink. Many threads call it at once.
-    """
-
-    def put(self, trajectory: Trajectory) -> bool: ...
 
 
 class Collector(Generic[D]):
