@@ -41,9 +41,12 @@ short is begun anew. `--report` only reads what is there. Figures:
 
     collection_ratio            trajectories a minute, distrl over digirl_32_rounds
     relative_gain_FAMILY        success at the end, distrl over digirl_32_rounds, less 1
-    time_ratio_FAMILY           time to where digirl_32_rounds ends, over distrl's to the same
+    time_ratio_FAMILY           time to where digirl_32_rounds ends, over distrl's to the same, on
+                                monotone curves through the looks of all seeds (`monotone_curve`);
+                                intervals are of seeds drawn anew
     training_time_ratio_FAMILY  the same by the success of training episodes, in twelve parts of the
                                 time: many more episodes than the looks have
+    …_level                     success where digirl_32_rounds ends
     FAMILY_ARM_…                success, its gain and its mean over time, collection, staleness,
                                 effective samples, seconds_to_LEVEL (where a run did not reach it,
                                 its whole time; …_not_reached counts those)
@@ -84,7 +87,7 @@ from benchmarks.paper_chart import chart
 from benchmarks.paper_figures import curves_of, families_of, figures_of, table_of
 from benchmarks.paper_runs import Played, play_all, played
 from benchmarks.paper_tuning import TUNING_SEEDS, read_tuned, tune
-from benchmarks.results_file import RESULTS, make_command, write_results
+from benchmarks.results_file import RESULTS, make_command, update_results, write_results
 from distrl.records import CORE_FAMILIES, FAMILIES
 
 
@@ -138,7 +141,8 @@ def main() -> None:
     if runs and (given.small or given.device != "cpu"):  # else a trial on a CPU, and no result
         name = table_name(given)
         command = make_command(f"bench-{name}", given_by_target=("--small",))
-        write_results(name, rounded, command)
+        write = update_results if given.report else write_results  # who made them stays
+        write(name, rounded, "report" if given.report else command)
         write_results(f"{name}-curves", curves_of(runs), command)
 
 

@@ -62,6 +62,7 @@ SMALL: Settings = {  # beside those of its config
     "evaluation.before": 100,
     "evaluation.after": 100,
     "evaluation.every_episodes": 50,
+    "learning.a_ride.advantage": "filtered",
     "reporting.recordings": 0,
 }
 ROUNDS = {"collection.mode": "synchronous", "learning.algorithm": "digirl"}

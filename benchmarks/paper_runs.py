@@ -12,7 +12,7 @@ import argparse
 import json
 import shutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -80,7 +80,8 @@ class Played:
 
     before: float
     after: float
-    curve: tuple[tuple[float, float], ...]  # seconds and success, on the way and at the end
+    # Seconds and success: before, on the way, at the end, on the tasks that were played each time.
+    curve: tuple[tuple[float, float], ...]
     per_minute: float  # trajectories
     step_seconds: float
     staleness: float
@@ -93,14 +94,6 @@ class Played:
     def seconds(self) -> float:
         return self.curve[-1][0]
 
-    def training_seconds_to(self, level: float) -> float | None:
-        """When training episodes came to a level, between parts by a straight line."""
-        for (begin, before), (end, after) in pairwise(((0.0, self.before), *self.training)):
-            if after >= level:
-                share = 1.0 if after == before else max(0.0, (level - before) / (after - before))
-                return begin + share * (end - begin)
-        return None
-
     def seconds_to(self, level: float) -> float | None:
         """The first look that reaches a level; None: none did."""
         return next((seconds for seconds, success in self.curve if success >= level), None)
@@ -108,8 +101,7 @@ class Played:
     @property
     def success_over_time(self) -> float:
         """The mean over the whole time, from the start on: the area under the curve."""
-        points = ((0.0, self.before), *self.curve)
-        area = sum((end - begin) * (y + x) / 2.0 for (begin, x), (end, y) in pairwise(points))
+        area = sum((end - begin) * (y + x) / 2.0 for (begin, x), (end, y) in pairwise(self.curve))
         return area / self.seconds
 
 
@@ -130,19 +122,32 @@ def played(folder: Path) -> Played | None:
     lines = read_lines(directory.evaluations, EvaluationLine)
     looks = [each for each in lines if each.stage == "during"]
     times = training_seconds(points, [each.seconds for each in looks])
-    seconds, after = speed * result["training_s"], result["success_after"]["rate"]
-    on_the_way = [(speed * t, each.rate.rate) for t, each in zip(times, looks, strict=True)]
+    done_before = next((dict(e.successes) for e in lines if e.stage == "before"), {})
+    done_after = next((dict(e.successes) for e in reversed(lines) if e.stage == "after"), {})
+    done = [done_before, *(each.successes for each in looks), done_after]
+    when = [0.0, *(speed * t for t in times), speed * result["training_s"]]
     return Played(
         before=result["success_before"]["rate"],
-        after=after,
-        curve=(*on_the_way, (seconds, after)),
-        per_minute=60.0 * result["trajectories"] / seconds,
+        after=result["success_after"]["rate"],
+        curve=on_the_same_tasks(zip(when, done, strict=True)),
+        per_minute=60.0 * result["trajectories"] / when[-1],
         step_seconds=speed * learning_seconds(points) / max(1, result["updates"]),
         staleness=result["staleness_mean"],
         effective_sample_share=result["effective_sample_share"],
-        done_before=next((dict(e.successes) for e in lines if e.stage == "before"), {}),
-        done_after=next((dict(e.successes) for e in reversed(lines) if e.stage == "after"), {}),
+        done_before=done_before,
+        done_after=done_after,
         training=training_curve(directory, points, speed),
+    )
+
+
+def on_the_same_tasks(
+    measured: Iterable[tuple[float, Mapping[str, bool]]],
+) -> tuple[tuple[float, float], ...]:
+    """Seconds and success, on the tasks that were played every time that any were."""
+    looks = [(seconds, done) for seconds, done in measured if done]
+    tasks = set(looks[0][1]).intersection(*(done for _, done in looks))
+    return tuple(
+        (seconds, sum(done[task] for task in tasks) / len(tasks)) for seconds, done in looks
     )
 
 

@@ -82,7 +82,7 @@ def test_the_main_pair_has_seeds_of_its_own() -> None:
 
 
 def run(after: float, per_minute: float, *curve: tuple[float, float]) -> Played:
-    return Played(0.4, after, curve, per_minute, 6.0, 2.0, 0.9)
+    return Played(0.4, after, ((0.0, 0.4), *curve), per_minute, 6.0, 2.0, 0.9)
 
 
 RUNS = {
@@ -97,11 +97,10 @@ RUNS = {
 def test_figures_are_of_pairs_of_one_seed() -> None:
     figures = figures_of(RUNS)
     assert figures["collection_ratio"] == pytest.approx(2.4)
-    assert figures["level_general"] == pytest.approx(0.6)
-    assert figures["time_ratio_general"] == pytest.approx((3.0 * 6.0) ** 0.5)
+    assert figures["time_ratio_general_level"] == pytest.approx(0.6)
+    assert figures["time_ratio_general"] == pytest.approx(6000.0 / 1000.0)
     assert figures["relative_gain_general"] == pytest.approx((1.25 * 1.2) ** 0.5 - 1.0)
     assert figures["relative_gain_general_low"] < 0.225 < figures["relative_gain_general_high"]
-    assert figures["not_reached_general"] == 0.0
     assert figures["general_digirl_32_rounds_seeds"] == 3.0
     against = "general_digirl_32_rounds_against_distrl"
     assert figures[against] == pytest.approx(-0.135)  # -0.15 and -0.12, seed 0 has no partner
@@ -126,19 +125,15 @@ def test_the_mean_over_time_begins_at_the_start() -> None:
     assert run(0.8, 6.0, (1000.0, 0.6), (4000.0, 0.8)).success_over_time == pytest.approx(0.65)
 
 
-def test_training_episodes_tell_when_a_level_was_reached() -> None:
-    ours = run(0.8, 6.0, (1200.0, 0.8))
-    ours = replace(ours, training=((300.0, 0.5), (900.0, 0.8)))  # from 0.4 at the start
-    theirs = replace(run(0.6, 2.5, (1200.0, 0.6)), training=((300.0, 0.4), (900.0, 0.6)))
-    assert ours.training_seconds_to(0.65) == pytest.approx(600.0)
-    assert theirs.training_seconds_to(0.65) is None
+def test_training_episodes_tell_as_well_when_a_level_was_reached() -> None:
+    ours = replace(run(0.8, 6.0, (1200.0, 0.8)), training=((300.0, 0.4), (900.0, 0.8)))
+    theirs = replace(run(0.6, 2.5, (1200.0, 0.6)), training=((300.0, 0.4), (1200.0, 0.6)))
     found = figures_of(
         {Job("general", "distrl", 0): ours, Job("general", "digirl_32_rounds", 0): theirs}
     )
-    # Their last two parts have 0.4 and 0.6: the level is 0.5, theirs at 600 s, ours at 300 s.
-    assert found["training_level_general"] == pytest.approx(0.5)
+    # They end at 0.6, at 1,200 s; ours was there at 600 s.
+    assert found["training_time_ratio_general_level"] == pytest.approx(0.6)
     assert found["training_time_ratio_general"] == pytest.approx(2.0)
-    assert found["training_not_reached_general"] == 0.0
 
 
 def with_tasks(after: dict[str, bool]) -> Played:
@@ -235,7 +230,7 @@ def test_looks_and_the_end_are_on_one_clock(tmp_path: Path) -> None:
     write_run(tmp_path, after=0.75)
     found = played(tmp_path)
     assert found is not None
-    assert found.curve == ((200.0, 0.5), (600.0, 0.75))
+    assert found.curve == ((0.0, 0.25), (200.0, 0.5), (600.0, 0.75))
     assert found.step_seconds == pytest.approx(40.0)
     assert found.per_minute == pytest.approx(10.0)
     assert (sum(found.done_before.values()), sum(found.done_after.values())) == (1, 3)
