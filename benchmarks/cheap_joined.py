@@ -13,10 +13,11 @@ from distrl.engine.join.joined_collector import Build, JoinedCollector, OwnSetti
 from distrl.engine.join.learner_client import LearnerClient
 from distrl.engine.join.trajectory_spool import TrajectorySpool
 from distrl.engine.run.stop_request import StopRequest
-from distrl.episodes.collector import Collector, TrajectorySink
+from distrl.episodes.collector import Collector
 from distrl.episodes.device_pool import DevicePool
 from distrl.episodes.policy_batcher import DecisionService, PolicyBatcher, PolicyBatcherSettings
 from distrl.episodes.scheduler import Admission
+from distrl.episodes.trajectory_sink import TrajectorySink
 from distrl.records import Decision, Done, Observation
 from distrl.task_sets.curriculum import UniformTasks
 from distrl.task_sets.task_pool import SimulatedTasks

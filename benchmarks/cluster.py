@@ -59,10 +59,11 @@ from distrl.engine.supervision.collector_registry import (
     HeartbeatReply,
     Registration,
 )
-from distrl.episodes.collector import Collector, TrajectorySink
+from distrl.episodes.collector import Collector
 from distrl.episodes.device_pool import DevicePool
 from distrl.episodes.policy_batcher import PolicyBatcher, PolicyBatcherSettings
 from distrl.episodes.scheduler import Admission
+from distrl.episodes.trajectory_sink import TrajectorySink
 from distrl.json_lines import LineLog
 from distrl.replay.store.trajectory_store import TrajectoryStore, TrajectoryStoreSettings
 from distrl.runs.run_directory import RunDirectory

@@ -1,7 +1,8 @@
 """Files and answers of others that are read before or beside a run, as targets of `make fuzz`.
 
-The JSON of a model's directory, the TOML of consent, of web tasks and of a judge's examples, and
-what an AndroidWorld container answers. `fuzz_targets` has the rest, and says what a target is.
+The files of a model's directory, the TOML of consent, of web tasks and of a judge's examples, who
+has leased a phone, results for a leaderboard, and what an AndroidWorld container answers.
+`fuzz_targets` has the rest, and says what a target is.
 """
 
 from __future__ import annotations
@@ -15,9 +16,17 @@ from typing import Any
 import httpx
 
 from benchmarks.fuzz_target import Target
-from distrl.agent.model_directory import known_family, read_config
+from benchmarks.train_runs import tiny_model
+from distrl.agent.model_directory import known_family, open_inputs, read_config
+from distrl.devices.adb import phone_leases
 from distrl.devices.safety.safety import SENTENCE, consent_path, read_consent
+from distrl.engine import adb_wiring
+from distrl.engine.join.join_sessions import read_members
 from distrl.judging.judge_prompt import read_examples
+from distrl.reporting.leaderboard import FORMAT_VERSION, RESULT, markdown, ranked, read_result
+from distrl.runs.checked_json import to_checked_json
+from distrl.runs.run_directory import RunDirectory
+from distrl.runs.run_progress import MEMBERS
 from distrl.task_sets.android_world_container import AndroidWorldContainer
 from distrl.task_sets.web_tasks import load_web_tasks
 
@@ -52,7 +61,13 @@ ADAPTER = {"base_model_name_or_path": "some/model", "peft_type": "LORA", "r": 8}
 
 def file_targets(folder: Path) -> list[Target]:
     """All of them; files that they need are below the folder."""
-    return [*toml_targets(folder), *model_targets(folder / "model"), *container_targets()]
+    return [
+        *toml_targets(folder),
+        *model_targets(folder / "model"),
+        *tokenizer_targets(folder / "tiny"),
+        *json_targets(folder),
+        *container_targets(),
+    ]
 
 
 def written_to(path: Path, read: Callable[[], object]) -> Callable[[bytes], object]:
@@ -102,6 +117,60 @@ def model_targets(folder: Path) -> list[Target]:
                written_to(config, lambda: read_config(config.parent)), share=0.05),
         Target("model-adapter", [json.dumps(ADAPTER).encode()],
                written_to(adapter, lambda: known_family(adapter.parent)), share=0.5, whole=False),
+    ]  # fmt: skip
+
+
+def tokenizer_targets(folder: Path) -> list[Target]:
+    """What has readers of its own, which raise whatever they come upon."""
+    model = tiny_model(folder)
+    names = ("tokenizer.json", "tokenizer_config.json")
+    found = {name: (model / name).read_bytes() for name in names}
+
+    def reader(name: str) -> Callable[[bytes], object]:
+        def read(data: bytes) -> object:
+            (model / name).write_bytes(data)
+            try:
+                return open_inputs(model)
+            finally:
+                (model / name).write_bytes(found[name])
+
+        return read
+
+    return [
+        Target(f"model-{name}", [content], reader(name), share=0.02)
+        for name, content in found.items()
+    ]
+
+
+def json_targets(folder: Path) -> list[Target]:
+    """Who holds a phone, which phones a run has, who has joined it, and results of others."""
+    run, path = RunDirectory(folder / "leased"), folder / "result.json"
+    members = {"run": "0" * 32, "numbers": {"a" * 32: 1000}}
+    leased = {"pid": 1, "folder": "/runs/one", "command": "distrl train"}
+    phones = to_checked_json({"phone-0": SERIAL, "phone-1": "emulator-5554"})
+    task, judged = "clock.turn_off_alarm/test/0", ("success", "device_lost")
+    result = {
+        "format": RESULT, "version": FORMAT_VERSION, "model": "m", "date": "2026-11-18",
+        "distrl": "1.0", "seed": 0, "greedy": True, "temperature": None, "dialect": None,
+        "tasks_digest": "0" * 32, "screens_digest": "1" * 32, "tasks": [task, f"{task}1"],
+        "endings": judged, "steps": [3, 9], "unreadable": [0, 1], "progress": [1.0, None],
+    }  # fmt: skip
+
+    def ranked_beside_itself() -> object:
+        return markdown(ranked({path: read_result(path)}))
+
+    def lease() -> object:
+        return phone_leases._read(run.path / "lease")
+
+    return [
+        Target("phones", [phones.encode()],
+               written_to(run.phones, lambda: adb_wiring._read(run.path)), share=0.5),
+        Target("lease", [json.dumps(leased).encode()],
+               written_to(run.path / "lease", lease), share=0.5),
+        Target("members", [json.dumps(members).encode()],
+               written_to(run.path / MEMBERS, lambda: read_members(run.path / MEMBERS)), share=0.5),
+        Target("result", [json.dumps(result).encode()],
+               written_to(path, ranked_beside_itself), share=0.5),
     ]  # fmt: skip
 
 

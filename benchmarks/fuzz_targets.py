@@ -1,6 +1,7 @@
 """Everything in DistRL that reads bytes of a stranger, as functions from bytes to nothing.
 
-`fuzz_target` says what a target is; files of models, phones and tasks are in `fuzz_file_targets`.
+`fuzz_target` says what a target is; files of models, phones and tasks are in `fuzz_file_targets`,
+requests of joined collectors in `fuzz_join_targets`.
 Checksums are made anew where a reader has one around it, so that what lies behind it is read too.
 """
 
@@ -27,6 +28,7 @@ from benchmarks.fuzz_examples import (
     made_up_trajectory,
 )
 from benchmarks.fuzz_file_targets import file_targets
+from benchmarks.fuzz_join_targets import join_targets
 from benchmarks.fuzz_target import Target
 from distrl.agent.dialects import DIALECTS
 from distrl.agent.export_directory import MANIFEST
@@ -43,8 +45,6 @@ from distrl.devices.adb.android_state import read_focus
 from distrl.devices.adb.screen_capture import read_framebuffer, read_png, read_raw
 from distrl.devices.adb.uiautomator import read_hierarchy
 from distrl.engine.ingest import messages
-from distrl.engine.join import join_messages
-from distrl.engine.join.join_messages import PROTOCOL, Deliveries, JoinHeartbeat, JoinRequest
 from distrl.engine.run.losses import read_home
 from distrl.episodes.outcome_log import OutcomeLog
 from distrl.json_lines import encode_line
@@ -227,9 +227,15 @@ def settings_targets(folder: Path) -> list[Target]:
     short = (
         b'[run]\nname = "a"\n[devices]\ncount = 2\n[tasks]\ntemplates = ["clock.delete_alarm"]\n'
     )
+    several = b"[run]\nseed = 1\n" + b"".join(
+        b'[environments.%b]\nsettings = "quick_start"\ncollectors = 2\n'
+        b"[environments.%b.devices]\ncount = 3\n" % (name, name)
+        for name in (b"phone", b"other")
+    )
     words = [b"replay.capacity=500", b"agent.policy.lora.rank=8", b'tasks.templates=["a"]']
     return [
         Target("toml", [short], load, share=0.4),
+        Target("toml-environments", [several], load, share=0.1),
         Target("toml-of-a-run", [to_toml(TrainingConfig()).encode()], load_run, share=0.02),
         Target("set", words, override, share=0.2),
     ]
@@ -351,21 +357,4 @@ def message_targets() -> list[Target]:
     return [
         Target("message", [messages.to_bytes(each) for each in examples], messages.from_bytes),
         *join_targets(),
-    ]
-
-
-def join_targets() -> list[Target]:
-    """Bodies of requests that collectors of other machines send."""
-    requests: dict[str, tuple[object, ...]] = {
-        "join-request": (JoinRequest(PROTOCOL, "a" * 32, "0" * 32, "attic", 4),),
-        "join-heartbeat": (JoinHeartbeat(3, made_up_heartbeat()), JoinHeartbeat(0)),
-        "join-deliveries": (Deliveries((encode_trajectory(made_up_trajectory()), b"none")),),
-    }
-
-    def reader(kind: type[object]) -> Callable[[bytes], object]:
-        return lambda data: join_messages.unpack(data, kind)
-
-    return [
-        Target(name, [join_messages.pack(each) for each in sent], reader(type(sent[0])))
-        for name, sent in requests.items()
     ]

@@ -46,6 +46,7 @@ class LineChart:
     lines: Sequence[Line]
     marks: Mapping[str, float]  # levels to compare with, dotted
     floor: float = 0.0  # where the vertical axis begins
+    ceiling: float = 1.0  # and where it ends
     apart: int = 0  # so many of the last places are something else: no line leads there
     bands: bool = False  # intervals as bands
 
@@ -65,7 +66,7 @@ class LineChart:
         return picture.resize((WIDTH, HEIGHT), Image.Resampling.LANCZOS)
 
     def _draw_axes(self, pen: _Pen) -> None:
-        for tenth in range(round(10 * self.floor), 11):
+        for tenth in range(round(10 * self.floor), round(10 * self.ceiling) + 1):
             y = self._height(tenth / 10)
             pen.line([(LEFT, y), (WIDTH - RIGHT, y)], GRID, 1)
             pen.text((LEFT - 10, y), f"{10 * tenth} %", 14, FAINT, "rm")
@@ -109,7 +110,7 @@ class LineChart:
 
     def _height(self, share: float) -> float:
         room = HEIGHT - TOP - BOTTOM
-        return HEIGHT - BOTTOM - room * (share - self.floor) / (1.0 - self.floor)
+        return HEIGHT - BOTTOM - room * (share - self.floor) / (self.ceiling - self.floor)
 
     def _across(self, place: int) -> float:
         room = WIDTH - LEFT - RIGHT - 60

@@ -2,11 +2,12 @@
 
 Every arm is a real `distrl train` of the starter, in settings alone (`paper_arms`): 32 phones (8 in
 one arm) as slow as the paper's emulators, on a clock that runs `--speed` times as fast, for
-`--seconds` of theirs. Families apart. Trained are the templates that nobody demonstrated to the
-starter (the split `undemonstrated`), where it begins at a few per cent: on those that it was shown
-it stands too high for arms to differ. Success is that of 400 tasks of the same templates with other
-parameters, instructions and phones (`undemonstrated_test`), the same for every run, after training
-and, of the first 100 of them, on the way.
+`--seconds` of theirs. Families apart. Trained are templates that nobody demonstrated to the starter
+(the split `undemonstrated`) and that it does now and then (`paper_arms.TEMPLATES`): on those that
+it was shown it stands too high for arms to differ, on those that it never does there is nothing to
+learn from. Success is that of 400 tasks of the same templates with other parameters, instructions
+and phones (`undemonstrated_test`), the same for every run, after training and, of the first 100 of
+them, on the way.
 
     start                 the starter, before anything: every run measures it
     filtered_bc           imitation of successes, asynchronous
@@ -40,7 +41,12 @@ short is begun anew. `--report` only reads what is there. Figures:
 
     collection_ratio            trajectories a minute, distrl over digirl_32_rounds
     relative_gain_FAMILY        success at the end, distrl over digirl_32_rounds, less 1
-    time_ratio_FAMILY           time to where digirl_32_rounds ends, over distrl's to the same
+    time_ratio_FAMILY           time to where digirl_32_rounds ends, over distrl's to the same, on
+                                monotone curves through the looks of all seeds (`monotone_curve`);
+                                intervals are of seeds drawn anew
+    training_time_ratio_FAMILY  the same by the success of training episodes, in twelve parts of the
+                                time: many more episodes than the looks have
+    …_level                     success where digirl_32_rounds ends
     FAMILY_ARM_…                success, its gain and its mean over time, collection, staleness,
                                 effective samples, seconds_to_LEVEL (where a run did not reach it,
                                 its whole time; …_not_reached counts those)
@@ -81,7 +87,7 @@ from benchmarks.paper_chart import chart
 from benchmarks.paper_figures import curves_of, families_of, figures_of, table_of
 from benchmarks.paper_runs import Played, play_all, played
 from benchmarks.paper_tuning import TUNING_SEEDS, read_tuned, tune
-from benchmarks.results_file import RESULTS, make_command, write_results
+from benchmarks.results_file import RESULTS, make_command, update_results, write_results
 from distrl.records import CORE_FAMILIES, FAMILIES
 
 
@@ -135,7 +141,8 @@ def main() -> None:
     if runs and (given.small or given.device != "cpu"):  # else a trial on a CPU, and no result
         name = table_name(given)
         command = make_command(f"bench-{name}", given_by_target=("--small",))
-        write_results(name, rounded, command)
+        write = update_results if given.report else write_results  # who made them stays
+        write(name, rounded, "report" if given.report else command)
         write_results(f"{name}-curves", curves_of(runs), command)
 
 

@@ -7,6 +7,7 @@ an arm with one seed has none.
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Iterable, Sequence
 
@@ -35,19 +36,22 @@ def chart(runs: Runs, family: str, arms: Iterable[str]) -> LineChart:
     whole = max(each.seconds for several in own.values() for each in several)
     times = [float(each) for each in np.linspace(0.0, whole, PLACES)]
     seeds = sorted({len(several) for several in own.values()})
+    lines = [Line(arm, COLOURS[arm], _points(several, times)) for arm, several in own.items()]
+    highest = max(point.high for line in lines for point in line.points)
     return LineChart(
         title=f"Success on unseen tasks, {family}",
         subtitle=f"{' or '.join(map(str, seeds))} seeds each; bands are 95 % intervals over seeds",
         axis="minutes of the phones' clock",
         places=[f"{seconds / 60.0:.0f}" for seconds in times],
-        lines=[Line(arm, COLOURS[arm], _points(several, times)) for arm, several in own.items()],
+        lines=lines,
         marks={},
+        ceiling=min(1.0, math.ceil(10.0 * highest) / 10.0),
         bands=True,
     )
 
 
 def _points(own: Sequence[Played], times: Sequence[float]) -> list[Point]:
-    curves = [((0.0, each.before), *each.curve) for each in own]
+    curves = [each.curve for each in own]
     at = [np.interp(times, [t for t, _ in curve], [y for _, y in curve]) for curve in curves]
     return [_point([float(y) for y in successes]) for successes in zip(*at, strict=True)]
 

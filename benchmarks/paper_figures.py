@@ -11,6 +11,7 @@ import math
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
 
+from benchmarks.monotone_curve import time_ratio
 from benchmarks.paper_arms import ARMS, OURS, THEIRS, Job
 from benchmarks.paper_runs import Played
 from benchmarks.time_to_success import STUDENT, ratio
@@ -72,14 +73,15 @@ def figures_of(runs: Runs) -> Figures:
 
 
 def curves_of(runs: Runs) -> dict[str, list[list[float]]]:
-    """Of each run, seconds of the phones' clock and success: before, on the way, at the end."""
-    return {
-        f"{job.family}_{job.arm}_seed_{job.seed}": [
-            [round(seconds, 1), round(success, 4)]
-            for seconds, success in ((0.0, each.before), *each.curve)
-        ]
-        for job, each in sorted(runs.items(), key=lambda run: (run[0].family, run[0].arm))
-    }
+    """Of each run, seconds of the phones' clock and success: before, on the way, at the end; and
+    that of its training episodes, by parts of the time.
+    """
+    curves: dict[str, list[list[float]]] = {}
+    for job, each in sorted(runs.items(), key=lambda run: (run[0].family, run[0].arm)):
+        name = f"{job.family}_{job.arm}_seed_{job.seed}"
+        for end, points in (("", each.curve), ("_training", each.training)):
+            curves[name + end] = [[round(x, 1), round(success, 4)] for x, success in points]
+    return curves
 
 
 def _start(family: str, own: Sequence[Played]) -> Figures:
@@ -155,18 +157,20 @@ def _over_tasks(name: str, pairs: Sequence[tuple[Played, Played]]) -> Figures:
 
 
 def _compared(family: str, both: Sequence[tuple[Played, Played]]) -> Figures:
-    """At equal time, and to equal success; a level not reached counts as the whole time."""
+    """At equal time, and to equal success, by looks and by training episodes."""
     gain = ratios(f"relative_gain_{family}", [o.after for o, _ in both], [t.after for _, t in both])
     figures = {name: value - 1.0 for name, value in gain.items()}
-    level = statistics.fmean(theirs.after for _, theirs in both)
-    times = [(o.seconds_to(level), t.seconds_to(level), t.seconds) for o, t in both]
-    figures |= ratios(
-        f"time_ratio_{family}",
-        [theirs or whole for _, theirs, whole in times],
-        [ours or whole for ours, _, whole in times],
-    )
-    figures[f"level_{family}"] = level
-    figures[f"not_reached_{family}"] = float(sum(ours is None for ours, _, _ in times))
+    whole = statistics.fmean(theirs.seconds for _, theirs in both)
+    for name, curves in (
+        ("time_ratio", [(theirs.curve, ours.curve) for ours, theirs in both]),
+        ("training_time_ratio", [(theirs.training, ours.training) for ours, theirs in both]),
+    ):
+        if all(curve for pair in curves for curve in pair):
+            theirs, ours = zip(*curves, strict=True)
+            middle, low, high, level = time_ratio(theirs, ours, whole)
+            figures |= {f"{name}_{family}": middle, f"{name}_{family}_level": level}
+            if len(both) > 1:
+                figures |= {f"{name}_{family}_low": low, f"{name}_{family}_high": high}
     return figures
 
 

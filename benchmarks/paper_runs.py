@@ -12,7 +12,7 @@ import argparse
 import json
 import shutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -28,7 +28,9 @@ from distrl.json_lines import read_lines
 from distrl.runs.metrics import read_points
 from distrl.runs.run_account import LEARNER, LEARNER_STAGES
 from distrl.runs.run_directory import RunDirectory
-from distrl.runs.run_records import EvaluationLine, Point
+from distrl.runs.run_records import EpisodeLine, EvaluationLine, Point
+
+PARTS = 12  # of the time, in each of which training episodes are counted
 
 
 def play_all(jobs: Sequence[Job], folders: Sequence[Path], given: argparse.Namespace) -> None:
@@ -78,13 +80,15 @@ class Played:
 
     before: float
     after: float
-    curve: tuple[tuple[float, float], ...]  # seconds and success, on the way and at the end
+    # Seconds and success: before, on the way, at the end, on the tasks that were played each time.
+    curve: tuple[tuple[float, float], ...]
     per_minute: float  # trajectories
     step_seconds: float
     staleness: float
     effective_sample_share: float
     done_before: Mapping[str, bool] = field(default_factory=dict)  # by task
     done_after: Mapping[str, bool] = field(default_factory=dict)
+    training: tuple[tuple[float, float], ...] = ()  # seconds, success of training episodes
 
     @property
     def seconds(self) -> float:
@@ -97,8 +101,7 @@ class Played:
     @property
     def success_over_time(self) -> float:
         """The mean over the whole time, from the start on: the area under the curve."""
-        points = ((0.0, self.before), *self.curve)
-        area = sum((end - begin) * (y + x) / 2.0 for (begin, x), (end, y) in pairwise(points))
+        area = sum((end - begin) * (y + x) / 2.0 for (begin, x), (end, y) in pairwise(self.curve))
         return area / self.seconds
 
 
@@ -119,18 +122,53 @@ def played(folder: Path) -> Played | None:
     lines = read_lines(directory.evaluations, EvaluationLine)
     looks = [each for each in lines if each.stage == "during"]
     times = training_seconds(points, [each.seconds for each in looks])
-    seconds, after = speed * result["training_s"], result["success_after"]["rate"]
-    on_the_way = [(speed * t, each.rate.rate) for t, each in zip(times, looks, strict=True)]
+    done_before = next((dict(e.successes) for e in lines if e.stage == "before"), {})
+    done_after = next((dict(e.successes) for e in reversed(lines) if e.stage == "after"), {})
+    done = [done_before, *(each.successes for each in looks), done_after]
+    when = [0.0, *(speed * t for t in times), speed * result["training_s"]]
     return Played(
         before=result["success_before"]["rate"],
-        after=after,
-        curve=(*on_the_way, (seconds, after)),
-        per_minute=60.0 * result["trajectories"] / seconds,
+        after=result["success_after"]["rate"],
+        curve=on_the_same_tasks(zip(when, done, strict=True)),
+        per_minute=60.0 * result["trajectories"] / when[-1],
         step_seconds=speed * learning_seconds(points) / max(1, result["updates"]),
         staleness=result["staleness_mean"],
         effective_sample_share=result["effective_sample_share"],
-        done_before=next((dict(e.successes) for e in lines if e.stage == "before"), {}),
-        done_after=next((dict(e.successes) for e in reversed(lines) if e.stage == "after"), {}),
+        done_before=done_before,
+        done_after=done_after,
+        training=training_curve(directory, points, speed),
+    )
+
+
+def on_the_same_tasks(
+    measured: Iterable[tuple[float, Mapping[str, bool]]],
+) -> tuple[tuple[float, float], ...]:
+    """Seconds and success, on the tasks that were played every time that any were."""
+    looks = [(seconds, done) for seconds, done in measured if done]
+    tasks = set(looks[0][1]).intersection(*(done for _, done in looks))
+    return tuple(
+        (seconds, sum(done[task] for task in tasks) / len(tasks)) for seconds, done in looks
+    )
+
+
+def training_curve(
+    directory: RunDirectory, points: Sequence[Point], speed: float
+) -> tuple[tuple[float, float], ...]:
+    """Success of the training episodes that ended in each part of the time, at its middle.
+
+    Every arm draws its tasks alike, so that this is a dense measure of the same thing as the looks,
+    and costs no processor.
+    """
+    episodes = [each for each in read_lines(directory.episodes, EpisodeLine) if each.judged]
+    times = [speed * t for t in training_seconds(points, [each.ended for each in episodes])]
+    if not times:
+        return ()
+    wide = max(times) / PARTS
+    parts: list[list[bool]] = [[] for _ in range(PARTS)]
+    for time, episode in zip(times, episodes, strict=True):
+        parts[min(PARTS - 1, int(time / wide))].append(episode.success)
+    return tuple(
+        ((number + 0.5) * wide, sum(part) / len(part)) for number, part in enumerate(parts) if part
     )
 
 

@@ -30,9 +30,9 @@ import torch
 from torch import Tensor
 
 from benchmarks.errand_phone import ErrandJudge, ErrandPhone
-from distrl.episodes.collector import TrajectorySink
 from distrl.episodes.episode import Episode
 from distrl.episodes.policy_batcher import PolicyBatcher
+from distrl.episodes.trajectory_sink import TrajectorySink
 from distrl.learning.algorithms.a_ride import ARide
 from distrl.learning.batch import Batch, observation_of
 from distrl.learning.gradient_step import BatchScores

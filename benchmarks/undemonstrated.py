@@ -14,10 +14,13 @@ evaluations are sampled, as in training, on parameters, instructions and phones 
 
 with `_low` and `_high`, 95 %: of the starter over tasks (Wilson), of the rest over seeds (Student's
 t). Each run has a folder in `--keep`; what is there is not made again, and a run that was cut short
-is begun anew. `--report` only reads; `--from RUN RUN…` takes runs that were made elsewhere.
-`--device cpu` with `--minutes` and `--set` is a trial and writes no results.
+is begun anew. `--at-once 3` runs seeds side by side: they share the GPU and the cores, and
+`gpu_minutes` are those of each all the same. `--report` only reads; `--from RUN RUN…` takes runs
+that were made elsewhere. `--device cpu` with `--minutes` and `--set` is a trial and writes no
+results.
 
-It has not been run on a GPU yet.
+`--start FILE` does something else: of a `distrl evaluate starter --split undemonstrated_test
+--sampled --json FILE` it keeps the success of each template, in undemonstrated-start.json.
 """
 
 from __future__ import annotations
@@ -27,6 +30,7 @@ import json
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +73,15 @@ def known(name: str, model: str, given: argparse.Namespace) -> dict[str, Any] | 
     return json.loads(path.read_text("utf-8")) if path.exists() else None
 
 
+def keep_start(file: Path) -> None:
+    """What the starter does of each template before anything is learned."""
+    found: dict[str, Any] = json.loads(file.read_text("utf-8"))
+    rates = {name: each["success"] for name, each in found["by_template"].items()}
+    figures = {name: round(rates[name], 4) for name in sorted(rates)}
+    episodes = {"episodes": found["episodes"]}
+    write_results("undemonstrated-start", figures | episodes, make_command("bench-undemonstrated"))
+
+
 def read_result(run: Path) -> dict[str, Any]:
     result: dict[str, Any] = json.loads((run / "result.json").read_text("utf-8"))
     return result
@@ -105,11 +118,18 @@ def figures_of(
 
 def main() -> None:
     given = arguments()
+    if given.start is not None:
+        keep_start(given.start)
+        return
     given.keep.mkdir(parents=True, exist_ok=True)
-    runs = given.runs or [run for seed in given.seeds if (run := train(seed, given)) is not None]
-    results = {run: read_result(run) for run in runs}
-    before = known(STARTER, STARTER, given)
-    after = {run: known(run.name, str(run), given) for run in results}
+    with ThreadPoolExecutor(given.at_once) as side_by_side:
+        seeds = () if given.runs else given.seeds
+        trained = side_by_side.map(lambda seed: train(seed, given), seeds)
+        runs = given.runs or [run for run in trained if run is not None]
+        results = {run: read_result(run) for run in runs}
+        models = {STARTER: STARTER} | {f"{run.parent.name}-{run.name}": str(run) for run in results}
+        before, *tested = side_by_side.map(lambda name: known(name, models[name], given), models)
+    after = dict(zip(results, tested, strict=True))
     complete = [run for run in results if after[run] is not None]
     if before is None or not complete:
         raise SystemExit(f"{given.keep} has no complete run yet; leave --report out to make them")
@@ -131,6 +151,8 @@ def arguments() -> argparse.Namespace:
     words.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     words.add_argument("--minutes", type=float, help="of training, if not those of the config")
     words.add_argument("--episodes", type=int, default=434, help="two of each known template")
+    words.add_argument("--at-once", type=int, default=1, help="runs side by side")
+    words.add_argument("--start", type=Path, help="an evaluation of the starter, by template")
     words.add_argument("--device", default="cuda")
     words.add_argument("--keep", type=Path, default=Path("runs/undemonstrated"))
     words.add_argument("--set", action="append", default=[], help="a setting of all runs, a.b=c")

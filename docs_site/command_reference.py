@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import typer
 from typer.cli import get_docs_for_click
+from typer.core import TyperGroup
 from typer.main import get_command
 
 from distrl.cli.main import app
@@ -18,7 +21,16 @@ script is not on the PATH, and `distrl --install-completion` completes words in 
 
 def commands_page() -> str:
     command = get_command(app)
+    _describe_whole(command)
     written = get_docs_for_click(
         obj=command, ctx=typer.Context(command, info_name="distrl"), indent=1, name="distrl"
     )
     return INTRODUCTION + written
+
+
+def _describe_whole(command: Any) -> None:
+    """Give each command its first sentence whole: the generator cuts it after 45 letters."""
+    command.short_help = (command.help or "").partition("\n\n")[0].replace("\n", " ")
+    if isinstance(command, TyperGroup):
+        for each in command.commands.values():
+            _describe_whole(each)

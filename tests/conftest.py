@@ -1,11 +1,11 @@
 """What holds for every test.
 
-Slow ones start first and have ten minutes; a test that runs out of time leaves the stacks of all
-threads on stderr, also where xdist only says that its worker crashed. GPU tests are skipped where
-there is no GPU, those on a Ray cluster run only when they are asked for (`-m ray`, `-m machines`:
-one cluster at a time is enough for a machine). Property tests draw the same examples every time;
-they, and tests that repeat themselves on many phones or seeds, take a part of them unless
-`--all-seeds` is given.
+Slow ones have ten minutes and start first where several workers share the tests; one that runs out
+of time leaves the stacks of all threads on stderr, also where xdist only says that its worker
+crashed. GPU tests are skipped where there is no GPU, those on a Ray cluster run only when they are
+asked for (`-m ray`, `-m machines`: one cluster at a time is enough for a machine). Property tests
+draw the same examples every time; they, and tests that repeat themselves on many phones or seeds,
+take a part of them unless `--all-seeds` is given.
 """
 
 from __future__ import annotations
@@ -75,14 +75,15 @@ def all_seeds(request: pytest.FixtureRequest) -> bool:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Slow tests first, so that no worker is left alone with one at the end."""
+    """Slow tests first, so that none of several workers is left alone with one at the end."""
     for marker in ("ray", "machines"):
         if marker in str(config.getoption("markexpr")):
             continue
         left_out = [item for item in items if item.get_closest_marker(marker)]
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item not in left_out]
-    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+    if hasattr(config, "workerinput"):  # alone, what shares a cluster or a run stays together
+        items.sort(key=lambda item: item.get_closest_marker("slow") is None)
     for item in items:
         if item.get_closest_marker("slow") and not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(SLOW_TIMEOUT_S))

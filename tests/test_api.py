@@ -15,7 +15,7 @@ from tests.engine.tiny_runs import tiny_config, write_model
 
 import distrl
 from distrl.api import Run
-from distrl.errors import InvalidSetting, UsageError
+from distrl.errors import InvalidSetting, UnknownTask, UsageError
 from distrl.learning.learner_report import LearnerReport
 from distrl.process_environment import for_forkserver
 from distrl.records import Decision, Done, Ending, Observation
@@ -68,6 +68,40 @@ def test_the_shortest_script_is_short() -> None:
 
 
 # Playing and evaluating --------------------------------------------------------------------------
+
+
+def test_a_script_without_a_guard_is_refused_before_it_starts(tmp_path: Path) -> None:
+    """Its collectors would import it, start runs of their own, and never collect."""
+    script = tmp_path / "train.py"
+    script.write_text("import distrl\n\ndistrl.train('quick_start')\n", "utf-8")
+    path = os.pathsep.join(each for each in sys.path if each)
+    done = subprocess.run(
+        [sys.executable, str(script)],
+        env={**os.environ, "PYTHONPATH": path},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "train.py starts a run" in done.stderr
+    assert 'below `if __name__ == "__main__":`' in done.stderr
+    assert [each.name for each in tmp_path.iterdir()] == ["train.py"]
+
+
+def test_a_callback_that_cannot_be_called_is_refused(tmp_path: Path) -> None:
+    config = distrl.load_config("quick_start", [f"run.directory={tmp_path / 'runs'}"])
+    with pytest.raises(UsageError, match="on_metrics=3 cannot be called"):
+        distrl.train(config, on_metrics=3)  # type: ignore[arg-type]
+    assert not (tmp_path / "runs").exists()
+
+
+def test_an_evaluation_of_nothing_is_refused() -> None:
+    with pytest.raises(UsageError, match="no task to play"):
+        distrl.evaluate("idle", episodes=0)
+    with pytest.raises(UsageError, match="no task to play"):
+        distrl.evaluate("idle", tasks=[])
+    with pytest.raises(UnknownTask, match="'tset'; there are train, test"):
+        distrl.evaluate("idle", split="tset")  # type: ignore[arg-type]
 
 
 def test_a_task_is_played_by_name() -> None:

@@ -81,7 +81,7 @@ def no_arguments() -> None: ...
     ("kind", "name", "part", "said"),
     [
         ("device", "forgetful", Forgetful, r"no reset\(\)\. Expected: a class Device\(name"),
-        ("device", "nothing", no_arguments, r"cannot be called with 1 arguments\. Expected: a fun"),
+        ("device", "nothing", no_arguments, r"cannot be called with 1 argument\. Expected: a fun"),
         ("device", "adb", GrayscalePhone, "DistRL has one of that name"),
         ("device", "a b", GrayscalePhone, "names begin with a letter"),
         ("judge", "hasty", HastyJudge, "Expected: a class made with the device"),
@@ -100,6 +100,13 @@ def test_a_part_of_another_shape_is_refused(
 ) -> None:
     with pytest.raises(InvalidPlugin, match=said):
         check_part(kind, name, part)
+
+
+def test_a_part_without_a_name_is_refused_by_what_it_is() -> None:
+    with pytest.raises(InvalidPlugin, match=r"'hello' is no task\. Expected: a distrl"):
+        distrl.register_task("hello")
+    with pytest.raises(InvalidPlugin, match=r"3 is no dialect\. Expected"):
+        distrl.register_dialect(3)  # type: ignore[arg-type]
 
 
 def test_two_parts_of_one_name_are_refused_and_the_same_twice_is_not() -> None:
@@ -293,6 +300,7 @@ def test_doctor_names_what_is_installed_and_what_is_broken(installed: dict[str, 
     assert "'shorthand' of distrl-quiet 0.3 is broken: InvalidPlugin" in note
 
 
+@pytest.mark.slow
 def test_a_family_and_a_dialect_of_an_installed_package_decide(
     installed: dict[str, str], tmp_path: Path
 ) -> None:

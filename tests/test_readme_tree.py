@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[1]
 def tree_in(text: str) -> set[str]:
     """The paths in the fenced block that starts with `src/distrl/`; empty where there is none.
 
-    A line is an indented name, or several files, and then its story: `├── devices/   the phone`.
+    A line is one or several indented names, and then its story: `├── devices/   the phone`.
     Names of folders end in /, those of files in .py; a line with neither only goes on telling.
     """
     block = re.search(r"^```\w*\n(?:.*\n)??(src/distrl/.*?)^```", text, re.DOTALL | re.MULTILINE)
@@ -30,7 +30,6 @@ def tree_in(text: str) -> set[str]:
             found.add(path)
             if word.endswith("/"):
                 parents.append((depth, path))
-                break
     return found
 
 
@@ -73,6 +72,8 @@ def test_a_tree_is_read_from_a_drawing() -> None:
         "src/distrl/devices/hierarchy.py",
         "src/distrl/tasks/",
     }
+    two = "```\nsrc/distrl/\n├── agent/  chat/   policies\n│   └── a.py\n```\n"
+    assert tree_in(two) == {f"src/distrl/{name}" for name in ("agent/", "chat/", "chat/a.py")}
     plain = "```\nsrc/distrl/\n  devices/  phones\n    simulated/  one\n  tasks/  asked\n```\n"
     assert tree_in(plain) == {
         f"src/distrl/{name}/" for name in ("devices", "devices/simulated", "tasks")

@@ -15,6 +15,7 @@ needs `if __name__ == "__main__":`, as always with multiprocessing.
 from __future__ import annotations
 
 import dataclasses
+import sys
 import tempfile
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -84,7 +85,10 @@ class Run:
 
     @property
     def policy(self) -> Path:
-        """The trained model; `evaluate`, `play` and `agent.model` take it."""
+        """The trained model; `evaluate`, `play` and `agent.model` take it.
+
+        It is there once a run that has made an update has ended or was stopped.
+        """
         return RunDirectory(self.directory).policy
 
     def trajectories(self) -> Iterator[Trajectory]:
@@ -146,6 +150,7 @@ def resume(
     quiet: bool = False,
 ) -> Run:
     """Go on with a run that was stopped or has died, with some settings changed."""
+    _check_call(on_metrics)
     path = directory.directory if isinstance(directory, Run) else Path(directory)
     run = RunDirectory.existing(path)
     with run.resuming():
@@ -166,6 +171,7 @@ def collect(
     config: Settings = None, *, on_metrics: OnPoint | None = None, quiet: bool = False
 ) -> Run:
     """Collect without learning until a limit of the run is reached."""
+    _check_call(on_metrics)
     loaded = _config(config)
     engine = LocalEngine(loaded, _new_directory(loaded), _console(quiet), on_metrics)
     engine.collect()
@@ -187,6 +193,8 @@ def evaluate(
         drawn = list(islice(evaluation_tasks(split, families, templates, seed), episodes))
     else:
         drawn = [_task(each) for each in tasks]
+    if not drawn:
+        raise UsageError("there is no task to play: give tasks, or 1 episode or more")
     devices = [SimulatedDevice(f"evaluation-{n}") for n in range(min(PHONES, len(drawn)))]
     return Evaluation(tuple(evaluate_tasks(drawn, _policy_for(agent), devices)))
 
@@ -238,8 +246,27 @@ def build_engine(
     config: Settings = None, *, on_metrics: OnPoint | None = None, quiet: bool = False
 ) -> Engine:
     """The engine of a new run, with a run directory of its own: `train` it, `stop` it."""
+    _check_call(on_metrics)
     loaded = _config(config)
     return _engine(loaded, _new_directory(loaded), on_metrics, quiet=quiet)
+
+
+def _check_call(on_metrics: OnPoint | None) -> None:
+    """Refuse a callback that is none, and a script that its own collectors would run again.
+
+    Processes that multiprocessing starts import the script: without `if __name__ == "__main__":`
+    each begins a run of its own instead of collecting, and this one waits for trajectories.
+    """
+    if on_metrics is not None and not callable(on_metrics):
+        raise UsageError(f"on_metrics={on_metrics!r:.60} cannot be called; give a function")
+    script = getattr(sys.modules["__main__"], "__file__", None)  # None: a prompt, a notebook
+    if script is None or not Path(script).is_file():
+        return
+    if "__name__" not in Path(script).read_text("utf-8", errors="replace"):
+        raise UsageError(
+            f"{script} starts a run, and its collectors are processes that import this script "
+            'again: put what it runs below `if __name__ == "__main__":`'
+        )
 
 
 def _engine(

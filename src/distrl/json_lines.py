@@ -120,6 +120,18 @@ def encode_line(record: Any) -> bytes:
     return _with_checksum(line) + b"\n"
 
 
+def plain_json(value: Any) -> bytes:
+    """JSON that any reader takes: half of a surrogate pair, which a model's answer may have, is a
+    question mark.
+    """
+    try:
+        return msgspec.json.encode(value)
+    except UnicodeEncodeError:
+        text = json.dumps(msgspec.to_builtins(value))
+        finite = json.loads(text, parse_constant=lambda _: None)
+        return json.dumps(finite, ensure_ascii=False).encode("utf-8", "replace")
+
+
 def decode_line(line: bytes, kind: type[T]) -> T:
     """The record on a line; `ValueError` says what is wrong with it."""
     line = _without_checksum(line.rstrip(b"\n"))

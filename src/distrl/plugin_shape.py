@@ -96,6 +96,10 @@ SHAPES: dict[PartKind, tuple[Shape, Shape]] = {  # of a class, and of anything e
 
 def check_part(kind: PartKind, name: str, part: object) -> None:
     """Refuse a part that is not of the shape of its kind, or has the name of one of ours."""
+    if name == "":  # registered by its own name, which it has not
+        raise InvalidPlugin(
+            f"{part!r:.60} is no {kind.replace('_', ' ')}. Expected: {_shape(kind, part).words}"
+        )
     if not NAME.fullmatch(name if isinstance(name, str) else ""):
         raise InvalidPlugin(
             f"a {kind} called {name!r}; names begin with a letter and have letters, digits, dots, "
@@ -140,7 +144,8 @@ def _misshapen(shape: Shape, part: object) -> str:
             inspect.getattr_static(part, name or "__doc__", None)
         )
         if not _takes(called, count + (1 if is_method else 0)):
-            return f"{name or 'it'}{_signature(called)} cannot be called with {count} arguments"
+            counted = f"{count} argument{'' if count == 1 else 's'}"
+            return f"{name or 'it'}{_signature(called)} cannot be called with {counted}"
     return ""
 
 

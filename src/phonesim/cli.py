@@ -101,13 +101,14 @@ def sheet(
     what: Annotated[
         str,
         typer.Argument(
-            help="apps, everyday, everyday-densities, densities, screens, languages or scripts"
+            help="The sheet: apps, everyday, everyday-densities, densities, screens, languages or "
+            "scripts."
         ),
     ] = "apps",
     seed: Seed = 0,
     out: Out = Path("out/phone.png"),
     language: Spoken = "English",
-    density: Annotated[int, typer.Option(min=1, max=3, help="Of the pages of everyday.")] = 1,
+    density: Annotated[int, typer.Option(min=1, max=3, help="Density of everyday-densities.")] = 1,
     app_name: Annotated[
         str, typer.Option("--app", help="Name of the app, for everyday-densities.")
     ] = "Chat",
@@ -151,23 +152,25 @@ def serve(
     port: Annotated[int, typer.Option(help="Port of the first phone; 0: any free ones.")] = 7411,
     seed: Seed = 0,
     profile: Annotated[
-        str, typer.Option(help="What phone it is: plain, samsung, xiaomi or slow.")
+        str, typer.Option(help="Profile of the phones: plain, samsung, xiaomi or slow.")
     ] = "plain",
     screen: Annotated[
         str, typer.Option(help="Width x height @ density: 1080x2400@3; default: the profile's.")
     ] = "",
     launch_seconds: Annotated[
-        float | None, typer.Option(help="Until an app is drawn; default: the profile's.")
+        float | None, typer.Option(help="Seconds until an app is drawn; default: the profile's.")
     ] = None,
     input_seconds: Annotated[
-        float | None, typer.Option(help="Until `input` acts; default: the profile's.")
+        float | None, typer.Option(help="Seconds until `input` acts; default: the profile's.")
     ] = None,
     screencap_seconds: Annotated[
-        float | None, typer.Option(help="Until a picture is taken; default: the profile's.")
+        float | None, typer.Option(help="Seconds that `screencap` takes; default: the profile's.")
     ] = None,
     restless_dumps: Annotated[
         int | None,
-        typer.Option(help="Dumps after a reset without an idle state; default: the profile's."),
+        typer.Option(
+            help="Number of uiautomator dumps after a reset that fail; default: the profile's."
+        ),
     ] = None,
 ) -> None:
     """Serve phones to adb, on this machine alone, until Ctrl-C."""

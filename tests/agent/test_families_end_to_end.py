@@ -54,7 +54,7 @@ def greedy(policy: VlmPolicy) -> list[Decision]:
     return policy.decide(OBSERVATIONS)
 
 
-@pytest.mark.parametrize("model_type", mostly_slow(BUILDERS, ("qwen2_5_vl", "auto_ui")))
+@pytest.mark.parametrize("model_type", mostly_slow(BUILDERS, ("qwen2_5_vl",)))
 def test_load_decide_train_export_reload(model_type: str, tmp_path: Path) -> None:
     policy = open_policy(tiny_model(model_type), SETTINGS)
     decisions = policy.decide(OBSERVATIONS)

@@ -55,6 +55,17 @@ def test_a_directory_that_is_not_there(tmp_path: Path) -> None:
     assert "Qwen/Qwen2.5-VL-3B-Instruct" in message  # what an id looks like
 
 
+def test_a_run_that_has_no_policy_yet(tmp_path: Path) -> None:
+    """Its last script line is `evaluate(run.policy)`: the run that made no update says so."""
+    for name in ("config.toml", "metrics.jsonl"):
+        (tmp_path / name).touch()
+    for given in (tmp_path, tmp_path / "policy"):
+        kind, message = refusal(given)
+        assert kind is NotAModel
+        assert f"the run {tmp_path} has no trained policy yet" in message
+        assert f"distrl train --resume {tmp_path}" in message
+
+
 def test_a_directory_without_a_model(tmp_path: Path) -> None:
     (tmp_path / "holiday.jpg").touch()
     kind, message = refusal(tmp_path)
@@ -89,6 +100,34 @@ def test_other_settings_that_make_no_sense(qwen: Path, name: str, content: str) 
     kind, message = refusal(qwen)
     assert kind is NotAModel
     assert name in message
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("tokenizer.json", "{"),
+        ("tokenizer.json", '"text"'),
+        ("tokenizer.json", '{"a":' + "[" * 100_000),
+        ("tokenizer_config.json", '{"extra_special_tokens": 7}'),
+        ("added_tokens.json", "[1, 2]"),
+        ("chat_template.jinja", "{{" + "(" * 2000),
+        ("preprocessor_config.json", '{"image_mean": ["x", 0, 0]}'),
+    ],
+)
+def test_a_tokenizer_a_template_or_pictures_that_make_no_sense(
+    qwen: Path, name: str, content: str
+) -> None:
+    """Whatever their readers raise: tokenizers has no error of its own."""
+    (qwen / name).write_text(content)
+    kind, message = refusal(qwen)
+    assert issubclass(kind, UnusableModel)
+    assert str(qwen) in message
+
+
+def test_a_tokenizer_of_unreasonable_size(qwen: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(model_directory, "MAX_SETTINGS", 2**14)
+    (qwen / "tokenizer.json").write_bytes(b" " * 2**15)
+    assert "tokenizer.json cannot be read: it has more than 16,384 bytes" in refusal(qwen)[1]
 
 
 def test_settings_of_unreasonable_size(qwen: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -59,6 +59,15 @@ def test_what_could_not_be_read_is_not_repeated() -> None:
         assert dialect.write(Back(), ImageSize(36, 72)) in text, name
 
 
+def test_half_a_letter_is_told_as_a_question_mark() -> None:
+    """JSON may escape one, and no tokenizer takes it: an error there ends the policy process."""
+    seen = replace(NOW, instruction="Write \ud800", past_actions=(TypeText("\udc00b"),))
+    prompt = Prompter(DIALECTS["qwen3_vl"]).write(seen)
+    assert "Write ?" in prompt.text
+    assert '"?b"' in prompt.text
+    assert prompt.instruction == "Write ?"
+
+
 def test_places_are_told_in_the_pixels_that_the_model_sees() -> None:
     dialect = DIALECTS["qwen2_5_vl"]
     prompter = Prompter(dialect, seen_size=lambda screen: ImageSize(280, 560))

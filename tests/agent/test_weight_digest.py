@@ -39,3 +39,14 @@ def test_weights_that_trade_places_names_types_or_shapes_change_it() -> None:
     reshaped = own | {"small": own["small"].reshape(3, 2)}
     digests = {weight_digest(each) for each in (own, rolled, renamed, wider, reshaped)}
     assert len(digests) == 5
+
+
+def test_versions_of_distrl_agree_on_a_digest() -> None:
+    """It is written into runs: a faster way to compute it must come to the same."""
+    known = {
+        "matrix": torch.arange(3 * COLUMNS + 5).reshape(1, -1).float(),
+        "half": torch.arange(5000).bfloat16(),
+        "one": torch.tensor(3.0),
+        "none": torch.zeros(0),
+    }
+    assert weight_digest(known) == "77f7780f3cb1d7bbfe025f73eb048b3e"

@@ -4,15 +4,25 @@ from __future__ import annotations
 
 import argparse
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from benchmarks.paper import jobs_of
-from benchmarks.paper_arms import ARMS, MAIN_ARMS, SMALL_CONFIG, Job, choices_of, settings_of
+from benchmarks.paper_arms import (
+    ARMS,
+    MAIN_ARMS,
+    SMALL_CONFIG,
+    TEMPLATES,
+    Job,
+    choices_of,
+    settings_of,
+)
 from benchmarks.paper_chart import chart
 from benchmarks.paper_figures import curves_of, figures_of, table_of
 from benchmarks.paper_runs import Played, check_same, played, result_of, written
 from benchmarks.paper_tuning import read_tuned, tune
+from benchmarks.results_file import RESULTS
 
 from distrl.config.config_file import config_path
 from distrl.config.training_config import load_config
@@ -36,6 +46,12 @@ def test_every_arm_is_a_valid_run(arm: str, tmp_path: Path) -> None:
         "undemonstrated_test",
     )
     assert config.collection.mode == ("synchronous" if "rounds" in arm else "asynchronous")
+
+
+def test_templates_are_those_that_the_starter_does_now_and_then() -> None:
+    start = json.loads((RESULTS / "undemonstrated-start.json").read_text("utf-8"))
+    done = {name for name, rate in start.items() if "." in name and rate > 0.0}
+    assert {*TEMPLATES["general"], *TEMPLATES["shopping"]} == done
 
 
 @pytest.mark.parametrize("arm", ARMS)
@@ -66,7 +82,7 @@ def test_the_main_pair_has_seeds_of_its_own() -> None:
 
 
 def run(after: float, per_minute: float, *curve: tuple[float, float]) -> Played:
-    return Played(0.4, after, curve, per_minute, 6.0, 2.0, 0.9)
+    return Played(0.4, after, ((0.0, 0.4), *curve), per_minute, 6.0, 2.0, 0.9)
 
 
 RUNS = {
@@ -81,11 +97,10 @@ RUNS = {
 def test_figures_are_of_pairs_of_one_seed() -> None:
     figures = figures_of(RUNS)
     assert figures["collection_ratio"] == pytest.approx(2.4)
-    assert figures["level_general"] == pytest.approx(0.6)
-    assert figures["time_ratio_general"] == pytest.approx((3.0 * 6.0) ** 0.5)
+    assert figures["time_ratio_general_level"] == pytest.approx(0.6)
+    assert figures["time_ratio_general"] == pytest.approx(6000.0 / 1000.0)
     assert figures["relative_gain_general"] == pytest.approx((1.25 * 1.2) ** 0.5 - 1.0)
     assert figures["relative_gain_general_low"] < 0.225 < figures["relative_gain_general_high"]
-    assert figures["not_reached_general"] == 0.0
     assert figures["general_digirl_32_rounds_seeds"] == 3.0
     against = "general_digirl_32_rounds_against_distrl"
     assert figures[against] == pytest.approx(-0.135)  # -0.15 and -0.12, seed 0 has no partner
@@ -108,6 +123,17 @@ def test_the_time_to_a_level_is_the_whole_time_where_a_run_never_came_to_it() ->
 def test_the_mean_over_time_begins_at_the_start() -> None:
     # From 0.4 to 0.6 within 1,000 s, then to 0.8 within 3,000: 0.5 and 0.7, one to three.
     assert run(0.8, 6.0, (1000.0, 0.6), (4000.0, 0.8)).success_over_time == pytest.approx(0.65)
+
+
+def test_training_episodes_tell_as_well_when_a_level_was_reached() -> None:
+    ours = replace(run(0.8, 6.0, (1200.0, 0.8)), training=((300.0, 0.4), (900.0, 0.8)))
+    theirs = replace(run(0.6, 2.5, (1200.0, 0.6)), training=((300.0, 0.4), (1200.0, 0.6)))
+    found = figures_of(
+        {Job("general", "distrl", 0): ours, Job("general", "digirl_32_rounds", 0): theirs}
+    )
+    # They end at 0.6, at 1,200 s; ours was there at 600 s.
+    assert found["training_time_ratio_general_level"] == pytest.approx(0.6)
+    assert found["training_time_ratio_general"] == pytest.approx(2.0)
 
 
 def with_tasks(after: dict[str, bool]) -> Played:
@@ -204,7 +230,7 @@ def test_looks_and_the_end_are_on_one_clock(tmp_path: Path) -> None:
     write_run(tmp_path, after=0.75)
     found = played(tmp_path)
     assert found is not None
-    assert found.curve == ((200.0, 0.5), (600.0, 0.75))
+    assert found.curve == ((0.0, 0.25), (200.0, 0.5), (600.0, 0.75))
     assert found.step_seconds == pytest.approx(40.0)
     assert found.per_minute == pytest.approx(10.0)
     assert (sum(found.done_before.values()), sum(found.done_after.values())) == (1, 3)
@@ -250,10 +276,10 @@ def test_settings_are_chosen_one_after_the_other(tmp_path: Path) -> None:
             job = Job("general", "distrl", seed, tuned)
             write_run(job.tuning_folder(tmp_path), after + more)
 
-    tried(0.5, 1e-4, "signed", 0.95)
-    tried(0.6, 3e-4, "signed", 0.95)  # the better rate
-    tried(0.6, 3e-4, "filtered", 0.95)  # no better: the first stays
-    tried(0.7, 3e-4, "signed", 0.5)
+    tried(0.5, 1e-4, "filtered", 0.95)
+    tried(0.6, 3e-4, "filtered", 0.95)  # the better rate
+    tried(0.6, 3e-4, "signed", 0.95)  # no better: the first stays
+    tried(0.7, 3e-4, "filtered", 0.5)
     given = argparse.Namespace(
         **vars(SMALL) | {"arms": ["distrl"], "families": ["general"], "tune_seeds": [100, 101]},
         keep=tmp_path,
@@ -263,7 +289,7 @@ def test_settings_are_chosen_one_after_the_other(tmp_path: Path) -> None:
     path.write_text(json.dumps({"arms": {"digirl_async": {"learning.digirl.decay": 0.9}}}))
     tune(given, path)
     chosen = read_tuned(path, ["distrl", "digirl_async"])
-    assert chosen["distrl"] == tuple(zip(names, (3e-4, "signed", 0.5), strict=True))
+    assert chosen["distrl"] == tuple(zip(names, (3e-4, "filtered", 0.5), strict=True))
     assert chosen["digirl_async"] == (("learning.digirl.decay", 0.9),)
     assert len(json.loads(path.read_text())["tried"]["distrl"]) == 4
     with pytest.raises(SystemExit, match="as_printed"):

@@ -53,6 +53,7 @@ def better_policy(logit: float) -> ErrandPolicy:
     return policy
 
 
+@pytest.mark.slow
 def test_success_is_what_playing_comes_to() -> None:
     policy, phone, episodes = better_policy(1.0), ErrandPhone("phone"), 10_000
     played = [

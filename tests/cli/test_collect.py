@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from distrl import engine
 from distrl.cli.main import app
 from distrl.errors import DistrlError, InvalidSetting, LearnerGone, NotInstalled, UsageError
 
@@ -54,6 +55,8 @@ def test_what_is_wrong_is_said(
 
 
 def test_joining_names_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    if "join" in vars(engine):  # put back afterwards: importing anew binds another package there
+        monkeypatch.setattr(engine, "join", vars(engine)["join"])
     for name in [name for name in sys.modules if name.startswith("distrl.engine.join")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "httpx", None)

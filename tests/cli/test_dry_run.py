@@ -61,6 +61,7 @@ def test_an_agent_that_is_watched_in_a_dry_run(
     assert read_story(kept).dry_run == "DRY RUN"
 
 
+@pytest.mark.slow
 def test_a_collector_that_joins_with_phones_that_are_only_looked_at(
     phones: ServedPhones, tmp_path: Path
 ) -> None:

@@ -103,7 +103,7 @@ def test_one_environment_is_played_at_a_time(settings: Path) -> None:
 
 def test_init_says_where_to_begin(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="distrl configs mixed"):
-        said("init", tmp_path / "new", "--phones", "mixed", "--yes")
+        said("init", tmp_path / "new", "--kind", "mixed", "--yes")
 
 
 def test_one_part_is_of_one_environment(tmp_path: Path) -> None:

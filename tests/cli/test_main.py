@@ -1,11 +1,16 @@
 """The command line, as a newcomer meets it."""
 
+import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer.main
 from PIL import Image
+from tests.slow_params import one_in
 from typer.testing import CliRunner
 
 import distrl
@@ -34,6 +39,26 @@ def test_it_says_its_version_and_lists_its_commands() -> None:
         assert command in invoke("--help")
 
 
+def helped(command: Any) -> Iterator[tuple[str, str]]:
+    """Every help text of a command and those below it, and where it is."""
+    name = command.name or ""
+    yield name, command.help or ""
+    for option in command.params:
+        yield f"{name} {option.name}", getattr(option, "help", None) or ""
+    for each in getattr(command, "commands", {}).values():
+        for where, text in helped(each):
+            yield f"{name} {where}", text
+
+
+def test_every_help_text_stands_alone() -> None:
+    """It is read without the option's name before it, and begins as a sentence does."""
+    goes_on = re.compile(r"(Of|Until|That|Which|What|Also|It|Whether|For example|How)\b|[a-z]")
+    texts = dict(helped(typer.main.get_command(app)))
+    assert len(texts) > 150
+    wrong = {at: text for at, text in texts.items() if not text or goes_on.match(text)}
+    assert wrong == {}
+
+
 def test_a_screen_is_drawn_to_a_file(tmp_path: Path) -> None:
     out = tmp_path / "deep" / "screen.png"
     invoke("phone", "draw", "--app", "notes", "--seed", "4", "--out", str(out))
@@ -50,6 +75,7 @@ def test_any_screen_can_be_reached_by_labels_drawn_and_read(tmp_path: Path) -> N
         invoke("phone", "draw", "--app", "Notes", "--tap", "No such button")
 
 
+@pytest.mark.slow
 def test_every_app_is_on_the_sheet_and_looks_differ(tmp_path: Path) -> None:
     invoke("phone", "sheet", "--out", str(tmp_path / "sheet.png"))
     assert size_of(tmp_path / "sheet.png")[0] > 1000
@@ -102,7 +128,7 @@ def test_bad_input_is_a_typed_error(words: list[str], error: type[Exception]) ->
         invoke(*words)
 
 
-@pytest.mark.parametrize("words", [["train"], ["train", "--dry-run"], ["imitate"]])
+@pytest.mark.parametrize("words", one_in(3, [["train"], ["train", "--dry-run"], ["imitate"]]))
 def test_without_torch_the_extra_that_has_it_is_named_in_one_line(words: list[str]) -> None:
     code = f"""
 import sys

@@ -36,7 +36,7 @@ def without(extra: str, words: list[str], folder: Path) -> subprocess.CompletedP
 
 
 def test_settings_can_be_made_without_torch(tmp_path: Path) -> None:
-    done = without("learn", ["init", "mine", "--yes", "--phones", "simulated"], tmp_path)
+    done = without("learn", ["init", "mine", "--yes", "--kind", "simulated"], tmp_path)
     assert done.returncode == 0, done.stderr
     assert "not checked: torch is not installed" in done.stdout
     assert (tmp_path / "mine/config.toml").is_file()

@@ -9,6 +9,7 @@ from tests.view.made_up_run import write_run
 from typer.testing import CliRunner
 
 from distrl.cli.main import app
+from distrl.cli.runs import runs
 from distrl.errors import UsageError
 
 
@@ -31,6 +32,19 @@ def test_runs_are_listed_compared_and_reported(tmp_path: Path) -> None:
     assert "run.seed" in compared
     assert said("report", str(one.path)).strip() == str(one.report)
     assert one.report.read_text("utf-8").startswith("<!doctype html>")
+
+
+def test_names_of_runs_are_whole_in_a_pipe_and_in_a_narrow_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name = "qwen2_5_vl_3b_one_gpu-2026-11-18-213024"
+    write_run(tmp_path, name)
+    [line] = said("runs", str(tmp_path)).splitlines()
+    assert line.split("\t")[:2] == [name, "stopped"]
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "40")
+    runs(tmp_path)
+    assert capsys.readouterr().out.startswith(f"{name}  stopped, ")
 
 
 def test_one_run_is_nothing_to_compare(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from distrl.config.typed_reader import section_of, setting_names, settings_of
 from distrl.errors import InvalidSetting
 from distrl.planning.plan_settings import PlanSettings
 
-MAX_SETTINGS = 220  # 219 before the folder of MobileGym, 218 before what a critic reads
+MAX_SETTINGS = 221  # 220 before rehearsal, 219 before the folder of MobileGym
 
 
 def declarations(kind: type, path: str = "") -> Iterator[tuple[str, Any]]:

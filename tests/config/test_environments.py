@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from tests.engine.tiny_runs import mixed_config
 
-from distrl.config.sections import DeviceSettings, TaskSettings
+from distrl.config.sections import DeviceSettings
+from distrl.config.task_settings import TaskSettings
 from distrl.config.toml_writer import to_toml, with_checksum
 from distrl.config.training_config import (
     TrainingConfig,

@@ -36,6 +36,7 @@ def test_every_command_and_public_name_is_in_its_reference() -> None:
     page = commands_page()
     for name in ("train", "plan", "phone serve", "cluster join", "prepare-emulator", "reproduce"):
         assert f"`distrl {name}`" in page
+    assert re.findall(r"^\* `.*\.\.\.$", page, re.MULTILINE) == []  # descriptions cut short
     named = [name for group in GROUPS.values() for name in group]
     assert sorted(named) == sorted(distrl.__all__)
 
@@ -65,10 +66,10 @@ def test_links_out_of_the_docs_lead_to_pages_that_show_files() -> None:
 
 
 def test_a_section_of_the_readme_is_put_where_it_is_asked_for() -> None:
-    asked = '<!-- the section "Beside others" of the README -->'
+    asked = '<!-- the section "Compared with other systems" of the README -->'
     assert "| DistRL | DigiRL | TRL |" in with_readme(asked, "index.md")
     with pytest.raises(ValueError, match="which the README has not"):
-        with_readme(asked.replace("others", "nobody"), "index.md")
+        with_readme(asked.replace("other systems", "nobody"), "index.md")
 
 
 @pytest.mark.slow
@@ -82,5 +83,8 @@ def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr[-3000:]
     home = (tmp_path / "site/index.html").read_text("utf-8")
     assert "ClawGUI-RL" in home
-    assert "fonts.googleapis" not in home
+    assert re.search(r'<script src="(iframe-worker\.js)"', home)  # search from the disk
+    loaded = r'<(?:script|img|iframe|link[^>]* rel="stylesheet")[^>]* (?:src|href)="https?:'
+    pages = (tmp_path / "site").rglob("*.html")
+    assert [page for page in pages if re.search(loaded, page.read_text("utf-8"))] == []
     assert "register_judge" in (tmp_path / "site/reference/api.html").read_text("utf-8")

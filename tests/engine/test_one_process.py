@@ -255,7 +255,8 @@ def test_a_corpus_is_learned_from_without_any_collector(
     finished: RunDirectory, tmp_path: Path, model: Path
 ) -> None:
     offline = ("learning.learner.mode=offline", f"learning.corpus={finished.path}")
-    engine = begin(tmp_path, model, *offline, "run.updates=2")
+    unmeasured = ("evaluation.before=0", "evaluation.after=0")
+    engine = begin(tmp_path, model, *offline, *unmeasured, "run.updates=2")
     result = engine.train()
     assert (result.updates, result.trajectories) == (2, 0)
     assert learned(engine.directory)["arrivals"]["stored"] >= 4

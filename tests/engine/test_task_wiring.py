@@ -13,6 +13,7 @@ from distrl.devices.device import Device
 from distrl.engine.device_wiring import build_device_pool
 from distrl.engine.task_wiring import LockedCritic, build_pool, build_tasks, task_words
 from distrl.episodes.device_pool import DevicePool
+from distrl.errors import InvalidSetting
 from distrl.task_sets.curriculum import (
     InstructionValueTasks,
     RepeatedTasks,
@@ -69,3 +70,16 @@ def test_collectors_play_different_tasks(tmp_path: Path) -> None:
 
 def test_simulated_tasks_need_no_words(tmp_path: Path) -> None:
     assert task_words(tiny_config(tmp_path, tmp_path)) == ""
+
+
+def test_what_was_demonstrated_is_rehearsed(tmp_path: Path) -> None:
+    words = ("tasks.split=undemonstrated", "tasks.templates=[]", "tasks.rehearsal=0.5")
+    config = tiny_config(tmp_path, tmp_path, *words)
+    source = build_tasks(config, 0, None, devices(config, tmp_path))
+    splits = {source.next_task().split for _ in range(50)}
+    assert splits == {"undemonstrated", "train"}
+
+
+def test_rehearsal_of_what_is_trained_anyway_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InvalidSetting, match="split='undemonstrated'"):
+        tiny_config(tmp_path, tmp_path, "tasks.split=train", "tasks.rehearsal=0.5")

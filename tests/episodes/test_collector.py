@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from itertools import accumulate, pairwise
 
 import pytest
@@ -26,13 +25,10 @@ from tests.episodes.made_up_collectors import (
 )
 
 from distrl.episodes.collector import Collector
-from distrl.episodes.collector_settings import CollectorSettings
 from distrl.episodes.device_pool import DevicePool
 from distrl.episodes.policy_batcher import PolicyBatcher, PolicyBatcherSettings, WeightUpdater
-from distrl.errors import DeviceTimeout
 from distrl.records import Action, Decision, Ending, Observation, Screen, Task, Trajectory, Wait
 from distrl.task_sets.curriculum import UniformTasks
-from phonesim.clock import RealClock
 from phonesim.simulated_device import SimulatedDevice
 from phonesim.tasks.fact_judge import FactJudge
 
@@ -141,77 +137,6 @@ def test_a_stop_at_once_abandons_episodes_and_keeps_their_tasks() -> None:
     kept = {task for task, _, _ in collecting.state()["tasks"]["waiting"]}
     assert {each.task.id for each in fresh.all} == kept
     assert len(kept) == 3
-
-
-class Hanging(SimulatedDevice):
-    """A phone that never answers an action until it is let go."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__(name, clock=RealClock())
-        self.let_go = threading.Event()
-        self.hangs = threading.Event()
-
-    def perform(self, action: object) -> Screen:
-        self.hangs.set()
-        self.let_go.wait()
-        return super().perform(Wait(0.0))
-
-
-def test_a_device_that_hangs_is_left_behind_and_sends_nothing_afterwards() -> None:
-    device, sink = Hanging("phone-0"), ListSink()
-    settings = CollectorSettings(patience_seconds=0.2)
-    collecting = collector(PolicyBatcher(Patient(waits=0)), sink, [device], settings=settings)
-    with running(collecting):
-        assert device.hangs.wait(60.0)
-    [stuck] = collecting.report().stuck
-    device.let_go.set()
-    wait_until(lambda: not any(each.name == stuck for each in threading.enumerate()))
-    assert sink.sent == []
-
-
-def test_a_device_that_hangs_is_taken_back_and_its_task_is_played_on_another() -> None:
-    hanging, other, sink, clock = Hanging("phone-0"), phone("phone-1"), ListSink(), ManualClock()
-    settings = CollectorSettings(episode_seconds=100.0, patience_seconds=0.2)
-    devices = DevicePool([hanging, other])
-    collecting = collector(
-        PolicyBatcher(Patient(waits=0)), sink, devices, settings=settings, clock=clock
-    )
-    with ThreadPoolExecutor(1) as beside:
-        run = beside.submit(collecting.run, 4)
-        assert hanging.hangs.wait(60.0)
-        wait_until(lambda: len(sink.all) == 3)  # the other one plays on
-        clock.advance(99.0)
-        assert not run.done()
-        clock.advance(1.0)
-        run.result(60.0)
-    report = collecting.report()
-    assert len({each.task.id for each in sink.all}) == len(sink.sent) == 4
-    assert (report.in_flight, report.retried, report.failed_starts) == (0, 1, {"DeviceTimeout": 1})
-    assert "longer than collection.episode_seconds" in report.troubles["phone-0"]
-    hanging.let_go.set()
-    wait_until(lambda: devices.ready(clock.now) == ["phone-0", "phone-1"])
-    assert len(sink.sent) == 4  # what came after the deadline is dropped
-    wait_until(no_device_thread)
-
-
-def test_when_all_devices_hang_the_run_ends_and_says_so() -> None:
-    hanging, clock = Hanging("phone-0"), ManualClock()
-    settings = CollectorSettings(episode_seconds=100.0, patience_seconds=0.2)
-    collecting = collector(
-        PolicyBatcher(Patient(waits=0)), ListSink(), [hanging], settings=settings, clock=clock
-    )
-    with ThreadPoolExecutor(1) as beside:
-        run = beside.submit(collecting.run)
-        assert hanging.hangs.wait(60.0)
-        clock.advance(101.0)
-        with pytest.raises(DeviceTimeout, match="all devices of collector-0 hang"):
-            run.result(60.0)
-    hanging.let_go.set()
-    wait_until(no_device_thread)
-
-
-def no_device_thread() -> bool:
-    return not any("collector-0/device" in each.name for each in threading.enumerate())
 
 
 class Broken(SimulatedDevice):

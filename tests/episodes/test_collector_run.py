@@ -23,7 +23,7 @@ def worker(run: CollectorRun, taken: list[Episodic | None]) -> threading.Thread:
     """Takes episodes until there are no more."""
 
     def work() -> None:
-        while (found := run.next_ready()) is not None:
+        while (found := run._ready.next()) is not None:
             taken.append(found)
 
     thread = threading.Thread(target=work, daemon=True)
@@ -92,5 +92,5 @@ def test_what_is_decided_after_the_drop_is_let_go() -> None:
     run.advance(episode(decided))
     run.drop()
     decided.cancel()
-    assert run.next_ready() is None
+    assert run._ready.next() is None
     assert not metrics._stages._under_way

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -34,7 +36,7 @@ from distrl.episodes.live_feed import (
 from distrl.episodes.policy_batcher import PolicyBatcher
 from distrl.episodes.scheduler import Assignment, Lease
 from distrl.episodes.stage_timer import StageTimer
-from distrl.records import Screen
+from distrl.records import Decision, Observation, Screen
 from distrl.task_sets.curriculum import UniformTasks
 from distrl.view.live_wall import LiveWall
 from phonesim.simulated_device import SimulatedDevice
@@ -46,11 +48,13 @@ def watched_at(run: Path, moment: float) -> None:
     os.utime(run / FOLDER / LEASE, (moment, moment))
 
 
-def played(feed: LiveFeed, phones: int = 2, episodes: int = 4) -> None:
+def played(
+    feed: LiveFeed, phones: int = 2, episodes: int = 4, policy: Patient | None = None
+) -> None:
     devices = [SimulatedDevice(name) for name in names(phones)]
     Collector[SimulatedDevice](
-        "collector-0.1", PolicyBatcher(Patient()), DevicePool(devices), UniformTasks(POOL),
-        ListSink(), FactJudge, live=feed,
+        "collector-0.1", PolicyBatcher(policy or Patient()), DevicePool(devices),
+        UniformTasks(POOL), ListSink(), FactJudge, live=feed,
     ).run(episodes)  # fmt: skip
 
 
@@ -85,6 +89,20 @@ def test_only_what_changed_is_read_again(tmp_path: Path) -> None:
     played(feed, phones=1, episodes=1)
     [again] = wall.changed()
     assert again.state.device == names(1)[0]
+
+
+def test_half_a_letter_of_an_answer_ends_no_episode(tmp_path: Path) -> None:
+    """A served model may escape one in its JSON."""
+
+    class Halves(Patient):
+        def decide(self, observations: Sequence[Observation]) -> list[Decision]:
+            decisions = super().decide(observations)
+            return [replace(each, text="\ud800 and more") for each in decisions]
+
+    Audience(tmp_path).renew()
+    played(LiveFeed(tmp_path, "collector-0.1", names(2)), policy=Halves())
+    seen = [each.state.answer for each in LiveWall(tmp_path).changed()]
+    assert seen == ["? and more"] * 2
 
 
 def test_a_slot_that_is_being_written_is_left_for_later(tmp_path: Path) -> None:

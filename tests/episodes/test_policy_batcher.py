@@ -166,6 +166,29 @@ def test_it_does_not_wait_when_all_who_could_ask_have_asked() -> None:
     assert clock.now == 1.0
 
 
+def test_a_policy_hears_what_it_will_be_asked_while_it_still_decides() -> None:
+    heard: list[str] = []
+
+    class Hearing(Echo):
+        def expect(self, observation: Observation) -> None:
+            heard.append(observation.instruction)
+
+    policy = Hearing()
+    batcher = PolicyBatcher(policy)
+    with served(batcher) as threads:
+        policy.go_on.clear()
+        first = threads.submit(ask, batcher, 0)
+        wait_until(lambda: policy.asked == [["0"]])
+        second = threads.submit(ask, batcher, 1)
+        wait_until(lambda: heard == ["0", "1"])
+        assert policy.asked == [["0"]]
+        policy.go_on.set()
+        assert [each.result(60.0).text for each in (first, second)] == ["0", "1"]
+    batcher.close()
+    batcher.submit(batcher.enter(), seen(2))  # it is refused
+    assert heard == ["0", "1"]
+
+
 def test_whoever_waits_when_it_closes_is_told_so() -> None:
     batcher = PolicyBatcher(Echo())
     with ThreadPoolExecutor(1) as threads:

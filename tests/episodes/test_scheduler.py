@@ -133,32 +133,6 @@ def test_a_lease_says_what_it_waits_for_and_is_in_flight_until_it_is_returned() 
     assert budget.starts == 1  # a retry is free
 
 
-@pytest.mark.parametrize(
-    ("starts", "most", "idle"),
-    [
-        (None, 9, {"queue": 2, "device": 1, "admission": 0, "task": 0}),
-        (None, 3, {"queue": 2, "device": 0, "admission": 1, "task": 0}),
-        (None, 1, {"queue": 0, "device": 0, "admission": 3, "task": 0}),
-        (1, 9, {"queue": 2, "device": 0, "admission": 0, "task": 1}),  # one fresh, one again
-    ],
-)
-def test_idle_slots_wait_for_what_keeps_each_from_being_started(
-    starts: int | None, most: int, idle: dict[str, int]
-) -> None:
-    class Most:
-        def may_start(self, weight_version: int, in_flight: int) -> bool:
-            return in_flight < most if weight_version else True
-
-    health = HealthSettings(1, quarantine_seconds=5.0)
-    pool = DevicePool([SimulatedDevice(name) for name in "abcd"], settings=health)
-    tasks: Scheduler = EpisodeScheduler("c", pool, UniformTasks(POOL), Most())
-    tasks.ended(leased(tasks), Ending.DEVICE_LOST, 0.0)
-    assert leased(tasks).device.name == "b"  # a is quarantined
-    if starts is not None:
-        tasks.abandoned(leased(tasks), 0.0)  # comes again
-    assert tasks.idle_slots(EpisodeBudget(starts), 1, 0.0) == idle
-
-
 def test_only_what_a_device_did_counts_against_it() -> None:
     pool = DevicePool([SimulatedDevice("a")], settings=HealthSettings(1))
     tasks = EpisodeScheduler("c", pool, UniformTasks(POOL))

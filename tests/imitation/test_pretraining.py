@@ -34,6 +34,7 @@ def test_pretraining_leaves_a_model_that_can_play(tmp_path: Path) -> None:
     assert [child.name for child in directory.parent.iterdir()] == ["model"]  # nothing unfinished
 
 
+@pytest.mark.slow
 def test_a_run_that_ends_early_leaves_its_newest_model(tmp_path: Path) -> None:
     def killed(progress: Progress) -> None:
         if progress.validation is not None:

@@ -58,7 +58,7 @@ MORE_WAYS = [
 
 @pytest.mark.parametrize(
     ("imports", "name"),
-    [*WAYS, *(pytest.param(*way, marks=pytest.mark.slow) for way in MORE_WAYS)],
+    [WAYS[0], *(pytest.param(*way, marks=pytest.mark.slow) for way in WAYS[1:] + MORE_WAYS)],
 )
 def test_make_finds_it(imports: str, name: str) -> None:
     code = f"import {imports}; print(gymnasium.make('{name}').spec.id)"

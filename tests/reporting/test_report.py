@@ -196,11 +196,7 @@ DAMAGES = {
 
 
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
-def test_settings_that_are_damaged_are_among_the_losses(
-    example_run: RunDirectory, tmp_path: Path, damage: bytes
-) -> None:
-    shutil.copytree(example_run.path, tmp_path / "run")
-    run = RunDirectory(tmp_path / "run")
+def test_settings_that_are_damaged_are_among_the_losses(run: RunDirectory, damage: bytes) -> None:
     run.config.write_bytes(b"# crc32 of the lines below: 00000000\n" + damage if damage else b"")
     assert [loss.name for loss in read_story(run).losses] == ["config.toml"]
     assert "Lost on the way" in report_page(read_story(run))
@@ -254,6 +250,15 @@ def test_whatever_a_task_says_is_text_and_nothing_else(run: RunDirectory) -> Non
     page = report_page(read_story(run))
     assert "script" not in {name for name, _ in outline(page).tags}
     assert page.count("&lt;script&gt;") >= 6
+
+
+def test_half_a_letter_of_a_task_or_an_action_costs_no_report(run: RunDirectory) -> None:
+    step = RecordedStep("0.webp", "type \udc00", 0.5, 1.0, None)
+    with LineLog.open(run.recordings) as log:
+        log.append(
+            Recording("c/1", "after", "a", "Write \ud800", Ending.FAILURE, "no", 3, 2, (step,))
+        )
+    assert "Write ?" in write_report(run).read_text("utf-8")
 
 
 def test_the_probability_of_each_answer_is_shown(run: RunDirectory) -> None:

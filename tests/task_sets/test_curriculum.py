@@ -15,6 +15,7 @@ from distrl.errors import CorruptCheckpoint, InvalidSetting, UnknownTask
 from distrl.records import Done, Ending, Task
 from distrl.task_sets.curriculum import (
     InstructionValueTasks,
+    RehearsedTasks,
     RepeatedTasks,
     SuccessRateTasks,
     TaskSource,
@@ -53,7 +54,17 @@ def instruction_value(pool: TaskPool) -> TaskSource:
     return InstructionValueTasks(pool, Critic())
 
 
-EVERY: list[Callable[[TaskPool], TaskSource]] = [uniform, success_rate, instruction_value]
+def rehearsed(pool: TaskPool) -> TaskSource:
+    known = SimulatedTasks(("mail.send",), "train", pool.seed, pool.share, pool.shares)
+    return RehearsedTasks(SuccessRateTasks(pool), UniformTasks(known), 0.25, f"{pool.seed}")
+
+
+EVERY: list[Callable[[TaskPool], TaskSource]] = [
+    uniform,
+    success_rate,
+    instruction_value,
+    rehearsed,
+]
 
 
 def draw(source: TaskSource, count: int) -> list[Task]:
@@ -166,6 +177,18 @@ def test_a_share_of_the_draws_does_not_ask_the_critic() -> None:
 def test_a_trainable_policy_is_a_critic() -> None:
     policy = TabularPolicy(1, 2, {(0,): Done()}, tokens_per_answer=1)
     assert InstructionValueTasks(POOL, policy).next_task().template in NAMES
+
+
+def test_a_share_of_the_tasks_is_rehearsed_and_each_source_hears_of_its_own() -> None:
+    source, known = SuccessRateTasks(POOL), SuccessRateTasks(SimulatedTasks(("mail.send",)))
+    both = RehearsedTasks(source, known, 0.25, "seed")
+    tasks = [both.next_task() for _ in range(1000)]
+    share = sum(task.template == "mail.send" for task in tasks) / len(tasks)
+    assert share == pytest.approx(0.25, abs=4 * (0.25 * 0.75 / len(tasks)) ** 0.5)
+    for task in tasks:
+        both.hear(task, Ending.SUCCESS if task.template == "mail.send" else Ending.FAILURE)
+    assert set(known.state()["recent"]["mail.send"]) == {1}
+    assert not any(1 in last for last in source.state()["recent"].values())
 
 
 def test_repeated_tasks_come_so_many_times_in_a_row_also_from_a_state() -> None:

@@ -71,6 +71,21 @@ def test_a_list_grows_with_its_run_and_follows_corrections(tmp_path: Path) -> No
     assert (details["ending"][4], details["judge"][4]) == ("success", "vlm")
 
 
+def test_half_a_letter_in_an_answer_or_an_instruction_costs_no_page(tmp_path: Path) -> None:
+    run, whole = write_run(tmp_path), hostile()
+    decisions = [dataclasses.replace(each, text="\ud800!") for each in whole.decisions]
+    task = dataclasses.replace(whole.task, instruction="Write \ud800")
+    halves = dataclasses.replace(
+        whole, id="collector-0.2/1/notes.create/train/8", decisions=tuple(decisions), task=task
+    )
+    with TrajectoryStore(run.trajectories) as store, LineLog.open(run.episodes) as lines:
+        store.append(halves)
+        lines.append(line_of(halves, 5))
+    resources = Resources(RunCatalogue.at(run.path))
+    assert read(resources, "small/details.json")["instruction"][4] == "Write ?"
+    assert "?!" in str(read(resources, "small/episode/5.json")["steps"][0])
+
+
 def test_an_xray_has_every_step_and_what_the_learner_thought(resources: Resources) -> None:
     drawn, never = (read(resources, f"small/episode/{seq}.json") for seq in (1, 2))
     assert drawn["drawn"] == {"updates": 9, "times": 4, "priority": 1.5}

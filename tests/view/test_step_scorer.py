@@ -94,6 +94,7 @@ def test_another_process_answers_and_a_dead_one_is_replaced(run: RunDirectory) -
         scorer.close()
 
 
+@pytest.mark.slow
 def test_whoever_asks_too_early_is_answered_later(run: RunDirectory) -> None:
     """Loading takes seconds; the process is not begun anew because nobody waited for it."""
     scorer, question = StepScorer(patience=0.0), StepQuestion(run.path, "v2", 1, 0)

@@ -16,6 +16,7 @@ from distrl.errors import CorruptModel
 MANIFEST = "policy.json"
 CRITIC_FILE = "critic.safetensors"
 IN_A_RUN = "policy"
+RUN_FILES = ("config.toml", "metrics.jsonl")  # which a run has from its start
 UNFINISHED = ".unfinished-"
 
 
@@ -31,6 +32,18 @@ def trained_directory(model: str | Path) -> Path | None:
                 "that is asked and judged otherwise; copy or export it again"
             )
     return None
+
+
+def run_without_policy(directory: Path) -> str:
+    """What to do about a run, or its policy/, that has no export yet; empty for anything else."""
+    run = directory.parent if directory.name == IN_A_RUN else directory
+    if (run / IN_A_RUN).is_dir() or not all((run / name).is_file() for name in RUN_FILES):
+        return ""
+    return (
+        f"the run {run} has no trained policy yet: {run / IN_A_RUN} is written when a run that "
+        f"has made an update ends or is stopped. `distrl train --resume {run}` goes on with it; "
+        f"agent.model in its config.toml names the model it began with"
+    )
 
 
 @contextmanager

@@ -113,6 +113,14 @@ def what_it_sees(model: str | Path, adapter: Path | None = None) -> Sees:
     return read_manifest(exported).sees
 
 
+def usual_dialect(model: str | Path, adapter: Path | None = None) -> str:
+    """The dialect in which `open_policy` asks the model, unless it is told; no weights are read."""
+    base, adapter = _onto_its_base(model, adapter)
+    directory = local_directory(model_path(base))
+    exported = adapter or trained_directory(directory)
+    return known_family(directory).dialect if exported is None else read_manifest(exported).dialect
+
+
 def sees_elements(model: str | Path, adapter: Path | None, sees: Sees | None) -> bool:
     """Does it read the view hierarchy of each screen? `sees`: as it was told; None: `what_it_sees`.
 

@@ -30,6 +30,7 @@ from transformers import (
 from transformers.utils import logging as transformers_logging
 
 from distrl import plugins
+from distrl.agent.export_directory import run_without_policy
 from distrl.agent.families.auto_ui import AUTO_UI
 from distrl.agent.families.gemma import GEMMA
 from distrl.agent.families.idefics import IDEFICS
@@ -39,7 +40,13 @@ from distrl.agent.families.model_family import InputBuilder, ModelFamily, ModelP
 from distrl.agent.families.qwen_vl import QWEN2_VL, QWEN3_VL
 from distrl.agent.prompt import Sees
 from distrl.agent.starter.building import STARTER_FAMILY
-from distrl.errors import CorruptModel, InvalidSetting, NotAModel, UnknownModelFamily
+from distrl.errors import (
+    CorruptModel,
+    DistrlError,
+    InvalidSetting,
+    NotAModel,
+    UnknownModelFamily,
+)
 
 # Every family of models that a policy can be, beside those that others register.
 FAMILIES: tuple[ModelFamily, ...] = (
@@ -55,7 +62,12 @@ SETTINGS_FILES = (  # that transformers reads, however large or deep they are
     "video_preprocessor_config.json", "tokenizer_config.json", "special_tokens_map.json",
     "chat_template.json", "adapter_config.json",
 )  # fmt: skip
+BOUNDED_FILES = (  # that have readers of their own, which raise whatever they come upon
+    "tokenizer.json", "vocab.json", "merges.txt", "added_tokens.json", "tokenizer.model",
+    "chat_template.jinja",
+)  # fmt: skip
 MAX_SETTINGS = 64 * 2**20  # bytes; a tokenizer's may list a hundred thousand tokens
+MAX_SAID = 300  # characters of another program's error
 MAX_TOLD = 8  # types of one family that an error lists
 OFFLINE: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
 
@@ -93,9 +105,22 @@ def open_inputs(directory: Path, sees: Sees | None = None) -> InputBuilder:
     for name in SETTINGS_FILES:
         if (directory / name).is_file():
             read_json(directory / name)
+    for name in BOUNDED_FILES:
+        if (directory / name).is_file():
+            _check_size(directory / name)
     if family.register is not None:
         family.register()
-    return family.input_builder(ModelParts(directory, read_config(directory), sees))
+    parts = ModelParts(directory, read_config(directory), sees)
+    try:
+        return family.input_builder(parts)
+    except DistrlError:
+        raise
+    except Exception as error:  # tokenizers has no error of its own
+        said = f"{type(error).__name__}: {error}"[:MAX_SAID]
+        raise NotAModel(
+            f"{directory}: its tokenizer, its chat template or how it prepares pictures makes no "
+            f"sense ({said}); fetch those files again"
+        ) from error
 
 
 def checked_sees(family: ModelFamily, sees: Sees | None) -> Sees:
@@ -115,6 +140,8 @@ def local_directory(name_or_path: str | Path) -> Path:
         return path.resolve()
     if path.exists():
         raise NotAModel(f"{path} is a file; a model is the directory that such files lie in")
+    if untrained := run_without_policy(path):
+        raise NotAModel(untrained)
     if not HUB_ID.fullmatch(str(name_or_path)):
         raise NotAModel(
             f"there is no directory {path}; give the directory of a model, or its id on the "
@@ -138,6 +165,8 @@ def known_family(directory: Path) -> ModelFamily:
             "this directory as the adapter"
         )
     if not (directory / "config.json").is_file():
+        if untrained := run_without_policy(directory):
+            raise NotAModel(untrained)
         found = ", ".join(sorted(path.name for path in directory.iterdir())[:8]) or "nothing"
         raise NotAModel(f"{directory} is no model: it has no config.json (it has {found})")
     settings = read_json(directory / "config.json")
@@ -216,14 +245,18 @@ def weight_files(directory: Path) -> list[Path]:
 def read_json(file: Path) -> dict[str, Any]:
     """The settings in a file of a model, which may come from anybody."""
     try:
-        if file.stat().st_size > MAX_SETTINGS:
-            raise ValueError(f"it has more than {MAX_SETTINGS:,} bytes")
+        _check_size(file)
         content = json.loads(file.read_text("utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise NotAModel(f"{file} cannot be read: {error}") from error
     if not isinstance(content, dict):
         raise NotAModel(f"{file} should hold settings by name, but begins {str(content)[:40]!r}")
     return content
+
+
+def _check_size(file: Path) -> None:
+    if file.stat().st_size > MAX_SETTINGS:
+        raise NotAModel(f"{file} cannot be read: it has more than {MAX_SETTINGS:,} bytes")
 
 
 def read_config(directory: Path) -> PreTrainedConfig:

@@ -126,8 +126,8 @@ class Prompter(Checked):
             history=self._history(observation),
             elements=self._elements(observation),
         )
-        screens = self._screens(observation)
-        return Prompt(self.dialect.instructions, text.strip(), screens, observation.instruction)
+        screens, task = self._screens(observation), _whole_letters(observation.instruction)
+        return Prompt(self.dialect.instructions, _whole_letters(text.strip()), screens, task)
 
     def read(self, text: str, observation: Observation) -> Action:
         """The action that an answer to this observation's prompt means."""
@@ -204,6 +204,11 @@ class Prompter(Checked):
                 words = self.dialect.write_past(seen, size, element)
             told.append(_filled(template.step, number=str(number), action=words))
         return template.separator.join(told) if told else template.no_steps
+
+
+def _whole_letters(text: str) -> str:
+    """With a question mark for half of a surrogate pair: JSON may have one, and no tokenizer."""
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _filled(template: str, **values: str) -> str:

@@ -24,18 +24,19 @@ from torch import Tensor, nn
 from transformers import PreTrainedModel
 
 from distrl.agent.answer_sampling import SampledAnswer, SamplingSettings, sample_answers
-from distrl.agent.architectures.architecture import Architecture, ForwardResult
+from distrl.agent.architectures.architecture import ForwardResult
 from distrl.agent.architectures.chosen_architecture import (
     FeatureSource,
     chosen_architecture,
     feature_source,
+    lasting_encoder,
 )
 from distrl.agent.architectures.encoder_decoder import EncoderDecoder
 from distrl.agent.architectures.packed_decoder import FEATURES
 from distrl.agent.checkpointing import checkpointing_layers, enable_checkpointing
 from distrl.agent.critic import Critic
 from distrl.agent.encoding_cache import EncodingCache, Parts, encoding_key
-from distrl.agent.families.model_family import InputBuilder, ModelInputs
+from distrl.agent.families.model_family import ExpectsPrompts, InputBuilder, ModelInputs
 from distrl.agent.feature_cache import FeatureCache
 from distrl.agent.lora import AdaptedLayers, LoraSettings
 from distrl.agent.prompt import Prompt, Prompter, screens_of
@@ -87,7 +88,7 @@ class VlmPolicy:
         self.prefix = SharedPrefix(builder)
         self.encodings = EncodingCache(cache_bytes)
         self.share: Share | None = None  # gets what is encoded to decide
-        self._cached = _cacheable(self.architecture) if cache_bytes else None
+        self._cached = lasting_encoder(self.architecture) if cache_bytes else None
         self._feature_source = feature_source(self.architecture, builder)
         self.features = FeatureCache(cache_bytes)
         self._adapters = AdaptedLayers(network) if lora is not None else None
@@ -126,6 +127,11 @@ class VlmPolicy:
         """Begin a new sequence of draws."""
         digest = hashlib.blake2b(f"vlm_policy/decide/{seed}".encode(), digest_size=8).digest()
         self._rng.manual_seed(int.from_bytes(digest, "little") >> 1)
+
+    def expect(self, observation: Observation) -> None:
+        """Begin with its inputs (`policy.expect`); a CPU would only do them in another thread."""
+        if self.device.type == "cuda" and isinstance(self.builder, ExpectsPrompts):
+            self.builder.expect(self.prompter.write(observation))
 
     @torch.inference_mode()
     def decide(self, observations: Sequence[Observation]) -> list[Decision]:
@@ -383,12 +389,6 @@ class VlmPolicy:
             for name, parameter in self._learned.items():
                 parameter.copy_(weights[name])
         self._version = version
-
-
-def _cacheable(architecture: Architecture) -> EncoderDecoder | None:
-    if isinstance(architecture, EncoderDecoder) and architecture.encodings_stay:
-        return architecture
-    return None
 
 
 def _learned(modules: Mapping[str, nn.Module | None]) -> dict[str, nn.Parameter]:

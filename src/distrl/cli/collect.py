@@ -35,21 +35,22 @@ def collect(
     ] = None,
     spool: Annotated[
         Path | None,
-        typer.Option(help="With --join: a folder for what is not delivered yet; runs/joined."),
+        typer.Option(help="With --join: a folder for what is undelivered; default: runs/joined."),
     ] = None,
     give_up: Annotated[
-        float, typer.Option(min=0.0, help="With --join: minutes to try when nobody answers.")
+        float,
+        typer.Option(min=0.0, help="With --join: minutes to try if nobody answers."),
     ] = float("inf"),
     policy: Annotated[
         Policy,
-        typer.Option(help="With --join: who decides, a policy here or the learner's process."),
+        typer.Option(help="With --join: the policy that decides: one here or the learner's."),
     ] = "own",
     environment: Annotated[
         str,
         typer.Option(help="With --join: the environment to play in, if the run has several."),
     ] = "",
 ) -> None:
-    """Collect trajectories without learning, to train on offline; or for a learner elsewhere."""
+    """Collect trajectories without learning: for offline training, or for a learner elsewhere."""
     if join is not None:
         if token_file is None or not fingerprint:
             raise UsageError(

@@ -33,7 +33,7 @@ def devices(
 
 
 def adb(context: typer.Context) -> None:
-    """Call adb with these words: that of the PATH, of an SDK, or of the extra android."""
+    """Call adb with these arguments: the adb on the PATH, of an SDK, or of the extra android."""
     from distrl.devices.adb.android_tools import find_tool
 
     program = str(find_tool("adb"))

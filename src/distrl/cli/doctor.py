@@ -63,7 +63,7 @@ ANDROID = {"adb": "phones on adb", "emulator": "emulators of our own"}
 def doctor(
     config: Annotated[
         Path | None,
-        typer.Argument(help="Settings of a run: ask also what it needs (judge, phones, memory)."),
+        typer.Argument(help="Settings of a run: check also what it needs (judge, phones, memory)."),
     ] = None,
     cluster: Annotated[
         bool, typer.Option("--cluster", help="Examine the nodes of a Ray cluster instead.")
@@ -75,7 +75,7 @@ def doctor(
         ),
     ] = "auto",
 ) -> None:
-    """What this machine, or a Ray cluster, has and lacks for DistRL."""
+    """Check what this machine, or a Ray cluster, has and lacks for DistRL."""
     if cluster:
         from distrl.cli.cluster_doctor import show_cluster_doctor
 

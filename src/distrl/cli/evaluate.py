@@ -68,8 +68,8 @@ SplitOption = Annotated[
 TaskSetPath = Annotated[
     Path | None,
     typer.Option(
-        help="Play the tasks of this file; made from --split, --family, --template, --episodes "
-        "and --seed where there is none."
+        help="Play the tasks of this file. If there is none it is written first, from --split, "
+        "--family, --template, --episodes and --seed."
     ),
 ]
 ResultPath = Annotated[
@@ -80,7 +80,7 @@ ResultPath = Annotated[
 def evaluate(
     model: Model,
     split: SplitOption = None,
-    family: Annotated[str, typer.Option(help="general, shopping, both, everyday.")] = "both",
+    family: Annotated[str, typer.Option(help="Tasks: general, shopping, both, everyday.")] = "both",
     template: Annotated[
         list[str] | None, typer.Option(help="Play only tasks of this template; may be repeated.")
     ] = None,
@@ -111,7 +111,7 @@ def evaluate(
         bool, typer.Option("--continue", help="Go on with the evaluation saved beside --json.")
     ] = False,
 ) -> None:
-    """How good is a model? Success with its 95 % interval on tasks that it has not seen."""
+    """Measure a model: success on unseen tasks, with its 95 % interval."""
     if greedy and temperature is not None:
         raise UsageError(f"--temperature {temperature:g} is for --sampled; --greedy has none")
     evaluation = Evaluation(

@@ -41,9 +41,11 @@ def export(
     bundle: Annotated[
         Path | None, typer.Option(help="A folder for a static copy of the page of `distrl view`.")
     ] = None,
-    episodes: Annotated[int, typer.Option(min=1, help="Episodes in the bundle, the newest.")] = 100,
+    episodes: Annotated[
+        int, typer.Option(min=1, help="With --bundle: number of episodes, the newest first.")
+    ] = 100,
 ) -> None:
-    """Write a run's trajectories for other tools (Parquet, the hub, ATIF), or its page."""
+    """Write a run's trajectories as a dataset, Parquet, ATIF or session traces, or its page."""
     if not any((parquet, dataset, atif, sessions, bundle)):
         raise UsageError(
             "nothing to export: give --parquet FILE, --dataset DIR, --atif DIR, --sessions DIR, "

@@ -57,7 +57,7 @@ def imitate(
     ] = None,
     sees: Annotated[
         Sees | None,
-        typer.Option(help="With --model: what it is given of a phone; usual for it by default."),
+        typer.Option(help="With --model: what it reads of a screen; default: its family's."),
     ] = None,
     device: Annotated[str, typer.Option(help="Where the model computes: cpu or cuda.")] = "cpu",
 ) -> None:

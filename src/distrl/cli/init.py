@@ -19,46 +19,50 @@ import typer
 from distrl.cli.doctor import PROBE, ask_torch
 from distrl.errors import INSTALL_LEARN, DeviceError, UsageError
 
-Phones = Literal["simulated", "handsets", "emulators"]
-PHONES: tuple[Phones, ...] = get_args(Phones)
+Kind = Literal["simulated", "handsets", "emulators"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
 QWEN = "Qwen/Qwen2.5-VL-3B-Instruct"
 SECONDS = 3.0  # for adb's answer
 
 
 def init(
     directory: Annotated[Path, typer.Argument(help="A folder for the settings; made if needed.")],
-    phones: Annotated[
-        str | None, typer.Option(help=f"What plays: {', '.join(PHONES)}; asked if left out.")
+    kind: Annotated[
+        str | None,
+        typer.Option(help=f"Kind of phones: {', '.join(KINDS)}. Asked for if left out."),
     ] = None,
-    count: Annotated[
-        int | None, typer.Option(min=1, help="How many phones; asked if left out.")
+    phones: Annotated[
+        int | None, typer.Option(min=1, help="Number of phones. Asked for if left out.")
     ] = None,
     model: Annotated[
         str | None,
-        typer.Option(help="starter, a directory or an id of the Hugging Face hub; asked."),
+        typer.Option(
+            help="The model: starter, a directory, or an id on the Hugging Face hub. Asked for if "
+            "left out."
+        ),
     ] = None,
     minutes: Annotated[
-        float | None, typer.Option(min=0.1, help="Minutes of training; asked if left out.")
+        float | None, typer.Option(min=0.1, help="Minutes of training. Asked for if left out.")
     ] = None,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Ask nothing: take proposals.")] = False,
+    yes: Annotated[
+        bool, typer.Option("--yes", "-y", help="Ask nothing; take the proposed answers.")
+    ] = False,
 ) -> None:
-    """Write settings for a run, after asking what it is to run on."""
+    """Write a settings file after asking about phones, model and time."""
     path = directory / "config.toml"
     if path.exists():
         raise UsageError(f"{path} is there already; give another folder, or change that file")
+    if kind is not None:
+        _known(kind)  # before anything is looked for, which takes seconds
     found, has_gpu = _handsets(), _has_gpu()
     typer.echo(f"found: {found or 'no'} phones on adb, {'a' if has_gpu else 'no'} GPU")
-    kind = _ask("phones", phones, "handsets" if found else "simulated", yes=yes)
-    if kind not in PHONES:
-        raise UsageError(
-            f"--phones {kind}: give {', '.join(PHONES)}; for several kinds in one run begin with "
-            "`distrl configs mixed`"
-        )
+    proposed_kind = "handsets" if found else "simulated"
+    kind = _known(_ask(f"kind of phones ({', '.join(KINDS)})", kind, proposed_kind, yes=yes))
     likely = {"simulated": 32 if has_gpu else 8, "handsets": found or 4, "emulators": 4}[kind]
     likely_minutes = 480.0 if has_gpu else 30.0
     proposed = "starter" if kind == "simulated" and not has_gpu else QWEN
     answers = {
-        "devices.count": _number("how many phones", count, likely, int, yes=yes),
+        "devices.count": _number("number of phones", phones, likely, int, yes=yes),
         "agent.model": _ask("model", model, proposed, yes=yes),
         "run.minutes": _number("minutes of training", minutes, likely_minutes, float, yes=yes),
     }
@@ -68,14 +72,14 @@ def init(
     typer.echo(f"{path}\nnext: distrl doctor {path}, then distrl train {path}")
 
 
-def settings_text(phones: str, answers: Mapping[str, object]) -> str:
+def settings_text(kind: str, answers: Mapping[str, object]) -> str:
     """The settings as TOML: those of the config they begin with, and the answers."""
     from distrl.config.config_file import config_path
     from distrl.config.toml_writer import tables_to_toml
 
     starter = answers["agent.model"] == "starter"
     base = {"handsets": "handsets", "emulators": "emulators"}.get(
-        phones, "quick_start" if starter else "qwen2_5_vl_3b_one_gpu"
+        kind, "quick_start" if starter else "qwen2_5_vl_3b_one_gpu"
     )
     tables = tomllib.loads(config_path(base).read_text("utf-8"))
     for name, value in answers.items():
@@ -97,6 +101,15 @@ def _check(base: str, answers: Mapping[str, object]) -> None:
     load_config(Path(base), [f"{name}={value}" for name, value in answers.items()])
 
 
+def _known(kind: str) -> str:
+    if kind not in KINDS:
+        raise UsageError(
+            f"--kind {kind}: give {', '.join(KINDS)}; for several kinds in one run begin with "
+            "`distrl configs mixed`"
+        )
+    return kind
+
+
 def _ask(what: str, given: object, proposed: object, *, yes: bool) -> str:
     if given is not None:
         return str(given)
@@ -104,11 +117,11 @@ def _ask(what: str, given: object, proposed: object, *, yes: bool) -> str:
 
 
 def _number(
-    what: str, given: object, proposed: float, kind: type[int] | type[float], *, yes: bool
+    what: str, given: object, proposed: float, number: type[int] | type[float], *, yes: bool
 ) -> int | float:
     answer = _ask(what, given, proposed, yes=yes)
     try:
-        return kind(answer)
+        return number(answer)
     except ValueError:
         raise UsageError(f"{what}: {answer!r} is no number") from None
 

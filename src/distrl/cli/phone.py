@@ -19,12 +19,14 @@ phone_app.add_typer(pictures_app)
 @phone_app.command()
 def play(
     task_ids: Annotated[
-        list[str], typer.Argument(metavar="TASK…", help="For example notes.create/train/3")
+        list[str], typer.Argument(metavar="TASK…", help="The tasks, such as notes.create/train/3")
     ],
     out: Annotated[
         Path, typer.Option(help="A recording (.gif, .mp4) or a contact sheet (.png).")
     ] = Path("out/episode.png"),
-    agent: Annotated[str, typer.Option(help="scripted, monkey, idle or done")] = "scripted",
+    agent: Annotated[
+        str, typer.Option(help="The agent: scripted, monkey, idle or done.")
+    ] = "scripted",
 ) -> None:
     """Play tasks, with the agent's finger drawn on every screen."""
     from distrl.episodes.episode import run_episode

@@ -48,14 +48,14 @@ def play(
         str, typer.Argument(help="A run, a model, or an agent such as scripted, as in `evaluate`.")
     ],
     task: Annotated[
-        str | None, typer.Argument(help="For example shopping.search/test/3; default: the first.")
+        str | None, typer.Argument(help="A task: shopping.search/test/3; default: the first.")
     ] = None,
     split: Annotated[str, typer.Option(help="Split of the task, if none is named.")] = "test",
     out: Annotated[Path, typer.Option(help="The recording (.gif, .mp4) to write.")] = Path(
         "out/play.gif"
     ),
     keep: Annotated[
-        Path | None, typer.Option(help="Keep the episode here too, for `distrl view`.")
+        Path | None, typer.Option(help="A folder for the episode, for `distrl view`.")
     ] = None,
     view: Annotated[
         bool, typer.Option("--view", help="Show it live in the page of `distrl view`, with --keep.")
@@ -63,12 +63,12 @@ def play(
     on: On = None,
     overrides: Overrides = None,
     greedy: Annotated[
-        bool, typer.Option("--greedy/--sampled", help="Take likeliest tokens.")
+        bool, typer.Option("--greedy/--sampled", help="Take the likeliest tokens, or sample.")
     ] = True,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the task and of sampling.")] = 0,
     device: Annotated[str, typer.Option(help="Where the model computes: cpu or cuda.")] = "cpu",
 ) -> None:
-    """Watch an agent play: every step as it is decided, and a recording of it."""
+    """Watch an agent play one task, step by step, and write a recording."""
     from distrl.episodes.live_feed import LiveFeed
     from distrl.reporting.recording import require_recording
 

@@ -25,7 +25,7 @@ def reproduce(
         Path | None, typer.Option(help="Compare with this run instead of running it again.")
     ] = None,
 ) -> None:
-    """Run it again and compare: settings, code, packages, machine, figures, success."""
+    """Run a run again and compare: settings, code, packages, machine, figures, success."""
     from distrl.config.training_config import load_run_config
     from distrl.engine.run.run_card import RunCard
     from distrl.runs.run_directory import RunDirectory

@@ -1,7 +1,12 @@
-"""`distrl runs`, `distrl compare` and `distrl report`: runs on the terminal, a report anew."""
+"""`distrl runs`, `distrl compare` and `distrl report`: runs on the terminal, a report anew.
+
+`distrl runs` cuts and wraps no name, whatever the width: names are typed after `--resume`. Into a
+pipe it writes a line for each run, fields separated by tabs.
+"""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -24,15 +29,23 @@ def runs(
     from distrl.view.run_catalogue import RunCatalogue
     from distrl.view.run_summary import run_summary
 
-    table = Table("run", "state", "before", "after", "gain", "episodes", "updates", "time")
-    for run in RunCatalogue.at(path).runs().values():
-        found = run_summary(read_story(run))
-        table.add_row(
+    summaries = (run_summary(read_story(run)) for run in RunCatalogue.at(path).runs().values())
+    rows = [
+        (
             found["name"], found["state"], _rate(found["before"]), _rate(found["after"]),
             found["gain"], str(found["trajectories"]), str(found["updates"]),
             duration(found["seconds"]),
-        )  # fmt: skip
-    Console().print(table, highlight=False, markup=False)
+        )
+        for found in summaries
+    ]  # fmt: skip
+    if not sys.stdout.isatty():  # whole lines for other programs
+        for row in rows:
+            typer.echo("\t".join(row))
+        return
+    for name, state, before, after, gain, episodes, updates, time in rows:
+        typer.echo(f"{name}  {state}, {time}, {episodes} episodes, {updates} updates")
+        if before != after or gain:
+            typer.echo(f"    {before} → {after}{': ' if gain else ''}{gain}")
 
 
 def _rate(rate: dict[str, float | None] | None) -> str:

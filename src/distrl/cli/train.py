@@ -52,7 +52,7 @@ def train(
     accept_losses: Annotated[
         bool,
         typer.Option(
-            "--accept-losses", help="With --resume: go on although the run has less than it had."
+            "--accept-losses", help="With --resume: go on although stored data are lost or damaged."
         ),
     ] = False,
     dry_run: Annotated[
@@ -67,7 +67,7 @@ def train(
     ] = None,
     listen: Listen = None,
     view: Annotated[
-        bool, typer.Option("--view", help="Serve the page of `distrl view` along.")
+        bool, typer.Option("--view", help="Serve the page of `distrl view` while it trains.")
     ] = False,
 ) -> None:
     """Train an agent: collectors play, a learner learns, and a report shows the result."""

@@ -21,7 +21,7 @@ def view(
     path: Annotated[Path, typer.Argument(help="A run, or a folder of runs.")] = Path("runs"),
     port: Port = 7400,
     listen: Annotated[
-        str, typer.Option(help="The address to listen on; beyond loopback with --token alone.")
+        str, typer.Option(help="The address to listen on; other than loopback needs --token.")
     ] = "127.0.0.1",
     token: Annotated[
         str, typer.Option(envvar="DISTRL_VIEW_TOKEN", help="A secret that visitors must know.")

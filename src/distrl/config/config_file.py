@@ -35,11 +35,16 @@ def found_config(given: Path) -> Path:
     """That file, or the settings of that run directory; where there is none, and no suffix and no
     folder is given, ours of that name.
     """
-    if (of_a_run := given / "config.toml").is_file():
-        return of_a_run
     is_name = given.name == str(given) and not given.suffix
-    if given.exists() or not is_name:
-        return given
+    try:
+        if (of_a_run := given / "config.toml").is_file():
+            return of_a_run
+        if given.exists() or not is_name:
+            return given
+    except OSError as error:  # a name that no file can have, or a folder that is not ours to enter
+        raise InvalidSetting(
+            f"there is no config file {str(given)[:100]}: {error.strerror}"
+        ) from error
     return config_path(given.name, PLANS if given.name in config_names(PLANS) else FOLDER)
 
 

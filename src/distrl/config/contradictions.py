@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from distrl.config.environments import NAME
-from distrl.config.sections import TaskSourceName
+from distrl.config.task_settings import TaskSourceName
 from distrl.errors import InvalidSetting
 from distrl.plugin_shape import BUILT_IN
 

@@ -19,7 +19,8 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 from distrl.bounds import Bounds, Checked, Meaning
-from distrl.config.sections import DeviceSettings, JudgeSettings, TaskSettings
+from distrl.config.sections import DeviceSettings, JudgeSettings
+from distrl.config.task_settings import TaskSettings
 from distrl.config.typed_reader import Given, Node, leaves
 from distrl.errors import InvalidSetting
 from distrl.records import Split

@@ -29,6 +29,7 @@ from distrl.config.environments import (
     resolve_environments,
 )
 from distrl.config.renamed import refuse_old_names, take_old_values
+from distrl.config.task_settings import TaskSettings, TaskSourceName
 from distrl.config.toml_writer import is_as_written
 from distrl.errors import InvalidSetting
 from distrl.learning.algorithms.a_ride import ARideSettings
@@ -88,7 +89,7 @@ class TrainingConfig:
     """All settings of a run."""
 
     run: sections.RunSettings = field(default_factory=sections.RunSettings)
-    tasks: sections.TaskSettings = field(default_factory=sections.TaskSettings)
+    tasks: TaskSettings = field(default_factory=TaskSettings)
     devices: sections.DeviceSettings = field(default_factory=sections.DeviceSettings)
     judge: sections.JudgeSettings = field(default_factory=sections.JudgeSettings)
     agent: sections.AgentSettings = field(default_factory=sections.AgentSettings)
@@ -313,7 +314,7 @@ def _learner_tables(settings: str) -> dict[str, Any]:
     return {name: each for name, each in content.items() if name not in ("devices", "engine")}
 
 
-def _sources(own: dict[str, reader.Node]) -> tuple[sections.TaskSourceName, ...]:
+def _sources(own: dict[str, reader.Node]) -> tuple[TaskSourceName, ...]:
     """What the devices of a joined collector can play."""
     kinds = [given.value for name, given in reader.leaves(own) if name == "devices.kind"]
     kind = str(kinds[0]) if kinds else sections.DeviceSettings().kind

@@ -14,7 +14,7 @@ from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
-from distrl.config.sections import TaskSettings
+from distrl.config.task_settings import TaskSettings
 from distrl.config.training_config import TrainingConfig
 from distrl.devices.browser.allowed_origins import AllowedOrigins
 from distrl.devices.browser.browser_device import BrowserDevice

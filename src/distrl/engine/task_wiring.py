@@ -1,6 +1,6 @@
 """Build the task source of one collector, from the settings.
 
-    task pool (one row for each `tasks.source`) ─► curriculum ─► attempts together ─► collector
+    task pool (of `tasks.source`) ─► curriculum ─► rehearsal ─► attempts together ─► collector
 
 Every collector has a share of the tasks of its own; which task is next is the curriculum's choice.
 """
@@ -8,11 +8,11 @@ Every collector has a share of the tasks of its own; which task is next is the c
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from distrl import plugins
-from distrl.config.sections import TaskSettings
+from distrl.config.task_settings import TaskSettings
 from distrl.config.training_config import TrainingConfig
 from distrl.devices.device import Device
 from distrl.engine.browser_wiring import page_task_words, web_tasks
@@ -24,6 +24,7 @@ from distrl.task_sets.android_world import AndroidWorldPhone, android_world_task
 from distrl.task_sets.curriculum import (
     InstructionCritic,
     InstructionValueTasks,
+    RehearsedTasks,
     RepeatedTasks,
     SuccessRateTasks,
     TaskSource,
@@ -58,6 +59,9 @@ def build_tasks(
         source = InstructionValueTasks(pool, critic.critic, critic.lock)
     else:
         source = UniformTasks(pool)
+    if config.tasks.rehearsal:
+        known = UniformTasks(_known_tasks(config, number))
+        source = RehearsedTasks(source, known, config.tasks.rehearsal, f"{pool.seed}/{pool.share}")
     together = config.learning.learner.attempts_together
     return RepeatedTasks(source, together) if together > 1 else source
 
@@ -86,6 +90,13 @@ def build_pool(
         read = web_tasks if settings.source == "web" else registered_tasks
         return ListedTasks(read(settings), seed, number, shares)
     return SimulatedTasks(settings.template_names, settings.split, seed, number, shares)
+
+
+def _known_tasks(config: TrainingConfig, number: int) -> TaskPool:
+    """All templates of the split `train`, of the same families."""
+    settings = replace(config.tasks, split="train", templates=(), rehearsal=0.0)
+    shares = config.collection.collectors
+    return SimulatedTasks(settings.template_names, "train", config.run.seed, number, shares)
 
 
 def registered_tasks(settings: TaskSettings) -> list[Task]:

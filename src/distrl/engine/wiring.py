@@ -27,7 +27,7 @@ from distrl.devices.device import Device
 from distrl.engine.device_wiring import build_device_pool, build_judges
 from distrl.engine.serving.policy_server import SERVER_BATCH, PolicyServer
 from distrl.engine.task_wiring import LockedCritic, build_tasks
-from distrl.episodes.collector import Collector, TrajectorySink
+from distrl.episodes.collector import Collector
 from distrl.episodes.collector_settings import CollectorSettings
 from distrl.episodes.live_feed import LiveFeed
 from distrl.episodes.policy_batcher import (
@@ -37,6 +37,7 @@ from distrl.episodes.policy_batcher import (
     WeightUpdater,
 )
 from distrl.episodes.scheduler import Admission
+from distrl.episodes.trajectory_sink import TrajectorySink
 from distrl.errors import NotInstalled
 from distrl.learning.algorithms.a_ride import ARide
 from distrl.learning.algorithms.algorithm import Algorithm

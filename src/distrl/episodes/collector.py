@@ -6,10 +6,11 @@
     CollectorMetrics   counts endings and times what devices wait for
     LiveFeed           publishes what each device shows, while somebody watches
 
-An episode is a generator (`_episode`) that yields the decisions it waits for. `run` gives each
-device that may block a thread of its own, so that one which waits for its screen delays no other;
-episodes on devices that never block are advanced by `WORKERS` threads, however many there are. The
-policy computes in the calling thread. `run` promises:
+An episode is a generator (`_episode`) that yields what it waits for: decisions, and deliveries.
+`run` gives each device that may block a thread of its own, so that one which waits for its screen
+delays no other. Episodes on devices that never block are advanced by one thread: drawing a screen
+gives Python's lock away some hundred times, and threads that draw would pass it on each time.
+`DELIVERING` others wait for the sink. The policy computes in the calling thread. `run` promises:
 
 - Every trajectory is delivered before its device goes on, also those that a fault ended, each with
   its own ending. An acknowledged one is not sent again, and nothing is sent after `run` returned.
@@ -21,7 +22,8 @@ policy computes in the calling thread. `run` promises:
 - No episode starts whose trajectory would be too stale, if an `Admission` is given.
 - With `forks`, an episode on a device that can fork is followed by continuations from one of its
   steps, on the same device and lease. Each is a trajectory of its own that says what it branched
-  from; what a stop or a fault cuts short is dropped, since its task was attempted.
+  from, and has `episode_seconds` of its own; what a stop or a fault cuts short is dropped, since
+  its task was attempted.
 - `stop` may be called from any thread and from a signal handler. Episodes may go on for as long as
   it says and are then abandoned; their tasks are kept and come first when the collector resumes.
 - An unexpected exception in any thread ends `run` and is raised from it.
@@ -42,7 +44,7 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import CancelledError, Future
 from contextlib import suppress
 from functools import partial
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 from distrl.devices.device import Device
 from distrl.devices.safety.refusals import RefusalOutbox
@@ -54,6 +56,7 @@ from distrl.episodes.episode import Attempt, Episode, EpisodeBatch
 from distrl.episodes.live_feed import LiveFeed
 from distrl.episodes.policy_batcher import DecisionService
 from distrl.episodes.scheduler import Admission, EpisodeBudget, EpisodeScheduler, Lease
+from distrl.episodes.trajectory_sink import TrajectorySink
 from distrl.errors import DeviceError, DeviceTimeout, JudgeError
 from distrl.judging.judge import Judge
 from distrl.records import Decision, Ending, Observation, Trajectory
@@ -62,17 +65,7 @@ from distrl.watched_threads import WatchedThreads
 
 D = TypeVar("D", bound=Device)
 POLL_SECONDS = 0.05  # between two checks whether a blocked thread may start an episode
-WORKERS = 8  # for all devices that never block: Python advances one, the others wait for the sink
-
-
-class TrajectorySink(Protocol):
-    """Where trajectories go. `put` returns once it is durable: False if it is a duplicate.
-
-    It may block, which delays this device, or one of `WORKERS`. What it raises ends the collector,
-    so retrying is up to the sink. It is called from many threads at once.
-    """
-
-    def put(self, trajectory: Trajectory) -> bool: ...
+DELIVERING = 8  # threads that wait for the sink, for all devices that never block
 
 
 class Collector(Generic[D]):
@@ -117,7 +110,7 @@ class Collector(Generic[D]):
     def run(self, episodes: int | None = None) -> None:
         """Play until `stop` is called, or until `episodes` tasks and their retries have ended."""
         self._lockstep_time = None
-        run = CollectorRun(EpisodeBudget(episodes), self._metrics)
+        run = CollectorRun(EpisodeBudget(episodes), self._metrics, self._blocking)
         patience = self.settings.patience_seconds
         threads = self._threads(run)
         with self._metrics.running():
@@ -152,7 +145,10 @@ class Collector(Generic[D]):
         if self._blocking:
             play = partial(self._play_episodes, run)
             return WatchedThreads(f"{self.name}/device", play, wake, slots)
-        return WatchedThreads(f"{self.name}/worker", partial(self._work, run), wake, 1 + WORKERS)
+        others = (run.advance_episodes, *[run.deliver_queued] * DELIVERING)
+        works: Iterator[Callable[[], None]] = iter((partial(self._start_episodes, run), *others))
+        count = 1 + len(others)
+        return WatchedThreads(f"{self.name}/worker", lambda: next(works)(), wake, count)
 
     def stop(self, finish_within: float = 0.0) -> None:
         """Start no more episodes, and abandon those that go on after `finish_within` seconds."""
@@ -173,24 +169,15 @@ class Collector(Generic[D]):
                 if self._players.pop(lease.episode_id, None) is None:
                     return  # it was taken back, and another thread has taken this one's place
 
-    def _work(self, run: CollectorRun) -> None:
-        """The first of the worker threads starts episodes, the others advance them."""
-        if run.starting.acquire(blocking=False):
-            self._start_episodes(run)
-            return
-        while (episode := run.next_ready()) is not None:
-            run.advance(episode)
-
     def _start_episodes(self, run: CollectorRun) -> None:
-        """Start episodes until there are no more; end the workers when the last has ended."""
+        """Start episodes until there are no more; end the other threads when the last has ended."""
         try:
             with self._metrics.slots_running(self._device_pool.slots):
                 while (lease := self._next_lease(run)) is not None:
                     with self._changed:
                         version = self._batcher.version
-                        idle = self._scheduler.idle_slots(run.budget, version, self._now)
-                    with self._metrics.stages(idle):  # until it is their turn
-                        run.advance(self._episode(lease, run))  # resets the device, here and now
+                        others = self._scheduler.leases(run.budget, version, self._now)
+                    run.start(self._episode(each, run) for each in (lease, *others))
                 with self._changed:
                     while self._scheduler.in_flight and not run.over:
                         self._changed.wait(POLL_SECONDS)
@@ -214,27 +201,31 @@ class Collector(Generic[D]):
         return None
 
     def _episode(self, lease: Lease[D], run: CollectorRun) -> Episodic:
-        """Play an episode and deliver it; advance it when the decision that it yields is there."""
-        episode = self._begin(lease)
-        if episode is None:
+        """Play an episode and deliver it; advance it when what it yields is there."""
+        if self._stop_at is not None:  # since it was leased
+            self._abandon(lease)
+            return
+        if (episode := self._begin(lease)) is None:
             return
         yield from self._decisions(lease, episode, lambda: self._must_abandon(run, lease))
-        trajectory = self._trajectory(episode, run)
+        if (trajectory := self._trajectory(episode, run)) is None:
+            self._abandon(lease)
+            return
         if not self._settle(lease):
             return
-        if trajectory is None:
-            self._metrics.abandoned()
+        yield run.deliver(partial(self._deliver, lease, trajectory))
+        forks = episode.forks(self.settings.forks)
+        while True:
             with self._changed:
-                self._scheduler.abandoned(lease, self._now)
-                self._changed.notify_all()
-            return
-        self._deliver(lease, trajectory)
-        for fork in episode.forks(self.settings.forks):
-            yield from self._decisions(lease, fork, lambda: self._must_stop(run))
-            branched = self._trajectory(fork, run)
+                self._scheduler.renew(lease, self._now)
+            if (fork := next(forks, None)) is not None:  # it puts the device back
+                yield from self._decisions(lease, fork, lambda: self._must_abandon(run, lease))
+            branched = None if fork is None else self._trajectory(fork, run)
+            if not self._settle(lease):
+                return
             if branched is None:
                 break
-            self._deliver(lease, branched)
+            yield run.deliver(partial(self._deliver, lease, branched))
         self._return(lease, trajectory.ending)
 
     def _decisions(
@@ -252,6 +243,13 @@ class Collector(Generic[D]):
             pass  # the batcher has closed: the episode is left as it is
         finally:
             self._batcher.leave(handle)
+
+    def _abandon(self, lease: Lease[D]) -> None:
+        if self._settle(lease):
+            self._metrics.abandoned()
+            with self._changed:
+                self._scheduler.abandoned(lease, self._now)
+                self._changed.notify_all()
 
     def _trajectory(self, episode: Episode, run: CollectorRun) -> Trajectory | None:
         """The trajectory with its verdict; None if it was abandoned."""

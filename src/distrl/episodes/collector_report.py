@@ -21,19 +21,19 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from distrl.episodes.episode import DEVICE_WORKS, WORKS
 from distrl.episodes.policy_batcher import PolicyBatcherReport
-from distrl.episodes.scheduler import EpisodeScheduler, IdleStage, Lease
+from distrl.episodes.scheduler import BlockedOn, EpisodeScheduler, Lease
 from distrl.episodes.stage_timer import StageTimer
 from distrl.records import Ending, Trajectory
 
-Stage = Literal["decide", "judge", "deliver"] | IdleStage
+Stage = Literal["decide", "judge", "deliver", "queue"] | BlockedOn
 STAGES: tuple[Stage, ...] = (
     "decide", "judge", "deliver", "queue", "admission", "device", "task",
 )  # fmt: skip
@@ -155,14 +155,6 @@ class CollectorMetrics:
     def stage(self, name: Stage, slots: int = 1) -> AbstractContextManager[None]:
         """Time what slots wait for."""
         return self._stages.at(name, slots)
-
-    @contextmanager
-    def stages(self, slots: Mapping[IdleStage, int]) -> Iterator[None]:
-        """Time what idle slots wait for, by stage how many of them."""
-        with ExitStack() as timed:
-            for name, count in slots.items():
-                timed.enter_context(self.stage(name, count))
-            yield
 
     def time(self, name: Stage, awaited: Future[Any]) -> None:
         """Time one slot until `awaited` is done."""

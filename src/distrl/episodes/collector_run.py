@@ -1,18 +1,62 @@
-"""What one call of `Collector.run` holds: its budget, and the episodes that can be advanced."""
+"""What one call of `Collector.run` holds: its budget, and what waits for one of its threads."""
 
 from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
 
 from distrl.episodes.collector_report import CollectorMetrics
 from distrl.episodes.scheduler import EpisodeBudget
-from distrl.records import Decision
 
-Episodic = Iterator[Future[Decision]]  # the decisions that an episode waits for
+T = TypeVar("T")
+Episodic = Iterator[Future[Any]]  # the decisions and deliveries that an episode waits for
+
+
+@dataclass(slots=True)
+class WorkQueue(Generic[T]):
+    """What waits for a thread, oldest first; each is one slot in the stage "queue" meanwhile."""
+
+    metrics: CollectorMetrics
+    _waiting: deque[tuple[T, int]] = field(default_factory=deque)  # with their stage
+    _changed: threading.Condition = field(default_factory=threading.Condition)  # guards the rest
+    _ended: bool = False
+    _dropped: bool = False
+
+    def put(self, works: Iterable[T]) -> None:
+        with self._changed:
+            if not self._dropped:
+                new = [(each, self.metrics.begin("queue")) for each in works]
+                self._waiting.extend(new)
+                self._changed.notify(len(new))
+
+    def next(self) -> T | None:
+        """Wait for the next; None: there are no more."""
+        with self._changed:
+            while not (self._waiting or self._ended or self._dropped):
+                self._changed.wait()
+            if not self._waiting:
+                return None
+            work, stage = self._waiting.popleft()
+        self.metrics.end(stage)
+        return work
+
+    def end(self) -> None:
+        """Give None to all that wait, after what is there by now."""
+        with self._changed:
+            self._ended = True
+            self._changed.notify_all()
+
+    def drop(self) -> None:
+        """Let go of what nobody will do any more; nothing is taken later."""
+        with self._changed:
+            self._dropped = True
+            while self._waiting:
+                self.metrics.end(self._waiting.popleft()[1])
+            self._changed.notify_all()
 
 
 @dataclass(slots=True)
@@ -21,46 +65,53 @@ class CollectorRun:
 
     budget: EpisodeBudget
     metrics: CollectorMetrics
+    blocking: bool = False  # each device has a thread of its own
     over: bool = False
-    starting: threading.Lock = field(default_factory=threading.Lock)
-    _changed: threading.Condition = field(default_factory=threading.Condition)  # guards the rest
-    _ready: deque[tuple[Episodic, int]] = field(default_factory=deque)  # with their stage "queue"
-    _all_ended: bool = False
-    _dropped: bool = False
+    _ready: WorkQueue[Episodic] = field(init=False)
+    _undelivered: WorkQueue[tuple[Callable[[], None], Future[None]]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._ready = WorkQueue(self.metrics)
+        self._undelivered = WorkQueue(self.metrics)
+
+    def start(self, episodes: Iterable[Episodic]) -> None:
+        """Have new episodes advanced, in this order."""
+        self._ready.put(episodes)
+
+    def advance_episodes(self) -> None:
+        """Advance whatever is ready, until there are no more."""
+        while (episode := self._ready.next()) is not None:
+            self.advance(episode)
 
     def advance(self, episode: Episodic) -> None:
-        """Go on to the next decision; when it is there, the episode is ready again."""
-        decision = next(episode, None)
-        if decision is not None:
-            decision.add_done_callback(lambda _: self._is_ready(episode))
+        """Go on to what it waits for next; when that is there, the episode is ready again."""
+        awaited = next(episode, None)
+        if awaited is not None:
+            awaited.add_done_callback(lambda _: self._ready.put((episode,)))
 
-    def next_ready(self) -> Episodic | None:
-        """Wait for an episode that can be advanced; None: there are no more."""
-        with self._changed:
-            while not (self._ready or self._all_ended or self._dropped):
-                self._changed.wait()
-            if not self._ready:
-                return None
-            episode, waiting = self._ready.popleft()
-        self.metrics.end(waiting)
-        return episode
+    def deliver(self, delivery: Callable[[], None]) -> Future[None]:
+        """Have it called by a thread that may block; the future is done after that."""
+        delivered: Future[None] = Future()
+        if self.blocking:
+            delivery()
+            delivered.set_result(None)
+        else:
+            self._undelivered.put(((delivery, delivered),))
+        return delivered
+
+    def deliver_queued(self) -> None:
+        """Deliver whatever waits for that, until there are no more."""
+        while (queued := self._undelivered.next()) is not None:
+            delivery, delivered = queued
+            delivery()
+            delivered.set_result(None)
 
     def end_workers(self) -> None:
-        """Give None to all that wait for an episode, after those that are ready by now."""
-        with self._changed:
-            self._all_ended = True
-            self._changed.notify_all()
+        """End the threads that advance and deliver, after what is there for them by now."""
+        self._ready.end()
+        self._undelivered.end()
 
     def drop(self) -> None:
-        """Let go of the episodes that nobody will advance any more; there are no others later."""
-        with self._changed:
-            self._dropped = True
-            while self._ready:
-                self.metrics.end(self._ready.popleft()[1])
-            self._changed.notify_all()
-
-    def _is_ready(self, episode: Episodic) -> None:
-        with self._changed:
-            if not self._dropped:
-                self._ready.append((episode, self.metrics.begin("queue")))
-                self._changed.notify()
+        """Let go of what nobody will advance or deliver any more; there is no more later."""
+        self._ready.drop()
+        self._undelivered.drop()

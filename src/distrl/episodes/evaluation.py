@@ -20,7 +20,7 @@ from distrl.episodes.episode import Attempt, Episode, EpisodeBatch
 from distrl.episodes.outcome import Outcome, outcome_of
 from distrl.errors import DeviceError, UnknownTask, UsageError
 from distrl.judging.judge import Judge
-from distrl.records import CORE_FAMILIES, Done, Family, Split, Task, Trajectory, Wait
+from distrl.records import CORE_FAMILIES, SPLITS, Done, Family, Split, Task, Trajectory, Wait
 from phonesim.simulated_device import SimulatedDevice
 from phonesim.tasks.fact_judge import FactJudge
 from phonesim.tasks.task_sets import load_task, template_names
@@ -117,6 +117,8 @@ def evaluation_tasks(
     seed: int = 0,
 ) -> Iterator[Task]:
     """Tasks to evaluate on, without end. `only`: of these templates, whatever their family."""
+    if split not in SPLITS:
+        raise UnknownTask(f"no split called {split!r}; there are {', '.join(SPLITS)}")
     if only:
         turns = [_rounds(_known(split, only), split, seed)]
     else:

@@ -24,11 +24,11 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-import msgspec
 from PIL import Image
 
 from distrl.episodes.slot_file import SLOT_BYTES, Slot, SlotFile
 from distrl.errors import DistrlError
+from distrl.json_lines import plain_json
 from distrl.records import Action, Decision, Screen, Task, Trajectory
 
 if TYPE_CHECKING:
@@ -257,7 +257,7 @@ class LiveFeed:
             ending=ending,
             fault=fault[:MAX_TEXT],
         )
-        self._write(device, msgspec.json.encode(state))
+        self._write(device, plain_json(state))
 
     def close(self) -> None:
         """Publish nothing any more; what was written stays, and gets old."""

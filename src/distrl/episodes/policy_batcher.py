@@ -36,7 +36,7 @@ from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Literal, Protocol
 
-from distrl.agent.policy import Policy, notice
+from distrl.agent.policy import Policy, expect, notice
 from distrl.bounds import Bounds, Checked
 from distrl.records import Decision, Observation
 from distrl.weights.weight_store import WeightSource
@@ -212,6 +212,8 @@ class PolicyBatcher:
     def submit(self, handle: int, observation: Observation) -> Future[Decision]:
         """Add an observation to the next batch; the future is cancelled if the batcher closes."""
         request = _Request(handle, observation)
+        if self._open:
+            expect(self._policy, observation)  # while the batch before it is decided
         with self._changed:
             if self._open:
                 self._waiting.append(request)

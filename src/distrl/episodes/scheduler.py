@@ -8,7 +8,7 @@ they come first when a collector resumes.
 Every lease is returned exactly once, with how its episode ended; until then it is in flight. It has
 one deadline over boot, reset, episode and judging: after that the caller takes it back
 (`take_back`), its task is queued for another device, and the device is free again when the thread
-that hangs in it comes back (`settle`). The
+that hangs in it comes back (`settle`). A continuation has a deadline of its own (`renew`). The
 scheduler never blocks and reads no clock for its decisions: it returns what an episode would have
 to wait for, and its caller (`Collector`) passes the time and holds a lock around every call.
 """
@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import math
 import time
-from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Generic, Literal, Protocol, TypeVar
@@ -39,7 +38,6 @@ from distrl.task_sets.curriculum import State, TaskSource
 
 D = TypeVar("D", bound=Device)
 BlockedOn = Literal["admission", "device", "task"]
-IdleStage = Literal["queue"] | BlockedOn
 
 
 class Admission(Protocol):
@@ -87,12 +85,15 @@ class Lease(Generic[D]):
     episode_id: str
     began: float  # by the wall clock
     deadline: float = math.inf  # by the caller's clock
+    played: bool = False  # its attempt is over, and a continuation of it is played
 
     def expired(self) -> DeviceTimeout:
+        what, then = "boot, reset, episode and judging of", "its task goes to another"
+        if self.played:
+            what, then = "a continuation of", "what it played of that is dropped"
         return DeviceTimeout(
-            f"device {self.device.name}: boot, reset, episode and judging of {self.episode_id} "
-            "took longer than collection.episode_seconds; the device was taken back, and its task "
-            "goes to another"
+            f"device {self.device.name}: {what} {self.episode_id} took longer than "
+            f"collection.episode_seconds; the device was taken back, and {then}"
         )
 
 
@@ -148,27 +149,12 @@ class EpisodeScheduler(Generic[D]):
         self._out[episode_id] = lease
         return lease
 
-    def idle_slots(
-        self, budget: EpisodeBudget, weight_version: int, now: float
-    ) -> dict[IdleStage, int]:
-        """What the slots without an episode wait for; `queue`: only to be started."""
-        idle = self.device_pool.slots - self.in_flight
-        tasks = idle if budget.starts is None else min(idle, budget.starts + len(self._queued))
-
-        def refused(others: int) -> bool:
-            in_flight = self.in_flight + others
-            return self._admission is not None and not self._admission.may_start(
-                weight_version, in_flight
-            )
-
-        admitted = bisect_left(range(tasks), True, key=refused)  # who refuses one refuses more
-        ready = min(admitted, len(self.device_pool.ready(now)))
-        return {
-            "queue": ready,
-            "device": admitted - ready,
-            "admission": tasks - admitted,
-            "task": idle - tasks,
-        }
+    def leases(self, budget: EpisodeBudget, weight_version: int, now: float) -> list[Lease[D]]:
+        """Reserve devices for all episodes that may start."""
+        leases = []
+        while isinstance(lease := self.lease(budget, weight_version, now), Lease):
+            leases.append(lease)
+        return leases
 
     def take_back(self, now: float) -> list[Lease[D]]:
         """End the leases whose deadline has passed, and queue their tasks for other devices."""
@@ -177,10 +163,16 @@ class EpisodeScheduler(Generic[D]):
             if lease.deadline > now:
                 break  # all have the same time, and later ones began later
             late.append(self._out.pop(lease.episode_id))
-            self._retry(lease)
+            if not lease.played:
+                self._retry(lease)
             self.in_flight -= 1
             self._hung += 1
         return late
+
+    def renew(self, lease: Lease[D], now: float) -> None:
+        """Give a settled lease its time once more, for a continuation of what it has played."""
+        deadline = now + self._episode_seconds
+        self._out[lease.episode_id] = replace(lease, deadline=deadline, played=True)
 
     @property
     def all_hang(self) -> bool:

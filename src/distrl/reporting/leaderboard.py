@@ -36,6 +36,7 @@ TASK_SET, RESULT = "distrl-task-set", "distrl-result"
 FORMAT_VERSION = 1
 SEEN = 8  # phones whose first screen is part of the digest
 MAX_BYTES = 64 * 2**20
+MOST = 1_000_000_000  # steps of an episode
 SAME = ("tasks_digest", "screens_digest", "seed", "distrl")
 T = TypeVar("T")
 
@@ -179,6 +180,11 @@ def read_result(path: Path) -> ResultFile:
             f"{path}: endings, steps, unreadable and progress have an entry for each of its "
             f"{len(result.tasks)} tasks in a whole file; write it again with distrl evaluate"
         )
+    numbers = (*result.steps, *result.unreadable, *(p for p in result.progress if p is not None))
+    if not all(0 <= each <= MOST for each in numbers):
+        raise CorruptOutcomes(f"{path}: a number in it is below 0 or above {MOST:,}")
+    if not result.greedy and result.temperature is None:
+        raise CorruptOutcomes(f"{path}: it is neither greedy nor has it a temperature")
     if len(set(result.tasks)) != len(result.tasks):
         raise CorruptOutcomes(f"{path}: a task comes twice; every task counts once")
     return result
@@ -200,7 +206,7 @@ def _read(path: Path, wanted: str, kind: type[T]) -> T:
         raise OtherSettings(f"{path} has version {tree.get('version')!r:.40}; {advice}")
     try:
         return msgspec.convert(tree, kind)
-    except msgspec.ValidationError as error:
+    except (msgspec.ValidationError, ValueError, OverflowError) as error:
         raise CorruptOutcomes(f"{path}: {error}; {advice}") from error
 
 

@@ -83,7 +83,9 @@ class TemplateRow:
 
 def write_report(run: RunDirectory) -> Path:
     """Write the page anew and return its path."""
-    write_whole(run.report, report_page(read_story(run)))
+    page = report_page(read_story(run))
+    whole = page.encode("utf-8", "replace")  # a model's answer may have half of a surrogate pair
+    write_whole(run.report, whole.decode("utf-8"))
     return run.report
 
 

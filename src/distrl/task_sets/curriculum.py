@@ -3,6 +3,7 @@
     UniformTasks            every template equally often
     SuccessRateTasks        preferably those whose recent success rate is near 1/2
     InstructionValueTasks   preferably those whose value by the critic is near 1/2 (DigiRL)
+    RehearsedTasks          any of these, and a share of tasks that the model was taught before
     RepeatedTasks           any of these, each task several times (for GRPO)
 
 All are deterministic functions of a seed and of the endings they were given, and draw from a pool
@@ -185,6 +186,41 @@ class InstructionValueTasks:
     def load_state(self, state: Mapping[str, Any]) -> None:
         self._uniform.load_state(_table(state, "uniform"))
         self._drawn = _count(state, "drawn")
+
+
+class RehearsedTasks:
+    """Tasks of one source, and a share of tasks of another that shall not be forgotten."""
+
+    def __init__(self, source: TaskSource, known: TaskSource, share: float, seed: str) -> None:
+        self._source = source
+        self._known = known
+        self._share = share
+        self._seed = seed
+        self._drawn = 0
+
+    def next_task(self) -> Task:
+        known = random.Random(f"rehearsal/{self._seed}/{self._drawn}").random() < self._share
+        self._drawn += 1
+        return (self._known if known else self._source).next_task()
+
+    def hear(self, task: Task, ending: Ending) -> None:
+        """Each passes over what it has not drawn: templates of the two differ."""
+        self._source.hear(task, ending)
+        self._known.hear(task, ending)
+
+    def find(self, task_id: str) -> Task:
+        return self._source.find(task_id)
+
+    def state(self) -> State:
+        return {
+            "drawn": self._drawn, "source": self._source.state(), "known": self._known.state(),
+        }  # fmt: skip
+
+    def load_state(self, state: Mapping[str, Any]) -> None:
+        drawn, known = _count(state, "drawn"), _table(state, "known")
+        self._source.load_state(_table(state, "source"))
+        self._known.load_state(known)
+        self._drawn = drawn
 
 
 class RepeatedTasks:

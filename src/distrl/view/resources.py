@@ -29,8 +29,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
+from distrl.json_lines import plain_json
 from distrl.reporting.recording import can_write_mp4
 from distrl.reporting.run_story import RunStory, read_story
 from distrl.runs.run_directory import RunDirectory
@@ -178,4 +177,4 @@ def _episode(run: RunResources, seq: int, kind: str) -> Resource:
 
 
 def _json(value: Any) -> Resource:
-    return Resource(msgspec.json.encode(value))
+    return Resource(plain_json(value))

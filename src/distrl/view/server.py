@@ -23,7 +23,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import uvicorn
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -40,6 +39,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from distrl.episodes.live_feed import Audience
 from distrl.errors import DistrlError, InvalidSetting
+from distrl.json_lines import plain_json
 from distrl.loopback_peer import is_own_peer
 from distrl.view.live_wall import LiveWall
 from distrl.view.resources import Resources, RunResources
@@ -238,7 +238,7 @@ def _tick(run: RunResources) -> dict[str, Any]:
 
 
 def _event(kind: str, content: Any) -> bytes:
-    return b"event: %b\ndata: %b\n\n" % (kind.encode(), msgspec.json.encode(content))
+    return b"event: %b\ndata: %b\n\n" % (kind.encode(), plain_json(content))
 
 
 def _static(name: str) -> Response:

@@ -18,7 +18,7 @@ from distrl.agent.dialects.answer_span import MAX_CHARACTERS
 from distrl.agent.dialects.dialect import RARE, Dialect, ImageSize, nearest
 from distrl.agent.dialects.fields import direction_of
 
-CASES, FEW_CASES = 10_000, 1_500  # all of them with --all-seeds
+CASES, FEW_CASES = 10_000, 500  # all of them with --all-seeds
 PHONE = ImageSize(360, 720)
 every_dialect = pytest.mark.parametrize("dialect", DIALECTS.values(), ids=DIALECTS.keys())
 

@@ -51,7 +51,7 @@ def test_what_the_dialect_writes_may_be_said(action: r.Action) -> None:
         assert allowed_after(answer[:place])[token], tokens()[token]
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.seeds(8, 40)
 def test_what_may_be_said_can_be_read(seed: int) -> None:
     rng, answer, end = torch.Generator().manual_seed(seed), list[int](), tokens().index(END)
     while not answer or answer[-1] != end:

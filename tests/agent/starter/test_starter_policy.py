@@ -13,6 +13,7 @@ import torch
 from tests.agent.made_up_screens import blocks
 from tests.agent.starter.tiny_starter import starter_directory
 from tests.imitation.few_samples import batch_of, samples
+from tests.slow_params import mostly_slow
 
 from distrl.agent.answer_sampling import SamplingSettings
 from distrl.agent.dialects.dialect import ImageSize
@@ -173,7 +174,7 @@ def test_a_batch_of_many_sizes_is_scored_as_sampled() -> None:
     assert torch.equal(pixels["pixel_values"][1], torch.tensor(seen[1].screen.pixels))
 
 
-@pytest.mark.parametrize("screen", ["1080x2400@3", "412x732@1"])
+@pytest.mark.parametrize("screen", mostly_slow(["1080x2400@3", "412x732@1"], ["412x732@1"]))
 def test_a_stored_episode_on_a_phone_of_another_size_is_scored_as_it_was_played(
     screen: str,
 ) -> None:

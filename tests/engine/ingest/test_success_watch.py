@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 
+import pytest
+
 from distrl.engine.ingest.success_watch import EPISODES, SuccessWatch
 
 
@@ -31,10 +33,10 @@ def test_one_that_has_recovered_may_fall_again() -> None:
     assert len(said(watch, (200, 0.9), (200, 0.02), (300, 0.92), (200, 0.02))) == 2
 
 
-def test_chance_is_no_fall() -> None:
-    for number in range(20):
-        assert not said(SuccessWatch(), (5_000, 0.5), seed=f"even {number}")
-        assert not said(SuccessWatch(), (5_000, 0.1), seed=f"poor {number}")
+@pytest.mark.seeds(4, 20)
+def test_chance_is_no_fall(seed: int) -> None:
+    assert not said(SuccessWatch(), (5_000, 0.5), seed=f"even {seed}")
+    assert not said(SuccessWatch(), (5_000, 0.1), seed=f"poor {seed}")
 
 
 def test_neither_are_harder_tasks_nor_a_beginning() -> None:

@@ -42,6 +42,7 @@ from distrl.replay.store.trajectory_reader import TrajectoryReader
 SEEN = Observation("open it", Screen(np.zeros((32, 16, 3), np.uint8)), ())
 
 
+@pytest.mark.slow
 def test_another_process_plays_by_the_learners_policy_and_its_log_probs_are_the_learners(
     tmp_path: Path, model: Path
 ) -> None:

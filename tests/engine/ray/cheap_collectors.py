@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from distrl.engine.supervision.collector_registry import CollectorInfo
-from distrl.episodes.collector import Collector, TrajectorySink
+from distrl.episodes.collector import Collector
 from distrl.episodes.device_pool import DevicePool
 from distrl.episodes.policy_batcher import PolicyBatcher, PolicyBatcherSettings
 from distrl.episodes.scheduler import Admission
+from distrl.episodes.trajectory_sink import TrajectorySink
 from distrl.records import Decision, Done, Home, Observation
 from distrl.task_sets.curriculum import UniformTasks
 from distrl.task_sets.task_pool import SimulatedTasks

@@ -1,4 +1,8 @@
-"""A real cluster of several nodes on this machine for tests that run something on one."""
+"""A real cluster of several nodes on this machine, one for all tests that run something on it.
+
+They come last, so that no other test finds this process connected; those that run whole trainings
+come after those that count what lies in the object store.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +31,17 @@ ENVIRONMENT = {
 }
 
 
-@pytest.fixture(scope="module")  # its environment is nothing for the tests of others
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    def order(item: pytest.Item) -> int:
+        here = item.path.parent == Path(__file__).parent
+        if not (here and "cluster" in getattr(item, "fixturenames", ())):
+            return 0
+        return 2 if item.get_closest_marker("slow") else 1
+
+    items.sort(key=order)
+
+
+@pytest.fixture(scope="session")  # its environment is nothing for the tests of others
 def cluster() -> Iterator[SmallCluster]:
     """A head without phones; a test adds nodes, and takes away what is left of them."""
     before = dict(os.environ)

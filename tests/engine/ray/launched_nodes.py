@@ -18,7 +18,7 @@ from typing import Self
 
 from distrl.engine.ray.cluster.probe import ProbedCluster, probe
 
-PATIENCE = 90.0  # seconds for anything that a loaded machine may take
+PATIENCE = 270.0  # seconds for anything that a loaded machine may take
 SMALL = ("--", "--object-store-memory=80000000")
 DISTRL = "from distrl.cli.main import main; main()"
 

@@ -7,6 +7,7 @@ import logging
 import os
 import re
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -20,6 +21,7 @@ class SmallCluster:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.nodes: list[Any] = []
+        self._old_logs: set[Path] = set()
         self._cluster: Any = None
 
     def __enter__(self) -> Self:
@@ -74,8 +76,10 @@ class SmallCluster:
             kill(pid)
 
     def remove_all(self) -> None:
+        """The nodes, and from now on what was acknowledged on them: the next test has its own."""
         while self.nodes:
             self._cluster.remove_node(self.nodes.pop(), allow_graceful=True)
+        self._old_logs |= set(self._logs("*"))
 
     def pids(self, actor: str, node_id: str = "") -> list[int]:
         """The processes of living actors of that class, on one node or on all."""
@@ -92,9 +96,12 @@ class SmallCluster:
 
     def acknowledged(self, pid: int | None = None) -> list[str]:
         """What collectors were told is stored, by the logs of their own processes, or of one."""
-        logs = sorted(self.folder.glob(f"ray/session_2*/logs/worker-*-{pid or '*'}.err"))
+        logs = sorted(set(self._logs(pid or "*")) - self._old_logs)
         found = (log.read_text("utf-8", "replace") for log in logs)
         return [name for text in found for name in re.findall(r"acknowledged (\S+)", text)]
+
+    def _logs(self, pid: int | str) -> Iterator[Path]:
+        return self.folder.glob(f"ray/session_2*/logs/worker-*-{pid}.err")
 
 
 def kill(pid: int) -> None:

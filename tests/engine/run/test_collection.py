@@ -11,6 +11,7 @@ import pytest
 from tests.engine.made_up_reports import report
 from tests.learning.small_circle import SmallCircle
 from tests.replay.made_up_trajectories import trajectory
+from tests.slow_params import mostly_slow
 
 from distrl.engine.ingest.delivery import Acknowledge, ArrivalQueue, TrajectoryReceiver
 from distrl.engine.ingest.episode_log import EpisodeLog
@@ -77,7 +78,7 @@ def by_search(learner: Learner, version: int) -> int:
     return low
 
 
-@pytest.mark.parametrize("samples_per_insert", [0.1, 0.7, 1.0, 3.3, 64.0])
+@pytest.mark.parametrize("samples_per_insert", mostly_slow([0.1, 0.7, 1.0, 3.3, 64.0], (0.7, 3.3)))
 @pytest.mark.parametrize("updates_per_publish", [1, 3])
 @pytest.mark.parametrize("warm_up_updates", [0, 5])
 def test_the_closed_form_is_what_a_search_finds(

@@ -20,7 +20,9 @@ from distrl.engine.ingest.episode_log import EpisodeLog
 from distrl.engine.local.local_engine import LocalEngine
 from distrl.engine.run.losses import (
     LearnerHome,
+    check_corpus,
     check_losses,
+    note_corpus_damage,
     read_home,
     write_home,
 )
@@ -132,6 +134,27 @@ def test_trajectories_that_the_store_dropped_itself_are_no_loss(tmp_path: Path) 
     with TrajectoryStore(run.trajectories) as store:
         store._database.execute("DELETE FROM bodies WHERE seq = 1")  # as `_make_room` does
     assert check(run) == []
+
+
+def test_a_corpus_that_has_less_is_refused_or_accepted_once_and_kept_on_record(
+    tmp_path: Path,
+) -> None:
+    run, said = made_run(tmp_path), list[str]()
+    lost = ("corpus/c/1", "corpus/c/2")
+    with pytest.raises(DataLost, match=r"2 trajectories are lost .*is not in learning.corpus"):
+        check_corpus(run, lost, said.append, accept=False)
+    check_corpus(run, lost, said.append, accept=True)
+    assert [each.name for each in read_lines(run.losses, Loss)] == list(lost)
+    check_corpus(run, lost, said.append, accept=False)
+    assert len(said) == 1
+
+
+def test_what_cannot_be_read_of_a_corpus_is_on_record_once(tmp_path: Path) -> None:
+    run = made_run(tmp_path)
+    for _ in range(2):
+        note_corpus_damage(run, "left out, trajectory number 2")
+    assert [each.name for each in read_lines(run.losses, Loss)] == ["learning.corpus"]
+    assert "left out, trajectory number 2" in write_report(run).read_text("utf-8")
 
 
 @pytest.mark.slow

@@ -10,6 +10,7 @@ from tests.engine.tiny_runs import tiny_config
 from tests.learning.small_circle import SmallCircle
 from tests.replay.made_up_trajectories import trajectory
 
+from distrl.agent.loading import usual_dialect
 from distrl.config.training_config import TrainingConfig, load_config
 from distrl.engine.ingest.delivery import ArrivalQueue, TrajectoryReceiver
 from distrl.engine.ingest.episode_log import EpisodeLog
@@ -173,6 +174,77 @@ def test_a_corpus_that_another_model_played_is_refused_unless_it_is_wanted(tmp_p
     assert preload(tiny_config(tmp_path, tmp_path, *words, "learning.any_corpus=true")) == 2
 
 
+def test_a_corpus_is_known_by_its_trajectories_too(tmp_path: Path) -> None:
+    corpus_of(tmp_path / "run", "train", "agent.model=some/qwen")
+    words = (f"learning.corpus={tmp_path / 'run' / 'trajectories'}", "evaluation.after=1")
+    with pytest.raises(UsageError, match="played by the model some/qwen, and this run trains"):
+        preload(tiny_config(tmp_path, tmp_path, *words))
+    (tmp_path / "run" / "trajectories").rename(tmp_path / "store")
+    circle, said = SmallCircle(), list[str]()
+    config = tiny_config(tmp_path, tmp_path, f"learning.corpus={tmp_path / 'store'}")
+    begin(config, TrainingState(circle.learner, ArrivalQueue()), said.append)
+    assert "does not say which model has played it" in said[0]
+
+
+def test_a_corpus_of_another_run_s_policy_or_whose_settings_are_damaged_is_refused(
+    tmp_path: Path,
+) -> None:
+    corpus_of(tmp_path / "run", "train", "agent.model=runs/one/policy")
+    words = (f"learning.corpus={tmp_path / 'run'}", "evaluation.after=1")
+    with pytest.raises(UsageError, match="played by the model runs/one/policy"):
+        preload(tiny_config(tmp_path, Path("runs/other/policy"), *words))
+    assert preload(tiny_config(tmp_path, Path("moved/one/policy"), *words)) == 2
+    RunDirectory(tmp_path / "run").config.write_bytes(b"")  # the defaults would be the starter
+    with pytest.raises(UsageError, match=r"config.toml is not as it was written"):
+        preload(tiny_config(tmp_path, Path("starter"), *words))
+
+
+def test_a_corpus_in_another_dialect_is_refused_unless_it_is_wanted(tmp_path: Path) -> None:
+    corpus_of(tmp_path / "run", "train", "agent.dialect=android_world")
+    words = (f"learning.corpus={tmp_path / 'run'}", "evaluation.after=1")
+    with pytest.raises(UsageError, match="in the dialect android_world, and this run trains in"):
+        preload(tiny_config(tmp_path, Path("starter"), *words))
+    same = (*words, "agent.dialect=android_world")
+    assert preload(tiny_config(tmp_path, Path("starter"), *same)) == 2
+    assert preload(tiny_config(tmp_path, Path("starter"), *words, "learning.any_corpus=true")) == 2
+
+
+def test_the_usual_dialect_is_the_same_whether_it_is_named_or_not(tmp_path: Path) -> None:
+    corpus_of(tmp_path / "run", "train", f"agent.dialect={usual_dialect('starter')}")
+    words = (f"learning.corpus={tmp_path / 'run'}", "evaluation.after=1")
+    assert preload(tiny_config(tmp_path, Path("starter"), *words)) == 2
+
+
+def test_a_corpus_does_not_take_the_place_of_what_this_run_plays(tmp_path: Path) -> None:
+    """Collectors have the same names in every run, and draw the same tasks from the same seed."""
+    corpus_of(tmp_path / "run", "train")
+    circle, config = (
+        SmallCircle(),
+        tiny_config(tmp_path, Path("starter"), f"learning.corpus={tmp_path / 'run'}"),
+    )
+    begin(config, TrainingState(circle.learner, ArrivalQueue()))
+    for each in SmallCircle().collect("corpus", 2):  # under the ids that the corpus has
+        circle.learner.replay.insert(each)
+    status = circle.learner.learner_status()
+    assert status.replay["trajectories"] == 4
+
+
+def test_what_a_corpus_has_no_more_is_named_when_a_run_is_resumed(tmp_path: Path) -> None:
+    corpus_of(tmp_path / "run", "train")
+    config = tiny_config(tmp_path, Path("starter"), f"learning.corpus={tmp_path / 'run'}")
+    state = TrainingState(SmallCircle().learner, ArrivalQueue())
+    begin(config, state)
+    checkpoints, weights = CheckpointFolder(tmp_path / "saved"), WeightStore(tmp_path / "weights")
+    checkpoints.save(state)
+    parts = config, TrainingState(SmallCircle().learner, ArrivalQueue()), checkpoints
+    with TrajectoryStore(tmp_path / "store") as store:
+        assert resume(*parts, store, weights) == ()
+        with TrajectoryStore(tmp_path / "run" / "trajectories") as fewer:
+            first = fewer.ids[0]
+            fewer._database.execute("DELETE FROM bodies WHERE seq = 1")
+        assert resume(*parts, store, weights) == (f"corpus/{first}",)
+
+
 def test_a_corpus_of_tasks_that_are_evaluated_on_is_refused_unless_it_is_wanted(
     tmp_path: Path,
 ) -> None:
@@ -182,6 +254,9 @@ def test_a_corpus_of_tasks_that_are_evaluated_on_is_refused_unless_it_is_wanted(
         preload(tiny_config(tmp_path, Path("starter"), *words))
     unmeasured = ("evaluation.before=0", "evaluation.after=0")
     assert preload(tiny_config(tmp_path, Path("starter"), *words, *unmeasured)) == 2
+    during = (*words[:1], *unmeasured, "evaluation.every_minutes=1")
+    with pytest.raises(UsageError, match="on which this run is evaluated"):
+        preload(tiny_config(tmp_path, Path("starter"), *during))
     wanted = (*words, "learning.any_corpus=true")
     assert preload(tiny_config(tmp_path, Path("starter"), *wanted)) == 2
 

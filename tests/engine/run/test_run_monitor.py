@@ -123,7 +123,7 @@ class TroubledPhones(Collection):
     """One collector, whose failed starts, troubles and notice a test sets."""
 
     def __init__(self) -> None:
-        self.failed = 0
+        self.failed = self.given_up = 0
         self.troubles: dict[str, str] = {}
         self.notice = ""
 
@@ -131,7 +131,12 @@ class TroubledPhones(Collection):
         failed, made = {"DeviceLocked": self.failed}, report()
         batcher = replace(made.batcher, notice=self.notice)
         troubles = dict(self.troubles)
-        return [replace(made, failed_starts=failed, troubles=troubles, batcher=batcher)]
+        return [
+            replace(
+                made, failed_starts=failed, given_up=self.given_up, troubles=troubles,
+                batcher=batcher,
+            )
+        ]  # fmt: skip
 
 
 def test_a_phone_that_cannot_be_reset_is_counted_and_named_with_the_reason(tmp_path: Path) -> None:
@@ -168,6 +173,10 @@ def test_a_phone_that_cannot_be_reset_is_counted_and_named_with_the_reason(tmp_p
         look()
         look()
         assert view.said[3:] == ["the policy is slow"]  # once
+        phones.given_up = 2  # tasks that no attempt brought to a verdict
+        look()
+        look()
+        assert view.all[-1].faults["task_given_up"] == 2
     assert [each.reason.partition(":")[0] for each in noted] == [
         "DeviceLocked", "DeviceDisconnected", "DeviceDisconnected"
     ]  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,7 @@ from distrl.errors import EvaluationLost
 from distrl.json_lines import LineLog, read_lines
 from distrl.learning.checkpoint import CheckpointFolder
 from distrl.learning.learner import Learner
+from distrl.records import Ending
 from distrl.reporting.recording_archive import RecordingArchive
 from distrl.runs.metrics import Metrics, read_points
 from distrl.runs.run_directory import RunDirectory
@@ -248,6 +250,29 @@ def test_evaluations_during_training_have_the_weights_of_their_version(
     assert lane.started[-1][0].request.updates > lane.started[0][0].request.updates
     lines = read_lines(small.directory.evaluations, EvaluationLine)
     assert [line.updates for line in lines] == [each.request.updates for each, _ in lane.started]
+
+
+def test_episodes_of_an_evaluation_without_a_verdict_are_said_and_counted(
+    tmp_path: Path, opened: list[SmallRun]
+) -> None:
+    """Success of 2 of 4 tasks would look like that of all of them."""
+
+    def prepare(aside: Aside) -> None:
+        whole = small.circle.collect("evaluation", 4)
+        broken = [replace(each, ending=Ending.DEVICE_LOST, verdict=None) for each in whole[:2]]
+        aside.trajectories = [*broken, *whole[2:]]
+
+    small = SmallRun(tmp_path, *BEFORE, "run.updates=3", lane=Lane(prepare))
+    opened.append(small)
+    small.training.run()
+    [line] = read_lines(small.directory.evaluations, EvaluationLine)
+    assert line.rate.episodes == 2
+    [said] = [each for each in small.view.sentences if "no verdict" in each]
+    assert said == (
+        "evaluation before training: 2 of 4 episodes have no verdict (device lost 2); success is "
+        "that of the others"
+    )
+    assert small.training.episode_log.faults["evaluation_unjudged"] == 2
 
 
 def test_a_lost_evaluation_is_said_and_costs_no_training(

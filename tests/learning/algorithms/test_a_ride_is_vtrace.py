@@ -26,7 +26,7 @@ BAD = attempt([(HOME, BACK), (HOME, DONE)], Ending.FAILURE)
 
 
 def a_ride(**settings: Any) -> Callable[[GradientStep], ARide]:
-    plain = {"discount": GAMMA, "entropy_weight": 0.0}
+    plain = {"advantage": "signed", "discount": GAMMA, "entropy_weight": 0.0}
     return lambda step: ARide(step, ARideSettings(**{**plain, **settings}))
 
 

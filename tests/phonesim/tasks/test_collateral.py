@@ -107,7 +107,7 @@ def damages(record: Any, facts: Facts) -> Iterator[tuple[str, Any]]:
             yield field.name, value
 
 
-@pytest.mark.parametrize("name", one_in(2, CORE) + one_in(48, EVERYDAY))
+@pytest.mark.parametrize("name", one_in(3, CORE) + one_in(48, EVERYDAY))
 def test_damage_beside_the_task_is_seen_and_named(name: str) -> None:
     parts, phone, start = prepared(name, 0)
     answer = play(parts, start, phone)
@@ -166,7 +166,7 @@ def done_with(parts: Template, start: View) -> object:
 
 @pytest.mark.parametrize(
     "name",
-    one_in(2, [name for name in CORE if name not in NOT_TOLD_APART])
+    one_in(3, [name for name in CORE if name not in NOT_TOLD_APART])
     + one_in(48, [name for name in EVERYDAY if name not in NOT_TOLD_APART]),
 )
 def test_doing_it_to_something_else_does_not_count(name: str) -> None:

@@ -47,8 +47,8 @@ def test_progress_goes_from_nothing_to_all(name: str) -> None:
     assert first.missing
     assert first.collateral == ()
     solver = Solver(it.judge.template.solve(it.judge.start), open_by_name=True)
-    while not isinstance(action := solver.next(it.device.elements()), FINAL_ACTIONS):
-        it.device.perform(action)
+    while not isinstance(action := solver.next(it.judge.phone.elements()), FINAL_ACTIONS):
+        it.judge.phone.perform(action)
     last = it.judge.verdict(action.text if isinstance(action, Answer) else None)
     assert (last.success, last.progress, last.missing, last.collateral) == (True, 1.0, (), ())
 

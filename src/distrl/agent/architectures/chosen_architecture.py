@@ -49,3 +49,10 @@ def feature_source(architecture: Architecture, builder: InputBuilder) -> Feature
     if isinstance(architecture, PackedDecoder) and isinstance(builder, QwenInputs):
         return FeatureSource(architecture, builder) if architecture.features_stay else None
     return None
+
+
+def lasting_encoder(architecture: Architecture) -> EncoderDecoder | None:
+    """None: what the model's encoder makes of a prompt may not be kept."""
+    if isinstance(architecture, EncoderDecoder) and architecture.encodings_stay:
+        return architecture
+    return None

@@ -59,6 +59,13 @@ class Letterboxes(Protocol):
         ...
 
 
+@runtime_checkable
+class ExpectsPrompts(Protocol):
+    """An `InputBuilder` that makes inputs before they are asked for, in threads of its own."""
+
+    def expect(self, prompt: Prompt) -> None: ...
+
+
 @dataclass(frozen=True, slots=True)
 class ModelParts:
     """What a family makes its inputs from: a model directory that was read, but no weights yet."""

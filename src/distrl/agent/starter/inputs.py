@@ -5,10 +5,11 @@ A screen of another size than the model was trained on is shown to it between ba
 
 from __future__ import annotations
 
+import threading
 from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 
 import torch
@@ -25,12 +26,15 @@ from distrl.agent.families.tokenizers import (
 from distrl.agent.letterbox import Letterbox, fitted
 from distrl.agent.prompt import Prompt, full_size
 from distrl.agent.starter.configuration import StarterConfig
+from distrl.agent.starter.inputs_ahead import Expected, InputsAhead, new_pixels
 from distrl.records import Pixels, Screen
 
 PAST_ACTIONS = 6  # in a prompt, as in pretraining
 FEW = 16  # screens that are copied sooner than threads start
 MAX_CHARACTERS = 256  # of a prompt; a longer one loses its end
 ADVICE = "take a model of another family"
+
+Taken = Sequence[Expected | None]  # of each prompt what was made of it before
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +43,15 @@ class StarterInputs:
 
     answers: AnswerTokens
     size: ImageSize
+    _tokenizing: threading.Lock = field(default_factory=threading.Lock, compare=False)
+    _ahead: InputsAhead = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_ahead", InputsAhead(self._make, self._shape))
+
+    def expect(self, prompt: Prompt) -> None:
+        """Have the inputs of a prompt made that will be asked for soon. Any thread may call."""
+        self._ahead.expect(prompt)
 
     def seen_size(self, screen: Screen) -> ImageSize:
         return self.size
@@ -47,37 +60,46 @@ class StarterInputs:
         return fitted(full_size(screen), self.size, "the starter model", ADVICE)
 
     def build(self, prompts: Sequence[Prompt]) -> ModelInputs:
-        ids = self.prompt_ids([prompt.text for prompt in prompts])
+        taken = self._ahead.take(prompts)
+        ids = self._ids(prompts, taken)
         padded = torch.full((len(ids), max(1, *map(len, ids))), self.answers.pad_token_id)
         for row, each in enumerate(ids):
             padded[row, : len(each)] = torch.tensor(each, dtype=torch.long)
         tensors = {
             "input_ids": padded,
             "attention_mask": (padded != self.answers.pad_token_id).long(),
-            "pixel_values": self._pixels(prompts),
+            "pixel_values": self._pixels(prompts, taken),
         }
+        self._ahead.give_back(taken)
         return ModelInputs(tensors, (self.size,) * len(prompts))
 
     def prompt_ids(self, texts: Sequence[str]) -> list[list[int]]:
-        ids: list[list[int]] = self.answers.tokenizer(
-            list(texts), add_special_tokens=False, split_special_tokens=True
-        )["input_ids"]
+        with self._tokenizing:  # it has settings, which each call sets
+            ids: list[list[int]] = self.answers.tokenizer(
+                list(texts), add_special_tokens=False, split_special_tokens=True
+            )["input_ids"]
         return [each[:MAX_CHARACTERS] for each in ids]
 
-    def _pixels(self, prompts: Sequence[Prompt]) -> Tensor:  # [n, height, width, 3]
-        """Of the current screens; a prompt without one, about an instruction alone, is all black.
+    def _ids(self, prompts: Sequence[Prompt], taken: Taken) -> list[list[int]]:
+        others = [prompt.text for prompt, known in zip(prompts, taken, strict=True) if not known]
+        ids = iter(self.prompt_ids(others) if others else ())
+        return [next(ids) if known is None else known.token_ids.result() for known in taken]
+
+    def _pixels(self, prompts: Sequence[Prompt], taken: Taken) -> Tensor:
+        """Of the current screens [n, height, width, 3]; call `_ids` first, which waits for those
+        that are drawn by others.
 
         Unpacked and copied once, by as many threads as torch has, to where a GPU fetches them.
         """
-        shape = (len(prompts), self.size.height, self.size.width, 3)
-        on_gpu: bool = torch.cuda.is_initialized()  # type: ignore[no-untyped-call]
-        pixels = torch.empty(shape, dtype=torch.uint8, pin_memory=on_gpu)
+        pixels = new_pixels((len(prompts), *self._shape))
         copies = pixels.numpy()
 
         def copy(places: range) -> None:
             for place in places:
-                screens = prompts[place].screens
-                self._draw(screens[-1] if screens else None, copies[place])
+                if (expected := taken[place]) is not None:
+                    copies[place] = self._ahead.row(expected).numpy()
+                else:
+                    self._draw(prompts[place], copies[place])
 
         threads = torch.get_num_threads() if len(prompts) >= FEW else 1
         shares = [range(first, len(prompts), threads) for first in range(threads)]
@@ -87,7 +109,18 @@ class StarterInputs:
             deque(_pool(threads).map(copy, shares), maxlen=0)  # raises what a copy raised
         return pixels
 
-    def _draw(self, screen: Screen | None, into: Pixels) -> None:
+    @property
+    def _shape(self) -> tuple[int, int, int]:
+        return self.size.height, self.size.width, 3
+
+    def _make(self, prompt: Prompt, into: Pixels) -> list[int]:
+        self._draw(prompt, into)
+        [ids] = self.prompt_ids([prompt.text])
+        return ids
+
+    def _draw(self, prompt: Prompt, into: Pixels) -> None:
+        """Its current screen; one without any, about an instruction alone, is all black."""
+        screen = prompt.screens[-1] if prompt.screens else None
         if screen is None:
             into[...] = 0
         elif (letterbox := self.letterbox(screen)) is None:

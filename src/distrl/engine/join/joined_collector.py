@@ -40,9 +40,10 @@ from distrl.engine.run.preflight import check_phones_here
 from distrl.engine.run.stop_request import StopRequest
 from distrl.engine.serving.policy_client import PolicyClient
 from distrl.engine.wiring import build_collector, build_inputs, build_weight_store
-from distrl.episodes.collector import Collector, TrajectorySink
+from distrl.episodes.collector import Collector
 from distrl.episodes.policy_batcher import DecisionService
 from distrl.episodes.scheduler import Admission
+from distrl.episodes.trajectory_sink import TrajectorySink
 from distrl.errors import InvalidSetting, JoinRefused, LearnerGone
 from distrl.weights.weight_store import WeightPoller, WeightSource, WeightStore
 

@@ -38,8 +38,9 @@ from distrl.engine.supervision.collector_registry import (
     PacedAdmission,
     Registration,
 )
-from distrl.episodes.collector import Collector, TrajectorySink
+from distrl.episodes.collector import Collector
 from distrl.episodes.scheduler import Admission
+from distrl.episodes.trajectory_sink import TrajectorySink
 from distrl.errors import CollectorsLost, DeviceError, LearnerGone
 from distrl.runs.run_directory import RunDirectory
 from distrl.watched_threads import WatchedThreads

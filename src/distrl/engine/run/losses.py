@@ -10,7 +10,7 @@ result and the report count, and the next resume does not ask again.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -106,6 +106,25 @@ def check_phone_losses(run: RunDirectory, say: Callable[[str], None], *, accept:
     if losses:
         _record(run, losses, say, accept=accept)
         run.phones.unlink(missing_ok=True)
+
+
+def check_corpus(
+    run: RunDirectory, lost: Iterable[str], say: Callable[[str], None], *, accept: bool
+) -> None:
+    """The same for a corpus that has less than the run had begun to learn from."""
+    accepted = {each.name for each in read_lines(run.losses, Loss)}
+    reason = "was learned from, and is not in learning.corpus"
+    losses = [Loss("trajectory", each, reason) for each in lost if each not in accepted]
+    if losses:
+        _record(run, losses, say, accept=accept)
+
+
+def note_corpus_damage(run: RunDirectory, said: str) -> None:
+    """Keep on record, once, what of a corpus cannot be read; the run goes on without it."""
+    loss = Loss("file", "learning.corpus", said)
+    if loss not in read_lines(run.losses, Loss):
+        with LineLog.open(run.losses) as log:
+            log.append(loss)
 
 
 def _record(

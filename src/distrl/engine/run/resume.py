@@ -5,15 +5,21 @@ counters, random state, curriculum. Trajectories stored after the checkpoint are
 they arrived now; none is lost, none is counted twice. The weights of the checkpoint get a new
 version where later ones were published meanwhile: versions only grow. `TrainingState` is what a
 checkpoint holds: the learner's state and the engine's, always of one moment.
+
+Trajectories of a corpus have ids of their own (`CORPUS`): collectors have the same names in every
+run and draw the same tasks from the same seed, so that the first trajectories of this run would be
+taken for those of the corpus that have come again.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from distrl.agent.loading import usual_dialect
 from distrl.config.training_config import TrainingConfig, load_config
 from distrl.engine.ingest.delivery import ArrivalQueue, TrajectoryReceiver
 from distrl.engine.ingest.episode_log import EpisodeLog
@@ -25,10 +31,12 @@ from distrl.records import Ending, Trajectory
 from distrl.replay.store.trajectory_reader import TrajectoryReader
 from distrl.replay.store.trajectory_store import TrajectoryStore
 from distrl.runs.run_directory import RunDirectory
-from distrl.runs.run_progress import read_progress
+from distrl.runs.run_progress import config_losses, read_progress
 from distrl.runs.run_records import EpisodeLine
 from distrl.weights.weight_store import WeightStore
 
+CORPUS = "corpus/"  # begins the ids of its trajectories in the replay
+EXPORTED = ("policy", "best_policy")  # what these directories hold, the run around them says
 _GO_ON = "give {}, or --set learning.any_corpus=true to learn from it all the same"
 
 
@@ -80,13 +88,18 @@ class TrainingState:
 
 
 def begin(
-    config: TrainingConfig, state: TrainingState, say: Callable[[str], None] = lambda said: None
+    config: TrainingConfig,
+    state: TrainingState,
+    say: Callable[[str], None] = lambda said: None,
+    damaged: Callable[[str], None] = lambda said: None,
 ) -> None:
-    """Start a new run: load the corpus into the replay, where one is named."""
+    """Start a new run: load the corpus into the replay, where one is named; `damaged` gets what of
+    it cannot be read.
+    """
     if config.learning.corpus:
-        _check_player(config)
-        fit = (_checked(config, each) for each in corpus(config.learning.corpus, say))
-        state.learner.preload(fit)
+        _check_player(config, say)
+        fit = (_checked(config, each) for each in corpus(config.learning.corpus, damaged))
+        state.learner.preload(map(_of_corpus, fit))
 
 
 def resume(
@@ -96,19 +109,29 @@ def resume(
     store: TrajectoryStore,
     weights: WeightStore,
     say: Callable[[str], None] = lambda said: None,
-) -> None:
-    """Restore the last checkpoint; start anew where there is none yet."""
+    damaged: Callable[[str], None] = lambda said: None,
+) -> tuple[str, ...]:
+    """Restore the last checkpoint; start anew where there is none yet.
+
+    Returns the ids of what it had learned from and nobody has any more: of a corpus that has less.
+    """
     known = {}
     if config.learning.corpus:
-        known = {each.id: each for each in corpus(config.learning.corpus, say)}
-    restored = checkpoints.restore(state, lambda name: store.find(name) or known.get(name))
-    if restored is None:
-        begin(config, state, say)
+        of_corpus = map(_of_corpus, corpus(config.learning.corpus, damaged))
+        known = {each.id: each for each in of_corpus}
+
+    def find(name: str) -> Trajectory | None:
+        return store.find(name) or known.get(f"{CORPUS}{name.removeprefix(CORPUS)}")
+
+    lost = checkpoints.restore(state, find)
+    if lost is None:
+        begin(config, state, say, damaged)
     state.arrivals.taken = min(state.arrivals.taken, store.position)  # less, if some was lost
     for stored in store.read(after=state.arrivals.taken):
         if stored.trajectory.ending is not Ending.AWAITING_VERDICT:  # arrives with its verdict
             state.arrivals.put(stored)
     _publish_again(state.learner, weights)
+    return tuple(name for name in lost or () if name not in store)
 
 
 def _publish_again(learner: Learner, weights: WeightStore) -> None:
@@ -145,24 +168,58 @@ def recall(
     episode_log.close()
 
 
-def _check_player(config: TrainingConfig) -> None:
-    """Refuse a run as a corpus that another model has played: its tokens mean something else."""
-    settings = RunDirectory(Path(config.learning.corpus)).config
-    if config.learning.any_corpus or not settings.exists():
+def _check_player(config: TrainingConfig, say: Callable[[str], None]) -> None:
+    """Refuse a run as a corpus that another model has played, or the same one in another dialect:
+    its tokens mean something else.
+    """
+    if config.learning.any_corpus:
         return
-    player = load_config(settings).agent.model
-    if Path(player).name != Path(config.agent.model).name:
+    given, path = f"learning.corpus={config.learning.corpus!r}", Path(config.learning.corpus)
+    run = RunDirectory(path.parent if path.name == "trajectories" else path)
+    if not run.config.exists():
+        say(f"{given} does not say which model has played it, so nobody can tell whether it fits")
+        return
+    for loss in config_losses(run):
         raise UsageError(
-            f"learning.corpus={config.learning.corpus!r} was played by the model {player}, and "
-            f"this run trains {config.agent.model}; {_GO_ON.format(f'agent.model={player}')}"
+            f"{given}: {run.config} {loss.reason}, and it says which model has played; "
+            f"{_GO_ON.format('that file as it was written')}"
         )
+    player, own = load_config(run.config).agent, config.agent
+    if _model_name(player.model) != _model_name(own.model):
+        raise UsageError(
+            f"{given} was played by the model {player.model}, and "
+            f"this run trains {own.model}; {_GO_ON.format(f'agent.model={player.model}')}"
+        )
+    if player.dialect != own.dialect:
+        usual = usual_dialect(own.model, Path(own.adapter) if own.adapter else None)
+        theirs, ours = player.dialect or usual, own.dialect or usual
+        if theirs != ours:
+            raise UsageError(
+                f"{given} was played in the dialect {theirs}, and this run trains in {ours}; "
+                f"{_GO_ON.format(f'agent.dialect={theirs}')}"
+            )
+
+
+def _model_name(model: str) -> tuple[str, ...]:
+    """Of a model wherever it lies: the name of its directory, and of the run that exported it."""
+    parts = Path(model).parts
+    return parts[-2:] if parts[-1] in EXPORTED else parts[-1:]
+
+
+def _of_corpus(trajectory: Trajectory) -> Trajectory:
+    """The same under an id that no trajectory of this run has."""
+    branch = trajectory.branch
+    if branch is not None:
+        branch = replace(branch, parent=f"{CORPUS}{branch.parent}")
+    return replace(trajectory, id=f"{CORPUS}{trajectory.id}", branch=branch)
 
 
 def _checked(config: TrainingConfig, trajectory: Trajectory) -> Trajectory:
     """Refuse what was played on tasks that success is measured on."""
     split = trajectory.task.split
     measured = {each.evaluation.split for each in config.measured().values()}
-    evaluated = config.evaluation.before or config.evaluation.after
+    given = config.evaluation
+    evaluated = given.before or given.after or given.every_minutes is not None
     if split in measured and evaluated and not config.learning.any_corpus:
         raise UsageError(
             f"learning.corpus={config.learning.corpus!r} has {trajectory.task.id}, of the split "

@@ -31,7 +31,12 @@ from distrl.engine.run.best_weights import BestWeights
 from distrl.engine.run.collection import Collection
 from distrl.engine.run.evaluator import EvaluationLane, EvaluationStore, Evaluator
 from distrl.engine.run.follower_processes import learner_process_group
-from distrl.engine.run.losses import check_losses, check_phone_losses
+from distrl.engine.run.losses import (
+    check_corpus,
+    check_losses,
+    check_phone_losses,
+    note_corpus_damage,
+)
 from distrl.engine.run.machine_usage import machine_usage
 from distrl.engine.run.model_card import write_model_card
 from distrl.engine.run.preflight import CheckPhones, preflight
@@ -139,9 +144,12 @@ class RunAssembly:
         learner = self._learner(policy, publisher, group)
         state = TrainingState(learner, self.arrivals)
         if resumed:
-            resume(config, state, checkpoints, store, weights, self.view.say)
+            lost = resume(
+                config, state, checkpoints, store, weights, self.view.say, self._corpus_damaged
+            )
+            check_corpus(run, lost, self.view.say, accept=accept_losses)
         else:
-            begin(config, state, self.view.say)
+            begin(config, state, self.view.say, self._corpus_damaged)
         resumed_at = learner.updates if resumed else None
         metrics = opened.enter_context(open_metrics(config, run, resumed_at, self.sinks))
         episodes = opened.enter_context(LineLog.open(run.episodes))
@@ -179,6 +187,10 @@ class RunAssembly:
         if resumed:
             check_phone_losses(self.directory, self.view.say, accept=accept_losses)
         lease_phones(self.config, self.directory.path, opened, self.view.say)
+
+    def _corpus_damaged(self, said: str) -> None:
+        self.view.say(said)
+        note_corpus_damage(self.directory, said)
 
     def _learner(self, policy: VlmPolicy, publisher: Publisher, group: ProcessGroup) -> Learner:
         learner = build_learner(self.config, policy, self.arrivals, publisher, group)

@@ -108,7 +108,7 @@ class RunMonitor:
         self._phones = PhoneStates()
         self._learner_stage: LearnerStage | None = None  # that its thread is in
         self._countdown = Countdown()
-        self._failed_starts: dict[str, int] = {}  # counted so far, by collector
+        self._counted: dict[tuple[str, str], int] = {}  # faults so far, by collector and kind
         self._troubles: dict[str, str] = {}  # kinds of errors that were said, by device
         self._notices: set[str] = set()  # of policies, that were said
         self._faults_noted = 0
@@ -173,15 +173,13 @@ class RunMonitor:
         self._trained = self._learner_seconds()
 
     def _note_troubles(self) -> None:
-        """Count episodes that could not start; say which phone failed and why, once per error, and
-        what policies notice.
+        """Count episodes that could not start and tasks that were given up; say which phone failed
+        and why, once per error, and what policies notice.
         """
         said: dict[str, str] = {}
         for report in (*self._collection.ended_reports(), *self._collection.reports()):
-            failed = sum(report.failed_starts.values())
-            if new := failed - self._failed_starts.get(report.name, 0):
-                self._episode_log.faults["failed_start"] += new
-            self._failed_starts[report.name] = failed
+            self._count(report.name, "failed_start", sum(report.failed_starts.values()))
+            self._count(report.name, "task_given_up", report.given_up)
             self._say_once(report.batcher.notice)
             for device, why in report.troubles.items():
                 said[device] = why.partition(":")[0]
@@ -189,6 +187,11 @@ class RunMonitor:
                     self.say(f"{device} failed: {why}")
                     self._note(DeviceFault(device, self.seconds, why))
         self._troubles = said
+
+    def _count(self, collector: str, kind: str, total: int) -> None:
+        if new := total - self._counted.get((collector, kind), 0):
+            self._episode_log.faults[kind] += new
+        self._counted[collector, kind] = total
 
     def _say_once(self, notice: str) -> None:
         if notice and notice not in self._notices and len(self._notices) < MAX_NOTICES:

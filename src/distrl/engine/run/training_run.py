@@ -16,6 +16,7 @@ micro-batches. Where several ranks share it, it is finished.
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -291,6 +292,19 @@ class TrainingRun:
         self.evaluations.keep(line, trajectories)
         if request.stage == "before":
             self.monitor.success_before = line.rate
+        self._say_unjudged(request, trajectories)
+
+    def _say_unjudged(self, request: EvaluationRequest, trajectories: Sequence[Trajectory]) -> None:
+        """Success is of fewer tasks than were asked for where phones or judges have failed."""
+        broken = Counter(each.ending.value for each in trajectories if not each.ending.judged)
+        if not broken:
+            return
+        self.episode_log.faults["evaluation_unjudged"] += broken.total()
+        why = ", ".join(f"{name.replace('_', ' ')} {n}" for name, n in sorted(broken.items()))
+        self.monitor.say(
+            f"evaluation {request.stage} training: {broken.total()} of {len(trajectories)} "
+            f"episodes have no verdict ({why}); success is that of the others"
+        )
 
     def _cancel_evaluation(self) -> None:
         if self._aside is not None:

@@ -169,4 +169,7 @@ def _bytes(text: str) -> bytes:
 
 
 def _text(data: bytes) -> str:
-    return data.decode("utf-8", "surrogatepass")
+    try:
+        return data.decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"a text that cannot be read ({error})") from error

@@ -93,7 +93,7 @@ class ARideSettings(Checked):
     value_ratio_cap: Annotated[float, Bounds(0.0, unit="(of ρ in the value loss)", open=True)] = 1.0
     advantage: Annotated[
         Literal["signed", "filtered"], Meaning("filtered: steps with A > 0, with weight 1")
-    ] = "signed"
+    ] = "filtered"
     advantage_threshold: Annotated[
         float, Bounds(-1e6, 1e6, "returns"), Fixed("a filter keeps what is better than expected")
     ] = 0.0

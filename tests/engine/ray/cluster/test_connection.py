@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.engine.ray.launched_nodes import LaunchedHead, clean_environment
+from tests.engine.ray.launched_nodes import PATIENCE, LaunchedHead, clean_environment
 
 from distrl.engine.ray.cluster import probe as cluster_probe
 from distrl.engine.ray.cluster.connection import check_joinable, joining_environment
@@ -24,7 +24,7 @@ from distrl.errors import (
     VersionsDiffer,
 )
 
-pytestmark = pytest.mark.ray
+pytestmark = [pytest.mark.ray, pytest.mark.timeout(900)]
 TOKEN = "a token for tests, with enough of letters"
 LOOPBACK = {"0100007F", "0000000000000000FFFF00000100007F"}  # 127.0.0.1, as IPv4 and within IPv6
 
@@ -95,7 +95,7 @@ def head(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Launc
         yield started
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def cluster(head: LaunchedHead) -> ProbedCluster:
     return head.cluster()
 
@@ -107,7 +107,7 @@ def run(code: str, environment: dict[str, str], *words: str) -> subprocess.Compl
         env={**environment, "PYTHONPATH": f"{root / 'src'}:{root}"},
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=PATIENCE,
     )
 
 
