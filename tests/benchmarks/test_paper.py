@@ -18,7 +18,7 @@ from benchmarks.paper_arms import (
     choices_of,
     settings_of,
 )
-from benchmarks.paper_chart import chart
+from benchmarks.paper_chart import FAMILIES, LABELS, chart, committed_curves
 from benchmarks.paper_figures import curves_of, figures_of, table_of
 from benchmarks.paper_runs import Played, check_same, played, result_of, written
 from benchmarks.paper_tuning import read_tuned, tune
@@ -174,9 +174,18 @@ def test_the_chart_has_bands_where_there_are_seeds() -> None:
     assert [point.mean for point in distrl.points][::3] == pytest.approx([0.4, 0.68325, 0.735])
     assert distrl.points[0].low == distrl.points[0].high == 0.4
     assert digirl.points[-1].low < 0.7 < digirl.points[-1].high
+    assert (digirl.label, distrl.label) == ("DigiRL in rounds", "DistRL")
     picture = chart(RUNS, "general", ["digirl_32_rounds", "distrl"]).draw()
     colours = {colour: count for count, colour in picture.getcolors(2**24) or []}
     assert colours[(249, 224, 223)] > 1_000  # 38/255 of #d93025 on white
+
+
+def test_the_committed_curves_are_those_of_every_seed() -> None:
+    assert set(LABELS) == set(ARMS)
+    for family in FAMILIES:
+        found = committed_curves(RESULTS / "paper-curves.json", family, ["distrl", "as_printed"])
+        assert [len(several) for several in found.values()] == [5, 0]  # one arm was never run
+        assert all(curve[0][0] == 0.0 for curve in found["distrl"])
 
 
 # Folders of runs ---------------------------------------------------------------------------------
