@@ -33,7 +33,8 @@ torch.set_num_threads(1)  # tables are so small that threads only wait for each 
 
 
 def a_ride(step: GradientStep) -> ARide:
-    return ARide(step, ARideSettings(discount=DISCOUNT))
+    """With signed advantages, which find the best policy of this world; a filter stops short."""
+    return ARide(step, ARideSettings(discount=DISCOUNT, advantage="signed"))
 
 
 class SmallCircle:
