@@ -70,7 +70,13 @@ def alive(pid: int) -> bool:
 def test_two_processes_train_to_the_weights_of_one(tmp_path: Path, model: Path) -> None:
     states = []
     for gpus in (1, 2):
-        engine = begin(tmp_path / str(gpus), model, "run.updates=3", f"learning.gpus={gpus}")
+        engine = begin(
+            tmp_path / str(gpus),
+            model,
+            "run.updates=3",
+            f"learning.gpus={gpus}",
+            'learning.a_ride.advantage="signed"',  # every turn has a gradient to compare
+        )
         engine.train()
         states.append(learned(engine.directory))
         assert followers(os.getpid()) == []
