@@ -9,7 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from benchmarks import paper, results_file
 from benchmarks.paper import jobs_of
 from benchmarks.paper_arms import (
     ARMS,
@@ -26,6 +25,7 @@ from benchmarks.paper_runs import Played, check_same, played, result_of, written
 from benchmarks.paper_tuning import read_tuned, tune
 from benchmarks.results_file import RESULTS
 
+from benchmarks import paper, results_file
 from distrl.config.config_file import config_path
 from distrl.config.training_config import load_config
 from distrl.json_lines import LineLog
