@@ -174,7 +174,7 @@ def learner_of(circle: Circle, policy: ScreenTable, seed: int) -> Learner:
     step = GradientStep(policy, StepSettings(learning_rate=0.15, critic_learning_rate=0.05))
     return Learner(
         policy,
-        ARide(step, ARideSettings(discount=0.9)),
+        ARide(step, ARideSettings(discount=0.9, advantage="signed")),  # as figures were measured
         step,
         ReplayBuffer(ReplaySettings(capacity=256)),
         Pacing(samples_per_insert=2.0, minimum_fill=ROUND, tolerance=2.0 * ROUND),

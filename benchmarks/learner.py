@@ -41,7 +41,7 @@ from distrl.agent.loading import open_policy
 from distrl.agent.vlm_policy import VlmPolicy
 from distrl.agent.vlm_settings import VlmSettings
 from distrl.episodes.evaluation import evaluation_tasks, play
-from distrl.learning.algorithms.a_ride import ARide
+from distrl.learning.algorithms.a_ride import ARide, ARideSettings
 from distrl.learning.batch import batch_of
 from distrl.learning.gradient_step import GradientStep, StepSettings
 from distrl.learning.learner import Learner
@@ -79,7 +79,7 @@ def learner_for(policy: VlmPolicy, batch: int, micro: int, **step: Any) -> Learn
     settings = LearnerSettings(batch_trajectories=batch, warm_up_updates=0, refresh_trajectories=0)
     return Learner(
         policy,
-        ARide(gradient_step),
+        ARide(gradient_step, ARideSettings(advantage="signed")),  # as its figures were measured
         gradient_step,
         ReplayBuffer(),
         Pacing(PER_INSERT, minimum_fill=batch),

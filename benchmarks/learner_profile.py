@@ -31,7 +31,7 @@ from torch import Tensor
 
 from benchmarks.pixel_policy import SIDE, PixelPolicy
 from distrl.agent.policy import Policy
-from distrl.learning.algorithms.a_ride import ARide
+from distrl.learning.algorithms.a_ride import ARide, ARideSettings
 from distrl.learning.gradient_step import GradientStep, StepSettings
 from distrl.learning.learner import Learner
 from distrl.learning.learner_report import STAGES, LearnerReport
@@ -138,8 +138,9 @@ def measure(
     turns, episodes = (256, CORPUS) if toy else (32, MODEL_CORPUS)
     step = GradientStep(policy, StepSettings(micro_batch_turns=turns))
     settings = LearnerSettings(mode="offline", precision=precision)
+    algorithm = ARide(step, ARideSettings(advantage="signed"))  # as its figures were measured
     learner = Learner(
-        policy, ARide(step), step, ReplayBuffer(), Pacing(1.0), deque(), Nowhere(), settings
+        policy, algorithm, step, ReplayBuffer(), Pacing(1.0), deque(), Nowhere(), settings
     )
     learner.preload(corpus(policy, *size, episodes))
     for _ in range(2):  # what is only slow the first time

@@ -11,7 +11,7 @@ import math
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
 
-from benchmarks.monotone_curve import time_ratio
+from benchmarks.monotone_curve import Points, time_ratio, times_by_seed
 from benchmarks.paper_arms import ARMS, OURS, THEIRS, Job
 from benchmarks.paper_runs import Played
 from benchmarks.time_to_success import STUDENT, ratio
@@ -118,7 +118,9 @@ def _arm(name: str, own: Sequence[Played], levels: Sequence[float]) -> Figures:
     for level in levels:
         times = [each.seconds_to(level) for each in own]
         to = f"{name}_seconds_to_{100.0 * level:.0f}"
-        figures |= spread(to, [t or each.seconds for t, each in zip(times, own, strict=True)])
+        figures |= spread(
+            to, [each.seconds if t is None else t for t, each in zip(times, own, strict=True)]
+        )
         figures[f"{to}_not_reached"] = float(times.count(None))
     return figures
 
@@ -161,16 +163,38 @@ def _compared(family: str, both: Sequence[tuple[Played, Played]]) -> Figures:
     gain = ratios(f"relative_gain_{family}", [o.after for o, _ in both], [t.after for _, t in both])
     figures = {name: value - 1.0 for name, value in gain.items()}
     whole = statistics.fmean(theirs.seconds for _, theirs in both)
-    for name, curves in (
+    for name, pairs in (
         ("time_ratio", [(theirs.curve, ours.curve) for ours, theirs in both]),
         ("training_time_ratio", [(theirs.training, ours.training) for ours, theirs in both]),
     ):
-        if all(curve for pair in curves for curve in pair):
-            theirs, ours = zip(*curves, strict=True)
+        if all(curve for pair in pairs for curve in pair):
+            theirs, ours = zip(*pairs, strict=True)
             middle, low, high, level = time_ratio(theirs, ours, whole)
             figures |= {f"{name}_{family}": middle, f"{name}_{family}_level": level}
             if len(both) > 1:
                 figures |= {f"{name}_{family}_low": low, f"{name}_{family}_high": high}
+            figures |= ratios(f"{name}_by_seed_{family}", *times_by_seed(theirs, ours, whole))
+    return figures
+
+
+def times_of_curves(curves: Mapping[str, Points]) -> Figures:
+    """The ratios of times seed by seed, from the curves of a results file (`curves_of`).
+
+    Those curves are rounded, which the ratio over all looks does not bear.
+    """
+    figures: Figures = {}
+    for family in sorted({name.partition("_")[0] for name in curves}):
+        one, other = (f"{family}_{arm}_seed_" for arm in (THEIRS, OURS))
+        names = [n for n in curves if n.startswith(one) and n.replace(one, other) in curves]
+        looks = [name for name in names if not name.endswith("_training")]
+        training = [name for name in names if name.endswith("_training")]
+        for ratio_name, chosen in (("time_ratio", looks), ("training_time_ratio", training)):
+            if chosen:
+                theirs = [curves[name] for name in chosen]
+                ours = [curves[name.replace(one, other)] for name in chosen]
+                whole = statistics.fmean(curves[name][-1][0] for name in looks)
+                times = times_by_seed(theirs, ours, whole)
+                figures |= ratios(f"{ratio_name}_by_seed_{family}", *times)
     return figures
 
 

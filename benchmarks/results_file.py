@@ -32,19 +32,23 @@ def write_figures(path: Path, figures: Mapping[str, object], command: str) -> No
         "python": platform.python_version(),
         "processor": _processor(),
     }
-    lines = [f"  {_json(key)}: {_json(value)}" for key, value in {**figures, **made}.items()]
-    path.write_text("{\n" + ",\n".join(lines) + "\n}\n")  # a series on one line
+    _write(path, {**figures, **made})
 
 
-def update_results(name: str, figures: Mapping[str, float], part: str) -> Path:
+def update_results(name: str, figures: Mapping[str, object], part: str) -> Path:
     """Replace some figures of a file; `PART_date` says when. The rest is as it was measured."""
     path = RESULTS / f"{name}.json"
     if not path.exists():
         write_results(name, {})
     kept = json.loads(path.read_text("utf-8"))
-    changed = {**kept, **figures, f"{part}_date": _today()}
-    path.write_text(json.dumps(changed, indent=2, ensure_ascii=False) + "\n")
+    _write(path, {**kept, **figures, f"{part}_date": _today()})
     return path
+
+
+def _write(path: Path, figures: Mapping[str, object]) -> None:
+    """Write a line for each figure, also for a series."""
+    lines = [f"  {_json(key)}: {_json(value)}" for key, value in figures.items()]
+    path.write_text("{\n" + ",\n".join(lines) + "\n}\n")
 
 
 def make_command(target: str, given_by_target: Sequence[str] = ()) -> str:

@@ -23,7 +23,7 @@ import random
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -92,15 +92,12 @@ class Method:
     make: Callable[[GradientStep], Algorithm]
 
 
-UNCORRECTED = ARideSettings(discount=DISCOUNT, invalid_weight=0.0, ratio_level="none")
+# Advantages are signed, which the committed figures were measured with.
+CORRECTED = ARideSettings(discount=DISCOUNT, invalid_weight=0.0, advantage="signed")
+UNCORRECTED = replace(CORRECTED, ratio_level="none")
 DECOUPLED = PpoSettings(discount=DISCOUNT, objective=ClipSettings(decoupled=True))
 METHODS = (
-    Method(
-        "a_ride",
-        "A-RIDE",
-        "#c2185b",
-        lambda step: ARide(step, ARideSettings(discount=DISCOUNT, invalid_weight=0.0)),
-    ),
+    Method("a_ride", "A-RIDE", "#c2185b", lambda step: ARide(step, CORRECTED)),
     Method(
         "a_ride_uncorrected", "A-RIDE, no correction", "#f06292", lambda s: ARide(s, UNCORRECTED)
     ),

@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -86,6 +87,24 @@ def test_a_script_without_a_guard_is_refused_before_it_starts(tmp_path: Path) ->
     assert "train.py starts a run" in done.stderr
     assert 'below `if __name__ == "__main__":`' in done.stderr
     assert [each.name for each in tmp_path.iterdir()] == ["train.py"]
+
+
+def test_no_guard_is_needed_where_no_process_is_started(
+    tmp_path: Path, model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = tiny_config(tmp_path, model)
+    script = tmp_path / "train.py"
+    script.write_text("import distrl\n\ndistrl.train('quick_start')\n", "utf-8")
+    monkeypatch.setattr(sys.modules["__main__"], "__file__", str(script), raising=False)
+    collection = replace(config.collection, mode="one_process", collectors=1)
+    learner = replace(config.learning.learner, mode="offline")
+    learning = replace(config.learning, learner=learner, corpus=str(tmp_path))
+    for alone in (replace(config, collection=collection), replace(config, learning=learning)):
+        assert distrl.build_engine(alone, quiet=True).directory.path.is_dir()
+    with pytest.raises(UsageError, match=r"train\.py starts a run"):
+        distrl.build_engine(config)
+    with pytest.raises(UsageError, match=r"train\.py starts a run"):  # always has collectors
+        distrl.collect(replace(config, collection=collection))
 
 
 def test_a_callback_that_cannot_be_called_is_refused(tmp_path: Path) -> None:

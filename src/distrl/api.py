@@ -9,7 +9,8 @@
 
 `distrl` exports these names lazily; docs/api.md describes them. Settings are a `TrainingConfig`, a
 TOML file, or the name of one of ours. Collectors are processes that import the script again, so it
-needs `if __name__ == "__main__":`, as always with multiprocessing.
+needs `if __name__ == "__main__":`, as always with multiprocessing; not so where all is in one
+process (`collection.mode = "one_process"`, or offline), or on a Ray cluster.
 """
 
 from __future__ import annotations
@@ -150,11 +151,13 @@ def resume(
     quiet: bool = False,
 ) -> Run:
     """Go on with a run that was stopped or has died, with some settings changed."""
-    _check_call(on_metrics)
+    _check_callback(on_metrics)
     path = directory.directory if isinstance(directory, Run) else Path(directory)
     run = RunDirectory.existing(path)
     with run.resuming():
         config = training_config.load_run_config(run.config, settings)
+        if _starts_processes(config):
+            _check_script()
         with run.held():  # once no other process holds it
             run.write_config(config)
         return _trained(_engine(config, run, on_metrics, quiet=quiet), resumed=True)
@@ -171,8 +174,9 @@ def collect(
     config: Settings = None, *, on_metrics: OnPoint | None = None, quiet: bool = False
 ) -> Run:
     """Collect without learning until a limit of the run is reached."""
-    _check_call(on_metrics)
+    _check_callback(on_metrics)
     loaded = _config(config)
+    _check_script()
     engine = LocalEngine(loaded, _new_directory(loaded), _console(quiet), on_metrics)
     engine.collect()
     return Run(engine.directory.path)
@@ -246,19 +250,29 @@ def build_engine(
     config: Settings = None, *, on_metrics: OnPoint | None = None, quiet: bool = False
 ) -> Engine:
     """The engine of a new run, with a run directory of its own: `train` it, `stop` it."""
-    _check_call(on_metrics)
+    _check_callback(on_metrics)
     loaded = _config(config)
+    if _starts_processes(loaded):
+        _check_script()
     return _engine(loaded, _new_directory(loaded), on_metrics, quiet=quiet)
 
 
-def _check_call(on_metrics: OnPoint | None) -> None:
-    """Refuse a callback that is none, and a script that its own collectors would run again.
+def _check_callback(on_metrics: OnPoint | None) -> None:
+    if on_metrics is not None and not callable(on_metrics):
+        raise UsageError(f"on_metrics={on_metrics!r:.60} cannot be called; give a function")
+
+
+def _starts_processes(config: TrainingConfig) -> bool:
+    """Does multiprocessing start any here? Ray starts its own, which import no script."""
+    return config.engine.kind == "local" and not config.in_one_process
+
+
+def _check_script() -> None:
+    """Refuse a script that its own collectors would run again.
 
     Processes that multiprocessing starts import the script: without `if __name__ == "__main__":`
     each begins a run of its own instead of collecting, and this one waits for trajectories.
     """
-    if on_metrics is not None and not callable(on_metrics):
-        raise UsageError(f"on_metrics={on_metrics!r:.60} cannot be called; give a function")
     script = getattr(sys.modules["__main__"], "__file__", None)  # None: a prompt, a notebook
     if script is None or not Path(script).is_file():
         return

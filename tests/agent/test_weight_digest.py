@@ -50,3 +50,14 @@ def test_versions_of_distrl_agree_on_a_digest() -> None:
         "none": torch.zeros(0),
     }
     assert weight_digest(known) == "77f7780f3cb1d7bbfe025f73eb048b3e"
+
+
+def test_no_weights_have_a_digest_too() -> None:
+    assert weight_digest({}) != weight_digest({"none": torch.zeros(0)})
+
+
+def test_tensors_of_several_devices_are_copied_device_by_device() -> None:
+    """On a CPU alone: tensors on `meta` are a device of their own, though without numbers."""
+    own = weights()
+    with pytest.raises(NotImplementedError, match="meta"):  # not: "expected all on one device"
+        weight_digest(own | {"elsewhere": torch.zeros(COLUMNS, device="meta")})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,11 +20,12 @@ from benchmarks.paper_arms import (
     settings_of,
 )
 from benchmarks.paper_chart import FAMILIES, LABELS, chart, committed_curves
-from benchmarks.paper_figures import curves_of, figures_of, table_of
+from benchmarks.paper_figures import curves_of, figures_of, table_of, times_of_curves
 from benchmarks.paper_runs import Played, check_same, played, result_of, written
 from benchmarks.paper_tuning import read_tuned, tune
 from benchmarks.results_file import RESULTS
 
+from benchmarks import paper, results_file
 from distrl.config.config_file import config_path
 from distrl.config.training_config import load_config
 from distrl.json_lines import LineLog
@@ -49,9 +51,12 @@ def test_every_arm_is_a_valid_run(arm: str, tmp_path: Path) -> None:
 
 
 def test_templates_are_those_that_the_starter_does_now_and_then() -> None:
-    start = json.loads((RESULTS / "undemonstrated-start.json").read_text("utf-8"))
-    done = {name for name, rate in start.items() if "." in name and rate > 0.0}
-    assert {*TEMPLATES["general"], *TEMPLATES["shopping"]} == done
+    measured = json.loads((RESULTS / "undemonstrated-start.json").read_text("utf-8"))
+    rates = {name: rate for name, rate in measured.items() if "." in name}
+    chosen = {*TEMPLATES["general"], *TEMPLATES["shopping"]}
+    assert chosen < rates.keys()
+    others = sum(rate for name, rate in rates.items() if name not in chosen)
+    assert others < 0.2 * sum(rates.values())  # each measurement has a lucky one or two
 
 
 @pytest.mark.parametrize("arm", ARMS)
@@ -99,6 +104,10 @@ def test_figures_are_of_pairs_of_one_seed() -> None:
     assert figures["collection_ratio"] == pytest.approx(2.4)
     assert figures["time_ratio_general_level"] == pytest.approx(0.6)
     assert figures["time_ratio_general"] == pytest.approx(6000.0 / 1000.0)
+    # At 0.6: seed 1 at 1,333 s, seed 2 at 952 s, theirs (0.4, 0.5, 0.6) at the end.
+    by_seed = (6000.0 / (1000.0 + 1000.0 / 3.0) * 6000.0 / (1000.0 / 0.21 * 0.2)) ** 0.5
+    assert figures["time_ratio_by_seed_general"] == pytest.approx(by_seed)
+    assert figures["time_ratio_by_seed_general_low"] < by_seed
     assert figures["relative_gain_general"] == pytest.approx((1.25 * 1.2) ** 0.5 - 1.0)
     assert figures["relative_gain_general_low"] < 0.225 < figures["relative_gain_general_high"]
     assert figures["general_digirl_32_rounds_seeds"] == 3.0
@@ -118,6 +127,12 @@ def test_the_time_to_a_level_is_the_whole_time_where_a_run_never_came_to_it() ->
     assert figures["general_digirl_32_rounds_seconds_to_70"] == 6000.0
     assert figures["general_digirl_32_rounds_seconds_to_70_not_reached"] == 2.0
     assert "general_distrl_seconds_to_40" not in figures  # where the start is
+
+
+def test_a_level_that_the_first_look_has_is_not_one_that_was_never_reached() -> None:
+    # It stands at 0.4 on all tasks, and at 0.5 on those of the looks.
+    played = Played(0.4, 0.6, ((0.0, 0.5), (6000.0, 0.6)), 6.0, 6.0, 2.0, 0.9)
+    assert figures_of({Job("general", "distrl", 0): played})["general_distrl_seconds_to_50"] == 0.0
 
 
 def test_the_mean_over_time_begins_at_the_start() -> None:
@@ -182,10 +197,38 @@ def test_the_chart_has_bands_where_there_are_seeds() -> None:
 
 def test_the_committed_curves_are_those_of_every_seed() -> None:
     assert set(LABELS) == set(ARMS)
+    figures = json.loads((RESULTS / "paper.json").read_text("utf-8"))
     for family in FAMILIES:
-        found = committed_curves(RESULTS / "paper-curves.json", family, ["distrl", "as_printed"])
-        assert [len(several) for several in found.values()] == [5, 0]  # one arm was never run
-        assert all(curve[0][0] == 0.0 for curve in found["distrl"])
+        found = committed_curves(RESULTS / "paper-curves.json", family, ARMS)
+        seeds = {arm: figures.get(f"{family}_{arm}_seeds", 0.0) for arm in ARMS}
+        assert {arm: len(several) for arm, several in found.items()} == seeds
+        assert all(seeds[arm] for arm in MAIN_ARMS)
+        assert all(curve[0][0] == 0.0 for several in found.values() for curve in several)
+
+
+def test_the_committed_ratios_by_seed_are_those_of_the_curves() -> None:
+    figures = json.loads((RESULTS / "paper.json").read_text("utf-8"))
+    curves = json.loads((RESULTS / "paper-curves.json").read_text("utf-8"))
+    found = times_of_curves({name: curve for name, curve in curves.items() if "_seed_" in name})
+    assert len(found) == 4 * 3  # two families, by looks and by training episodes
+    assert {name: figures[name] for name in found} == pytest.approx(found, rel=1e-3)
+
+
+def test_a_report_leaves_who_measured_the_curves(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(results_file, "RESULTS", tmp_path)
+    for name in ("paper-small", "paper-small-curves"):
+        results_file.write_results(name, {"measured": 1.0}, "make bench-paper-small")
+    write_run(tmp_path / "keep" / "general-distrl-0", after=0.75)
+    words = ["--small", "--report", "--arms", "distrl", "--seeds", "0"]
+    monkeypatch.setattr(sys, "argv", ["paper", *words, "--keep", str(tmp_path / "keep")])
+    paper.main()
+    for name in ("paper-small", "paper-small-curves"):
+        kept = json.loads((tmp_path / f"{name}.json").read_text("utf-8"))
+        assert kept["command"] == "make bench-paper-small"
+        assert {"measured", "report_date"} < kept.keys()
+    assert kept["general_distrl_seed_0"][-1] == [600.0, 0.75]
 
 
 # Folders of runs ---------------------------------------------------------------------------------

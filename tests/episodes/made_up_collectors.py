@@ -84,6 +84,13 @@ class GatedPhone(SimulatedDevice):
         return super().perform(action)
 
 
+class Broken(SimulatedDevice):
+    """A phone with a mistake of ours in it."""
+
+    def perform(self, action: Action) -> Screen:
+        raise ZeroDivisionError("a mistake of ours")
+
+
 class Patient:
     """Waits a few times on every phone, says "done", and remembers who asked, and how many."""
 

@@ -11,6 +11,7 @@ import pytest
 from tests.episodes.made_up_collectors import (
     POOL,
     STEP,
+    Broken,
     GatedPhone,
     ListSink,
     ManualClock,
@@ -137,13 +138,6 @@ def test_a_stop_at_once_abandons_episodes_and_keeps_their_tasks() -> None:
     kept = {task for task, _, _ in collecting.state()["tasks"]["waiting"]}
     assert {each.task.id for each in fresh.all} == kept
     assert len(kept) == 3
-
-
-class Broken(SimulatedDevice):
-    """A phone with a mistake of ours in it."""
-
-    def perform(self, action: object) -> Screen:
-        raise ZeroDivisionError("a mistake of ours")
 
 
 def test_a_mistake_in_a_devices_thread_ends_the_run_and_is_raised() -> None:

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from tests.episodes.made_up_collectors import (
     POOL,
+    Broken,
     ListSink,
     ManualClock,
     Patient,
@@ -86,13 +87,6 @@ def test_a_stop_abandons_what_waits_for_a_decision_and_keeps_its_task() -> None:
     assert len(collecting.state()["tasks"]["waiting"]) == 20
     assert sink.sent == []
     assert threading.active_count() == before
-
-
-class Broken(SimulatedDevice):
-    """A phone with a mistake of ours in it."""
-
-    def perform(self, action: Action) -> Screen:
-        raise ZeroDivisionError("a mistake of ours")
 
 
 def test_a_mistake_in_a_worker_ends_the_run_and_is_raised() -> None:

@@ -8,6 +8,7 @@ from typing import cast
 
 import pytest
 from tests.episodes.made_up_collectors import (
+    POOL,
     ListSink,
     ManualClock,
     Patient,
@@ -21,7 +22,8 @@ from distrl.episodes.collector_settings import CollectorSettings
 from distrl.episodes.device_pool import DevicePool
 from distrl.episodes.policy_batcher import PolicyBatcher
 from distrl.errors import DeviceTimeout
-from distrl.records import Action, Screen, Wait
+from distrl.records import Action, Ending, Screen, Task, Wait
+from distrl.task_sets.curriculum import UniformTasks
 from phonesim.clock import RealClock
 from phonesim.simulated_device import SimulatedDevice
 from phonesim.state import PhoneState
@@ -90,13 +92,23 @@ class HangsWhenPutBack(Hanging):
         super().restore(state)
 
 
+class HeardTasks(UniformTasks):
+    """Remembers the ending of every attempt."""
+
+    def __init__(self) -> None:
+        super().__init__(POOL)
+        self.heard: list[tuple[str, Ending]] = []
+
+    def hear(self, task: Task, ending: Ending) -> None:
+        self.heard.append((task.id, ending))
+
+
 def test_a_device_that_hangs_in_a_continuation_is_taken_back_and_its_attempt_counts() -> None:
     hanging, sink, clock = HangsWhenPutBack("phone-0"), ListSink(), ManualClock()
     settings = CollectorSettings(episode_seconds=100.0, patience_seconds=0.2, forks=1)
-    devices = DevicePool([hanging, phone("phone-1")])
-    collecting = collector(
-        PolicyBatcher(Patient(waits=0)), sink, devices, settings=settings, clock=clock
-    )
+    devices, source = DevicePool([hanging, phone("phone-1")]), HeardTasks()
+    batcher = PolicyBatcher(Patient(waits=0))
+    collecting = collector(batcher, sink, devices, source=source, settings=settings, clock=clock)
     with ThreadPoolExecutor(1) as beside:
         run = beside.submit(collecting.run, 3)
         assert hanging.hangs.wait(60.0)
@@ -107,6 +119,8 @@ def test_a_device_that_hangs_in_a_continuation_is_taken_back_and_its_attempt_cou
     assert len({each.task.id for each in sink.all}) == 3
     assert (report.in_flight, report.retried, report.failed_starts) == (0, 0, {"DeviceTimeout": 1})
     assert "a continuation of collector-0/" in report.troubles["phone-0"]
+    attempts = {(each.task.id, each.ending) for each in sink.all if each.branch is None}
+    assert sorted(source.heard) == sorted(attempts)  # each once, that of the hanging one too
     hanging.let_go.set()
     wait_until(lambda: devices.ready(clock.now) == ["phone-0", "phone-1"])
     assert len(sink.sent) == 5  # what came after the deadline is dropped

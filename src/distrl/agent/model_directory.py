@@ -62,7 +62,7 @@ SETTINGS_FILES = (  # that transformers reads, however large or deep they are
     "video_preprocessor_config.json", "tokenizer_config.json", "special_tokens_map.json",
     "chat_template.json", "adapter_config.json",
 )  # fmt: skip
-BOUNDED_FILES = (  # that have readers of their own, which raise whatever they come upon
+BOUNDED_FILES = (  # parsed by other libraries: only their size is checked here
     "tokenizer.json", "vocab.json", "merges.txt", "added_tokens.json", "tokenizer.model",
     "chat_template.jinja",
 )  # fmt: skip

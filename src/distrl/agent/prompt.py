@@ -126,8 +126,10 @@ class Prompter(Checked):
             history=self._history(observation),
             elements=self._elements(observation),
         )
-        screens, task = self._screens(observation), _whole_letters(observation.instruction)
-        return Prompt(self.dialect.instructions, _whole_letters(text.strip()), screens, task)
+        screens, task = self._screens(observation), replace_lone_surrogates(observation.instruction)
+        return Prompt(
+            self.dialect.instructions, replace_lone_surrogates(text.strip()), screens, task
+        )
 
     def read(self, text: str, observation: Observation) -> Action:
         """The action that an answer to this observation's prompt means."""
@@ -206,8 +208,8 @@ class Prompter(Checked):
         return template.separator.join(told) if told else template.no_steps
 
 
-def _whole_letters(text: str) -> str:
-    """With a question mark for half of a surrogate pair: JSON may have one, and no tokenizer."""
+def replace_lone_surrogates(text: str) -> str:
+    """Put a question mark for each: JSON may hold lone surrogates, and tokenizers refuse them."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 

@@ -27,9 +27,9 @@ from distrl.agent.answer_sampling import SampledAnswer, SamplingSettings, sample
 from distrl.agent.architectures.architecture import ForwardResult
 from distrl.agent.architectures.chosen_architecture import (
     FeatureSource,
+    cacheable_encoder,
     chosen_architecture,
     feature_source,
-    lasting_encoder,
 )
 from distrl.agent.architectures.encoder_decoder import EncoderDecoder
 from distrl.agent.architectures.packed_decoder import FEATURES
@@ -88,7 +88,7 @@ class VlmPolicy:
         self.prefix = SharedPrefix(builder)
         self.encodings = EncodingCache(cache_bytes)
         self.share: Share | None = None  # gets what is encoded to decide
-        self._cached = lasting_encoder(self.architecture) if cache_bytes else None
+        self._cached = cacheable_encoder(self.architecture) if cache_bytes else None
         self._feature_source = feature_source(self.architecture, builder)
         self.features = FeatureCache(cache_bytes)
         self._adapters = AdaptedLayers(network) if lora is not None else None

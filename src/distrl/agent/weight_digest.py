@@ -3,15 +3,16 @@
 Names, shapes, types and small tensors enter byte by byte. A large tensor enters as the sums of
 `COLUMNS` interleaved columns of its words, as integers that wrap around: exact in any order of
 addition, read once at the speed of memory, with nothing but the sums copied to the CPU; those of
-all tensors at once, since each copy waits for the GPU. It is a checksum against weights that were
-lost, mixed up or left behind, not against an adversary: words that trade places within a column go
-unseen. (A cryptographic hash of all bytes would copy a large model off its GPU at every version.)
+all tensors of a device at once, since each copy waits for the GPU. It is a checksum against weights
+that were lost, mixed up or left behind, not against an adversary: words that trade places within a
+column go unseen. (A cryptographic hash of all bytes would copy a large model off its GPU at every
+version.)
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import torch
 from torch import Tensor
@@ -23,15 +24,32 @@ WORDS = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}  # by b
 def weight_digest(weights: Mapping[str, Tensor]) -> str:
     """Differs, as good as certainly, where any weight, name, shape or type does."""
     named = sorted(weights.items())
-    sums, rests = zip(*(_sums(tensor.detach()) for _, tensor in named), strict=True)
-    copied = torch.stack(sums).cpu().numpy()
-    bytes_left = torch.cat(rests).cpu().numpy().tobytes()
+    parts = [_sums(tensor.detach()) for _, tensor in named]
+    copied = _on_cpu([sums for sums, _ in parts]).view(-1, COLUMNS).numpy()
+    rests = [rest for _, rest in parts]
+    bytes_left = _on_cpu([*rests, torch.empty(0, dtype=torch.uint8)]).numpy().tobytes()
     digest, at = hashlib.blake2b(digest_size=16), 0
     for (name, tensor), columns, rest in zip(named, copied, rests, strict=True):
         digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}\n".encode())
         digest.update(columns.tobytes())
         digest.update(bytes_left[at : (at := at + len(rest))])
     return digest.hexdigest()
+
+
+def _on_cpu(tensors: Sequence[Tensor]) -> Tensor:
+    """One after another, in one copy from each device that some are on."""
+    if not tensors:
+        return torch.empty(0, dtype=torch.int64)
+    places: dict[torch.device, list[int]] = {}
+    for place, tensor in enumerate(tensors):
+        places.setdefault(tensor.device, []).append(place)
+    found = list(tensors)
+    for several in places.values():
+        lengths = [len(tensors[place]) for place in several]
+        copied = torch.cat([tensors[place] for place in several]).cpu()
+        for place, tensor in zip(several, torch.split(copied, lengths), strict=True):
+            found[place] = tensor
+    return torch.cat(found)
 
 
 def _sums(tensor: Tensor) -> tuple[Tensor, Tensor]:

@@ -193,9 +193,14 @@ class TrainingConfig:
         return max(-(-e.devices.count // max(1, e.collection.collectors)) for e in every)
 
     @property
+    def in_one_process(self) -> bool:
+        """Are there no collectors and evaluations in processes of their own?"""
+        return self.collection.mode == "one_process" or self.learning.learner.mode == "offline"
+
+    @property
     def one_policy_per_node(self) -> bool:
         """Does one process decide for all collectors of a machine (`engine.policy`)?"""
-        if self.collection.mode == "one_process" or self.learning.learner.mode == "offline":
+        if self.in_one_process:
             return False
         if self.engine.policy != "auto":
             return self.engine.policy == "node"

@@ -9,7 +9,8 @@ contract that each of them keeps:
 - After a `DeviceError` the device is out of order: every call raises again until it is reset.
 - An action that this phone cannot carry out (a letter that it cannot type) is an `ActionFailed`:
   the phone is as it was and stays usable.
-- A device with `blocking = False` computes and never waits: thousands of them share a few threads.
+- A device with `blocking = False` computes and never waits: a collector advances all of them in one
+  thread.
 - A device that can be put back to an earlier moment of its episode is `Forkable`; others lack the
   two methods, and are never asked.
 - What the agent only says (the final actions and `Unreadable`) leaves the phone untouched and

@@ -8,8 +8,8 @@
 
 An episode is a generator (`_episode`) that yields what it waits for: decisions, and deliveries.
 `run` gives each device that may block a thread of its own, so that one which waits for its screen
-delays no other. Episodes on devices that never block are advanced by one thread: drawing a screen
-gives Python's lock away some hundred times, and threads that draw would pass it on each time.
+delays no other. Episodes on devices that never block are advanced by one thread: rendering
+releases the GIL about 100 times per screen; several rendering threads would contend for it.
 `DELIVERING` others wait for the sink. The policy computes in the calling thread. `run` promises:
 
 - Every trajectory is delivered before its device goes on, also those that a fault ended, each with
@@ -217,7 +217,7 @@ class Collector(Generic[D]):
         forks = episode.forks(self.settings.forks)
         while True:
             with self._changed:
-                self._scheduler.renew(lease, self._now)
+                self._scheduler.renew(lease, trajectory.ending, self._now)
             if (fork := next(forks, None)) is not None:  # it puts the device back
                 yield from self._decisions(lease, fork, lambda: self._must_abandon(run, lease))
             branched = None if fork is None else self._trajectory(fork, run)

@@ -45,13 +45,13 @@ class WorkQueue(Generic[T]):
         return work
 
     def end(self) -> None:
-        """Give None to all that wait, after what is there by now."""
+        """Let the queued work be taken, then return None from every `next`."""
         with self._changed:
             self._ended = True
             self._changed.notify_all()
 
     def drop(self) -> None:
-        """Let go of what nobody will do any more; nothing is taken later."""
+        """Discard the queued work, and whatever is put later."""
         with self._changed:
             self._dropped = True
             while self._waiting:
@@ -107,11 +107,11 @@ class CollectorRun:
             delivered.set_result(None)
 
     def end_workers(self) -> None:
-        """End the threads that advance and deliver, after what is there for them by now."""
+        """End the threads that advance and deliver once they have done what is queued."""
         self._ready.end()
         self._undelivered.end()
 
     def drop(self) -> None:
-        """Let go of what nobody will advance or deliver any more; there is no more later."""
+        """Discard episodes and deliveries that are queued, and whatever is queued later."""
         self._ready.drop()
         self._undelivered.drop()

@@ -8,9 +8,10 @@ they come first when a collector resumes.
 Every lease is returned exactly once, with how its episode ended; until then it is in flight. It has
 one deadline over boot, reset, episode and judging: after that the caller takes it back
 (`take_back`), its task is queued for another device, and the device is free again when the thread
-that hangs in it comes back (`settle`). A continuation has a deadline of its own (`renew`). The
-scheduler never blocks and reads no clock for its decisions: it returns what an episode would have
-to wait for, and its caller (`Collector`) passes the time and holds a lock around every call.
+that hangs in it comes back (`settle`). A continuation has a deadline of its own (`renew`); where
+that passes, the attempt counts with the ending that it had. The scheduler never blocks and reads no
+clock for its decisions: it returns what an episode would have to wait for, and its caller
+(`Collector`) passes the time and holds a lock around every call.
 """
 
 from __future__ import annotations
@@ -85,11 +86,11 @@ class Lease(Generic[D]):
     episode_id: str
     began: float  # by the wall clock
     deadline: float = math.inf  # by the caller's clock
-    played: bool = False  # its attempt is over, and a continuation of it is played
+    ending: Ending | None = None  # of its attempt, while a continuation of that is played
 
     def expired(self) -> DeviceTimeout:
         what, then = "boot, reset, episode and judging of", "its task goes to another"
-        if self.played:
+        if self.ending is not None:
             what, then = "a continuation of", "what it played of that is dropped"
         return DeviceTimeout(
             f"device {self.device.name}: {what} {self.episode_id} took longer than "
@@ -163,16 +164,18 @@ class EpisodeScheduler(Generic[D]):
             if lease.deadline > now:
                 break  # all have the same time, and later ones began later
             late.append(self._out.pop(lease.episode_id))
-            if not lease.played:
+            if lease.ending is None:
                 self._retry(lease)
+            else:
+                self._hear(lease, lease.ending)
             self.in_flight -= 1
             self._hung += 1
         return late
 
-    def renew(self, lease: Lease[D], now: float) -> None:
-        """Give a settled lease its time once more, for a continuation of what it has played."""
+    def renew(self, lease: Lease[D], ending: Ending, now: float) -> None:
+        """Give a settled lease a new deadline, for a continuation of an attempt that has ended."""
         deadline = now + self._episode_seconds
-        self._out[lease.episode_id] = replace(lease, deadline=deadline, played=True)
+        self._out[lease.episode_id] = replace(lease, deadline=deadline, ending=ending)
 
     @property
     def all_hang(self) -> bool:
@@ -208,9 +211,7 @@ class EpisodeScheduler(Generic[D]):
 
     def ended(self, lease: Lease[D], ending: Ending, now: float) -> None:
         """Return a lease whose episode was played; without a verdict its task is queued again."""
-        self._source.hear(lease.assignment.task, ending)
-        if ending.broken:
-            self._retry(lease)
+        self._hear(lease, ending)
         lost = ending is Ending.DEVICE_LOST
         self._return(lease, now, fault=None if ending.broken and not lost else lost)
 
@@ -223,6 +224,12 @@ class EpisodeScheduler(Generic[D]):
         """Return a lease whose episode was cut short by a stop; its task is queued as it was."""
         self._queued.append(lease.assignment)
         self._return(lease, now, fault=None)
+
+    def _hear(self, lease: Lease[D], ending: Ending) -> None:
+        """Tell the source how an attempt ended, and queue the next one if it has no verdict."""
+        self._source.hear(lease.assignment.task, ending)
+        if ending.broken:
+            self._retry(lease)
 
     def _retry(self, lease: Lease[D]) -> None:
         """Queue the next attempt, unless this was the last one."""

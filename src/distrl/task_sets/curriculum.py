@@ -189,7 +189,7 @@ class InstructionValueTasks:
 
 
 class RehearsedTasks:
-    """Tasks of one source, and a share of tasks of another that shall not be forgotten."""
+    """Tasks of one source, mixed with a share of tasks that the model already knows."""
 
     def __init__(self, source: TaskSource, known: TaskSource, share: float, seed: str) -> None:
         self._source = source
@@ -204,7 +204,7 @@ class RehearsedTasks:
         return (self._known if known else self._source).next_task()
 
     def hear(self, task: Task, ending: Ending) -> None:
-        """Each passes over what it has not drawn: templates of the two differ."""
+        """Tell both sources: their templates differ, and each ignores those of the other."""
         self._source.hear(task, ending)
         self._known.hear(task, ending)
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
-from collections import Counter
+from collections import Counter, deque
+from concurrent.futures import ThreadPoolExecutor, wait
 
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ from tests.agent.made_up_screens import blocks
 from distrl.agent.prompt import Prompt
 from distrl.agent.starter import inputs_ahead
 from distrl.agent.starter.inputs import StarterInputs
+from distrl.agent.starter.inputs_ahead import InputsAhead
 from distrl.errors import CorruptSnapshot
 from distrl.imitation.sample_arrays import new_inputs
 from distrl.records import Pixels
@@ -110,19 +113,126 @@ def test_a_damaged_screen_is_an_error_where_it_is_asked_for(inputs: StarterInput
         inputs.build([damaged])
 
 
-def test_any_thread_may_expect_while_another_builds(inputs: StarterInputs) -> None:
+def test_after_a_damaged_screen_all_rows_are_free_again(
+    inputs: StarterInputs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(inputs._ahead, "_free", [0, 1])
+    damaged = Prompt("", "Open", (CompressedScreen(b"no frame", 720, 360, "an-address"),))
+    for each in (damaged, prompt(1)):
+        inputs.expect(each)
+    makings = [each.token_ids for each in inputs._ahead._expected.values()]
+    with pytest.raises(CorruptSnapshot):
+        inputs.build([damaged, prompt(1)])
+    wait(makings, 60.0)
+    assert sorted(inputs._ahead._free) == [0, 1]
+    assert not inputs._ahead._expected
+
+
+def test_any_thread_may_expect_while_others_build_and_rows_are_used_again(
+    inputs: StarterInputs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(inputs._ahead, "_free", [0, 1, 2, 3])
     prompts = [prompt(number) for number in range(12)]
-    wanted = new_inputs().build(prompts)
+    batches = [[prompts[(first + place) % 12] for place in range(4)] for first in range(12)]
+    wanted = [new_inputs().build(each) for each in batches]
+    UNPACKED.clear()
+    stop = threading.Event()
 
-    def expect() -> None:
-        for _ in range(20):
-            for each in prompts:
-                inputs.expect(each)
+    def expect(first: int) -> None:
+        for number in itertools.count(first):
+            if stop.is_set():
+                return
+            inputs.expect(prompts[number % 12])
 
-    threads = [threading.Thread(target=expect) for _ in range(3)]
-    for thread in threads:
-        thread.start()
-    while any(thread.is_alive() for thread in threads):
-        made = inputs.build(prompts)
-        assert torch.equal(made.tensors["pixel_values"], wanted.tensors["pixel_values"])
-        assert torch.equal(made.tensors["input_ids"], wanted.tensors["input_ids"])
+    def build(_: int) -> None:  # both the same, so that they read the same rows
+        for batch in 2 * list(range(12)):
+            made = inputs.build(batches[batch])
+            for name in ("pixel_values", "input_ids"):
+                assert torch.equal(made.tensors[name], wanted[batch].tensors[name])
+
+    with ThreadPoolExecutor(4) as threads:
+        expecting = [threads.submit(expect, first) for first in (0, 5)]
+        try:
+            deque(threads.map(build, range(2)), maxlen=0)  # raises what a build raised
+        finally:
+            stop.set()
+    wait(expecting)
+
+
+# The ring alone ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def ring() -> InputsAhead:
+    def make(asked: Prompt, into: Pixels) -> list[int]:
+        into[...] = int(asked.text)
+        return [int(asked.text)]
+
+    return InputsAhead(make, (2,), rows=1)
+
+
+def numbered(number: int) -> Prompt:
+    return Prompt("", str(number), ())
+
+
+def test_a_row_that_another_still_reads_is_not_used_again(ring: InputsAhead) -> None:
+    ring.expect(numbered(1))
+    [first], [second] = ring.take([numbered(1)]), ring.take([numbered(1)])
+    assert first is not None
+    assert first is second
+    first.token_ids.result(60.0)
+    ring.give_back([first])
+    ring.expect(numbered(2))
+    assert ring.take([numbered(2)]) == [None]
+    assert ring.row(first).tolist() == [1, 1]
+    ring.give_back([second])
+    ring.expect(numbered(2))
+    [other] = ring.take([numbered(2)])
+    assert other is not None
+    assert other.token_ids.result(60.0) == [2]
+
+
+def test_what_is_read_is_not_evicted_and_what_is_given_back_late_drops_no_other(
+    ring: InputsAhead, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(inputs_ahead, "STALE_SECONDS", -1.0)
+    ring.expect(numbered(1))
+    [read] = ring.take([numbered(1)])
+    assert read is not None
+    read.token_ids.result(60.0)
+    ring.expect(numbered(2))
+    assert ring.row(read).tolist() == [1, 1]
+    ring.expect(numbered(1))  # the same entry, once more
+    ring.give_back([read])
+    assert ring.take([numbered(1)]) == [read]
+
+
+def test_one_that_two_take_at_once_is_given_back_once(ring: InputsAhead) -> None:
+    ring.expect(numbered(1))
+    taken = ring.take([numbered(1), numbered(1)])
+    assert taken[0] is not None
+    taken[0].token_ids.result(60.0)
+    ring.give_back(taken)
+    assert ring._free == [0]
+    ring.give_back(ring.take([numbered(1)]))
+    assert ring._free == [0]
+
+
+def test_a_row_is_not_used_again_while_it_is_drawn() -> None:
+    begin = threading.Event()
+
+    def make(asked: Prompt, into: Pixels) -> list[int]:
+        begin.wait(60.0)
+        into[...] = int(asked.text)
+        return []
+
+    ring = InputsAhead(make, (2,), rows=1)
+    ring.expect(numbered(1))
+    taken = ring.take([numbered(1)])
+    assert taken[0] is not None
+    ring.give_back(taken)  # as a build does that another prompt has ended
+    assert ring._free == []
+    begin.set()
+    taken[0].token_ids.result(60.0)
+    ring._threads.shutdown()  # type: ignore[union-attr]
+    assert ring._free == [0]

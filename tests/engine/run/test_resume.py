@@ -245,6 +245,25 @@ def test_what_a_corpus_has_no_more_is_named_when_a_run_is_resumed(tmp_path: Path
         assert resume(*parts, store, weights) == (f"corpus/{first}",)
 
 
+@pytest.mark.parametrize("older", [False, True])
+def test_a_lost_trajectory_is_not_replaced_by_one_of_the_corpus(
+    tmp_path: Path, *, older: bool
+) -> None:
+    """Both may have the same id; only older checkpoints name those of the corpus like that."""
+    corpus_of(tmp_path / "run", "train")
+    config = tiny_config(tmp_path, Path("starter"), f"learning.corpus={tmp_path / 'run'}")
+    circle = SmallCircle()
+    if not older:
+        begin(config, TrainingState(circle.learner, ArrivalQueue()))
+    played = next(iter(corpus(str(tmp_path / "run"))))
+    circle.learner.replay.insert(played)
+    checkpoints, weights = CheckpointFolder(tmp_path / "saved"), WeightStore(tmp_path / "weights")
+    checkpoints.save(TrainingState(circle.learner, ArrivalQueue()))
+    state = TrainingState(SmallCircle().learner, ArrivalQueue())
+    with TrajectoryStore(tmp_path / "store") as store:  # it has lost the one of that name
+        assert resume(config, state, checkpoints, store, weights) == (() if older else (played.id,))
+
+
 def test_a_corpus_of_tasks_that_are_evaluated_on_is_refused_unless_it_is_wanted(
     tmp_path: Path,
 ) -> None:

@@ -51,8 +51,8 @@ def feature_source(architecture: Architecture, builder: InputBuilder) -> Feature
     return None
 
 
-def lasting_encoder(architecture: Architecture) -> EncoderDecoder | None:
-    """None: what the model's encoder makes of a prompt may not be kept."""
+def cacheable_encoder(architecture: Architecture) -> EncoderDecoder | None:
+    """None: encodings may not be cached, since training changes the encoder or there is none."""
     if isinstance(architecture, EncoderDecoder) and architecture.encodings_stay:
         return architecture
     return None

@@ -26,7 +26,7 @@ from distrl.agent.families.tokenizers import (
 from distrl.agent.letterbox import Letterbox, fitted
 from distrl.agent.prompt import Prompt, full_size
 from distrl.agent.starter.configuration import StarterConfig
-from distrl.agent.starter.inputs_ahead import Expected, InputsAhead, new_pixels
+from distrl.agent.starter.inputs_ahead import Expected, InputsAhead
 from distrl.records import Pixels, Screen
 
 PAST_ACTIONS = 6  # in a prompt, as in pretraining
@@ -61,16 +61,19 @@ class StarterInputs:
 
     def build(self, prompts: Sequence[Prompt]) -> ModelInputs:
         taken = self._ahead.take(prompts)
-        ids = self._ids(prompts, taken)
+        try:
+            ids = self._ids(prompts, taken)
+            pixels = self._pixels(prompts, taken)
+        finally:
+            self._ahead.give_back(taken)
         padded = torch.full((len(ids), max(1, *map(len, ids))), self.answers.pad_token_id)
         for row, each in enumerate(ids):
             padded[row, : len(each)] = torch.tensor(each, dtype=torch.long)
         tensors = {
             "input_ids": padded,
             "attention_mask": (padded != self.answers.pad_token_id).long(),
-            "pixel_values": self._pixels(prompts, taken),
+            "pixel_values": pixels,
         }
-        self._ahead.give_back(taken)
         return ModelInputs(tensors, (self.size,) * len(prompts))
 
     def prompt_ids(self, texts: Sequence[str]) -> list[list[int]]:
@@ -91,13 +94,15 @@ class StarterInputs:
 
         Unpacked and copied once, by as many threads as torch has, to where a GPU fetches them.
         """
-        pixels = new_pixels((len(prompts), *self._shape))
+        on_gpu: bool = torch.cuda.is_initialized()  # type: ignore[no-untyped-call]
+        shape = (len(prompts), *self._shape)
+        pixels = torch.empty(shape, dtype=torch.uint8, pin_memory=on_gpu)
         copies = pixels.numpy()
 
         def copy(places: range) -> None:
             for place in places:
                 if (expected := taken[place]) is not None:
-                    copies[place] = self._ahead.row(expected).numpy()
+                    copies[place] = self._ahead.row(expected)
                 else:
                     self._draw(prompts[place], copies[place])
 

@@ -1,9 +1,8 @@
 """Inputs that are made before they are asked for: text as tokens, screens unpacked and drawn.
 
-A request waits while the batch before it is decided; threads make its inputs meanwhile. They are
-known by what they are made of, the text and the address of the screen, so that they are the same as
-those that would be made later. Nobody has to expect anything, and what was expected in vain is
-dropped: `expect` is a hint.
+A request waits while the batch before it is decided; threads make its inputs meanwhile. Entries are
+keyed by prompt text and screen address. Prefetching is optional; entries nobody takes are evicted
+after `STALE_SECONDS`. An entry keeps its row for as long as somebody reads it.
 """
 
 from __future__ import annotations
@@ -14,8 +13,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
-import torch
-from torch import Tensor
+import numpy as np
 
 from distrl.agent.encoding_cache import Key, encoding_key
 from distrl.agent.prompt import Prompt
@@ -23,7 +21,7 @@ from distrl.records import Pixels
 
 ROWS = 256  # that are kept at once: 200 MB of the starter's screens
 THREADS = 4
-STALE_SECONDS = 60.0  # after which somebody else may have the row of what nobody asked for
+STALE_SECONDS = 60.0  # an entry that nobody took for so long may be evicted
 
 Make = Callable[[Prompt, Pixels], list[int]]  # draws the screen there; the tokens of the text
 
@@ -36,7 +34,8 @@ class Expected:
     row: int
     token_ids: Future[list[int]]
     since: float
-    wanted: int = 1  # by how many
+    wanted: int = 1  # number of pending requests for this entry
+    readers: int = 0  # that have taken it and not given it back
 
 
 class InputsAhead:
@@ -46,7 +45,7 @@ class InputsAhead:
         self._rows = rows
         self._make = make
         self._shape = shape
-        self._pixels: Tensor | None = None  # uint8 [rows, …], where a GPU fetches them
+        self._pixels: Pixels | None = None  # [rows, …]
         self._free = list(range(rows))
         self._expected: dict[Key, Expected] = {}  # oldest first
         self._lock = threading.Lock()
@@ -60,11 +59,13 @@ class InputsAhead:
             if expected is not None:
                 expected.wanted += 1
                 return
-            if not self._free and not self._drop_stale():
+            if not self._free:
+                self._drop_stale()
+            if not self._free:
                 return
             threads, pixels = self._started()
             row = self._free.pop()
-            token_ids = threads.submit(self._make, prompt, pixels[row].numpy())
+            token_ids = threads.submit(self._make, prompt, pixels[row])
             self._expected[key] = Expected(key, row, token_ids, time.monotonic())
 
     def take(self, prompts: Sequence[Prompt]) -> list[Expected | None]:
@@ -76,41 +77,40 @@ class InputsAhead:
             for each in taken:
                 if each is not None:
                     each.since = time.monotonic()
+                    each.wanted = max(0, each.wanted - 1)
+                    each.readers += 1
             return taken
 
-    def row(self, taken: Expected) -> Tensor:  # […]
+    def row(self, taken: Expected) -> Pixels:  # […]
         """Its pixels, when its tokens are there."""
         assert self._pixels is not None
-        return self._pixels[taken.row]
+        pixels: Pixels = self._pixels[taken.row]
+        return pixels
 
     def give_back(self, taken: Sequence[Expected | None]) -> None:
-        """Let their rows be used again, where nobody else expects the same."""
+        """Stop reading them; the rows that nobody reads or wants any more are used again."""
         with self._lock:
             for each in taken:
                 if each is not None:
-                    each.wanted -= 1
-                    if each.wanted == 0:
-                        self._drop(each.key)
+                    each.readers -= 1
+                    if each.readers == 0 and each.wanted == 0:
+                        self._drop(each)
 
-    def _started(self) -> tuple[ThreadPoolExecutor, Tensor]:
+    def _started(self) -> tuple[ThreadPoolExecutor, Pixels]:
         if self._threads is None or self._pixels is None:
             self._threads = ThreadPoolExecutor(THREADS, "inputs")
-            self._pixels = new_pixels((self._rows, *self._shape))
+            self._pixels = np.empty((self._rows, *self._shape), np.uint8)
         return self._threads, self._pixels
 
-    def _drop_stale(self) -> bool:
-        """Free the row of the oldest, if nobody has taken it in time."""
-        oldest = next(iter(self._expected.values()))
-        stale = oldest.token_ids.done() and time.monotonic() - oldest.since > STALE_SECONDS
-        if stale:
-            self._drop(oldest.key)
-        return stale
+    def _drop_stale(self) -> None:
+        """Evict the oldest, if nobody has taken it in time and nobody reads it."""
+        oldest = next(iter(self._expected.values()), None)
+        if oldest is None or oldest.readers or not oldest.token_ids.done():
+            return
+        if time.monotonic() - oldest.since > STALE_SECONDS:
+            self._drop(oldest)
 
-    def _drop(self, key: Key) -> None:
-        self._free.append(self._expected.pop(key).row)
-
-
-def new_pixels(shape: tuple[int, ...]) -> Tensor:
-    """Memory for pixels from which a GPU fetches them, if there is one."""
-    on_gpu: bool = torch.cuda.is_initialized()  # type: ignore[no-untyped-call]
-    return torch.empty(shape, dtype=torch.uint8, pin_memory=on_gpu)
+    def _drop(self, entry: Expected) -> None:
+        """Evict an entry without readers; its row is free once nobody draws there any more."""
+        del self._expected[entry.key]
+        entry.token_ids.add_done_callback(lambda _: self._free.append(entry.row))

@@ -1,17 +1,16 @@
 """MobileGym's phone as a `Device`: a web page with a launcher, apps and a keyboard.
 
-It is operated as any page, by a finger and keys; what a phone has beside them (Back, Home, Recents,
-the shade, apps by name) is asked of the objects that its page has for programs, `__OS__` and
-`__SIM__`. Its transitions take real time, so a screen is taken once the picture is still. It needs
-a browser with a beat of its own (`BrowserPool(on_demand=False)`): one that is told when to draw
-stops for good where a list of its settings is scrolled (Chromium 156). It has no seeds, and its
-clock is that of the machine.
+Taps, gestures and keys go to the page as to any other. Back, Home, Recents, the shade and opening
+an app by name call the page's JavaScript API, `__OS__` and `__SIM__`. Transitions take real time,
+so a screen is taken once the picture is still. It needs a browser that draws by its own frame
+clock (`BrowserPool(on_demand=False)`): one that draws on demand hangs when a list of the settings
+is scrolled (Chromium 156). There are no seeds, and the clock is that of the machine.
 
-A snapshot is its own JSON state, with the apps that run and the page that each shows. Putting it
-back writes that state, loads the page anew and opens those apps again. What the JSON cannot bring
-back (files that have changed, notifications, half typed text, how far a list is scrolled) is found
-by comparing state and picture afterwards: a `CommandRefused` says what differs. The pages behind
-the one that is open are lost unseen: Back leads to the first page of its app.
+A snapshot is MobileGym's JSON state, with the running apps and the page that each shows. Restoring
+writes that state, reloads the page and opens those apps again. What the JSON does not contain
+(changed files, notifications, half typed text, scroll positions) is detected by comparing state and
+picture afterwards: a `CommandRefused` says what differs. The history of an app is lost without
+that: Back leads to its first page.
 """
 
 from __future__ import annotations
@@ -42,8 +41,8 @@ READY = "Boolean(window.__SIM__ && window.__SIM_FS__ && window.__OS__?.openApp)"
 READY_SECONDS = 60.0  # for the page to have loaded its apps, on a machine that starts many
 LOOK_SECONDS = 0.02
 STILL = StillnessSettings(reaction_seconds=0.2, quiet_seconds=0.15, max_seconds=2.0)
-STATUS_BAR = 0.05  # of the screen's height: a clock and a battery that go on
-OTHER_SHARE = 0.005  # of the picture; pictures are scaled a little differently each time
+STATUS_BAR = 0.05  # of the screen's height; its clock and battery change
+OTHER_SHARE = 0.005  # of the pixels may differ: pictures are scaled a little differently each time
 KEYS: dict[type[Action], str] = {
     Back: "void __OS__.handleBack()",
     Home: "void __OS__.goHome()",
@@ -51,12 +50,12 @@ KEYS: dict[type[Action], str] = {
     OpenShade: "void __OS__.shade.open('notifications')",
 }
 SNAPSHOT = Path(__file__).with_name("mobilegym_snapshot.js")
-PASSING = ("os.time", "os.services")  # the clock, and what follows from other parts
+PASSING = ("os.time", "os.services")  # not compared: the clock, and what follows from the rest
 
 
 @dataclass(frozen=True, slots=True)
 class MobileGymSnapshot:
-    """Its state, what runs, and what it showed."""
+    """The state with the running apps, and the picture at that time."""
 
     saved: str  # JSON, as mobilegym_snapshot.js made it
     picture: Pixels
@@ -70,7 +69,7 @@ class MobileGymDevice(BrowserDevice):
     # The whole device --------------------------------------------------------------------------
 
     def reset(self, seed: int) -> None:
-        """A page with storage of its own, and MobileGym loaded in it."""
+        """Open a page with empty storage, and load MobileGym in it."""
         super().reset(seed)
         self.start()
 
@@ -133,7 +132,7 @@ class MobileGymDevice(BrowserDevice):
             return MobileGymSnapshot(self._saved(page), picture)
 
     def restore(self, state: MobileGymSnapshot) -> None:
-        """Write the state, start with it, open the apps that ran, and see that all is as it was."""
+        """Write the state, reload, open the apps that ran, and check that nothing differs."""
         page = self.page
         with self._state.at_work():
             self._call(page, "write", state.saved)
@@ -159,7 +158,7 @@ class MobileGymDevice(BrowserDevice):
 
 
 def differing(one: Mapping[str, Any], other: Mapping[str, Any]) -> str:
-    """The first part in which two saved states differ; empty where they are the same phone."""
+    """The first part in which two saved states differ; empty where none does."""
     if one["running"] != other["running"]:
         return "the apps that run"
     for area in ("apps", "os"):

@@ -165,11 +165,7 @@ class LocalEngine:
     @property
     def _lane(self) -> EvaluationProcesses | None:
         """None where evaluations take turns with training: in one process, or offline."""
-        config = self.config
-        aside = (
-            config.collection.mode != "one_process" and config.learning.learner.mode != "offline"
-        )
-        return EvaluationProcesses(self.directory) if aside else None
+        return None if self.config.in_one_process else EvaluationProcesses(self.directory)
 
     # Its parts ----------------------------------------------------------------------------------
 

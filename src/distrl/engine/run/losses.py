@@ -111,7 +111,7 @@ def check_phone_losses(run: RunDirectory, say: Callable[[str], None], *, accept:
 def check_corpus(
     run: RunDirectory, lost: Iterable[str], say: Callable[[str], None], *, accept: bool
 ) -> None:
-    """The same for a corpus that has less than the run had begun to learn from."""
+    """Raise `DataLost` if the corpus lacks trajectories that were learned from; or accept that."""
     accepted = {each.name for each in read_lines(run.losses, Loss)}
     reason = "was learned from, and is not in learning.corpus"
     losses = [Loss("trajectory", each, reason) for each in lost if each not in accepted]

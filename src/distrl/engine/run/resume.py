@@ -6,15 +6,15 @@ they arrived now; none is lost, none is counted twice. The weights of the checkp
 version where later ones were published meanwhile: versions only grow. `TrainingState` is what a
 checkpoint holds: the learner's state and the engine's, always of one moment.
 
-Trajectories of a corpus have ids of their own (`CORPUS`): collectors have the same names in every
-run and draw the same tasks from the same seed, so that the first trajectories of this run would be
-taken for those of the corpus that have come again.
+In the replay, ids of a corpus begin with `CORPUS`. Without the prefix they would equal the ids of
+this run's first trajectories (collectors have the same names in every run), and those would be
+dropped as duplicates.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -35,8 +35,8 @@ from distrl.runs.run_progress import config_losses, read_progress
 from distrl.runs.run_records import EpisodeLine
 from distrl.weights.weight_store import WeightStore
 
-CORPUS = "corpus/"  # begins the ids of its trajectories in the replay
-EXPORTED = ("policy", "best_policy")  # what these directories hold, the run around them says
+CORPUS = "corpus/"  # prefix of the ids of its trajectories in the replay
+EXPORTED = ("policy", "best_policy")  # directories of a run that hold a model
 _GO_ON = "give {}, or --set learning.any_corpus=true to learn from it all the same"
 
 
@@ -52,6 +52,7 @@ class TrainingState:
         self.arrivals = arrivals
         self.seconds = 0.0  # of training so far
         self.collectors: dict[int, str] = {}  # state (JSON) by number
+        self.corpus: dict[str, Trajectory] = {}  # by id in the replay, to restore it
 
     @property
     def updates(self) -> int:
@@ -73,6 +74,7 @@ class TrainingState:
         """Restore what was saved; returns the ids of trajectories that `find` does not have."""
         try:
             learner, engine = state["learner"], state["engine"]
+            ids = learner["replay"]["ids"]
             taken = int(engine["taken"])
             seconds = float(engine["seconds"])
             collectors = {int(n): str(s) for n, s in json.loads(engine["collectors"]).items()}
@@ -81,10 +83,26 @@ class TrainingState:
                 f"this is no checkpoint of a training run ({type(error).__name__}: {error}); it is "
                 "of something else, or of another version of DistRL"
             ) from error
-        lost = self.learner.load_state(learner, find)
+        lost = self.learner.load_state(learner, self._with_corpus(ids, find))
         self.arrivals.taken = taken
         self.seconds, self.collectors = seconds, collectors
         return lost
+
+    def _with_corpus(
+        self, ids: Sequence[str], find: Callable[[str], Trajectory | None]
+    ) -> Callable[[str], Trajectory | None]:
+        """Look trajectories up in the corpus as well.
+
+        Older checkpoints name those without the prefix. Where others have it, a name without it is
+        of a trajectory of this run, and one of the corpus must not take its place.
+        """
+        prefixed = any(name.startswith(CORPUS) for name in ids)
+
+        def found(name: str) -> Trajectory | None:
+            of_corpus = name if prefixed else f"{CORPUS}{name}"
+            return find(name) or self.corpus.get(of_corpus)
+
+        return found
 
 
 def begin(
@@ -115,15 +133,11 @@ def resume(
 
     Returns the ids of what it had learned from and nobody has any more: of a corpus that has less.
     """
-    known = {}
     if config.learning.corpus:
         of_corpus = map(_of_corpus, corpus(config.learning.corpus, damaged))
-        known = {each.id: each for each in of_corpus}
-
-    def find(name: str) -> Trajectory | None:
-        return store.find(name) or known.get(f"{CORPUS}{name.removeprefix(CORPUS)}")
-
-    lost = checkpoints.restore(state, find)
+        state.corpus = {each.id: each for each in of_corpus}
+    lost = checkpoints.restore(state, store.find)
+    state.corpus = {}
     if lost is None:
         begin(config, state, say, damaged)
     state.arrivals.taken = min(state.arrivals.taken, store.position)  # less, if some was lost

@@ -5,19 +5,22 @@
     Δ_t = δ_t + γ·c_{t+1}·Δ_{t+1}                    Retrace(λ), c = λ·min(1, ρ)
     v_t = V(s_t) + Δ_t,   A_t = Δ_t
     L_V = E_μ[min(cap_V, ρ_t)·ℓ(V(s_t), v_t)]
-    L_π = −E_μ[min(cap, ρ_t)·A_t·log π(a_t|s_t)] − β·E_μ[ℍ(π(·|s_t))]
+    L_π = −E_μ[min(cap, ρ_t)·f(A_t)·log π(a_t|s_t)] − β·E_μ[ℍ(π(·|s_t))]
           + λ_p·E_μ[min(cap, ρ_t)·1{a_t invalid}·log π(a_t|s_t)]
           + κ·E_μ[min(cap, ρ_t)·k3(π, π_ref)]        pulls as KL(π_ref ‖ π) does: `estimated_kl`
 
-**What this is.** With both caps at 1, the default, it is V-trace(λ). Let ρ̄ = min(1, ρ) and
-Δ'_t = ρ̄_t·Δ_t. Then
+f(A) = 1{A > 0} where advantages are filtered, the default, and f(A) = A where they are `signed`.
+
+**What this is.** With signed advantages and both caps at 1 it is V-trace(λ); filtered, its critic
+alone is. Let ρ̄ = min(1, ρ) and Δ'_t = ρ̄_t·Δ_t. Then
 
     Δ'_t = ρ̄_t·δ_t + γ·λ·ρ̄_t·ρ̄_{t+1}·Δ_{t+1} = ρ̄_t·δ_t + γ·(λ·ρ̄_t)·Δ'_{t+1}
 
 which is V-trace's recursion (Espeholt et al. 2018) with c_t = λ·ρ̄_t. The gradient of L_V by the
-logit of V is ρ̄_t·(V − v_t) = −Δ'_t, V-trace's own; the policy's is Δ'_t·∇log π, which at λ = 1 is
-that of its actor, ρ̄_t·(r_t + γ·v'_{t+1} − V), and below 1 has λ in it as generalised advantages do.
-So `vtrace` differs by its clips and, below λ = 1, by its advantage; tests hold them together.
+logit of V is ρ̄_t·(V − v_t) = −Δ'_t, V-trace's own; the policy's, with signed advantages, is
+Δ'_t·∇log π, which at λ = 1 is that of its actor, ρ̄_t·(r_t + γ·v'_{t+1} − V), and below 1 has λ in
+it as generalised advantages do. So `vtrace` differs by its clips and, below λ = 1, by its
+advantage; tests hold them together.
 
 **What is printed.** The paper has Retrace on V, which Δ_t above is, without the weight in L_V, and
 A_t = r_t + γ·v_{t+1} − V(s_t): `as_printed`. There Δ_t holds δ_t in full whatever the ratio of its

@@ -1,0 +1,24 @@
+"""Settings that committed figures were measured with stay what they were when a default changes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import cast
+
+import pytest
+from benchmarks.staleness import METHODS
+
+from distrl.config.training_config import load_config
+from distrl.learning.algorithms.a_ride import ARide
+from distrl.learning.gradient_step import GradientStep
+
+
+def test_staleness_was_measured_with_signed_advantages() -> None:
+    made = [each.make(cast("GradientStep", None)) for each in METHODS if "a_ride" in each.name]
+    assert len(made) == 2
+    assert {each.settings.advantage for each in made if isinstance(each, ARide)} == {"signed"}
+
+
+@pytest.mark.parametrize("name", ["quick_start", "miniwob", "mixed"])
+def test_configs_that_were_measured_keep_signed_advantages(name: str) -> None:
+    assert load_config(Path(name)).learning.a_ride.advantage == "signed"
