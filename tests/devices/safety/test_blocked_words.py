@@ -14,7 +14,10 @@ from distrl.devices.safety.blocked_words import blocked_word, blocked_words
         "Sign out", "UNINSTALL", "Ausschalten", "Löschen", "Apagar", "Supprimer", "关机", "再起動",
         "Удалить всё", "삭제하기", "भुगतान करें", "إرسال الآن", "מחק הכול", "ชำระเงินตอนนี้",
         "Usuń konto", "Verwijderen?", "Satın al", "Xóa dữ liệu",
-        "Lo\u0308schen", "De\u00adlete", "ＤＥＬＥＴＥ",
+        "Factory data reset", "Reset network settings", "Reset", "Shutdown", "Switch off", "SOS",
+        "Logout", "Sign-out", "Sign\u2011out", "Log off", "Log-off", "Remove app", "Empty trash",
+        "Move to bin", "Check out", "Check-out", "Cerrar la sesión", "工場出荷状態に戻す",
+        "S\u2019abonner", "Sign\xa0\nout", "Lo\u0308schen", "De\u00adlete", "ＤＥＬＥＴＥ",
     ],
 )  # fmt: skip
 def test_what_cannot_be_undone_is_blocked(label: str) -> None:
@@ -35,6 +38,11 @@ def test_what_cannot_be_undone_is_blocked(label: str) -> None:
         ("Désinstaller", "désinstaller"),
         ("确认支付订单", "支付"),
         ("Recall", ""),
+        ("Reset network settings", "reset network settings"),
+        ("Resetting", ""),
+        ("Switch off-screen", "switch off"),
+        ("Soso", ""),
+        ("Check the outside", ""),
         ("", ""),
     ],
 )

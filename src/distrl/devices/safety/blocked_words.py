@@ -1,6 +1,6 @@
 """The words of `blocked_words.toml`, looked for in the labels of a phone.
 
-Case and width of letters do not matter, nor marks that nobody sees.
+Case and width of letters do not matter, nor marks that nobody sees; a hyphen is a space.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ import tomllib
 import unicodedata
 from functools import cache
 from importlib import resources
+
+BETWEEN_WORDS = re.compile(r"[\s\-\u2010-\u2015]+")
 
 
 @cache
@@ -39,6 +41,7 @@ def _has_spaces(word: str) -> bool:
 
 
 def _plain(text: str) -> str:
-    """One spelling for each letter, small, and without marks that nobody sees."""
+    """One spelling: small letters, a space for hyphens and line breaks, no marks that are unseen."""
     seen = "".join(each for each in text if unicodedata.category(each) != "Cf")
-    return unicodedata.normalize("NFKC", seen).casefold()
+    folded = unicodedata.normalize("NFKC", seen).casefold().replace("\u2019", "'")
+    return BETWEEN_WORDS.sub(" ", folded)
