@@ -41,7 +41,7 @@ def _has_spaces(word: str) -> bool:
 
 
 def _plain(text: str) -> str:
-    """One spelling: small letters, a space for hyphens and line breaks, no marks that are unseen."""
+    """One spelling: small letters, a space for hyphens and line breaks, no unseen marks."""
     seen = "".join(each for each in text if unicodedata.category(each) != "Cf")
     folded = unicodedata.normalize("NFKC", seen).casefold().replace("\u2019", "'")
     return BETWEEN_WORDS.sub(" ", folded)
