@@ -256,6 +256,8 @@ def test_a_dry_run_does_not_even_reset(phones: ServedPhones) -> None:
     with SafeDevice(device, replace(SETTINGS, dry_run=True), agreed) as guarded:
         guarded.reset(5)
         assert guarded.screen().pixels.any()
+        assert guarded.elements()
+        assert handset.files.names("/data/local/tmp") == []
         assert (state(phones), handset.input_method, resets) == (before, keyboard, [])
         handset.awake = False
         with pytest.raises(BlankScreen):

@@ -134,6 +134,9 @@ class SafeDevice:
     _agreed: Consent | None = None
     _home: str = ""
 
+    def __post_init__(self) -> None:
+        self.device.taps_icons = False  # an icon does not say which package it opens
+
     @property
     def name(self) -> str:
         return self.device.name
